@@ -1,0 +1,176 @@
+// uncached_buffer.c: uncached writes on their way; see uncached_buffer.lss.
+#include "memory/memory_access.h"
+
+#define BLOCK     ((uint32_t)param(block))
+#define OUT_BYTES ((uint32_t)param(out_width) / 8)
+#define ALL_BYTES (BLOCK == 64 ? ~UINT64_C(0) : (UINT64_C(1) << (BLOCK & 63)) - 1)
+
+static inline uint32_t youngest(const self_t *self) {
+  return (self->head + self->used - 1) % (uint32_t)param(entries);
+}
+
+static inline bool may_combine(bool marked) {
+  return param(combine) == store_combining_all || (param(combine) == store_combining_marked && marked);
+}
+
+static inline uint64_t bytes_of(uint32_t address, uint32_t size) {
+  return ((UINT64_C(1) << size) - 1) << address % BLOCK;
+}
+
+// Whether an entry waits for more.
+static inline bool open(const self_t *self, uint32_t slot) {
+  return self->joinable[slot] && self->written[slot] != ALL_BYTES;
+}
+
+// Whether a write joins the one before it.
+static inline bool joins(const self_t *self, uint32_t address, bool marked) {
+  const uint32_t last = youngest(self);
+  return self->used && may_combine(marked) && open(self, last) && self->address[last] == address / BLOCK * BLOCK;
+}
+
+handler(judge) {
+  uncached_outcome outcome = uncached_outcome_none;
+  if (some(in_request)) {
+    const mem_op op = item(in_request).op;
+    if (op != mem_op_write)
+      outcome = self->used || self->outstanding || self->passing ? uncached_outcome_waits : uncached_outcome_passes;
+    else if (self->passing)
+      outcome = uncached_outcome_waits;
+    else if (joins(self, item(in_request).address, item(in_request).combine))
+      outcome = uncached_outcome_joins;
+    else
+      outcome = self->used < (uint32_t)param(entries) ? uncached_outcome_enters : uncached_outcome_full;
+  }
+  set(outcome, outcome);
+}
+
+// Whether the oldest entry may leave: it is alone with its block, or nothing will join it any more.
+static inline bool leaves(const self_t *self, uncached_outcome outcome) {
+  if (!self->used) return false;
+  if (self->used > 1 || !open(self, self->head)) return true;
+  return outcome == uncached_outcome_waits || outcome == uncached_outcome_enters || outcome == uncached_outcome_full ||
+         (outcome != uncached_outcome_joins && within(held, 0));
+}
+
+// The first run of bytes of the oldest entry that leaves as one write.
+static inline uint32_t first_run(const self_t *self, uint32_t *from) {
+  const uint64_t written = self->written[self->head];
+  *from = (uint32_t)__builtin_ctzll(written);
+  const uint32_t end = *from / OUT_BYTES * OUT_BYTES + OUT_BYTES;
+  uint32_t size = 1;
+  while (*from + size < end && *from + size < BLOCK && (written >> (*from + size) & 1)) size++;
+  return size;
+}
+
+handler(offer) {
+  typeof_port(out_request) request = {0};
+  if (leaves(self, get(outcome))) {
+    uint32_t from;
+    request.op = mem_op_write;
+    request.size = (uint8_t)first_run(self, &from);
+    request.address = self->address[self->head] + from;
+    memory_to_number(&request.data, &self->bytes[self->head * BLOCK + from], request.size, param(big_endian));
+    send(out_request, request);
+    return;
+  }
+  if (get(outcome) == uncached_outcome_passes) {
+    const typeof_port(in_request) *from = &item(in_request);
+    request.op = from->op, request.size = from->size, request.sign = from->sign;
+    request.tag = from->tag, request.address = from->address;
+    memcpy(&request.data, &from->data, sizeof from->data);
+  }
+  send_if(out_request, get(outcome) == uncached_outcome_passes, request);
+}
+
+handler(commit) {
+  enable(out_request, get(outcome) != uncached_outcome_passes || enabled(in_request));
+}
+
+static inline bool buffers(uncached_outcome outcome) {
+  return outcome == uncached_outcome_joins || outcome == uncached_outcome_enters;
+}
+
+handler(accept) {
+  accept(in_request, buffers(get(outcome)) || (get(outcome) == uncached_outcome_passes && acked(out_request)));
+}
+
+handler(reply) {
+  typeof_port(in_reply) reply = {0};
+  bool any = true, committed = true;
+  if (buffers(get(outcome))) {
+    reply.tag = item(in_request).tag;
+    committed = enabled(in_request);
+  } else if (some(out_reply) && (self->passing || get(outcome) == uncached_outcome_passes)) {
+    reply.tag = item(out_reply).tag, reply.error = item(out_reply).error, reply.latency = item(out_reply).latency;
+    memcpy(&reply.data, &item(out_reply).data, sizeof reply.data);
+    committed = enabled(out_reply);
+  } else {
+    any = false;
+  }
+  send_if(in_reply, any, reply);
+  enable(in_reply, committed);
+}
+
+// The first run of the oldest entry has left.
+static inline void depart(self_t *self, uint32_t address, uint32_t size) {
+  count(departures);
+  event(sent, address, (uint8_t)size);
+  self->outstanding++;
+  self->joinable[self->head] = false;
+  self->written[self->head] &= ~bytes_of(address, size);
+  if (self->written[self->head]) return;
+  self->head = (self->head + 1) % (uint32_t)param(entries);
+  self->used--;
+}
+
+static inline void keep(self_t *self, const typeof_port(in_request) * request, bool joins) {
+  count(writes);
+  if (joins) {
+    count(joined);
+    event(combined, request->address);
+  } else {
+    self->used++;
+    const uint32_t slot = youngest(self);
+    self->address[slot] = request->address / BLOCK * BLOCK;
+    self->written[slot] = 0;
+    self->joinable[slot] = may_combine(request->combine);
+  }
+  const uint32_t slot = youngest(self), at = request->address % BLOCK;
+  self->written[slot] |= bytes_of(request->address, request->size);
+  number_to_memory(&self->bytes[slot * BLOCK + at], &request->data, request->size, param(big_endian));
+  set_until(held, param(hold));
+}
+
+static inline void note_reply(self_t *self, bool error) {
+  if (self->passing) {
+    self->passing = false;
+    return;
+  }
+  if (__builtin_expect(error, false))
+    sim_error("a write got an error as its reply: nobody is left to be given it, the requester has gone on");
+  self->outstanding--;
+}
+
+phase_end() {
+  if (get(outcome) == uncached_outcome_full) count(refusals);
+  const typeof_port(in_request) request = data(in_request);
+  const bool accepted = transferred(in_request);
+  if (accepted && buffers(get(outcome)) && request.address % BLOCK + request.size > BLOCK)
+    sim_error("a request of %d bytes at 0x%08x crosses a block of %d bytes", (int)request.size,
+              (unsigned)request.address, (int)param(block));
+  if (transferred(out_request)) {
+    if (get(outcome) == uncached_outcome_passes)
+      self->passing = true;
+    else
+      depart(self, data(out_request).address, data(out_request).size);
+  }
+  if (transferred(out_reply)) note_reply(self, data(out_reply).error);
+  if (transferred(out_request) || transferred(out_reply)) set_until(moves_on, 2);
+  if (accepted && buffers(get(outcome))) keep(self, &request, get(outcome) == uncached_outcome_joins);
+}
+
+next_event() {
+  if (until(moves_on)) return cycle();
+  if (!self->used) return never();
+  return self->used == 1 && open(self, self->head) ? after(until(held)) : cycle();
+}
