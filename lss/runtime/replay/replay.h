@@ -53,9 +53,9 @@ typedef struct spinach_replay_edge {
 } spinach_replay_edge;
 
 struct spinach_replay_node {
-  spinach_replay_edge *edges;       // the one taken last is first; never NULL
-  const spinach_replay_node *start; // of the cycle in which it is: itself, or the node before the first segment
-  uint32_t segment;                 // the one that comes
+  spinach_replay_edge *edges; // the one taken last is first; never NULL
+  spinach_replay_node *start; // of the cycle in which it is: itself, or the node before the first segment
+  uint32_t segment;           // the one that comes
   uint32_t hash, size;
   uint64_t idle;   // cycles until it acts by itself, as next_event says; SPINACH_REPLAY_UNASKED: it was not asked
   uint8_t bytes[]; // of the behaviour state, before the first segment

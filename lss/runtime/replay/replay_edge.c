@@ -88,18 +88,20 @@ static int32_t cycles_counted(const spinach_replay_counter *counter) {
   return cycles;
 }
 
-static void keep_moves(const spinach_replay *r, spinach_replay_edge *edge) {
+// What counters move by; returns how many do.
+static uint32_t list_moves(const spinach_replay *r) {
   spinach_replay_move *moves = r->table->moves;
   const uint64_t *before = r->table->counters;
+  uint32_t count = 0;
   for (uint32_t i = 0; i < record->kind->counter_count; i++) {
     const spinach_replay_counter *counter = &record->kind->counters[i];
     const uint64_t by = load_counter(record->state, counter) - before[i];
     if (__builtin_expect(!by & !record->timed, 1)) continue;
     const int32_t cycles = cycles_counted(counter);
     if (by || cycles)
-      moves[edge->moves++] = (spinach_replay_move){i, cycles, by - (uint64_t)(int64_t)cycles * spinach_time.cycle};
+      moves[count++] = (spinach_replay_move){i, cycles, by - (uint64_t)(int64_t)cycles * spinach_time.cycle};
   }
-  edge->move = g_memdup2(moves, edge->moves * sizeof *moves);
+  return count;
 }
 
 // The trace in which an offset is.
@@ -111,46 +113,56 @@ static uint32_t trace_at(uint32_t offset) {
 }
 
 static void keep_notes(spinach_replay_edge *edge) {
-  edge->notes = record->notes;
-  edge->note = g_new(uint32_t, record->notes);
-  edge->noted = g_malloc0(record->notes * SPINACH_REPLAY_NOTE);
-  for (uint32_t i = 0; i < record->notes; i++) {
+  for (uint32_t i = 0; i < edge->notes; i++) {
     edge->note[i] = trace_at(record->note[i]);
     memcpy(edge->noted + i * SPINACH_REPLAY_NOTE, record->state + record->note[i],
            record->kind->traces[edge->note[i]].size);
   }
 }
 
-static void keep_reads(const spinach_replay *r, spinach_replay_edge *edge) {
+// The place in the table of a word that was read.
+static uint32_t place_of_word(const spinach_replay *r, uint32_t offset) {
   const spinach_replay_table *table = r->table;
-  edge->reads = record->reads;
-  edge->read = g_new(uint32_t, record->reads);
-  for (uint32_t i = 0; i < record->reads; i++) {
-    const gpointer key = GUINT_TO_POINTER(record->read[i]);
-    uint32_t place = GPOINTER_TO_UINT(g_hash_table_lookup(table->word_at, key));
-    if (!place) {
-      spinach_replay_word word = {.offset = record->read[i]};
-      memcpy(&word.value, record->state + word.offset, sizeof word.value);
-      g_array_append_val(table->words, word);
-      place = table->words->len;
-      g_hash_table_insert(table->word_at, key, GUINT_TO_POINTER(place));
-    }
-    edge->read[i] = place - 1;
+  const gpointer key = GUINT_TO_POINTER(offset);
+  uint32_t place = GPOINTER_TO_UINT(g_hash_table_lookup(table->word_at, key));
+  if (!place) {
+    spinach_replay_word word = {.offset = offset, .readers = g_ptr_array_new()};
+    memcpy(&word.value, record->state + offset, sizeof word.value);
+    g_array_append_val(table->words, word);
+    place = table->words->len;
+    g_hash_table_insert(table->word_at, key, GUINT_TO_POINTER(place));
   }
+  return place - 1;
+}
+
+// An edge and all that belongs to it, in one piece.
+static spinach_replay_edge *edge_new(uint32_t input_size, uint32_t reads, uint32_t notes, uint32_t moves) {
+  const size_t input = (input_size + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
+  spinach_replay_edge *edge =
+      g_malloc0(sizeof *edge + moves * sizeof *edge->move + input + notes * (SPINACH_REPLAY_NOTE + sizeof *edge->note) +
+                reads * sizeof *edge->read);
+  edge->moves = moves;
+  edge->notes = notes;
+  edge->reads = reads;
+  edge->move = (spinach_replay_move *)(edge + 1);
+  edge->input = (uint8_t *)(edge->move + moves);
+  edge->noted = edge->input + input;
+  edge->note = (uint32_t *)(edge->noted + notes * SPINACH_REPLAY_NOTE);
+  edge->read = edge->note + notes;
+  return edge;
 }
 
 spinach_replay_edge *spinach_replay_edge_now(spinach_replay *r, const spinach_replay_node *from) {
   const spinach_replay_segment *segment = &r->of->segments[from->segment];
-  spinach_replay_edge *edge = g_new0(spinach_replay_edge, 1);
+  const bool last = from->segment + 1 == r->of->segment_count;
   record = &r->table->record;
+  const uint32_t moves = last ? list_moves(r) : 0;
+  spinach_replay_edge *edge = edge_new(segment->input_size, record->reads, last ? record->notes : 0, moves);
   edge->flags = segment->flags();
-  edge->input = g_malloc0(segment->input_size);
   segment->input(edge->input);
-  if (from->segment + 1 == r->of->segment_count) {
-    keep_moves(r, edge);
-    keep_notes(edge);
-  }
-  keep_reads(r, edge);
+  memcpy(edge->move, r->table->moves, moves * sizeof *edge->move);
+  keep_notes(edge);
+  for (uint32_t i = 0; i < edge->reads; i++) edge->read[i] = place_of_word(r, record->read[i]);
   edge->output = spinach_replay_output_now(r, from->segment);
   return edge;
 }

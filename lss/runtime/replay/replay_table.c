@@ -3,7 +3,7 @@
 
 #include "lss/runtime/engine/machine.h"
 
-enum { MOST_NODES = 1024, MOST_EDGES = 2048, MOST_OUTPUTS = 1024 };
+enum { MOST_NODES = 4096, MOST_EDGES = 8192, MOST_OUTPUTS = 4096, MOST_READINGS = 65536 };
 
 // Of the flags of edges that are looked at each time they are taken.
 #define CHECKED (UINT64_C(1) << 63)
@@ -46,23 +46,18 @@ static gboolean output_equal(gconstpointer a, gconstpointer b) {
   return one->hash == other->hash && one->size == other->size && memcmp(one->bytes, other->bytes, one->size) == 0;
 }
 
-void spinach_replay_edge_free(spinach_replay_edge *edge) {
-  g_free(edge->input);
-  g_free(edge->read);
-  g_free(edge->note);
-  g_free(edge->noted);
-  g_free(edge->move);
-  g_free(edge);
-}
-
 static void node_free(gpointer pointer) {
   spinach_replay_node *node = pointer;
   for (spinach_replay_edge *edge = node->edges, *next; edge != &no_edge; edge = next) {
     next = edge->next;
     if (edge->within) node_free(edge->to); // the others are the set's, and may be gone
-    spinach_replay_edge_free(edge);
+    g_free(edge);
   }
   g_free(node);
+}
+
+static void word_clear(gpointer word) {
+  g_ptr_array_unref(((spinach_replay_word *)word)->readers);
 }
 
 spinach_replay_table *spinach_replay_table_of(spinach_replay *r) {
@@ -76,6 +71,7 @@ spinach_replay_table *spinach_replay_table_of(spinach_replay *r) {
     table->output_size = MAX(table->output_size, r->of->segments[i].output_size);
   table->state_size = table->spans_size + kind->instant_count * (uint32_t)sizeof(uint64_t);
   table->words = g_array_new(FALSE, FALSE, sizeof(spinach_replay_word));
+  g_array_set_clear_func(table->words, word_clear);
   table->word_at = g_hash_table_new(NULL, NULL);
   table->moves = g_new(spinach_replay_move, kind->counter_count);
   table->noted = g_new0(uint64_t, kind->trace_count);
@@ -92,7 +88,7 @@ void spinach_replay_table_clear(spinach_replay_table *table) {
   g_hash_table_remove_all(table->outputs);
   g_hash_table_remove_all(table->word_at);
   g_array_set_size(table->words, 0);
-  table->edges = 0;
+  table->edges = table->readings = 0;
 }
 
 static guint edges_from(const spinach_replay_node *node) {
@@ -116,7 +112,7 @@ static void remove_readers(spinach_replay_table *table, spinach_replay_node *nod
     *link = edge->next;
     table->edges -= 1 + (edge->within ? edges_from(edge->to) : 0);
     if (edge->within) node_free(edge->to);
-    spinach_replay_edge_free(edge);
+    g_free(edge);
   }
 }
 
@@ -132,15 +128,18 @@ void spinach_replay_refresh(spinach_replay *r) {
     g_byte_array_append(changed, &differs, 1);
     any |= differs;
   }
-  GHashTableIter nodes;
-  gpointer node;
-  g_hash_table_iter_init(&nodes, table->nodes);
-  while (any && g_hash_table_iter_next(&nodes, &node, NULL)) remove_readers(table, node, changed);
+  for (guint i = 0; any && i < table->words->len; i++) {
+    if (!changed->data[i]) continue;
+    GPtrArray *readers = g_array_index(table->words, spinach_replay_word, i).readers;
+    for (guint k = 0; k < readers->len; k++) remove_readers(table, readers->pdata[k], changed);
+    g_ptr_array_set_size(readers, 0);
+  }
 }
 
 bool spinach_replay_table_full(const spinach_replay_table *table) {
   return g_hash_table_size(table->nodes) >= MOST_NODES || table->edges >= MOST_EDGES ||
-         g_hash_table_size(table->outputs) >= MOST_OUTPUTS || table->words->len >= MOST_WORDS;
+         g_hash_table_size(table->outputs) >= MOST_OUTPUTS || table->words->len >= MOST_WORDS ||
+         table->readings >= MOST_READINGS;
 }
 
 // ---- Nodes and outputs
@@ -219,6 +218,9 @@ spinach_replay_edge *spinach_replay_edge_add(spinach_replay *r, spinach_replay_n
   if (spinach_replay_checks) edge->flags |= CHECKED;
   from->edges = edge;
   r->table->edges++;
+  for (uint32_t i = 0; i < edge->reads; i++)
+    g_ptr_array_add(g_array_index(r->table->words, spinach_replay_word, edge->read[i]).readers, from->start);
+  r->table->readings += edge->reads;
   return edge;
 }
 

@@ -35,6 +35,7 @@ typedef struct {
 typedef struct {
   uint32_t offset;
   uint64_t value;
+  GPtrArray *readers; // nodes before the cycles in which it was read; some may be there twice
 } spinach_replay_word;
 
 typedef struct {
@@ -53,7 +54,7 @@ struct spinach_replay_table {
   GHashTable *nodes, *outputs;            // sets
   GArray *words;                          // spinach_replay_word, in the order in which they were read first
   GHashTable *word_at;                    // offset -> 1 + place in `words`
-  guint edges;                            // how many
+  guint edges, readings;                  // how many; entries of the words' readers
   uint32_t state_size, spans_size;        // bytes of a node's state, and without instants
   uint32_t output_size;                   // of an output, at most
   spinach_replay_node *node;              // not in the table: what is looked for
@@ -93,9 +94,8 @@ void spinach_replay_step_alone(const spinach_replay_cluster *of, uint32_t segmen
 void spinach_replay_step(spinach_replay *r, uint32_t segment); // steps a segment, and writes down what it does
 // After a segment: what it did on the present inputs, as an edge that leads away from `from`.
 spinach_replay_edge *spinach_replay_edge_add(spinach_replay *r, spinach_replay_node *from);
-// The same without a node to which it leads, and not in the table: the caller frees it.
+// The same without a node to which it leads, and not in the table: the caller frees it with g_free.
 spinach_replay_edge *spinach_replay_edge_now(spinach_replay *r, const spinach_replay_node *from);
-void spinach_replay_edge_free(spinach_replay_edge *edge);
 // Before replay begins: what was read of memories may have changed, and what followed from it is forgotten.
 void spinach_replay_refresh(spinach_replay *r);
 // The edge on the present inputs, moved to the front; NULL when there is none.
