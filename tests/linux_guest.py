@@ -36,6 +36,7 @@ class Guest:
     vmlinux: Path
     initramfs: Path
     tree: Path
+    big_endian: bool = False
 
 
 def guest(build: Path) -> Guest:
@@ -65,7 +66,8 @@ def on_qemu(guest: Guest, directory: Path, timeout: float = 300) -> tuple[int, s
 
 def on_oracle(guest: Guest, build: Path, *options: str, timeout: float = 300) -> tuple[int, str]:
     """Exit status and console of a boot on the functional machine."""
-    command = [build / "bin/mips-oracle", "--system", "--dtb", guest.tree, "--initramfs", guest.initramfs, *options, guest.vmlinux]
+    command = [build / "bin/mips-oracle", "--system", *(["--big-endian"] if guest.big_endian else []), *options]
+    command += ["--dtb", guest.tree, "--initramfs", guest.initramfs, guest.vmlinux]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=timeout)
     assert not done.stderr, done.stderr
     return done.returncode, done.stdout

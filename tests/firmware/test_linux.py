@@ -229,7 +229,7 @@ def test_a_kernel_that_was_not_finished_is_finished(kernel: Kernel) -> None:
 def test_a_kernel_that_cannot_be_built_is_told(kernel: Kernel) -> None:
     says(kernel.build("middle"), "ENDIAN is little or big, not 'middle'")
     command(kernel.folder / "bin", "df", "echo; echo disk 9 9 9 9% /")
-    says(kernel.build(), "needs 4000 MiB more; its disk has 9 MiB left")
+    says(kernel.build(), "needs 2000 MiB more; its disk has 9 MiB left")
     (kernel.folder / "bin/df").unlink()
     kernel.deb.rename(kernel.folder / "whole.deb")
     kernel.deb.write_bytes(b"no package")

@@ -13,7 +13,7 @@ from tests.linux_guest import Guest, comparable, guest, on_oracle, on_qemu
 
 pytestmark = pytest.mark.soak
 
-HELLO = r"""
+HELLO = r"""  // says hello, and ends itself, or the machine if it is all there is
 static void call(long number, long first, const void *second, long third)
 {
   register long v0 __asm__("$2") = number, a0 __asm__("$4") = first, a2 __asm__("$6") = third;
@@ -23,10 +23,13 @@ static void call(long number, long first, const void *second, long third)
 void __start(void)
 {
   call(4004, 1, "hello from C\n", 13);
+#ifdef FIRST_PROCESS
+  call(4088, 0xfee1dead, (const void *)672274793, 0x4321fedc);
+#endif
   call(4001, 7, 0, 0);
 }
 """
-FLAGS = ["--target=mipsel-linux-gnu", "-mips32r2", "-mno-abicalls", "-fno-pic", "-static", "-nostdlib", "-fuse-ld=lld", "-O2"]
+FLAGS = ["-mips32r2", "-mno-abicalls", "-fno-pic", "-static", "-nostdlib", "-fuse-ld=lld", "-O2"]
 
 
 WORK = """
@@ -41,6 +44,13 @@ date -u -d @86400 +%F
 sh -c 'kill -SEGV $$'; echo "status $?"
 exit 9
 """
+
+
+def hello(folder: Path, *flags: str) -> Path:
+    """A program without a library."""
+    (folder / "hello.c").write_text(HELLO)
+    subprocess.run([tool("clang"), *FLAGS, *flags, folder / "hello.c", "-o", folder / "hello"], check=True)
+    return folder / "hello"
 
 
 @pytest.fixture
@@ -83,9 +93,7 @@ def packed(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> Call
 
 
 def test_own_program_in_the_initramfs(packed, build_dir: Path, tmp_path: Path) -> None:
-    (tmp_path / "hello.c").write_text(HELLO)
-    subprocess.run([tool("clang"), *FLAGS, tmp_path / "hello.c", "-o", tmp_path / "hello"], check=True)
-    made = packed("hello", tmp_path / "hello")
+    made = packed("hello", hello(tmp_path, "--target=mipsel-linux-gnu"))
     boots = [on_qemu(made, tmp_path), on_oracle(made, build_dir)]
     assert all("\nhello from C\ninit: /etc/rc.local ended with status 7\n" in console for _, console in boots)
     assert [status for status, _ in boots] == [0, 7]  # QEMU's power takes none
@@ -107,3 +115,16 @@ def test_a_guest_at_work_says_the_same_on_both(packed, build_dir: Path, tmp_path
     status, console = on_oracle(made, build_dir)
     assert status == 9 and "3 packets transmitted, 3 packets received" in console
     assert comparable(console) == comparable(on_qemu(made, tmp_path)[1])
+
+
+def test_a_big_endian_kernel_runs_a_program(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """On the functional machine only: on QEMU's its console takes minutes for a line."""
+    kernel = build_dir / "linux/out-big/vmlinux"
+    if not kernel.exists():
+        pytest.skip(f"there is no {kernel}; `make linux ENDIAN=big` makes it")
+    made = Guest(kernel, tmp_path / "initramfs.cpio", tmp_path / "host.dtb", big_endian=True)
+    hello(tmp_path, "--target=mips-linux-gnu", "-DFIRST_PROCESS").rename(tmp_path / "init")
+    made.initramfs.write_bytes(subprocess.run(["cpio", "--quiet", "-o", "-H", "newc"], cwd=tmp_path, input=b"init\n", check=True, capture_output=True).stdout)
+    subprocess.run([root / "firmware/linux/tree", made.initramfs, made.tree], check=True)
+    status, console = on_oracle(made, build_dir)
+    assert status == 0 and "\nhello from C\n" in console and console.endswith("reboot: Power down\n")
