@@ -51,7 +51,7 @@ def struct(**fields: object) -> str:
 
 
 def request(op: str, address: int, size: int = 4, data: int = 0, sign: bool = False, tag: int = 0) -> str:
-    return struct(op=op, size=size, sign=sign, tag=tag, address=address, data=data)
+    return struct(op=op, size=size, sign=sign, combine=False, tag=tag, address=address, data=data)
 
 
 def reply(data: int = 0, tag: int = 0, error: bool = False) -> str:
