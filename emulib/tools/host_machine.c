@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { UART_LINE = 4, UART_STRIDE = 8, POWER_OFF = 0x42 };
+enum { UART_LINE = 4, UART_STRIDE = 8, UART_CLOCK_HZ = 3686400, POWER_OFF = 0x42 };
 
 typedef enum { NOTHING, PCI_CONFIGURATION, POWER, UART, CLOCK, VIRTIO } Device;
 
@@ -101,6 +101,12 @@ static bool write_device(void *user, uint32_t address, unsigned size, G_GNUC_UNU
   return true;
 }
 
+static void print(void *user, guint8 character) {
+  HostMachine *machine = user;
+  if (machine->script != NULL) console_script_printed(machine->script, machine->cpu.cpu.cycle, character);
+  machine->output(machine->user, character);
+}
+
 HostMachine *host_machine_new(gboolean big_endian, guint32 ram_size, void (*output)(void *user, guint8 character),
                               void *user) {
   enum { START = 1767225600 }; /* 2026-01-01 00:00:00 */
@@ -108,7 +114,9 @@ HostMachine *host_machine_new(gboolean big_endian, guint32 ram_size, void (*outp
   machine->ram_size = ram_size;
   machine->ram = g_malloc0(ram_size);
   machine->rom = g_malloc0(HOST_ROM_SIZE);
-  uart16550_init(&machine->uart, output, user);
+  machine->output = output;
+  machine->user = user;
+  uart16550_init(&machine->uart, print, machine);
   clock_ds1742_init(&machine->clock, START);
   const struct mips_environment environment = {
       .user = machine, .page = page, .read = read_device, .write = write_device};
@@ -156,17 +164,54 @@ gboolean host_machine_load(HostMachine *machine, const Program *program, GError 
   return TRUE;
 }
 
-HostEnd host_machine_run(HostMachine *machine, guint64 instructions) {
+/* Ten bits, each of 16 ticks of the divided clock. */
+static guint64 character_time(const HostMachine *machine) {
+  return 160ull * MAX(machine->uart.divisor, 1) * HOST_CLOCK_HZ / UART_CLOCK_HZ;
+}
+
+/* Gives the UART what has arrived by now; the cycle in which more does. */
+static guint64 receive(HostMachine *machine) {
+  if (machine->script == NULL) return G_MAXUINT64;
+  const guint64 spacing = character_time(machine);
+  guint64 next = console_script_next(machine->script, spacing);
+  for (; next <= machine->cpu.cpu.cycle; next = console_script_next(machine->script, spacing))
+    uart16550_receive(&machine->uart, console_script_take(machine->script, spacing));
+  update_lines(machine);
+  return next;
+}
+
+/* The next cycle in which a processor that waits may have an interrupt. */
+static guint64 next_interrupt(const HostMachine *machine, guint64 arrival) {
+  const struct mips_system *cpu = &machine->cpu;
+  const guint32 enabled = cpu->cpu.cp0[MIPS_CP0_Status] >> MIPS_CAUSE_IP_SHIFT;
+  const guint64 timer = enabled >> 7 & 1 ? mips_system_next_event(cpu) : G_MAXUINT64;
+  return MIN(timer, enabled >> UART_LINE & 1 ? arrival : G_MAXUINT64);
+}
+
+static enum mips_pause run_until(struct mips_system *cpu, guint64 until,
+                                 void (*observe)(void *user, const struct mips_step *did), void *user) {
+  struct mips_step did;
+  if (observe == NULL) return mips_system_run(cpu, until);
+  const enum mips_pause pause = mips_system_step(cpu, &did);
+  if (pause == MIPS_PAUSE_CYCLE) observe(user, &did);
+  return pause;
+}
+
+HostEnd host_machine_run(HostMachine *machine, guint64 instructions,
+                         void (*observe)(void *user, const struct mips_step *did), void *user) {
+  /* A character that the script types in reply arrives a character time later; runs are cut no coarser than that. */
+  enum { SLICE = 1000 };
   struct mips_system *cpu = &machine->cpu;
   for (;;) {
-    const guint64 retired = mips_system_retired(cpu);
+    const guint64 retired = mips_system_retired(cpu), now = cpu->cpu.cycle;
     if (machine->ended) return HOST_ENDED;
     if (retired >= instructions) return HOST_LIMIT;
-    const guint64 left = instructions - retired;
-    const guint64 until = left > UINT64_MAX - cpu->cpu.cycle ? UINT64_MAX : cpu->cpu.cycle + left;
-    if (mips_system_run(cpu, until) != MIPS_PAUSE_WAITING) continue;
-    const uint64_t next = mips_system_next_event(cpu);
-    if (next == UINT64_MAX || !(cpu->cpu.cp0[MIPS_CP0_Status] >> MIPS_CAUSE_IP_SHIFT & 0x80)) return HOST_WAITING;
-    mips_system_pass(cpu, next - cpu->cpu.cycle);
+    const guint64 arrival = receive(machine), left = instructions - retired;
+    guint64 until = left > G_MAXUINT64 - now ? G_MAXUINT64 : now + left;
+    if (machine->script != NULL) until = MIN(until, MIN(arrival, now + SLICE));
+    if (run_until(cpu, until, observe, user) != MIPS_PAUSE_WAITING) continue;
+    const guint64 next = next_interrupt(machine, receive(machine));
+    if (next == G_MAXUINT64) return HOST_WAITING;
+    if (next > cpu->cpu.cycle) mips_system_pass(cpu, next - cpu->cpu.cycle);
   }
 }

@@ -16,6 +16,7 @@
 #define EMULIB_HOST_MACHINE_H
 
 #include "clock_ds1742.h"
+#include "console_script.h"
 #include "mips/system.h"
 #include "program/program.h"
 #include "uart16550.h"
@@ -28,8 +29,11 @@ typedef struct {
   guint32 ram_size;
   Uart16550 uart;
   ClockDs1742 clock;
-  guint32 power_status; /* what was written to +4 */
-  gboolean ended;       /* power was switched off */
+  void (*output)(void *user, guint8 character);
+  void *user;            /* of output */
+  ConsoleScript *script; /* what types at the UART, or NULL: the owner's */
+  guint32 power_status;  /* what was written to +4 */
+  gboolean ended;        /* power was switched off */
 } HostMachine;
 
 /* `output` gets what the UART sends. */
@@ -50,6 +54,8 @@ typedef enum {
   HOST_LIMIT,   /* that many instructions have retired */
   HOST_WAITING, /* for an interrupt that never comes */
 } HostEnd;
-HostEnd host_machine_run(HostMachine *machine, guint64 instructions);
+/* `observe`, which may be NULL, is told of each instruction; that takes longer. */
+HostEnd host_machine_run(HostMachine *machine, guint64 instructions,
+                         void (*observe)(void *user, const struct mips_step *did), void *user);
 
 #endif

@@ -10,6 +10,7 @@
 #include "mips_system_command.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ enum {
 };
 
 static gboolean option_system, option_big_endian, option_registers, option_counts;
-static char *option_memory, *option_dtb, *option_initramfs;
+static char *option_memory, *option_dtb, *option_initramfs, *option_script, *option_trace;
 static gint64 option_limit = -1;
 
 static const GOptionEntry options[] = {
@@ -38,6 +39,10 @@ static const GOptionEntry options[] = {
     {"memory", 0, 0, G_OPTION_ARG_STRING, &option_memory, "RAM, 1MiB to 256MiB (default 64MiB)", "SIZE"},
     {"dtb", 0, 0, G_OPTION_ARG_FILENAME, &option_dtb, "device tree, as dtc writes it", "FILE"},
     {"initramfs", 0, 0, G_OPTION_ARG_FILENAME, &option_initramfs, "first file system, put at 32 MiB", "FILE"},
+    {"console-script", 0, 0, G_OPTION_ARG_FILENAME, &option_script,
+     "what is typed, and when: lines of wait TEXT, send TEXT, after TIME", "FILE"},
+    {"trace", 0, 0, G_OPTION_ARG_FILENAME, &option_trace,
+     "write every instruction, interrupt and exception to FILE (- = stderr)", "FILE"},
     {"limit", 0, 0, G_OPTION_ARG_INT64, &option_limit, "stop after N instructions", "N"},
     {"registers", 0, 0, G_OPTION_ARG_NONE, &option_registers, "print the registers at the end", NULL},
     {"counts", 0, 0, G_OPTION_ARG_NONE, &option_counts, "print what was counted, at the end", NULL},
@@ -122,9 +127,37 @@ static void print_counts(const struct mips_system *cpu) {
          cpu->statistics.unimplemented);
 }
 
+static void trace(void *user, const struct mips_step *did) {
+  char text[MIPS_TEXT_SIZE];
+  FILE *file = user;
+  mips_disassemble(MIPS_SET_mips32r2_system, did->pc, did->word, text);
+  if (did->interrupted) fputs("interrupt\n", file);
+  fprintf(file, "0x%08x %08x %s", did->pc, did->word, text);
+  if (did->destination != 0) fprintf(file, "  %s = 0x%08x", mips_register_names[did->destination], did->value);
+  if (did->stored != 0) fprintf(file, "  [0x%08x] = 0x%0*x", did->store_address, 2 * did->stored, did->store_value);
+  if (!did->retired) fprintf(file, "  exception %u", did->exception);
+  putc('\n', file);
+}
+
+static HostEnd run_traced(HostMachine *machine, guint64 limit, gboolean *written) {
+  FILE *file = strcmp(option_trace, "-") == 0 ? stderr : fopen(option_trace, "w");
+  *written = file != NULL;
+  if (file == NULL) return HOST_LIMIT;
+  const HostEnd end = host_machine_run(machine, limit, trace, file);
+  *written = ferror(file) == 0 && (file == stderr || fclose(file) == 0);
+  return end;
+}
+
 static int run(HostMachine *machine, Program *program) {
-  const HostEnd end = host_machine_run(machine, option_limit < 0 ? G_MAXUINT64 : (guint64)option_limit);
+  const guint64 limit = option_limit < 0 ? G_MAXUINT64 : (guint64)option_limit;
+  gboolean written = TRUE;
+  const HostEnd end =
+      option_trace != NULL ? run_traced(machine, limit, &written) : host_machine_run(machine, limit, NULL, NULL);
   fflush(stdout);
+  if (!written) {
+    fprintf(stderr, "%s: cannot write %s: %s\n", tool, option_trace, g_strerror(errno));
+    return STATUS_USAGE;
+  }
   if (option_registers) print_registers(&machine->cpu.cpu);
   if (option_counts) print_counts(&machine->cpu);
   if (end == HOST_ENDED) return (int)(machine->power_status & 0xff);
@@ -156,7 +189,9 @@ int mips_system_main(int argc, char **argv) {
     return STATUS_USAGE;
   }
   g_autoptr(HostMachine) machine = host_machine_new(option_big_endian, size, send, NULL);
-  if (!prepare(machine, program, &error)) {
+  g_autoptr(ConsoleScript) script = NULL;
+  if (option_script != NULL) machine->script = script = console_script_open(option_script, HOST_CLOCK_HZ, &error);
+  if (error != NULL || !prepare(machine, program, &error)) {
     fprintf(stderr, "%s: %s\n", tool, error->message);
     return STATUS_USAGE;
   }

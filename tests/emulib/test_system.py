@@ -66,6 +66,62 @@ def test_a_wait_for_nothing_ends(build_dir: Path, tmp_path: Path):
     assert re.search(r"x\.elf: waits at 0x8010\w+ <X\+0x0> .*for an interrupt that never comes$", done.stderr.rstrip()), done.stderr
 
 
+ECHO = """
+  LI $t0, 0xbf000000
+  LI $t1, 1
+  sb $t1, 0x908($t0)
+  LI $t1, 0x10001000
+  mtc0 $t1, $12
+  addiu $t1, $zero, 62
+  sb $t1, 0x900($t0)
+1: wait
+  lbu $t1, 0x928($t0)
+  andi $t1, $t1, 1
+  beqz $t1, 1b
+  lbu $t1, 0x900($t0)
+  sb $t1, 0x900($t0)
+  addiu $t2, $t1, -113
+  bnez $t2, 1b
+  nop
+"""
+
+
+def test_a_console_script_types(build_dir: Path, tmp_path: Path):
+    """The program prints '>' and what is typed, up to a q; it waits for each character, which takes 160 * 200e6 / 3686400 cycles."""
+    elf, script = bare(ECHO + end(0), tmp_path / "x.elf"), tmp_path / "script"
+    script.write_text("# types\nwait >\nsend ab\\tb\n\nwait tb\nafter 1 ms\nsend q\n".replace("wait tb", "wait \\tb"))
+    done = system.on_oracle(elf, False, build_dir, "--console-script", str(script), "--counts")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(">ab\tbq")
+    cycles = int(re.search(r"idle cycles +(\d+)", done.stdout)[1]) + int(re.search(r"instructions +(\d+)", done.stdout)[1])
+    assert 0 <= cycles - 200000 - 5 * 160 * 200e6 / 3686400 < 200
+    script.write_text("wait >\nsend a\n")
+    assert system.on_oracle(elf, False, build_dir, "--console-script", str(script)).returncode == 125
+
+
+@pytest.mark.parametrize("line", ["type x", "after soon", "after 5", "send", "wait "])
+def test_a_console_script_that_is_wrong(line: str, build_dir: Path, tmp_path: Path):
+    script = tmp_path / "script"
+    script.write_text(f"wait a\n{line}\n")
+    done = system.on_oracle(bare(end(0), tmp_path / "x.elf"), False, build_dir, "--console-script", str(script))
+    assert done.returncode == 2
+    assert done.stderr == f"mips-oracle: {script}:2: expected 'wait TEXT', 'send TEXT' or 'after TIME', such as 'after 10 ms'\n"
+
+
+def test_a_trace(build_dir: Path, tmp_path: Path):
+    code = "LI $t0, 0x80200000\nLI $t1, 0x1234\nsh $t1, 2($t0)\nLA $s7, 1f\nsyscall\n1: nop\n" + end(0)
+    elf, trace = bare(code, tmp_path / "x.elf"), tmp_path / "trace"
+    done = system.on_oracle(elf, False, build_dir, "--trace", str(trace))
+    assert done.returncode == 0, done.stderr
+    lines = trace.read_text().splitlines()
+    first = next(n for n, line in enumerate(lines) if " sh " in line)
+    assert lines[first - 1].endswith(" ori $t1, $t1, 0x1234  $t1 = 0x00001234")
+    assert lines[first].endswith(" sh $t1, 2($t0)  [0x80200002] = 0x1234")
+    assert lines[first + 3].endswith(" syscall  exception 8") and lines[first + 4].startswith("0xbfc00380 ")
+    done = system.on_oracle(elf, False, build_dir, "--trace", "/nowhere/trace")
+    assert (done.returncode, done.stderr) == (2, "mips-oracle: cannot write /nowhere/trace: No such file or directory\n")
+
+
 def test_a_limit_ends_a_run(build_dir: Path, tmp_path: Path):
     elf = bare("1: b 1b\nnop\n", tmp_path / "x.elf")
     done = system.on_oracle(elf, False, build_dir, "--counts", "--limit", "1001")
