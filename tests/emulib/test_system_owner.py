@@ -1,4 +1,5 @@
-"""A functional system that follows another processor, instruction by instruction, does the same."""
+"""A functional system as its owner sees it; and one that follows another processor, instruction by instruction, which does the
+same."""
 
 import subprocess
 from pathlib import Path
@@ -10,8 +11,19 @@ from tests.isa.programs import tool
 from tests.isa.system_cases import all_cases
 from tests.isa.system_streams import random_system_program
 from tests.linux_guest import guest
+from tests.tree import found
 
 BYTE_ORDERS = pytest.mark.parametrize("big", [True, False], ids=["big", "little"])
+
+
+def test_what_an_owner_sees(root: Path, build_dir: Path, tmp_path: Path):
+    """Run with sanitizers."""
+    program = tmp_path / "system_owner"
+    sources = [Path(__file__).with_name("system_owner.c"), *found(root / "emulib/mips", "system*.c")]
+    subprocess.run([tool("clang"), "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
+                    f"-I{root}/emulib", f"-I{build_dir}/gen/emulib", *sources, "-o", program], check=True)  # fmt: skip
+    done = subprocess.run([program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module")
