@@ -75,6 +75,7 @@ int main(int argc, char **argv) {
       .tool = "mips-oracle",
       .processor = "MIPS",
       .machine = EM_MIPS,
+      .note = "Kernels, and programs without an operating system: see mips-oracle --system --help",
       .sets = sets,
       .set = MIPS_SET_mips2,
       .registers = cpu.r,

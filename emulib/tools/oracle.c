@@ -160,7 +160,8 @@ static int conclude(Run *run, int status) {
 int oracle_main(int argc, char **argv, const OracleIsa *isa) {
   g_autofree char *title = g_strdup_printf("PROGRAM - run a %s program functionally", isa->processor);
   g_autofree char *sets = g_strjoinv(", ", (char **)isa->sets);
-  g_autofree char *summary = g_strdup_printf("Instruction sets: %s; default: %s", sets, isa->sets[isa->set]);
+  g_autofree char *summary = g_strdup_printf("Instruction sets: %s; default: %s%s%s", sets, isa->sets[isa->set],
+                                             isa->note != NULL ? "\n" : "", isa->note != NULL ? isa->note : "");
   g_autoptr(GOptionContext) context = g_option_context_new(title);
   g_option_context_add_main_entries(context, options, NULL);
   g_option_context_set_summary(context, summary);

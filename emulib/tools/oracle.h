@@ -15,6 +15,7 @@ typedef struct {
   const char *tool;           /* its name, for messages */
   const char *processor;      /* what --help calls the programs it runs */
   guint16 machine;            /* of ELF files */
+  const char *note;           /* more for --help, or NULL */
   const char *const *sets;    /* names of instruction sets, up to NULL */
   unsigned set;               /* the one that counts unless --set says otherwise */
   guint32 *registers;         /* of the processor, 32 */

@@ -45,6 +45,13 @@ def test_the_documentation_lists_the_registers(root: Path):
     assert len(rows) > 20 and "\n".join(rows) in (root / "docs/mips.md").read_text()
 
 
+def test_the_help_leads_here(build_dir: Path):
+    shown = subprocess.run([build_dir / "bin" / "mips-oracle", "--help"], capture_output=True, text=True, check=True).stdout
+    assert "mips-oracle --system --help" in shown
+    shown = subprocess.run([build_dir / "bin" / "mips-oracle", "--system", "--help"], capture_output=True, text=True, check=True).stdout
+    assert all(option in shown for option in ("--dtb", "--initramfs", "--memory", "--console-script", "--trace"))
+
+
 def end(status: int) -> str:
     """Code that ends a run."""
     return f"LI $t0, 0xbf000000\nLI $t1, {status}\nsb $t1, 0x504($t0)\nLI $t1, 0x42\nsb $t1, 0x500($t0)\n9: b 9b\nnop\n"
