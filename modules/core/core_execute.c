@@ -1,6 +1,8 @@
 /* core_execute.c: operands and results; see core_execute.lss. */
 #include "core/core_control.h"
 
+#define KILLED (width(kill) > 0 && some(kill) && data(kill))
+
 handler(send_bypass) {
   const core_bypass bypassed = {.control = some(in) ? data(in).control : CORE_CONTROL_IDLE};
   for (int i = 0; i < width(bypass); i++) send(bypass, i, bypassed);
@@ -51,7 +53,7 @@ static inline bool moves(move_condition condition, uint32_t value) {
 }
 
 handler(collect) {
-  if (!some(in)) {
+  if (!some(in) || KILLED) {
     set(stays, false);
     send_nothing(out);
     return;
@@ -82,17 +84,18 @@ handler(collect) {
       item.result = data(product, i).value;
       ready = data(product, i).ready;
     }
+    if (width(kill) > 0) item.control |= c & control_word_of_slot(true);
   }
   set(stays, !ready);
   send_if(out, ready, item);
 }
 
 handler(accept) {
-  accept(in, !get(stays) & acked(out));
+  accept(in, KILLED || (!get(stays) & acked(out)));
 }
 
 handler(start) {
-  enable(muldiv, enabled(in) & !get(stays) & acked(out));
+  enable(muldiv, enabled(in) & !KILLED & !get(stays) & acked(out));
 }
 
 handler(commit) {

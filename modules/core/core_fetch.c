@@ -1,8 +1,13 @@
 /* core_fetch.c: the program counter; see core_fetch.lss. */
 
 #define CONTROLLED (width(control) > 0 || width(status) > 0 || param(start_halted))
+#define PRECISE    (width(restart) > 0)
+
+/* Numbers of requests: one more than may be outstanding from before restarts. */
+#define FETCH_NUMBERS 4
 
 static inline bool requests(const self_t *self) {
+  if (PRECISE && (self->held_off || self->stale == FETCH_NUMBERS - 1)) return false;
   return self->phase == core_fetch_phase_request && !(CONTROLLED && self->halted);
 }
 
@@ -10,6 +15,11 @@ static inline bool requests(const self_t *self) {
  * dropped, and branches go nowhere. */
 static inline bool turns(const self_t *self) {
   return CONTROLLED && __builtin_expect(self->phase >= core_fetch_phase_unwanted, false);
+}
+
+/* Whether a reply is to a request since the last restart. */
+static inline bool counts(const self_t *self, uint32_t tag) {
+  return !PRECISE || tag == self->number;
 }
 
 init() {
@@ -21,7 +31,8 @@ init() {
 }
 
 phase_start() {
-  typeof_port(memory_request) request = {.op = mem_op_read, .size = 4, .address = self->pc & ~3u};
+  typeof_port(memory_request)
+      request = {.op = mem_op_read, .size = 4, .tag = PRECISE ? self->number : 0, .address = self->pc & ~3u};
   send_if(memory_request, requests(self), request);
   typeof_port(status) report = {
       .halted = self->halted && self->outstanding == 0 && self->phase == core_fetch_phase_request, .pc = self->pc};
@@ -29,11 +40,13 @@ phase_start() {
 }
 
 handler(deliver) {
-  if (__builtin_expect(self->phase == core_fetch_phase_waits, false)) {
+  if (PRECISE && some(kill) && data(kill)) {
+    send_nothing(out);
+  } else if (__builtin_expect(self->phase == core_fetch_phase_waits, false)) {
     typeof_port(out) waiting = {
         .pc = self->waiting_pc, .word = self->waiting_word, .fresh = self->fresh, .error = self->waiting_error};
     send(out, waiting);
-  } else if (some(memory_reply) && !turns(self)) {
+  } else if (some(memory_reply) && counts(self, data(memory_reply).tag) && !turns(self)) {
     typeof_port(out) item = {.pc = self->pc,
                              .word = (uint32_t)data(memory_reply).data,
                              .fresh = self->fresh,
@@ -74,6 +87,30 @@ static inline void obey(self_t *self, core_control command) {
   }
 }
 
+/* A word arrives that was requested before a restart. */
+static __attribute__((noinline, unused)) void drop(self_t *self, uint32_t number) {
+  if (self->stale == 0) sim_error("a word came with the number %u, and none is outstanding", (unsigned)number);
+  self->stale--;
+  event(dropped, number);
+}
+
+/* Continues elsewhere: what is here goes, what is outstanding is dropped when it arrives.  `oldest` is the pc of the
+ * oldest instruction that goes. */
+static __attribute__((noinline, unused)) void restart_at(self_t *self, core_restart restart, uint32_t oldest) {
+  if (restart.refetch && self->redirected)
+    sim_error("what follows an instruction that serializes is fetched anew, and a branch is pending behind 0x%08x",
+              (unsigned)oldest);
+  if (self->phase == core_fetch_phase_outstanding) {
+    self->stale++;
+    self->number = (self->number + 1) % FETCH_NUMBERS;
+  }
+  self->pc = restart.refetch ? oldest : restart.pc;
+  self->held_off = restart.hold;
+  self->redirected = false;
+  self->fresh = true;
+  self->phase = core_fetch_phase_request;
+}
+
 /* The outstanding word arrives: the one behind it is next. */
 static inline void advance(self_t *self) {
   self->pc = __builtin_expect(self->redirected, false) ? self->target : self->pc + 4;
@@ -90,13 +127,15 @@ static __attribute__((noinline)) void turn(self_t *self, bool comes, bool done) 
 phase_end() {
   const bool commanded = transferred(control);
   if (turns(self)) {
-    const bool comes = some(memory_reply) & enabled(memory_reply);
+    const bool comes = (some(memory_reply) & enabled(memory_reply)) && counts(self, data(memory_reply).tag);
     turn(self, comes, transferred(done));
+    if (PRECISE && some(kill) && data(kill)) self->outstanding = data(restart).in_flight;
     if (commanded) obey(self, data(control));
     self->moved = comes | transferred(done) | commanded;
     return;
   }
-  const bool waited = self->phase == core_fetch_phase_waits, arrives = some(memory_reply) & enabled(memory_reply);
+  const bool waited = self->phase == core_fetch_phase_waits, replied = some(memory_reply) & enabled(memory_reply);
+  const bool arrives = replied && counts(self, data(memory_reply).tag);
   const bool leaves = transferred(out), sent = transferred(memory_request);
   const uint32_t pc = self->pc;
   if (sent)
@@ -127,13 +166,22 @@ phase_end() {
       self->redirected = true;
     }
   }
+  if (PRECISE && replied && !arrives) drop(self, data(memory_reply).tag);
+  if (PRECISE && __builtin_expect(transferred(restart), false))
+    restart_at(self, data(restart),
+               transferred(held) ? data(held)
+               : waited          ? self->waiting_pc
+               : arrives         ? pc
+                                 : self->pc);
   if (CONTROLLED && __builtin_expect(self->stepping, false) && sent) self->halted = true, self->stepping = false;
   if (width(status) > 0 || width(control) > 0) self->outstanding += leaves - transferred(done);
+  if (PRECISE && some(kill) && __builtin_expect(data(kill), false)) self->outstanding = data(restart).in_flight;
   if (commanded) obey(self, data(control));
-  if (width(status) > 0 && __builtin_expect(self->halted, false))
+  if ((width(status) > 0 && __builtin_expect(self->halted, false)) || (PRECISE && self->held_off))
     self->moved = sent | arrives | leaves | transferred(redirect) | transferred(done) | commanded;
 }
 
 next_event() {
+  if (PRECISE && self->held_off && self->phase == core_fetch_phase_request && !self->moved) return never();
   return CONTROLLED && self->halted && self->phase != core_fetch_phase_waits && !self->moved ? never() : cycle();
 }

@@ -2,18 +2,24 @@
 #include "core/core_control.h"
 
 #define REGISTERS   32u
+#define PRECISE     (width(kill) > 0)
+#define KILLED      (PRECISE && some(kill) && data(kill))
 #define JUMP_REGION 0x10000000u // bytes: a jump stays in that of its delay slot
 
 static inline bool annulled(const self_t *self, bool fresh) {
   return self->annul & !fresh;
 }
 
+handler(send_held) {
+  for (int i = 0; i < width(held); i++) send_if(held, i, some(in), data(in).pc);
+}
+
 /* An instruction waits for a load just before it or, a branch, for any result that is not in the memory stage yet; and
  * for the multiply/divide unit. */
 handler(hold) {
-  if (!some(in) || data(busy)) {
+  if (!some(in) || data(busy) || KILLED || (PRECISE && self->serial)) {
     set(go, false);
-    set(hazard, core_stall_fetch);
+    set(hazard, PRECISE && self->serial && some(in) && !KILLED ? core_stall_structural : core_stall_fetch);
     return;
   }
   const control_word c = data(in).control;
@@ -90,16 +96,18 @@ handler(resolve) {
     target = branch_to(c, item.pc, item.immediate, a, b, &taken);
     annuls = control_word_likely(c) & !taken;
   }
+  if (PRECISE && self->slot && !item(in).fresh) item.control |= control_word_of_slot(true);
   set(annuls, annuls);
   send(out, item);
   send_if(redirect, taken, target);
 }
 
 handler(accept) {
-  accept(in, get(go) & acked(out));
+  accept(in, KILLED || (get(go) & acked(out)));
 }
 
 handler(commit) {
+  for (int i = 0; i < width(held); i++) enable(held, i, enabled(in));
   enable(registers_request, 0, enabled(in));
   enable(registers_request, 1, enabled(in));
   enable(out, enabled(in));
@@ -127,7 +135,13 @@ phase_end() {
   const core_stall hazard = get(hazard);
   if (data(busy)) {
     wait_for(self, core_stall_memory);
+  } else if (KILLED) {
+    self->annul = self->slot = self->serial = false;
+    wait_for(self, core_stall_fetch);
   } else if (transferred(in)) {
+    const bool annulled_here = PRECISE && annulled(self, data(in).fresh);
+    if (PRECISE) self->slot = !annulled_here && control_word_branch(data(in).control) != branch_condition_never;
+    if (PRECISE) self->serial = !annulled_here && control_word_serializes(data(in).control);
     self->annul = get(annuls);
     wait_for(self, core_stall_none);
   } else if (get(go) || hazard < core_stall_load_use) {
@@ -136,7 +150,7 @@ phase_end() {
     count(stalled[hazard]);
     wait_for(self, core_stall_none);
   }
-  if (transferred(in)) event(issue, data(in).pc);
+  if (transferred(in) && !KILLED) event(issue, data(in).pc);
   if (some(in) && !transferred(in) && !data(busy))
     event(interlock, data(in).pc, get(go) ? refused_for(data(execute).control) : hazard);
 }

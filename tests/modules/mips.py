@@ -156,3 +156,9 @@ def bypass(dest: int = NO_DEST, loads: bool = False, occupies: bool = False, val
 def shown(controls: str, value: int = 0) -> str:
     """What a stage shows of the instruction in it."""
     return struct(control=controls, value=value)
+
+
+def in_slot(controls: str) -> str:
+    """The control word of an instruction that is in a delay slot."""
+    before, _, after = controls.partition(" rs=")
+    return f"{before} slot=true rs={after}"
