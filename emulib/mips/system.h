@@ -23,6 +23,9 @@
  *   - tlbwr's entry steps through those that are not wired by a shift register, so it does not depend on time;
  *   - what a CACHE operation names is translated as by a load, and the caches are coherent: nothing else happens;
  *   - a link is to a line of 32 bytes, and ends with eret, another ll, sc, or a write of another agent;
+ *   - sc translates its address also when there is no link;
+ *   - a bus error is precise, that of a store too;
+ *   - EntryHi and Context are changed by exceptions of the TLB only, Cause.CE by an unusable coprocessor only;
  *   - lui with register 0 is a marker: it does nothing, and the owner is told its number.
  */
 #ifndef EMULIB_MIPS_SYSTEM_H
@@ -71,7 +74,9 @@ struct mips_architecture {
   uint16_t random;      /* shift register behind Random */
   uint64_t cycle;       /* now */
   uint64_t count_cycle; /* cycle in which Count was what cp0 says */
-  uint64_t timer_cycle; /* cycle in which Count becomes equal to Compare; UINT64_MAX: it stands still */
+  /* Cycle in which Count becomes equal to Compare; UINT64_MAX: it stands still.  mips_system_write_cp0() computes it
+   * when it writes one of them, or Cause. */
+  uint64_t timer_cycle;
 };
 
 enum mips_access { MIPS_FETCH, MIPS_LOAD, MIPS_STORE, MIPS_ACCESSES };
