@@ -7,7 +7,13 @@ _Static_assert((int)memory_access_load == mem_op_read + 1 && (int)memory_access_
                    (int)memory_access_barrier == mem_op_barrier + 1,
                "control words name memory operations");
 
-#define TAG_LOAD 1
+#define TAG_LOAD   1
+#define TAG_SECOND 2 /* of a precise core: every other request */
+#define PRECISE    (width(fault) > 0)
+
+phase_start() {
+  for (int i = 0; i < width(standing); i++) send(standing, i, self->issued);
+}
 
 static inline bool refers(control_word c) {
   return control_word_mem(c) != memory_access_none;
@@ -33,12 +39,12 @@ static inline bool to_the_end(control_word c) {
   return (control_word_part(c) == word_part_left) == param(big_endian);
 }
 
-static inline typeof_port(memory_request) request_of(control_word c, uint32_t address, uint32_t b) {
+static inline typeof_port(memory_request) request_of(control_word c, uint32_t address, uint32_t b, uint32_t tag) {
   const mem_op op = (mem_op)(control_word_mem(c) - 1);
   typeof_port(memory_request) request = {.op = op,
                                          .size = control_word_size(c),
                                          .sign = control_word_sign(c),
-                                         .tag = posted(c) ? 0 : TAG_LOAD,
+                                         .tag = tag,
                                          .address = op == mem_op_barrier ? 0 : address,
                                          .data = b};
   if (__builtin_expect(control_word_part(c) != word_part_whole, false)) {
@@ -48,6 +54,11 @@ static inline typeof_port(memory_request) request_of(control_word c, uint32_t ad
     if (control_word_part(c) == word_part_left) request.data = b >> 8 * (4 - request.size);
   }
   return request;
+}
+
+/* The tag of an instruction's request, and of the reply to it. */
+static inline uint32_t tag_of(const self_t *self, control_word c) {
+  return (posted(c) ? 0 : TAG_LOAD) | (PRECISE && self->alternates ? TAG_SECOND : 0);
 }
 
 /* What a load writes, from the number in memory's reply. */
@@ -70,33 +81,40 @@ handler(request) {
                         aligned(data(in).control, data(in).result) && stores_permit(self, data(in).control);
   set(requests, requests);
   if (requests)
-    send(memory_request, request_of(item(in).control, item(in).result, item(in).b));
+    send(memory_request, request_of(item(in).control, item(in).result, item(in).b, tag_of(self, item(in).control)));
   else
     send_nothing(memory_request);
 }
 
 handler(resolve) {
   bool wait = false;
+  core_fault failure = {0};
   if (some(in)) {
     const control_word c = data(in).control;
     typeof_port(out) item = {.pc = data(in).pc, .word = data(in).word, .control = c, .value = data(in).result};
     if (refers(c)) {
       if (__builtin_expect(!aligned(c, data(in).result), false)) {
         item.control = core_failed(trap_cause_unaligned);
+        failure = (core_fault){true, mem_fault_address, data(in).result};
       } else if (posted(c)) {
         wait = !(acked(memory_request) && stores_permit(self, c));
+        if (PRECISE && !wait && some(memory_reply) && enabled(memory_reply) && data(memory_reply).error &&
+            data(memory_reply).tag == tag_of(self, c))
+          failure = (core_fault){true, (mem_fault)data(memory_reply).data, data(in).result};
       } else if (!some(memory_reply) || !enabled(memory_reply) || !(data(memory_reply).tag & TAG_LOAD)) {
         wait = true;
       } else if (__builtin_expect(data(memory_reply).error, false)) {
         item.control = core_failed(trap_cause_access);
+        failure = (core_fault){true, (mem_fault)data(memory_reply).data, data(in).result};
       } else {
         item.value = merged(c, data(in).result, data(in).b, (uint32_t)data(memory_reply).data);
       }
     }
-    send_if(out, !wait, item);
+    send_if(out, !wait && !(PRECISE && failure.fails), item);
   } else {
     send_nothing(out);
   }
+  for (int i = 0; i < width(fault); i++) send(fault, i, failure);
   set(waits, wait);
   for (int i = 0; i < width(busy); i++) send(busy, i, wait);
 }
@@ -108,6 +126,7 @@ handler(accept) {
 handler(commit) {
   for (int i = 0; i < width(bypass); i++) enable(bypass, i, enabled(in));
   for (int i = 0; i < width(busy); i++) enable(busy, i, enabled(in));
+  for (int i = 0; i < width(fault); i++) enable(fault, i, enabled(in));
   enable(out, enabled(in));
 }
 
@@ -129,18 +148,23 @@ static inline void forget_store(self_t *self, bool failed) {
 }
 
 phase_end() {
+  if (width(standing) > 0) self->stood = self->issued;
   if (get(waits)) event(wait, data(in).pc);
+  /* A store that gets an error at once is not remembered. */
+  const bool refused = PRECISE && transferred(memory_request) && data(memory_request).op == mem_op_write &&
+                       some(fault) && data(fault).fails;
+  if (PRECISE && transferred(memory_request)) self->alternates = !self->alternates;
   if (transferred(memory_request)) {
     event(access, data(in).pc, data(memory_request).op, data(memory_request).address, data(memory_request).size);
-    if (data(memory_request).op == mem_op_write)
-      remember_store(self, data(in).pc, data(memory_request).address);
-    else
+    if (data(memory_request).op != mem_op_write)
       self->issued = true;
+    else if (!refused)
+      remember_store(self, data(in).pc, data(memory_request).address);
   }
   if (transferred(memory_reply)) {
     if (data(memory_reply).tag & TAG_LOAD)
       self->issued = false;
-    else
+    else if (!refused)
       forget_store(self, data(memory_reply).error);
   }
   if (transferred(out) && __builtin_expect(control_word_trap(data(out).control) >= trap_cause_syscall, false))
@@ -149,5 +173,5 @@ phase_end() {
 
 /* The store that was accepted last may be the one behind which the next has to wait. */
 next_event() {
-  return self->stores ? cycle() : never();
+  return self->stores || (width(standing) > 0 && self->stood != self->issued) ? cycle() : never();
 }
