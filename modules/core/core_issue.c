@@ -10,13 +10,10 @@ static inline bool annulled(const self_t *self, bool fresh) {
   return self->annul & !fresh;
 }
 
-handler(send_held) {
-  for (int i = 0; i < width(held); i++) send_if(held, i, some(in), data(in).pc);
-}
-
 /* An instruction waits for a load just before it or, a branch, for any result that is not in the memory stage yet; and
  * for the multiply/divide unit. */
 handler(hold) {
+  for (int i = 0; i < width(held); i++) send_if(held, i, some(in), data(in).pc);
   if (!some(in) || data(busy) || KILLED || (PRECISE && self->serial)) {
     set(go, false);
     set(hazard, PRECISE && self->serial && some(in) && !KILLED ? core_stall_structural : core_stall_fetch);
