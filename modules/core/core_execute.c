@@ -1,7 +1,7 @@
 /* core_execute.c: operands and results; see core_execute.lss. */
 #include "core/core_control.h"
 
-#define KILLED (width(kill) > 0 && some(kill) && data(kill))
+#define KILLED (width(kill) > 0 && data(kill))
 
 handler(send_bypass) {
   const core_bypass bypassed = {.control = some(in) ? data(in).control : CORE_CONTROL_IDLE};

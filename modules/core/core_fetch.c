@@ -2,6 +2,7 @@
 
 #define CONTROLLED (width(control) > 0 || width(status) > 0 || param(start_halted))
 #define PRECISE    (width(restart) > 0)
+#define KILLED     (PRECISE && data(kill))
 
 /* Numbers of requests: one more than may be outstanding from before restarts. */
 #define FETCH_NUMBERS 4
@@ -40,7 +41,7 @@ phase_start() {
 }
 
 handler(deliver) {
-  if (PRECISE && some(kill) && data(kill)) {
+  if (KILLED) {
     send_nothing(out);
   } else if (__builtin_expect(self->phase == core_fetch_phase_waits, false)) {
     typeof_port(out) waiting = {
@@ -129,7 +130,7 @@ phase_end() {
   if (turns(self)) {
     const bool comes = (some(memory_reply) & enabled(memory_reply)) && counts(self, data(memory_reply).tag);
     turn(self, comes, transferred(done));
-    if (PRECISE && some(kill) && data(kill)) self->outstanding = data(restart).in_flight;
+    if (KILLED) self->outstanding = data(restart).in_flight;
     if (commanded) obey(self, data(control));
     self->moved = comes | transferred(done) | commanded;
     return;
@@ -175,7 +176,7 @@ phase_end() {
                                  : self->pc);
   if (CONTROLLED && __builtin_expect(self->stepping, false) && sent) self->halted = true, self->stepping = false;
   if (width(status) > 0 || width(control) > 0) self->outstanding += leaves - transferred(done);
-  if (PRECISE && some(kill) && __builtin_expect(data(kill), false)) self->outstanding = data(restart).in_flight;
+  if (KILLED) self->outstanding = data(restart).in_flight;
   if (commanded) obey(self, data(control));
   if ((width(status) > 0 && __builtin_expect(self->halted, false)) || (PRECISE && self->held_off))
     self->moved = sent | arrives | leaves | transferred(redirect) | transferred(done) | commanded;

@@ -3,7 +3,7 @@
 
 #define REGISTERS   32u
 #define PRECISE     (width(kill) > 0)
-#define KILLED      (PRECISE && some(kill) && data(kill))
+#define KILLED      (PRECISE && data(kill))
 #define JUMP_REGION 0x10000000u // bytes: a jump stays in that of its delay slot
 
 static inline bool annulled(const self_t *self, bool fresh) {
