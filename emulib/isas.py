@@ -54,7 +54,8 @@ MIPS = Isa(
         "muldiv": ("none", "mult", "multu", "div", "divu", "mfhi", "mflo", "mthi", "mtlo",
                    "mul", "madd", "maddu", "msub", "msubu"),
         "move": ("none", "zero", "nonzero"),
-        "trap": ("none", "overflow", "zero", "nonzero", "syscall", "breakpoint"),
+        "trap": ("none", "overflow", "zero", "nonzero", "syscall", "breakpoint", "system", "coprocessor"),
+        "serializes": ("no", "yes"),
         "dest": ("none", "rd", "rt", "ra"),
     },
 )

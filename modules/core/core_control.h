@@ -33,6 +33,8 @@ static inline const char *core_trap_text(trap_cause trap) {
   case trap_cause_syscall: return "syscall";
   case trap_cause_breakpoint: return "breakpoint";
   case trap_cause_reserved: return "reserved instruction";
+  case trap_cause_coprocessor: return "instruction of a coprocessor that there is not";
+  case trap_cause_system: return "instruction for system control, which this processor has not";
   case trap_cause_fetch: return "nothing to fetch there";
   case trap_cause_unaligned: return "unaligned access";
   case trap_cause_access: return "nothing responds at the address";

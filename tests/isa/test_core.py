@@ -42,6 +42,7 @@ def cores(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Path)
         for order in ("big", "little")
         for instruction_set in SETS
     }
+    machines["big-mips32r2_system"] = (root / "examples" / "single_core" / "single_core.lss", ["-D", "set=mips_isa.mips32r2_system"])
     for name, (source, options) in machines.items():
         command = [build_dir / "bin" / "lss", "build", source, "-o", directory / name, *options]
         done = subprocess.run(command, capture_output=True, text=True)
@@ -153,6 +154,16 @@ def test_what_cannot_be_executed_stops_with_a_report(name: str, cores: dict[str,
     where = 0x400000 + 4 * (len(lines) - 1)
     assert done.returncode == 1, done.stderr.decode()
     assert text in done.stderr and f"pc 0x{where:08x}".encode() in done.stderr, done.stderr.decode()
+
+
+@pytest.mark.parametrize(("word", "text"), [
+    (0x40096000, b"instruction for system control, which this processor has not"), (0xBD150000, b"instruction for system control"),
+    (0x44000000, b"instruction of a coprocessor that there is not"),
+])  # fmt: skip
+def test_without_system_control_its_instructions_stop_with_a_report(word: int, text: bytes, cores: dict[str, Path], tmp_path: Path):
+    elf = assemble(f"addiu $t0, $zero, 1\n.word {word:#x}\nEXIT 0\n", tmp_path / "x.elf", True, "device")
+    done = run(cores["big-mips32r2_system"], elf)
+    assert done.returncode == 1 and text in done.stderr and b"pc 0x00400004" in done.stderr, done.stderr.decode()
 
 
 def test_jump_to_nowhere(cores: dict[str, Path], tmp_path: Path):

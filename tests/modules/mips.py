@@ -60,7 +60,7 @@ def reply(data: int = 0, tag: int = 0, error: bool = False) -> str:
 
 @cache
 def instruction(name: str) -> generate.Instruction:
-    return next(i for i in (*table("prijoff"), *table("mips32r2")) if i.name == name)
+    return next(i for i in (*table("prijoff"), *table("mips32r2_system")) if i.name == name)
 
 
 def encode(name: str, rs: int = 0, rt: int = 0, rd: int = 0, low: int = 0) -> int:
@@ -114,7 +114,7 @@ def control(name: str, word: int) -> str:
     words = {key: i.control.get(key, MIPS.absence(key)) for key in MIPS.words}
     registers = {"rs": word >> 21 & 31, "rt": word >> 16 & 31, "rd": word >> 11 & 31, "ra": 31}
     fields: dict[str, int | str] = {key: words[key] for key in ("alu", "a", "b", "part", "branch", "muldiv", "move", "trap", "mem")}
-    fields |= {key: words[key] == "yes" for key in ("sign", "likely", "link")} | {"size": int(words["size"])}
+    fields |= {key: words[key] == "yes" for key in ("sign", "likely", "link", "serializes")} | {"size": int(words["size"])}
     fields["align"] = max(int(words["size"]) - 1, 0) if words["part"] == "whole" else 0
     for source in ("rs", "rt"):
         if source in i.reads:

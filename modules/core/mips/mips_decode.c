@@ -2,7 +2,7 @@
 #include "core/mips/mips_decode.h"
 
 #define SAME(set) ((int)mips_isa_##set == (int)MIPS_SET_##set)
-_Static_assert(SAME(mips1) && SAME(mips2) && SAME(prijoff) && SAME(mips32) && SAME(mips32r2),
+_Static_assert(SAME(mips1) && SAME(mips2) && SAME(prijoff) && SAME(mips32) && SAME(mips32r2) && SAME(mips32r2_system),
                "sets have emulib's names");
 
 #define SET ((enum mips_set)param(set))
@@ -17,7 +17,10 @@ handler(decode) {
   if (__builtin_expect(known.word != word, false)) known = mips_remember(SET, pc, word);
   typeof_port(out)
       item = {.pc = pc, .word = word, .control = known.control, .immediate = known.immediate, .fresh = data(in).fresh};
-  if (__builtin_expect(data(in).error, false)) item.control = core_failed(trap_cause_fetch);
+  if (__builtin_expect(data(in).error, false)) {
+    item.control = mips_unfetched();
+    item.immediate = pc & 3 ? (uint32_t)param(unaligned) : word;
+  }
   send(out, item);
 }
 

@@ -42,7 +42,7 @@ struct mips_decoding {
 static const struct mips_decoding mips_decodings[MIPS_INSTRUCTIONS] = {
     [MIPS_reserved] = {.control = CORE_CONTROL_IDLE | control_word_of_trap(trap_cause_reserved)},
 #define CONTROL(name, reads, writes, alu, a, b, imm, mem, size, part, sign, branch, likely, link, muldiv, move, trap,  \
-                dest_)                                                                                                 \
+                serializes, dest_)                                                                                     \
   [MIPS_##name] = {                                                                                                    \
       .control =                                                                                                       \
           control_word_of_alu(alu_op_##alu) | control_word_of_a(alu_source_##a) | control_word_of_b(alu_source_##b) |  \
@@ -52,7 +52,7 @@ static const struct mips_decoding mips_decodings[MIPS_INSTRUCTIONS] = {
           control_word_of_sign(MIPS_NO_##sign) | control_word_of_branch(branch_condition_##branch) |                   \
           control_word_of_likely(MIPS_NO_##likely) | control_word_of_link(MIPS_NO_##link) |                            \
           control_word_of_muldiv(muldiv_op_##muldiv) | control_word_of_move(move_condition_##move) |                   \
-          control_word_of_trap(trap_cause_##trap) |                                                                    \
+          control_word_of_trap(trap_cause_##trap) | control_word_of_serializes(MIPS_NO_##serializes) |                 \
           control_word_of_loads(memory_access_##mem != memory_access_none && MIPS_DEST_##dest_ != MIPS_DEST_none) |    \
           control_word_of_unusual(MIPS_NO_##link || trap_cause_##trap != trap_cause_none ||                            \
                                   muldiv_op_##muldiv == muldiv_op_mfhi || muldiv_op_##muldiv == muldiv_op_mflo ||      \
@@ -88,6 +88,11 @@ static inline control_word mips_control_word(const struct mips_decoding *d, uint
   dest = dest == 0 ? CORE_NO_DEST : dest; /* register 0 is never written */
   if (d->dest == MIPS_DEST_rd || d->dest == MIPS_DEST_rt) c |= control_word_of_dest(dest);
   return mips_may_add(c, control_word_dest(c), word) ? control_word_set_alu(c, alu_op_add) : c;
+}
+
+/* The control word of what could not be fetched, which shows its immediate as the result. */
+static inline control_word mips_unfetched(void) {
+  return core_failed(trap_cause_fetch) | control_word_of_b(alu_source_imm);
 }
 
 /* The immediate of an instruction word; 0 when it has none.  That of a jump is its place in the region of the pc. */

@@ -6,9 +6,9 @@ import pytest
 
 from tests.isa.streams import table
 from tests.modules.harness import Bench, Device
-from tests.modules.mips import IMPORTS, control, failed, fetched, struct
+from tests.modules.mips import IMPORTS, control, encode, failed, fetched, pack, struct
 
-SETS = ("prijoff", "mips32r2")
+SETS = ("prijoff", "mips32r2", "mips32r2_system")
 
 
 def decoder(bench: Bench, instruction_set: str) -> Device:
@@ -65,8 +65,60 @@ def test_instructions_without_immediate(instruction_set: str, bench: Bench) -> N
     assert not wrong, "\n".join(wrong)
 
 
+# What system control has to do: the number of the register that is written, read as rt, and whether what follows is fetched again.
+SYSTEM = {
+    "mfc0": (5, None, False), "mtc0": (None, 5, True), "rdpgpr": (7, 5, False), "wrpgpr": (7, 5, False), "di": (5, None, True), "ei": (5, None, True),
+    "tlbr": (None, None, True), "tlbwi": (None, None, True), "tlbwr": (None, None, True), "tlbp": (None, None, True),
+    "eret": (None, None, True), "wait": (None, None, True), "cache": (None, None, True), "synci": (None, None, True), "rdhwr": (5, None, False),
+}  # fmt: skip
+UNUSABLE = ("movci", "cop1", "cop2", "cop1x", "lwc1", "lwc2", "ldc1", "ldc2", "swc1", "swc2", "sdc1", "sdc2")
+
+
+def free_bits(name: str) -> int:
+    """An instruction with 5 as rt, 7 as rd, 3 as rs and an immediate of -4, where it has them."""
+    i = next(i for i in table("mips32r2_system") if i.name == name)
+    return i.match | (3 << 21 | 5 << 16 | 7 << 11) & ~i.mask | (0xFFFC & ~i.mask if "memory" in i.operands else 0)
+
+
+def test_instructions_for_system_control(bench: Bench) -> None:
+    """Written out: what mips_system and what guards it rely on."""
+    rows = ["in | out"]
+    for n, (name, (dest, rt, serializes)) in enumerate(SYSTEM.items()):
+        word, addressed = free_bits(name), name in ("cache", "synci")
+        fields: dict[str, int | str] = {"trap": "system", "unusual": True, "serializes": serializes}
+        fields |= {"dest": dest} if dest else {}
+        fields |= {"rt": rt} if rt else {}
+        fields |= {"rs": 3, "a": "rs", "b": "imm"} if addressed else {}
+        fields |= {"a": "rt"} if name in ("rdpgpr", "wrpgpr") else {}
+        immediate = 0xFFFFFFFC if addressed else 0
+        rows.append(f"{fetched(4 * n, word)} | {struct(pc=4 * n, word=word, control=pack(**fields), immediate=immediate, fresh=False)}")
+    sync = encode("sync")
+    out = pack(trap=0, mem="barrier", size=1, serializes=True)
+    rows.append(f"{fetched(0x100, sync)} | {struct(pc=0x100, word=sync, control=out, immediate=0, fresh=False)}")
+    decoder(bench, "mips32r2_system").check_table("\n".join(rows))
+
+
+def test_coprocessors_that_there_are_not(bench: Bench) -> None:
+    rows = ["in | out"]
+    for n, name in enumerate(UNUSABLE):
+        word = free_bits(name)
+        rs = {"rs": 3} if name[1:] in ("wc1", "wc2", "dc1", "dc2") else {}
+        out = pack(trap="coprocessor", unusual=True, **rs)
+        rows.append(f"{fetched(4 * n, word)} | {struct(pc=4 * n, word=word, control=out, immediate=0, fresh=False)}")
+    decoder(bench, "mips32r2_system").check_table("\n".join(rows))
+
+
+def test_a_failed_fetch_has_its_reason_as_its_result(bench: Bench) -> None:
+    """The word is then a mem_fault; that of an address which is no word's is 1."""
+    control = pack(trap="fetch", b="imm")
+    rows = ["in | out"]
+    for pc, word, fault in ((4, 0, 0), (8, 2, 2), (12, 3, 3), (18, 0x12345678, 1), (0x80000000, 1, 1)):
+        rows.append(f"{fetched(pc, word, error=True)} | {struct(pc=pc, word=word, control=control, immediate=fault, fresh=False)}")
+    decoder(bench, "mips32r2_system").check_table("\n".join(rows))
+
+
 def test_reserved_words_and_failed_fetches_say_so(bench: Bench) -> None:
-    reserved, broken = 0x7C000000, struct(pc=4, word=7, control=failed("fetch"), immediate=0, fresh=True)
+    reserved, broken = 0x7C000000, pack(trap="fetch", b="imm")
     ran = decoder(bench, "mips2").check_table(
         f"""
         in                                    | in.ack | out | out.ack
@@ -76,7 +128,7 @@ def test_reserved_words_and_failed_fetches_say_so(bench: Bench) -> None:
         """
     )
     seen = (ran.directory / "out0.seen").read_text()
-    assert f"control={failed('reserved')} " in seen and f"control={failed('fetch')} " in seen, (seen, broken)
+    assert f"control={failed('reserved')} " in seen and f"control={broken} " in seen, (seen, broken)
     assert "fresh=true" in seen.splitlines()[2]
 
 
@@ -84,7 +136,8 @@ def test_reserved_words_and_failed_fetches_say_so(bench: Bench) -> None:
 @pytest.mark.parametrize(("instruction_set", "word", "name"), [
     ("mips1", 0x50000000, None), ("mips2", 0x50000000, "beql"), ("mips2", 0x0109180B, None), ("prijoff", 0x0109180B, "pri"),
     ("mips32", 0x0109180B, "movn"), ("mips2", 0x0109000A, None), ("prijoff", 0x0109000A, "joff"), ("mips32", 0x7C090420, None),
-    ("mips32r2", 0x7C090420, "seb"), ("prijoff", 0x71091802, None),
+    ("mips32r2", 0x7C090420, "seb"), ("prijoff", 0x71091802, None), ("mips32r2", 0x42000018, None), ("mips32r2_system", 0x42000018, "eret"),
+    ("mips32r2", 0x44000000, None), ("mips32r2_system", 0x44000000, "cop1"), ("mips32r2_system", 0x7C090420, "seb"),
 ])  # fmt: skip
 def test_sets_differ(instruction_set: str, word: int, name: str | None, bench: Bench) -> None:
     ran = decoder(bench, instruction_set).check_table(f"in | out\n{fetched(0, word)} | -")
