@@ -192,7 +192,7 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_o
   if (check_only) return units;
   for (guint i = 0; i < emitter.kinds->len; i++) {
     const Kind *kind = emitter.kinds->pdata[i];
-    add_repeating(units, kind, "record", kind->record, emitter.unoptimised ? NULL : "-Os"); // it runs seldom
+    add_repeating(units, kind, "record", kind->record, emitter.unoptimised ? NULL : "-O1"); // it runs seldom
     add_repeating(units, kind, "once", kind->once, "-O0"); // optimising would take longer than running it
   }
   Unit *constant = unit_new("tables", tables, "-O0");
