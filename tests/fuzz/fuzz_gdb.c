@@ -156,6 +156,12 @@ static void say(const char *text) {
 
 // ---- What is checked
 
+static guint64 packets; // given to the stub
+
+static __attribute__((destructor)) void say_packets(void) {
+  fprintf(stderr, "%" G_GUINT64_FORMAT " packets\n", packets);
+}
+
 // Whether a packet may change the state, unless the reply is an error.
 static bool may_change(const GString *packet) {
   static const char SET[] = "qRcmd,736574"; // "set"
@@ -172,6 +178,7 @@ static StubState give(Stub *stub, const GString *packet) {
   g_autofree uint8_t *before = g_memdup2(spinach_arena, spinach_arena_size);
   g_autoptr(GString) reply = g_string_new(NULL);
   if (writes_a_file(packet)) return STUB_GOES_ON;
+  packets++;
   StubState state = stub_reply(stub, packet, reply);
   if (state == STUB_WANTS_EVENTS) {
     stub_refuse_events(stub, "there are none");
