@@ -361,6 +361,15 @@ static char *emit_record(Emitter *emitter, const char *common, Kind *kind) {
   return g_string_free(unit, FALSE);
 }
 
+// One that no cluster is of in the end.
+static void kind_free(Kind *kind) {
+  for (guint i = 0; i < kind->specs->len; i++) emit_spec_free(kind->specs->pdata[i]);
+  g_ptr_array_unref(kind->specs);
+  g_free(kind->spec_of);
+  g_hash_table_unref(kind->types);
+  g_free(kind);
+}
+
 static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, GHashTable *checked) {
   Kind *kind = g_new0(Kind, 1);
   kind->cluster = cluster;
@@ -403,6 +412,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
     g_string_free(once, TRUE);
     g_string_free(unit, TRUE);
     g_free(key);
+    kind_free(kind);
     return fine;
   }
   g_hash_table_insert(by_text, key, kind);
