@@ -37,6 +37,6 @@ $(EMULIB_TOOLS): $(BUILD)/bin/%: $(EMULIB_OBJ)/tools/%.o $(EMULIB_OBJ)/tools/ora
 	$(CC) $(filter %.o,$^) $(filter %.a,$^) $(EMULIB_LIBS) -o $@
 
 # Tools of one instruction set only.
-$(BUILD)/bin/mips-oracle: $(addprefix $(EMULIB_OBJ)/tools/,mips_system_command.o host_machine.o uart16550.o clock_ds1742.o console_script.o)
+$(BUILD)/bin/mips-oracle: $(addprefix $(EMULIB_OBJ)/tools/,mips_system_command.o host_machine.o uart16550.o clock_ds1742.o)
 
 -include $(patsubst %.o,%.d,$(EMULIB_OBJECTS)) $(wildcard $(EMULIB_OBJ)/tools/*.d)

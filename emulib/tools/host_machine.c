@@ -103,7 +103,8 @@ static bool write_device(void *user, uint32_t address, unsigned size, G_GNUC_UNU
 
 static void print(void *user, guint8 character) {
   HostMachine *machine = user;
-  if (machine->script != NULL) console_script_printed(machine->script, machine->cpu.cpu.cycle, character);
+  if (machine->script.text != NULL && console_script_printed(machine->script, &machine->progress, character))
+    machine->script_time = machine->cpu.cpu.cycle;
   machine->output(machine->user, character);
 }
 
@@ -171,13 +172,18 @@ static guint64 character_time(const HostMachine *machine) {
 
 /* Gives the UART what has arrived by now; the cycle in which more does. */
 static guint64 receive(HostMachine *machine) {
-  if (machine->script == NULL) return G_MAXUINT64;
-  const guint64 spacing = character_time(machine);
-  guint64 next = console_script_next(machine->script, spacing);
-  for (; next <= machine->cpu.cpu.cycle; next = console_script_next(machine->script, spacing))
-    uart16550_receive(&machine->uart, console_script_take(machine->script, spacing));
+  enum { SECOND = 1000000000 };
+  if (machine->script.text == NULL) return G_MAXUINT64;
+  guint64 ns, arrival;
+  for (;; machine->script_time = arrival) {
+    const ConsoleStep step = console_script_next(machine->script, &machine->progress, &ns);
+    machine->script_time += ns / SECOND * HOST_CLOCK_HZ + ns % SECOND * HOST_CLOCK_HZ / SECOND;
+    arrival = step == CONSOLE_SENDS ? machine->script_time + character_time(machine) : G_MAXUINT64;
+    if (arrival > machine->cpu.cpu.cycle) break;
+    uart16550_receive(&machine->uart, console_script_take(machine->script, &machine->progress));
+  }
   update_lines(machine);
-  return next;
+  return arrival;
 }
 
 /* The next cycle in which a processor that waits may have an interrupt. */
@@ -208,7 +214,7 @@ HostEnd host_machine_run(HostMachine *machine, guint64 instructions,
     if (retired >= instructions) return HOST_LIMIT;
     const guint64 arrival = receive(machine), left = instructions - retired;
     guint64 until = left > G_MAXUINT64 - now ? G_MAXUINT64 : now + left;
-    if (machine->script != NULL) until = MIN(until, MIN(arrival, now + SLICE));
+    if (machine->script.text != NULL) until = MIN(until, MIN(arrival, now + SLICE));
     if (run_until(cpu, until, observe, user) != MIPS_PAUSE_WAITING) continue;
     const guint64 next = next_interrupt(machine, receive(machine));
     if (next == G_MAXUINT64) return HOST_WAITING;

@@ -30,10 +30,12 @@ typedef struct {
   Uart16550 uart;
   ClockDs1742 clock;
   void (*output)(void *user, guint8 character);
-  void *user;            /* of output */
-  ConsoleScript *script; /* what types at the UART, or NULL: the owner's */
-  guint32 power_status;  /* what was written to +4 */
-  gboolean ended;        /* power was switched off */
+  void *user;           /* of output */
+  ConsoleScript script; /* what types at the UART, or no text; its owner's */
+  ConsoleProgress progress;
+  guint64 script_time;  /* cycle in which its step before, or the last character of that, was done */
+  guint32 power_status; /* what was written to +4 */
+  gboolean ended;       /* power was switched off */
 } HostMachine;
 
 /* `output` gets what the UART sends. */

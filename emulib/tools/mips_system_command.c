@@ -100,6 +100,21 @@ static gboolean prepare(HostMachine *machine, const Program *program, GError **e
   return TRUE;
 }
 
+static gboolean read_script(ConsoleScript *script, char **text, GError **error) {
+  g_autoptr(GError) failure = NULL;
+  if (option_script == NULL) return TRUE;
+  *text = input_file_read(option_script, &script->size, &failure);
+  if (*text == NULL) {
+    g_set_error(error, PROGRAM_ERROR, PROGRAM_ERROR_FILE, "cannot read %s: %s", option_script, failure->message);
+    return FALSE;
+  }
+  script->text = *text;
+  const guint32 wrong = console_script_wrong_line(*script);
+  if (wrong > 0)
+    g_set_error(error, PROGRAM_ERROR, PROGRAM_ERROR_FORMAT, "%s:%u: " CONSOLE_SCRIPT_EXPECTED, option_script, wrong);
+  return wrong == 0;
+}
+
 static void send(G_GNUC_UNUSED void *user, guint8 character) {
   putchar(character);
 }
@@ -189,9 +204,8 @@ int mips_system_main(int argc, char **argv) {
     return STATUS_USAGE;
   }
   g_autoptr(HostMachine) machine = host_machine_new(option_big_endian, size, send, NULL);
-  g_autoptr(ConsoleScript) script = NULL;
-  if (option_script != NULL) machine->script = script = console_script_open(option_script, HOST_CLOCK_HZ, &error);
-  if (error != NULL || !prepare(machine, program, &error)) {
+  g_autofree char *script = NULL;
+  if (!read_script(&machine->script, &script, &error) || !prepare(machine, program, &error)) {
     fprintf(stderr, "%s: %s\n", tool, error->message);
     return STATUS_USAGE;
   }

@@ -106,7 +106,18 @@ def test_a_console_script_types(build_dir: Path, tmp_path: Path):
     assert system.on_oracle(elf, False, build_dir, "--console-script", str(script)).returncode == 125
 
 
-@pytest.mark.parametrize("line", ["type x", "after soon", "after 5", "send", "wait "])
+def test_a_script_waits_for_what_is_printed_in_order(build_dir: Path, tmp_path: Path):
+    """A text may begin within another beginning of itself, and be printed before the script comes to wait for it."""
+    elf, script = bare(ECHO + end(0), tmp_path / "x.elf"), tmp_path / "script"
+    for lines in ("wait >\nsend abaabab\nwait abab\nsend q", "send xyz\nwait x\nwait yz\nsend q", "send xyz\nafter 1 ms\nwait y\nsend xq"):
+        script.write_text(lines)
+        done = system.on_oracle(elf, False, build_dir, "--console-script", str(script))
+        assert done.returncode == 0, (lines, done)
+    script.write_text("send xyz\nwait yz\nwait y\nsend q\n")
+    assert system.on_oracle(elf, False, build_dir, "--console-script", str(script)).returncode == 125
+
+
+@pytest.mark.parametrize("line", ["type x", "after soon", "after 5", "send", "wait ", "send " + 256 * "x"])
 def test_a_console_script_that_is_wrong(line: str, build_dir: Path, tmp_path: Path):
     script = tmp_path / "script"
     script.write_text(f"wait a\n{line}\n")

@@ -1,0 +1,114 @@
+/* Scripts for a console; see console_script.h. */
+#include "console_script.h"
+
+#include <glib.h>
+#include <string.h>
+
+typedef enum { NOTHING, WAIT, SEND, AFTER, WRONG } Kind;
+
+typedef struct {
+  Kind kind;
+  char text[CONSOLE_TEXT + 1]; /* to wait for, or to send */
+  uint64_t ns;                 /* of AFTER */
+  uint32_t next;               /* offset of the next line */
+} Line;
+
+static bool parse_time(const char *text, uint64_t *ns) {
+  static const struct {
+    const char *name;
+    uint64_t ns;
+  } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+  char *unit;
+  if (!g_ascii_isdigit(text[0])) return false;
+  const uint64_t number = g_ascii_strtoull(text, &unit, 10);
+  while (g_ascii_isspace(*unit)) unit++;
+  g_autofree char *name = g_strchomp(g_strdup(unit));
+  for (size_t n = 0; n < G_N_ELEMENTS(units); n++)
+    if (strcmp(name, units[n].name) == 0 && number <= G_MAXUINT64 / units[n].ns)
+      return *ns = number * units[n].ns, true;
+  return false;
+}
+
+static Kind parse(const char *text, Line *line) {
+  static const char *const names[] = {[WAIT] = "wait ", [SEND] = "send ", [AFTER] = "after "};
+  if (text[0] == '\0' || text[0] == '#') return NOTHING;
+  for (Kind kind = WAIT; kind <= AFTER; kind++) {
+    if (!g_str_has_prefix(text, names[kind])) continue;
+    g_autofree char *rest = g_strcompress(text + strlen(names[kind]));
+    if (rest[0] == '\0' || g_strlcpy(line->text, rest, sizeof line->text) >= sizeof line->text) return WRONG;
+    return kind != AFTER || parse_time(rest, &line->ns) ? kind : WRONG;
+  }
+  return WRONG;
+}
+
+/* The line at an offset; false at the end. */
+static bool read_line(ConsoleScript script, uint32_t at, Line *line) {
+  if (at >= script.size) return false;
+  const char *text = script.text + at, *end = memchr(text, '\n', script.size - at);
+  const size_t length = end != NULL ? (size_t)(end - text) : script.size - at;
+  g_autofree char *copy = g_strndup(text, length);
+  line->next = at + (uint32_t)length + (end != NULL);
+  line->kind = parse(copy, line);
+  return true;
+}
+
+uint32_t console_script_wrong_line(ConsoleScript script) {
+  Line line = {0};
+  uint32_t number = 1;
+  for (uint32_t at = 0; read_line(script, at, &line); at = line.next, number++)
+    if (line.kind == WRONG || line.next < at) return number;
+  return 0;
+}
+
+/* The first line of a kind at an offset or behind it; false when there is none. */
+static bool find(ConsoleScript script, Kind kind, uint32_t *at, Line *line) {
+  for (; read_line(script, *at, line); *at = line->next)
+    if (line->kind == kind) return true;
+  return false;
+}
+
+/* How much of a text has been printed, when `matched` characters of it had been and another one follows. */
+static uint32_t match(const char *text, uint32_t matched, char character) {
+  while (text[matched] != character) {
+    if (matched == 0) return 0;
+    const uint32_t before = matched--;
+    while (matched > 0 && memcmp(text, text + before - matched, matched) != 0) matched--;
+  }
+  return matched + 1;
+}
+
+bool console_script_printed(ConsoleScript script, ConsoleProgress *progress, uint8_t character) {
+  Line line;
+  uint32_t at = progress->wait;
+  if (character == '\0' || !find(script, WAIT, &at, &line)) return false;
+  progress->matched = match(line.text, progress->matched, (char)character);
+  if (line.text[progress->matched] != '\0') return false;
+  progress->matched = 0;
+  progress->wait = line.next;
+  return progress->line == at;
+}
+
+/* Goes on with the next line. */
+static void finish(ConsoleProgress *progress, const Line *line) {
+  progress->line = line->next;
+  progress->sent = 0;
+}
+
+ConsoleStep console_script_next(ConsoleScript script, ConsoleProgress *progress, uint64_t *ns) {
+  Line line;
+  *ns = 0;
+  for (; read_line(script, progress->line, &line); finish(progress, &line)) {
+    if (line.kind == SEND) return CONSOLE_SENDS;
+    if (line.kind == WAIT && progress->wait <= progress->line) return CONSOLE_WAITS;
+    if (line.kind == AFTER) *ns = line.ns > G_MAXUINT64 - *ns ? G_MAXUINT64 : *ns + line.ns;
+  }
+  return CONSOLE_ENDS;
+}
+
+uint8_t console_script_take(ConsoleScript script, ConsoleProgress *progress) {
+  Line line;
+  if (!read_line(script, progress->line, &line) || line.kind != SEND) return 0;
+  const uint8_t character = (uint8_t)line.text[progress->sent++];
+  if (line.text[progress->sent] == '\0') finish(progress, &line);
+  return character;
+}
