@@ -1,0 +1,42 @@
+/* The registers of a 16550 and their bits; see uart16550.lss. */
+#ifndef UART16550_H
+#define UART16550_H
+
+enum uart_register {
+  UART_DATA,             /* and the low byte of the divisor */
+  UART_INTERRUPT_ENABLE, /* and the high one */
+  UART_IDENTIFICATION,   /* read; written: FIFO control */
+  UART_LINE_CONTROL,
+  UART_MODEM_CONTROL,
+  UART_LINE_STATUS,
+  UART_MODEM_STATUS,
+  UART_SCRATCH,
+  UART_REGISTERS
+};
+
+enum {
+  UART_ENABLE_RECEIVED = 1,
+  UART_ENABLE_EMPTY = 2,
+  UART_ENABLE_LINE = 4,
+  UART_ENABLE_MODEM = 8,
+  UART_IDENTIFY_MODEM = 0,
+  UART_IDENTIFY_NONE = 1,
+  UART_IDENTIFY_EMPTY = 2,
+  UART_IDENTIFY_RECEIVED = 4,
+  UART_IDENTIFY_LINE = 6,
+  UART_IDENTIFY_NEGLECTED = 0xc,
+  UART_IDENTIFY_FIFOS = 0xc0,
+  UART_FIFO_ENABLE = 1,
+  UART_FIFO_CLEAR_RECEIVE = 2,
+  UART_FIFO_CLEAR_TRANSMIT = 4,
+  UART_FIFO_KEPT = 0xc9,
+  UART_LINE_DIVISOR = 0x80,
+  UART_LOOP = 0x10,
+  UART_READY = 1,
+  UART_OVERRUN = 2,
+  UART_HOLDING_EMPTY = 0x20,
+  UART_ALL_EMPTY = 0x40,
+  UART_RING = 4,
+};
+
+#endif
