@@ -53,6 +53,21 @@ static inline uint32_t line_offset_of(const self_t *self, uint32_t line) {
   return line == self->mru_line ? self->mru_offset : line_offset(set_of(line), (uint32_t)find_way(self, line));
 }
 
+/* Where links are kept, what begins one is a read, and what ends one a write. */
+static inline bool links(const self_t *self, mem_op op, uint32_t address) {
+  return param(links) && (op == mem_op_load_linked || op == mem_op_store_conditional) && call(cacheable, address);
+}
+static inline mem_op served_as(const self_t *self, mem_op op, uint32_t address) {
+  if (!links(self, op, address)) return op;
+  return op == mem_op_load_linked ? mem_op_read : mem_op_write;
+}
+
+/* Whether a request is a store_conditional whose link does not stand. */
+static inline bool unlinked(const self_t *self, mem_op op, uint32_t address) {
+  return links(self, op, address) && op == mem_op_store_conditional &&
+         !(self->linked && self->linked_line == LINE_REQUESTED(address));
+}
+
 init() {
   random_seed(&self->rng);
   self->mru_line = CACHE_NONE;
@@ -103,6 +118,8 @@ static inline bool satisfied(const self_t *self, uint64_t arrived, bool failed) 
 
 /* The outcome of a request that does not simply read from the most recently used line. */
 static __attribute__((noinline)) int32_t lookup(const self_t *self, mem_op op, uint32_t address, uint32_t size) {
+  if (unlinked(self, op, address)) return CACHE_UNLINKED;
+  op = served_as(self, op, address);
   const uint32_t line = LINE_REQUESTED(address);
   const bool idle = self->phase == cache_phase_idle && !(CACHE_INVALIDATES_DIRTY && self->pending_write_backs),
              room = self->posted_count < param(write_buffer);
@@ -176,11 +193,15 @@ handler(probe) {
   if (result == CACHE_FILL_REPLY) {
     from = &self->pending;
   } else if (result == CACHE_HIT ||
-             (CACHE_WRITES_LINE(result, data(in_request).op) && usable(self, data(in_request).address) >= 0)) {
+             (CACHE_WRITES_LINE(result, served_as(self, data(in_request).op, data(in_request).address)) &&
+              usable(self, data(in_request).address) >= 0)) {
     from = &data(in_request);
     where = line_offset_of(self, LINE_REQUESTED(from->address));
   }
-  if (from) CACHE_RETAG(storage_access, *from, from->tag, where + offset_of(from->address));
+  if (from) {
+    CACHE_RETAG(storage_access, *from, from->tag, where + offset_of(from->address));
+    storage_access.op = served_as(self, from->op, from->address);
+  }
   send_if(storage_request, 1, from != NULL, storage_access);
 }
 
@@ -196,9 +217,12 @@ static inline void write_inside(self_t *self, const typeof_port(in_request) * re
                    request->size, param(big_endian));
 }
 
+/* Whether the request of this cycle, which hits, writes to its line. */
+#define WRITES_BACK                                                                                                    \
+  (param(write_back) && served_as(self, item(in_request).op, item(in_request).address) == mem_op_write)
+
 handler(reply) {
-  if (get(outcome) == CACHE_HIT && !CACHE_SEPARATE && param(width) <= 64 &&
-      !(param(write_back) && item(in_request).op == mem_op_write)) {
+  if (get(outcome) == CACHE_HIT && !CACHE_SEPARATE && param(width) <= 64 && !WRITES_BACK) {
     const uint8_t *from = load_span(lines, get(hit_offset) + offset_of(item(in_request).address), 8);
     const uint64_t number = load_padded(from, item(in_request).size, param(big_endian), item(in_request).sign);
     typeof_port(in_reply) reply = {.tag = item(in_request).tag};
@@ -206,22 +230,25 @@ handler(reply) {
     send_if(in_reply, enabled(in_request), reply);
     return;
   }
-  const bool same_cycle = get(outcome) == CACHE_HIT || get(outcome) == CACHE_POST;
+  const bool same_cycle =
+      get(outcome) == CACHE_HIT || get(outcome) == CACHE_POST || (param(links) && get(outcome) == CACHE_UNLINKED);
   if (get(outcome) == CACHE_NOTHING || !(get(outcome) >= CACHE_FILL_REPLY || (same_cycle && enabled(in_request)))) {
     send_nothing(in_reply);
     return;
   }
   typeof_port(in_reply) reply = {.tag = same_cycle ? item(in_request).tag : self->pending.tag};
+  const uint8_t stored =
+      same_cycle ? links(self, item(in_request).op, item(in_request).address) && get(outcome) != CACHE_UNLINKED
+                 : param(links) && self->conditional;
+  memcpy(&reply.data, &stored, 1);
   if (get(outcome) == CACHE_UNCACHED_REPLY) {
     reply.error = item(fill_reply).error;
     reply.latency = item(fill_reply).latency;
-    memcpy(&reply.data, &item(fill_reply).data, sizeof reply.data);
+    if (!stored || reply.error) memcpy(&reply.data, &item(fill_reply).data, sizeof reply.data);
     send(in_reply, reply);
     return;
   }
-  const bool reads = same_cycle
-                         ? get(outcome) == CACHE_HIT && !(param(write_back) && item(in_request).op == mem_op_write)
-                         : self->pending.op == mem_op_read;
+  const bool reads = same_cycle ? get(outcome) == CACHE_HIT && !WRITES_BACK : self->pending.op == mem_op_read;
   if (reads && CACHE_SEPARATE && some(storage_reply, 1)) {
     reply.error = item(storage_reply, 1).error;
     memcpy(&reply.data, &item(storage_reply, 1).data, sizeof reply.data);
@@ -391,6 +418,24 @@ static void accept_request(self_t *self, const typeof_port(in_request) * request
   }
 }
 
+/* Begins a link with a request, or ends it; the request is from here on what it is served as.  False: nothing is left
+ * to do. */
+static __attribute__((noinline, unused)) bool link_line(self_t *self, typeof_port(in_request) * request,
+                                                        int32_t result) {
+  self->conditional = false;
+  if (!links(self, request->op, request->address)) return true;
+  self->linked = request->op == mem_op_load_linked;
+  if (self->linked) self->linked_line = LINE_REQUESTED(request->address);
+  self->conditional = !self->linked;
+  request->op = served_as(self, request->op, request->address);
+  return result != CACHE_UNLINKED;
+}
+
+static inline bool unlink_if(self_t *self, bool wanted) {
+  if (wanted) self->linked = false;
+  return wanted;
+}
+
 /* Bytes of a line were written by another: invalidates the line if a way holds it, or marks it if it is being filled.
  */
 static inline void invalidate_line(self_t *self, uint32_t line, const mem_snoop *write) {
@@ -414,6 +459,7 @@ static inline void invalidate_line(self_t *self, uint32_t line, const mem_snoop 
 static inline void invalidate_range(self_t *self, const mem_snoop *write) {
   if (write->size == 0) return;
   uint32_t first = line_of(write->address), last = line_of(write->address + write->size - 1);
+  if (param(links) && self->linked_line - first <= last - first) self->linked = false;
   const bool few = last - first < (uint32_t)param(sets);
   for (uint32_t k = 0; few && k <= last - first; k++) invalidate_line(self, first + k, write);
   if (few) return;
@@ -491,8 +537,9 @@ static inline void update_flags(self_t *self) {
 }
 
 phase_end() {
-  bool invalidation = width(invalidate_all) > 0 &&
-                      some(invalidate_all); /* without one, a request or one outstanding there is nothing to do */
+  /* Without one, a request or one outstanding there is nothing to do. */
+  bool invalidation = width(invalidate_all) > 0 && some(invalidate_all);
+  invalidation |= width(unlink) > 0 && unlink_if(self, some(unlink) && data(unlink));
   for (int i = 0; i < width(snoop); i++) invalidation |= some(snoop, i);
   if (!(self->busy | invalidation)) {
     if (get(outcome) == CACHE_NOTHING) return unchanged();
@@ -555,8 +602,8 @@ phase_end() {
   }
   if (self->phase == cache_phase_fill && self->arrived == CACHE_ALL_BEATS) complete_fill(self, replied);
   if (transferred(in_request)) {
-    const typeof_port(in_request) request = data(in_request);
-    accept_request(self, &request, get(outcome), found);
+    typeof_port(in_request) request = data(in_request);
+    if (!param(links) || link_line(self, &request, get(outcome))) accept_request(self, &request, get(outcome), found);
   }
   for (int i = 0; i < width(snoop); i++)
     if (transferred(snoop, i) && !call(is_own_write, data(snoop, i).tag)) invalidate_range(self, &data(snoop, i));

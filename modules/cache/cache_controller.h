@@ -51,7 +51,8 @@ enum cache_outcome {
   CACHE_MISS,           /* its line is fetched from memory */
   CACHE_SECONDARY_MISS, /* it waits for a beat of the line being filled */
   CACHE_BYPASS,         /* it is sent to memory, uncached */
-  CACHE_POST, /* a write with a reply in the same cycle, into the write buffer; when it hits, into the line, too */
+  CACHE_POST,     /* a write with a reply in the same cycle, into the write buffer; when it hits, into the line, too */
+  CACHE_UNLINKED, /* a store_conditional without a link, with a reply in the same cycle: nothing is stored */
   CACHE_FILL_REPLY,    /* the pending request gets its reply from what has arrived */
   CACHE_UNCACHED_REPLY /* the pending request, which is uncached, gets memory's reply */
 };

@@ -303,6 +303,69 @@ def test_a_cache_never_changes_what_is_read(bench: Bench, name: str, order: str)
         assert [(a.tag, a.data) for a in replies] == expected, f"seed {seed}"
 
 
+# What happens between load_linked of 0x44 and store_conditional of 0x48: by the requester, by another, and whether the link stands.
+BETWEEN = {
+    "nothing": ([], [], True),
+    "own_write": (["20 write 4 0x44 5"], [], True),
+    "own_read": (["20 read 4 0x84"], [], True),
+    "line_is_given_up": (["20 read 4 0x4", "24 read 4 0x84", "28 read 4 0x104"], [], True),
+    "another_link": (["20 load_linked 4 0x60"], [], False),
+    "the_same_link": (["20 load_linked 4 0x4c"], [], True),
+    "another_stores": (["20 store_conditional 4 0x44 1"], [], False),
+    "stores_elsewhere": (["20 store_conditional 4 0x60 1"], [], False),
+    "write_of_another": ([], ["20 write 4 0x4c 1 99"], False),
+    "write_of_another_across": ([], ["20 write 8 0x3c 1 99"], False),
+    "write_of_another_elsewhere": ([], ["20 write 4 0x50 1 99"], True),
+    "unlinked": ([], ["30 read 4 0x50"], True),
+}
+LINKING = {
+    "through": "", "blocking": "write_buffer = 0;", "allocate": "ways = 2; write_allocate = true;", "back": "write_back = true; write_allocate = true;",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("separate", [False, True])
+@pytest.mark.parametrize("name", LINKING)
+def test_a_store_conditional_stores_while_its_link_stands(bench: Bench, name: str, separate: bool) -> None:
+    """Links are kept here: whoever asks memory meanwhile finds no reservation there."""
+    body = f"line = 16; sets = 4; links = true; is_own_write = <<< return tag != 99; >>>; {LINKING[name]} separate = {str(separate).lower()};"
+    machine = cache(bench, body, sources=2, extra="memory.snoop -> cache.snoop; instance f : source; f.out -> cache.unlink : bool;")
+    for between, (mine, others, stands) in BETWEEN.items():
+        script = ["0 load_linked 4 0x44 0 1", *mine, "40 store_conditional 4 0x48 7 2", "60 store_conditional 4 0x48 9 3", "80 read 4 0x48 0 4"]
+        for unlink in (False, True):
+            unlinks = "32 false\n" + ("35 true\n" if unlink else "")
+            replies, _ = machine.play([script, others], 120, {"f.script": "unlink.txt"}, files={"unlink.txt": unlinks})
+            stored = stands and not unlink
+            assert [a.data for a in replies if a.tag >= 2] == [int(stored), 0, 7 if stored else 0], (between, unlink)
+
+
+def test_links_of_what_is_not_cacheable_are_of_memory(bench: Bench) -> None:
+    body = BUFFER + "links = true; cacheable = <<< return address < 0x800; >>>;"
+    machine = cache(bench, body, extra="instance f : source; f.out -> cache.unlink : bool;")
+    script = ["0 load_linked 4 0x900", "20 store_conditional 4 0x900 5", "30 read 4 0x900", "40 store_conditional 4 0x900 6"]
+    [replies] = machine.play([script], 60, {"f.script": "unlink.txt"}, files={"unlink.txt": "10 true\n"})
+    assert [a.data for a in replies] == [0, 1, 5, 0]
+
+
+@pytest.mark.parametrize("name", sampled(CONFIGURATIONS))
+def test_random_links(bench: Bench, name: str) -> None:
+    """Against plain bytes and the number of the linked line, with refusals and jitter."""
+    machine = cache(bench, CONFIGURATIONS[name] + " links = true;")
+    size = int(CONFIGURATIONS[name].split("line = ")[1].split(";")[0])
+    for seed in range(2):
+        rng, model, script, expected, link = random.Random(seed), Bytes(512), [], [], -1
+        for k in range(400):
+            address, value, op = 4 * rng.randrange(24), rng.getrandbits(32), rng.choice(("read", "write", "load_linked", "store_conditional"))
+            script.append(f"{k} {op} 4 {address} {value:#x} {k}")
+            stores = op == "write" or (op == "store_conditional" and link == address // size)
+            expected.append((k, model.read(address, 4) if op in ("read", "load_linked") else int(stores and op != "write")))
+            if stores:
+                model.write(address, 4, value)
+            link = address // size if op == "load_linked" else -1 if op == "store_conditional" else link
+        settings = {"delay.jitter": 4, "delay.refuse": 0.2, "requester[0].offer": 0.9, "requester[0].cancel": 0.2}
+        [replies] = machine.play([script], 60000, settings, outstanding=4, seed=seed)
+        assert [(a.tag, a.data) for a in replies] == expected, f"seed {seed}"
+
+
 # Memory behind each cache ends in the middle of a line: 0x300 to 0x30f are its last bytes, 0x310 to 0x31f reply with an error.
 FAILING = {
     "through": "line = 32; sets = 2; ways = 2;",
