@@ -4,7 +4,9 @@
 
 #include <glib.h>
 
-enum { DS1742_SIZE = 2048, DS1742_REGISTERS = 8 };
+#include "rtc_registers.h"
+
+enum { DS1742_SIZE = 2048 };
 
 typedef struct {
   guint8 memory[DS1742_SIZE]; /* its last bytes: the clock's registers while they are held */
