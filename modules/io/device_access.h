@@ -1,5 +1,5 @@
 /* Accesses to devices whose registers are bytes: one to several of them is one to each, in the order of addresses; what
- * a number's first byte is, the requester's byte order says. */
+ * a number's first byte is, the requester's byte order says.  And times of devices, in cycles. */
 #ifndef DEVICE_ACCESS_H
 #define DEVICE_ACCESS_H
 
@@ -33,6 +33,30 @@ static inline uint64_t device_number(device_bytes bytes, uint32_t size, bool big
   memory_to_number(&value, bytes.byte, size, big_endian);
   if (sign) extend_sign(&value, size, sizeof value);
   return value;
+}
+
+/* Carries out a request by the module's own read_byte(self, address) and write_byte(self, address, value), and keeps
+ * the reply to it in self->reply. */
+#define DEVICE_SERVE(request)                                                                                          \
+  do {                                                                                                                 \
+    device_bytes bytes_ = device_written((request).data, (request).size, param(big_endian));                           \
+    for (uint32_t k_ = 0; k_ < device_span((request).op, (request).size); k_++) {                                      \
+      if ((request).op == mem_op_write)                                                                                \
+        write_byte(self, (request).address + k_, bytes_.byte[k_]);                                                     \
+      else                                                                                                             \
+        bytes_.byte[k_] = read_byte(self, (request).address + k_);                                                     \
+    }                                                                                                                  \
+    self->reply = (typeof(self->reply)){.tag = (request).tag, .error = !device_knows((request).op)};                   \
+    if ((request).op == mem_op_read)                                                                                   \
+      self->reply.data =                                                                                               \
+          (typeof(self->reply.data))device_number(bytes_, (request).size, param(big_endian), (request).sign);          \
+  } while (0)
+
+/* Whole cycles, rounded up, of so many parts of a second; `ticks` of the time base are a second, `period` a cycle. */
+static inline uint64_t device_cycles(uint64_t parts, uint64_t per_second, uint64_t ticks, uint64_t period) {
+  const unsigned __int128 each = (unsigned __int128)per_second * period;
+  const unsigned __int128 cycles = ((unsigned __int128)parts * ticks + each - 1) / each;
+  return cycles > INT64_MAX ? INT64_MAX : (uint64_t)cycles;
 }
 
 #endif

@@ -6,11 +6,8 @@
 
 #define FIFO 16
 
-/* Whole cycles, rounded up, of so many parts of a second. */
 static uint64_t cycles_of(uint64_t parts, uint64_t per_second) {
-  const unsigned __int128 period = (unsigned __int128)per_second * clock_period();
-  const unsigned __int128 cycles = ((unsigned __int128)parts * ticks_per_second() + period - 1) / period;
-  return cycles > INT64_MAX ? never() : (uint64_t)cycles;
+  return device_cycles(parts, per_second, ticks_per_second(), clock_period());
 }
 
 /* Of a character: 16 clocks of the divided input for each of its bits, whose stops are 1, 1.5 or 2. */
@@ -283,17 +280,7 @@ phase_end() {
   self->replying = transferred(in_request);
   if (!self->replying) return;
   const typeof_port(in_request) request = data(in_request);
-  const bool write = request.op == mem_op_write;
-  device_bytes bytes = device_written(request.data, request.size, param(big_endian));
-  for (uint32_t k = 0; k < device_span(request.op, request.size); k++) {
-    if (write)
-      write_byte(self, request.address + k, bytes.byte[k]);
-    else
-      bytes.byte[k] = read_byte(self, request.address + k);
-  }
-  self->reply = (typeof_port(in_reply)){.tag = request.tag, .error = !device_knows(request.op)};
-  if (request.op == mem_op_read)
-    self->reply.data = (typeof(self->reply.data))device_number(bytes, request.size, param(big_endian), request.sign);
+  DEVICE_SERVE(request);
 }
 
 next_event() {

@@ -29,7 +29,7 @@ FAMILIES |= {family: set(_LOW) for family in ("cache", "mmu", "io", "core", "nic
 INSTRUCTION_SETS = {"core/mips": "mips", "core/rv32i": "rv32i", "core/rfu": "mips"}
 FAMILIES |= {family: {*_LOW, "core", "cache"} for family in INSTRUCTION_SETS}
 # What is of no instruction set, and no stage of anything.
-SHARED_BY_MODULES = {"emulib/program/image.h", "emulib/arithmetic.h", "emulib/console_script.h", "lss/runtime/text/number.h"}
+SHARED_BY_MODULES = {"emulib/program/image.h", "emulib/arithmetic.h", "emulib/console_script.h", "emulib/rtc_registers.h", "lss/runtime/text/number.h"}
 LARGEST_FOLDER = 30
 
 
