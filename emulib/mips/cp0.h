@@ -1,15 +1,16 @@
-/* The registers of coprocessor 0 by name, from cp0.def, and the fields that have a meaning to hardware. */
+/* The registers of coprocessor 0 by name, from cp0.def, the fields that have a meaning to hardware, and functions of
+ * nothing but their arguments. */
 #ifndef EMULIB_MIPS_CP0_H
 #define EMULIB_MIPS_CP0_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-enum mips_cp0 {
-#define CP0_REGISTER(name, number, select, reset, writable, text) MIPS_CP0_##name,
 #include "mips/cp0.def"
-#undef CP0_REGISTER
-  MIPS_CP0_REGISTERS
-};
+
+#define MIPS_CP0_NAME(name, number, select, reset, writable, text) MIPS_CP0_##name,
+enum mips_cp0 { MIPS_EACH_CP0_REGISTER(MIPS_CP0_NAME) MIPS_CP0_REGISTERS };
+#undef MIPS_CP0_NAME
 
 enum {
   MIPS_STATUS_IE = 1 << 0,
@@ -61,5 +62,43 @@ enum {
 };
 #define MIPS_VECTOR_BOOT  0xbfc00200u
 #define MIPS_VECTOR_RESET 0xbfc00000u
+
+/* The register of a number and selection, or MIPS_CP0_REGISTERS. */
+static inline enum mips_cp0 mips_cp0_find(unsigned number, unsigned select) {
+#define MIPS_CP0_CASE(name, number, select, reset, writable, text)                                                     \
+  case (number) << 3 | (select): return MIPS_CP0_##name;
+  switch (number << 3 | select) {
+    MIPS_EACH_CP0_REGISTER(MIPS_CP0_CASE)
+#undef MIPS_CP0_CASE
+  default: return MIPS_CP0_REGISTERS;
+  }
+}
+
+/* Of a power of two. */
+static inline uint32_t mips_logarithm(uint32_t n) {
+  return n <= 1 ? 0 : 31u - (uint32_t)__builtin_clz(n);
+}
+
+/* Sets, size of a line and ways of a cache as Config1 has them, 9 bits. */
+static inline uint32_t mips_cache_config(uint32_t sets, uint32_t ways, uint32_t line) {
+  return mips_logarithm(sets / 64u) << 6 | (mips_logarithm(line) - 1) << 3 | (ways - 1u);
+}
+
+static inline uint32_t mips_config1(uint32_t tlb_entries, uint32_t icache, uint32_t dcache) {
+  return 1u << 31 | (tlb_entries - 1u) << 25 | icache << 16 | dcache << 7;
+}
+
+/* What PageMask keeps of a value.  Pages are 4^n * 4 KiB: pairs of ones from bit 13 on. */
+static inline uint32_t mips_page_mask(uint32_t value) {
+  const uint32_t ones = value >> 13;
+  const bool pattern = (ones & (ones + 1)) == 0 && mips_logarithm(ones + 1) % 2 == 0;
+  return pattern ? value : 0;
+}
+
+/* The shift register behind Random, which begins as MIPS_RANDOM_RESET, after a tlbwr. */
+#define MIPS_RANDOM_RESET 0xace1u
+static inline uint16_t mips_random_after(uint16_t x) {
+  return (uint16_t)(x >> 1 ^ (x & 1 ? 0xb400 : 0));
+}
 
 #endif

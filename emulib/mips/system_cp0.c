@@ -10,43 +10,23 @@
 #define PRID       m->options.prid
 #define CONFIG1    config1(&m->options)
 
-static uint32_t logarithm(uint32_t n) {
-  return n <= 1 ? 0 : 31u - (uint32_t)__builtin_clz(n);
-}
-
-/* Sets, line size and ways as Config1 has them, 9 bits. */
 static uint32_t geometry(struct mips_cache_geometry cache) {
-  return logarithm(cache.sets / 64u) << 6 | (logarithm(cache.line) - 1) << 3 | (cache.ways - 1u);
+  return mips_cache_config(cache.sets, cache.ways, cache.line);
 }
 
 static uint32_t config1(const struct mips_system_options *o) {
-  return 1u << 31 | (o->tlb_entries - 1u) << 25 | geometry(o->icache) << 16 | geometry(o->dcache) << 7;
+  return mips_config1(o->tlb_entries, geometry(o->icache), geometry(o->dcache));
 }
 
 static uint32_t writable(const struct mips_system *m, enum mips_cp0 n) {
-  const uint32_t masks[MIPS_CP0_REGISTERS] = {
-#define CP0_REGISTER(name, number, select, reset, writable, text) writable,
-#include "mips/cp0.def"
-#undef CP0_REGISTER
-  };
+#define WRITABLE(name, number, select, reset, writable, text) writable,
+  const uint32_t masks[MIPS_CP0_REGISTERS] = {MIPS_EACH_CP0_REGISTER(WRITABLE)};
   return masks[n];
 }
 
 static void reset(struct mips_system *m) {
-#define CP0_REGISTER(name, number, select, reset, writable, text) CP0(name) = reset;
-#include "mips/cp0.def"
-#undef CP0_REGISTER
-}
-
-/* The register of a number and selection, or MIPS_CP0_REGISTERS. */
-static enum mips_cp0 find(unsigned number, unsigned select) {
-  switch (number << 3 | select) {
-#define CP0_REGISTER(name, number, select, reset, writable, text)                                                      \
-  case (number) << 3 | (select): return MIPS_CP0_##name;
-#include "mips/cp0.def"
-#undef CP0_REGISTER
-  default: return MIPS_CP0_REGISTERS;
-  }
+#define RESET(name, number, select, reset, writable, text) CP0(name) = reset;
+  MIPS_EACH_CP0_REGISTER(RESET)
 }
 
 struct mips_system_options mips_system_4kec(bool big_endian) {
@@ -63,7 +43,7 @@ void mips_system_init(struct mips_system *m, struct mips_system_options options,
   memset(m, 0, sizeof *m);
   m->options = options;
   m->environment = environment;
-  m->cpu.random = 0xace1;
+  m->cpu.random = MIPS_RANDOM_RESET;
   reset(m);
   mips_system_start(m, MIPS_VECTOR_RESET);
   mips_timer_changed(m);
@@ -88,15 +68,8 @@ static void write_cause(struct mips_system *m, uint32_t value) {
   mips_timer_changed(m);
 }
 
-/* Pages are 4^n * 4 KiB: pairs of ones from bit 13 on. */
-static uint32_t page_mask(uint32_t value) {
-  const uint32_t ones = value >> 13;
-  const bool pattern = (ones & (ones + 1)) == 0 && logarithm(ones + 1) % 2 == 0;
-  return pattern ? value : 0;
-}
-
 void mips_system_write_cp0(struct mips_system *m, unsigned number, unsigned select, uint32_t value) {
-  const enum mips_cp0 n = find(number, select);
+  const enum mips_cp0 n = mips_cp0_find(number, select);
   if (n == MIPS_CP0_REGISTERS) {
     m->statistics.unimplemented++;
     return;
@@ -112,7 +85,7 @@ void mips_system_write_cp0(struct mips_system *m, unsigned number, unsigned sele
   }
   m->cpu.cp0[n] = new;
   switch (n) {
-  case MIPS_CP0_PageMask: CP0(PageMask) = page_mask(new); break;
+  case MIPS_CP0_PageMask: CP0(PageMask) = mips_page_mask(new); break;
   case MIPS_CP0_Wired: CP0(Random) = TLB_TOP; break;
   case MIPS_CP0_EntryHi:
     if ((old ^ new) & MIPS_ENTRYHI_ASID) mips_forget_windows(m);
@@ -130,7 +103,7 @@ void mips_system_write_cp0(struct mips_system *m, unsigned number, unsigned sele
 }
 
 uint32_t mips_system_read_cp0(struct mips_system *m, unsigned number, unsigned select) {
-  const enum mips_cp0 n = find(number, select);
+  const enum mips_cp0 n = mips_cp0_find(number, select);
   if (n == MIPS_CP0_Count) return mips_count(m);
   if (n != MIPS_CP0_REGISTERS) return m->cpu.cp0[n];
   m->statistics.unimplemented++;

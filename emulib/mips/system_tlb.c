@@ -77,9 +77,8 @@ void mips_tlb_write(struct mips_system *m, unsigned index) {
 
 void mips_tlb_write_random(struct mips_system *m) {
   mips_tlb_write(m, CP0(Random));
-  uint16_t *x = &m->cpu.random;
-  *x = (uint16_t)(*x >> 1 ^ (*x & 1 ? 0xb400 : 0));
-  CP0(Random) = CP0(Wired) + *x % (m->options.tlb_entries - CP0(Wired));
+  m->cpu.random = mips_random_after(m->cpu.random);
+  CP0(Random) = CP0(Wired) + m->cpu.random % (m->options.tlb_entries - CP0(Wired));
 }
 
 void mips_tlb_read(struct mips_system *m) {
