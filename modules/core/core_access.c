@@ -4,7 +4,8 @@
 _Static_assert((int)memory_access_load == mem_op_read + 1 && (int)memory_access_store == mem_op_write + 1 &&
                    (int)memory_access_linked == mem_op_load_linked + 1 &&
                    (int)memory_access_conditional == mem_op_store_conditional + 1 &&
-                   (int)memory_access_barrier == mem_op_barrier + 1,
+                   (int)memory_access_barrier == mem_op_barrier + 1 &&
+                   (int)memory_access_maintain == mem_op_maintain + 1,
                "control words name memory operations");
 
 #define TAG_LOAD   1
@@ -17,6 +18,11 @@ phase_start() {
 
 static inline bool refers(control_word c) {
   return control_word_mem(c) != memory_access_none;
+}
+
+/* A request of an annulled instruction is done for its own sake: one that makes another follows. */
+static inline bool ends_here(control_word c) {
+  return refers(c) & control_word_annulled(c);
 }
 
 static inline bool posted(control_word c) {
@@ -110,7 +116,7 @@ handler(resolve) {
         item.value = merged(c, data(in).result, data(in).b, (uint32_t)data(memory_reply).data);
       }
     }
-    send_if(out, !wait && !(PRECISE && failure.fails), item);
+    send_if(out, !wait && !(PRECISE && (failure.fails || ends_here(c))), item);
   } else {
     send_nothing(out);
   }

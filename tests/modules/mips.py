@@ -18,7 +18,7 @@ class BundleDevice(Device):
     """A Device with ports such as `memory.request`; in tables they are called `memory_request`.
 
     With `latch`, a pipe stands before the port `in` as in a pipeline: an item arrives a cycle later and stays until it
-    is accepted, committed all the time.
+    is accepted, committed all the time; the monitor `latched` sees it there.
     """
 
     def __init__(
@@ -33,8 +33,8 @@ class BundleDevice(Device):
                 for plain, dotted in names.items():
                     text = re.sub(rf"\bdut\.{plain}\b", f"dut.{dotted}", text)
                 if latch:
-                    text = text.replace("instance dut", "instance latch : pipe;\ninstance dut").replace("-> dut.in;", "-> latch.in;")
-                    text += "latch.out -> dut.in;\n"
+                    text = text.replace("instance dut", "instance latch : pipe;\ninstance latched : monitor;\ninstance dut").replace("-> dut.in;", "-> latch.in;")
+                    text += "latch.out -> latched.in;\nlatched.out -> dut.in;\n"
                 return bench.build(text, *options)
 
             def __getattr__(self, name: str) -> object:
@@ -160,5 +160,4 @@ def shown(controls: str, value: int = 0) -> str:
 
 def in_slot(controls: str) -> str:
     """The control word of an instruction that is in a delay slot."""
-    before, _, after = controls.partition(" rs=")
-    return f"{before} slot=true rs={after}"
+    return re.sub(r" (serializes=|rs=\d|rt=\d|dest=\d)", r" slot=true \1", controls, count=1)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.modules.harness import Bench
-from tests.modules.mips import BundleDevice, control, encode, executed, finished, reply, request, struct
+from tests.modules.mips import BundleDevice, control, encode, executed, finished, pack, reply, request, struct
 
 FAULTS = ["bus", "address", "refill", "invalid", "modified"]
 NONE = struct(fails=False, fault="bus", address=0)
@@ -83,5 +83,22 @@ def test_an_address_that_is_not_aligned_is_not_requested(bench: Bench, name: str
         {STORE}     | 1      | {request("write", 0x200, 4, 7)} | .             | {STORED} | {NONE}
         {unaligned} | 1      | .                               | {reply(0, 0)} | .        | {fails(1, 0x301)}
         {LOAD}      | 1      | {request("read", 0x100, 4, 7, tag=3)} | {reply(5, 3)} | {LOADED} | {NONE}
+        """
+    )
+
+
+def test_the_request_of_an_annulled_instruction_ends_here(bench: Bench) -> None:
+    """One that another one follows, as of an instruction that maintains two caches; an annulled slot without one goes on."""
+    word = encode("cache", 1, 2)
+    first, last = (executed(0x40, word, pack(mem="maintain", size=1, annulled=annulled), 0x100, 5) for annulled in (1, 0))
+    slot = executed(0x44, 0, pack(annulled=1))
+    access(bench, latch=True).check_table(
+        f"""
+        in      | memory_request                            | memory_reply  | out                                                    | fault  | busy
+        {first} | .                                         | .             | .                                                      | {NONE} | false
+        {last}  | {request("maintain", 0x100, 1, 5, tag=1)} | .             | .                                                      | {NONE} | true
+        {last}  | .                                         | {reply(0, 1)} | .                                                      | {NONE} | false
+        {slot}  | {request("maintain", 0x100, 1, 5, tag=3)} | {reply(0, 3)} | {finished(0x40, word, pack(mem="maintain", size=1))}   | {NONE} | false
+        .       | .                                         | .             | {finished(0x44, 0, pack(annulled=1))}                  | {NONE} | false
         """
     )
