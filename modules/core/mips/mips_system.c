@@ -1,0 +1,447 @@
+/* mips_system.c: coprocessor 0, exceptions, interrupts, modes, the timer; see mips_system.lss. */
+#include "core/mips/mips_system.h"
+
+/* What cp0.def calls the parameters. */
+#define TLB_TOP    ((uint32_t)param(tlb_entries) - 1)
+#define BIG_ENDIAN ((uint32_t)param(big_endian))
+#define USER_LOCAL ((uint32_t)param(user_local))
+#define PRID       ((uint32_t)param(prid))
+#define CACHE_CONFIG(side)                                                                                             \
+  mips_cache_config((uint32_t)param(side##_sets), (uint32_t)param(side##_ways), (uint32_t)param(side##_line))
+#define CONFIG1 mips_config1((uint32_t)param(tlb_entries), CACHE_CONFIG(icache), CACHE_CONFIG(dcache))
+
+#define TIMER_PENDING ((uint32_t)MIPS_CAUSE_TI | 1u << (MIPS_CAUSE_IP_SHIFT + 7))
+#define LINES_PENDING (0x1fu << (MIPS_CAUSE_IP_SHIFT + 2))
+#define ONCE_ROUND    (UINT64_C(1) << 32) /* counts */
+#define LONGEST_WAIT  (UINT64_C(1) << 62) /* cycles */
+
+/* Modes, interrupts. */
+
+static inline bool is_user(const self_t *self) {
+  return (self->Status & (MIPS_STATUS_UM | MIPS_STATUS_EXL | MIPS_STATUS_ERL)) == MIPS_STATUS_UM;
+}
+
+/* Whether coprocessor 0 may be used. */
+static inline bool privileged(const self_t *self) {
+  return !is_user(self) || (self->Status & MIPS_STATUS_CU0);
+}
+
+/* Cause as it reads. */
+static inline uint32_t cause(const self_t *self) {
+  return within(timer, 0) ? self->Cause | TIMER_PENDING : self->Cause;
+}
+
+/* Interrupts that are pending and that Status.IM lets through: what ends a wait. */
+static inline uint32_t interrupts(const self_t *self) {
+  return cause(self) & self->Status & MIPS_CAUSE_IP;
+}
+
+static inline bool takes_interrupt(const self_t *self) {
+  return (self->Status & (MIPS_STATUS_IE | MIPS_STATUS_EXL | MIPS_STATUS_ERL)) == MIPS_STATUS_IE &&
+         interrupts(self) != 0;
+}
+
+/* The timer.  Count is as many less than Compare as it has to go until it is equal. */
+
+static inline uint64_t counts_to_go(const self_t *self) {
+  const uint64_t divider = (uint64_t)param(count_divider);
+  return (until(timer) + divider - 1) / divider;
+}
+
+static inline uint32_t count_now(const self_t *self) {
+  return self->Cause & MIPS_CAUSE_DC ? self->Count : self->Compare - (uint32_t)counts_to_go(self);
+}
+
+/* Count has so many to go, of which the first takes `first` cycles; none are once round. */
+static inline void set_timer(self_t *self, uint32_t counts, uint64_t first) {
+  const uint64_t left = counts == 0 ? ONCE_ROUND : counts;
+  set_until(timer, first + (left - 1) * (uint64_t)param(count_divider));
+}
+
+/* Count goes on from its stored value, which it has from this cycle on. */
+static void start_count(self_t *self) {
+  if (self->Cause & MIPS_CAUSE_DC)
+    set_until(timer, never());
+  else
+    set_timer(self, self->Compare - self->Count, (uint64_t)param(count_divider));
+}
+
+static void write_compare(self_t *self, uint32_t value) {
+  self->Cause &= ~TIMER_PENDING;
+  if (!(self->Cause & MIPS_CAUSE_DC)) {
+    const uint64_t first = until(timer) - (counts_to_go(self) - 1) * (uint64_t)param(count_divider);
+    set_timer(self, value - count_now(self), first);
+  }
+  self->Compare = value;
+}
+
+static inline void expire(self_t *self) {
+  self->Cause |= TIMER_PENDING;
+  set_timer(self, 0, (uint64_t)param(count_divider));
+}
+
+/* Registers. */
+
+init() {
+#define RESET(name, number, select, reset, writable, text) self->name = reset;
+  MIPS_EACH_CP0_REGISTER(RESET)
+  self->EBase |= (uint32_t)param(cpu_number);
+  self->random = MIPS_RANDOM_RESET;
+  start_count(self);
+}
+
+static uint32_t read_register(const self_t *self, enum mips_cp0 n) {
+#define READ(name, number, select, reset, writable, text)                                                              \
+  case MIPS_CP0_##name: return self->name;
+  if (n == MIPS_CP0_Count) return count_now(self);
+  if (n == MIPS_CP0_Cause) return cause(self);
+  switch (n) {
+    MIPS_EACH_CP0_REGISTER(READ)
+  default: return 0;
+  }
+}
+
+static void store_register(self_t *self, enum mips_cp0 n, uint32_t value) {
+#define WRITE(name, number, select, reset, writable, text)                                                             \
+  case MIPS_CP0_##name: self->name = (self->name & ~(uint32_t)(writable)) | (value & (uint32_t)(writable)); return;
+  switch (n) {
+    MIPS_EACH_CP0_REGISTER(WRITE)
+  default: return;
+  }
+}
+
+static void write_register(self_t *self, enum mips_cp0 n, uint32_t value) {
+  const uint32_t counted = count_now(self), before = self->Cause;
+  if (n == MIPS_CP0_Compare) {
+    write_compare(self, value);
+    return;
+  }
+  store_register(self, n, value);
+  switch (n) {
+  case MIPS_CP0_PageMask: self->PageMask = mips_page_mask(self->PageMask); break;
+  case MIPS_CP0_Wired: self->Random = TLB_TOP; break;
+  case MIPS_CP0_Count: start_count(self); break;
+  case MIPS_CP0_Cause:
+    if ((self->Cause ^ before) & MIPS_CAUSE_DC) {
+      self->Count = counted;
+      start_count(self);
+    }
+    break;
+  default: break;
+  }
+}
+
+/* What rdhwr reads, if it is there and this mode sees it. */
+static bool read_hardware_register(const self_t *self, uint32_t number, uint32_t *value) {
+  if (!privileged(self) && !(self->HWREna >> number & 1)) return false;
+  switch (number) {
+  case MIPS_HWR_CPU: *value = (uint32_t)param(cpu_number); return true;
+  case MIPS_HWR_SYNCI_STEP: *value = (uint32_t)param(dcache_line); return true;
+  case MIPS_HWR_COUNT: *value = count_now(self); return true;
+  case MIPS_HWR_COUNT_DIVIDER: *value = (uint32_t)param(count_divider); return true;
+  case MIPS_HWR_USER_LOCAL: *value = self->UserLocal; return param(user_local);
+  default: return false;
+  }
+}
+
+/* The instruction in the memory stage. */
+
+phase_start() {
+  const address_context context = {.asid = (uint8_t)(self->EntryHi & MIPS_ENTRYHI_ASID),
+                                   .kernel = !is_user(self),
+                                   .erl = (self->Status & MIPS_STATUS_ERL) != 0,
+                                   .k0 = self->Config & 7};
+  for (int i = 0; i < width(context); i++) send(context, i, context);
+}
+
+/* A synci writes the line back, which is done in the memory stage and goes no further, and then invalidates the
+ * instructions. */
+static core_executed synchronize(const self_t *self, core_executed item) {
+  item.control = mips_maintaining(item.control) | control_word_of_annulled(!self->written_back);
+  item.b = self->written_back ? cache_operation_of_side(cache_side_instructions) | cache_operation_of_invalidate(true)
+                              : cache_operation_of_side(cache_side_data) | cache_operation_of_write_back(true);
+  return item;
+}
+
+/* What an instruction of the system is to the stages behind; false: it fails. */
+static bool execute(const self_t *self, core_executed *item) {
+  const uint32_t word = item->word;
+  if (!privileged(self) && mips_is_privileged(word)) return false;
+  item->control = control_word_set_trap(item->control, trap_cause_none);
+  switch (mips_system_instruction(word)) {
+  case MIPS_mfc0: item->result = read_register(self, mips_cp0_find(mips_rd(word), word & 7)); return true;
+  case MIPS_rdhwr: return read_hardware_register(self, mips_rd(word), &item->result);
+  case MIPS_di:
+  case MIPS_ei: item->result = self->Status; return true;
+  case MIPS_rdpgpr:
+  case MIPS_wrpgpr: item->result = item->b; return true;
+  case MIPS_cache:
+    item->control = mips_maintaining(item->control);
+    item->b = call(maintenance, word);
+    return true;
+  case MIPS_synci: *item = synchronize(self, *item); return true;
+  default: return true;
+  }
+}
+
+/* What an instruction does to the TLB; false: nothing. */
+static bool tlb_operation(const self_t *self, uint32_t word, tlb_request *request) {
+  const tlb_entry entry = {.mask = self->PageMask, .hi = self->EntryHi, .lo0 = self->EntryLo0, .lo1 = self->EntryLo1};
+  *request = (tlb_request){.index = self->Index & TLB_TOP, .entry = entry};
+  switch (mips_system_instruction(word)) {
+  case MIPS_tlbp: request->op = tlb_op_probe; return true;
+  case MIPS_tlbr: request->op = tlb_op_read; return true;
+  case MIPS_tlbwi: request->op = tlb_op_write; return true;
+  case MIPS_tlbwr:
+    request->op = tlb_op_write;
+    request->index = self->Random;
+    return true;
+  default: return false;
+  }
+}
+
+handler(look) {
+  if (!some(in)) {
+    set(outcome, mips_system_outcome_none);
+    send_nothing(out);
+    send_nothing(operate_request);
+    return;
+  }
+  core_executed item = data(in);
+  const control_word c = item.control;
+  mips_system_outcome outcome = mips_system_outcome_passes;
+  tlb_request operation = {0};
+  bool operates = false;
+  if (__builtin_expect(takes_interrupt(self), false) && !data(standing) && !control_word_annulled(c)) {
+    outcome = mips_system_outcome_interrupt;
+  } else if (__builtin_expect(control_word_trap(c) >= trap_cause_syscall, false)) {
+    const bool system = control_word_trap(c) == trap_cause_system;
+    if (!system || !execute(self, &item)) outcome = mips_system_outcome_exception;
+    operates = outcome == mips_system_outcome_passes && tlb_operation(self, item.word, &operation);
+  }
+  set(outcome, outcome);
+  send_if(out, outcome == mips_system_outcome_passes, item);
+  send_if(operate_request, operates, operation);
+}
+
+/* Of an instruction that the memory stage has: whether it is the first part of a synci, which comes again. */
+static inline bool comes_again(const self_t *self, core_executed in) {
+  return __builtin_expect(control_word_trap(in.control) == trap_cause_system, false) &&
+         mips_system_instruction(in.word) == MIPS_synci && !self->written_back;
+}
+
+static struct mips_failure failure_of(const self_t *self, core_executed in, core_fault fault) {
+  if (!fault.fails) return mips_failure_of(in, privileged(self));
+  const memory_access access = control_word_mem(in.control);
+  const bool stores = access == memory_access_store || access == memory_access_conditional;
+  return mips_failure_of_fault(fault.fault, stores ? MIPS_REFERENCE_STORE : MIPS_REFERENCE_LOAD, fault.address);
+}
+
+/* Where an exception goes. */
+static uint32_t vector(const self_t *self, bool refill, bool interrupt) {
+  const uint32_t base = self->Status & MIPS_STATUS_BEV ? MIPS_VECTOR_BOOT : self->EBase & ~0xfffu;
+  if (interrupt && (self->Cause & MIPS_CAUSE_IV)) return base + MIPS_VECTOR_INTERRUPT;
+  return base + (refill && !(self->Status & MIPS_STATUS_EXL) ? MIPS_VECTOR_REFILL : MIPS_VECTOR_GENERAL);
+}
+
+static inline bool is_system(core_executed in, enum mips_instruction instruction) {
+  return control_word_trap(in.control) == trap_cause_system && mips_system_instruction(in.word) == instruction;
+}
+
+/* Where fetch continues behind an instruction that serializes and leaves in this cycle. */
+static core_restart restart_behind(const self_t *self, core_executed in) {
+  core_restart restart = {.in_flight = 1};
+  if (is_system(in, MIPS_eret))
+    restart.pc = self->Status & MIPS_STATUS_ERL ? self->ErrorEPC : self->EPC;
+  else if (is_system(in, MIPS_wait) && interrupts(self) == 0)
+    restart.hold = true;
+  else
+    restart.refetch = true;
+  return restart;
+}
+
+handler(decide) {
+  const mips_system_outcome outcome = get(outcome);
+  core_restart restart = {.pc = self->resume_pc};
+  bool kills = false, restarts = self->waiting && interrupts(self) != 0, unlinks = false;
+  if (outcome != mips_system_outcome_none) {
+    const core_executed in = data(in);
+    const bool here = outcome == mips_system_outcome_passes;
+    core_fault fault = {0};
+    if (here && some(fault)) fault = data(fault);
+    if (__builtin_expect(!here || (fault.fails && acked(out)), false)) {
+      const bool interrupt = outcome == mips_system_outcome_interrupt;
+      const bool refill = !interrupt && failure_of(self, in, fault).refill;
+      restart = (core_restart){.pc = vector(self, refill, interrupt)};
+      kills = restarts = true;
+    } else if (__builtin_expect(control_word_serializes(in.control), false) && acked(out) &&
+               !control_word_annulled(in.control) && !comes_again(self, in)) {
+      restart = restart_behind(self, in);
+      unlinks = is_system(in, MIPS_eret);
+      kills = restarts = true;
+    }
+  }
+  for (int i = 0; i < width(kill); i++) send(kill, i, kills);
+  for (int i = 0; i < width(restart); i++) send_if(restart, i, restarts, restart);
+  for (int i = 0; i < width(unlink); i++) send(unlink, i, unlinks);
+}
+
+handler(accept) {
+  const bool passes = get(outcome) == mips_system_outcome_passes;
+  const bool again = passes && comes_again(self, data(in)) && !(some(fault) && data(fault).fails);
+  accept(in, !passes || (acked(out) && !again));
+}
+
+handler(commit) {
+  const bool committed = !some(in) || enabled(in);
+  enable(out, committed);
+  enable(operate_request, committed && acked(out));
+  for (int i = 0; i < width(kill); i++) enable(kill, i, committed);
+  for (int i = 0; i < width(restart); i++) enable(restart, i, committed);
+  for (int i = 0; i < width(unlink); i++) enable(unlink, i, committed);
+}
+
+/* The end of a cycle. */
+
+/* Status.EXL and where the exception came from. */
+static void enter(self_t *self, enum mips_exception code, core_executed in) {
+  if (!(self->Status & MIPS_STATUS_EXL)) {
+    const bool slot = control_word_slot(in.control);
+    self->EPC = slot ? in.pc - 4 : in.pc;
+    self->Cause = (self->Cause & ~(uint32_t)MIPS_CAUSE_BD) | (slot ? (uint32_t)MIPS_CAUSE_BD : 0);
+  }
+  self->Cause = (self->Cause & ~(uint32_t)MIPS_CAUSE_CODE) | (uint32_t)code << 2;
+  self->Status |= MIPS_STATUS_EXL;
+  count(exceptions[code]);
+}
+
+static void take_interrupt(self_t *self, core_executed in) {
+  const uint32_t level = mips_logarithm(interrupts(self) >> MIPS_CAUSE_IP_SHIFT);
+  enter(self, MIPS_EXCEPTION_INT, in);
+  event(interrupt, level, in.pc);
+}
+
+static void fail(self_t *self, core_executed in, struct mips_failure failure) {
+  if (failure.addressed) self->BadVAddr = failure.address;
+  if (failure.translated) {
+    self->Context = (self->Context & 0xff800000u) | (failure.address >> 13 << 4);
+    self->EntryHi = (failure.address & 0xffffe000u) | (self->EntryHi & MIPS_ENTRYHI_ASID);
+  }
+  if (failure.code == MIPS_EXCEPTION_CPU)
+    self->Cause = (self->Cause & ~(3u << MIPS_CAUSE_CE_SHIFT)) | failure.unit << MIPS_CAUSE_CE_SHIFT;
+  if (failure.refill) count(refills);
+  enter(self, failure.code, in);
+  event(exception, failure.code, in.pc, self->EPC, self->BadVAddr);
+}
+
+static void keep_entry(self_t *self, tlb_entry entry) {
+  self->PageMask = entry.mask;
+  self->EntryHi = entry.hi;
+  self->EntryLo0 = entry.lo0;
+  self->EntryLo1 = entry.lo1;
+}
+
+static void step_random(self_t *self) {
+  self->random = mips_random_after(self->random);
+  self->Random = self->Wired + self->random % ((uint32_t)param(tlb_entries) - self->Wired);
+}
+
+static void wait_behind(self_t *self, uint32_t pc) {
+  if (interrupts(self) != 0) return;
+  self->waiting = true;
+  self->resume_pc = pc + 4;
+  set_until(wait_limit, LONGEST_WAIT);
+}
+
+/* An instruction of the system leaves. */
+static void complete(self_t *self, core_executed in, tlb_reply reply) {
+  const enum mips_cp0 n = mips_cp0_find(mips_rd(in.word), in.word & 7);
+  switch (mips_system_instruction(in.word)) {
+  case MIPS_mfc0:
+    if (n == MIPS_CP0_REGISTERS) count(unimplemented);
+    return;
+  case MIPS_mtc0:
+    if (n == MIPS_CP0_REGISTERS) count(unimplemented);
+    write_register(self, n, in.b);
+    return;
+  case MIPS_di: self->Status &= ~(uint32_t)MIPS_STATUS_IE; return;
+  case MIPS_ei: self->Status |= MIPS_STATUS_IE; return;
+  case MIPS_tlbp: self->Index = reply.index >> 31 ? self->Index | reply.index : reply.index; return;
+  case MIPS_tlbr: keep_entry(self, reply.entry); return;
+  case MIPS_tlbwr: step_random(self); return;
+  case MIPS_wait: wait_behind(self, in.pc); return;
+  case MIPS_eret:
+    self->Status &= ~(uint32_t)(self->Status & MIPS_STATUS_ERL ? MIPS_STATUS_ERL : MIPS_STATUS_EXL);
+    return;
+  default: return;
+  }
+}
+
+/* What Status and a wait of the cycle before have made of this one. */
+static __attribute__((noinline)) void follow_mode(self_t *self) {
+  const mips_mode mode = self->waiting ? mips_mode_idle : is_user(self) ? mips_mode_user : mips_mode_kernel;
+  const bool was_user = self->mode == mips_mode_user;
+  if (mode == self->mode) return;
+  end_counting(spent[self->mode]);
+  begin_counting(spent[mode]);
+  self->mode = mode;
+  if (was_user != (mode == mips_mode_user)) event(mode, !was_user);
+}
+
+static void wake(self_t *self) {
+  self->waiting = false;
+  event(waited, LONGEST_WAIT - until(wait_limit));
+  set_until(wait_limit, 0);
+}
+
+phase_end() {
+  const mips_system_outcome outcome = get(outcome);
+  bool changed = false;
+  if (__builtin_expect(self->changed, false)) follow_mode(self);
+  if (__builtin_expect(self->waiting, false) && interrupts(self) != 0) {
+    wake(self);
+    changed = true;
+  }
+  if (__builtin_expect(within(timer, 0), false)) expire(self);
+  if (transferred(in)) {
+    const bool fails = outcome == mips_system_outcome_passes && some(fault) && data(fault).fails;
+    if (outcome == mips_system_outcome_interrupt) {
+      take_interrupt(self, data(in));
+      changed = true;
+    } else if (__builtin_expect(outcome == mips_system_outcome_exception || fails, false)) {
+      fail(self, data(in), failure_of(self, data(in), fails ? data(fault) : (core_fault){0}));
+      changed = true;
+    } else if (!control_word_annulled(data(in).control)) {
+      if (self->mode == mips_mode_user)
+        count(user_instructions);
+      else
+        count(kernel_instructions);
+      if (__builtin_expect(control_word_trap(data(in).control) == trap_cause_system, false)) {
+        complete(self, data(in), data(operate_reply));
+        changed = true;
+      }
+    }
+    self->written_back = false;
+  } else if (__builtin_expect(transferred(out), false)) {
+    self->written_back = changed = true;
+  }
+  uint32_t levels = 0;
+  for (int i = 0; i < width(lines); i++) levels |= data(lines, i) ? (uint32_t)param(line_bits)[i] : 0;
+  if (__builtin_expect((self->Cause & LINES_PENDING) != levels, false)) {
+    self->Cause = (self->Cause & ~LINES_PENDING) | levels;
+    changed = true;
+  }
+  self->changed = changed;
+}
+
+statistics() {
+  uint64_t cycles[3];
+  for (int k = 0; k < 3; k++) cycles[k] = counted(spent[k]) + (self->mode == (mips_mode)k ? cycle() : 0);
+  counted(kernel_cycles) = cycles[mips_mode_kernel];
+  counted(user_cycles) = cycles[mips_mode_user];
+  counted(idle_cycles) = cycles[mips_mode_idle];
+}
+
+next_event() {
+  return self->changed ? cycle() : after(until(timer));
+}

@@ -1,0 +1,129 @@
+"""mips_system: every exception, in and out of delay slots, nested or not, through both sets of vectors, and from each mode; what
+Status, Cause, EPC and the registers of addresses hold then is worked out here from the architecture manual."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from tests.modules.core.mips.system_bench import (
+    BD,
+    BEV,
+    CU0,
+    EXL,
+    IE,
+    IV,
+    UM,
+    SystemBench,
+    failed,
+    fails,
+    item,
+    mfc0,
+    mtc0,
+    restart,
+)
+from tests.modules.harness import Bench
+
+PC, ADDRESS, ASID, BASE = 0x80003004, 0x1234567C, 0x99, 0x7F800000
+KEPT = {"EPC": 0x1000, "BadVAddr": 0, "EntryHi": 0xABC00000 | ASID, "Context": BASE}
+SHOWN = ["Status", "Cause", "EPC", "BadVAddr", "EntryHi", "Context"]
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why an instruction fails: as it comes, what fails behind it, and what is written about it."""
+
+    code: int
+    trap: str = ""  # found by an earlier stage
+    word: int = 0
+    result: int = ADDRESS
+    name: str = ""  # an instruction whose request fails, with this fault
+    fault: str = ""
+    address: int | None = None  # that BadVAddr gets
+    translated: bool = False
+    refill: bool = False
+    unit: int = 0
+    user: bool = False  # in user mode only
+
+    def item(self, slot: bool) -> str:
+        if self.trap:
+            return failed(self.trap, PC, self.result, slot, self.word)
+        return item(self.name, pc=PC, result=ADDRESS, slot=slot)
+
+
+FETCH = {"bus": Cause(6, "fetch", result=0), "address": Cause(4, "fetch", result=1, address=PC), "refill": Cause(2, "fetch", result=2, address=PC, translated=True, refill=True),
+         "invalid": Cause(2, "fetch", result=3, address=PC, translated=True)}  # fmt: skip
+CAUSES = {
+    **{f"fetch {name}": cause for name, cause in FETCH.items()},
+    "syscall": Cause(8, "syscall", 0x0C), "break": Cause(9, "breakpoint", 0x0D), "reserved": Cause(10, "reserved", 0x7000003E),
+    "reserved of coprocessor 0": Cause(10, "reserved", 0x4200003F), "overflow": Cause(12, "overflowed"), "trap": Cause(13, "taken"),
+    "lwc1": Cause(11, "coprocessor", 0xC4880010, unit=1), "cop1x": Cause(11, "coprocessor", 0x4C000000, unit=1), "movci": Cause(11, "coprocessor", 0x01051001, unit=1),
+    "cop1": Cause(11, "coprocessor", 0x46000000, unit=1), "cop2": Cause(11, "coprocessor", 0x4A000000, unit=2), "sdc2": Cause(11, "coprocessor", 0xF8880010, unit=2),
+    "rdhwr": Cause(10, "system", 0x7C03E83B),
+    "mfc0 in user mode": Cause(11, "system", 0x40086000, user=True), "reserved of coprocessor 0 in user mode": Cause(11, "reserved", 0x4200003F, user=True),
+    **{f"{name} {fault}": Cause(code, name=name, fault=fault, address=None if fault == "bus" else ADDRESS, translated=fault in ("refill", "invalid", "modified"), refill=fault == "refill")
+       for name, codes in {"lw": (7, 4, 2, 2), "ll": (7, 4, 2, 2), "cache": (7, 4, 2, 2), "synci": (7, 4, 2, 2), "sw": (7, 5, 3, 3, 1), "swl": (7, 5, 3, 3, 1), "sc": (7, 5, 3, 3, 1)}.items()
+       for fault, code in zip(("bus", "address", "refill", "invalid", "modified"), codes, strict=False)},
+}  # fmt: skip
+
+
+def set_up(status: int, cause: int) -> list[str]:
+    """Ends in a restart by eret, so that Status is as it is to be."""
+    return [mtc0("EPC", KEPT["EPC"]), mtc0("EntryHi", KEPT["EntryHi"]), mtc0("Context", BASE), mtc0("EBase", 0x80040000), mtc0("Cause", cause), mtc0("Status", status)]
+
+
+@pytest.mark.parametrize("name", CAUSES)
+@pytest.mark.parametrize("boot", [False, True])
+@pytest.mark.parametrize("slot", [False, True])
+@pytest.mark.parametrize("nested", [False, True])
+def test_an_exception_says_what_it_was_and_where(bench: Bench, name: str, slot: bool, nested: bool, boot: bool) -> None:
+    """In the cycle in which the instruction fails what is before it is killed, and nothing of it goes on or reaches write-back."""
+    why = CAUSES[name]
+    status = (BEV if boot else 0) | (EXL if nested else 0) | (UM if why.user else 0)
+    if why.user and nested:
+        pytest.skip("that is no user mode")
+    before = set_up(status, IV)
+    at = len(before) + 1
+    played = SystemBench(bench).play(
+        [*before, why.item(slot), *[mfc0(register) for register in SHOWN]], at + 10, faults={at: fails(why.fault, ADDRESS)} if why.fault else {}
+    )
+    vector = (0xBFC00200 if boot else 0x80040000) + (0 if why.refill and not nested else 0x180)
+    assert [(cycle, value) for cycle, value in played.restarts() if cycle >= at] == [(at, restart(vector))]
+    assert played.kills()[-1] == at and played.taken()[at - 1] == at
+    assert bool(played.seen["out"][at].value) == bool(why.fault)
+    epc = KEPT["EPC"] if nested else PC - 4 if slot else PC
+    bits = IV | why.code << 2 | why.unit << 28 | (BD if slot and not nested else 0)
+    bad = KEPT["BadVAddr"] if why.address is None else why.address
+    page = (bad & 0xFFFFE000 | ASID, BASE | bad >> 13 << 4) if why.translated else (KEPT["EntryHi"], BASE)
+    assert played.results()[-len(SHOWN) :] == [status | EXL, bits, epc, bad, *page]
+    assert played.exception() == [(at, why.code, PC, epc, bad)]
+    counted = played.ran.counted("dut")
+    assert played.elements("exceptions") == {why.code: 1} and counted.get("refills", 0) == why.refill
+    assert counted["kernel_instructions"] == len(before) + len(SHOWN)
+
+
+def test_what_the_stage_behind_does_not_accept_does_not_fail_yet(bench: Bench) -> None:
+    """A late reply fails the load; what comes while it is refused is repeated."""
+    faults = {cycle: fails("refill", 0x4000) for cycle in (1, 2, 3)}
+    played = SystemBench(bench).play([item("lw", pc=PC, result=0x4000)], 8, faults=faults, refused=[1, 2])
+    assert played.kills() == [3] and played.taken() == [3] and len(played.exception()) == 1
+
+
+@pytest.mark.parametrize("part", [1, 2])
+def test_each_part_of_a_synci_may_fail(bench: Bench, part: int) -> None:
+    """The next one begins with the first part again."""
+    items = [item("synci", pc=PC, result=0x4000), item("synci", pc=PC, result=0x4000)]
+    played = SystemBench(bench).play(items, 10, faults={part: fails("invalid", 0x4000)})
+    assert played.exception() == [(part, 2, PC, PC, 0x4000)]
+    assert played.taken() == [part, part + 2]
+    assert [line.cycle for line in played.seen["out"] if line.value and "annulled=true" in line.value] == [1, part + 1]
+
+
+def test_a_failed_annulled_slot_is_nothing(bench: Bench) -> None:
+    annulled = "{pc=4096 word=0 control={annulled=true slot=true rs=33 rt=33 dest=32} result=0 b=0}"
+    played = SystemBench(bench).play([mtc0("Status", IE | 0x100), mtc0("Cause", 0x100), annulled, item("addu", rd=8, pc=PC)])
+    assert played.exception() == [] and played.interrupt() == [(4, 0, PC)]
+
+
+def test_coprocessor_0_may_be_given_to_user_mode(bench: Bench) -> None:
+    played = SystemBench(bench).play([mtc0("Status", UM | CU0), failed("reserved", PC, word=0x4200003F), mtc0("Status", UM | CU0), mfc0("EPC")])
+    assert [told[1] for told in played.exception()] == [10] and played.results()[-1] == PC
