@@ -223,24 +223,50 @@ static void emit_state_struct(const Emitter *emitter, GString *out, Kind *kind) 
   g_string_append(out, "  char end;\n} @K@_state;\n");
 }
 
+static void emit_member(GString *out, Cluster *cluster, const Wire *wire, const char *star, const char *suffix) {
+  char base[256];
+  emit_wire_base(cluster, wire, base, sizeof base);
+  const Type *type = *suffix                     ? NULL
+                     : wire->kind == SIGNAL_LOCAL ? wire->local->type
+                     : wire->kind == SIGNAL_DATA  ? wire->connection->type
+                                                  : NULL;
+  g_string_append_printf(out, "  %s %s%s%s;\n", type ? emit_c_type(type) : "bool", star, base, suffix);
+}
+
+// What a segment drives over the border, side by side, so that replay drives it in one go: as a struct, and by signal.
+static void emit_driven_members(GString *out, const Segment *segment, const GPtrArray *wires) {
+  g_autoptr(GString) members = g_string_new(NULL);
+  for (guint i = 0; i < wires->len; i++) emit_member(members, segment->cluster, wires->pdata[i], "", "");
+  for (guint i = 0; i < wires->len; i++)
+    if (((const Wire *)wires->pdata[i])->kind == SIGNAL_DATA)
+      emit_member(members, segment->cluster, wires->pdata[i], "", "_some");
+  g_string_append_printf(out, "  union {\n  struct {\n%s  };\n  @K@_driven%d driven%d;\n  };\n", members->str,
+                         segment->index, segment->index);
+  g_autofree char *type = g_strdup_printf("typedef struct {\n%s} @K@_driven%d;\n", members->str, segment->index);
+  g_string_prepend(out, type);
+}
+
 // Signals that outlive a function, and pointers to those that a neighbour owns.
 static void emit_scratch_struct(const Emitter *emitter, GString *out, Cluster *cluster) {
+  g_autoptr(GHashTable) driven = g_hash_table_new(NULL, NULL);
   g_string_append(out, "typedef struct {\n");
+  for (guint i = 0; cluster->instance && i < cluster->segments->len; i++) {
+    g_autoptr(GPtrArray) wires = emit_driven(emitter, cluster->segments->pdata[i]);
+    emit_driven_members(out, cluster->segments->pdata[i], wires);
+    for (guint k = 0; k < wires->len; k++) g_hash_table_add(driven, wires->pdata[k]);
+  }
   const GPtrArray *wires = emitter->wires_of[cluster->id];
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
     Cluster *owner;
     Place place = emit_place(emitter, wire, cluster, &owner);
     if (place != PLACE_SCRATCH && place != PLACE_POINTER) continue;
-    char base[256];
-    emit_wire_base(cluster, wire, base, sizeof base);
-    const Type *type = wire->kind == SIGNAL_LOCAL  ? wire->local->type
-                       : wire->kind == SIGNAL_DATA ? wire->connection->type
-                                                   : NULL;
     const char *star = place == PLACE_POINTER ? "*p_" : "";
-    g_string_append_printf(out, "  %s %s%s;\n", type ? emit_c_type(type) : "bool", star, base);
-    if (wire->kind == SIGNAL_DATA) g_string_append_printf(out, "  bool %s%s_some;\n", star, base);
-    if (wire->flagged) g_string_append_printf(out, "  bool %s%s_known;\n", star, base);
+    if (!g_hash_table_contains(driven, wire)) {
+      emit_member(out, cluster, wire, star, "");
+      if (wire->kind == SIGNAL_DATA) emit_member(out, cluster, wire, star, "_some");
+    }
+    if (wire->flagged) emit_member(out, cluster, wire, star, "_known");
   }
   g_string_append(out, "  bool unchanged;\n} @K@_scratch;\n");
 }

@@ -171,6 +171,7 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
 bool emit_is_timed_by_user(const Instance *leaf); // a userpoint of it asks for the time
 // Wires that cross the border (Wire*), or only those that one segment reads from outside.
 GPtrArray *emit_border(const Emitter *emitter, const Cluster *cluster, const Segment *reader);
+GPtrArray *emit_driven(const Emitter *emitter, const Segment *segment); // those that a segment drives
 void emit_border_reference(const Emitter *emitter, GString *out, const Wire *wire, const char *suffix); // in the root
 
 // replay.c

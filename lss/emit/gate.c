@@ -93,6 +93,18 @@ GPtrArray *emit_border(const Emitter *emitter, const Cluster *cluster, const Seg
   return wires;
 }
 
+GPtrArray *emit_driven(const Emitter *emitter, const Segment *segment) {
+  g_autoptr(GPtrArray) all = emit_border(emitter, segment->cluster, NULL);
+  GPtrArray *own = g_ptr_array_new();
+  const Vertex *first = ((Item *)segment->items->pdata[0])->nodes->pdata[0];
+  for (guint i = 0; i < all->len; i++) {
+    const Vertex *writer = ((Wire *)all->pdata[i])->writer;
+    if (writer->cluster == segment->cluster && emitter->segment_of[writer->id] == emitter->segment_of[first->id])
+      g_ptr_array_add(own, all->pdata[i]);
+  }
+  return own;
+}
+
 static bool kept(const Wire *wire, const Cluster *cluster) {
   return wire->kind == SIGNAL_ACK && wire->writer->cluster != cluster;
 }

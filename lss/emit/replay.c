@@ -249,16 +249,18 @@ static const char *suffix(const Wire *wire) {
   return wire->kind == SIGNAL_DATA ? "_some" : "";
 }
 
+// Bit i is the flag of wire i; the last one is read first, so that each but that costs an addition.
 static void emit_flags(const Emitter *emitter, GString *out, const char *name, const GPtrArray *wires) {
-  g_string_append_printf(out, INLINE "uint64_t spinach_replay_flags_%s(void) {\n  return 0", name);
-  for (guint i = 0; i < wires->len; i++) {
-    g_string_append(out, " | (uint64_t)");
+  g_string_append_printf(out, INLINE "uint64_t spinach_replay_flags_%s(void) {\n  uint64_t flags = 0;\n", name);
+  for (guint i = wires->len; i--;) {
+    g_string_append(out, "  flags = 2 * flags + ");
     emit_border_reference(emitter, out, wires->pdata[i], suffix(wires->pdata[i]));
-    g_string_append_printf(out, " << %u", i);
+    g_string_append(out, ";\n");
   }
-  g_string_append_printf(
-      out, ";\n}\nstatic uint64_t spinach_replay_all_flags_%s(void) { return spinach_replay_flags_%s(); }\n", name,
-      name);
+  g_string_append_printf(out,
+                         "  return flags;\n}\n"
+                         "static uint64_t spinach_replay_all_flags_%s(void) { return spinach_replay_flags_%s(); }\n",
+                         name, name);
 }
 
 // Payloads of what comes; what is not sent has none.
@@ -290,52 +292,38 @@ static void emit_payloads(const Emitter *emitter, GString *out, const char *name
       name, name, items, name, name, keep->str, name, name, same->str, name, name);
 }
 
-// What it drives, one signal after the other.
-static void emit_outputs(const Emitter *emitter, GString *out, const char *name, const GPtrArray *wires) {
-  g_autoptr(GString) keep = g_string_new(NULL), drive = g_string_new(NULL);
-  g_string_append(out, "typedef struct {\n  char none;\n");
+// What it drives; an item that is not sent is zero.
+static void emit_outputs(const Emitter *emitter, GString *out, const Segment *segment, const GPtrArray *wires) {
+  g_autofree char *name = segment_name(segment);
+  g_autoptr(GString) keep = g_string_new(NULL);
+  const int id = segment->cluster->id;
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
-    g_autoptr(GString) flag = g_string_new(NULL), value = g_string_new(NULL);
-    emit_border_reference(emitter, flag, wire, suffix(wire));
-    g_string_append_printf(out, "  bool w%d;\n", wire->id);
-    g_string_append_printf(keep, "  o->w%d = %s;\n", wire->id, flag->str);
-    g_string_append_printf(drive, "  %s = o->w%d;\n", flag->str, wire->id);
-    if (wire->kind != SIGNAL_DATA) continue;
-    emit_border_reference(emitter, value, wire, "");
-    g_string_append_printf(out, "  %s v%d;\n", emit_c_type(wire->connection->type), wire->id);
-    g_string_append_printf(keep, "  if (%s) o->v%d = %s;\n", flag->str, wire->id, value->str);
-    g_string_append_printf(drive, "  %s = o->v%d;\n", value->str, wire->id);
+    char base[256];
+    emit_wire_base(segment->cluster, wire, base, sizeof base);
+    g_string_append_printf(keep, "  o->%s%s = from->%s%s;\n", base, suffix(wire), base, suffix(wire));
+    if (wire->kind == SIGNAL_DATA)
+      g_string_append_printf(keep, "  if (from->%s_some) o->%s = from->%s;\n", base, base, base);
   }
   g_string_append_printf(out,
-                         "} spinach_replay_border_%s;\nstatic void spinach_replay_output_%s(uint8_t *bytes) {\n"
-                         "  spinach_replay_border_%s *o = (void *)bytes;\n  memset(o, 0, sizeof *o);\n%s}\n"
+                         "typedef %s_driven%d spinach_replay_border_%s;\n"
+                         "static void spinach_replay_output_%s(uint8_t *bytes) {\n"
+                         "  spinach_replay_border_%s *o = (void *)bytes, *from = &spinach_scratch_%d.driven%d;\n"
+                         "  (void)from;\n  memset(o, 0, sizeof *o);\n%s}\n"
                          "static void spinach_replay_drive_%s(const uint8_t *bytes) {\n"
-                         "  const spinach_replay_border_%s *o = (const void *)bytes;\n  (void)o;\n%s}\n",
-                         name, name, name, keep->str, name, name, drive->str);
-}
-
-// What of the border a segment drives.
-static GPtrArray *driven(const Emitter *emitter, const Segment *segment) {
-  g_autoptr(GPtrArray) all = emit_border(emitter, segment->cluster, NULL);
-  GPtrArray *own = g_ptr_array_new();
-  const Vertex *first = ((Item *)segment->items->pdata[0])->nodes->pdata[0];
-  for (guint i = 0; i < all->len; i++) {
-    const Vertex *writer = ((Wire *)all->pdata[i])->writer;
-    if (writer->cluster == segment->cluster && emitter->segment_of[writer->id] == emitter->segment_of[first->id])
-      g_ptr_array_add(own, all->pdata[i]);
-  }
-  return own;
+                         "  spinach_scratch_%d.driven%d = *(const spinach_replay_border_%s *)bytes;\n}\n",
+                         emitter->kind_of[id]->name, segment->index, name, name, name, id, segment->index, keep->str,
+                         name, id, segment->index, name);
 }
 
 // Its functions; returns the row of the table that names them.
 static char *emit_segment_replay(const Emitter *emitter, GString *out, const Segment *segment) {
   const int id = segment->cluster->id;
   g_autofree char *name = segment_name(segment);
-  g_autoptr(GPtrArray) read = emit_border(emitter, segment->cluster, segment), own = driven(emitter, segment);
+  g_autoptr(GPtrArray) read = emit_border(emitter, segment->cluster, segment), own = emit_driven(emitter, segment);
   emit_flags(emitter, out, name, read);
   emit_payloads(emitter, out, name, read);
-  emit_outputs(emitter, out, name, own);
+  emit_outputs(emitter, out, segment, own);
   g_string_append_printf(
       out, "static void spinach_replay_step_%s(void) { %s_%s%d(spinach_cluster_state[%d], &spinach_scratch_%d); }\n",
       name, emitter->kind_of[id]->name, emit_replays(emitter, segment->cluster) ? "record" : "seg", segment->index, id,
