@@ -226,7 +226,7 @@ static void emit_state_struct(const Emitter *emitter, GString *out, Kind *kind) 
 static void emit_member(GString *out, Cluster *cluster, const Wire *wire, const char *star, const char *suffix) {
   char base[256];
   emit_wire_base(cluster, wire, base, sizeof base);
-  const Type *type = *suffix                     ? NULL
+  const Type *type = *suffix                      ? NULL
                      : wire->kind == SIGNAL_LOCAL ? wire->local->type
                      : wire->kind == SIGNAL_DATA  ? wire->connection->type
                                                   : NULL;

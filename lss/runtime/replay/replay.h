@@ -142,8 +142,8 @@ void spinach_replay_watch(spinach_replay *r);
 void spinach_replay_count(spinach_replay *r);
 
 // Takes an edge, of the last segment of a cycle or another; true when what the segment drives becomes something else.
-static inline bool spinach_replay_take(spinach_replay *r, spinach_replay_edge *edge, uint32_t segment, bool last,
-                                       uint64_t cycle) {
+static inline __attribute__((always_inline)) bool spinach_replay_take(spinach_replay *r, spinach_replay_edge *edge,
+                                                                      uint32_t segment, bool last, uint64_t cycle) {
   if (last) {
     if (__builtin_expect(!edge->uses++, 0)) {
       edge->uncounted = r->uncounted;
