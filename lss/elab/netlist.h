@@ -258,18 +258,23 @@ struct Instance {
 enum { CONNECTION_EVENTS = 4 };
 extern const char *const connection_events[CONNECTION_EVENTS]; // in the order of their counts
 
-typedef struct {
+typedef struct Collector Collector;
+struct Collector {
   const char *name;
+  const char *c_name;  // the same as a part of C identifiers
   const char *pattern; // of instance paths, or of ports for connection events
   const char *event;
   bool shared;
-  bool on_connections;                     // event is transferred, stalled, cancelled or idle
-  bool recorded;                           // the runtime writes it into a file; it has no code of its own
-  Value *declare, *init, *record, *report; // VALUE_CODE or NULL
-  GPtrArray *instances;                    // matched Instance* (events of instances)
-  GPtrArray *connections;                  // matched Connection*
+  bool on_connections;   // event is transferred, stalled, cancelled or idle
+  bool recorded;         // the runtime writes it into a file; it has no code of its own
+  const Collector *of;   // whose state it records in, for an event beside that one's; else NULL
+  const Instance *owner; // in which it is declared
+  Value *include;        // VALUE_CODE or NULL, as the others: what declare needs
+  Value *declare, *init, *record, *report;
+  GPtrArray *instances;   // matched Instance* (events of instances)
+  GPtrArray *connections; // matched Connection*
   Location location;
-} Collector;
+};
 
 typedef struct {
   const char *role;   // "pc", "registers"

@@ -37,6 +37,8 @@ static bool has_argument(const Instance *instance, const char *event, const char
 static Collector *collector_new(const char *pattern, const char *event, Location location) {
   Collector *collector = arena_new(Collector);
   *collector = (Collector){.name = arena_printf("spinach_record_%u", compile->netlist->collectors->len),
+                           .c_name = arena_printf("spinach_record_%u", compile->netlist->collectors->len),
+                           .owner = compile->netlist->instances->pdata[0],
                            .pattern = pattern,
                            .event = event,
                            .recorded = true,

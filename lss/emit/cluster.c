@@ -175,7 +175,7 @@ static void emit_probe_structs(const Emitter *emitter, GString *out, Cluster *cl
         continue;
       g_string_append_printf(out, "typedef struct {");
       emit_code(out, collector->declare);
-      g_string_append_printf(out, "\n} @K@_probe%u_%s;\n#line 1 \"generated\"\n", i, collector->name);
+      g_string_append_printf(out, "\n} @K@_probe%u_%s;\n#line 1 \"generated\"\n", i, collector->c_name);
     }
     g_string_append(out, "typedef struct {\n  uint64_t count[4];\n");
     for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
@@ -183,7 +183,7 @@ static void emit_probe_structs(const Emitter *emitter, GString *out, Cluster *cl
       if (!collector->on_connections || collector->shared ||
           !emit_collects(emitter, collector, cluster->probes->pdata[i]))
         continue;
-      g_string_append_printf(out, "  @K@_probe%u_%s %s;\n", i, collector->name, collector->name);
+      g_string_append_printf(out, "  @K@_probe%u_%s %s;\n", i, collector->c_name, collector->c_name);
     }
     g_string_append_printf(out, "  uint32_t connection;\n} @K@_probe%u;\n", i);
   }
@@ -280,26 +280,27 @@ static void emit_observers(const Emitter *emitter, GString *out, Cluster *cluste
     for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
       const Collector *c = emitter->netlist->collectors->pdata[k];
       if (!c->on_connections || !emit_collects(emitter, c, cluster->probes->pdata[i])) continue;
-      g_autofree char *type = c->shared ? g_strdup_printf("struct spinach_shared_%s", c->name)
-                                        : g_strdup_printf("@K@_probe%u_%s", i, c->name);
+      g_autofree char *type = c->shared ? g_strdup_printf("struct spinach_shared_%s", c->c_name)
+                                        : g_strdup_printf("@K@_probe%u_%s", i, c->c_name);
       const Value *codes[] = {c->init, c->record, c->report};
       const char *const words[] = {"init", "record", "report"};
       for (int w = 0; w < 3; w++) {
         if (c->shared && w != 1) continue;
         g_string_append_printf(out,
-                               "static inline void @K@_%s_%u_%s(%s *self, uint32_t spinach_id, const char *path, "
+                               "static inline void @K@_%s_%u_%u(%s *self, uint32_t spinach_id, const char *path, "
                                "uint64_t now, uint64_t cycle) {",
-                               words[w], i, c->name, type);
+                               words[w], i, k, type);
         emit_body(out, codes[w]);
       }
       g_autofree char *self =
-          c->shared ? g_strdup_printf("spinach_shared_%s", c->name) : g_strdup_printf("&p->%s", c->name);
+          c->shared ? g_strdup_printf("spinach_shared_%s", c->c_name) : g_strdup_printf("&p->%s", c->c_name);
       for (gsize e = 0; e < G_N_ELEMENTS(conditions); e++)
         if (!strcmp(connection_events[e], c->event) && c->record)
           g_string_append_printf(body,
-                                 "  if (%s) @K@_record_%u_%s(%s, 0, spinach_connection_path(p->connection), "
+                                 "  if (%s) @K@_record_%u_%u(%s, SPINACH_CONNECTION_ID | p->connection, "
+                                 "spinach_connection_path(p->connection), "
                                  "spinach_time.now, spinach_time.cycle);\n",
-                                 conditions[e], i, c->name, self);
+                                 conditions[e], i, k, self);
     }
     const Connection *connection = cluster->probes->pdata[i];
     const guint recorded = emit_recorded_kinds(emitter, connection);
@@ -351,14 +352,23 @@ static void emit_headers(const Emitter *emitter, GString *out, Cluster *cluster)
   }
 }
 
+void emit_collector_includes(GString *out, const Netlist *netlist) {
+  for (guint i = 0; i < netlist->collectors->len; i++) {
+    const Collector *collector = netlist->collectors->pdata[i];
+    if (!collector->include) continue;
+    emit_code(out, collector->include);
+    g_string_append(out, "\n#line 1 \"generated\"\n");
+  }
+}
+
 static void emit_shared_collectors(const Emitter *emitter, GString *out) {
   for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
     const Collector *c = emitter->netlist->collectors->pdata[i];
-    if (!c->shared) continue;
-    g_string_append_printf(out, "struct spinach_shared_%s {", c->name);
+    if (!c->shared || c->of) continue;
+    g_string_append_printf(out, "struct spinach_shared_%s {", c->c_name);
     emit_code(out, c->declare);
     g_string_append_printf(out, "\n};\n#line 1 \"generated\"\nextern struct spinach_shared_%s *spinach_shared_%s;\n",
-                           c->name, c->name);
+                           c->c_name, c->c_name);
   }
 }
 
@@ -412,6 +422,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   emit_scratch_struct(emitter, scratch, cluster);
   if (root) emit_foreign(emitter, unit, already);
   emit_headers(emitter, unit, cluster);
+  emit_collector_includes(unit, emitter->netlist);
   emit_shared_collectors(emitter, unit);
   if (emitter->netlist->records->len) g_string_append(unit, "#include \"lss/runtime/trace/record.h\"\n");
   g_string_append(unit, structs->str);

@@ -84,6 +84,8 @@ void emit_closed(GString *out, const char *file, int line); // what clang refuse
 void emit_code(GString *out, const Value *code);            // the user's C, at its own line and column
 void emit_body(GString *out, const Value *code);            // as the body of a function whose brace is open
 void emit_initial(GString *out, const StateField *field);   // assigns a field's initial value
+// What the declarations of collectors need.
+void emit_collector_includes(GString *out, const Netlist *netlist);
 
 // spec.c
 Spec *emit_spec_new(Emitter *emitter, Instance *instance);

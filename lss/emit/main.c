@@ -329,26 +329,28 @@ static void emit_derived(const Emitter *emitter, GString *out) {
 // Collectors shared by all instances keep their state in a cluster of their own, after the others.
 static void emit_shared(const Emitter *emitter, GString *out) {
   guint cluster = emitter->schedule->clusters->len;
+  emit_collector_includes(out, emitter->netlist);
   GString *start = g_string_new("static void shared_start(void) {\n"),
           *report = g_string_new("static void shared_report(void) {\n");
   for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
     const Collector *c = emitter->netlist->collectors->pdata[i];
-    if (!c->shared) continue;
-    g_string_append_printf(out, "struct spinach_shared_%s {", c->name);
+    if (!c->shared || c->of) continue;
+    g_string_append_printf(out, "struct spinach_shared_%s {", c->c_name);
     emit_code(out, c->declare);
-    g_string_append_printf(out, "\n};\n#line 1 \"generated\"\nstruct spinach_shared_%s *spinach_shared_%s;\n", c->name,
-                           c->name);
+    g_string_append_printf(out, "\n};\n#line 1 \"generated\"\nstruct spinach_shared_%s *spinach_shared_%s;\n",
+                           c->c_name, c->c_name);
     const Value *codes[] = {c->init, c->report};
     const char *const words[] = {"init", "report"};
     for (int w = 0; w < 2; w++) {
       g_string_append_printf(
           out, "static void shared_%s_%s(struct spinach_shared_%s *self, uint32_t spinach_id, const char *path) {",
-          words[w], c->name, c->name);
+          words[w], c->c_name, c->c_name);
       emit_body(out, codes[w]);
-      g_string_append_printf(w ? report : start, "  shared_%s_%s(spinach_shared_%s, 0, \"\");\n", words[w], c->name,
-                             c->name);
+      g_string_append_printf(w ? report : start, "  shared_%s_%s(spinach_shared_%s, %d, spinach_path(%d));\n", words[w],
+                             c->c_name, c->c_name, c->owner->id, c->owner->id);
     }
-    g_autofree char *point = g_strdup_printf("  spinach_shared_%s = spinach_cluster_state[%u];\n", c->name, cluster++);
+    g_autofree char *point =
+        g_strdup_printf("  spinach_shared_%s = spinach_cluster_state[%u];\n", c->c_name, cluster++);
     g_string_insert(start, (gssize)strlen("static void shared_start(void) {\n"), point);
   }
   g_string_append_printf(out, "%s}\n%s}\n", start->str, report->str);
@@ -376,8 +378,8 @@ static guint emit_clusters(const Emitter *emitter, GString *out) {
   }
   for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
     const Collector *c = emitter->netlist->collectors->pdata[i];
-    if (!c->shared) continue;
-    g_string_append_printf(out, "  {sizeof(struct spinach_shared_%s)},\n", c->name);
+    if (!c->shared || c->of) continue;
+    g_string_append_printf(out, "  {sizeof(struct spinach_shared_%s)},\n", c->c_name);
     count++;
   }
   g_string_append_printf(out, "};\nvoid *spinach_cluster_state[%u];\n", count);

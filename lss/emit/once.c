@@ -13,12 +13,14 @@ static void emit_leaf_once(GString *out, const Kind *kind, guint i, Occasion occ
   const Spec *spec = kind->specs->pdata[n];
   g_string_append_printf(out, "  spinach_enter(s->i%u.spinach_id);\n", i);
   if (occasion == START) g_string_append_printf(out, "  @K@_S%d_start(&s->i%u);\n", n, i);
-  for (guint k = 0; (occasion == START || occasion == REPORT) && k < spec->collectors->len; k++)
-    if (!((Collector *)spec->collectors->pdata[k])->shared)
+  for (guint k = 0; (occasion == START || occasion == REPORT) && k < spec->collectors->len; k++) {
+    const Collector *collector = spec->collectors->pdata[k];
+    if (!collector->shared && !collector->of)
       g_string_append_printf(out,
                              "  @K@_S%d_collector_%s_%u(&s->i%u.collector_%u, s->i%u.spinach_id, "
                              "spinach_path(s->i%u.spinach_id));\n",
                              n, occasion == START ? "init" : "report", k, i, k, i, i);
+  }
   for (guint f = 0; (occasion == START || occasion == FINISH) && f < leaf->functions->len; f++) {
     const Function *function = leaf->functions->pdata[f];
     if (function->kind == (occasion == START ? FUNCTION_INIT : FUNCTION_FINISH))
@@ -34,9 +36,9 @@ static void emit_probe_once(const Emitter *emitter, GString *out, const Kind *ki
     const Collector *c = emitter->netlist->collectors->pdata[k];
     if (c->on_connections && !c->shared && emit_collects(emitter, c, kind->cluster->probes->pdata[i]))
       g_string_append_printf(out,
-                             "  @K@_%s_%u_%s(&s->probe%u.%s, SPINACH_CONNECTION_ID | s->probe%u.connection, "
+                             "  @K@_%s_%u_%u(&s->probe%u.%s, SPINACH_CONNECTION_ID | s->probe%u.connection, "
                              "spinach_connection_path(s->probe%u.connection), 0, 0);\n",
-                             occasion == START ? "init" : "report", i, c->name, i, c->name, i, i);
+                             occasion == START ? "init" : "report", i, k, i, c->c_name, i, i);
   }
 }
 

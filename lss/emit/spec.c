@@ -195,17 +195,21 @@ static void emit_event(GString *out, const Spec *spec, const Event *event) {
   for (guint i = 0; i < spec->collectors->len; i++) {
     const Collector *collector = spec->collectors->pdata[i];
     if (strcmp(collector->event, event->name) != 0 || !collector->record) continue; // recorded ones have none
-    g_autofree char *type = collector->shared ? g_strdup_printf("struct spinach_shared_%s", collector->name)
-                                              : g_strdup_printf("@S@_collector_%u", i);
-    g_string_append_printf(
-        out, "static inline void @S@_record_%s_%u(%s *self%s, const char *path, uint64_t now, uint64_t cycle) {",
-        event->name, i, type, parameters);
+    guint owner = i;
+    if (collector->of) g_ptr_array_find(spec->collectors, collector->of, &owner);
+    g_autofree char *type = collector->shared ? g_strdup_printf("struct spinach_shared_%s", collector->c_name)
+                                              : g_strdup_printf("@S@_collector_%u", owner);
+    g_string_append_printf(out,
+                           "static inline void @S@_record_%s_%u(%s *self%s, uint32_t spinach_id, const char *path, "
+                           "uint64_t now, uint64_t cycle) {",
+                           event->name, i, type, parameters);
     emit_body(out, collector->record);
-    g_autofree char *target = collector->shared ? g_strdup_printf("spinach_shared_%s", collector->name)
-                                                : g_strdup_printf("&self->collector_%u", i);
-    g_string_append_printf(
-        calls, "  @S@_record_%s_%u(%s%s, spinach_path(self->spinach_id), spinach_time.now, spinach_time.cycle);\n",
-        event->name, i, target, arguments->str);
+    g_autofree char *target = collector->shared ? g_strdup_printf("spinach_shared_%s", collector->c_name)
+                                                : g_strdup_printf("&self->collector_%u", owner);
+    g_string_append_printf(calls,
+                           "  @S@_record_%s_%u(%s%s, self->spinach_id, spinach_path(self->spinach_id), "
+                           "spinach_time.now, spinach_time.cycle);\n",
+                           event->name, i, target, arguments->str);
   }
   if (emit_records(spec, event)) {
     emit_record_function(out, spec, event, parameters);
@@ -313,7 +317,7 @@ static void emit_init(GString *out, const Spec *spec) {
 static void emit_collector_code(GString *out, const Spec *spec) {
   for (guint i = 0; i < spec->collectors->len; i++) {
     const Collector *collector = spec->collectors->pdata[i];
-    if (collector->shared) continue;
+    if (collector->shared || collector->of) continue;
     const Value *codes[] = {collector->init, collector->report};
     const char *words[] = {"init", "report"};
     for (int k = 0; k < 2; k++) {

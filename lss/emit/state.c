@@ -44,7 +44,7 @@ void emit_state(GString *out, const Spec *spec) {
   const Instance *instance = spec->example;
   for (guint i = 0; i < spec->collectors->len; i++) {
     const Collector *collector = spec->collectors->pdata[i];
-    if (collector->shared) continue;
+    if (collector->shared || collector->of) continue;
     g_string_append(out, "typedef struct {");
     emit_code(out, collector->declare);
     g_string_append_printf(out, "\n} @S@_collector_%u;\n", i);
@@ -62,9 +62,10 @@ void emit_state(GString *out, const Spec *spec) {
     else
       g_string_append_printf(out, "  char rt_%s[SPINACH_STRING_SIZE];\n", parameter->name);
   }
-  for (guint i = 0; i < spec->collectors->len; i++)
-    if (!((Collector *)spec->collectors->pdata[i])->shared)
-      g_string_append_printf(out, "  @S@_collector_%u collector_%u;\n", i, i);
+  for (guint i = 0; i < spec->collectors->len; i++) {
+    const Collector *collector = spec->collectors->pdata[i];
+    if (!collector->shared && !collector->of) g_string_append_printf(out, "  @S@_collector_%u collector_%u;\n", i, i);
+  }
   g_string_append(out, "  uint32_t spinach_id;\n");
   g_string_append(out, "} @S@_state;\n");
 }

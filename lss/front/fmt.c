@@ -220,6 +220,7 @@ static void format_line(Formatter *f, const char **cursor) {
   }
   if (last.kind != TOKEN_END)
     f->continued = !(is(&last, ";") || is(&last, "{") || is(&last, "}") || is(&last, "(") || is(&last, "[")) &&
+                   last.kind != TOKEN_CODE && // which ends a section of a collector, unless a semicolon follows
                    (f->arrow || !is(&last, ","));
   g_ptr_array_add(f->lines, line);
 }

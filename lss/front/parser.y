@@ -320,6 +320,9 @@ sections:
 section:
     NAME CODE_TEXT                 {
       $$ = node_new(NODE_SECTION, @$); $$->name = $1; $$->place = @1; $$->value = parse_code(scan, @2, $2); }
+  | NAME ON STRING_LITERAL EVENT NAME CODE_TEXT {
+      parse_word(scan, @1, $1, "record", "before `on`");
+      $$ = node_new(NODE_SECTION, @$); $$->name = $1; $$->place = @1; $$->text = $3; $$->type_name = $5; $$->value = parse_code(scan, @6, $6); }
   | INIT CODE_TEXT                 {
       $$ = node_new(NODE_SECTION, @$); $$->name = "init"; $$->place = @1; $$->value = parse_code(scan, @2, $2); }
   ;

@@ -83,21 +83,22 @@ typedef enum {
                   // parameter of a reset)
   NODE_EVENT,     // name, arguments (NODE_FIELD)
   NODE_COLLECTOR, // name, text (pattern), type_name (event), shared, body (NODE_SECTION)
-  NODE_SECTION,   // name (declare, init, record, report), value (EXPR_CODE)
-  NODE_DEBUG,     // name, body (NODE_ROLE, NODE_PROPERTY, NODE_REGION)
-  NODE_ROLE,      // name, value (a reference or a string)
-  NODE_PROPERTY,  // name, value
-  NODE_REGION,    // range (of addresses), value (as of a role), type (records with name and offset, may be NULL)
-  NODE_CLOCK,     // name, value
-  NODE_INSTANCE,  // name, value (count, may be NULL), type (module), clock (may be NULL), body (NODE_ASSIGN)
-  NODE_VAR,       // name, value
-  NODE_ASSIGN,    // target, value; name (settings, and where a loop begins)
-  NODE_CONNECT,   // target, receivers (Expr), type (annotation, may be NULL)
-  NODE_CALL,      // target (an EXPR_CALL)
-  NODE_IF,        // value, body, other (may be NULL)
-  NODE_FOR,       // first, value, step, body
-  NODE_FOR_IN,    // name, value, body
-  NODE_WHILE,     // value, body
+  NODE_SECTION,  // name (include, declare, init, record, report), value (EXPR_CODE); of a record of another event: text
+                 // (pattern), type_name (event)
+  NODE_DEBUG,    // name, body (NODE_ROLE, NODE_PROPERTY, NODE_REGION)
+  NODE_ROLE,     // name, value (a reference or a string)
+  NODE_PROPERTY, // name, value
+  NODE_REGION,   // range (of addresses), value (as of a role), type (records with name and offset, may be NULL)
+  NODE_CLOCK,    // name, value
+  NODE_INSTANCE, // name, value (count, may be NULL), type (module), clock (may be NULL), body (NODE_ASSIGN)
+  NODE_VAR,      // name, value
+  NODE_ASSIGN,   // target, value; name (settings, and where a loop begins)
+  NODE_CONNECT,  // target, receivers (Expr), type (annotation, may be NULL)
+  NODE_CALL,     // target (an EXPR_CALL)
+  NODE_IF,       // value, body, other (may be NULL)
+  NODE_FOR,      // first, value, step, body
+  NODE_FOR_IN,   // name, value, body
+  NODE_WHILE,    // value, body
   NODE_BREAK,
   NODE_CONTINUE,
   NODE_RETURN,     // value (may be NULL)

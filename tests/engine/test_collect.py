@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 ARBITER = Path(__file__).resolve().parents[2] / "examples" / "arbiter" / "arbiter.lss"
 STALLS = """
 collector stalls on "arbiter.in" event stalled {
@@ -26,6 +28,45 @@ def test_collectors_of_a_file(lss, run_sim, tmp_path):
     assert sum(e["value"] for e in stalled) == 3000
     others = [e for e in collecting.stats["statistics"] if e["name"] != "stalls"]
     assert others == plain.stats["statistics"], "collecting must not change what happens"
+
+
+SEVERAL = """
+module pair {
+  outport out : uint32;  instance s : source { count = 5; };  instance p : pipe;  s.out -> p.in;  p.out -> out;
+  shared collector all on "**" event transferred { declare <<< uint64_t n; >>> record <<< self->n++; >>> report <<< report_value("all", self->n, "items", "in ", path); >>> }
+  collector first on "p.in" event transferred { declare <<< uint64_t n; >>> record <<< self->n++; >>> report <<< report_value("first", self->n, "items", "in ", path); >>> }
+}
+instance a[2] : pair;  instance k[2] : sink;
+for (i = 0; i < 2; i = i + 1) { a[i].out -> k[i].in; }
+shared collector together on "a[0].p.in" event transferred {
+  include <<< #include <math.h> >>>
+  declare <<< uint64_t in, out, waits; double root; >>>
+  record <<< self->in++; self->root = sqrt((double)self->in); >>>
+  record on "k[0]" event taken <<< self->out += 10; if (self->in < self->out / 10) report_error("more out than in, at %s", path); >>>
+  record on "a[0].p.in" event idle <<< self->waits++; >>>
+  report <<<
+    report_value("in", self->in, "items", "");  report_value("out", self->out, "items", "");
+    report_value("waits", self->waits, "cycles", "");  report_value("root", self->root, "", "");
+  >>>
+}
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--debug",)])
+def test_events_of_several_kinds_meet_in_one_collector(build_sim, run_sim, options):
+    """Also within modules, each of which has its own."""
+    simulator = build_sim(SEVERAL, *options)
+    done = run_sim(simulator, "--cycles", "12", "--quiet")
+    values = {name: done.value("", name) for name in ("in", "out", "waits")}
+    assert values == {"in": 5, "out": 50, "waits": 7} and abs(done.value("", "root") - 5**0.5) < 1e-9
+    assert [done.value(f"a[{i}]", "all") for i in range(2)] == [10, 10]
+    assert [done.value(f"a[{i}].p.in", "first") for i in range(2)] == [5, 5]
+
+
+def test_a_collector_ends_the_run(build_sim, run_sim):
+    simulator = build_sim(SEVERAL.replace("self->out += 10", "self->out += 20"))
+    done = run_sim(simulator, "--cycles", "12", "--quiet", ok=False)
+    assert done.status == 1 and "k[0]: more out than in, at k[0]" in done.err
 
 
 def test_wrong_collectors(lss, tmp_path):

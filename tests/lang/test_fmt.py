@@ -64,6 +64,13 @@ var t = 'a;
 var u = ~a << 2 >> -3 <= 4 >= 5 == 6 != 7;
 debug (a) { pc = b.c; }
 collector x on "a" event e { record <<< a  b >>> }
+shared collector y on "a" event e {
+  declare <<< int c; >>>
+  record <<< a  b >>>
+  record on "d.*" event stalled <<<
+       a  c
+ >>>
+}
 c.d = <<<
   kept   as it is
 >>>;
@@ -141,6 +148,7 @@ def test_spaces_of_each_kind_of_token(lss, tmp_path):
         "for(i in[1,2])q[i].in->k[ - 1].in;\n"
         'var s="a \\" ;b"+"c";\nvar t=\'a;\nvar u=~a<<2>>-3<=4>=5==6!=7;\n'
         "debug(a){pc=b.c;}\ncollector x on\"a\"event e{record<<< a  b >>>}\n"
+        "shared collector y on\"a\"event e{\n declare<<< int c; >>>\n   record<<< a  b >>>\nrecord on\"d.*\"event stalled<<<\n       a  c\n >>>\n}\n"
         "c.d=<<<\n  kept   as it is\n>>>;\n"
         "handler h:in.data,other.data->in.ack,\nout.data;\n"
         "f(\n1,\n2\n);\nvar l=[\n1\n];\nvar m =\n  1 +\n  2;\nvar n =\n  // why\n  3;\n"

@@ -135,5 +135,7 @@ void spinach_report(uint32_t id, bool gauge, const char *name, bool real, uint64
                  (uint64_t)(value), (double)(value), unit, (const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
 #define report_value(name, value, unit, ...) SPINACH_REPORT(false, name, value, unit, __VA_ARGS__)
 #define report_gauge(name, value, unit, ...) SPINACH_REPORT(true, name, value, unit, __VA_ARGS__)
+// In the record code of a collector: the run ends as by sim_error() of the instance or connection.
+#define report_error(...) spinach_error(spinach_id, __VA_ARGS__)
 
 #endif
