@@ -52,6 +52,7 @@ struct mips_cache_geometry {
 struct mips_system_options {
   bool big_endian;
   bool user_local;       /* Config3.ULRI: rdhwr 29 reads UserLocal */
+  bool bare;             /* no segments and no TLB: addresses are physical, and cached */
   uint8_t tlb_entries;   /* MIPS_TLB_LEAST to MIPS_TLB_MOST, a power of two */
   uint8_t count_divider; /* cycles in which Count advances by one */
   uint32_t prid;

@@ -32,6 +32,7 @@ static struct mips_translation mapped(const struct mips_system *m, uint32_t addr
 }
 
 struct mips_translation mips_system_translate(const struct mips_system *m, uint32_t address, enum mips_access access) {
+  if (m->options.bare) return (struct mips_translation){.physical = address, .cached = true};
   if (m->user_mode && address >> 31) return (struct mips_translation){.fault = MIPS_FAULT_ADDRESS};
   switch (address >> 29) {
   case 4: return (struct mips_translation){.physical = address & 0x1fffffff, .cached = is_cached(CP0(Config) & 7)};

@@ -1,6 +1,8 @@
 """A functional system as its owner sees it; and one that follows another processor, instruction by instruction, which does the
 same."""
 
+import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -35,10 +37,10 @@ def follow(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory
     subprocess.run([tool("clang"), "-O2", "-Wall", "-Wextra", "-Werror", f"-I{root}/emulib", f"-I{build_dir}/gen/emulib", *flags[0], Path(__file__).with_name("system_follow.c"),
                     *objects, build_dir / "lib/libemulib.a", *flags[1], "-o", program], check=True)  # fmt: skip
 
-    def run(*words: object, timeout: float = 60) -> list[int]:
-        done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=timeout)
-        assert done.returncode == 0, done.stderr
-        return [int(word) for word in done.stdout.split()]
+    def run(*words: object, timeout: float = 60, wrong: str = "") -> list[int] | str:
+        done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=timeout, env={**os.environ, "WRONG": wrong})
+        assert done.returncode == (1 if wrong else 0), done.stderr
+        return done.stderr if wrong else [int(word) for word in done.stdout.split()]
 
     return run
 
@@ -48,6 +50,18 @@ def test_the_directed_cases(big: bool, follow, tmp_path: Path):
     elf = system.build(all_cases(), tmp_path / "cases.elf", big)
     instructions, interrupts, waits = follow("big" if big else "little", 10000000, elf)
     assert instructions > 100000 and interrupts >= 9 and waits >= 2
+
+
+@pytest.mark.parametrize(("wrong", "message"), [
+    ("none", r"pc 0x8\w+, \S.*: it was completed, expected the one at 0x8\w+"),
+    ("code", r"pc 0x8\w+, add \$t1, \$t0, \$t0: exception 13, expected 12"),
+    ("epc", r"pc 0x8\w+, add \$t1, \$t0, \$t0: exception 12 with EPC 0x8\w+, expected 0x8\w+"),
+    ("bad", r"pc 0x8\w+, lw \$t1, 4\(\$t0\): exception 4 with BadVAddr 0x00101004, expected 0x00101005"),
+    ("interrupt", r"pc 0x8\w+, \S.*: an interrupt was taken with EPC 0x8\w+, expected 0x8\w+"),
+])  # fmt: skip
+def test_wrong_exceptions_are_told(wrong: str, message: str, follow, tmp_path: Path):
+    elf = system.build(all_cases(), tmp_path / "cases.elf", True)
+    assert re.fullmatch(message, follow("big", 10000000, elf, wrong=wrong).rstrip())
 
 
 @BYTE_ORDERS

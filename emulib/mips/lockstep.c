@@ -1,0 +1,264 @@
+/* Compares a processor with the functional system, instruction by instruction; see lockstep.h. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "disassemble.h"
+#include "lockstep.h"
+#include "system_private.h"
+
+/* What steps: its architectural state is that of the lockstep that is served, everything else is decoded words and an
+ * empty cache of translations, whoever it serves. */
+static struct mips_system machine;
+
+/* What the reference functions of the machine are for. */
+struct step {
+  struct mips_lockstep *l;
+  uint32_t word, value; /* as the processor has them */
+  int fails;            /* the bus error that it had, or -1 */
+  bool fetched, shows; /* `shows`: a load's value is known from what it wrote */
+};
+
+static struct mips_lockstep_page *page_of(struct mips_lockstep *l, uint32_t address) {
+  const uint32_t number = address / MIPS_PAGE;
+  struct mips_lockstep_page *page = &l->pages[number % MIPS_LOCKSTEP_PAGES];
+  if (page->number != number + 1) {
+    memset(page->known, 0, sizeof page->known);
+    page->number = number + 1;
+  }
+  return page;
+}
+
+static bool is_shared(const struct mips_lockstep *l, uint32_t address) {
+  const uint32_t number = address / MIPS_PAGE;
+  return l->shared[number / 8] >> number % 8 & 1;
+}
+
+static void remember(struct mips_lockstep *l, uint32_t address, unsigned size, uint32_t value) {
+  if (address >= l->memory) return;
+  struct mips_lockstep_page *page = page_of(l, address);
+  const uint32_t at = address % MIPS_PAGE;
+  page->known[at / 8] |= (uint8_t)(((1u << size) - 1) << at % 8);
+  mips_put(page->bytes + at, size, l->options.big_endian, value);
+}
+
+/* What memory holds; false: that is not known. */
+static bool recall(struct mips_lockstep *l, uint32_t address, unsigned size, uint32_t *value) {
+  if (address >= l->memory || is_shared(l, address)) return false;
+  const struct mips_lockstep_page *page = page_of(l, address);
+  const uint32_t at = address % MIPS_PAGE, mask = (1u << size) - 1;
+  if ((page->known[at / 8] >> at % 8 & mask) != mask) return false;
+  *value = mips_get(page->bytes + at, size, l->options.big_endian);
+  return true;
+}
+
+/* The bytes that were loaded, from what the load left in its register. */
+static uint32_t loaded(uint32_t word, unsigned size, uint32_t value) {
+  enum { LWL = 0x22 };
+  if (word >> 26 == LWL) return value >> (32 - 8 * size);
+  return size < 4 ? value & ((1u << 8 * size) - 1) : value;
+}
+
+static bool read(void *user, uint32_t address, unsigned size, bool cached, uint32_t *value) {
+  struct step *step = user;
+  const bool fetches = !step->fetched;
+  step->fetched = true;
+  if (step->fails == (fetches ? MIPS_EXCEPTION_IBE : MIPS_EXCEPTION_DBE)) return false;
+  if (cached && recall(step->l, address, size, value)) return true;
+  *value = fetches ? step->word : loaded(step->word, size, step->value);
+  step->l->believed += !fetches;
+  if (fetches || step->shows) remember(step->l, address, size, *value);
+  return true;
+}
+
+static bool write(void *user, uint32_t address, unsigned size, bool cached, uint32_t value) {
+  struct step *step = user;
+  (void)cached;
+  if (step->fails == MIPS_EXCEPTION_DBE) return false;
+  remember(step->l, address, size, value);
+  return true;
+}
+
+static uint8_t *no_page(void *user, uint32_t address, enum mips_access access) {
+  (void)user, (void)address, (void)access;
+  return NULL;
+}
+
+static struct mips_environment environment_of(struct step *step) {
+  return (struct mips_environment){.user = step, .page = no_page, .read = read, .write = write};
+}
+
+void mips_lockstep_init(struct mips_lockstep *l, struct mips_system_options options, uint32_t memory) {
+  mips_system_init(&machine, options, environment_of(NULL));
+  memset(l, 0, sizeof *l);
+  l->cpu = machine.cpu;
+  l->cpu.timer_cycle = UINT64_MAX; /* what the timer does is believed */
+  l->options = options;
+  l->memory = memory;
+}
+
+/* The machine becomes the one that `l` remembers. */
+static struct mips_system *assume(const struct mips_lockstep *l, struct step *step) {
+  struct mips_system *m = &machine;
+  if (m->environment.page == NULL) mips_system_init(m, l->options, environment_of(step)); /* a restored state */
+  m->options = l->options;
+  m->environment = environment_of(step);
+  m->cpu = l->cpu;
+  m->following = true;
+  m->given = (struct mips_given){.count = step->value, .stores = step->value != 0};
+  mips_status_changed(m);
+  return m;
+}
+
+void mips_lockstep_access(struct mips_lockstep *l, struct mips_lockstep_access access) {
+  if (l->access_count == MIPS_LOCKSTEP_QUEUE) memmove(l->accesses, l->accesses + 1, --l->access_count * sizeof access);
+  l->accesses[l->access_count++] = access;
+}
+
+void mips_lockstep_exception(struct mips_lockstep *l, struct mips_lockstep_exception exception) {
+  if (l->exception_count < MIPS_LOCKSTEP_QUEUE) l->exceptions[l->exception_count++] = exception;
+}
+
+void mips_lockstep_share(struct mips_lockstep *l, uint32_t address) {
+  const uint32_t number = address / MIPS_PAGE;
+  l->shared[number / 8] |= (uint8_t)(1u << number % 8);
+}
+
+/* Reports: always false. */
+static bool differs(char text[MIPS_LOCKSTEP_TEXT], uint32_t pc, uint32_t word, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static bool differs(char text[MIPS_LOCKSTEP_TEXT], uint32_t pc, uint32_t word, const char *format, ...) {
+  char instruction[MIPS_TEXT_SIZE];
+  va_list arguments;
+  mips_disassemble(MIPS_SET_mips32r2_system, pc, word, instruction);
+  const int used = snprintf(text, MIPS_LOCKSTEP_TEXT, "pc 0x%08x, %s: ", (unsigned)pc, instruction);
+  va_start(arguments, format);
+  vsnprintf(text + used, (size_t)(MIPS_LOCKSTEP_TEXT - used), format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+static void take_access(struct mips_lockstep *l) {
+  memmove(l->accesses, l->accesses + 1, --l->access_count * sizeof l->accesses[0]);
+}
+
+static bool take_interrupt(struct mips_lockstep *l, const struct mips_lockstep_exception *e,
+                           char text[MIPS_LOCKSTEP_TEXT]) {
+  struct step step = {.l = l};
+  struct mips_system *m = assume(l, &step);
+  const uint32_t status = m->cpu.cp0[MIPS_CP0_Status], pc = m->cpu.pc;
+  if ((status & (MIPS_STATUS_IE | MIPS_STATUS_EXL | MIPS_STATUS_ERL)) != MIPS_STATUS_IE)
+    return differs(text, pc, 0, "an interrupt was taken where Status 0x%08x lets none", (unsigned)status);
+  mips_system_take_interrupt(m);
+  l->cpu = m->cpu;
+  l->interrupts++;
+  const uint32_t epc = m->cpu.cp0[MIPS_CP0_EPC];
+  if (e->epc == epc) return true;
+  return differs(text, pc, 0, "an interrupt was taken with EPC 0x%08x, expected 0x%08x", (unsigned)e->epc,
+                 (unsigned)epc);
+}
+
+static bool take_exception(struct mips_lockstep *l, const struct mips_lockstep_exception *e,
+                           char text[MIPS_LOCKSTEP_TEXT]) {
+  struct step step = {.l = l, .word = e->word, .fails = e->code};
+  struct mips_step did;
+  struct mips_system *m = assume(l, &step);
+  mips_system_step(m, &did);
+  l->cpu = m->cpu;
+  l->raised++;
+  while (l->access_count && l->accesses[0].pc == did.pc) take_access(l);
+  if (did.retired)
+    return differs(text, did.pc, did.word, "exception %u with EPC 0x%08x, expected none", e->code,
+                   (unsigned)e->epc);
+  if (did.exception != e->code)
+    return differs(text, did.pc, did.word, "exception %u, expected %u", e->code, did.exception);
+  const uint32_t epc = m->cpu.cp0[MIPS_CP0_EPC], bad = m->cpu.cp0[MIPS_CP0_BadVAddr];
+  if (e->epc != epc)
+    return differs(text, did.pc, did.word, "exception %u with EPC 0x%08x, expected 0x%08x", e->code,
+                   (unsigned)e->epc, (unsigned)epc);
+  const bool addressed = e->code >= MIPS_EXCEPTION_MOD && e->code <= MIPS_EXCEPTION_ADES;
+  if (addressed && e->bad != bad)
+    return differs(text, did.pc, did.word, "exception %u with BadVAddr 0x%08x, expected 0x%08x", e->code,
+                   (unsigned)e->bad, (unsigned)bad);
+  return true;
+}
+
+/* Those before the instruction that completes now. */
+static bool take_exceptions(struct mips_lockstep *l, uint64_t cycle, char text[MIPS_LOCKSTEP_TEXT]) {
+  uint8_t n = 0;
+  bool same = true;
+  while (same && n < l->exception_count && l->exceptions[n].cycle < cycle) {
+    const struct mips_lockstep_exception *e = &l->exceptions[n++];
+    if (!l->started) mips_system_start(assume(l, &(struct step){.l = l}), e->epc), l->cpu = machine.cpu;
+    l->started = true;
+    same = e->code == MIPS_EXCEPTION_INT ? take_interrupt(l, e, text) : take_exception(l, e, text);
+  }
+  l->exception_count -= n;
+  memmove(l->exceptions, l->exceptions + n, l->exception_count * sizeof l->exceptions[0]);
+  return same;
+}
+
+/* Which interrupts wait is believed where the program looks. */
+static void believe_cause(struct mips_system *m, const struct mips_lockstep_retired *r) {
+  enum { MFC0_CAUSE = 0x40006800, FIELDS = 0xffe0ffff };
+  if ((r->word & FIELDS) != MFC0_CAUSE) return;
+  for (unsigned line = 2; line < 8; line++)
+    mips_system_interrupt(m, line, r->value >> (MIPS_CAUSE_IP_SHIFT + line) & 1);
+}
+
+static bool same_store(struct mips_lockstep *l, const struct mips_lockstep_retired *r, const struct mips_step *did,
+                       char text[MIPS_LOCKSTEP_TEXT]) {
+  struct mips_lockstep_access a = {0};
+  if (l->access_count && l->accesses[0].pc == r->pc) {
+    a = l->accesses[0];
+    take_access(l);
+  }
+  const uint32_t data = a.size < 4 ? a.data & ((1u << 8 * a.size) - 1) : a.data;
+  if (!did->stored && (!a.stores || a.conditional)) return true;
+  if (!did->stored)
+    return differs(text, r->pc, r->word, "stored at 0x%08x, expected no store", (unsigned)a.address);
+  if (!a.stores)
+    return differs(text, r->pc, r->word, "stored nothing, expected a store at 0x%08x",
+                   (unsigned)did->store_address);
+  if (a.address == did->store_address && a.size == did->stored && data == did->store_value) return true;
+  return differs(text, r->pc, r->word, "stored 0x%x in %u bytes at 0x%08x, expected 0x%x in %u at 0x%08x",
+                 (unsigned)data, a.size, (unsigned)a.address, (unsigned)did->store_value, did->stored,
+                 (unsigned)did->store_address);
+}
+
+static bool same_register(const struct mips_lockstep_retired *r, const struct mips_step *did,
+                          char text[MIPS_LOCKSTEP_TEXT]) {
+  const unsigned destination = r->destination < 32 ? r->destination : 0;
+  if (destination == did->destination && (destination == 0 || r->value == did->value)) return true;
+  if (did->destination == 0)
+    return differs(text, r->pc, r->word, "wrote %s, expected no register", mips_register_names[destination]);
+  if (destination == 0)
+    return differs(text, r->pc, r->word, "wrote no register, expected %s = 0x%08x",
+                   mips_register_names[did->destination], (unsigned)did->value);
+  return differs(text, r->pc, r->word, "wrote %s = 0x%08x, expected %s = 0x%08x",
+                 mips_register_names[destination], (unsigned)r->value, mips_register_names[did->destination],
+                 (unsigned)did->value);
+}
+
+bool mips_lockstep_retire(struct mips_lockstep *l, struct mips_lockstep_retired retired,
+                          char text[MIPS_LOCKSTEP_TEXT]) {
+  const struct mips_lockstep_retired *r = &retired;
+  const bool writes = r->destination > 0 && r->destination < 32;
+  struct step step = {.l = l, .word = r->word, .value = r->value, .fails = -1, .shows = writes};
+  struct mips_step did;
+  if (!take_exceptions(l, r->cycle, text)) return false;
+  struct mips_system *m = assume(l, &step);
+  if (!l->started) mips_system_start(m, r->pc);
+  l->started = true;
+  if (m->cpu.pc != r->pc)
+    return differs(text, r->pc, r->word, "it was completed, expected the one at 0x%08x", (unsigned)m->cpu.pc);
+  believe_cause(m, r);
+  mips_system_step(m, &did);
+  l->cpu = m->cpu;
+  l->instructions++;
+  if (did.word != r->word && (did.retired || step.fetched))
+    return differs(text, r->pc, r->word, "its word is 0x%08x, expected 0x%08x", (unsigned)r->word,
+                   (unsigned)did.word);
+  if (!did.retired)
+    return differs(text, r->pc, r->word, "it was completed, expected exception %u", did.exception);
+  return same_store(l, r, &did, text) && same_register(r, &did, text);
+}

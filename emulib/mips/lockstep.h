@@ -1,0 +1,78 @@
+/* Follows a processor by what it reports of the instructions that it completes: the functional system does the same, and
+ * the first difference is told.
+ *
+ * The processor reports, in the order in which things happen to it: accepted references to memory, completed
+ * instructions, exceptions and interrupts.  Those of one cycle may be reported in any order: exceptions and interrupts of a cycle are behind
+ * the instruction that completes in it.  Compared are the program counter, the instruction word, the register written and
+ * its value, address, size and data of stores, which exception there is and the registers of coprocessor 0 that it sets,
+ * and all others when the program reads them.
+ *
+ * What only time or others decide is believed: when interrupts come and which wait, what Count reads, whether sc stores,
+ * and what loads from devices return, which is every uncached load.  Memory need not be loaded beforehand: what the processor reads where
+ * nothing was read or written before is believed, and remembered.
+ *
+ * The state is plain data without pointers, to be copied, kept and restored as it is.
+ */
+#ifndef EMULIB_MIPS_LOCKSTEP_H
+#define EMULIB_MIPS_LOCKSTEP_H
+
+#include "system.h"
+
+enum {
+  MIPS_LOCKSTEP_PAGES = 4096, /* pages that are remembered; of two with the same number modulo this the later one */
+  MIPS_LOCKSTEP_QUEUE = 8,    /* references, exceptions and interrupts that wait for their turn */
+  MIPS_LOCKSTEP_TEXT = 512,   /* bytes of a report */
+};
+
+/* What is known of a page of memory. */
+struct mips_lockstep_page {
+  uint32_t number;               /* of the page, and 1 */
+  uint8_t known[MIPS_PAGE / 8];  /* a bit for each byte */
+  uint8_t bytes[MIPS_PAGE];
+};
+
+/* A reference that the memory accepted.  The address is virtual, of the bytes themselves; numbers are right-justified. */
+struct mips_lockstep_access {
+  uint32_t pc, address, data;
+  uint8_t size;
+  bool stores, conditional; /* `conditional`: it may have stored */
+};
+
+/* An exception that the processor took, or an interrupt. */
+struct mips_lockstep_exception {
+  uint64_t cycle;
+  uint32_t word; /* the instruction that failed, if it could be fetched */
+  uint32_t epc, bad;
+  uint8_t code; /* enum mips_exception */
+};
+
+/* An instruction that was completed. */
+struct mips_lockstep_retired {
+  uint64_t cycle;
+  uint32_t pc, word, value;
+  uint8_t destination; /* register written; 0 or above 31: none */
+};
+
+struct mips_lockstep {
+  struct mips_architecture cpu;
+  struct mips_system_options options;
+  uint32_t memory; /* physical addresses below are memory, elsewhere all loads are believed */
+  bool started;
+  struct mips_lockstep_access accesses[MIPS_LOCKSTEP_QUEUE];
+  struct mips_lockstep_exception exceptions[MIPS_LOCKSTEP_QUEUE];
+  uint8_t access_count, exception_count;
+  uint64_t instructions, raised, interrupts, believed; /* compared so far; loads that were believed */
+  uint8_t shared[1u << 17];                            /* a bit for each page: others write there */
+  struct mips_lockstep_page pages[MIPS_LOCKSTEP_PAGES];
+};
+
+/* Begins with whatever is completed first. */
+void mips_lockstep_init(struct mips_lockstep *l, struct mips_system_options options, uint32_t memory);
+void mips_lockstep_access(struct mips_lockstep *l, struct mips_lockstep_access access);
+void mips_lockstep_exception(struct mips_lockstep *l, struct mips_lockstep_exception exception);
+/* Another agent writes, or may write, to the page at a physical address: loads from there are believed. */
+void mips_lockstep_share(struct mips_lockstep *l, uint32_t address);
+/* False: the processor did something else than it should have; `text` says what, in one line. */
+bool mips_lockstep_retire(struct mips_lockstep *l, struct mips_lockstep_retired retired, char text[MIPS_LOCKSTEP_TEXT]);
+
+#endif
