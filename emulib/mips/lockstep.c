@@ -15,7 +15,7 @@ struct step {
   struct mips_lockstep *l;
   uint32_t word, value; /* as the processor has them */
   int fails;            /* the bus error that it had, or -1 */
-  bool fetched, shows; /* `shows`: a load's value is known from what it wrote */
+  bool fetched, shows;  /* `shows`: a load's value is known from what it wrote */
 };
 
 static struct mips_lockstep_page *page_of(struct mips_lockstep *l, uint32_t address) {
@@ -167,14 +167,13 @@ static bool take_exception(struct mips_lockstep *l, const struct mips_lockstep_e
   l->raised++;
   while (l->access_count && l->accesses[0].pc == did.pc) take_access(l);
   if (did.retired)
-    return differs(text, did.pc, did.word, "exception %u with EPC 0x%08x, expected none", e->code,
-                   (unsigned)e->epc);
+    return differs(text, did.pc, did.word, "exception %u with EPC 0x%08x, expected none", e->code, (unsigned)e->epc);
   if (did.exception != e->code)
     return differs(text, did.pc, did.word, "exception %u, expected %u", e->code, did.exception);
   const uint32_t epc = m->cpu.cp0[MIPS_CP0_EPC], bad = m->cpu.cp0[MIPS_CP0_BadVAddr];
   if (e->epc != epc)
-    return differs(text, did.pc, did.word, "exception %u with EPC 0x%08x, expected 0x%08x", e->code,
-                   (unsigned)e->epc, (unsigned)epc);
+    return differs(text, did.pc, did.word, "exception %u with EPC 0x%08x, expected 0x%08x", e->code, (unsigned)e->epc,
+                   (unsigned)epc);
   const bool addressed = e->code >= MIPS_EXCEPTION_MOD && e->code <= MIPS_EXCEPTION_ADES;
   if (addressed && e->bad != bad)
     return differs(text, did.pc, did.word, "exception %u with BadVAddr 0x%08x, expected 0x%08x", e->code,
@@ -214,11 +213,9 @@ static bool same_store(struct mips_lockstep *l, const struct mips_lockstep_retir
   }
   const uint32_t data = a.size < 4 ? a.data & ((1u << 8 * a.size) - 1) : a.data;
   if (!did->stored && (!a.stores || a.conditional)) return true;
-  if (!did->stored)
-    return differs(text, r->pc, r->word, "stored at 0x%08x, expected no store", (unsigned)a.address);
+  if (!did->stored) return differs(text, r->pc, r->word, "stored at 0x%08x, expected no store", (unsigned)a.address);
   if (!a.stores)
-    return differs(text, r->pc, r->word, "stored nothing, expected a store at 0x%08x",
-                   (unsigned)did->store_address);
+    return differs(text, r->pc, r->word, "stored nothing, expected a store at 0x%08x", (unsigned)did->store_address);
   if (a.address == did->store_address && a.size == did->stored && data == did->store_value) return true;
   return differs(text, r->pc, r->word, "stored 0x%x in %u bytes at 0x%08x, expected 0x%x in %u at 0x%08x",
                  (unsigned)data, a.size, (unsigned)a.address, (unsigned)did->store_value, did->stored,
@@ -234,9 +231,8 @@ static bool same_register(const struct mips_lockstep_retired *r, const struct mi
   if (destination == 0)
     return differs(text, r->pc, r->word, "wrote no register, expected %s = 0x%08x",
                    mips_register_names[did->destination], (unsigned)did->value);
-  return differs(text, r->pc, r->word, "wrote %s = 0x%08x, expected %s = 0x%08x",
-                 mips_register_names[destination], (unsigned)r->value, mips_register_names[did->destination],
-                 (unsigned)did->value);
+  return differs(text, r->pc, r->word, "wrote %s = 0x%08x, expected %s = 0x%08x", mips_register_names[destination],
+                 (unsigned)r->value, mips_register_names[did->destination], (unsigned)did->value);
 }
 
 bool mips_lockstep_retire(struct mips_lockstep *l, struct mips_lockstep_retired retired,
@@ -256,9 +252,7 @@ bool mips_lockstep_retire(struct mips_lockstep *l, struct mips_lockstep_retired 
   l->cpu = m->cpu;
   l->instructions++;
   if (did.word != r->word && (did.retired || step.fetched))
-    return differs(text, r->pc, r->word, "its word is 0x%08x, expected 0x%08x", (unsigned)r->word,
-                   (unsigned)did.word);
-  if (!did.retired)
-    return differs(text, r->pc, r->word, "it was completed, expected exception %u", did.exception);
+    return differs(text, r->pc, r->word, "its word is 0x%08x, expected 0x%08x", (unsigned)r->word, (unsigned)did.word);
+  if (!did.retired) return differs(text, r->pc, r->word, "it was completed, expected exception %u", did.exception);
   return same_store(l, r, &did, text) && same_register(r, &did, text);
 }

@@ -1,15 +1,15 @@
-/* Follows a processor by what it reports of the instructions that it completes: the functional system does the same, and
- * the first difference is told.
+/* Follows a processor by what it reports of the instructions that it completes: the functional system does the same,
+ * and the first difference is told.
  *
  * The processor reports, in the order in which things happen to it: accepted references to memory, completed
- * instructions, exceptions and interrupts.  Those of one cycle may be reported in any order: exceptions and interrupts of a cycle are behind
- * the instruction that completes in it.  Compared are the program counter, the instruction word, the register written and
- * its value, address, size and data of stores, which exception there is and the registers of coprocessor 0 that it sets,
- * and all others when the program reads them.
+ * instructions, exceptions and interrupts.  Those of one cycle may be reported in any order: exceptions and interrupts
+ * of a cycle are behind the instruction that completes in it.  Compared are the program counter, the instruction word,
+ * the register written and its value, address, size and data of stores, which exception there is and the registers of
+ * coprocessor 0 that it sets, and all others when the program reads them.
  *
- * What only time or others decide is believed: when interrupts come and which wait, what Count reads, whether sc stores,
- * and what loads from devices return, which is every uncached load.  Memory need not be loaded beforehand: what the processor reads where
- * nothing was read or written before is believed, and remembered.
+ * What only time or others decide is believed: when interrupts come and which wait, what Count reads, whether sc
+ * stores, and what loads from devices return, which is every uncached load.  Memory need not be loaded beforehand: what
+ * the processor reads where nothing was read or written before is believed, and remembered.
  *
  * The state is plain data without pointers, to be copied, kept and restored as it is.
  */
@@ -26,12 +26,13 @@ enum {
 
 /* What is known of a page of memory. */
 struct mips_lockstep_page {
-  uint32_t number;               /* of the page, and 1 */
-  uint8_t known[MIPS_PAGE / 8];  /* a bit for each byte */
+  uint32_t number;              /* of the page, and 1 */
+  uint8_t known[MIPS_PAGE / 8]; /* a bit for each byte */
   uint8_t bytes[MIPS_PAGE];
 };
 
-/* A reference that the memory accepted.  The address is virtual, of the bytes themselves; numbers are right-justified. */
+/* A reference that the memory accepted.  The address is virtual, of the bytes themselves; numbers are right-justified.
+ */
 struct mips_lockstep_access {
   uint32_t pc, address, data;
   uint8_t size;

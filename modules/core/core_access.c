@@ -161,7 +161,8 @@ phase_end() {
                        some(fault) && data(fault).fails;
   if (PRECISE && transferred(memory_request)) self->alternates = !self->alternates;
   if (transferred(memory_request)) {
-    event(access, data(in).pc, data(memory_request).op, data(memory_request).address, data(memory_request).size);
+    event(access, data(in).pc, data(memory_request).op, data(memory_request).address, data(memory_request).size,
+          (uint32_t)data(memory_request).data);
     if (data(memory_request).op != mem_op_write)
       self->issued = true;
     else if (!refused)

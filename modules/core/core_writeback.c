@@ -45,7 +45,7 @@ phase_end() {
   }
   remember(self, data(in).pc, data(in).word);
   count(instructions);
-  event(retire, data(in).pc, data(in).word, data(in).value);
+  event(retire, data(in).pc, data(in).word, data(in).value, (uint8_t)control_word_dest(c));
   const uint32_t number = call(marker, data(in).word);
   if (number) event(marker, number);
 }

@@ -188,7 +188,7 @@ def test_reads_and_accesses_are_watched(machine, firmware, debugged) -> None:
     gdb = run.remote()
     digits = 0x7FFFE6  # is written, then read, by print_number()
     assert gdb.ask(f"Z3,{digits:x},1") == "OK"
-    assert "rwatch:7fffe6;" in gdb.ask("c") and "core.access access pc=0x1a8 op=read address=0x7fffe6 size=1\n" in gdb.output
+    assert "rwatch:7fffe6;" in gdb.ask("c") and "core.access access pc=0x1a8 op=read address=0x7fffe6 size=1 data=0\n" in gdb.output
     first = gdb.monitor("where")
     assert "rwatch:7fffe6;" in gdb.ask("c") and gdb.monitor("where") != first
     assert "rwatch:7fffe6;" in gdb.ask("bc") and "rwatch:7fffe6;" in gdb.ask("bc")

@@ -1,0 +1,36 @@
+/* lockstep.h: what cores report to emulib's functional system, which does the same beside them and tells the first
+ * difference: the code of their collectors `lockstep`. */
+#ifndef LOCKSTEP_H
+#define LOCKSTEP_H
+
+#include "emulib/mips/lockstep.h"
+
+/* For a core without system: addresses are physical, and memory is so large. */
+static inline void lockstep_init_bare(struct mips_lockstep *l, bool big_endian, uint32_t memory) {
+  struct mips_system_options options = mips_system_4kec(big_endian);
+  options.bare = true;
+  mips_lockstep_init(l, options, memory);
+}
+
+/* A request of core_access. */
+static inline void lockstep_access(struct mips_lockstep *l, uint32_t pc, mem_op op, uint32_t address, uint8_t size,
+                                   uint32_t data) {
+  const bool conditional = op == mem_op_store_conditional;
+  mips_lockstep_access(l, (struct mips_lockstep_access){.pc = pc,
+                                                        .address = address,
+                                                        .data = data,
+                                                        .size = size,
+                                                        .stores = conditional || op == mem_op_write,
+                                                        .conditional = conditional});
+}
+
+/* An instruction that core_writeback retires. */
+static inline bool lockstep_retire(struct mips_lockstep *l, uint64_t cycle, uint32_t pc, uint32_t word, uint32_t value,
+                                   uint8_t destination, char text[MIPS_LOCKSTEP_TEXT]) {
+  return mips_lockstep_retire(l,
+                              (struct mips_lockstep_retired){
+                                  .cycle = cycle, .pc = pc, .word = word, .value = value, .destination = destination},
+                              text);
+}
+
+#endif
