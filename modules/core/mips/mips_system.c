@@ -295,10 +295,13 @@ handler(accept) {
 handler(commit) {
   const bool committed = !some(in) || enabled(in);
   enable(out, committed);
-  enable(operate_request, committed && acked(out));
   for (int i = 0; i < width(kill); i++) enable(kill, i, committed);
   for (int i = 0; i < width(restart); i++) enable(restart, i, committed);
   for (int i = 0; i < width(unlink); i++) enable(unlink, i, committed);
+}
+
+handler(commit_operation) {
+  enable(operate_request, (!some(in) || enabled(in)) && acked(out));
 }
 
 /* The end of a cycle. */
