@@ -12,10 +12,6 @@ from tests.isa.system_cases import all_cases
 BYTE_ORDERS = pytest.mark.parametrize("big", [True, False], ids=["big", "little"])
 
 
-def differences(cases: list[system.Case], found: list[list[int]], wanted: list[list[int]]) -> list[str]:
-    return [f"{case.name}: {' '.join(f'{w:x}' for w in a)}; expected {' '.join(f'{w:x}' for w in b)}" for case, a, b in zip(cases, found, wanted, strict=True) if a != b]
-
-
 @BYTE_ORDERS
 def test_directed_cases(big: bool, build_dir: Path, tmp_path: Path):
     cases = all_cases()
@@ -23,7 +19,7 @@ def test_directed_cases(big: bool, build_dir: Path, tmp_path: Path):
     done = system.on_oracle(elf, big, build_dir, "--limit", "10000000")
     assert (done.returncode, done.stderr) == (0, "")
     labels = system.labels_of(elf)
-    wrong = differences(cases, system.records(done.stdout, len(cases)), [system.expected(n, case, labels) for n, case in enumerate(cases)])
+    wrong = system.differences(cases, system.records(done.stdout, len(cases)), [system.expected(n, case, labels) for n, case in enumerate(cases)])
     assert not wrong, f"{len(wrong)} of {len(cases)} cases:\n" + "\n".join(wrong)
 
 
@@ -35,7 +31,7 @@ def test_directed_cases_on_qemu(big: bool, tmp_path: Path):
     done = system.on_qemu(elf, big)
     assert done.returncode == 0, done.stderr
     labels = system.labels_of(elf)
-    wrong = differences(cases, system.records(done.stdout, len(cases)), [system.expected(n, case, labels) for n, case in enumerate(cases)])
+    wrong = system.differences(cases, system.records(done.stdout, len(cases)), [system.expected(n, case, labels) for n, case in enumerate(cases)])
     assert not wrong, f"{len(wrong)} of {len(cases)} cases:\n" + "\n".join(wrong)
 
 

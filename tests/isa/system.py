@@ -282,5 +282,9 @@ def records(printed: str, count: int) -> list[list[int]]:
     return found
 
 
+def differences(cases: list[Case], found: list[list[int]], wanted: list[list[int]]) -> list[str]:
+    return [f"{case.name}: {' '.join(f'{w:x}' for w in a)}; expected {' '.join(f'{w:x}' for w in b)}" for case, a, b in zip(cases, found, wanted, strict=True) if a != b]
+
+
 def labels_of(elf: Path) -> dict[str, int]:
     return symbols(elf)

@@ -1,0 +1,146 @@
+"""mips32r2_core: what exceptions, returns, interrupts and serialising instructions cost, and what it is connected to.  What they do
+is the business of tests/isa."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.isa import system
+from tests.isa.system_core import KSEG0_CACHED, boot
+from tests.modules.harness import Bench, collect
+
+EVENTS = collect("core.pipeline.writeback", "retire(pc)") + collect("core.system", "exception(pc, code)", "interrupt(pc)")
+MEM_TO_MEM = 4  # cycles from the memory stage to the memory stage; next to each other, instructions have one
+
+# What comes is done twice, the second time with all instructions in the cache; the handler passes over what failed.
+PROGRAM = """
+.macro LI r, value
+  lui \\r, (\\value) >> 16
+  ori \\r, \\r, (\\value) & 0xffff
+.endm
+.section .vectors, "ax", @progbits
+refill:
+  nop
+  j general
+  nop
+.org 0x180
+general:
+  mfc0 $k0, $14
+  addiu $k0, $k0, 4
+  mtc0 $k0, $14
+returns:
+  eret
+.org 0x200
+interrupt:
+  mtc0 $zero, $13
+  eret
+.text
+.globl __start
+__start:
+  LI $t0, 0x10000000
+  mtc0 $t0, $12
+  addiu $s0, $zero, 2
+  LI $t0, 0x80300000
+  lui $t1, 0x2000
+  lui $t2, 0x7fff
+again:
+  {prepare}
+  nop
+  nop
+  nop
+X:
+  {code}
+Y:
+  nop
+  nop
+  nop
+  addiu $s0, $s0, -1
+  bnez $s0, again
+  nop
+  LI $t0, 0xbf000500
+  sw $zero, 4($t0)
+9: b 9b
+  nop
+"""
+
+
+@pytest.fixture(scope="session")
+def machine(tmp_path_factory: pytest.TempPathFactory, root: Path, build_dir: Path) -> Path:
+    directory = tmp_path_factory.mktemp("core")
+    text = (root / "tests" / "isa" / "system_machine.lss").read_text()
+    (directory / "machine.lss").write_text(text + EVENTS)
+    subprocess.run([build_dir / "bin" / "lss", "build", directory / "machine.lss", "-o", directory / "machine"], check=True)
+    return directory / "machine"
+
+
+class Timeline:
+    """When instructions left write-back, and when something else than the next came in the memory stage, the cycle before."""
+
+    def __init__(self, machine: Path, directory: Path, code: str, prepare: str = "") -> None:
+        elf = system.assemble(system.HEAD + PROGRAM.replace("{code}", code).replace("{prepare}", prepare), directory / "x.elf", False)
+        command = [machine, *boot(elf, directory, False, KSEG0_CACHED), "--cycles", "20000"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and "the program exited" in done.stderr, done.stderr
+        self.labels = system.labels_of(elf)
+        self.seen = [(kind, int(cycle) - (kind == "retire"), int(pc) & 0xFFFFFFFF) for kind, cycle, pc in re.findall(r"^@(\w+) (\d+) (-?\d+)", done.stdout, re.MULTILINE)]
+
+    def last(self, kind: str, label: str) -> int:
+        """The cycle in which the instruction was in the memory stage, the last time."""
+        return [cycle for what, cycle, pc in self.seen if (what, pc) == (kind, self.labels[label])][-1]
+
+
+EXCEPTIONS = {
+    "syscall": ("syscall", "general"), "break": ("break", "general"), "overflow": ("add $t3, $t2, $t2", "general"), "trap": ("teq $zero, $zero", "general"),
+    "reserved": (".word 0x7000003e", "general"), "coprocessor unusable": (".word 0xc4880010", "general"), "misaligned load": ("lw $t3, 1($t0)", "general"),
+    "misaligned store": ("sh $t3, 1($t0)", "general"), "load refill": ("lw $t3, 0($t1)", "refill"), "store refill": ("sw $t3, 0($t1)", "refill"),
+    "store conditional refill": ("sc $t3, 0($t1)", "refill"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXCEPTIONS)
+def test_an_exception_takes_four_cycles(name: str, machine: Path, tmp_path: Path) -> None:
+    code, vector = EXCEPTIONS[name]
+    ran = Timeline(machine, tmp_path, code)
+    assert ran.last("retire", vector) - ran.last("exception", "X") == MEM_TO_MEM
+
+
+def test_a_return_takes_four_cycles(machine: Path, tmp_path: Path) -> None:
+    ran = Timeline(machine, tmp_path, "syscall")
+    assert ran.last("retire", "Y") - ran.last("retire", "returns") == MEM_TO_MEM
+
+
+def test_a_taken_interrupt_takes_four_cycles(machine: Path, tmp_path: Path) -> None:
+    """The store makes it pending; it is enabled in the instruction before X."""
+    enable = "LI $t3, 0x10000101\nLI $t4, 0x00800100\nmtc0 $t4, $13\nmtc0 $t3, $12"
+    ran = Timeline(machine, tmp_path, "nop", enable)
+    taken = next(cycle for what, cycle, pc in reversed(ran.seen) if what == "interrupt")
+    assert ran.last("retire", "interrupt") - taken == MEM_TO_MEM
+
+
+SERIALISING = {
+    "mtc0": "mtc0 $zero, $11", "tlbwi": "tlbwi", "tlbwr": "tlbwr", "tlbr": "tlbr", "tlbp": "tlbp", "di": "di", "ei": "ei", "sync": "sync", "wait": "wait",
+    "cache, data": "cache 0x15, 0($t0)", "cache, instructions": "cache 0x10, 0($t0)", "synci": "synci 0($t0)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SERIALISING)
+def test_behind_a_serialising_instruction_the_next_takes_four_cycles(name: str, machine: Path, tmp_path: Path) -> None:
+    """From the cycle in which it leaves the memory stage.  The one that waits does so with an interrupt pending, which is not enabled."""
+    pending = "LI $t3, 0x10000100\nmtc0 $t3, $12\nLI $t3, 0x100\nmtc0 $t3, $13"
+    ran = Timeline(machine, tmp_path, SERIALISING[name], pending if name == "wait" else "")
+    assert ran.last("retire", "Y") - ran.last("retire", "X") == MEM_TO_MEM
+
+
+@pytest.mark.parametrize("code", ["mfc0 $t3, $12", "rdhwr $t3, $2", "ehb", "ssnop", ".word 0x41c95800", ".word 0x41495800", "ll $t3, 0($t0)", "sc $t3, 0($t0)"])
+def test_others_take_one(code: str, machine: Path, tmp_path: Path) -> None:
+    """Loads, from lines that are there."""
+    ran = Timeline(machine, tmp_path, code, "lw $t3, 0($t0)")
+    assert ran.last("retire", "Y") - ran.last("retire", "X") == 1
+
+
+def test_a_way_is_a_page_at_most(bench: Bench) -> None:
+    """Else virtual and physical index would differ."""
+    with pytest.raises(AssertionError, match="a way of a cache is a page of 4096 bytes at most"):
+        bench.build("instance core : mips32r2_core { dcache_sets = 256; };")
