@@ -27,6 +27,13 @@ static CoreValue value_of(const spinach_debug_view *view, const char *name) {
   return (CoreValue){role->field->type, bytes_of(role->instance, role->field)};
 }
 
+int64_t core_number_in(const struct spinach_type *type, const uint8_t *value, const char *name) {
+  for (uint32_t i = 0; i < type->member_count; i++)
+    if (!strcmp(type->members[i].name, name) && spinach_is_integer(type->members[i].type))
+      return spinach_integer(type->members[i].type, value + type->members[i].offset);
+  return 0;
+}
+
 int64_t core_get(const CoreValue *value) {
   return value->at ? spinach_integer(value->type, value->at) : 0;
 }
@@ -237,6 +244,26 @@ static void add_caches(Core *core, int32_t instance) {
   }
 }
 
+// System control and TLB are beside the pipeline, as caches are.
+static void add_system(CoreSystem *system, int32_t instance) {
+  for (uint32_t i = 0; i < machine->view_count; i++) {
+    const spinach_debug_view *view = &machine->views[i];
+    const spinach_debug_role *tlb = role_of(view, "tlb");
+    const int32_t around = tlb || role_of(view, "status") ? surrounding(view->instance) : -1;
+    if (around < 0 || !encloses(around, instance)) continue;
+    if (tlb) {
+      system->entry = tlb->field->type;
+      system->entries = bytes_of(tlb->instance, tlb->field);
+      system->count = (uint32_t)spinach_field_elements(tlb->field);
+    } else {
+      system->status = value_of(view, "status");
+      system->badvaddr = value_of(view, "badvaddr");
+      system->cause = value_of(view, "cause");
+      system->entry_hi = value_of(view, "entry_hi");
+    }
+  }
+}
+
 static Core *core_new(const spinach_debug_view *view, uint32_t number) {
   const spinach_debug_role *registers = role_of(view, "registers");
   Core *core = g_new0(Core, 1);
@@ -257,6 +284,7 @@ static Core *core_new(const spinach_debug_view *view, uint32_t number) {
   add_fetches(core, view->instance);
   add_regions(core, view->instance);
   add_caches(core, view->instance);
+  add_system(&core->system, view->instance);
   return core;
 }
 

@@ -46,6 +46,14 @@ typedef struct {
   CoreValue pc, pc_set, branch_pending, halt, in_flight, fetching;
 } CoreFetch;
 
+// System control of MIPS32 and its TLB; `entries` is NULL where there is none, and addresses are those of memory.
+typedef struct {
+  CoreValue status, badvaddr, cause, entry_hi;
+  const struct spinach_type *entry;
+  const uint8_t *entries;
+  uint32_t count;
+} CoreSystem;
+
 typedef enum { CORE_MIPS, CORE_RISCV32 } CoreIsa;
 
 typedef struct {
@@ -57,6 +65,7 @@ typedef struct {
   GArray *fetches;               // CoreFetch
   CoreValue registers;           // the first
   uint32_t register_count;
+  CoreSystem system;
   GArray *regions; // CoreRegion, inner ones first
   GArray *caches;  // CoreCache
 } Core;
@@ -74,6 +83,14 @@ void core_set(const CoreValue *value, int64_t number);
 uint32_t core_register(const Core *core, uint32_t number);
 void core_set_register(const Core *core, uint32_t number, uint32_t value);
 
+// An integer that is a member of a struct; 0: it has none of that name.
+int64_t core_number_in(const struct spinach_type *type, const uint8_t *value, const char *name);
+
+// ---- translate.c: the address in memory of one that programs use; false: there is none.
+bool core_translate(const Core *core, uint32_t address, uint32_t *physical);
+// An address at which programs find what has this one in memory.
+uint32_t core_unmapped(const Core *core, uint32_t physical);
+
 // ---- The start of the pipeline.  Stages that fetch at a distance from the first are kept at it.
 bool core_has_fetch_pc(const Core *core);
 uint32_t core_fetch_pc(const Core *core); // what is fetched next
@@ -87,7 +104,7 @@ bool core_is_empty(const Core *core);        // nothing is fetched or in the pip
 // is then shown the branch, since it cannot know from a delay slot where the program goes.
 bool core_in_delay_slot(const Core *core, uint32_t before, uint32_t pc);
 
-// ---- memory.c: what a processor finds at its addresses
+// ---- memory.c: what a processor finds at its addresses, those that programs use
 
 // The bytes at an address as the processor finds them now, those included that are only in its caches and write
 // buffers.  Returns how many could be read before the first address where there is nothing.

@@ -6,7 +6,7 @@
 
 enum { MOST_DATA = 128 }; // bytes of a request
 
-// Where a byte is.
+// Where a byte of memory is.
 typedef struct {
   uint8_t *at;
   uint32_t canonical; // one address for all at which the byte is found
@@ -24,6 +24,11 @@ static bool find_byte(const Core *core, uint32_t address, Byte *byte) {
     return true;
   }
   return false;
+}
+
+static bool find_byte_of_program(const Core *core, uint32_t address, Byte *byte) {
+  uint32_t physical;
+  return core_translate(core, address, &physical) && find_byte(core, physical, byte);
 }
 
 static int64_t of_line(const CoreValue *value, uint32_t line) {
@@ -65,11 +70,6 @@ static const struct spinach_member *member(const struct spinach_type *type, cons
   return NULL;
 }
 
-static int64_t number_in(const struct spinach_type *type, const uint8_t *value, const char *name) {
-  const struct spinach_member *one = member(type, name);
-  return one && spinach_is_integer(one->type) ? spinach_integer(one->type, value + one->offset) : 0;
-}
-
 static bool is_write(const struct spinach_type *type, const uint8_t *request) {
   const struct spinach_member *operation = member(type, "op");
   g_autofree char *text = operation ? spinach_type_text(operation->type, request + operation->offset) : NULL;
@@ -79,7 +79,8 @@ static bool is_write(const struct spinach_type *type, const uint8_t *request) {
 // The byte of a write, in the request; NULL when it does not cover it.
 static const uint8_t *in_write(const Core *core, const struct spinach_type *type, const uint8_t *write,
                                const uint8_t *wanted) {
-  const uint32_t address = (uint32_t)number_in(type, write, "address"), size = (uint32_t)number_in(type, write, "size");
+  const uint32_t address = (uint32_t)core_number_in(type, write, "address");
+  const uint32_t size = (uint32_t)core_number_in(type, write, "size");
   const struct spinach_member *data = member(type, "data");
   Byte byte;
   for (uint32_t i = 0; data && i < size && i < MOST_DATA; i++)
@@ -119,7 +120,7 @@ static uint8_t read_byte(const Core *core, const Byte *byte) {
 uint32_t core_read(const Core *core, uint32_t address, uint8_t *bytes, uint32_t count) {
   Byte byte;
   for (uint32_t i = 0; i < count; i++) {
-    if (!find_byte(core, address + i, &byte)) return i;
+    if (!find_byte_of_program(core, address + i, &byte)) return i;
     bytes[i] = read_byte(core, &byte);
   }
   return count;
@@ -127,7 +128,7 @@ uint32_t core_read(const Core *core, uint32_t address, uint8_t *bytes, uint32_t 
 
 static uint32_t canonical(const Core *core, uint32_t address) {
   Byte byte;
-  return find_byte(core, address, &byte) ? byte.canonical : address;
+  return find_byte_of_program(core, address, &byte) ? byte.canonical : address;
 }
 
 bool core_overlap(const Core *core, uint32_t one, uint32_t one_count, uint32_t other, uint32_t other_count) {
@@ -140,7 +141,7 @@ bool core_overlap(const Core *core, uint32_t one, uint32_t one_count, uint32_t o
 bool core_reaches(const Core *core, uint32_t address, uint32_t count) {
   Byte byte;
   for (uint32_t i = 0; i < count; i++)
-    if (!find_byte(core, address + i, &byte)) return false;
+    if (!find_byte_of_program(core, address + i, &byte)) return false;
   return true;
 }
 
@@ -164,7 +165,7 @@ static void write_copies(const Byte *byte, uint8_t value) {
 void core_write(const Core *core, uint32_t address, const uint8_t *bytes, uint32_t count) {
   Byte byte;
   for (uint32_t i = 0; i < count; i++) {
-    if (!find_byte(core, address + i, &byte)) return;
+    if (!find_byte_of_program(core, address + i, &byte)) return;
     *byte.at = bytes[i];
     write_copies(&byte, bytes[i]);
   }
@@ -186,7 +187,7 @@ bool core_is_quiescent(const Core *core, uint32_t address, uint32_t count) {
   const GPtrArray *cores = spinach_cores();
   Byte byte, same;
   for (uint32_t i = 0; i < count; i++)
-    for (guint n = 0; find_byte(core, address + i, &byte) && n < cores->len; n++)
+    for (guint n = 0; find_byte_of_program(core, address + i, &byte) && n < cores->len; n++)
       if (find_byte(cores->pdata[n], byte.canonical, &same) && same.at == byte.at &&
           is_in_flight(cores->pdata[n], &byte))
         return false;

@@ -7,7 +7,18 @@
 #include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/packet.h"
 
-enum { GENERAL = 32, MIPS_LO = 33, MIPS_HI = 34, MIPS_PC = 37, MIPS_FLOAT = 38, MIPS_COUNT = 72, RISCV_PC = 32 };
+enum {
+  GENERAL = 32,
+  MIPS_STATUS = 32,
+  MIPS_LO,
+  MIPS_HI,
+  MIPS_BADVADDR,
+  MIPS_CAUSE,
+  MIPS_PC,
+  MIPS_FLOAT = 38,
+  MIPS_COUNT = 72,
+  RISCV_PC = 32
+};
 
 // gdb would take what runs for a program of Linux, where it works out itself where an instruction goes on; so it asks
 // for steps, which are right for instructions that it does not know, too.
@@ -35,9 +46,9 @@ static void describe_mips(GString *out) {
   append_register(out, "hi", MIPS_HI, "");
   append_register(out, "pc", MIPS_PC, "");
   g_string_append(out, "</feature><feature name=\"org.gnu.gdb.mips.cp0\">");
-  append_register(out, "status", GENERAL, "");
-  append_register(out, "badvaddr", MIPS_HI + 1, "");
-  append_register(out, "cause", MIPS_HI + 2, "");
+  append_register(out, "status", MIPS_STATUS, "");
+  append_register(out, "badvaddr", MIPS_BADVADDR, "");
+  append_register(out, "cause", MIPS_CAUSE, "");
   g_string_append(out, "</feature><feature name=\"org.gnu.gdb.mips.fpu\">");
   append_numbered(out, "f", MIPS_FLOAT, " type=\"ieee_single\"");
   append_register(out, "fcsr", MIPS_FLOAT + GENERAL, " group=\"float\"");
@@ -71,17 +82,32 @@ guint registers_pc(const Core *core) {
   return core->isa == CORE_MIPS ? MIPS_PC : RISCV_PC;
 }
 
+// Those beside the general ones and the pc; NULL: the processor has none of that number, or the machine does not say
+// where it is.
+static const CoreValue *special_register(const Core *core, guint number) {
+  const CoreValue *value = NULL;
+  if (core->isa != CORE_MIPS) return NULL;
+  switch (number) {
+  case MIPS_STATUS: value = &core->system.status; break;
+  case MIPS_LO: value = &core->lo; break;
+  case MIPS_HI: value = &core->hi; break;
+  case MIPS_BADVADDR: value = &core->system.badvaddr; break;
+  case MIPS_CAUSE: value = &core->system.cause; break;
+  default: return NULL;
+  }
+  return value->at ? value : NULL;
+}
+
 bool registers_append(const Core *core, guint number, GString *out) {
   if (number >= registers_count(core)) return false;
+  const CoreValue *special = special_register(core, number);
   uint32_t value;
   if (number < GENERAL && number < core->register_count) {
     value = core_register(core, number);
   } else if (number == registers_pc(core)) {
     value = next_pc_of(core->number);
-  } else if (core->isa == CORE_MIPS && number == MIPS_HI && core->hi.at) {
-    value = (uint32_t)core_get(&core->hi);
-  } else if (core->isa == CORE_MIPS && number == MIPS_LO && core->lo.at) {
-    value = (uint32_t)core_get(&core->lo);
+  } else if (special) {
+    value = (uint32_t)core_get(special);
   } else {
     g_string_append(out, "xxxxxxxx");
     return true;
@@ -97,10 +123,8 @@ bool registers_set(const Core *core, guint number, uint32_t value) {
     core_set_register(core, number, value);
   else if (number == registers_pc(core))
     drain_set_pc(core->number, value);
-  else if (core->isa == CORE_MIPS && number == MIPS_HI)
-    core_set(&core->hi, value);
-  else if (core->isa == CORE_MIPS && number == MIPS_LO)
-    core_set(&core->lo, value);
+  else if (special_register(core, number))
+    core_set(special_register(core, number), value);
   return true;
 }
 

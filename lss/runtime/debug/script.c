@@ -11,7 +11,7 @@ static void name_words(const Core *core) {
     const CoreRegion *region = &g_array_index(core->regions, CoreRegion, i);
     for (uint32_t k = 0; k < region->declared->name_count; k++)
       printf("set $%s = (unsigned int *) 0x%08x\n", region->declared->names[k].name,
-             (unsigned)(region->declared->first + region->declared->names[k].offset));
+             (unsigned)core_unmapped(core, region->declared->first + region->declared->names[k].offset));
   }
 }
 
