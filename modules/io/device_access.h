@@ -37,9 +37,9 @@ static inline uint64_t device_number(device_bytes bytes, uint32_t size, bool big
 
 /* Carries out a request by the module's own read_byte(self, address) and write_byte(self, address, value), and keeps
  * the reply to it in self->reply. */
-#define DEVICE_SERVE(request)                                                                                          \
+#define DEVICE_SERVE(request, big_endian)                                                                              \
   do {                                                                                                                 \
-    device_bytes bytes_ = device_written((request).data, (request).size, param(big_endian));                           \
+    device_bytes bytes_ = device_written((request).data, (request).size, big_endian);                                  \
     for (uint32_t k_ = 0; k_ < device_span((request).op, (request).size); k_++) {                                      \
       if ((request).op == mem_op_write)                                                                                \
         write_byte(self, (request).address + k_, bytes_.byte[k_]);                                                     \
@@ -48,8 +48,7 @@ static inline uint64_t device_number(device_bytes bytes, uint32_t size, bool big
     }                                                                                                                  \
     self->reply = (typeof(self->reply)){.tag = (request).tag, .error = !device_knows((request).op)};                   \
     if ((request).op == mem_op_read)                                                                                   \
-      self->reply.data =                                                                                               \
-          (typeof(self->reply.data))device_number(bytes_, (request).size, param(big_endian), (request).sign);          \
+      self->reply.data = (typeof(self->reply.data))device_number(bytes_, (request).size, big_endian, (request).sign);  \
   } while (0)
 
 /* Whole cycles, rounded up, of so many parts of a second; `ticks` of the time base are a second, `period` a cycle. */

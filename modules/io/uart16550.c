@@ -280,7 +280,7 @@ phase_end() {
   self->replying = transferred(in_request);
   if (!self->replying) return;
   const typeof_port(in_request) request = data(in_request);
-  DEVICE_SERVE(request);
+  DEVICE_SERVE(request, param(big_endian));
 }
 
 next_event() {
