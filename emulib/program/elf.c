@@ -2,6 +2,8 @@
  * header is wrong. */
 #include "program_private.h"
 
+#include <string.h>
+
 /* The flags name the instruction set. */
 static const char *const architectures[] = {"MIPS I", "MIPS II",  "MIPS III", "MIPS IV",  "MIPS V",  "MIPS32",
                                             "MIPS64", "MIPS32r2", "MIPS64r2", "MIPS32r6", "MIPS64r6"};
@@ -147,6 +149,7 @@ gboolean program_read_elf(Program *p, GError **error) {
   elf_version(EV_CURRENT);
   if (p->file_size < sizeof(Elf32_Ehdr))
     return program_refuse(p, error, "truncated: %" G_GSIZE_FORMAT " bytes are less than an ELF header", p->file_size);
+  if (memcmp(p->file, ELFMAG, SELFMAG) != 0) return program_refuse(p, error, "not an ELF file");
   guint8 class = p->file[EI_CLASS], order = p->file[EI_DATA];
   if (class != ELFCLASS32) return program_refuse(p, error, "ELF class %u is not 32-bit (1)", class);
   if (order != ELFDATA2LSB && order != ELFDATA2MSB)

@@ -5,17 +5,20 @@
 
 struct ProgramImage {
   Program *program;
+  const guint8 *file; /* the program's, into which its segments point */
 };
 
 ProgramImage *program_image_open(const char *path, const uint8_t *bytes, size_t size, char *error, size_t error_size) {
   g_autoptr(GError) failure = NULL;
-  Program *program = program_parse(path, g_memdup2(bytes, size), size, PROGRAM_ELF, &failure);
+  guint8 *file = g_memdup2(bytes, size);
+  Program *program = program_parse(path, file, size, PROGRAM_ELF, &failure);
   if (!program) {
     g_strlcpy(error, failure->message, error_size);
     return NULL;
   }
   ProgramImage *image = g_new(ProgramImage, 1);
   image->program = program;
+  image->file = file;
   return image;
 }
 
@@ -49,4 +52,11 @@ bool program_image_segment(const ProgramImage *image, size_t index, uint32_t *ad
   *bytes = segments[index].bytes;
   *loaded = segments[index].loaded;
   return true;
+}
+
+void program_image_extent(const ProgramImage *image, size_t index, uint32_t *offset, uint32_t *size) {
+  gsize count;
+  const ProgramSegment *segment = &program_segments(image->program, &count)[index];
+  *offset = (uint32_t)(segment->bytes - image->file);
+  *size = segment->size;
 }

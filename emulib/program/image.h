@@ -22,5 +22,7 @@ uint32_t program_image_entry(const ProgramImage *image);
  * there are no more. */
 bool program_image_segment(const ProgramImage *image, size_t index, uint32_t *address, const uint8_t **bytes,
                            uint32_t *loaded);
+/* Where the bytes of a segment that there is are in the file, and how many it has in memory. */
+void program_image_extent(const ProgramImage *image, size_t index, uint32_t *offset, uint32_t *size);
 
 #endif

@@ -39,7 +39,7 @@ static gboolean check_segments(const Program *p, GError **error) {
     const ProgramSegment *s = &g_array_index(p->segments, ProgramSegment, n), *last = s - 1;
     if (n > 0 && s->address - last->address < last->size)
       return program_refuse(p, error, "segments at 0x%08x and 0x%08x overlap", last->address, s->address);
-    if (s->executable && p->entry - s->address < s->size) entered = TRUE;
+    if (s->executable && (p->entry - s->address < s->size || p->entry - s->linked < s->size)) entered = TRUE;
   }
   if (p->segments->len == 0) return program_refuse(p, error, "nothing to load: there is no loadable segment");
   if (p->entry & 3) return program_refuse(p, error, "entry address 0x%08x is not a multiple of 4", p->entry);

@@ -1,0 +1,169 @@
+/* linux_start.c: a boot loader and its ROM; see linux_start.lss. */
+#include "core/mips/linux_start.h"
+
+#include "emulib/program/image.h"
+#include "memory/memory_access.h"
+
+#define BYTES ((uint32_t)param(width) / 8)
+
+static const char *path_of(const self_t *self, int file) {
+  return file == LINUX_KERNEL ? param(kernel) : file == LINUX_TREE ? param(dtb) : param(initramfs);
+}
+
+/* `loaded` of `size` bytes, which must lie in RAM and where nothing else does. */
+static void add_piece(self_t *self, int file, uint32_t offset, uint32_t address, uint32_t loaded, uint32_t size) {
+  const uint32_t k = self->pieces++;
+  const uint64_t end = (uint64_t)address + size;
+  if (k == LINUX_PIECES) sim_input_error("%s: more than %d segments to load", path_of(self, file), LINUX_PIECES - 2);
+  if (end > (uint64_t)param(memory_size))
+    sim_input_error("%s: %u bytes at physical address 0x%08x are not within the %lld MiB of RAM", path_of(self, file),
+                    size, address, (long long)param(memory_size) >> 20);
+  for (uint32_t i = 0; i < k; i++)
+    if (address < (uint64_t)self->piece_address[i] + self->piece_size[i] && self->piece_address[i] < end)
+      sim_input_error("%s: %u bytes at physical address 0x%08x overlap those of %s at 0x%08x", path_of(self, file),
+                      size, address, path_of(self, self->piece_file[i]), self->piece_address[i]);
+  self->piece_file[k] = (uint8_t)file;
+  self->piece_offset[k] = offset;
+  self->piece_address[k] = address;
+  self->piece_size[k] = loaded;
+}
+
+static const uint8_t *open_file(self_t *self, int file, size_t *size) {
+  stream_read_open(&self->file[file], path_of(self, file));
+  const uint8_t *bytes = stream_contents(&self->file[file], size);
+  if (file != LINUX_KERNEL && (*size == 0 || *size > (size_t)param(memory_size)))
+    sim_input_error("%s: %zu bytes, and the RAM has %lld MiB", path_of(self, file), *size,
+                    (long long)param(memory_size) >> 20);
+  return bytes;
+}
+
+static void open_kernel(self_t *self) {
+  size_t size;
+  char error[512] = "";
+  if (!param(kernel)[0]) sim_input_error("there is no kernel: give its ELF file, %s.kernel", path_of_self());
+  const uint8_t *bytes = open_file(self, LINUX_KERNEL, &size);
+  ProgramImage *image = program_image_open(param(kernel), bytes, size, error, sizeof error);
+  if (!image) sim_input_error("%s", error);
+  if (!program_image_runs_on(image, param(set), error, sizeof error)) sim_input_error("%s", error);
+  if (program_image_big_endian(image) != param(big_endian))
+    sim_input_error("%s: a %s-endian program for %s-endian processors", param(kernel),
+                    param(big_endian) ? "little" : "big", param(big_endian) ? "big" : "little");
+  uint32_t address, loaded, offset, whole;
+  const uint8_t *contents;
+  for (size_t k = 0; program_image_segment(image, k, &address, &contents, &loaded); k++) {
+    program_image_extent(image, k, &offset, &whole);
+    add_piece(self, LINUX_KERNEL, offset, linux_physical(address), loaded, whole);
+  }
+  self->entry = program_image_entry(image);
+  program_image_free(image);
+}
+
+/* Its address in kseg0. */
+static uint32_t open_tree(self_t *self) {
+  size_t size;
+  const uint8_t *bytes = open_file(self, LINUX_TREE, &size);
+  if (size < LINUX_TREE_HEADER || load_number(bytes, 4, true) != LINUX_TREE_MAGIC)
+    sim_input_error("%s: no compiled device tree: it does not begin with 0x%08x", param(dtb), LINUX_TREE_MAGIC);
+  if (load_number(bytes + 4, 4, true) > size)
+    sim_input_error("%s: truncated: the device tree says that it has %u bytes, the file has %zu", param(dtb),
+                    (unsigned)load_number(bytes + 4, 4, true), size);
+  const uint32_t address = (uint32_t)((uint64_t)param(memory_size) - size) & ~(uint32_t)(LINUX_TREE_ALIGNMENT - 1);
+  add_piece(self, LINUX_TREE, 0, address, (uint32_t)size, (uint32_t)size);
+  return address | 0x80000000;
+}
+
+/* ---- What is written ---- */
+static bool all_written(const self_t *self) {
+  return self->piece == self->pieces;
+}
+
+static void skip_written(self_t *self) {
+  while (!all_written(self) && self->written == self->piece_size[self->piece]) {
+    self->piece++;
+    self->written = 0;
+  }
+}
+
+init() {
+  open_kernel(self);
+  if (param(initramfs)[0]) {
+    size_t size;
+    open_file(self, LINUX_INITRAMFS, &size);
+    add_piece(self, LINUX_INITRAMFS, 0, (uint32_t)param(initramfs_address), (uint32_t)size, (uint32_t)size);
+  }
+  uint32_t code[LINUX_CODE];
+  linux_boot_code(code, self->entry, param(dtb)[0] ? open_tree(self) : 0);
+  for (int k = 0; k < LINUX_CODE; k++) number_to_memory(&self->code[4 * k], &code[k], 4, param(big_endian));
+  skip_written(self);
+}
+
+/* The next write: up to the end of the piece, or of the aligned `width` bits. */
+static typeof_port(memory_request) next_write(const self_t *self) {
+  const uint32_t k = self->piece, address = self->piece_address[k] + self->written;
+  const uint32_t room = BYTES - address % BYTES, left = self->piece_size[k] - self->written;
+  typeof_port(memory_request)
+      request = {.op = mem_op_write, .size = (uint8_t)(left < room ? left : room), .address = address};
+  size_t size;
+  const uint8_t *bytes = stream_contents(&self->file[self->piece_file[k]], &size);
+  memory_to_number(&request.data, bytes + self->piece_offset[k] + self->written, request.size, param(big_endian));
+  return request;
+}
+
+/* ---- Signals and time ---- */
+phase_start() {
+  if (all_written(self))
+    send_nothing(memory_request);
+  else
+    send(memory_request, next_write(self));
+  send_if(rom_reply, self->replying, self->reply);
+  const bool ready = all_written(self) && self->outstanding == 0;
+  const core_control go = {.set_halt = true, .halt = false, .set_pc = true, .pc = (uint32_t)param(reset)};
+  for (int i = 0; i < width(control); i++) send_if(control, i, ready && !self->started[i], go);
+}
+
+handler(commit) {
+  enable(memory_request, acked(memory_request));
+}
+
+static void serve_rom(self_t *self, typeof_port(rom_request) request) {
+  uint8_t bytes[8] = {0};
+  self->reply = (typeof_port(rom_reply)){.tag = request.tag};
+  self->reply.error = request.op > mem_op_write && request.op < mem_op_barrier;
+  if (request.op != mem_op_read) return;
+  for (uint32_t k = 0; k < request.size; k++) {
+    const uint32_t at = (request.address + k) % LINUX_ROM_SIZE;
+    if (at < sizeof self->code) bytes[k] = self->code[at];
+  }
+  memory_to_number(&self->reply.data, bytes, request.size, param(big_endian));
+  if (request.sign) extend_sign(&self->reply.data, request.size, sizeof self->reply.data);
+}
+
+phase_end() {
+  if (transferred(memory_reply)) {
+    self->outstanding--;
+    if (data(memory_reply).error)
+      sim_error("the memory refuses what is loaded: is there as much of it as memory_size?");
+  }
+  if (transferred(memory_request)) {
+    self->outstanding++;
+    self->written += item(memory_request).size;
+    count(loaded, item(memory_request).size);
+  }
+  skip_written(self);
+  for (int i = 0; i < width(control); i++) {
+    if (!transferred(control, i)) continue;
+    if (!self->started[i] && i == 0) event(started, self->entry);
+    self->started[i] = true;
+  }
+  self->replying = transferred(rom_request);
+  if (self->replying) serve_rom(self, data(rom_request));
+}
+
+next_event() {
+  bool all_started = true;
+  for (int i = 0; i < width(control); i++) all_started &= self->started[i];
+  const bool starts = !all_started && self->outstanding == 0;
+  return self->replying || !all_written(self) || starts ? cycle() : never();
+}
+
+#undef BYTES

@@ -1,0 +1,171 @@
+"""linux_start: what is loaded where, what the boot ROM holds, and when the processors start."""
+
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.modules.harness import MOST_CHECKED, Bench, Memory, collect, happened, read_items
+from tests.modules.mips import struct as value
+
+ENTRY = 0x80100008
+MIPS32R2 = 0x70001000
+SEGMENTS = [(0x80100000, 0x80100000, bytes(range(1, 48)), 0x40), (0x80100043, 0xA0100043, b"abcdefghi", 9), (0xC0000000, 0x00200000, b"xyz", 3)]
+
+
+def elf(big: bool, segments: list[tuple[int, int, bytes, int]], flags: int = MIPS32R2, entry: int = ENTRY) -> bytes:
+    """An executable of segments: linked address, physical address, bytes, size in memory."""
+    order = ">" if big else "<"
+    at = 52 + 32 * len(segments)
+    header = b"\x7fELF" + bytes([1, 2 if big else 1, 1]) + bytes(9)
+    header += struct.pack(order + "HHIIIIIHHHHHH", 2, 8, 1, entry, 52, 0, flags, 52, 32, len(segments), 40, 0, 0)
+    table, contents = b"", b""
+    for linked, physical, content, size in segments:
+        table += struct.pack(order + "8I", 1, at + len(contents), linked, physical, len(content), size, 5, 1)
+        contents += content
+    return header + table + contents
+
+
+def tree(size: int = 100) -> bytes:
+    return struct.pack(">II", 0xD00DFEED, size) + bytes(k % 251 for k in range(size - 8))
+
+
+def loader(bench: Bench, big: bool = False, width: int = 32, lanes: int = 1, checked: bool = True) -> Memory:
+    """With a memory of 64 MiB behind a delay, which a requester reads, and a requester at the ROM."""
+    order = f"big_endian = {str(big).lower()};"
+    text = f"""
+        instance dut : linux_start {{ width = {width}; memory_size = 64 MiB; {order} }};
+        instance delay : memory_delay {{ width = {width}; depth = 16; }};
+        instance ram : memory_state {{ width = {width}; size = 64 MiB; {order} }};
+        instance taken[{lanes}] : sink;
+        dut.memory -> delay.in;
+        delay.out -> ram.port;
+        requester[0].memory -> ram.port;
+        requester[1].memory -> dut.rom;
+        """ + "".join(f"dut.control -> taken[{k}].in;\n" for k in range(lanes))
+    return Memory(bench, text + collect("dut", "started(entry)"), sources=2, width=width)
+
+
+FILES = {"kernel": elf(False, SEGMENTS), "dtb": tree(), "cpio": bytes(k % 253 for k in range(333))}
+SETTINGS = {"dut.kernel": "kernel", "dut.dtb": "dtb", "dut.initramfs": "cpio", "taken[0].record": "taken"}
+TREE_AT = 0x3FF0000
+LOADED = sum(len(segment[2]) for segment in SEGMENTS) + 100 + 333
+WRITES = 12 + 3 + 1 + 25 + 84  # of 32 bits
+
+
+def go() -> str:
+    return value(set_halt=True, halt=False, set_pc=True, pc=0xBFC00000, step=False, flush=False)
+
+
+def contents() -> dict[int, bytes]:
+    """What must be in memory, by physical address; zeros follow up to a segment's size."""
+    expected = {physical & 0x1FFFFFFF: content for _, physical, content, _ in SEGMENTS}
+    return expected | {TREE_AT: FILES["dtb"], 0x2000000: FILES["cpio"], 0x10002F + 0x100000: b"\0"}
+
+
+@pytest.mark.parametrize(("big", "width"), [(False, 32), (True, 32), (False, 64), (True, 64)])
+@pytest.mark.parametrize("settings", [{}, {"delay.latency": 12}, {"delay.refuse": 0.6, "delay.latency": 3}], ids=["at once", "late", "refusing"])
+def test_what_is_loaded(big: bool, width: int, settings: dict[str, object], bench: Bench) -> None:
+    """Byte for byte, whoever refuses requests or answers late; the processors start when the last answer has come."""
+    machine = loader(bench, big, width)
+    script = [f"3000 read 1 {address + k:#x}" for address, content in contents().items() for k in range(len(content))]
+    [replies, _] = machine.play([script, []], 4500, SETTINGS | settings, outstanding=8, files=FILES | {"kernel": elf(big, SEGMENTS)})
+    assert bytes(reply.data for reply in replies) == b"".join(contents().values())
+    assert machine.last.stat("dut", "loaded") == LOADED
+    [(cycle, command)] = read_items(machine.last.directory / "taken")
+    assert command == go() and happened(machine.last, "started") == [(cycle, ENTRY)]
+    if width == 32 and settings.get("delay.refuse") is None:
+        assert cycle == WRITES + settings.get("delay.latency", 1)
+    elif width == 64:
+        assert cycle < 500
+
+
+CODE = [0x2404FFFE, 0x3C0583FF, 0x34A50000, 0x3C198010, 0x37390008, 0x03200008, 0, 0]
+PLAIN = [0x24040000, 0x3C050000, 0x34A50000, *CODE[3:]]
+
+
+@pytest.mark.parametrize("big", [False, True])
+def test_the_boot_rom(big: bool, bench: Bench) -> None:
+    """addiu a0, -2; lui, ori a1, tree; lui, ori t9, entry; jr t9. It replies in the next cycle, repeats, and keeps what it has."""
+    machine = loader(bench, big)
+    files = FILES | {"kernel": elf(big, SEGMENTS)}
+    script = [f"{k} read 4 {0x1FC00000 + 4 * k:#x}" for k in range(9)]
+    script += ["20 write 4 0x1fc00000 5", "21 read 4 0x1fc01000", "22 read -2 0x1fc00002", "23 read 1 0x1fc00001", "24 barrier 1 0", "25 swap 4 0x1fc00000 0"]
+    [_, replies] = machine.play([[], script], 200, SETTINGS, outstanding=8, files=files)
+    assert [reply.data for reply in replies[:9]] == [*CODE, 0] and [reply.cycle for reply in replies[:9]] == list(range(1, 10))
+    halves = CODE[0].to_bytes(4, "big" if big else "little")
+    signed = int.from_bytes(halves[2:], "big" if big else "little", signed=True) & 0xFFFFFFFF
+    assert [reply.data for reply in replies[9:]] == [0, CODE[0], signed, halves[1], 0, 0]
+    assert [reply.error for reply in replies[9:]] == [False] * 5 + [True]
+    [_, replies] = machine.play([[], script], 200, SETTINGS | {"dut.dtb": ""}, outstanding=8, files=files)
+    assert [reply.data for reply in replies[:8]] == PLAIN
+
+
+def test_every_processor_starts_once(bench: Bench) -> None:
+    machine = loader(bench, lanes=2)
+    settings = SETTINGS | {"taken[1].record": "second", "taken[1].pattern": "0" * (WRITES + 20) + "1"}
+    machine.play([[], []], MOST_CHECKED + 1, settings, files=FILES)
+    assert [cycle for cycle, _ in read_items(machine.last.directory / "taken")] == [WRITES + 1]
+    assert [cycle for cycle, _ in read_items(machine.last.directory / "second")] == [WRITES + 20]
+
+
+def test_a_loader_that_is_done_sleeps(bench: Bench) -> None:
+    machine = loader(bench)
+    machine.play([[], []], 100 * MOST_CHECKED, SETTINGS, files=FILES)
+    assert machine.last.stats["run"]["skipped_cycles"] > 99 * MOST_CHECKED
+
+
+@pytest.mark.parametrize("cycle", [0, 13, 60, WRITES, WRITES + 1])
+def test_a_checkpoint_in_the_midst(cycle: int, bench: Bench, tmp_path: Path) -> None:
+    """What was read counts as input: with another kernel of that name there is no restoring."""
+    machine = loader(bench)
+    for name, content in FILES.items():
+        (tmp_path / name).write_bytes(content)
+
+    def run(*words: str, ok: bool = True) -> str:
+        done = subprocess.run([machine.simulator, "--quiet", *words], cwd=tmp_path, capture_output=True, text=True)
+        assert (done.returncode == 0) == ok, done.stderr
+        return done.stderr
+
+    settings = [word for name, file in SETTINGS.items() for word in ("--set", f"{name}={file}")]
+    run(*settings, "--cycles", "400", "--checkpoint", "whole")
+    run(*settings, "--cycles", str(cycle), "--checkpoint", "point")
+    run("--restore", "point", "--cycles", "400", "--checkpoint", "rest")
+    run("--restore", "whole", "--compare", "rest")
+    (tmp_path / "cpio").write_bytes(b"another")
+    assert 'the run read "cpio", which has changed since' in run("--restore", "point", ok=False)
+
+
+WRONG = {
+    "no kernel": ({"dut.kernel": ""}, {}, "there is no kernel: give its ELF file, dut.kernel"),
+    "no such file": ({"dut.initramfs": "none"}, {}, 'cannot read "none"'),
+    "no ELF": ({}, {"kernel": b"MZ" + bytes(100)}, "kernel: not an ELF file"),
+    "truncated": ({}, {"kernel": FILES["kernel"][:100]}, "kernel: truncated"),
+    "byte order": ({}, {"kernel": elf(True, SEGMENTS)}, "kernel: a big-endian program for little-endian processors"),
+    "instruction set": ({}, {"kernel": elf(False, SEGMENTS, 0x80001000)}, "which no processor executes"),
+    "entry": ({}, {"kernel": elf(False, SEGMENTS, entry=0x80300000)}, "entry address 0x80300000 is in no executable segment"),
+    "beyond RAM": ({}, {"kernel": elf(False, [*SEGMENTS, (0x90000000, 0x90000000, b"a", 2)])}, "kernel: 2 bytes at physical address 0x10000000 are not within the 64 MiB of RAM"),
+    "no tree": ({"dut.dtb": "cpio"}, {}, "cpio: no compiled device tree: it does not begin with 0xd00dfeed"),
+    "tree cut off": ({}, {"dtb": tree()[:60]}, "dtb: truncated: the device tree says that it has 100 bytes, the file has 60"),
+    "overlap": ({"dut.initramfs_address": 0x100020}, {}, "cpio: 333 bytes at physical address 0x00100020 overlap those of kernel at 0x00100000"),
+    "initramfs beyond RAM": ({"dut.initramfs_address": 0x3FFFFFF}, {}, "cpio: 333 bytes at physical address 0x03ffffff are not within the 64 MiB of RAM"),
+    "empty initramfs": ({}, {"cpio": b""}, "cpio: 0 bytes, and the RAM has 64 MiB"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_files_are_refused_in_one_line(case: str, bench: Bench) -> None:
+    settings, files, told = WRONG[case]
+    machine = loader(bench)
+    machine.play([[], []], 10, SETTINGS | settings, files=FILES | files, ok=False)
+    lines = machine.last.err.splitlines()
+    assert len(lines) == 1 and told in lines[0]
+
+
+def test_a_memory_that_refuses_ends_the_run(bench: Bench) -> None:
+    text = loader(bench).text.replace("ram : memory_state { width = 32; size = 64 MiB;", "ram : memory_state { width = 32; size = 1 MiB;")
+    machine = loader(bench)
+    machine.simulator = bench.build(text)
+    machine.play([[], []], 400, SETTINGS, files=FILES, ok=False)
+    assert "the memory refuses what is loaded" in machine.last.err
