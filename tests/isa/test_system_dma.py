@@ -1,0 +1,100 @@
+"""mips32r2_core beside another writer to memory: its caches show what that wrote, in order for each word, and SC does not store when
+a write to the line came after LL."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.isa import system
+from tests.isa.system_core import KSEG0_CACHED, boot
+
+WRITES = 4000
+SHARED = 0x00300000  # two lines: the processor's counter, and 15 words that the other one writes, each write a higher number
+WRITER = f"""
+runtime parameter interval = 20 : int;
+instance writer : memory_source {{
+  count = {WRITES}; interval = interval; outstanding = 4;
+  generate = <<< return (typeof_port(memory_request)){{.op = mem_op_write, .size = 4, .address = {SHARED} + 4 * (1 + (uint32_t)(random % 15)), .data = index + 1}}; >>>;
+}};
+writer.memory -> bus.in;
+"""
+PROGRAM = f"""
+.macro LI r, value
+  lui \\r, (\\value) >> 16
+  ori \\r, \\r, (\\value) & 0xffff
+.endm
+.macro EXIT status
+  LI $t0, 0xbf000500
+  addiu $t1, $zero, \\status
+  sw $t1, 4($t0)
+9: b 9b
+  nop
+.endm
+.text
+.globl __start
+__start:
+  LI $t0, 0x10000000
+  mtc0 $t0, $12
+  LI $s0, {SHARED | 0x80000000:#x}
+  addiu $s1, $zero, 0
+  addiu $s3, $zero, 1
+  LI $s4, {WRITES}
+again:
+  ll $t0, 0($s0)
+  addiu $t1, $t0, 1
+  {{between}}
+  sc $t1, 0($s0)
+  beqz $t1, again
+  addiu $s1, $s1, 1
+  sll $t2, $s3, 2
+  addu $t3, $s0, $t2
+  lw $t4, 0($t3)
+  lw $t5, 0x1000($t3)
+  sltu $t6, $t4, $t5
+  bnez $t6, older
+  sw $t4, 0x1000($t3)
+  addiu $s3, $s3, 1
+  andi $t6, $s3, 15
+  bnez $t6, more
+  nop
+  addiu $s3, $zero, 1
+more:
+  addiu $s2, $s2, 1
+  bne $t4, $s4, again
+  nop
+  lw $t0, 0($s0)
+  bne $t0, $s2, lost
+  nop
+  bne $s1, $s2, failed
+  nop
+  EXIT 1
+failed:
+  EXIT 0
+older:
+  EXIT 2
+lost:
+  EXIT 3
+"""
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory, root: Path, build_dir: Path) -> Path:
+    directory = tmp_path_factory.mktemp("dma")
+    text = (root / "tests" / "isa" / "system_machine.lss").read_text()
+    assert "tag % 4 == 1" in text, "of four lanes; with a fifth a lane takes three bits"
+    (directory / "machine.lss").write_text(text.replace("tag % 4 == 1", "tag % 8 == 1") + WRITER)
+    subprocess.run([build_dir / "bin" / "lss", "build", directory / "machine.lss", "-o", directory / "machine"], check=True)
+    return directory / "machine"
+
+
+@pytest.mark.parametrize(("latency", "between"), [(1, "mul $t7, $t0, $t0"), (9, ""), (40, "")])
+def test_a_writer_beside_the_processor(latency: int, between: str, machine: Path, tmp_path: Path) -> None:
+    """Exit status 1: no SC ever failed, so nothing was tried; 2: a word went back; 3: an increment was lost."""
+    elf = system.assemble(system.HEAD + PROGRAM.replace("{between}", between), tmp_path / "x.elf", False)
+    for seed, jitter in ((1, 0), (2, 30)):
+        command = [machine, *boot(elf, tmp_path, False, KSEG0_CACHED), "--cycles", "2000000", "--seed", str(seed), "--set", f"delay.latency={latency}", "--set", f"delay.jitter={jitter}"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and "the program exited" in done.stderr, (seed, done.stderr)
+        assert re.search(r"invalidations +[1-9]", done.stdout)
