@@ -254,7 +254,7 @@ static core_restart restart_behind(const self_t *self, core_executed in) {
   if (is_system(in, MIPS_eret))
     restart.pc = self->Status & MIPS_STATUS_ERL ? self->ErrorEPC : self->EPC;
   else if (is_system(in, MIPS_wait) && interrupts(self) == 0)
-    restart.hold = true;
+    restart = (core_restart){.pc = in.pc + 4, .hold = true, .in_flight = 1};
   else
     restart.refetch = true;
   return restart;
