@@ -14,6 +14,11 @@ static inline bool core_occupies(control_word c) {
   return control_word_muldiv(c) >= muldiv_op_mult;
 }
 
+/* Whether it adds to HI and LO, so that they are wrong when it executes twice. */
+static inline bool core_accumulates(control_word c) {
+  return control_word_muldiv(c) >= muldiv_op_madd && control_word_muldiv(c) <= muldiv_op_msubu;
+}
+
 /* Where the size is in the immediate of an instruction on a field of bits, above the position. */
 enum { CORE_FIELD_SIZE = 8 };
 

@@ -212,7 +212,8 @@ handler(look) {
   mips_system_outcome outcome = mips_system_outcome_passes;
   tlb_request operation = {0};
   bool operates = false;
-  if (__builtin_expect(takes_interrupt(self), false) && !data(standing) && !control_word_annulled(c)) {
+  if (__builtin_expect(takes_interrupt(self), false) && !data(standing) && !control_word_annulled(c) &&
+      !core_accumulates(c)) {
     outcome = mips_system_outcome_interrupt;
   } else if (__builtin_expect(control_word_trap(c) >= trap_cause_syscall, false)) {
     const bool system = control_word_trap(c) == trap_cause_system;
