@@ -110,6 +110,7 @@ static struct mips_system *assume(const struct mips_lockstep *l, struct step *st
 }
 
 void mips_lockstep_access(struct mips_lockstep *l, struct mips_lockstep_access access) {
+  if (!access.stores) return;
   if (l->access_count == MIPS_LOCKSTEP_QUEUE) memmove(l->accesses, l->accesses + 1, --l->access_count * sizeof access);
   l->accesses[l->access_count++] = access;
 }
@@ -145,16 +146,18 @@ static bool take_interrupt(struct mips_lockstep *l, const struct mips_lockstep_e
                            char text[MIPS_LOCKSTEP_TEXT]) {
   struct step step = {.l = l};
   struct mips_system *m = assume(l, &step);
-  const uint32_t status = m->cpu.cp0[MIPS_CP0_Status], pc = m->cpu.pc;
-  if ((status & (MIPS_STATUS_IE | MIPS_STATUS_EXL | MIPS_STATUS_ERL)) != MIPS_STATUS_IE)
-    return differs(text, pc, 0, "an interrupt was taken where Status 0x%08x lets none", (unsigned)status);
+  const uint32_t status = m->cpu.cp0[MIPS_CP0_Status];
+  const bool lets = (status & (MIPS_STATUS_IE | MIPS_STATUS_EXL | MIPS_STATUS_ERL)) == MIPS_STATUS_IE;
+  if (e->pc != m->cpu.pc)
+    return differs(text, e->pc, 0, "an interrupt was taken there, expected the instruction at 0x%08x",
+                   (unsigned)m->cpu.pc);
+  if (!lets || !(status >> (MIPS_CAUSE_IP_SHIFT + e->level) & 1))
+    return differs(text, e->pc, 0, "interrupt %u was taken where Status 0x%08x does not let it", e->level,
+                   (unsigned)status);
   mips_system_take_interrupt(m);
   l->cpu = m->cpu;
   l->interrupts++;
-  const uint32_t epc = m->cpu.cp0[MIPS_CP0_EPC];
-  if (e->epc == epc) return true;
-  return differs(text, pc, 0, "an interrupt was taken with EPC 0x%08x, expected 0x%08x", (unsigned)e->epc,
-                 (unsigned)epc);
+  return true;
 }
 
 static bool take_exception(struct mips_lockstep *l, const struct mips_lockstep_exception *e,
@@ -166,6 +169,9 @@ static bool take_exception(struct mips_lockstep *l, const struct mips_lockstep_e
   l->cpu = m->cpu;
   l->raised++;
   while (l->access_count && l->accesses[0].pc == did.pc) take_access(l);
+  if (did.pc != e->pc)
+    return differs(text, e->pc, e->word, "exception %u there, expected the instruction at 0x%08x", e->code,
+                   (unsigned)did.pc);
   if (did.retired)
     return differs(text, did.pc, did.word, "exception %u with EPC 0x%08x, expected none", e->code, (unsigned)e->epc);
   if (did.exception != e->code)
@@ -187,7 +193,7 @@ static bool take_exceptions(struct mips_lockstep *l, uint64_t cycle, char text[M
   bool same = true;
   while (same && n < l->exception_count && l->exceptions[n].cycle < cycle) {
     const struct mips_lockstep_exception *e = &l->exceptions[n++];
-    if (!l->started) mips_system_start(assume(l, &(struct step){.l = l}), e->epc), l->cpu = machine.cpu;
+    if (!l->started) mips_system_start(assume(l, &(struct step){.l = l}), e->pc), l->cpu = machine.cpu;
     l->started = true;
     same = e->code == MIPS_EXCEPTION_INT ? take_interrupt(l, e, text) : take_exception(l, e, text);
   }

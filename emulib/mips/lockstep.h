@@ -31,7 +31,8 @@ struct mips_lockstep_page {
   uint8_t bytes[MIPS_PAGE];
 };
 
-/* A reference that the memory accepted.  The address is virtual, of the bytes themselves; numbers are right-justified.
+/* A reference that the memory accepted; those that do not store need not be told.  The address is virtual, of the bytes
+ * themselves; numbers are right-justified.
  */
 struct mips_lockstep_access {
   uint32_t pc, address, data;
@@ -39,12 +40,14 @@ struct mips_lockstep_access {
   bool stores, conditional; /* `conditional`: it may have stored */
 };
 
-/* An exception that the processor took, or an interrupt. */
+/* An exception that the processor took, or an interrupt: at the instruction that failed, or in place of the one that
+ * would have been next. */
 struct mips_lockstep_exception {
   uint64_t cycle;
-  uint32_t word; /* the instruction that failed, if it could be fetched */
-  uint32_t epc, bad;
-  uint8_t code; /* enum mips_exception */
+  uint32_t pc, word; /* word: if it could be fetched */
+  uint32_t epc, bad; /* what is in those registers; not of interrupts */
+  uint8_t code;      /* enum mips_exception */
+  uint8_t level;     /* of an interrupt */
 };
 
 /* An instruction that was completed. */

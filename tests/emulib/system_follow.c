@@ -3,7 +3,7 @@
  *   system_follow big|little LIMIT PROGRAM [INITRAMFS TREE]
  *
  * Prints the number of instructions, of interrupts and of waits; fails at the first difference.  WRONG=code, epc, bad
- * or none in the environment has it report all exceptions wrongly, WRONG=interrupt interrupts.
+ * or none in the environment has it report all exceptions wrongly, WRONG=interrupt or level interrupts.
  */
 #include <stdio.h>
 #include <string.h>
@@ -50,6 +50,7 @@ static bool follow(guint64 n, const struct mips_step *led) {
     if (is_wrong("none")) return true;
     mips_lockstep_exception(l,
                             (struct mips_lockstep_exception){.cycle = n,
+                                                             .pc = led->pc,
                                                              .word = led->word,
                                                              .epc = cpu->cp0[MIPS_CP0_EPC] ^ (is_wrong("epc") ? 4 : 0),
                                                              .bad = cpu->cp0[MIPS_CP0_BadVAddr] ^ is_wrong("bad"),
@@ -69,10 +70,13 @@ static bool follow(guint64 n, const struct mips_step *led) {
   return false;
 }
 
-/* The interrupt that is taken before the instruction that is stepped next. */
-static void follow_interrupt(guint64 n, uint32_t pc, bool delayed) {
-  mips_lockstep_exception(
-      &follower, (struct mips_lockstep_exception){.cycle = n, .epc = (delayed ? pc - 4 : pc) ^ is_wrong("interrupt")});
+/* The interrupt that is taken in place of the instruction at pc. */
+static void follow_interrupt(guint64 n, uint32_t pc, uint32_t pending) {
+  struct mips_lockstep_exception e = {.cycle = n, .pc = pc};
+  e.level = (uint8_t)(31 - __builtin_clz(pending) - MIPS_CAUSE_IP_SHIFT);
+  if (is_wrong("interrupt")) e.pc ^= 4;
+  if (is_wrong("level")) e.level ^= 1;
+  mips_lockstep_exception(&follower, e);
   interrupts++;
 }
 
@@ -96,13 +100,13 @@ int main(int argc, char **argv) {
   for (guint64 n = 0; !leader->ended && mips_system_retired(m) < limit; n++) {
     struct mips_step led;
     const uint32_t pc = m->cpu.pc;
-    const bool delayed = m->cpu.delayed;
+    const uint32_t status = m->cpu.cp0[MIPS_CP0_Status];
     if (mips_system_step(m, &led) == MIPS_PAUSE_WAITING) {
       mips_system_pass(m, mips_system_next_event(m) - m->cpu.cycle);
       waits++;
       continue;
     }
-    if (led.interrupted) follow_interrupt(n, pc, delayed);
+    if (led.interrupted) follow_interrupt(n, pc, status & m->cpu.cp0[MIPS_CP0_Cause] & MIPS_CAUSE_IP);
     if (!follow(n + led.interrupted, &led)) return 1;
     n += led.interrupted;
   }

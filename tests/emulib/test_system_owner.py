@@ -57,7 +57,8 @@ def test_the_directed_cases(big: bool, follow, tmp_path: Path):
     ("code", r"pc 0x8\w+, add \$t1, \$t0, \$t0: exception 13, expected 12"),
     ("epc", r"pc 0x8\w+, add \$t1, \$t0, \$t0: exception 12 with EPC 0x8\w+, expected 0x8\w+"),
     ("bad", r"pc 0x8\w+, lw \$t1, 4\(\$t0\): exception 4 with BadVAddr 0x00101004, expected 0x00101005"),
-    ("interrupt", r"pc 0x8\w+, \S.*: an interrupt was taken with EPC 0x8\w+, expected 0x8\w+"),
+    ("interrupt", r"pc 0x8\w+, \S.*: an interrupt was taken there, expected the instruction at 0x8\w+"),
+    ("level", r"pc 0x8\w+, \S.*: interrupt \d was taken where Status 0x1\w+ does not let it"),
 ])  # fmt: skip
 def test_wrong_exceptions_are_told(wrong: str, message: str, follow, tmp_path: Path):
     elf = system.build(all_cases(), tmp_path / "cases.elf", True)

@@ -1,5 +1,5 @@
 """mips32r2_core with caches executes what the architecture says: every instruction of programs, on mapped pages; the directed
-cases of the system; random programs under a handler of every exception.  Memory answers after 1, 9, 40 and random cycles."""
+cases of the system; random programs under a handler of every exception, all compared in lockstep.  Memory answers after 1, 9, 40 and random cycles."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ NAMES = [name for name in cases.NAMES if cases.set_of(name) == "mips32r2" or nam
 @pytest.fixture(scope="session")
 def machines(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Path) -> dict[bool, Path]:
     directory = tmp_path_factory.mktemp("systems")
-    return {big: build(root, build_dir, directory / f"system{big}", "-D", f"big_endian={str(big).lower()}") for big in (True, False)}
+    return {big: build(root, build_dir, directory / f"system{big}", "-D", f"big_endian={str(big).lower()}", "-D", "lockstep=true") for big in (True, False)}
 
 
 @BYTE_ORDERS

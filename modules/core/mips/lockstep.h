@@ -12,6 +12,18 @@ static inline void lockstep_init_bare(struct mips_lockstep *l, bool big_endian, 
   mips_lockstep_init(l, options, memory);
 }
 
+/* What mips_system raises. */
+static inline void lockstep_exception(struct mips_lockstep *l, uint64_t cycle, uint32_t code, uint32_t pc, uint32_t epc,
+                                      uint32_t badvaddr, uint32_t word) {
+  mips_lockstep_exception(
+      l, (struct mips_lockstep_exception){
+             .cycle = cycle, .pc = pc, .word = word, .epc = epc, .bad = badvaddr, .code = (uint8_t)code});
+}
+
+static inline void lockstep_interrupt(struct mips_lockstep *l, uint64_t cycle, uint32_t level, uint32_t pc) {
+  mips_lockstep_exception(l, (struct mips_lockstep_exception){.cycle = cycle, .pc = pc, .level = (uint8_t)level});
+}
+
 /* A request of core_access. */
 static inline void lockstep_access(struct mips_lockstep *l, uint32_t pc, mem_op op, uint32_t address, uint8_t size,
                                    uint32_t data) {

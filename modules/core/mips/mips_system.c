@@ -335,7 +335,7 @@ static void fail(self_t *self, core_executed in, struct mips_failure failure) {
     self->Cause = (self->Cause & ~(3u << MIPS_CAUSE_CE_SHIFT)) | failure.unit << MIPS_CAUSE_CE_SHIFT;
   if (failure.refill) count(refills);
   enter(self, failure.code, in);
-  event(exception, failure.code, in.pc, self->EPC, self->BadVAddr);
+  event(exception, failure.code, in.pc, self->EPC, self->BadVAddr, in.word);
 }
 
 static void keep_entry(self_t *self, tlb_entry entry) {
