@@ -140,6 +140,16 @@ def test_others_take_one(code: str, machine: Path, tmp_path: Path) -> None:
     assert ran.last("retire", "Y") - ran.last("retire", "X") == 1
 
 
+def test_a_processor_that_waits_costs_no_time(machine: Path, tmp_path: Path) -> None:
+    """Until the timer's interrupt, a round of Count later: more than eight thousand million cycles."""
+    timer = "LI $t3, 0x10008000\nmtc0 $t3, $12\nmfc0 $t3, $9\naddiu $t3, $t3, -1\nmtc0 $t3, $11"
+    elf = system.assemble(system.HEAD + PROGRAM.replace("{code}", "wait").replace("{prepare}", timer).replace("$s0, $zero, 2", "$s0, $zero, 1"), tmp_path / "x.elf", False)
+    done = subprocess.run([machine, *boot(elf, tmp_path, False, KSEG0_CACHED), "--cycles", "10000000000"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "the program exited" in done.stderr, done.stderr
+    idle = re.search(r"idle_cycles +(\d+)", done.stdout)
+    assert idle and 2 * 2**32 - 100 < int(idle[1]) < 2 * 2**32
+
+
 def test_a_way_is_a_page_at_most(bench: Bench) -> None:
     """Else virtual and physical index would differ."""
     with pytest.raises(AssertionError, match="a way of a cache is a page of 4096 bytes at most"):
