@@ -3,17 +3,10 @@
 
 #include "generic/fault_plan.h"
 #include "wire/ethernet.h"
-#include "wire/ethernet_fcs.h"
+#include "wire/ethernet_line.h"
 #include "wire/udp_traffic.h"
 
-#define NOW   ((uint64_t)now() * 1000)
-#define CLOCK ((uint64_t)clock_period() * 1000)
-
-// The instant from which on a cycle ends at `due` or later.
-static uint64_t reached(uint64_t due) {
-  uint64_t end = (due + 999) / 1000;
-  return end > clock_period() ? end - clock_period() : 0;
-}
+#define NOW ETHERNET_TIME(now())
 
 // What is sent follows from `begun`, `loaded` and `exhausted`.  An end without more frames does not make the other
 // wait.
@@ -26,21 +19,16 @@ static void update_outputs(self_t *self) {
   self->awaits_index = self->traffic == traffic_mode_correlated && self->linked && !self->loaded && !self->exhausted;
 }
 
-// What a byte takes at so many bits per second.
-static uint64_t time_of_byte(double rate) {
-  return (uint64_t)((double)ticks_per_second() * 1000.0 * 8.0 / rate + 0.5);
-}
-
 // Whether there is anything to play, and so whether more can follow.
 static void choose_traffic(self_t *self) {
   const bool in_turns = self->traffic == traffic_mode_fast, generated = !param(input)[0];
   self->exhausted = (generated && param(payload) == 0) || (in_turns && param(ratio_in) == 0);
-  if (!self->loaded && !self->playing) self->wake = self->exhausted ? never() : 0;
+  if (!self->loaded && !self->line.playing) self->line.wake = self->exhausted ? never() : 0;
   update_outputs(self);
 }
 
 init() {
-  self->byte_time = time_of_byte((double)param(rate));
+  self->byte_time = ethernet_time_of_byte((double)param(rate), ticks_per_second());
   if (param(offered) <= 0) sim_input_error("the offered rate must be more than 0");
   const int named = traffic_mode_named(param(mode));
   if (named < 0) sim_input_error("mode is fast, rate, timed or correlated, not '%s'", param(mode));
@@ -65,8 +53,8 @@ init() {
     sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
   if (self->traffic == traffic_mode_correlated && (!width(next) || (!file && param(payload))))
     sim_input_error("mode correlated needs a packet file and, at port `next`, who says which frame is next");
-  self->beat_cycle = self->taken_cycle = self->plain_at = never();
-  self->opens_at = 1;
+  self->line.beat_cycle = self->taken_cycle = self->line.plain_at = never();
+  self->incoming.opens_at = 1;
   choose_traffic(self);
 }
 
@@ -81,15 +69,14 @@ handler(reset, ratio_in) {
 }
 
 phase_start() {
-  if (__builtin_expect(self->beat_cycle == cycle(), false)) {
-    wire_beat_64 seen = self->beat;
+  if (__builtin_expect(self->line.beat_cycle == cycle(), false)) {
+    wire_beat_64 seen = self->line.beat;
     if (__builtin_expect(self->faulty_end, false)) seen.error = true;
-    send(to_device, self->beat);
+    send(to_device, self->line.beat);
     for (int i = 0; i < width(offered_beats); i++) send(offered_beats, i, seen);
   } else {
-    const bool due = now() >= self->plain_at;
-    wire_beat_64 plain = {.count = 8, .start = self->position == 0};
-    memcpy(&plain.bytes, load_span(frame, self->position, 8), 8);
+    const bool due = now() >= self->line.plain_at;
+    const wire_beat_64 plain = line_plain_beat(&self->line, load_span(frame, self->line.position, 8));
     send_if(to_device, due, plain);
     for (int i = 0; i < width(offered_beats); i++) send_if(offered_beats, i, due, plain);
   }
@@ -102,7 +89,7 @@ phase_start() {
 }
 
 handler(pace) {
-  accept(from_device, now() >= self->opens_at);
+  accept(from_device, now() >= self->incoming.opens_at);
 }
 
 handler(accept_index) {
@@ -160,7 +147,7 @@ __attribute__((noinline)) static void load_frame(self_t *self, uint32_t next_ind
   self->loaded = next_frame(self, next_index, &length);
   self->exhausted = !self->loaded;
   if (self->exhausted) {
-    self->wake = never();
+    self->line.wake = never();
     return;
   }
   uint32_t padded = length + 4 < (uint32_t)param(min_frame) ? (uint32_t)param(min_frame) - 4 : length;
@@ -173,126 +160,89 @@ __attribute__((noinline)) static void load_frame(self_t *self, uint32_t next_ind
   if (ethernet_fault_in_fcs(self->fault)) fcs ^= 1;
   memcpy(store_span(frame, padded, 4), &fcs, 4);
   self->plain_length = length;
-  self->length = padded + 4;
-  memset(store_span(frame, self->length, 8), 0, 8);
+  self->line.length = padded + 4;
+  memset(store_span(frame, self->line.length, 8), 0, 8);
 
   uint64_t from = 0;
   if (self->traffic == traffic_mode_rate) from = self->earliest;
   if (self->traffic == traffic_mode_timed)
     from = self->linked_at + (uint64_t)((unsigned __int128)self->stamp * ticks_per_second() / 1000000);
-  self->due = from;
-  self->wake = reached((from > self->line_free ? from : self->line_free) + 1);
+  self->line.due = from;
+  self->line.wake = ethernet_reached((from > self->line.line_free ? from : self->line.line_free) + 1, clock_period());
   // Its turn comes with the other end's: begun / ratio_in <= other / ratio_out, without dividing in every cycle.
   bool in_step = self->traffic == traffic_mode_fast && width(other_count) && param(ratio_out) > 0;
   self->other_needed = in_step ? self->begun / (uint64_t)param(ratio_in) * (uint64_t)param(ratio_out) : 0;
 }
 
-static uint32_t beat_bytes(const self_t *self) {
-  uint32_t left = self->length - self->position;
-  return left < 8 ? left : 8;
-}
-
-// Sleeps until the next beat has arrived by the cycle in which it would be offered.  The last one is made ready in the
-// cycle before; the others, whole and plain, just appear when they are due, and are looked at again, in the same cycle,
-// only for the next one.
-static void await_beat(self_t *self) {
-  self->due += beat_bytes(self) * self->byte_time;
-  self->wake = reached(self->due);
-  const bool plain = self->length - self->position > 8;
-  if (plain) self->wake += clock_period();
-  self->plain_at = plain ? self->wake : never();
-}
-
 // The preamble of the loaded frame begins.
 static void begin(self_t *self) {
-  uint64_t start = self->line_free > NOW ? self->line_free : NOW;
+  uint64_t start = self->line.line_free > NOW ? self->line.line_free : NOW;
   if (self->traffic == traffic_mode_fast || self->traffic == traffic_mode_correlated) {
     // The line's own pace is kept when the device was ready all the time.
-    if (NOW < self->line_free + CLOCK) start = self->line_free > self->linked_at ? self->line_free : NOW;
+    if (NOW < self->line.line_free + ETHERNET_TIME(clock_period()))
+      start = self->line.line_free > self->linked_at ? self->line.line_free : NOW;
   } else {
-    start = self->due > self->line_free ? self->due : self->line_free;
+    start = self->line.due > self->line.line_free ? self->line.due : self->line.line_free;
     if (self->traffic == traffic_mode_rate)
-      self->earliest += (uint64_t)(self->length + (uint32_t)param(preamble) + (uint32_t)param(gap)) *
-                        time_of_byte((double)param(offered));
+      self->earliest += (uint64_t)(self->line.length + (uint32_t)param(preamble) + (uint32_t)param(gap)) *
+                        ethernet_time_of_byte((double)param(offered), ticks_per_second());
   }
-  self->playing = true;
-  self->due = start + (uint64_t)param(preamble) * self->byte_time;
-  self->position = 0;
   self->begun++;
-  event(playing, self->length);
-  await_beat(self);
+  event(playing, self->line.length);
+  line_begin(&self->line, start + (uint64_t)param(preamble) * self->byte_time, self->byte_time, clock_period());
 }
 
 // Offers the last beat, which has arrived.
 static void play_last(self_t *self) {
-  const uint32_t left = self->length - self->position;
-  wire_beat_64 beat = {
-      .count = (uint8_t)left, .start = self->position == 0, .end = true, .error = self->fault == ETHERNET_FAULT_ERROR};
-  memcpy(&beat.bytes, load_span(frame, self->position, 8), 8);
-  self->beat = beat;
-  self->beat_cycle = cycle() + 1;
+  line_play_last(&self->line, load_span(frame, self->line.position, 8), self->fault == ETHERNET_FAULT_ERROR,
+                 cycle() + 1, (uint64_t)param(gap) * self->byte_time);
   self->faulty_end = self->fault >= 0;
-  self->wake = 0;
-  self->line_free = self->due + (uint64_t)param(gap) * self->byte_time;
-  self->playing = self->loaded = false;
+  self->loaded = false;
   count(frames_in);
   count(bytes_in, self->plain_length);
-  event(played, self->length);
+  event(played, self->line.length);
 }
 
 // The last beat of a frame from the device has been taken.
 __attribute__((noinline)) static void arrive(self_t *self, bool faulty) {
-  uint32_t length = self->out_position;
-  bool wrong = self->late || faulty || self->fcs != ETHERNET_FCS_RESIDUE || length < (uint32_t)param(min_frame) ||
-               length > (uint32_t)param(max_frame);
+  const uint32_t length = self->incoming.position;
+  const bool wrong = line_is_faulty(&self->incoming, faulty, (uint32_t)param(min_frame), (uint32_t)param(max_frame));
   self->taken.error = wrong;
   count(damaged_out, wrong);
   count(frames_out);
   count(bytes_out, length > 4 ? length - 4 : 0);
-  self->taking = false;
+  self->incoming.taking = false;
   uint32_t kept = length > (uint32_t)param(max_frame) ? (uint32_t)param(max_frame) : length;
   if (param(output)[0] && kept > 4)
     packet_write(&self->sink, load_span(out_frame, 0, kept - 4), kept - 4,
-                 (uint64_t)((unsigned __int128)self->out_due * 1000000 / ticks_per_second()));
-  self->out_due += (uint64_t)param(gap) * self->byte_time;
+                 (uint64_t)((unsigned __int128)self->incoming.due * 1000000 / ticks_per_second()));
+  self->incoming.due += (uint64_t)param(gap) * self->byte_time;
   event(arrived, length);
   sim_progress();
 }
 
 // A beat from the device has been taken.
 static void take(self_t *self, const wire_beat_64 *beat) {
-  if (!self->taking) {
-    if (NOW >= self->out_due + CLOCK) self->out_due = NOW;
-    self->out_due += (uint64_t)param(preamble) * self->byte_time;
-    self->out_position = 0;
-    self->fcs = ETHERNET_FCS_START;
-    self->taking = true;
-    self->late = !beat->start;
-    event(arriving);
-  } else {
-    self->late |= beat->start || NOW > self->out_due + 8 * self->byte_time + CLOCK;
-  }
-  if (self->out_position + beat->count <= (uint32_t)param(max_frame) + 8)
-    memcpy(store_span(out_frame, self->out_position, 8), &beat->bytes, 8);
-  self->fcs = ethernet_fcs(self->fcs, beat->bytes, beat->count);
-  self->out_position += beat->count;
-  self->out_due += beat->count * self->byte_time;
+  if (!self->incoming.taking) event(arriving);
+  const uint32_t at = line_take(&self->incoming, beat, now(), clock_period(), self->byte_time,
+                                (uint64_t)param(preamble) * self->byte_time);
+  if (at + beat->count <= (uint32_t)param(max_frame) + 8) memcpy(store_span(out_frame, at, 8), &beat->bytes, 8);
   self->taken = *beat;
   self->taken_cycle = cycle() + 1;
   if (beat->end) arrive(self, beat->error);
-  self->opens_at = (self->out_due + 999) / 1000;
+  self->incoming.opens_at = (self->incoming.due + 999) / 1000;
 }
 
 phase_end() {
   if (transferred(from_device)) take(self, &data(from_device));
-  if (__builtin_expect(now() < self->wake, 1)) return;
-  if (__builtin_expect(self->plain_at != never(), 1)) {
-    self->position += 8;
-    await_beat(self);
-    if (__builtin_expect(self->plain_at != never() || now() < self->wake, 1)) return;
+  if (__builtin_expect(now() < self->line.wake, 1)) return;
+  if (__builtin_expect(self->line.plain_at != never(), 1)) {
+    self->line.position += 8;
+    line_await_beat(&self->line, self->byte_time, clock_period());
+    if (__builtin_expect(self->line.plain_at != never() || now() < self->line.wake, 1)) return;
   }
   bool ready = width(ready) == 0 || (some(ready) && data(ready));
-  if (!self->playing) {
+  if (!self->line.playing) {
     if (!self->loaded) {
       if (!self->linked && ready) {
         self->linked = true;
@@ -302,7 +252,7 @@ phase_end() {
       if (self->linked && !self->exhausted && (self->traffic != traffic_mode_correlated || next_index))
         load_frame(self, next_index ? data(next) : 0);
       update_outputs(self);
-      if (!self->loaded || now() < self->wake) return;
+      if (!self->loaded || now() < self->line.wake) return;
     }
     if (self->traffic == traffic_mode_fast || self->traffic == traffic_mode_correlated) {
       uint64_t other = width(other_count) && some(other_count) ? data(other_count) : 0;
@@ -310,14 +260,14 @@ phase_end() {
     }
     begin(self);
     update_outputs(self);
-    if (self->plain_at != never() || now() < self->wake) return;
+    if (self->line.plain_at != never() || now() < self->line.wake) return;
   }
   play_last(self);
   update_outputs(self);
 }
 
 next_event() {
-  const bool sends = self->taken_cycle == cycle() || self->beat_cycle == cycle() || self->changed_cycle >= cycle();
-  const bool plays = self->playing || self->loaded || (self->linked && !self->exhausted);
-  return sends || plays || now() < self->opens_at + clock_period() ? cycle() : never();
+  const bool sends = self->taken_cycle == cycle() || self->line.beat_cycle == cycle() || self->changed_cycle >= cycle();
+  const bool plays = self->line.playing || self->loaded || (self->linked && !self->exhausted);
+  return sends || plays || now() < self->incoming.opens_at + clock_period() ? cycle() : never();
 }
