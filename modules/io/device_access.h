@@ -1,5 +1,5 @@
 /* Accesses to devices whose registers are bytes: one to several of them is one to each, in the order of addresses; what
- * a number's first byte is, the requester's byte order says.  And times of devices, in cycles. */
+ * a number's first byte is, the requester's byte order says. */
 #ifndef DEVICE_ACCESS_H
 #define DEVICE_ACCESS_H
 
@@ -50,12 +50,5 @@ static inline uint64_t device_number(device_bytes bytes, uint32_t size, bool big
     if ((request).op == mem_op_read)                                                                                   \
       self->reply.data = (typeof(self->reply.data))device_number(bytes_, (request).size, big_endian, (request).sign);  \
   } while (0)
-
-/* Whole cycles, rounded up, of so many parts of a second; `ticks` of the time base are a second, `period` a cycle. */
-static inline uint64_t device_cycles(uint64_t parts, uint64_t per_second, uint64_t ticks, uint64_t period) {
-  const unsigned __int128 each = (unsigned __int128)per_second * period;
-  const unsigned __int128 cycles = ((unsigned __int128)parts * ticks + each - 1) / each;
-  return cycles > INT64_MAX ? INT64_MAX : (uint64_t)cycles;
-}
 
 #endif
