@@ -55,9 +55,7 @@ static inline micro_tlb_translation unmapped(uint32_t address, address_context c
 
 // Whether what is outstanding may have its replies after that of a request that goes this way.
 static inline bool in_turn(const self_t *self, micro_tlb_route route) {
-  return (route == micro_tlb_route_cached || self->outstanding[0] == 0) &&
-         (route == micro_tlb_route_uncached || self->outstanding[1] == 0) &&
-         (route == micro_tlb_route_maintain || self->outstanding[2] == 0);
+  return self->outstanding == 0 || self->way == route;
 }
 
 handler(translate) {
@@ -181,15 +179,15 @@ static inline void remember(self_t *self, translation_reply reply) {
 }
 
 phase_end() {
-  const bool sent[] = {transferred(cached_request), transferred(uncached_request),
-                       width(maintain_request) && transferred(maintain_request)};
-  const bool replied[] = {transferred(cached_reply), transferred(uncached_reply),
-                          width(maintain_request) && transferred(maintain_reply)};
-  for (int k = 0; k < 3; k++) self->outstanding[k] += (uint32_t)sent[k] - (uint32_t)replied[k];
+  const bool sent = transferred(cached_request) | transferred(uncached_request) |
+                    (width(maintain_request) && transferred(maintain_request));
+  const bool replied = transferred(cached_reply) | transferred(uncached_reply) |
+                       (width(maintain_request) && transferred(maintain_reply));
+  if (sent) self->way = get(translation).route;
+  self->outstanding += (uint32_t)sent - (uint32_t)replied;
   if (__builtin_expect(self->barrier != micro_tlb_barrier_none, false)) {
-    const int k = self->barrier >= micro_tlb_barrier_uncached_offered;
-    proceed(self, sent[k]);
-    proceed(self, replied[k]);
+    proceed(self, sent);
+    proceed(self, replied);
   }
   if (__builtin_expect(!current(self, data(changed), data(context).asid), false))
     forget(self, data(changed), data(context).asid);
