@@ -263,7 +263,7 @@ static core_restart restart_behind(const self_t *self, core_executed in) {
 
 handler(decide) {
   const mips_system_outcome outcome = get(outcome);
-  core_restart restart = {.pc = self->resume_pc};
+  core_restart restart = {.refetch = true}; /* where a wait held it */
   bool kills = false, restarts = self->waiting && interrupts(self) != 0, unlinks = false;
   if (outcome != mips_system_outcome_none) {
     const core_executed in = data(in);
@@ -350,10 +350,9 @@ static void step_random(self_t *self) {
   self->Random = self->Wired + self->random % ((uint32_t)param(tlb_entries) - self->Wired);
 }
 
-static void wait_behind(self_t *self, uint32_t pc) {
+static void wait_for_interrupt(self_t *self) {
   if (interrupts(self) != 0) return;
   self->waiting = true;
-  self->resume_pc = pc + 4;
   set_until(wait_limit, LONGEST_WAIT);
 }
 
@@ -373,7 +372,7 @@ static void complete(self_t *self, core_executed in, tlb_reply reply) {
   case MIPS_tlbp: self->Index = reply.index >> 31 ? self->Index | reply.index : reply.index; return;
   case MIPS_tlbr: keep_entry(self, reply.entry); return;
   case MIPS_tlbwr: step_random(self); return;
-  case MIPS_wait: wait_behind(self, in.pc); return;
+  case MIPS_wait: wait_for_interrupt(self); return;
   case MIPS_eret:
     self->Status &= ~(uint32_t)(self->Status & MIPS_STATUS_ERL ? MIPS_STATUS_ERL : MIPS_STATUS_EXL);
     return;

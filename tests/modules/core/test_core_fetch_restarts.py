@@ -102,15 +102,17 @@ def test_a_pending_branch_cannot_be_behind_an_instruction_that_serializes(bench:
         fetch(bench).check_table(table)
 
 
-def test_a_restart_that_holds_fetches_nothing_before_the_next_one(bench: Bench) -> None:
+@pytest.mark.parametrize(("next_restart", "pc"), [(restart(0x20), 0x20), (restart(refetch=True), 0x10)])
+def test_a_restart_that_holds_fetches_nothing_before_the_next_one(bench: Bench, next_restart: str, pc: int) -> None:
+    """Which goes elsewhere, or on from there."""
     fetch(bench).check_table(
         f"""
         memory_request | memory_reply | out                       | kill  | restart
         {asks(0)}      | .            | .                         | true  | {restart(0x10, hold=True)}
         .              | {reply(5)}   | .                         | false | .
         .              | .            | .                         | false | .
-        .              | .            | .                         | false | {restart(0x20)}
-        {asks(0x20, 1)} | {reply(6, 1)} | {fetched(0x20, 6, True)} | false | .
+        .              | .            | .                         | false | {next_restart}
+        {asks(pc, 1)}  | {reply(6, 1)} | {fetched(pc, 6, True)}   | false | .
         """
     )
 

@@ -175,7 +175,7 @@ def test_a_wait_holds_fetch_until_a_line_rises(bench: Bench) -> None:
     system = SystemBench(bench)
     items = [mtc0("Status", 0x800), item("wait", pc=PC), mfc0("Cause")]
     played = system.play(items, 1200, lines={1: lambda cycle: cycle == 1000}, at={2: 1100})
-    assert played.restarts()[1:] == [(2, restart(PC + 4, hold=True, in_flight=1)), (1001, restart(PC + 4))]
+    assert played.restarts()[1:] == [(2, restart(PC + 4, hold=True, in_flight=1)), (1001, restart(refetch=True))]
     assert played.kills() == [1, 2] and played.waited() == [(1001, 999)]
     assert played.ran.counted("dut") == {"kernel_cycles": 201, "idle_cycles": 999, "kernel_instructions": 3}
 
@@ -185,7 +185,7 @@ def test_a_wait_ends_with_the_timer(bench: Bench) -> None:
     items = [mtc0("Count", 0), mtc0("Compare", 400), mtc0("Status", IE | UM | 0x8000), item("wait", pc=PC)]
     system = SystemBench(bench)
     played = system.play([*items[:2], mtc0("Status", IE | 0x8000), items[3], item("addu", rd=8, pc=PC + 4)], 900, at={4: 805})
-    assert played.restarts()[3:] == [(4, restart(PC + 4, hold=True, in_flight=1)), (801, restart(PC + 4)), (806, restart(0x80000180))]
+    assert played.restarts()[3:] == [(4, restart(PC + 4, hold=True, in_flight=1)), (801, restart(refetch=True)), (806, restart(0x80000180))]
     assert played.interrupt() == [(806, 7, PC + 4)] and played.waited() == [(801, 797)]
 
 
@@ -201,7 +201,7 @@ def test_a_wait_for_what_is_pending_does_not_wait(bench: Bench) -> None:
 
 def test_what_rises_as_a_wait_leaves_ends_it_at_once(bench: Bench) -> None:
     played = SystemBench(bench).play([mtc0("Status", 0x400), item("wait", pc=PC)], 30, lines={0: lambda cycle: cycle >= 2})
-    assert played.restarts()[1:] == [(2, restart(PC + 4, hold=True, in_flight=1)), (3, restart(PC + 4))] and played.waited() == [(3, 1)]
+    assert played.restarts()[1:] == [(2, restart(PC + 4, hold=True, in_flight=1)), (3, restart(refetch=True))] and played.waited() == [(3, 1)]
 
 
 def test_what_no_mask_lets_through_ends_no_wait(bench: Bench) -> None:
