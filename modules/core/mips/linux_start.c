@@ -28,6 +28,17 @@ static void add_piece(self_t *self, int file, uint32_t offset, uint32_t address,
   self->piece_size[k] = loaded;
 }
 
+/* A segment that lies in the ROM, behind the code of the loader; false when it lies elsewhere. */
+static bool place_in_rom(self_t *self, const uint8_t *bytes, uint32_t address, uint32_t loaded, uint32_t size) {
+  const uint32_t at = address - linux_physical((uint32_t)param(reset));
+  if (at >= LINUX_ROM_SIZE) return false;
+  if (at < 4 * LINUX_CODE || size > LINUX_ROM_SIZE - at)
+    sim_input_error("%s: %u bytes at physical address 0x%08x are not within the boot ROM behind its first %d bytes",
+                    param(kernel), size, address, 4 * LINUX_CODE);
+  memcpy(store_span(code, at, size), bytes, loaded);
+  return true;
+}
+
 static const uint8_t *open_file(self_t *self, int file, size_t *size) {
   stream_read_open(&self->file[file], path_of(self, file));
   const uint8_t *bytes = stream_contents(&self->file[file], size);
@@ -52,7 +63,9 @@ static void open_kernel(self_t *self) {
   const uint8_t *contents;
   for (size_t k = 0; program_image_segment(image, k, &address, &contents, &loaded); k++) {
     program_image_extent(image, k, &offset, &whole);
-    add_piece(self, LINUX_KERNEL, offset, linux_physical(address), loaded, whole);
+    address = linux_physical(address);
+    if (!place_in_rom(self, contents, address, loaded, whole))
+      add_piece(self, LINUX_KERNEL, offset, address, loaded, whole);
   }
   self->entry = program_image_entry(image);
   program_image_free(image);
@@ -93,7 +106,7 @@ init() {
   }
   uint32_t code[LINUX_CODE];
   linux_boot_code(code, self->entry, param(dtb)[0] ? open_tree(self) : 0);
-  for (int k = 0; k < LINUX_CODE; k++) number_to_memory(&self->code[4 * k], &code[k], 4, param(big_endian));
+  for (int k = 0; k < LINUX_CODE; k++) number_to_memory(store_span(code, 4 * k, 4), &code[k], 4, param(big_endian));
   skip_written(self);
 }
 
@@ -130,10 +143,7 @@ static void serve_rom(self_t *self, typeof_port(rom_request) request) {
   self->reply = (typeof_port(rom_reply)){.tag = request.tag};
   self->reply.error = request.op > mem_op_write && request.op < mem_op_barrier;
   if (request.op != mem_op_read) return;
-  for (uint32_t k = 0; k < request.size; k++) {
-    const uint32_t at = (request.address + k) % LINUX_ROM_SIZE;
-    if (at < sizeof self->code) bytes[k] = self->code[at];
-  }
+  for (uint32_t k = 0; k < request.size; k++) bytes[k] = load(code, (request.address + k) % LINUX_ROM_SIZE);
   memory_to_number(&self->reply.data, bytes, request.size, param(big_endian));
   if (request.sign) extend_sign(&self->reply.data, request.size, sizeof self->reply.data);
 }

@@ -102,6 +102,18 @@ def test_the_boot_rom(big: bool, bench: Bench) -> None:
     assert [reply.data for reply in replies[:8]] == PLAIN
 
 
+def test_segments_of_the_rom(bench: Bench) -> None:
+    """They are there beside the loader's code, which they may not cover; memory gets nothing of them."""
+    machine = loader(bench)
+    files = FILES | {"kernel": elf(False, [*SEGMENTS, (0xBFC00380, 0x1FC00380, b"\x11\x22\x33\x44\x55", 8)])}
+    script = ["0 read 4 0x1fc00000", "0 read 4 0x1fc00380", "0 read 4 0x1fc00384", "0 read 4 0x1fc00388"]
+    [_, replies] = machine.play([[], script], 200, SETTINGS, files=files)
+    assert [reply.data for reply in replies] == [CODE[0], 0x44332211, 0x55, 0] and machine.last.stat("dut", "loaded") == LOADED
+    for address, size in ((0x1FC00010, 8), (0x1FC00FFC, 5)):
+        machine.play([[], []], 10, SETTINGS, files=FILES | {"kernel": elf(False, [*SEGMENTS, (address, address, b"a", size)])}, ok=False)
+        assert f"kernel: {size} bytes at physical address {address:#010x} are not within the boot ROM behind its first 32 bytes" in machine.last.err
+
+
 def test_every_processor_starts_once(bench: Bench) -> None:
     machine = loader(bench, lanes=2)
     settings = SETTINGS | {"taken[1].record": "second", "taken[1].pattern": "0" * (WRITES + 20) + "1"}
