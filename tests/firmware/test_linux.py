@@ -243,14 +243,15 @@ def test_a_kernel_that_cannot_be_built_is_told(kernel: Kernel) -> None:
 
 
 @needs["dtc"]
-def test_the_device_tree_says_where_the_initramfs_ends(tmp_path: Path) -> None:
+def test_the_device_tree_says_where_the_initramfs_ends(build_dir: Path, tmp_path: Path) -> None:
+    source = build_dir / "gen/firmware/linux/host.dts"
     (tmp_path / "initramfs.cpio").write_bytes(bytes(0x1234))
-    done = run("tree", tmp_path / "initramfs.cpio", tmp_path / "host.dtb")
+    done = run("tree", source, tmp_path / "initramfs.cpio", tmp_path / "host.dtb")
     assert (done.returncode, done.stderr) == (0, "")
     text = subprocess.run(["dtc", "-q", "-I", "dtb", "-O", "dts", tmp_path / "host.dtb"], capture_output=True, text=True).stdout
     assert "linux,initrd-start = <0x82000000>;" in text and "linux,initrd-end = <0x82001234>;" in text
     before = (tmp_path / "host.dtb").stat().st_mtime_ns
-    assert run("tree", tmp_path / "initramfs.cpio", tmp_path / "host.dtb").returncode == 0
+    assert run("tree", source, tmp_path / "initramfs.cpio", tmp_path / "host.dtb").returncode == 0
     assert (tmp_path / "host.dtb").stat().st_mtime_ns == before and len(list(tmp_path.iterdir())) == 2
 
 

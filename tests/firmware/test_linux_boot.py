@@ -86,7 +86,7 @@ def packed(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> Call
         steps = root / "firmware/linux"
         busybox = run(steps / "fetch", "busybox-static", build_dir / "downloads")
         run(steps / "initramfs", busybox, build_dir / "firmware/tigon2/tg2.bin", overlay, made.initramfs)
-        run(steps / "tree", made.initramfs, made.tree)
+        run(steps / "tree", build_dir / "gen/firmware/linux/host.dts", made.initramfs, made.tree)
         return made
 
     return pack
@@ -125,6 +125,6 @@ def test_a_big_endian_kernel_runs_a_program(root: Path, build_dir: Path, tmp_pat
     made = Guest(kernel, tmp_path / "initramfs.cpio", tmp_path / "host.dtb", big_endian=True)
     hello(tmp_path, "--target=mips-linux-gnu", "-DFIRST_PROCESS").rename(tmp_path / "init")
     made.initramfs.write_bytes(subprocess.run(["cpio", "--quiet", "-o", "-H", "newc"], cwd=tmp_path, input=b"init\n", check=True, capture_output=True).stdout)
-    subprocess.run([root / "firmware/linux/tree", made.initramfs, made.tree], check=True)
+    subprocess.run([root / "firmware/linux/tree", build_dir / "gen/firmware/linux/host.dts", made.initramfs, made.tree], check=True)
     status, console = on_oracle(made, build_dir)
     assert status == 0 and "\nhello from C\n" in console and console.endswith("reboot: Power down\n")

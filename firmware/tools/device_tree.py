@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Fills what a machine knows into the source of its device tree.
+
+    device_tree.py MACHINE.json TEMPLATE OUTPUT
+
+MACHINE.json is from `lss export`.  In the template ${NAME.base}, ${NAME.size} and ${NAME.unit} (the base as nodes
+are called by it) are of an entry of the machine's memory_map, ${NAME.interrupt} is the number in the key of the lane
+to which the instance's interrupt leads, ${NAME.frequency} is that of a clock, and every other ${NAME.FIELD} a
+parameter of an instance.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+
+class Unknown(Exception):
+    """Something that the template asks for, and the machine does not have."""
+
+
+class Machine:
+    """What an export says."""
+
+    def __init__(self, exported: dict) -> None:
+        self.instances = {
+            one["path"]: {parameter["name"]: parameter["value"] for parameter in one["parameters"]}
+            for one in exported["instances"]
+        }
+        self.map = {entry["name"]: entry for entry in self.instances[""].get("memory_map", [])}
+        self.clocks = {one["name"]: one["hertz_numerator"] // one["hertz_denominator"] for one in exported["clocks"]}
+        self.connections = exported["connections"]
+
+    def interrupt(self, name: str) -> int:
+        """Follows an interrupt through what has one input and one output."""
+        port = f"{name}.interrupt"
+        for _ in self.connections:
+            step = next((one for one in self.connections if one["from"] == port), None)
+            if step is None:
+                break
+            if match := re.search(r"\d+$", step.get("to_key", "")):
+                return int(match[0])
+            port = step["to"].rpartition(".")[0] + ".out"
+        raise Unknown(f"the interrupt of {name} leads to no lane with a number in its key")
+
+    def value(self, name: str, field: str) -> str:
+        if field in ("base", "size", "unit") and name in self.map:
+            number = self.map[name]["base" if field == "unit" else field]
+            return f"{number:x}" if field == "unit" else f"{number:#x}"
+        if field == "frequency" and name in self.clocks:
+            return str(self.clocks[name])
+        if field == "interrupt":
+            return str(self.interrupt(name))
+        value = self.instances.get(name, {}).get(field)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise Unknown(f"the machine has no number {name}.{field}")
+        return str(value)
+
+
+def main() -> int:
+    if len(sys.argv) != 4:
+        print("usage: device_tree.py MACHINE.json TEMPLATE OUTPUT", file=sys.stderr)
+        return 2
+    machine, template, output = map(Path, sys.argv[1:])
+    try:
+        known = Machine(json.loads(machine.read_text()))
+        text = re.sub(r"\$\{(\w+)\.(\w+)\}", lambda match: known.value(match[1], match[2]), template.read_text())
+        output.write_text(text)
+    except (OSError, Unknown, KeyError, json.JSONDecodeError) as error:
+        print(f"linux: {template}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""examples/host runs programs that need no operating system: serial port, script, power, absent devices; as the functional machine does."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.emulib.test_system import bare, end
+from tests.isa import system
+
+# Prints '>' and what is typed, up to a q, and waits until that has left.
+ECHO = f"""
+  LI $s0, 0xbf000900
+  addiu $t1, $zero, 3
+  sb $t1, 0x18($s0)
+  addiu $t1, $zero, 1
+  sb $t1, 0x10($s0)
+  sb $t1, 0x08($s0)
+  LI $t1, 0x10001000
+  mtc0 $t1, $12
+  bal put
+  addiu $a0, $zero, 62
+1: wait
+  lbu $t1, 0x28($s0)
+  andi $t1, $t1, 1
+  beqz $t1, 1b
+  nop
+  bal put
+  lbu $a0, 0($s0)
+  addiu $t2, $a0, -113
+  bnez $t2, 1b
+  nop
+2: lbu $t1, 0x28($s0)
+  andi $t1, $t1, 0x40
+  beqz $t1, 2b
+  nop
+{end(7)}
+put:
+  lbu $t1, 0x28($s0)
+  andi $t1, $t1, 0x20
+  beqz $t1, put
+  nop
+  jr $ra
+  sb $a0, 0($s0)
+"""
+
+# Reads a word from an address; the exit status is its lowest byte, or the code of the exception.
+READ = """
+  LA $s7, 1f
+  LI $t0, {address:#x}
+  lw $t1, 0($t0)
+  b 2f
+  nop
+1: lw $t1, -24($gp)
+  srl $t1, $t1, 2
+  andi $t1, $t1, 0x1f
+2: LI $t0, 0xbf000000
+  sb $t1, 0x504($t0)
+  addiu $t1, $zero, 0x42
+  sb $t1, 0x500($t0)
+3: b 3b
+  nop
+"""
+
+
+def test_programs_run_as_on_the_functional_machine(root: Path, build_dir: Path, build_sim, run_sim, tmp_path: Path) -> None:
+    machine = build_sim(root / "examples/host/host.lss")
+    script = tmp_path / "script"
+    script.write_text("wait >\nsend ab\\tb\nwait \\tb\nafter 1 ms\nsend q\n")
+    elf = bare(ECHO, tmp_path / "echo.elf")
+    reference = system.on_oracle(elf, False, build_dir, "--console-script", str(script))
+    options = ["--quiet", "--kernel", elf, "--console_script", script]
+    done = run_sim(machine, *options, "--console", "whole", ok=None)
+    assert (done.status, (tmp_path / "whole").read_text()) == (reference.returncode, reference.stdout) == (7, ">ab\tbq")
+    assert done.value("uart", "received") == 5 and "power: the machine was switched off with status 7" in done.err
+
+    # A checkpoint while the script types, and the rest
+    run_sim(machine, *options, "--console", "first", "--cycles", 40_000, "--checkpoint", "point")
+    rest = run_sim(machine, "--quiet", "--restore", "point", "--console", "rest", ok=None)
+    assert (tmp_path / "first").read_text() + (tmp_path / "rest").read_text() == ">ab\tbq" and rest.status == 7
+    assert rest.stats["statistics"] == done.stats["statistics"]
+
+    # A second that nothing happens in
+    script.write_text("wait >\nafter 1 s\nsend q\n")
+    idle = run_sim(machine, *options, "--console", "idle", ok=None, timeout=30)
+    assert idle.status == 7 and idle.stats["run"]["skipped_cycles"] > 199_990_000
+
+    # What is absent: PCI functions, virtio devices, everything else
+    for address, status in ((0xBB000000, 0xFF), (0xBF002000, 0), (0xBC000000, 7), (0xBF003000, 7), (0xA4000000, 7), (0xBF000910, 1)):
+        elf = bare(READ.format(address=address), tmp_path / "read.elf")
+        read = run_sim(machine, "--quiet", "--kernel", elf, "--cycles", 100_000, ok=None)
+        assert read.status == status == system.on_oracle(elf, False, build_dir).returncode, hex(address)
+
+
+@pytest.mark.soak
+def test_a_big_endian_host(root: Path, build_dir: Path, build_sim, run_sim, tmp_path: Path) -> None:
+    machine = build_sim(root / "examples/host/host.lss", "-D", "big_endian=true")
+    (tmp_path / "script").write_text("wait >\nsend abq\n")
+    done = run_sim(machine, "--quiet", "--kernel", bare(ECHO, tmp_path / "x.elf", True), "--console_script", "script", "--console", "out", ok=None)
+    assert (done.status, (tmp_path / "out").read_text()) == (7, ">abq")
+    assert re.search("switched off with status 7", done.err)

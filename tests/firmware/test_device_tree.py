@@ -1,0 +1,84 @@
+"""The device tree of the host machine: its numbers are the machine's, which are the functional machine's, too."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def machine(build_dir: Path) -> dict:
+    return json.loads((build_dir / "gen/firmware/linux/host.json").read_text())
+
+
+def parameters(machine: dict, path: str) -> dict:
+    [instance] = [one for one in machine["instances"] if one["path"] == path]
+    return {one["name"]: one["value"] for one in instance["parameters"]}
+
+
+def fill(root: Path, directory: Path, machine: dict | str, template: str) -> subprocess.CompletedProcess:
+    (directory / "machine.json").write_text(machine if isinstance(machine, str) else json.dumps(machine))
+    (directory / "template").write_text(template)
+    command = [sys.executable, root / "firmware/tools/device_tree.py", "machine.json", "template", "filled"]
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True)
+
+
+def test_what_a_template_may_ask_for(root: Path, machine: dict, tmp_path: Path) -> None:
+    """Interrupts are followed through crossings to the key of the lane at the core."""
+    template = "serial@${uart.unit} <${uart.base} ${uart.size}> ${uart.reg_shift} ${uart.interrupt} ${rtc.interrupt} ${cpu_clk.frequency} ${uart.input_clock}"
+    assert fill(root, tmp_path, machine, template).returncode == 0
+    assert (tmp_path / "filled").read_text() == "serial@1f000900 <0x1f000900 0x40> 3 4 6 200000000 3686400"
+
+
+WRONG = {
+    "${disk.base}": "the machine has no number disk.base",
+    "${uart.colour}": "the machine has no number uart.colour",
+    "${uart.script}": "the machine has no number uart.script",
+    "${power.interrupt}": "the interrupt of power leads to no lane with a number in its key",
+}
+
+
+@pytest.mark.parametrize("template", WRONG)
+def test_what_the_machine_does_not_have(template: str, root: Path, machine: dict, tmp_path: Path) -> None:
+    done = fill(root, tmp_path, machine, template)
+    assert (done.returncode, done.stderr) == (1, f"linux: template: {WRONG[template]}\n") and not (tmp_path / "filled").exists()
+
+
+def test_what_is_no_machine(root: Path, tmp_path: Path) -> None:
+    for text in ("{", "{}"):
+        done = fill(root, tmp_path, text, "")
+        assert done.returncode == 1 and done.stderr.startswith("linux: template: ") and done.stderr.count("\n") == 1
+    assert subprocess.run([sys.executable, root / "firmware/tools/device_tree.py"], capture_output=True).returncode == 2
+
+
+@pytest.mark.skipif(not shutil.which("dtc"), reason="there is no dtc (package device-tree-compiler)")
+def test_the_tree_is_the_machine(build_dir: Path, machine: dict) -> None:
+    """Every node with an address is in the map; the file system begins where the loader puts it."""
+    compiled = subprocess.run(["dtc", "-q", "-I", "dts", "-O", "dts", build_dir / "gen/firmware/linux/host.dts"], capture_output=True, text=True, check=True).stdout
+    regions = {entry["base"]: entry["size"] for entry in parameters(machine, "")["memory_map"]}
+    found = [tuple(int(word, 0) for word in match) for match in re.findall(r"@\w+ \{[^{}]*?\breg = <(\w+) (\w+)>", compiled)]
+    assert len(found) == 6 and all(size <= regions[base] for base, size in found)
+    start = parameters(machine, "loader")["initramfs_address"] | 0x80000000
+    assert f"linux,initrd-start = <{start:#x}>;" in compiled
+
+
+def test_the_functional_machine_has_the_same_map(root: Path, machine: dict) -> None:
+    source = (root / "emulib/tools/host_machine.c").read_text()
+    names = {"POWER_OFF": 0x42, "UART_STRIDE": 1 << parameters(machine, "uart")["reg_shift"], "DS1742_SIZE": 2048}
+    for name in ("UART_LINE", "UART_STRIDE", "UART_CLOCK_HZ", "POWER_OFF"):
+        names[name] = int(re.search(rf"\b{name} = (\w+)", source)[1], 0)
+    rows = re.findall(r"\{(0x[0-9a-f]+), ([^,]+), (\w+)\}", source)
+    assert len(rows) == 5
+    functional = {device: (int(base, 0), eval(size, {"__builtins__": {}}, names)) for base, size, device in rows}
+    regions = {entry["name"]: (entry["base"], entry["size"]) for entry in parameters(machine, "")["memory_map"]}
+    devices = {"PCI_CONFIGURATION": "pci_configuration", "POWER": "power", "UART": "uart", "CLOCK": "rtc", "VIRTIO": "virtio"}
+    assert functional == {device: regions[name] for device, name in devices.items()}
+    assert f"ROM_BASE = {regions['rom'][0]:#x}" in source
+    header = (root / "emulib/tools/host_machine.h").read_text()
+    assert f"HOST_ROM_SIZE = {regions['rom'][1]}" in header and f"HOST_CLOCK_HZ = {machine['clocks'][0]['hertz_numerator']}" in header
+    assert names["UART_CLOCK_HZ"] == parameters(machine, "uart")["input_clock"] and names["POWER_OFF"] == parameters(machine, "power")["value"]
+    assert names["UART_LINE"] == 4 and parameters(machine, "rtc")["start"] == int(re.search(r"START = (\d+)", source)[1])
