@@ -9,7 +9,7 @@ _Static_assert((int)memory_access_load == mem_op_read + 1 && (int)memory_access_
                "control words name memory operations");
 
 #define TAG_LOAD   1
-#define TAG_SECOND 2 /* of a precise core: every other request */
+#define TAG_SECOND 2 /* of a precise core: every other store */
 #define PRECISE    (width(fault) > 0)
 
 phase_start() {
@@ -64,7 +64,7 @@ static inline typeof_port(memory_request) request_of(control_word c, uint32_t ad
 
 /* The tag of an instruction's request, and of the reply to it. */
 static inline uint32_t tag_of(const self_t *self, control_word c) {
-  return (posted(c) ? 0 : TAG_LOAD) | (PRECISE && self->alternates ? TAG_SECOND : 0);
+  return !posted(c) ? TAG_LOAD : PRECISE && self->alternates ? TAG_SECOND : 0;
 }
 
 /* What a load writes, from the number in memory's reply. */
@@ -159,7 +159,7 @@ phase_end() {
   /* A store that gets an error at once is not remembered. */
   const bool refused = PRECISE && transferred(memory_request) && data(memory_request).op == mem_op_write &&
                        some(fault) && data(fault).fails;
-  if (PRECISE && transferred(memory_request)) self->alternates = !self->alternates;
+  if (PRECISE && transferred(memory_request) && posted(data(in).control)) self->alternates = !self->alternates;
   if (transferred(memory_request)) {
     event(access, data(in).pc, data(memory_request).op, data(memory_request).address, data(memory_request).size,
           (uint32_t)data(memory_request).data);

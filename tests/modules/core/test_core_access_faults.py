@@ -42,7 +42,7 @@ def test_a_load_that_fails_says_why(bench: Bench, fault: int) -> None:
         .      | {request("read", 0x100, 4, 7, tag=1)} | .                             | .        | {NONE}                | false    | true
         .      | .                                     | .                             | .        | {NONE}                | true     | true
         {LOAD} | .                                     | {reply(fault, 1, error=True)} | .        | {fails(fault, 0x100)} | true     | false
-        .      | {request("read", 0x100, 4, 7, tag=3)} | {reply(5, 3)}                 | {LOADED} | {NONE}                | false    | false
+        .      | {request("read", 0x100, 4, 7, tag=1)} | {reply(5, 1)}                 | {LOADED} | {NONE}                | false    | false
         .      | .                                     | .                             | .        | {NONE}                | false    | false
         """
     )
@@ -82,7 +82,7 @@ def test_an_address_that_is_not_aligned_is_not_requested(bench: Bench, name: str
         in          | in.ack | memory_request                  | memory_reply  | out      | fault
         {STORE}     | 1      | {request("write", 0x200, 4, 7)} | .             | {STORED} | {NONE}
         {unaligned} | 1      | .                               | {reply(0, 0)} | .        | {fails(1, 0x301)}
-        {LOAD}      | 1      | {request("read", 0x100, 4, 7, tag=3)} | {reply(5, 3)} | {LOADED} | {NONE}
+        {LOAD}      | 1      | {request("read", 0x100, 4, 7, tag=1)} | {reply(5, 1)} | {LOADED} | {NONE}
         """
     )
 
@@ -98,7 +98,24 @@ def test_the_request_of_an_annulled_instruction_ends_here(bench: Bench) -> None:
         {first} | .                                         | .             | .                                                      | {NONE} | false
         {last}  | {request("maintain", 0x100, 1, 5, tag=1)} | .             | .                                                      | {NONE} | true
         {last}  | .                                         | {reply(0, 1)} | .                                                      | {NONE} | false
-        {slot}  | {request("maintain", 0x100, 1, 5, tag=3)} | {reply(0, 3)} | {finished(0x40, word, pack(mem="maintain", size=1))}   | {NONE} | false
+        {slot}  | {request("maintain", 0x100, 1, 5, tag=1)} | {reply(0, 1)} | {finished(0x40, word, pack(mem="maintain", size=1))}   | {NONE} | false
         .       | .                                         | .             | {finished(0x44, 0, pack(annulled=1))}                  | {NONE} | false
+        """
+    )
+
+
+def test_links_have_one_tag(bench: Bench) -> None:
+    """By which a memory knows whose reservation it is; stores between them alternate."""
+    linked, got = item("ll", 0x100)
+    stores, done = item("sc", 0x100)
+    access(bench).check_table(
+        f"""
+        in       | in.ack | memory_request                                        | memory_reply  | out
+        {linked} | 1      | {request("load_linked", 0x100, 4, 7, tag=1)}       | {reply(5, 1)} | {got}
+        {STORE}  | 1      | {request("write", 0x200, 4, 7)}                    | .             | {STORED}
+        {STORE}  | 1      | {request("write", 0x200, 4, 7, tag=2)}             | {reply(0, 0)} | {STORED}
+        {linked} | 1      | {request("load_linked", 0x100, 4, 7, tag=1)}       | {reply(5, 1)} | {got}
+        {STORE}  | 1      | {request("write", 0x200, 4, 7)}                    | {reply(0, 2)} | {STORED}
+        {stores} | 1      | {request("store_conditional", 0x100, 4, 7, tag=1)} | {reply(5, 1)} | {done}
         """
     )
