@@ -1,0 +1,50 @@
+"""Random programs under a kernel that changes the TLB, address spaces, caches and the timer at random, on the core in lockstep with the functional
+system, with an interrupt line that is high by chance.  Memory answers after 1, 9, 40 and random cycles."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.isa import system
+from tests.isa.system_core import KSEG0_CACHED, build, on_core
+from tests.isa.system_fuzz import fuzz_program
+from tests.isa.test_hostile import MEMORIES
+
+FIRST = int(os.environ.get("SEED", "1"))
+BYTE_ORDERS = pytest.mark.parametrize("big", [True, False], ids=["big", "little"])
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Path) -> dict[bool, Path]:
+    directory = tmp_path_factory.mktemp("systems")
+    options = ["-D", "lockstep=true", "-D", "interrupts=true"]
+    return {big: build(root, build_dir, directory / f"system{big}", "-D", f"big_endian={str(big).lower()}", *options) for big in (True, False)}
+
+
+def compare(seed: int, big: bool, memory: str, machines: dict[bool, Path], tmp_path: Path) -> int:
+    """The number of instructions that agree."""
+    elf = system.assemble(fuzz_program(seed), tmp_path / "fuzz.elf", big)
+    done = on_core(machines[big], elf, tmp_path, big, KSEG0_CACHED, "--seed", str(seed), *MEMORIES[memory], cycles=5000000)
+    where = f"seed {seed}, {memory} memory: {done.stderr}"
+    assert done.returncode == 0 and "the program exited" in done.stderr, where
+    found = {name: int(n) for name, n in re.findall(r"^core +(\w+) +(\d+)", done.stdout + done.stderr, re.MULTILINE)}
+    assert found["compared_exceptions"] > 100 and found["compared_interrupts"] > 20, where
+    return found["compared"]
+
+
+@BYTE_ORDERS
+@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + 2))
+def test_random_program(seed: int, memory: str, big: bool, machines: dict[bool, Path], tmp_path: Path):
+    """SEED=n in the environment starts at another seed."""
+    assert compare(seed, big, memory, machines, tmp_path) > 50000
+
+
+@pytest.mark.soak
+def test_ten_million_instructions(machines: dict[bool, Path], tmp_path: Path):
+    agreed, seed = 0, 1000
+    while agreed < 10**7:
+        agreed += sum(compare(seed, big, memory, machines, tmp_path) for big in (True, False) for memory in MEMORIES)
+        seed += 1
