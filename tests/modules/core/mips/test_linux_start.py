@@ -81,25 +81,25 @@ def test_what_is_loaded(big: bool, width: int, settings: dict[str, object], benc
         assert cycle < 500
 
 
-CODE = [0x2404FFFE, 0x3C0583FF, 0x34A50000, 0x3C198010, 0x37390008, 0x03200008, 0, 0]
+CODE = [0x2404FFFE, 0x3C0583FF, 0x34A50000, 0x3C198010, 0x37390008, 0x24080003, 0x40888000, 0x03200008, 0, 0]
 PLAIN = [0x24040000, 0x3C050000, 0x34A50000, *CODE[3:]]
 
 
 @pytest.mark.parametrize("big", [False, True])
 def test_the_boot_rom(big: bool, bench: Bench) -> None:
-    """addiu a0, -2; lui, ori a1, tree; lui, ori t9, entry; jr t9. It replies in the next cycle, repeats, and keeps what it has."""
+    """addiu a0, -2; lui, ori a1, tree; lui, ori t9, entry; Config.K0 = 3; jr t9. It replies in the next cycle, repeats, and keeps what it has."""
     machine = loader(bench, big)
     files = FILES | {"kernel": elf(big, SEGMENTS)}
-    script = [f"{k} read 4 {0x1FC00000 + 4 * k:#x}" for k in range(9)]
+    script = [f"{k} read 4 {0x1FC00000 + 4 * k:#x}" for k in range(len(CODE) + 1)]
     script += ["20 write 4 0x1fc00000 5", "21 read 4 0x1fc01000", "22 read -2 0x1fc00002", "23 read 1 0x1fc00001", "24 barrier 1 0", "25 swap 4 0x1fc00000 0"]
     [_, replies] = machine.play([[], script], 200, SETTINGS, outstanding=8, files=files)
-    assert [reply.data for reply in replies[:9]] == [*CODE, 0] and [reply.cycle for reply in replies[:9]] == list(range(1, 10))
+    assert [reply.data for reply in replies[: len(CODE) + 1]] == [*CODE, 0] and [reply.cycle for reply in replies[: len(CODE) + 1]] == list(range(1, len(CODE) + 2))
     halves = CODE[0].to_bytes(4, "big" if big else "little")
     signed = int.from_bytes(halves[2:], "big" if big else "little", signed=True) & 0xFFFFFFFF
-    assert [reply.data for reply in replies[9:]] == [0, CODE[0], signed, halves[1], 0, 0]
-    assert [reply.error for reply in replies[9:]] == [False] * 5 + [True]
+    assert [reply.data for reply in replies[len(CODE) + 1 :]] == [0, CODE[0], signed, halves[1], 0, 0]
+    assert [reply.error for reply in replies[len(CODE) + 1 :]] == [False] * 5 + [True]
     [_, replies] = machine.play([[], script], 200, SETTINGS | {"dut.dtb": ""}, outstanding=8, files=files)
-    assert [reply.data for reply in replies[:8]] == PLAIN
+    assert [reply.data for reply in replies[: len(PLAIN)]] == PLAIN
 
 
 def test_segments_of_the_rom(bench: Bench) -> None:
@@ -111,7 +111,7 @@ def test_segments_of_the_rom(bench: Bench) -> None:
     assert [reply.data for reply in replies] == [CODE[0], 0x44332211, 0x55, 0] and machine.last.stat("dut", "loaded") == LOADED
     for address, size in ((0x1FC00010, 8), (0x1FC00FFC, 5)):
         machine.play([[], []], 10, SETTINGS, files=FILES | {"kernel": elf(False, [*SEGMENTS, (address, address, b"a", size)])}, ok=False)
-        assert f"kernel: {size} bytes at physical address {address:#010x} are not within the boot ROM behind its first 32 bytes" in machine.last.err
+        assert f"kernel: {size} bytes at physical address {address:#010x} are not within the boot ROM behind its first 40 bytes" in machine.last.err
 
 
 def test_every_processor_starts_once(bench: Bench) -> None:
