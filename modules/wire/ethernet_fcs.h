@@ -62,9 +62,8 @@ static inline uint32_t ethernet_fcs(uint32_t running, uint64_t bytes, uint32_t c
   return running;
 }
 
-// The running value after `length` bytes in memory, from the start.
-static inline uint32_t ethernet_fcs_of(const uint8_t *at, uint32_t length) {
-  uint32_t running = ETHERNET_FCS_START;
+// Feeds `length` bytes in memory.
+static inline uint32_t ethernet_fcs_add(uint32_t running, const uint8_t *at, uint32_t length) {
   uint64_t bytes = 0;
   for (; length >= 8; length -= 8, at += 8) {
     memcpy(&bytes, at, 8);
@@ -72,6 +71,11 @@ static inline uint32_t ethernet_fcs_of(const uint8_t *at, uint32_t length) {
   }
   memcpy(&bytes, at, length);
   return ethernet_fcs(running, bytes, length);
+}
+
+// The running value after `length` bytes in memory, from the start.
+static inline uint32_t ethernet_fcs_of(const uint8_t *at, uint32_t length) {
+  return ethernet_fcs_add(ETHERNET_FCS_START, at, length);
 }
 
 #endif

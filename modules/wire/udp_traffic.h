@@ -44,6 +44,24 @@ static inline uint64_t udp_random(uint64_t *state) {
   return z ^ (z >> 31);
 }
 
+// Puts the payload of frame `sequence` of `stream` at `data`; returns its ones' complement sum.
+static inline uint32_t udp_fill(uint8_t *data, uint32_t stream, uint64_t sequence, uint32_t payload, uint64_t seed) {
+  memcpy(data, "SPNC", 4);
+  udp_store(data + 4, stream, 4);
+  udp_store(data + 8, sequence, 8);
+  uint64_t random = seed ^ (uint64_t)stream << 56 ^ sequence * 0x2545F4914F6CDD1Du, sum = 0;
+  uint32_t at = 16;
+  for (; at + 8 <= payload; at += 8) {
+    uint64_t number = udp_random(&random), word = __builtin_bswap64(number);
+    sum += (number >> 32) + (uint32_t)number;
+    memcpy(data + at, &word, 8);
+  }
+  uint64_t word = __builtin_bswap64(udp_random(&random));
+  memcpy(data + at, &word, payload - at);
+  sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32); // of whole words, in halves of 16 bits
+  return udp_sum((uint32_t)sum, data, 16) + udp_sum(0, data + at, payload - at);
+}
+
 // Builds frame `sequence` of `stream` (0 host to wire, 1 wire to host) with `payload` (18 to 1472) bytes of UDP payload
 // at `frame`, which has room for 1514 bytes; returns its length without FCS.
 static inline uint32_t udp_frame(uint8_t *frame, uint32_t stream, uint64_t sequence, uint32_t payload, uint64_t seed) {
@@ -67,21 +85,9 @@ static inline uint32_t udp_frame(uint8_t *frame, uint32_t stream, uint64_t seque
   udp_store(udp + 2, 5001, 2);
   udp_store(udp + 4, 8 + payload, 2);
   udp_store(udp + 6, 0, 2);
-  memcpy(data, "SPNC", 4);
-  udp_store(data + 4, stream, 4);
-  udp_store(data + 8, sequence, 8);
-  uint64_t random = seed ^ (uint64_t)stream << 56 ^ sequence * 0x2545F4914F6CDD1Du, sum = 0;
-  uint32_t at = 16;
-  for (; at + 8 <= payload; at += 8) {
-    uint64_t number = udp_random(&random), word = __builtin_bswap64(number);
-    sum += (number >> 32) + (uint32_t)number;
-    memcpy(data + at, &word, 8);
-  }
-  uint64_t word = __builtin_bswap64(udp_random(&random));
-  memcpy(data + at, &word, payload - at);
-  sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32); // of whole words, in halves of 16 bits
-  sum += udp_sum(17 + 8 + payload, ip + 12, 8) + udp_sum(0, udp, 8 + 16) + udp_sum(0, data + at, payload - at);
-  uint32_t check = ~udp_sum((uint32_t)sum, udp, 0) & 0xffff;
+  uint32_t sum = udp_fill(data, stream, sequence, payload, seed);
+  sum += udp_sum(17 + 8 + payload, ip + 12, 8);
+  uint32_t check = ~udp_sum(sum, udp, 8) & 0xffff;
   udp_store(udp + 6, check ? check : 0xffff, 2);
   uint32_t length = UDP_HEADERS + payload;
   return length < UDP_MINIMUM_FRAME ? UDP_MINIMUM_FRAME : length;

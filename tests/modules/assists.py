@@ -100,3 +100,13 @@ def pcap(frames: list[bytes], step: int = 1000000) -> bytes:
     for i, one in enumerate(frames):
         data += struct.pack("<IIII", 0, i * step, len(one), len(one)) + one
     return data
+
+
+def beats(frame: bytes, cycle: int, *, late: int = 0, start: tuple[int, ...] = (0,)) -> list[str]:
+    """A frame as a script; the third beat comes `late` cycles after the one before."""
+    lines = []
+    for k in range(0, len(frame), 8):
+        part = frame[k : k + 8]
+        fields = f"bytes={int.from_bytes(part, 'little'):#x} count={len(part)} start={int(k // 8 in start)} end={int(k + 8 >= len(frame))} error=0"
+        lines.append(f"{cycle + (late if k >= 16 else 0)} {{{fields}}}\n")
+    return lines

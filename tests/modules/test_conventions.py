@@ -136,6 +136,7 @@ ASK_FOR_TIME = {
     "memory_crossing": "compares instants of two clocks",
     "host": "times of the bus, in ticks of all clocks",
     "ethernet": "times of the wire, in ticks of all clocks",
+    "station": "times of the wire, in ticks of all clocks",
     "traffic_replay": "times of the files, in nanoseconds",
     "frame_checker": "latencies in nanoseconds",
     "nic10g_driver": "times of the software, in nanoseconds",

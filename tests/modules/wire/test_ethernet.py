@@ -7,7 +7,7 @@ import zlib
 import pytest
 
 from harness.net import packets
-from tests.modules.assists import noise, pcap
+from tests.modules.assists import beats, noise, pcap
 from tests.modules.harness import Bench, collect, happened, read_items
 
 NETLIST = """
@@ -151,16 +151,6 @@ device.out -> dut.from_device : wire_beat(64);
 dut.to_device -> quiet.in;
 dut.taken_beats -> taken.in;
 """ + collect("dut", "arriving", "arrived(length)")
-
-
-def beats(frame: bytes, cycle: int, *, late: int = 0, start: tuple[int, ...] = (0,)) -> list[str]:
-    """A frame as a script; the third beat comes `late` cycles after the one before."""
-    lines = []
-    for k in range(0, len(frame), 8):
-        part = frame[k : k + 8]
-        fields = f"bytes={int.from_bytes(part, 'little'):#x} count={len(part)} start={int(k // 8 in start)} end={int(k + 8 >= len(frame))} error=0"
-        lines.append(f"{cycle + (late if k >= 16 else 0)} {{{fields}}}\n")
-    return lines
 
 
 def test_a_frame_is_damaged_that_does_not_come_at_the_pace_of_the_wire(bench: Bench) -> None:
