@@ -20,6 +20,7 @@
  *
  * The rules are those of the MIPS32 architecture, volume III, with the choices that it leaves:
  *   - two TLB entries that match: the lower counts; there is no machine check;
+ *   - after reset entry n is for the pair n of kseg0, which is not mapped;
  *   - tlbwr's entry steps through those that are not wired by a shift register, so it does not depend on time;
  *   - what a CACHE operation names is translated as by a load, and the caches are coherent: nothing else happens;
  *   - a link is to a line of 32 bytes, and ends with eret, another ll, sc, or a write of another agent;
