@@ -7,6 +7,7 @@ import pytest
 
 from tests.emulib.test_system import bare, end
 from tests.isa import system
+from tests.linux_guest import guest
 
 # Prints '>' and what is typed, up to a q, and waits until that has left.
 ECHO = f"""
@@ -99,3 +100,13 @@ def test_a_big_endian_host(root: Path, build_dir: Path, build_sim, run_sim, tmp_
     done = run_sim(machine, "--quiet", "--kernel", bare(ECHO, tmp_path / "x.elf", True), "--console_script", "script", "--console", "out", ok=None)
     assert (done.status, (tmp_path / "out").read_text()) == (7, ">abq")
     assert re.search("switched off with status 7", done.err)
+
+
+@pytest.mark.soak
+def test_a_boot_in_lockstep(root: Path, build_dir: Path, build_sim, run_sim, tmp_path: Path) -> None:
+    """Every instruction from reset to the end of /init is what the functional processor does."""
+    software = guest(build_dir)
+    machine = build_sim(root / "examples/host/host.lss", "-D", "lockstep=true")
+    done = run_sim(machine, "--quiet", "--kernel", software.vmlinux, "--dtb", software.tree, "--initramfs", software.initramfs, "--console", "out", "--time", "3 s", timeout=900)
+    assert done.stats["run"]["ended"] == "power: the machine was switched off"
+    assert done.value("core", "compared") > 20_000_000 and done.value("core", "compared_exceptions") > 5_000
