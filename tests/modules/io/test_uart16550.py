@@ -91,6 +91,13 @@ def test_the_divisor_and_the_input_clock(divisor: int, clock: int, cycles: int, 
     assert device.happened("sent") == [(10 + cycles, 65), (10 + 2 * cycles, 66)]
 
 
+def test_what_firmware_has_set(bench: Bench) -> None:
+    """The line and the divisor with which a run begins."""
+    device = uart(bench, "line_control = 3; divisor = 2;")
+    values = device.play(Accesses().write(0, DATA, 0xFF).read(1, LCR), 400, {"dut.output": "out"})
+    assert device.happened("sent") == [(2 * CHARACTER, 0xFF)] and values[1] == EIGHT
+
+
 def test_without_fifos_one_character_waits(bench: Bench) -> None:
     """It moves on at once; a third takes the place of the second."""
     device = uart(bench)
