@@ -1,5 +1,5 @@
-"""The host machine's software on QEMU and on the functional machine: it boots, does what it is told, ends the machine, and
-says the same each time and on both."""
+"""The host machine's software on QEMU, on the functional machine and on examples/host: it boots, does what it is told, ends the
+machine, and says the same each time and everywhere."""
 
 import shutil
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.firmware import tool
-from tests.linux_guest import Guest, comparable, guest, on_oracle, on_qemu
+from tests.linux_guest import Guest, comparable, guest, on_host, on_oracle, on_qemu
 
 pytestmark = pytest.mark.soak
 
@@ -115,6 +115,37 @@ def test_a_guest_at_work_says_the_same_on_both(packed, build_dir: Path, tmp_path
     status, console = on_oracle(made, build_dir)
     assert status == 9 and "3 packets transmitted, 3 packets received" in console
     assert comparable(console) == comparable(on_qemu(made, tmp_path)[1])
+
+
+@pytest.fixture(scope="module")
+def host(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    simulator = tmp_path_factory.mktemp("host") / "host"
+    subprocess.run([build_dir / "bin/lss", "build", root / "examples/host/host.lss", "-o", simulator], check=True)
+    return simulator
+
+
+def test_boot_on_the_host_machine(software: Guest, host: Path, build_dir: Path, tmp_path: Path) -> None:
+    """Cycle by cycle: its console is the functional machine's; twice the same; and so is what goes on from a checkpoint."""
+    whole = on_host(software, host, tmp_path)
+    assert whole[0] == 0 and comparable(whole[1]) == comparable(on_oracle(software, build_dir)[1])
+    assert whole[2]["run"]["cycles"]["cpu_clk"] < 70_000_000
+    begun = on_host(software, host, tmp_path, "--cycles", 20_000_000, "--checkpoint", "point")
+    rest = on_host(software, host, tmp_path, "--restore", "point")
+    assert begun[0] == rest[0] == 0 and begun[1] + rest[1] == whole[1] and len(begun[1]) > 1000
+    assert rest[2]["statistics"] == whole[2]["statistics"]
+
+
+def test_a_shell_is_typed_to(packed, host: Path, build_dir: Path, tmp_path: Path) -> None:
+    """By a script, on both machines; a checkpoint at the prompt serves another script."""
+    made = packed("exec setsid cttyhack sh")
+    script, other = tmp_path / "script", tmp_path / "other"
+    script.write_text("wait # \nafter 10 ms\nsend echo $((6*7))\\n\nwait 42\nwait # \nsend devmem 0x1f000504 32 5; poweroff -f\\n\n")
+    other.write_text("send devmem 0x1f000504 32 6; poweroff -f\\n\n")
+    status, console, _ = on_host(made, host, tmp_path, "--console_script", script)
+    assert status == 5 and comparable(console) == comparable(on_oracle(made, build_dir, "--console-script", str(script))[1])
+    on_host(made, host, tmp_path, "--time", "400 ms", "--checkpoint", "prompt")
+    status, console, _ = on_host(made, host, tmp_path, "--restore", "prompt", "--console_script", other)
+    assert status == 6 and console.startswith("devmem 0x1f000504") and console.endswith("reboot: Power down\n")
 
 
 def test_a_big_endian_kernel_runs_a_program(root: Path, build_dir: Path, tmp_path: Path) -> None:
