@@ -200,6 +200,11 @@ static bool tlb_operation(const self_t *self, uint32_t word, tlb_request *reques
   }
 }
 
+/* Whether the memory stage has the instruction, or a part of it. */
+static inline bool goes_on(mips_system_outcome outcome) {
+  return outcome >= mips_system_outcome_passes;
+}
+
 handler(look) {
   if (!some(in)) {
     set(outcome, mips_system_outcome_none);
@@ -216,19 +221,15 @@ handler(look) {
       !core_accumulates(c)) {
     outcome = mips_system_outcome_interrupt;
   } else if (__builtin_expect(control_word_trap(c) >= trap_cause_syscall, false)) {
-    const bool system = control_word_trap(c) == trap_cause_system;
-    if (!system || !execute(self, &item)) outcome = mips_system_outcome_exception;
+    if (control_word_trap(c) != trap_cause_system || !execute(self, &item))
+      outcome = mips_system_outcome_exception;
+    else if (control_word_annulled(item.control))
+      outcome = mips_system_outcome_comes_again;
     operates = outcome == mips_system_outcome_passes && tlb_operation(self, item.word, &operation);
   }
   set(outcome, outcome);
-  send_if(out, outcome == mips_system_outcome_passes, item);
+  send_if(out, goes_on(outcome), item);
   send_if(operate_request, operates, operation);
-}
-
-/* Of an instruction that the memory stage has: whether it is the first part of a synci, which comes again. */
-static inline bool comes_again(const self_t *self, core_executed in) {
-  return __builtin_expect(control_word_trap(in.control) == trap_cause_system, false) &&
-         mips_system_instruction(in.word) == MIPS_synci && !self->written_back;
 }
 
 static struct mips_failure failure_of(const self_t *self, core_executed in, core_fault fault) {
@@ -264,21 +265,19 @@ static core_restart restart_behind(const self_t *self, core_executed in) {
 handler(decide) {
   const mips_system_outcome outcome = get(outcome);
   core_restart restart = {.refetch = true}; /* where a wait held it */
-  bool kills = false, restarts = self->waiting && interrupts(self) != 0, unlinks = false;
+  bool kills = false, restarts = __builtin_expect(self->waiting, false) && interrupts(self) != 0, unlinks = false;
   if (outcome != mips_system_outcome_none) {
-    const core_executed in = data(in);
-    const bool here = outcome == mips_system_outcome_passes;
-    core_fault fault = {0};
-    if (here && some(fault)) fault = data(fault);
-    if (__builtin_expect(!here || (fault.fails && acked(out)), false)) {
+    const control_word c = data(in).control;
+    const bool fails = goes_on(outcome) && some(fault) && data(fault).fails;
+    if (__builtin_expect(!goes_on(outcome) || (fails && acked(out)), false)) {
       const bool interrupt = outcome == mips_system_outcome_interrupt;
-      const bool refill = !interrupt && failure_of(self, in, fault).refill;
+      const bool refill = !interrupt && failure_of(self, data(in), fails ? data(fault) : (core_fault){0}).refill;
       restart = (core_restart){.pc = vector(self, refill, interrupt)};
       kills = restarts = true;
-    } else if (__builtin_expect(control_word_serializes(in.control), false) && acked(out) &&
-               !control_word_annulled(in.control) && !comes_again(self, in)) {
-      restart = restart_behind(self, in);
-      unlinks = is_system(in, MIPS_eret);
+    } else if (__builtin_expect(control_word_serializes(c), false) && acked(out) && !control_word_annulled(c) &&
+               outcome == mips_system_outcome_passes) {
+      restart = restart_behind(self, data(in));
+      unlinks = is_system(data(in), MIPS_eret);
       kills = restarts = true;
     }
   }
@@ -288,9 +287,10 @@ handler(decide) {
 }
 
 handler(accept) {
-  const bool passes = get(outcome) == mips_system_outcome_passes;
-  const bool again = passes && comes_again(self, data(in)) && !(some(fault) && data(fault).fails);
-  accept(in, !passes || (acked(out) && !again));
+  bool done = !goes_on(get(outcome)) || acked(out);
+  if (__builtin_expect(get(outcome) == mips_system_outcome_comes_again, false))
+    done &= some(fault) && data(fault).fails;
+  accept(in, done);
 }
 
 handler(commit) {
@@ -407,7 +407,7 @@ phase_end() {
   }
   if (__builtin_expect(within(timer, 0), false)) expire(self);
   if (transferred(in)) {
-    const bool fails = outcome == mips_system_outcome_passes && some(fault) && data(fault).fails;
+    const bool fails = goes_on(outcome) && some(fault) && data(fault).fails;
     if (outcome == mips_system_outcome_interrupt) {
       take_interrupt(self, data(in));
       changed = true;
