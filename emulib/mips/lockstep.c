@@ -28,11 +28,6 @@ static struct mips_lockstep_page *page_of(struct mips_lockstep *l, uint32_t addr
   return page;
 }
 
-static bool is_shared(const struct mips_lockstep *l, uint32_t address) {
-  const uint32_t number = address / MIPS_PAGE;
-  return l->shared[number / 8] >> number % 8 & 1;
-}
-
 static void remember(struct mips_lockstep *l, uint32_t address, unsigned size, uint32_t value) {
   if (address >= l->memory) return;
   struct mips_lockstep_page *page = page_of(l, address);
@@ -43,7 +38,7 @@ static void remember(struct mips_lockstep *l, uint32_t address, unsigned size, u
 
 /* What memory holds; false: that is not known. */
 static bool recall(struct mips_lockstep *l, uint32_t address, unsigned size, uint32_t *value) {
-  if (address >= l->memory || is_shared(l, address)) return false;
+  if (address >= l->memory) return false;
   const struct mips_lockstep_page *page = page_of(l, address);
   const uint32_t at = address % MIPS_PAGE, mask = (1u << size) - 1;
   if ((page->known[at / 8] >> at % 8 & mask) != mask) return false;
@@ -117,11 +112,6 @@ void mips_lockstep_access(struct mips_lockstep *l, struct mips_lockstep_access a
 
 void mips_lockstep_exception(struct mips_lockstep *l, struct mips_lockstep_exception exception) {
   if (l->exception_count < MIPS_LOCKSTEP_QUEUE) l->exceptions[l->exception_count++] = exception;
-}
-
-void mips_lockstep_share(struct mips_lockstep *l, uint32_t address) {
-  const uint32_t number = address / MIPS_PAGE;
-  l->shared[number / 8] |= (uint8_t)(1u << number % 8);
 }
 
 /* Reports: always false. */
@@ -202,6 +192,12 @@ static bool take_exceptions(struct mips_lockstep *l, uint64_t cycle, char text[M
   return same;
 }
 
+/* Whether sc stores is believed, but not that it does behind an eret. */
+static bool stores_without_link(const struct mips_system *m, const struct mips_lockstep_retired *r) {
+  enum { SC = 0x38 };
+  return r->word >> 26 == SC && r->value != 0 && !m->cpu.linked;
+}
+
 /* Which interrupts wait is believed where the program looks. */
 static void believe_cause(struct mips_system *m, const struct mips_lockstep_retired *r) {
   enum { MFC0_CAUSE = 0x40006800, FIELDS = 0xffe0ffff };
@@ -253,6 +249,7 @@ bool mips_lockstep_retire(struct mips_lockstep *l, struct mips_lockstep_retired 
   l->started = true;
   if (m->cpu.pc != r->pc)
     return differs(text, r->pc, r->word, "it was completed, expected the one at 0x%08x", (unsigned)m->cpu.pc);
+  if (stores_without_link(m, r)) return differs(text, r->pc, r->word, "stored, expected no link to stand");
   believe_cause(m, r);
   mips_system_step(m, &did);
   l->cpu = m->cpu;

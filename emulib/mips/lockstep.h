@@ -9,7 +9,8 @@
  *
  * What only time or others decide is believed: when interrupts come and which wait, what Count reads, whether sc
  * stores, and what loads from devices return, which is every uncached load.  Memory need not be loaded beforehand: what
- * the processor reads where nothing was read or written before is believed, and remembered.
+ * the processor reads where nothing was read or written before is believed, and remembered; only the processor writes
+ * to memory.
  *
  * The state is plain data without pointers, to be copied, kept and restored as it is.
  */
@@ -66,7 +67,6 @@ struct mips_lockstep {
   struct mips_lockstep_exception exceptions[MIPS_LOCKSTEP_QUEUE];
   uint8_t access_count, exception_count;
   uint64_t instructions, raised, interrupts, believed; /* compared so far; loads that were believed */
-  uint8_t shared[1u << 17];                            /* a bit for each page: others write there */
   struct mips_lockstep_page pages[MIPS_LOCKSTEP_PAGES];
 };
 
@@ -74,8 +74,6 @@ struct mips_lockstep {
 void mips_lockstep_init(struct mips_lockstep *l, struct mips_system_options options, uint32_t memory);
 void mips_lockstep_access(struct mips_lockstep *l, struct mips_lockstep_access access);
 void mips_lockstep_exception(struct mips_lockstep *l, struct mips_lockstep_exception exception);
-/* Another agent writes, or may write, to the page at a physical address: loads from there are believed. */
-void mips_lockstep_share(struct mips_lockstep *l, uint32_t address);
 /* False: the processor did something else than it should have; `text` says what, in one line. */
 bool mips_lockstep_retire(struct mips_lockstep *l, struct mips_lockstep_retired retired, char text[MIPS_LOCKSTEP_TEXT]);
 

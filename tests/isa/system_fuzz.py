@@ -209,6 +209,15 @@ more:                           # what has nothing to do with it
   cache 0x01, 0($8)
   cache 0x00, 0($8)
 1:
+  SELDOM 5, 1f
+  mfc0 $8, $9
+  addiu $8, $8, 200
+  mtc0 $8, $11
+  wait
+  rdhwr $8, $2
+  di $8
+  ei $8
+1:
   SELDOM 4, 1f
   RANDOM                        # the timer, if it was off
   andi $2, $2, 0xff
@@ -290,6 +299,9 @@ class FuzzGenerator(UserGenerator):
     """A stream whose references go to both areas, and that has links."""
 
     def memory(self) -> None:
+        if self.random.random() < 0.15:
+            self.linked()
+            return
         if self.random.random() < 0.3:
             super().memory()
             return

@@ -39,6 +39,7 @@ DAMAGE = {
       if (d.word == 0x34192222) d.control = control_word_set_dest(d.control, 24);
       if (d.word == 0x24193333) d.control = control_word_set_dest(d.control, 32);
       if (d.word == 0x00004825) d.control = control_word_set_dest(d.control, 9);
+      if (d.word == 0xe3290040) d.control = control_word_set_mem(d.control, memory_access_store);
       if (d.word == 0xaf204444) d.control = control_word_set_mem(d.control, memory_access_none);
       return d;""",
     ("ex_mem.out", "access.in"): """
@@ -100,6 +101,7 @@ WRONG = {
     "data": ("lui $t9, 0x50\nlui $t0, 0x5555\nori $t0, $t0, 0x5555\nsw $t0, 8($t9)", "sw $t0, 8($t9): stored 0x55555554 in 4 bytes at 0x00500008, expected 0x55555555 in 4 at 0x00500008"),
     "address": ("lui $t9, 0x50\n.word 0xaf206000", "sw $zero, 24576($t9): stored 0x0 in 4 bytes at 0x00506004, expected 0x0 in 4 at 0x00506000"),
     "size": ("lui $t9, 0x50\n.word 0xa7207000", "sh $zero, 28672($t9): stored 0x0 in 4 bytes at 0x00507000, expected 0x0 in 2 at 0x00507000"),
+    "link": ("lui $t9, 0x50\nori $t1, $zero, 0x80\n.word 0xe3290040", "sc $t1, 64($t9): stored, expected no link to stand"),
     "branch": ("j 1f\nnop\n.org 0x1000\n1: addiu $t0, $zero, 1\naddiu $t1, $zero, 2", "pc 0x00401004, addiu $t1, $zero, 2: it was completed, expected the one at 0x00401000"),
 }  # fmt: skip
 
