@@ -77,7 +77,7 @@ def on_oracle(guest: Guest, build: Path, *options: str, timeout: float = 300) ->
 def on_host(guest: Guest, simulator: Path, directory: Path, *options: object, timeout: float = 600) -> tuple[int, str, dict]:
     """Exit status, console and statistics of a boot on examples/host."""
     files = ["--kernel", guest.vmlinux, "--dtb", guest.tree, "--initramfs", guest.initramfs]
-    command = [simulator, "--quiet", "--console", "console", "--stats", "stats.json", *([] if "--restore" in options else files), *options]
+    command = [simulator, "--quiet", "--console_output", "console", "--stats", "stats.json", *([] if "--restore" in options else files), *options]
     done = subprocess.run(list(map(str, command)), cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
     return done.returncode, (directory / "console").read_text(errors="replace"), json.loads((directory / "stats.json").read_text())
 

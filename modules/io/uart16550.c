@@ -63,6 +63,11 @@ init() {
     if (wrong > 0) sim_input_error("%s:%u: " CONSOLE_SCRIPT_EXPECTED, param(script), wrong);
   }
   begin_script(self);
+  set_until(looks, never());
+  if (!param(terminal)) return;
+  sim_warn("what is typed comes from a terminal: this run is not repeatable");
+  stream_terminal_open(&self->keyboard);
+  set_until(looks, 0);
 }
 
 handler(reset, script) {
@@ -105,6 +110,7 @@ static void leave(self_t *self, uint8_t character) {
     return;
   }
   stream_write(&self->out, &character, 1);
+  if (stream_is_open(&self->keyboard)) stream_flush(&self->out);
   count(sent);
   event(sent, character);
   sim_progress();
@@ -266,6 +272,13 @@ static bool arrives(const self_t *self) {
   return until(arrives) == 0 && (!param(instant) || self->receive_count < room(self));
 }
 
+static void look(self_t *self) {
+  uint8_t character;
+  const bool typed = self->receive_count < room(self) && stream_terminal_read(&self->keyboard, &character);
+  if (typed) receive(self, character);
+  set_until(looks, typed ? arrival_cycles(self) : cycles_of(1, 1000));
+}
+
 phase_end() {
   self->shown = interrupts(self);
   if (self->shifting && until(shifted) == 0) {
@@ -278,6 +291,7 @@ phase_end() {
     receive(self, console_script_take(script(self), &at));
     type(self, at);
   }
+  if (until(looks) == 0) look(self);
   self->replying = transferred(in_request);
   if (!self->replying) return;
   const typeof_port(in_request) request = data(in_request);
@@ -286,7 +300,7 @@ phase_end() {
 
 next_event() {
   if (self->replying || self->shown != interrupts(self)) return cycle();
-  uint64_t first = self->shifting ? after(until(shifted)) : never();
+  uint64_t first = self->shifting && until(shifted) < until(looks) ? after(until(shifted)) : after(until(looks));
   const bool waits = param(instant) && self->receive_count == room(self);
   if (!waits && after(until(arrives)) < first) first = after(until(arrives));
   const bool counts = (self->fifo_control & UART_FIFO_ENABLE) && self->receive_count > 0 && until(neglected) > 0;

@@ -1,6 +1,10 @@
 """examples/host runs programs that need no operating system: serial port, script, power, absent devices; as the functional machine does."""
 
+import os
+import pty
 import re
+import subprocess
+import termios
 from pathlib import Path
 
 import pytest
@@ -71,20 +75,31 @@ def test_programs_run_as_on_the_functional_machine(root: Path, build_dir: Path, 
     elf = bare(ECHO, tmp_path / "echo.elf")
     reference = system.on_oracle(elf, False, build_dir, "--console-script", str(script))
     options = ["--quiet", "--kernel", elf, "--console_script", script]
-    done = run_sim(machine, *options, "--console", "whole", ok=None)
+    done = run_sim(machine, *options, "--console_output", "whole", ok=None)
     assert (done.status, (tmp_path / "whole").read_text()) == (reference.returncode, reference.stdout) == (7, ">ab\tbq")
     assert done.value("uart", "received") == 5 and "power: the machine was switched off with status 7" in done.err
 
     # A checkpoint while the script types, and the rest
-    run_sim(machine, *options, "--console", "first", "--cycles", 40_000, "--checkpoint", "point")
-    rest = run_sim(machine, "--quiet", "--restore", "point", "--console", "rest", ok=None)
+    run_sim(machine, *options, "--console_output", "first", "--cycles", 40_000, "--checkpoint", "point")
+    rest = run_sim(machine, "--quiet", "--restore", "point", "--console_output", "rest", ok=None)
     assert (tmp_path / "first").read_text() + (tmp_path / "rest").read_text() == ">ab\tbq" and rest.status == 7
     assert rest.stats["statistics"] == done.stats["statistics"]
 
     # A second that nothing happens in
     script.write_text("wait >\nafter 1 s\nsend q\n")
-    idle = run_sim(machine, *options, "--console", "idle", ok=None, timeout=30)
+    idle = run_sim(machine, *options, "--console_output", "idle", ok=None, timeout=30)
     assert idle.status == 7 and idle.stats["run"]["skipped_cycles"] > 199_990_000
+
+    # Somebody at the terminal, which is as before afterwards
+    controller, terminal = pty.openpty()
+    state = termios.tcgetattr(terminal)
+    command = [machine, "--quiet", "--kernel", bare(ECHO, tmp_path / "echo.elf"), "--console", "true"]
+    with subprocess.Popen(command, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout.read(1) == b">"
+        os.write(controller, b"abq")
+        printed, told = running.communicate(timeout=60)
+    assert (running.returncode, printed) == (7, b"abq") and b"what is typed comes from a terminal: this run is not repeatable" in told
+    assert termios.tcgetattr(terminal) == state
 
     # What is absent: PCI functions, virtio devices, everything else
     for address, status in ((0xBB000000, 0xFF), (0xBF002000, 0), (0xBC000000, 7), (0xBF003000, 7), (0xA4000000, 7), (0xBF000910, 1)):
@@ -97,7 +112,7 @@ def test_programs_run_as_on_the_functional_machine(root: Path, build_dir: Path, 
 def test_a_big_endian_host(root: Path, build_dir: Path, build_sim, run_sim, tmp_path: Path) -> None:
     machine = build_sim(root / "examples/host/host.lss", "-D", "big_endian=true")
     (tmp_path / "script").write_text("wait >\nsend abq\n")
-    done = run_sim(machine, "--quiet", "--kernel", bare(ECHO, tmp_path / "x.elf", True), "--console_script", "script", "--console", "out", ok=None)
+    done = run_sim(machine, "--quiet", "--kernel", bare(ECHO, tmp_path / "x.elf", True), "--console_script", "script", "--console_output", "out", ok=None)
     assert (done.status, (tmp_path / "out").read_text()) == (7, ">abq")
     assert re.search("switched off with status 7", done.err)
 
@@ -107,6 +122,6 @@ def test_a_boot_in_lockstep(root: Path, build_dir: Path, build_sim, run_sim, tmp
     """Every instruction from reset to the end of /init is what the functional processor does."""
     software = guest(build_dir)
     machine = build_sim(root / "examples/host/host.lss", "-D", "lockstep=true")
-    done = run_sim(machine, "--quiet", "--kernel", software.vmlinux, "--dtb", software.tree, "--initramfs", software.initramfs, "--console", "out", "--time", "3 s", timeout=900)
+    done = run_sim(machine, "--quiet", "--kernel", software.vmlinux, "--dtb", software.tree, "--initramfs", software.initramfs, "--console_output", "out", "--time", "3 s", timeout=900)
     assert done.stats["run"]["ended"] == "power: the machine was switched off"
     assert done.value("core", "compared") > 20_000_000 and done.value("core", "compared_exceptions") > 5_000

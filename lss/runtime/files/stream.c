@@ -174,6 +174,11 @@ void stream_printf(stream *s, const char *format, ...) {
   s->records++;
 }
 
+void stream_flush(stream *s) {
+  HostFile *file = output(s);
+  if (fflush(file->out) != 0) spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
+}
+
 // One that was written beyond where its stream is.
 static void cut(HostFile *file) {
   const stream *s = file->owner;

@@ -34,6 +34,17 @@ void stream_write_open(stream *s, const char *path);
 void stream_write(stream *s, const void *bytes, size_t size);
 void stream_printf(stream *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// What was written is to be seen at once.
+void stream_flush(stream *s);
+
+// ---- A terminal ------------------------------------------------------------------------------------------------
+// Standard input as it comes, a character at a time and without echo when it is a terminal.  A run that reads it is not
+// repeatable.
+void stream_terminal_open(stream *s);
+// The next character; false when there is none.  Waits for one up to a millisecond, so that what has nothing else to do
+// lets no more time pass in the simulation than goes by.
+bool stream_terminal_read(stream *s, uint8_t *character);
+
 bool stream_is_open(const stream *s);
 
 // ---- Packets: pcap and pcapng in, pcap with nanoseconds out, Ethernet frames without FCS

@@ -239,6 +239,17 @@ def test_a_script_that_is_wrong(line: str, bench: Bench) -> None:
     assert len(error) == 1 and "typed:2: expected 'wait TEXT', 'send TEXT' or 'after TIME', such as 'after 10 ms'" in error[0]
 
 
+def test_a_terminal(bench: Bench) -> None:
+    """Or whatever standard input is: characters arrive in order, no closer than they may, and the run says what it is."""
+    device = uart(bench, "line_control = 3;")
+    command = [device.memory.simulator, "--quiet", "--cycles", "2000", "--set", "dut.terminal=true"]
+    done = subprocess.run(command, input="xyz", capture_output=True, text=True)
+    assert done.returncode == 0 and "what is typed comes from a terminal: this run is not repeatable" in done.stderr
+    came = [tuple(map(int, line.split()[1:])) for line in done.stdout.splitlines() if line.startswith("@received")]
+    assert [character for _, character in came] == [*b"xyz"[: len(came)]] and came
+    assert all(after[0] - before[0] >= CHARACTER for before, after in zip(came, came[1:], strict=False))
+
+
 def test_characters_that_take_no_time(bench: Bench) -> None:
     """They leave in the cycle in which they are written, and arrive as long as there is room."""
     device = uart(bench, "instant = true;")
