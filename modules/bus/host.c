@@ -1,16 +1,10 @@
 // host.c: host memory, I/O bus, window accesses and interrupts; see host.lss.
 #include <string.h>
 
-#include "bus/host.h"
-#include "generic/fault_plan.h"
+#include "bus/bus_transfer.h"
 #include "memory/memory_arbiter.h"
 
 #define NOW ((uint64_t)now() * 1000)
-
-// A time parameter, femtoseconds, in thousandths of a tick.
-static uint64_t ticks_of(int64_t femtoseconds) {
-  return (uint64_t)((unsigned __int128)femtoseconds * ticks_per_second() / 1000000000000u);
-}
 
 // Copies what one request of the software carries, mostly all that its port holds.
 static inline void copy(void *to, const void *from, uint32_t size) {
@@ -22,8 +16,7 @@ static inline void copy(void *to, const void *from, uint32_t size) {
 
 // What a bus word takes.
 static uint64_t time_of_word(const self_t *self) {
-  double word = (double)ticks_per_second() * 1000.0 / (double)param(bus_clock) * (1.0 + param(overhead));
-  return (uint64_t)(word + 0.5);
+  return bus_word_time((double)param(bus_clock), param(overhead), ticks_per_second());
 }
 
 init() {
@@ -32,15 +25,8 @@ init() {
   for (int i = 0; i < width(memory_request); i++) self->reply_cycle[i] = never();
   random_seed(&self->rng);
   const char *wrong = NULL;
-  if (!fault_plan_valid(param(faults), host_faults, HOST_FAULTS, &wrong))
-    sim_input_error("faults: '%s' is not a rule; rules are KIND@N, KIND/N or KIND%%P, kinds read_abort, read_parity, "
-                    "write_abort and write_parity",
-                    wrong);
-}
-
-// Bus words from the first one up to and with the one that holds byte `moved` - 1 of the transfer.
-static uint64_t words_up_to(uint32_t first_byte, uint32_t moved) {
-  return (first_byte + moved + (uint32_t)param(bus_width) - 1) / (uint32_t)param(bus_width);
+  if (!fault_plan_valid(param(faults), bus_faults, BUS_FAULTS, &wrong))
+    sim_input_error("faults: '%s' " BUS_FAULT_KINDS, wrong);
 }
 
 static uint32_t beat_bytes(const self_t *self) {
@@ -123,28 +109,26 @@ phase_start() {
 
 // Whether a transfer that begins is to fail, and how: its number is that of its direction.
 static void draw_fault(self_t *self) {
-  const int first = self->write ? HOST_FAULT_WRITE_ABORT : HOST_FAULT_READ_ABORT,
-            end = self->write ? HOST_FAULTS : HOST_FAULT_WRITE_ABORT;
   const uint64_t number = self->begun[self->write];
-  int struck = FAULT_STRIKES(param(faults), host_faults, HOST_FAULTS, first, end, number, random_bits(&self->rng));
+  int struck = BUS_FAULT_STRIKES(param(faults), self->write, number, random_bits(&self->rng));
   self->fault = struck;
   if (struck < 0) return;
-  bool aborts = struck == HOST_FAULT_READ_ABORT || struck == HOST_FAULT_WRITE_ABORT;
+  bool aborts = struck == BUS_FAULT_READ_ABORT || struck == BUS_FAULT_WRITE_ABORT;
   self->bad |= aborts;
   self->corrupts = !aborts;
 }
 
 // The device gets the error in this cycle.
 static void count_fault(self_t *self, int fault) {
-  count(read_aborts, fault == HOST_FAULT_READ_ABORT);
-  count(read_parity, fault == HOST_FAULT_READ_PARITY);
-  count(write_aborts, fault == HOST_FAULT_WRITE_ABORT);
-  count(write_parity, fault == HOST_FAULT_WRITE_PARITY);
+  count(read_aborts, fault == BUS_FAULT_READ_ABORT);
+  count(read_parity, fault == BUS_FAULT_READ_PARITY);
+  count(write_aborts, fault == BUS_FAULT_WRITE_ABORT);
+  count(write_parity, fault == BUS_FAULT_WRITE_PARITY);
 }
 
 // The interrupt line has changed.
 __attribute__((noinline)) static void change_line(self_t *self, bool line) {
-  self->interrupt_at = line ? now() + (ticks_of(param(interrupt_latency)) + 999) / 1000 : never();
+  self->interrupt_at = line ? now() + (bus_time(param(interrupt_latency), ticks_per_second()) + 999) / 1000 : never();
   count(interrupts, line);
   self->line = line;
   self->line_cycle = cycle() + 1;
@@ -152,7 +136,7 @@ __attribute__((noinline)) static void change_line(self_t *self, bool line) {
 
 // When the bus has carried `moved` bytes of the transfer.
 static uint64_t carried(const self_t *self, uint32_t moved) {
-  return self->start + words_up_to(self->first_byte, moved) * self->word_time;
+  return self->start + bus_words(self->first_byte, moved, (uint32_t)param(bus_width)) * self->word_time;
 }
 
 // The next beat moves in the first cycle whose edge is not before its last byte.
@@ -211,10 +195,11 @@ static void begin_transfer(self_t *self, int lane) {
   self->bad = offset > (uint64_t)param(memory_bytes) || offset + request.length > (uint64_t)param(memory_bytes);
   self->start = self->free_at > self->waiting_since[lane] ? self->free_at : self->waiting_since[lane];
   self->word_time = time_of_word(self);
-  const uint64_t latency = request.write || param(read_latency) == 0 ? 0 : ticks_of(param(read_latency));
+  const uint64_t latency =
+      request.write || param(read_latency) == 0 ? 0 : bus_time(param(read_latency), ticks_per_second());
   self->start += latency;
-  uint64_t words = words_up_to(self->first_byte, request.length);
-  count(busy, (words * self->word_time + latency) * 1000000 / ticks_per_second());
+  uint64_t words = bus_words(self->first_byte, request.length, (uint32_t)param(bus_width));
+  count(busy, bus_nanoseconds(words * self->word_time + latency, ticks_per_second()));
   self->begun[request.write]++;
   if (request.write) {
     count(writes);
@@ -240,18 +225,12 @@ static void arbitrate(self_t *self) {
     uint64_t begin = self->free_at > self->window_since ? self->free_at : self->window_since;
     const uint64_t word = time_of_word(self);
     self->free_at = begin + word;
-    count(busy, word * 1000000 / ticks_per_second());
+    count(busy, bus_nanoseconds(word, ticks_per_second()));
     self->window_state = host_window_offered;
     return;
   }
   int lane = call(policy, self->waiting_lanes, self->last);
   if (lane >= 0 && lane < 64 && (self->waiting_lanes >> lane & 1)) begin_transfer(self, lane);
-}
-
-// The instant from which on a cycle ends when the bus is free.
-static uint64_t free_from(const self_t *self) {
-  uint64_t end = self->free_at / 1000 + 1;
-  return end > clock_period() ? end - clock_period() : 0;
 }
 
 // Until when nothing happens by itself, and whether that is then a plain beat.
@@ -263,7 +242,9 @@ static inline void schedule_wake(self_t *self) {
   else if (self->active)
     self->wake = self->ready_at;
   else
-    self->wake = self->waiting_lanes || self->window_state == host_window_waits ? free_from(self) : never();
+    self->wake = self->waiting_lanes || self->window_state == host_window_waits
+                     ? bus_free_from(self->free_at, clock_period())
+                     : never();
 }
 
 // The software accesses its own memory; the reply leaves in the next cycle.
@@ -363,7 +344,8 @@ phase_end() {
       }
     }
   }
-  if (!self->active && (self->waiting_lanes || self->window_state == host_window_waits) && now() >= free_from(self))
+  if (!self->active && (self->waiting_lanes || self->window_state == host_window_waits) &&
+      now() >= bus_free_from(self->free_at, clock_period()))
     arbitrate(self);
   schedule_wake(self);
 }
