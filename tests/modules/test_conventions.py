@@ -135,6 +135,7 @@ ASK_FOR_TIME = {
     "level_synchronizer": "compares instants of two clocks",
     "memory_crossing": "compares instants of two clocks",
     "host": "times of the bus, in ticks of all clocks",
+    "pci_bus": "times of the bus, in ticks of all clocks",
     "ethernet": "times of the wire, in ticks of all clocks",
     "station": "times of the wire, in ticks of all clocks",
     "traffic_replay": "times of the files, in nanoseconds",

@@ -1,0 +1,257 @@
+/* pci_bus.c: transactions and transfers on a PCI bus; see pci_bus.lss. */
+#include <string.h>
+
+#include "bus/bus_transfer.h"
+#include "memory/memory_arbiter.h"
+
+#define NOW ((uint64_t)now() * 1000)
+
+init() {
+  self->last = self->fault = -1;
+  self->ready_at = never();
+  random_seed(&self->rng);
+  const char *wrong = NULL;
+  if (!fault_plan_valid(param(faults), bus_faults, BUS_FAULTS, &wrong))
+    sim_input_error("faults: '%s' " BUS_FAULT_KINDS, wrong);
+}
+
+/* ---- The transfer on the bus ---- */
+static uint32_t beat_bytes(const self_t *self) {
+  const uint32_t left = self->length - self->moved;
+  return left < 8 ? left : 8;
+}
+
+static uint64_t carried(const self_t *self, uint32_t moved) {
+  return self->start + bus_words(self->first_byte, moved, (uint32_t)param(bus_width)) * self->word_time;
+}
+
+static void await_beat(self_t *self) {
+  self->ready_at = (carried(self, self->moved + beat_bytes(self)) + 999) / 1000;
+}
+
+static bool moves(const self_t *self, bool write) {
+  return self->active && self->write == write && now() >= self->ready_at;
+}
+
+/* Whether no data move between memory and the master. */
+static bool aborted(const self_t *self) {
+  return self->fault == BUS_FAULT_READ_ABORT || self->fault == BUS_FAULT_WRITE_ABORT;
+}
+
+/* Whether the beat of a write that moves now is not stored. */
+static bool swallowed(const self_t *self) {
+  return aborted(self) || (self->fault == BUS_FAULT_WRITE_PARITY && self->moved == 0);
+}
+
+/* Whether the processors' transaction is at the targets in this cycle. */
+static bool arrived(const self_t *self) {
+  return self->phase == host_window_offered && now() >= self->arrives;
+}
+
+/* ---- Signals ---- */
+phase_start() {
+  for (int i = 0; i < width(initiator_reply); i++)
+    send_if(initiator_reply, i, self->phase == host_window_replied, self->reply);
+  for (int i = 0; i < width(target_request); i++)
+    send_if(target_request, i, arrived(self) && (self->silent >> i & 1), self->request);
+  for (int i = 0; i < width(memory_request); i++) send_if(memory_request, i, self->requesting, self->at_memory);
+  for (int i = 0; i < width(master_request); i++) accept(master_request, i, !(self->waiting_lanes >> i & 1));
+}
+
+handler(give) {
+  const bool gives = moves(self, true) && !self->requesting && !swallowed(self);
+  bus_beat beat = {0};
+  bool any = false;
+  for (int i = 0; i < width(master_write_data); i++) {
+    if (i != self->lane || !gives || !some(master_write_data, i)) continue;
+    beat = item(master_write_data, i);
+    any = true;
+  }
+  for (int i = 0; i < width(memory_write_data); i++) send_if(memory_write_data, i, any, beat);
+}
+
+handler(give_surely) {
+  bool surely = false;
+  for (int i = 0; i < width(master_write_data); i++) surely |= i == self->lane && enabled(master_write_data, i);
+  for (int i = 0; i < width(memory_write_data); i++) enable(memory_write_data, i, surely);
+}
+
+handler(take) {
+  const bool ready = moves(self, true) && !self->requesting && (swallowed(self) || acked(memory_write_data));
+  for (int i = 0; i < width(master_write_data); i++) accept(master_write_data, i, ready && i == self->lane);
+}
+
+/* What memory has read reaches the master; the error of a write, and a read that is aborted, have no data. */
+handler(show) {
+  const bool reads = moves(self, false) && !self->requesting, made = aborted(self);
+  bus_beat beat = {.count = (uint8_t)beat_bytes(self), .last = true, .error = true};
+  const bool comes = width(memory_read_data) && some(memory_read_data, 0);
+  if (reads && made) {
+    beat.last = beat.error = beat_bytes(self) == self->length - self->moved;
+  } else if (comes) {
+    beat = data(memory_read_data);
+    if (self->fault == BUS_FAULT_READ_PARITY) {
+      if (self->moved == 0) beat.bytes ^= 1;
+      beat.error |= beat.last;
+    }
+  }
+  const bus_beat failure = {.last = true, .error = true};
+  for (int i = 0; i < width(master_read_data); i++) {
+    if (self->failed && self->failed_lane == i)
+      send(master_read_data, i, failure);
+    else
+      send_if(master_read_data, i, reads && i == self->lane && (made || comes), beat);
+  }
+}
+
+handler(show_surely) {
+  for (int i = 0; i < width(master_read_data); i++)
+    enable(master_read_data, i, (self->failed && self->failed_lane == i) || aborted(self) || enabled(memory_read_data));
+}
+
+handler(have) {
+  bool taken = false;
+  for (int i = 0; i < width(master_read_data); i++)
+    taken |= moves(self, false) && !self->requesting && !aborted(self) && i == self->lane &&
+             !(self->failed && self->failed_lane == i) && acked(master_read_data, i);
+  for (int i = 0; i < width(memory_read_data); i++) accept(memory_read_data, i, taken);
+}
+
+/* ---- Transfers ---- */
+static void count_fault(self_t *self, int fault) {
+  count(read_aborts, fault == BUS_FAULT_READ_ABORT);
+  count(read_parity, fault == BUS_FAULT_READ_PARITY);
+  count(write_aborts, fault == BUS_FAULT_WRITE_ABORT);
+  count(write_parity, fault == BUS_FAULT_WRITE_PARITY);
+}
+
+/* A beat of so many bytes has moved; an end that made the bus wait shifts the rest. */
+static void advance(self_t *self, uint32_t bytes) {
+  self->moved += bytes;
+  const uint64_t limit = carried(self, self->moved) + (uint64_t)clock_period() * 1000;
+  if (NOW > limit) self->start += NOW - limit;
+  if (self->moved < self->length) {
+    await_beat(self);
+    return;
+  }
+  self->active = false;
+  self->ready_at = never();
+  self->free_at = carried(self, self->moved);
+  count_fault(self, self->fault);
+  if (self->write && self->fault >= 0) {
+    self->failed = true;
+    self->failed_lane = self->lane;
+  }
+  self->fault = -1;
+}
+
+static void begin_transfer(self_t *self, int lane) {
+  const bus_request request = self->waiting[lane];
+  const uint64_t ticks = ticks_per_second();
+  self->waiting_lanes &= ~(UINT64_C(1) << lane);
+  self->last = self->lane = lane;
+  self->active = true;
+  self->write = request.write;
+  self->length = request.length;
+  self->moved = 0;
+  self->first_byte = (uint32_t)request.address & (uint32_t)(param(bus_width) - 1);
+  self->word_time = bus_word_time((double)param(bus_clock), param(overhead), ticks);
+  self->start = self->free_at > self->waiting_since[lane] ? self->free_at : self->waiting_since[lane];
+  const uint64_t latency = request.write ? 0 : bus_time(param(read_latency), ticks);
+  self->start += latency;
+  count(busy, bus_nanoseconds(
+                  bus_words(self->first_byte, request.length, (uint32_t)param(bus_width)) * self->word_time + latency,
+                  ticks));
+  self->begun[request.write]++;
+  self->fault = -1;
+  if (request.write) {
+    count(writes);
+    count(written_bytes, request.length);
+  } else {
+    count(reads);
+    count(read_bytes, request.length);
+  }
+  if (param(faults)[0])
+    self->fault = BUS_FAULT_STRIKES(param(faults), request.write, self->begun[request.write], random_bits(&self->rng));
+  /* Of a write whose first beat is not stored memory is asked for the rest. */
+  const uint32_t lost = aborted(self) ? request.length : self->fault == BUS_FAULT_WRITE_PARITY ? beat_bytes(self) : 0;
+  self->at_memory =
+      (bus_request){.write = request.write, .address = request.address + lost, .length = request.length - lost};
+  self->requesting = self->at_memory.length > 0;
+  await_beat(self);
+  event(transfer, lane, request.write, request.address, request.length);
+}
+
+/* ---- The processors' transaction ---- */
+/* It is at the targets when it has crossed the bus. */
+static void begin_transaction(self_t *self) {
+  const uint64_t ticks = ticks_per_second(), word = bus_word_time((double)param(bus_clock), param(overhead), ticks);
+  self->free_at = (self->free_at > self->since ? self->free_at : self->since) + word;
+  count(busy, bus_nanoseconds(word, ticks));
+  self->arrives = (self->free_at + 999) / 1000;
+  self->phase = host_window_offered;
+  self->silent = 0;
+  for (int i = 0; i < width(target_request); i++)
+    if (!self->request.configuration || (self->request.address >> 15 & 31) == (uint32_t)param(device_numbers)[i])
+      self->silent |= 1u << i;
+  self->reply = (pci_reply){.error = true, .data = UINT64_MAX};
+}
+
+static void follow_transaction(self_t *self, uint32_t replied) {
+  if (self->phase == host_window_replied) self->phase = host_window_idle;
+  if (arrived(self)) self->phase = host_window_open;
+  if (self->phase != host_window_open) return;
+  self->silent &= ~replied;
+  if (self->silent) return;
+  count(unclaimed, !self->reply.claimed);
+  self->phase = host_window_replied;
+}
+
+/* ---- What happens ---- */
+phase_end() {
+  uint32_t replied = 0;
+  for (int i = 0; i < width(target_reply); i++) {
+    if (!transferred(target_reply, i)) continue;
+    replied |= 1u << i;
+    if (item(target_reply, i).claimed) self->reply = item(target_reply, i);
+  }
+  follow_transaction(self, replied);
+  if (transferred(initiator_request)) {
+    self->request = data(initiator_request);
+    self->since = NOW;
+    self->phase = host_window_waits;
+    count(transactions);
+  }
+  for (int i = 0; i < width(master_request); i++) {
+    if (!transferred(master_request, i)) continue;
+    self->waiting[i] = data(master_request, i);
+    self->waiting_since[i] = NOW;
+    self->waiting_lanes |= UINT64_C(1) << i;
+    if (self->waiting[i].length == 0) sim_error("master %d requests a bus transfer of no bytes", i);
+  }
+  if (transferred(memory_request)) self->requesting = false;
+  uint32_t bytes = 0;
+  for (int i = 0; i < width(master_request); i++) {
+    if (!self->active || i != self->lane) continue;
+    if (self->write && transferred(master_write_data, i)) bytes = item(master_write_data, i).count;
+    if (self->write || (self->failed && self->failed_lane == i)) continue;
+    if (transferred(master_read_data, i)) bytes = item(master_read_data, i).count;
+  }
+  self->failed = false;
+  if (bytes) advance(self, bytes < beat_bytes(self) ? bytes : beat_bytes(self));
+  if (self->active || now() < bus_free_from(self->free_at, clock_period())) return;
+  if (self->phase == host_window_waits) {
+    begin_transaction(self);
+    return;
+  }
+  const int lane = self->waiting_lanes ? call(policy, self->waiting_lanes, self->last) : -1;
+  if (lane >= 0 && lane < 64 && (self->waiting_lanes >> lane & 1)) begin_transfer(self, lane);
+}
+
+next_event() {
+  const bool busy = self->active || self->requesting || self->failed || self->waiting_lanes ||
+                    (self->phase != host_window_idle && self->phase != host_window_open);
+  return busy ? cycle() : never();
+}
+
+#undef NOW
