@@ -63,6 +63,10 @@ static inline uint32_t first_run(const self_t *self, uint32_t *from) {
 }
 
 handler(offer) {
+  if (__builtin_expect(!self->used && get(outcome) != uncached_outcome_passes, true)) {
+    send_nothing(out_request);
+    return;
+  }
   typeof_port(out_request) request = {0};
   if (leaves(self, get(outcome))) {
     uint32_t from;
@@ -95,6 +99,11 @@ handler(accept) {
 }
 
 handler(reply) {
+  if (__builtin_expect(get(outcome) == uncached_outcome_none && !some(out_reply), true)) {
+    send_nothing(in_reply);
+    enable(in_reply, true);
+    return;
+  }
   typeof_port(in_reply) reply = {0};
   bool any = true, committed = true;
   if (buffers(get(outcome))) {
@@ -152,6 +161,7 @@ static inline void note_reply(self_t *self, bool error) {
 }
 
 phase_end() {
+  if (__builtin_expect(!self->used && !some(in_request) && !some(out_reply), true)) return;
   if (get(outcome) == uncached_outcome_full) count(refusals);
   const typeof_port(in_request) request = data(in_request);
   const bool accepted = transferred(in_request);

@@ -108,6 +108,7 @@ init() {
   linux_boot_code(code, self->entry, param(dtb)[0] ? open_tree(self) : 0);
   for (int k = 0; k < LINUX_CODE; k++) number_to_memory(store_span(code, 4 * k, 4), &code[k], 4, param(big_endian));
   skip_written(self);
+  self->busy = true;
 }
 
 /* The next write: up to the end of the piece, or of the aligned `width` bits. */
@@ -124,6 +125,12 @@ static typeof_port(memory_request) next_write(const self_t *self) {
 
 /* ---- Signals and time ---- */
 phase_start() {
+  if (__builtin_expect(!self->busy, true)) {
+    send_nothing(memory_request);
+    send_nothing(rom_reply);
+    for (int i = 0; i < width(control); i++) send_nothing(control, i);
+    return;
+  }
   if (all_written(self))
     send_nothing(memory_request);
   else
@@ -148,7 +155,14 @@ static void serve_rom(self_t *self, typeof_port(rom_request) request) {
   if (request.sign) extend_sign(&self->reply.data, request.size, sizeof self->reply.data);
 }
 
+static bool all_started(const self_t *self) {
+  bool all = true;
+  for (int i = 0; i < width(control); i++) all &= self->started[i];
+  return all;
+}
+
 phase_end() {
+  if (__builtin_expect(!self->busy && !some(rom_request), true)) return;
   if (transferred(memory_reply)) {
     self->outstanding--;
     if (data(memory_reply).error)
@@ -167,12 +181,11 @@ phase_end() {
   }
   self->replying = transferred(rom_request);
   if (self->replying) serve_rom(self, data(rom_request));
+  self->busy = self->replying || !all_started(self);
 }
 
 next_event() {
-  bool all_started = true;
-  for (int i = 0; i < width(control); i++) all_started &= self->started[i];
-  const bool starts = !all_started && self->outstanding == 0;
+  const bool starts = !all_started(self) && self->outstanding == 0;
   return self->replying || !all_written(self) || starts ? cycle() : never();
 }
 
