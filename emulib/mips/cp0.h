@@ -95,12 +95,6 @@ static inline uint32_t mips_page_mask(uint32_t value) {
   return pattern ? value : 0;
 }
 
-/* EntryHi of a TLB entry after reset: no address matches, since that of the kernel's unmapped segment is not looked up.
- */
-static inline uint32_t mips_tlb_reset(unsigned entry) {
-  return 0x80000000u + entry * 0x2000u;
-}
-
 /* The shift register behind Random, which begins as MIPS_RANDOM_RESET, after a tlbwr. */
 #define MIPS_RANDOM_RESET 0xace1u
 static inline uint16_t mips_random_after(uint16_t x) {

@@ -158,7 +158,7 @@ struct mips_system {
 
 enum { MIPS_NO_EXCEPTION = 255 };
 
-/* After reset: pc at the reset vector, no TLB entry matches any address. */
+/* After reset: pc at the reset vector. */
 void mips_system_init(struct mips_system *m, struct mips_system_options options, struct mips_environment environment);
 /* Sets pc, with the next instruction behind it. */
 void mips_system_start(struct mips_system *m, uint32_t pc);

@@ -46,7 +46,6 @@ void mips_system_init(struct mips_system *m, struct mips_system_options options,
   m->cpu.random = MIPS_RANDOM_RESET;
   for (unsigned n = 0; n < options.tlb_entries; n++) m->cpu.tlb[n].hi = 0x80000000u + 2 * MIPS_PAGE * n;
   reset(m);
-  for (unsigned n = 0; n < options.tlb_entries; n++) m->cpu.tlb[n].hi = mips_tlb_reset(n);
   mips_system_start(m, MIPS_VECTOR_RESET);
   mips_timer_changed(m);
   mips_system_changed(m);
