@@ -3,6 +3,7 @@ system, with an interrupt line that is high by chance.  Memory answers after 1, 
 
 import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,17 @@ def compare(seed: int, big: bool, memory: str, machines: dict[bool, Path], tmp_p
 def test_random_program(seed: int, memory: str, big: bool, machines: dict[bool, Path], tmp_path: Path):
     """SEED=n in the environment starts at another seed."""
     assert compare(seed, big, memory, machines, tmp_path) > 50000
+
+
+def test_lockstep_goes_on_behind_a_checkpoint(machines: dict[bool, Path], tmp_path: Path):
+    """In another process, with the same memory and registers of the functional system."""
+    elf, point = system.assemble(fuzz_program(FIRST), tmp_path / "fuzz.elf", True), tmp_path / "point"
+    whole = on_core(machines[True], elf, tmp_path, True, KSEG0_CACHED, cycles=5000000)
+    first = on_core(machines[True], elf, tmp_path, True, KSEG0_CACHED, "--checkpoint", str(point), cycles=60000)
+    rest = subprocess.run([machines[True], "--restore", point, "--cycles", "5000000"], capture_output=True, text=True, timeout=120)
+    assert (whole.returncode, first.returncode, rest.returncode) == (0, 0, 0), rest.stderr
+    compared = [re.findall(r"^core +(compared\w*|believed) +(\d+)", done.stdout + done.stderr, re.MULTILINE) for done in (first, whole, rest)]
+    assert len(compared[0]) == 4 and compared[0] != compared[1] == compared[2]
 
 
 @pytest.mark.soak
