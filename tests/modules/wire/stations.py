@@ -1,6 +1,5 @@
 """Frames for a station and from it, built and taken apart by dpkt, and a bench around one."""
 
-import random
 import struct
 import zlib
 from dataclasses import dataclass, field
@@ -157,15 +156,3 @@ def stream(count: int, seed: int = 1, offset: int = 0) -> bytes:
         z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
         data += (z ^ (z >> 31)).to_bytes(8, "big")
     return data[offset % 8 :][:count]
-
-
-def damage(rng: random.Random, frame: bytes) -> bytes:
-    """A frame with a few bytes changed, cut or longer."""
-    data = bytearray(frame)
-    for _ in range(rng.randrange(1, 4)):
-        data[rng.randrange(12, len(data))] = rng.randrange(256)
-    if rng.random() < 0.3:
-        data = data[: rng.randrange(14, len(data))]
-    if rng.random() < 0.1:
-        data += rng.randbytes(rng.randrange(1, 200))
-    return bytes(data[:1514])
