@@ -430,6 +430,11 @@ static bool sends_udp(const self_t *self) {
   return self->host != 0 && (param(udp_count) == 0 || self->udp_begun < (uint64_t)param(udp_count));
 }
 
+// Whether the line is free for a request for the host's address, when it is due.
+static bool needs_arp(const self_t *self) {
+  return self->linked && !self->line.playing && self->host_mac == 0 && sends_udp(self);
+}
+
 // The instant of the cycle in which a frame begins that may start at `ready`.
 static uint64_t begins_at(const self_t *self, uint64_t ready) {
   return ethernet_reached((ready > self->line.line_free ? ready : self->line.line_free) + 1, clock_period());
@@ -446,6 +451,7 @@ static bool begins_now(self_t *self, uint64_t ready) {
 // The line is free: replies go first, then streams in turn, then what the station says by itself.
 static void choose_frame(self_t *self) {
   self->line.wake = never();
+  if (!self->linked) return;
   if (self->queue_count && begins_now(self, self->queue_ready[self->queue_first])) {
     begin_reply(self);
     return;
@@ -495,7 +501,11 @@ phase_end() {
   if (transferred(from_device)) take(self, &data(from_device));
   for (int i = 0; i < param(connections); i++)
     if (__builtin_expect(until(tcp_due[i]) == 0, 0)) expire(self, (uint32_t)i);
-  if (!self->line.playing && self->host_mac == 0 && until(arp_due) == 0 && sends_udp(self)) self->line.wake = 0;
+  if (!self->linked && (width(ready) == 0 || (some(ready) && data(ready)))) {
+    self->linked = true;
+    self->line.wake = 0;
+  }
+  if (needs_arp(self) && until(arp_due) == 0) self->line.wake = 0;
   if (now() < self->line.wake) return;
   if (self->line.plain_at != never()) {
     self->line.position += 8;
@@ -523,7 +533,6 @@ next_event() {
   if (now() < self->incoming.opens_at + clock_period() && opens < first) first = opens;
   for (int i = 0; i < param(connections); i++)
     if (after(until(tcp_due[i])) < first) first = after(until(tcp_due[i]));
-  if (!self->line.playing && self->host_mac == 0 && sends_udp(self) && after(until(arp_due)) < first)
-    first = after(until(arp_due));
+  if (needs_arp(self) && after(until(arp_due)) < first) first = after(until(arp_due));
   return first;
 }

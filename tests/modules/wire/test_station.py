@@ -282,3 +282,13 @@ between[1].out -> far.from_device;
     replies = list(packets.read(ran.directory / "out"))
     assert len(replies) == 4 and ran.stat("far", "damaged_out") == 0
     assert replies[1].data[42:] == requests[1][42:]
+
+
+def test_nothing_is_sent_before_the_device_is_ready(bench: Bench) -> None:
+    """In cycle 1000 it is; it may have sent before, and it does not matter that it is not ready any more later."""
+    netlist = WATCHED + "instance can : source; can.out -> dut.ready : bool;\n"
+    values = {"can.script": "can", "device.script": "script", "out.record": "out", "dut.udp_to": "192.0.2.9"}
+    files = {"can": "".join(f"{cycle} 1 once\n" for cycle in range(1000, 1010)), "script": "".join(beats(with_fcs(echo()), 1) + beats(with_fcs(echo()), 2000))}
+    frames = stations.frames_of(bench.run(bench.build(netlist), 4900, values, files=files))
+    assert [one.first for one in frames] == [first_beat(NS * 1000), first_beat(NS * 1000 + 84 * BYTE), first_beat(end_of(echo(), 2000))]
+    assert [one.ethernet.type for one in frames] == [dpkt.ethernet.ETH_TYPE_IP, dpkt.ethernet.ETH_TYPE_ARP, dpkt.ethernet.ETH_TYPE_IP]
