@@ -135,6 +135,14 @@ def test_boot_on_the_host_machine(software: Guest, host: Path, build_dir: Path, 
     assert rest[2]["statistics"] == whole[2]["statistics"]
 
 
+def test_boot_with_the_times_of_characters(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """Nothing is lost at the end; what the kernel does beside may be done earlier."""
+    machine = tmp_path / "timed"
+    subprocess.run([build_dir / "bin/lss", "build", root / "examples/host/host.lss", "-D", "instant_uart=false", "-o", machine], check=True)
+    status, console, _ = on_host(software, machine, tmp_path)
+    assert status == 0 and sorted(comparable(console).splitlines()) == sorted(comparable(on_oracle(software, build_dir)[1]).splitlines())
+
+
 def test_a_shell_is_typed_to(packed, host: Path, build_dir: Path, tmp_path: Path) -> None:
     """By a script, on both machines; a checkpoint at the prompt serves another script."""
     made = packed("exec setsid cttyhack sh")
