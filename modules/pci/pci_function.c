@@ -81,6 +81,7 @@ phase_start() {
   for (int i = 0; i < width(window_request); i++)
     send_if(window_request, i, self->phase == pci_access_offered && self->bar == i, self->request);
   for (int i = 0; i < width(intx); i++) send(intx, i, pin(self));
+  for (int i = 0; i < width(value); i++) send(value, i, register_value(self, (uint32_t)param(value_offsets)[i] / 4));
 }
 
 handler(ask, i) {
@@ -123,6 +124,7 @@ handler(have, i) {
 static void set_level(self_t *self, bool level) {
   if (level == self->level) return;
   self->level = level;
+  set_until(shown_until, 2);
   count(interrupts, level);
   const uint64_t latency =
       device_cycles((uint64_t)param(interrupt_latency), 1000000000000000u, ticks_per_second(), clock_period());
@@ -142,6 +144,7 @@ phase_end() {
     if (!transferred(master_read_data, i) || !item(master_read_data, i).error) continue;
     count(aborts);
     self->file[COMMAND] |= MASTER_ABORT;
+    set_until(shown_until, 2);
   }
   if (self->phase == pci_access_replied) self->phase = pci_access_idle;
   for (int i = 0; i < width(window_request); i++) {
@@ -155,7 +158,8 @@ phase_end() {
 }
 
 next_event() {
-  if (self->phase == pci_access_replied || self->phase == pci_access_offered || self->shown != pin(self))
+  if (self->phase == pci_access_replied || self->phase == pci_access_offered || self->shown != pin(self) ||
+      until(shown_until))
     return cycle();
   return self->level && !(self->file[COMMAND] & NO_INTERRUPT) ? after(until(rises)) : never();
 }

@@ -31,6 +31,10 @@ requester.memory -> nic.requester;
 nic.bus["dma_read"] -> card.bus["dma_read"];
 nic.bus["dma_write"] -> card.bus["dma_write"];
 card.window -> nic.window;
+card.value["command"] -> nic.configuration["pci_command"];
+card.value["latency"] -> nic.configuration["pci_latency"];
+card.value["bar0"] -> nic.configuration["pci_base"];
+card.value["interrupt"] -> nic.configuration["pci_interrupt"];
 nic.interrupt -> card.interrupt;
 card.master["dma_read"] -> bus.master["dma_read"];
 card.master["dma_write"] -> bus.master["dma_write"];
@@ -49,7 +53,7 @@ nic.wire_out -> ethernet.from_device;
 ethernet.to_device -> nic.wire_in;
 nic.ready -> ethernet.ready;
 """
-SETUP = ["0 read 4 0x8000", "1 write 4 0x8010 0x1c000000", "2 write 2 0x8004 COMMAND"]
+SETUP = ["0 read 4 0x8000", "1 write 4 0x8010 0x1c000000", "2 write 2 0x8004 COMMAND", "3 write 2 0x800c 0x4020", "4 write 1 0x803c 0x13"]
 NAMES = ("requester", "configuration", "window", "software")
 
 
@@ -102,6 +106,15 @@ def test_the_window_and_dma(card: Card, mhz: int, width: int, state: int) -> Non
     assert replies[done].data == 0 and join(replies, parts)[5 : 5 + len(data)] == data
     assert b"".join(one.data.to_bytes(8, "little") for one in seen[-42:])[: len(data)] == data
     assert card.last.stat("bus", "written_bytes") == card.last.stat("bus", "read_bytes") == len(data)
+
+
+def test_the_window_shows_the_header(card: Card) -> None:
+    """What configuration software has set, whatever is written to the copy, and after a reset of the chip."""
+    copies = {0x00: 0x000112AE, 0x04: 0x02800006, 0x08: 0x02000001, 0x0C: 0x4020, 0x10: 0x1C000000, 0x3C: 0x113}
+    window = ["100 write 4 0x40 0x22000022", *(f"110 read 4 {at:#x}" for at in copies), *(f"120 write 4 {at:#x} 0xffffffff" for at in copies)]
+    window += ["130 write 4 0x40 0x08000008", "131 write 4 0x40 0x22000022", *(f"140 read 4 {at:#x}" for at in copies)]
+    _, _, replies, _ = card.run(Script(card.table), 800, window, [])
+    assert [one.data for one in replies[1:7]] == [one.data for one in replies[-6:]] == list(copies.values())
 
 
 def test_no_dma_without_leave_to_be_master(card: Card) -> None:

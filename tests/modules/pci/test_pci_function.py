@@ -117,6 +117,21 @@ def test_the_interrupt_is_a_level(bench: Bench, latency: int) -> None:
     assert ran.stat("dut", "interrupts") == 2
 
 
+def test_what_it_shows_of_the_header(bench: Bench) -> None:
+    """From the cycle after a write or an interrupt on, a pending one that is forbidden as well."""
+    text = f"""
+    import pci_types;
+    instance f : pci_function {{ {IDENTITY} bars = []; }};
+    instance line : source; instance ask : source; instance told : sink; instance seen : monitor; instance end : sink;
+    ask.out -> f.target.request : pci_request; f.target.reply -> told.in; line.out -> f.interrupt; f.value["command"] -> seen.in; seen.out -> end.in;
+    """
+    files = {"line": "".join(f"{k} 1\n" for k in range(30, 40)), "ask": f"5 {config(COMMAND, 0x402)}\n"}
+    ran = bench.run(bench.build(text), 60, {"line.script": "line", "ask.script": "ask", "seen.record": "seen"}, files=files)
+    values = [int(line.value or "0", 0) for line in read_monitor(ran.directory / "seen")]
+    assert values == [0x02800000] * 6 + [0x02800402] * 25 + [0x02880402] * 10 + [0x02800402] * 19
+    assert "register" in bench.refuse(text.replace('"command"', '"comand"'))
+
+
 def bus_request(address: int) -> str:
     return struct(write=True, address=address, length=16)
 
