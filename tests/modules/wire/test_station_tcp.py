@@ -132,6 +132,27 @@ def test_a_silent_client_is_given_up(bench: Bench) -> None:
     assert states(seen)[-1] == "closed" and seen.ran.stat("dut", "tcp_aborted") == 1
 
 
+def test_a_client_that_replies_is_not_given_up(bench: Bench) -> None:
+    """However often its closed window is probed."""
+    table = [syn(), *[ack(cycle, 0, window=0) for cycle in (300, 1000, 2000, 4000)]]
+    seen = talk(bench, table, tcp_send=10, tcp_retransmit="5us", tcp_retries=2)
+    assert shown(seen.segments) == ["S. 0 1 0"] + [". 1 1 1"] * 3 and states(seen)[-1] == "established"
+
+
+def test_after_progress_the_timer_has_its_first_time_again(bench: Bench) -> None:
+    seen = talk(bench, [syn(size=500), ack(300, 0, window=500), ack(2000, 500, window=500)], 4000, tcp_send=1000, tcp_retransmit="10us")
+    assert shown(seen.segments)[1:] == [". 1 1 500"] * 2 + ["P. 501 1 500"] * 2
+    starts = [one.first for one in seen.frames]
+    assert [starts[2] - starts[1], starts[4] - starts[3]] == pytest.approx([1000, 1000], abs=20)
+
+
+def test_the_window_of_an_older_segment_is_not_believed(bench: Bench) -> None:
+    """One that comes late says less than the one that overtook it."""
+    ahead, late = ack(1700, 1000, 10, b"b" * 10, window=1500), ack(2000, 1000, 0, b"a" * 10, window=9000)
+    seen = talk(bench, [syn(size=1000), ack(300, 0, window=1000), ahead, late], tcp_send=9000)
+    assert [(t.seq - S - 1, len(t.data)) for t in seen.segments if t.data] == [(0, 1000), (1000, 1000)]
+
+
 def test_a_lost_syn_of_the_station_is_sent_again(bench: Bench) -> None:
     seen = talk(bench, [syn(), syn(200), ack(2000, 0)], tcp_retransmit="10us")
     assert shown(seen.segments) == ["S. 0 1 0", ". 1 1 0", "S. 0 1 0"] and states(seen)[-1] == "established"
