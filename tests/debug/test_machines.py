@@ -9,7 +9,7 @@ import pytest
 from tests.debug.test_gdb import same_results, values
 
 NO_PROCESSORS = {"arbiter", "pipe_chain"}
-ELSEWHERE = {"single_core"}  # docs/debugging.md and test_gdb.py
+ELSEWHERE = {"single_core", "host"}  # docs/debugging.md and test_gdb.py; test_precise_core.py
 
 
 @dataclass

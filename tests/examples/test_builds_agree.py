@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.emulib.test_system import end
+from tests.isa import system
 from tests.isa.programs import assemble
 from tests.tree import found
 
@@ -72,6 +74,11 @@ def program(name: str, short: int, long: int) -> Callable[[str, Path, Path], lis
     return arguments
 
 
+def kernel(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
+    text = system.HEAD + system.START + WAITING.replace("PASSES", str(PASSES[length])).replace("EXIT 0", end(0))
+    return ["--kernel", str(system.assemble(text, tmp_path / f"{length}.elf", False)), "--cycles", "10000000"]
+
+
 def items(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
     return ["--set", "consumer.ready=0.4", "--cycles", "500" if length == "short" else "100000"]
 
@@ -92,6 +99,7 @@ def traffic(firmware: str | None, short: str, long: str) -> Callable[[str, Path,
 WORK = {
     "arbiter/arbiter": ([], items),
     "dual_core/dual_core": ([], waiting),
+    "host/host": (["-D", "memory=4 MiB"], kernel),
     "nic10g/nic10g": ([], traffic("nic10g", "60 us", "500 us")),
     "pipe_chain/pipe_chain": ([], items),
     "quad_core/quad_core": (["-D", "memory=8 MiB"], waiting),
