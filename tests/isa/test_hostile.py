@@ -61,7 +61,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Pa
 
 
 @BYTE_ORDERS
-@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("memory", [pytest.param(name, marks=[pytest.mark.soak] * (name == "slow")) for name in MEMORIES])
 def test_core_in_lockstep(memory: str, big: bool, expected, machines: dict[bool, Path], tmp_path: Path):
     elf, state = expected(big)
     assert checked(on_core(machines[big], elf, tmp_path, big, KSEG0_CACHED, "--quiet", *MEMORIES[memory], cycles=40000000)) == state
