@@ -329,6 +329,13 @@ static void emit_collector_code(GString *out, const Spec *spec) {
   }
 }
 
+// Saves or restores macros of these names: a module's own names may be words of the vocabulary, which the modules
+// behind it use.
+static void emit_macros(GString *out, const GPtrArray *names, const char *what) {
+  for (guint i = 0; i < names->len; i++)
+    g_string_append_printf(out, "#pragma %s(\"%s\")\n", what, (char *)names->pdata[i]);
+}
+
 Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
   Spec *spec = g_new0(Spec, 1);
   spec->example = instance;
@@ -357,16 +364,16 @@ Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
   emit_traces(out, instance);
   g_string_append(out, "#define self_t @S@_state\n#define SP_call(u) @S@_userpoint_##u\n");
   emit_functions(out, spec);
+  emit_macros(out, spec->source->defines, "push_macro");
+  emit_macros(out, spec->source->helpers, "push_macro");
   for (guint i = 0; i < spec->source->helpers->len; i++) {
     const char *helper = spec->source->helpers->pdata[i];
-    g_string_append_printf(out, "#define %s(...) @S@_helper_%s(__VA_ARGS__)\n", helper, helper);
+    g_string_append_printf(out, "#undef %s\n#define %s(...) @S@_helper_%s(__VA_ARGS__)\n", helper, helper, helper);
   }
   g_string_append_printf(out, "#include \"%s\"\n", instance->leaf->c_file); // a header's name knows no escapes
   emit_closed(out, instance->leaf->c_file, spec->source->lines);
-  for (guint i = 0; i < spec->source->helpers->len; i++)
-    g_string_append_printf(out, "#undef %s\n", (char *)spec->source->helpers->pdata[i]);
-  for (guint i = 0; i < spec->source->defines->len; i++)
-    g_string_append_printf(out, "#undef %s\n", (char *)spec->source->defines->pdata[i]);
+  emit_macros(out, spec->source->helpers, "pop_macro");
+  emit_macros(out, spec->source->defines, "pop_macro");
   emit_init(out, spec);
   emit_collector_code(out, spec);
   // Every macro of this specialisation ends with it.

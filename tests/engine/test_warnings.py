@@ -47,6 +47,15 @@ def test_no_warning_without_reason(lss, module) -> None:
     assert lss("check", "top.lss").err == ""
 
 
+def test_names_of_a_module_end_with_it(lss, module, tmp_path: Path) -> None:
+    """A function and a macro that are called like words which the next module uses."""
+    module()
+    (tmp_path / "own.lss").write_text("module own { outport out : uint32; handler show : -> out.data; }\n")
+    (tmp_path / "own.c").write_text("#define some 3\nstatic uint32_t transferred(uint32_t a) { return a; }\nhandler(show) { send(out, transferred(some)); }\n")
+    (tmp_path / "top.lss").write_text("instance s : own; instance a : m; s.out -> a.in;\n")
+    assert lss("check", "top.lss").err == ""
+
+
 @pytest.mark.parametrize(
     ("statement", "says"),
     [
