@@ -15,12 +15,12 @@ $(LINUX_OUT)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin linux_step | $(DEP
 	@mkdir -p $(@D)
 	package=$$(firmware/linux/fetch busybox-static $(BUILD)/downloads) \
 	  && firmware/linux/initramfs "$$package" $< "$(OVERLAY)" $@
-# The tree's numbers are those of the machine.
+# The tree's numbers are those of the machine, with all devices that it may have.
 LINUX_TREE := $(BUILD)/gen/firmware/linux/host.dts
 ALL += $(LINUX_TREE)
-$(BUILD)/gen/firmware/linux/host.json: $(call found,examples/host/*.lss) $(BUILD)/bin/lss $(LSS_LIBRARY)
+$(BUILD)/gen/firmware/linux/host.json: examples/host/host.lss $(call found,examples/tigon2/*.lss) $(BUILD)/bin/lss $(LSS_LIBRARY)
 	@mkdir -p $(@D)
-	$(BUILD)/bin/lss export $< -o $@
+	$(BUILD)/bin/lss export -I examples/tigon2 -D nic=true $< -o $@
 $(LINUX_TREE): $(BUILD)/gen/firmware/linux/host.json firmware/linux/host.dts firmware/tools/device_tree.py
 	$(PYTHON3) -B firmware/tools/device_tree.py $< firmware/linux/host.dts $@
 $(LINUX_OUT)/host.dtb: $(LINUX_TREE) $(LINUX_OUT)/initramfs.cpio firmware/linux/tree

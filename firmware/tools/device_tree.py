@@ -4,9 +4,9 @@
     device_tree.py MACHINE.json TEMPLATE OUTPUT
 
 MACHINE.json is from `lss export`.  In the template ${NAME.base}, ${NAME.size} and ${NAME.unit} (the base as nodes
-are called by it) are of an entry of the machine's memory_map, ${NAME.interrupt} is the number in the key of the lane
-to which the instance's interrupt leads, ${NAME.frequency} is that of a clock, and every other ${NAME.FIELD} a
-parameter of an instance.
+are called by it) are of an entry of the machine's memory_map, ${NAME.interrupt} and ${NAME.intx} are the number in the
+key of the lane to which that port of the instance leads, ${NAME.frequency} is that of a clock, and every other
+${NAME.FIELD} a parameter of an instance.  NAME may be a path.
 """
 
 import json
@@ -31,9 +31,9 @@ class Machine:
         self.clocks = {one["name"]: one["hertz_numerator"] // one["hertz_denominator"] for one in exported["clocks"]}
         self.connections = exported["connections"]
 
-    def interrupt(self, name: str) -> int:
+    def interrupt(self, name: str, port_name: str) -> int:
         """Follows an interrupt through what has one input and one output."""
-        port = f"{name}.interrupt"
+        port = f"{name}.{port_name}"
         for _ in self.connections:
             step = next((one for one in self.connections if one["from"] == port), None)
             if step is None:
@@ -41,7 +41,7 @@ class Machine:
             if match := re.search(r"\d+$", step.get("to_key", "")):
                 return int(match[0])
             port = step["to"].rpartition(".")[0] + ".out"
-        raise Unknown(f"the interrupt of {name} leads to no lane with a number in its key")
+        raise Unknown(f"the {port_name} of {name} leads to no lane with a number in its key")
 
     def value(self, name: str, field: str) -> str:
         if field in ("base", "size", "unit") and name in self.map:
@@ -49,8 +49,8 @@ class Machine:
             return f"{number:x}" if field == "unit" else f"{number:#x}"
         if field == "frequency" and name in self.clocks:
             return str(self.clocks[name])
-        if field == "interrupt":
-            return str(self.interrupt(name))
+        if field in ("interrupt", "intx"):
+            return str(self.interrupt(name, field))
         value = self.instances.get(name, {}).get(field)
         if isinstance(value, bool) or not isinstance(value, int):
             raise Unknown(f"the machine has no number {name}.{field}")
@@ -64,7 +64,7 @@ def main() -> int:
     machine, template, output = map(Path, sys.argv[1:])
     try:
         known = Machine(json.loads(machine.read_text()))
-        text = re.sub(r"\$\{(\w+)\.(\w+)\}", lambda match: known.value(match[1], match[2]), template.read_text())
+        text = re.sub(r"\$\{([\w.]+)\.(\w+)\}", lambda match: known.value(match[1], match[2]), template.read_text())
         output.write_text(text)
     except (OSError, Unknown, KeyError, json.JSONDecodeError) as error:
         print(f"linux: {template}: {error}", file=sys.stderr)

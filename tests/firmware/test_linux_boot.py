@@ -1,15 +1,13 @@
 """The host machine's software on QEMU, on the functional machine and on examples/host: it boots, does what it is told, ends the
 machine, and says the same each time and everywhere."""
 
-import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from harness.firmware import tool
-from tests.linux_guest import Guest, comparable, guest, on_host, on_oracle, on_qemu
+from tests.linux_guest import Guest, comparable, on_host, on_oracle, on_qemu
 
 pytestmark = pytest.mark.soak
 
@@ -53,11 +51,6 @@ def hello(folder: Path, *flags: str) -> Path:
     return folder / "hello"
 
 
-@pytest.fixture
-def software(build_dir: Path) -> Guest:
-    return guest(build_dir)
-
-
 def test_boot_on_qemu(software: Guest, tmp_path: Path) -> None:
     """It prints, runs the script and switches off; the console is the same twice, times included."""
     status, console = on_qemu(software, tmp_path)
@@ -67,29 +60,6 @@ def test_boot_on_qemu(software: Guest, tmp_path: Path) -> None:
     assert "init: /etc/rc.local ended with status 0" in lines and "system type\t\t: spinach-host" in lines
     assert not [line for line in lines if "not found" in line or "Kernel panic" in line]
     assert on_qemu(software, tmp_path) == (0, console)
-
-
-@pytest.fixture
-def packed(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> Callable[..., Guest]:
-    """packed(script, program, ...): the software with a script to run and programs of one's own."""
-
-    def run(*command: str | Path) -> str:
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-
-    def pack(script: str, *programs: Path) -> Guest:
-        overlay, made = tmp_path / "overlay", Guest(software.vmlinux, tmp_path / "initramfs.cpio", tmp_path / "host.dtb")
-        (overlay / "etc").mkdir(parents=True)
-        (overlay / "etc/rc.local").write_text(script)
-        (overlay / "bin").mkdir()
-        for program in programs:
-            shutil.copy(program, overlay / "bin")
-        steps = root / "firmware/linux"
-        busybox = run(steps / "fetch", "busybox-static", build_dir / "downloads")
-        run(steps / "initramfs", busybox, build_dir / "firmware/tigon2/tg2.bin", overlay, made.initramfs)
-        run(steps / "tree", build_dir / "gen/firmware/linux/host.dts", made.initramfs, made.tree)
-        return made
-
-    return pack
 
 
 def test_own_program_in_the_initramfs(packed, build_dir: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The Tigon-2, as it is, as a function on a PCI bus behind a bridge: probing, its window, DMA both ways, its interrupt."""
+"""The Tigon-2 as a card on a PCI bus behind a bridge: probing, its window, DMA both ways, its interrupt."""
 
 from pathlib import Path
 
@@ -9,13 +9,9 @@ from tests.tigon2.chip import Script, join, register_table
 from tests.tigon2.test_contract import noise
 
 NETLIST = """
-import tigon2_nic;
 clock sram_clk = 100 MHz;
 instance requester : memory_source;
-instance nic : tigon2_nic { cpus = 0; cpu_clock = sram_clk; bus_clock = MHZ MHz; bus_bytes = BYTES; };
-instance card : pci_function {
-  vendor = 0x12ae; device = 1; class_code = 0x020000; revision = 1; bars = [16 KiB]; interrupt_bits = 1; masking_bits = 0x40;
-};
+instance card : tigon2_card { cpus = 0; cpu_clock = sram_clk; bus_clock = MHZ MHz; bus_bytes = BYTES; };
 instance bus : pci_bus { bus_clock = MHZ MHz; bus_width = BYTES; };
 instance bridge : pci_bridge { window_base = 0x1c000000; };
 instance configuration : memory_source;
@@ -27,15 +23,7 @@ instance memory : memory_state { size = 64 KiB; };
 instance ethernet : ethernet;
 instance line : monitor;
 instance lines : sink;
-requester.memory -> nic.requester;
-nic.bus["dma_read"] -> card.bus["dma_read"];
-nic.bus["dma_write"] -> card.bus["dma_write"];
-card.window -> nic.window;
-card.value["command"] -> nic.configuration["pci_command"];
-card.value["latency"] -> nic.configuration["pci_latency"];
-card.value["bar0"] -> nic.configuration["pci_base"];
-card.value["interrupt"] -> nic.configuration["pci_interrupt"];
-nic.interrupt -> card.interrupt;
+requester.memory -> card.requester;
 card.master["dma_read"] -> bus.master["dma_read"];
 card.master["dma_write"] -> bus.master["dma_write"];
 bus.target -> card.target;
@@ -49,9 +37,9 @@ software.memory -> arbiter.in["software"];
 arbiter.out -> memory.port;
 card.intx -> line.in;
 line.out -> lines.in;
-nic.wire_out -> ethernet.from_device;
-ethernet.to_device -> nic.wire_in;
-nic.ready -> ethernet.ready;
+card.wire_out -> ethernet.from_device;
+ethernet.to_device -> card.wire_in;
+card.ready -> ethernet.ready;
 """
 SETUP = ["0 read 4 0x8000", "1 write 4 0x8010 0x1c000000", "2 write 2 0x8004 COMMAND", "3 write 2 0x800c 0x4020", "4 write 1 0x803c 0x13"]
 NAMES = ("requester", "configuration", "window", "software")
