@@ -18,6 +18,15 @@ static const char *const bus_faults[BUS_FAULTS] = {"read_abort", "read_parity", 
   FAULT_STRIKES(plan, bus_faults, BUS_FAULTS, (write) ? BUS_FAULT_WRITE_ABORT : BUS_FAULT_READ_ABORT,                  \
                 (write) ? BUS_FAULTS : BUS_FAULT_WRITE_ABORT, at_number, draw)
 
+// Keeps what `who` number i requests, since `now_`, until its turn comes: in waiting, waiting_since, waiting_lanes.
+#define BUS_KEEP_REQUEST(i, who, request, now_)                                                                        \
+  do {                                                                                                                 \
+    self->waiting[i] = request;                                                                                        \
+    self->waiting_since[i] = now_;                                                                                     \
+    self->waiting_lanes |= UINT64_C(1) << (i);                                                                         \
+    if (self->waiting[i].length == 0) sim_error(who " %d requests a bus transfer of no bytes", i);                     \
+  } while (0)
+
 // A time in femtoseconds.
 static inline uint64_t bus_time(int64_t femtoseconds, uint64_t ticks) {
   return (uint64_t)((unsigned __int128)femtoseconds * ticks / 1000000000000u);

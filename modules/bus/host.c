@@ -324,11 +324,7 @@ phase_end() {
     }
     // Devices that request a transfer, and one that got an error.
     for (int i = 0; i < width(bus_request); i++) {
-      if (!transferred(bus_request, i)) continue;
-      self->waiting[i] = data(bus_request, i);
-      self->waiting_since[i] = NOW;
-      self->waiting_lanes |= UINT64_C(1) << i;
-      if (self->waiting[i].length == 0) sim_error("device %d requests a bus transfer of no bytes", i);
+      if (transferred(bus_request, i)) BUS_KEEP_REQUEST(i, "device", data(bus_request, i), NOW);
     }
     if (self->failed) count_fault(self, self->failed_fault);
     self->failed = false;

@@ -223,11 +223,7 @@ phase_end() {
     count(transactions);
   }
   for (int i = 0; i < width(master_request); i++) {
-    if (!transferred(master_request, i)) continue;
-    self->waiting[i] = data(master_request, i);
-    self->waiting_since[i] = NOW;
-    self->waiting_lanes |= UINT64_C(1) << i;
-    if (self->waiting[i].length == 0) sim_error("master %d requests a bus transfer of no bytes", i);
+    if (transferred(master_request, i)) BUS_KEEP_REQUEST(i, "master", data(master_request, i), NOW);
   }
   if (transferred(memory_request)) self->requesting = false;
   uint32_t bytes = 0;
