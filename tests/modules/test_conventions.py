@@ -146,6 +146,7 @@ ASK_FOR_TIME = {
     "register_bank": "timers count in a unit of their own; a reply's place is its cycle",
     "rtc_m48t02": "shows seconds since the start of the run",
     "dram_controller": "a reply says how long it took; refreshes are so far apart that they are counted later",
+    "memory_controller": "a reply says how long it took; refreshes of idle time are counted later",
     "sram_controller": "a reply says how long it took",
     "memory_source": "its script says in which cycle",
     "source": "its script says in which cycle",
