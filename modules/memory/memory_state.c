@@ -63,18 +63,6 @@ static bool reservation_valid(const self_t *self, const memory_written *writes, 
   return valid;
 }
 
-/* A number of `count` ones, 0 to 64. */
-static inline uint64_t ones(uint64_t count) {
-  return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
-}
-
-/* The length of the run of ones that begins at bit `first` of a number of `size` bytes. */
-static inline uint64_t run_of_ones(uint64_t number, uint64_t first, uint32_t size) {
-  if (first >= 8 * size) return 0;
-  uint64_t zeros = ~(number >> first);
-  return zeros ? (uint64_t)__builtin_ctzll(zeros) : 64;
-}
-
 /* All writes of this cycle, in their order: the plain ones by lane, then the others by lane.  `live[i]` says which
  * requests there are; `old` gets what a read-modify-write finds, or whether a store_conditional stored.  Returns
  * their number. */
@@ -110,12 +98,8 @@ static int gather(const self_t *self, const typeof_port(port_request) * requests
       uint64_t number = 0, operand = 0;
       memory_to_number(&number, before, request->size, param(big_endian));
       memcpy(&operand, &request->data, sizeof request->data < 8 ? sizeof request->data : 8);
-      old[i] = request->op == mem_op_take_run ? run_of_ones(number, operand, request->size) : number;
-      number = request->op == mem_op_swap        ? operand
-               : request->op == mem_op_fetch_add ? number + operand
-               : request->op == mem_op_fetch_and ? (number & operand)
-               : request->op == mem_op_take_run  ? number & ~(ones(old[i]) << (operand & 63))
-                                                 : (number | operand);
+      old[i] = request->op == mem_op_take_run ? memory_run_of_ones(number, operand, request->size) : number;
+      number = memory_modified(request->op, number, operand, request->size);
       number_to_memory(writes[count].bytes, &number, request->size, param(big_endian));
     }
     writes[count].offset = offset;

@@ -1,4 +1,5 @@
-/* memory_state.h: what a memory notes about the writes of one cycle; see memory_state.c. */
+/* memory_state.h: what a memory notes about the writes of one cycle, and what operations make of a number; see
+ * memory_state.c. */
 #ifndef MEMORY_STATE_H
 #define MEMORY_STATE_H
 
@@ -31,6 +32,34 @@ static inline uint64_t memory_merge(uint64_t number, uint32_t offset, uint32_t s
     number = (number & ~(UINT64_C(0xff) << to_shift)) | ((written >> from_shift & 0xff) << to_shift);
   }
   return number;
+}
+
+/* A number of `count` ones, 0 to 64. */
+static inline uint64_t memory_ones(uint64_t count) {
+  return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
+}
+
+/* The length of the run of ones that begins at bit `first` of a number of `size` bytes. */
+static inline uint64_t memory_run_of_ones(uint64_t number, uint64_t first, uint32_t size) {
+  if (first >= 8 * size) return 0;
+  uint64_t zeros = ~(number >> first);
+  return zeros ? (uint64_t)__builtin_ctzll(zeros) : 64;
+}
+
+/* Whether an operation reads a number and writes what it makes of it. */
+static inline bool memory_is_atomic(mem_op op) {
+  return (op >= mem_op_swap && op <= mem_op_fetch_or) || op == mem_op_take_run;
+}
+
+/* What such an operation makes of a number of `size` bytes. */
+static inline uint64_t memory_modified(mem_op op, uint64_t number, uint64_t operand, uint32_t size) {
+  switch (op) {
+  case mem_op_swap: return operand;
+  case mem_op_fetch_add: return number + operand;
+  case mem_op_fetch_and: return number & operand;
+  case mem_op_take_run: return number & ~(memory_ones(memory_run_of_ones(number, operand, size)) << (operand & 63));
+  default: return number | operand;
+  }
 }
 
 #endif

@@ -1,0 +1,319 @@
+/* system_bus.c: a snooping bus with split transactions; see system_bus.lss.
+ *
+ * A transaction is in a slot until it has ended; `order` has the slots from the oldest to the youngest, which is the
+ * order of their addresses on the bus.  So the answer of an agent is for the oldest slot that misses one of it. */
+#include <string.h>
+
+#include "memory/memory_access.h"
+#include "memory/memory_arbiter.h"
+
+#define BUS_LINE   ((uint32_t)param(line))
+#define BUS_MEMORY (-1) /* as the driver of the bus */
+#define BUS_BEATS  ((uint64_t)(param(line) > param(width) ? param(line) / param(width) : 1))
+
+/* Whether a transaction ends with data for its agent, and whether it sends some to memory. */
+static inline bool fills(bus_op op) {
+  return op == bus_op_read_shared || op == bus_op_read_exclusive || op == bus_op_upgrade || op == bus_op_read_once;
+}
+
+/* The slot in which something is in this phase, the oldest; -1: none. */
+static int32_t oldest(const self_t *self, bus_phase phase) {
+  for (uint32_t k = 0; k < self->active; k++)
+    if (self->phase[self->order[k]] == phase) return self->order[k];
+  return -1;
+}
+
+/* The transaction whose agent gets its response in this cycle: that whose last beat is on the bus, else one without
+ * data; -1: none. */
+static int32_t responds(const self_t *self) {
+  if (self->on_bus >= 0 && until(bus_ends) == 0 && self->phase[self->on_bus] == bus_phase_moving &&
+      fills(self->of[self->on_bus].op))
+    return self->on_bus;
+  return oldest(self, bus_phase_done);
+}
+
+static bool is_busy(const self_t *self, uint32_t address) {
+  for (uint32_t k = 0; k < self->active; k++)
+    if (self->of[self->order[k]].address == address) return true;
+  return false;
+}
+
+init() {
+  self->on_bus = self->memory_slot = -1;
+  self->driver = BUS_MEMORY;
+}
+
+handler(arbitrate) {
+  uint64_t requests = 0;
+  const bool free = self->on_bus < 0 || until(bus_ends) == 0;
+  if (free && self->active < (uint32_t)param(outstanding) && oldest(self, bus_phase_ready) < 0)
+    for (int i = 0; i < width(agent_request); i++)
+      if (some(agent_request, i) && !is_busy(self, data(agent_request, i).address)) requests |= UINT64_C(1) << i;
+  set(winner, requests ? round_robin(requests, self->last) : -1);
+}
+
+handler(grant, i) {
+  accept(agent_request, i, get(winner) == i);
+}
+
+/* The request to memory of a slot. */
+static typeof_port(memory_request) memory_request_of(const self_t *self, int32_t slot) {
+  typeof_port(memory_request) request = {
+      .op = mem_op_read, .size = (uint8_t)BUS_LINE, .tag = (uint32_t)slot, .address = self->of[slot].address};
+  if (self->phase[slot] == bus_phase_reads) return request;
+  const uint8_t *bytes = (const uint8_t *)&self->bytes[slot];
+  request.op = mem_op_write;
+  if (self->of[slot].op == bus_op_write_part && !self->dirty[slot]) {
+    request.address += self->first[slot];
+    request.size = (uint8_t)self->count[slot];
+    bytes += self->first[slot];
+  }
+  memory_to_number(&request.data, bytes, request.size, param(big_endian));
+  return request;
+}
+
+phase_start() {
+  const bool ends = self->on_bus >= 0 && until(bus_ends) == 0;
+  const int32_t shows = ends && self->phase[self->on_bus] == bus_phase_address ? self->on_bus : -1;
+  for (int i = 0; i < width(agent_snoop); i++) {
+    if (shows >= 0)
+      send(agent_snoop, i,
+           ((bus_snoop){.op = self->of[shows].op,
+                        .own = self->lane[shows] == i,
+                        .address = self->of[shows].address,
+                        .tag = self->lane[shows] == i ? self->of[shows].tag : 0}));
+    else
+      send_nothing(agent_snoop, i);
+  }
+  const int32_t slot = responds(self);
+  for (int i = 0; i < width(agent_response); i++) {
+    if (slot < 0 || self->lane[slot] != i) {
+      send_nothing(agent_response, i);
+      continue;
+    }
+    typeof_port(agent_response) response = {.tag = self->of[slot].tag,
+                                            .shared = self->shared[slot],
+                                            .filled = fills(self->of[slot].op) && !self->keeps[slot],
+                                            .error = self->failed[slot]};
+    if (response.filled) response.bytes = self->bytes[slot];
+    send(agent_response, i, response);
+  }
+  if (self->memory_slot >= 0)
+    send(memory_request, memory_request_of(self, self->memory_slot));
+  else
+    send_nothing(memory_request);
+}
+
+/* A transaction ends. */
+static void finish_transaction(self_t *self, int32_t slot) {
+  uint32_t k = 0;
+  while (self->order[k] != slot) k++;
+  self->active--;
+  memmove(&self->order[k], &self->order[k + 1], self->active - k);
+  self->phase[slot] = bus_phase_idle;
+  event(finished, self->lane[slot], self->of[slot].op, self->of[slot].address);
+}
+
+/* An agent answers the oldest snoop that it has not answered. */
+static void take_snoop_response(self_t *self, int lane, const typeof_port(agent_snoop_response) * response) {
+  uint32_t k = 0;
+  while (k < self->active && !(self->missing[self->order[k]] >> lane & 1)) k++;
+  if (k == self->active) sim_error("the agent '%s' answers no snoop", key(agent_snoop_response, lane));
+  const uint32_t slot = self->order[k];
+  self->missing[slot] &= ~(UINT64_C(1) << lane);
+  if (self->lane[slot] == lane) {
+    self->withdrawn[slot] = response->result == snoop_result_withdrawn;
+    self->keeps[slot] = response->result == snoop_result_shared;
+    self->first[slot] = response->first;
+    self->count[slot] = response->count;
+    if (response->result == snoop_result_modified) self->part[slot] = response->bytes;
+    return;
+  }
+  if (response->result == snoop_result_none) return;
+  const bool owns = response->result != snoop_result_shared;
+  if (self->owner[slot] >= 0 || (owns && self->shared[slot]))
+    sim_error("the line at 0x%x is owned by one of the agents '%s' and '%s', and the other has a copy",
+              (unsigned)self->of[slot].address, key(agent_snoop_response, lane),
+              self->owner[slot] >= 0 ? key(agent_snoop_response, self->owner[slot]) : "another");
+  self->shared[slot] = true;
+  if (!owns) return;
+  self->owner[slot] = lane;
+  self->dirty[slot] = response->result == snoop_result_modified;
+  self->bytes[slot] = response->bytes;
+}
+
+/* All answers to a transaction are in: where its line comes from, and what is next. */
+static void decide(self_t *self, int32_t slot) {
+  int32_t from = self->owner[slot];
+  if (self->withdrawn[slot]) {
+    count(withdrawals);
+    if (!self->dirty[slot]) {
+      finish_transaction(self, slot);
+      return;
+    }
+    self->of[slot].op = bus_op_write_back; /* its owner has given the line away, so it goes to memory */
+    self->lane[slot] = from;
+    self->part[slot] = self->bytes[slot];
+  }
+  if (self->keeps[slot] && self->owner[slot] >= 0)
+    sim_error("the agents '%s' and '%s' have copies of the line at 0x%x, which one of them owns",
+              key(agent_snoop_response, self->lane[slot]), key(agent_snoop_response, self->owner[slot]),
+              (unsigned)self->of[slot].address);
+  const bus_op op = self->of[slot].op;
+  if (op == bus_op_upgrade && self->keeps[slot]) {
+    self->phase[slot] = bus_phase_done;
+    from = -2;
+  } else if (op == bus_op_write_back || op == bus_op_write_line) {
+    self->bytes[slot] = self->part[slot];
+    self->phase[slot] = bus_phase_ready;
+    from = -2;
+  } else if (op == bus_op_write_part) {
+    uint8_t *bytes = (uint8_t *)&self->bytes[slot];
+    if (self->first[slot] + self->count[slot] > BUS_LINE || self->count[slot] == 0)
+      sim_error("the agent '%s' writes %u bytes from byte %u of a line of %u on",
+                key(agent_snoop_response, self->lane[slot]), (unsigned)self->count[slot], (unsigned)self->first[slot],
+                (unsigned)BUS_LINE);
+    memcpy(bytes + self->first[slot], (const uint8_t *)&self->part[slot] + self->first[slot], self->count[slot]);
+    self->phase[slot] = bus_phase_ready;
+    if (from < 0) from = -2;
+  } else {
+    self->phase[slot] = from >= 0 ? bus_phase_ready : bus_phase_reads;
+  }
+  count(interventions, from >= 0);
+  event(supplied, self->lane[slot], op, self->of[slot].address, from);
+}
+
+/* Beats of the data that a transaction has ready: a part that joins its owner's line moves as well as that. */
+static uint64_t beats_of(const self_t *self, int32_t slot) {
+  if (self->of[slot].op != bus_op_write_part) return BUS_BEATS;
+  const uint64_t part = (self->count[slot] + (uint64_t)param(width) - 1) / (uint64_t)param(width);
+  return part + (self->dirty[slot] ? BUS_BEATS : 0);
+}
+
+/* Gives the bus to somebody from the coming cycle on. */
+static void occupy(self_t *self, int32_t slot, int32_t driver, uint64_t cycles) {
+  set_until(bus_ends, cycles + (driver != self->driver ? (uint64_t)param(turnaround) : 0));
+  self->driver = driver;
+  self->on_bus = slot;
+}
+
+/* The oldest line that is ready has the bus from the coming cycle on. */
+static void move_line(self_t *self) {
+  const int32_t ready = oldest(self, bus_phase_ready);
+  if (ready < 0) return;
+  const uint64_t beats = beats_of(self, ready);
+  self->phase[ready] = bus_phase_moving;
+  count(data_cycles, beats);
+  occupy(self, ready, fills(self->of[ready].op) ? self->owner[ready] : self->lane[ready], beats);
+}
+
+/* A request has the bus from the coming cycle on. */
+static void begin_transaction(self_t *self, int32_t lane, const bus_command *command) {
+  uint32_t slot = 0;
+  while (self->phase[slot] != bus_phase_idle) slot++;
+  self->phase[slot] = bus_phase_address;
+  self->lane[slot] = self->last = lane;
+  self->of[slot] = *command;
+  self->missing[slot] = width(agent_snoop) == 64 ? ~UINT64_C(0) : (UINT64_C(1) << (width(agent_snoop) & 63)) - 1;
+  self->owner[slot] = -1;
+  self->dirty[slot] = self->shared[slot] = self->keeps[slot] = self->withdrawn[slot] = self->failed[slot] = false;
+  self->order[self->active++] = (uint8_t)slot;
+  count(address_cycles);
+  count(transactions);
+  occupy(self, (int32_t)slot, lane, 1);
+}
+
+/* The last cycle of an address or of data on the bus. */
+static void leave_bus(self_t *self) {
+  const int32_t slot = self->on_bus;
+  self->on_bus = -1;
+  if (self->phase[slot] == bus_phase_address) {
+    event(begun, self->lane[slot], self->of[slot].op, self->of[slot].address);
+    self->phase[slot] = bus_phase_snooped;
+    set_until(snoop_ends[slot], (uint64_t)param(snoop_cycles));
+  } else if (!fills(self->of[slot].op) || (self->of[slot].op == bus_op_read_shared && self->dirty[slot])) {
+    self->phase[slot] = bus_phase_writes;
+  } else {
+    finish_transaction(self, slot);
+  }
+}
+
+/* Memory's reply. */
+static void take_reply(self_t *self, const typeof_port(memory_reply) * reply) {
+  const int32_t slot = (int32_t)reply->tag;
+  if (self->phase[slot] == bus_phase_reading) {
+    number_to_memory((uint8_t *)&self->bytes[slot], &reply->data, BUS_LINE, param(big_endian));
+    self->failed[slot] = reply->error;
+    self->phase[slot] = bus_phase_ready;
+    return;
+  }
+  const bus_op op = self->of[slot].op;
+  if (op == bus_op_write_line || op == bus_op_write_part) {
+    self->failed[slot] = reply->error;
+    self->phase[slot] = bus_phase_done;
+    return;
+  }
+  if (reply->error)
+    sim_error("memory replied with an error to the write of a line at 0x%x, which its owner believes done",
+              (unsigned)self->of[slot].address);
+  finish_transaction(self, slot);
+}
+
+static inline void count_waiting(self_t *self, uint64_t cycles) {
+  for (int i = 0; i < width(agent_request); i++) count(waited[i], self->waiting >> i & 1 ? cycles : 0);
+}
+
+phase_end() {
+  if (get(winner) < 0 && self->active == 0) {
+    bool spoken = false;
+    for (int i = 0; i < width(agent_snoop_response); i++) spoken |= some(agent_snoop_response, i);
+    if (!spoken) return unchanged();
+  }
+  self->waiting = 0;
+  for (int i = 0; i < width(agent_request); i++)
+    if (some(agent_request, i) && get(winner) != i) self->waiting |= UINT64_C(1) << i;
+  count_waiting(self, 1);
+  const int32_t responded = responds(self);
+  if (responded >= 0 && responded != self->on_bus) finish_transaction(self, responded);
+  if (self->on_bus >= 0 && until(bus_ends) == 0) leave_bus(self);
+  for (int i = 0; i < width(agent_snoop_response); i++)
+    if (transferred(agent_snoop_response, i)) take_snoop_response(self, i, &data(agent_snoop_response, i));
+  if (transferred(memory_request)) {
+    const bool reads = self->phase[self->memory_slot] == bus_phase_reads;
+    self->phase[self->memory_slot] = reads ? bus_phase_reading : bus_phase_writing;
+    if (reads)
+      count(memory_reads);
+    else
+      count(memory_writes);
+    self->memory_slot = -1;
+  }
+  if (transferred(memory_reply)) take_reply(self, &data(memory_reply));
+  for (uint32_t k = 0; k < self->active; k++) {
+    const int32_t slot = self->order[k];
+    if (self->phase[slot] != bus_phase_snooped || self->missing[slot] || until(snoop_ends[slot])) continue;
+    const uint32_t active = self->active;
+    decide(self, slot);
+    k -= self->active < active;
+  }
+  for (int i = 0; i < width(agent_request); i++)
+    if (transferred(agent_request, i)) begin_transaction(self, i, &data(agent_request, i));
+  if (self->on_bus < 0) move_line(self);
+  if (self->memory_slot < 0) self->memory_slot = oldest(self, bus_phase_reads);
+  if (self->memory_slot < 0) self->memory_slot = oldest(self, bus_phase_writes);
+}
+
+// Cycles in which nothing but time passes are not stepped, and count all the same.
+skip(n) {
+  if (self->waiting) count_waiting(self, n);
+}
+
+next_event() {
+  if (self->memory_slot >= 0 || oldest(self, bus_phase_done) >= 0) return cycle();
+  uint64_t wait = self->on_bus >= 0 ? until(bus_ends) : never();
+  for (uint32_t k = 0; k < self->active; k++) {
+    const uint32_t slot = self->order[k];
+    if (self->phase[slot] == bus_phase_snooped && !self->missing[slot] && until(snoop_ends[slot]) < wait)
+      wait = until(snoop_ends[slot]);
+  }
+  return after(wait);
+}

@@ -1,0 +1,363 @@
+/* mesi_cache.c: a write-back cache on a system bus; see mesi_cache.lss.
+ *
+ * At the end of a cycle come first what the requester did, then the bus's response, then its snoop: a line that arrives
+ * serves the request that waited for it before another agent can take it away. */
+#include "cache/cache_controller.h"
+#include "cache/mesi.h"
+#include "memory/memory_state.h"
+
+#define MESI_LINE    ((uint32_t)param(line))
+#define MESI_NOWHERE ((uint32_t)param(ways)) /* no way */
+
+static inline uint32_t set_of(uint32_t number) {
+  return number % (uint32_t)param(sets);
+}
+static inline uint32_t place_of(uint32_t set, uint32_t way) {
+  return (set * (uint32_t)param(ways) + way) * MESI_LINE;
+}
+
+/* The way that holds a line, or MESI_NOWHERE. */
+static inline uint32_t find(const self_t *self, uint32_t number) {
+  const uint32_t set = set_of(number);
+  uint32_t found = MESI_NOWHERE;
+  for (uint32_t w = 0; w < (uint32_t)param(ways); w++)
+    if (self->valid[set][w] && self->number[set][w] == number) found = w;
+  return found;
+}
+
+static inline line_state state_of(const self_t *self, uint32_t set, uint32_t way) {
+  if (way == MESI_NOWHERE || !self->valid[set][way]) return line_state_invalid;
+  return self->dirty[set][way] ? line_state_modified : self->only[set][way] ? line_state_exclusive : line_state_shared;
+}
+
+static inline void set_state(self_t *self, uint32_t set, uint32_t way, line_state next) {
+  if (state_of(self, set, way) == next) return;
+  self->valid[set][way] = next != line_state_invalid;
+  self->only[set][way] = next == line_state_exclusive || next == line_state_modified;
+  self->dirty[set][way] = next == line_state_modified;
+  event(transition, self->number[set][way] * MESI_LINE, next);
+}
+
+/* The place of a line among those that are written back, -1: it is not there, or another agent has it. */
+static int32_t find_victim(const self_t *self, uint32_t number) {
+  for (uint32_t k = 0; k < self->victim_count; k++) {
+    const uint32_t place = (self->victim_head + k) % (uint32_t)param(victims);
+    if (self->victim_line[place] == number && !self->victim_gone[place]) return (int32_t)place;
+  }
+  return -1;
+}
+
+static inline bool only_reads(mem_op op) {
+  return op == mem_op_read || op == mem_op_load_linked;
+}
+static inline bool is_linked(const self_t *self, uint32_t number) {
+  return self->linked && self->linked_line == number;
+}
+
+init() {
+  random_seed(&self->rng);
+}
+
+phase_start() {
+  bus_command command = {.op = self->wanted, .address = self->pending.address & ~(MESI_LINE - 1), .tag = MESI_FILL};
+  const bool fills = self->phase == miss_phase_requests;
+  if (!fills)
+    command = (bus_command){
+        .op = bus_op_write_back, .address = self->victim_line[self->victim_head] * MESI_LINE, .tag = MESI_WRITE_BACK};
+  send_if(bus_request, fills || (self->victim_count > 0 && !self->victim_requested), command);
+  send_if(bus_snoop_response, self->responding, self->snoop_response);
+}
+
+/* Whether a request can be served in this cycle; `accepted`: it is taken, to be served now or later. */
+static bool lookup(const self_t *self, const typeof_port(in_request) * request, bool *accepted) {
+  const mem_op op = request->op;
+  const uint32_t number = request->address / MESI_LINE;
+  const bool idle = self->phase == miss_phase_idle;
+  *accepted = false;
+  if (op >= mem_op_barrier) {
+    *accepted = idle && self->victim_count == 0;
+    return *accepted && op == mem_op_barrier;
+  }
+  const bool passes = op == mem_op_read && self->phase != miss_phase_replies && self->phase != miss_phase_maintains &&
+                      self->pending.op == mem_op_write && number != self->pending.address / MESI_LINE;
+  if (!idle && !passes) return false;
+  if (request->address % MESI_LINE + request->size > MESI_LINE)
+    sim_error("a request of %d bytes at 0x%x crosses a line of %d bytes: the requester must make two of it",
+              (int)request->size, (unsigned)request->address, (int)param(line));
+  const line_state now = state_of(self, set_of(number), find(self, number));
+  const bool loses = op == mem_op_store_conditional && !is_linked(self, number);
+  const bool hit = loses || (only_reads(op) ? now != line_state_invalid : now >= line_state_exclusive);
+  *accepted = hit || (idle && self->victim_count < (uint32_t)param(victims) && find_victim(self, number) < 0);
+  return hit;
+}
+
+handler(probe) {
+  bool accepted = false, hit = false;
+  if (some(in_request)) hit = lookup(self, &data(in_request), &accepted);
+  accept(in_request, accepted);
+  set(hit, hit);
+  set(replied, hit || (accepted && param(post_writes) && data(in_request).op == mem_op_write));
+}
+
+/* What a request reads of a line that is here. */
+static void read_line(const self_t *self, const typeof_port(in_request) * request, uint32_t place, void *value,
+                      size_t wide) {
+  memset(value, 0, wide);
+  memory_to_number(value, load_span(lines, place + request->address % MESI_LINE, request->size), request->size,
+                   param(big_endian));
+  if (request->sign && request->op != mem_op_take_run) extend_sign(value, request->size, (unsigned)wide);
+}
+
+/* The reply to a request whose line is here, before it is carried out. */
+static typeof_port(in_reply) reply_to(const self_t *self, const typeof_port(in_request) * request, bool stores) {
+  typeof_port(in_reply) reply = {.tag = request->tag};
+  if (request->op == mem_op_write || request->op >= mem_op_barrier) return reply;
+  if (request->op == mem_op_store_conditional) {
+    memcpy(&reply.data, &stores, 1);
+    return reply;
+  }
+  const uint32_t number = request->address / MESI_LINE, set = set_of(number);
+  read_line(self, request, place_of(set, find(self, number)), &reply.data, sizeof reply.data);
+  if (request->op == mem_op_take_run) {
+    const uint64_t run = memory_run_of_ones(low_number(&reply.data, request->size),
+                                            low_number(&request->data, sizeof request->data), request->size);
+    memset(&reply.data, 0, sizeof reply.data);
+    memcpy(&reply.data, &run, sizeof reply.data < 8 ? sizeof reply.data : 8);
+  }
+  return reply;
+}
+
+handler(reply) {
+  if (self->phase == miss_phase_replies) {
+    send(in_reply, self->reply);
+  } else if (get(replied) && enabled(in_request)) {
+    const uint32_t number = item(in_request).address / MESI_LINE;
+    send(in_reply, reply_to(self, &item(in_request), is_linked(self, number)));
+  } else {
+    send_nothing(in_reply);
+  }
+}
+
+/* ---- Requests ------------------------------------------------------------------------------------------------------
+ */
+
+/* Carries out a request whose line is here, in a state that it allows; returns its reply. */
+static typeof_port(in_reply) perform(self_t *self, const typeof_port(in_request) * request) {
+  const uint32_t number = request->address / MESI_LINE, set = set_of(number), way = find(self, number);
+  const uint32_t at = place_of(set, way) + request->address % MESI_LINE;
+  const typeof_port(in_reply) reply = reply_to(self, request, true);
+  cache_use_way(self->age[set], (uint32_t)param(ways), way);
+  if (request->op == mem_op_load_linked) {
+    self->linked = true;
+    self->linked_line = number;
+  }
+  if (only_reads(request->op)) {
+    event(performed, request->op, request->address, request->size, low_number(&reply.data, sizeof reply.data));
+    return reply;
+  }
+  uint64_t value = low_number(&request->data, sizeof request->data);
+  set_state(self, set, way, line_state_modified);
+  if (memory_is_atomic(request->op)) {
+    if (request->size > 8) sim_error("an atomic operation on %d bytes: at most 8", (int)request->size);
+    const uint64_t before = load_number(load_span(lines, at, request->size), request->size, param(big_endian));
+    event(performed, mem_op_read, request->address, request->size, before);
+    value = memory_modified(request->op, before, value, request->size);
+    store_number(store_span(lines, at, request->size), value, request->size, param(big_endian));
+  } else {
+    number_to_memory(store_span(lines, at, request->size), &request->data, request->size, param(big_endian));
+  }
+  event(performed, request->op == mem_op_store_conditional ? request->op : mem_op_write, request->address,
+        request->size, value);
+  if (request->op == mem_op_store_conditional) self->linked = false;
+  return reply;
+}
+
+/* Makes room in a way: what was changed in its line is to be written back. */
+static void evict(self_t *self, uint32_t set, uint32_t way) {
+  if (self->dirty[set][way]) {
+    const uint32_t place = (self->victim_head + self->victim_count++) % (uint32_t)param(victims);
+    self->victim_line[place] = self->number[set][way];
+    self->victim_gone[place] = false;
+    memcpy(&self->victim[place], load_span(lines, place_of(set, way), MESI_LINE), MESI_LINE);
+    count(write_backs);
+  }
+  if (self->valid[set][way]) set_state(self, set, way, line_state_invalid);
+}
+
+/* Does with a line what `maintain` asks for; its reply waits until memory has it. */
+static void maintain_line(self_t *self, const typeof_port(in_request) * request) {
+  const cache_operation operation = (cache_operation)low_number(&request->data, 1);
+  const uint32_t number = request->address / MESI_LINE;
+  const bool by_index = cache_operation_by_index(operation);
+  const uint32_t set = set_of(number);
+  const uint32_t way = by_index ? number / (uint32_t)param(sets) % (uint32_t)param(ways) : find(self, number);
+  self->phase = miss_phase_maintains;
+  self->reply = (typeof_port(in_reply)){.tag = request->tag};
+  if (way == MESI_NOWHERE || !self->valid[set][way]) return;
+  event(maintain, request->address, operation);
+  if (!cache_operation_write_back(operation)) self->dirty[set][way] = false;
+  if (self->dirty[set][way] || cache_operation_invalidate(operation)) evict(self, set, way);
+}
+
+/* A request that cannot be served asks the bus for its line. */
+static void miss(self_t *self, const typeof_port(in_request) * request) {
+  const uint32_t number = request->address / MESI_LINE, set = set_of(number);
+  const bool writes = !only_reads(request->op), random = param(replacement) == cache_replacement_random;
+  self->way = find(self, number);
+  self->wanted = mesi_request(state_of(self, set, self->way), writes);
+  if (self->way == MESI_NOWHERE) {
+    count(misses);
+    self->way = cache_choose_way(self->valid[set], self->age[set], (uint32_t)param(ways), random,
+                                 random ? random_bits(&self->rng) : 0);
+    evict(self, set, self->way);
+  } else {
+    count(upgrades);
+  }
+  self->phase = miss_phase_requests;
+  self->posted = param(post_writes) && request->op == mem_op_write;
+}
+
+/* A request was transferred. */
+static void accept_request(self_t *self, const typeof_port(in_request) * request, bool hit) {
+  const bool conditional = request->op == mem_op_store_conditional;
+  const bool stores = !conditional || is_linked(self, request->address / MESI_LINE);
+  if (request->op == mem_op_barrier) return;
+  if (request->op == mem_op_maintain) {
+    maintain_line(self, request);
+  } else if (hit) {
+    if (stores) {
+      count(hits);
+      perform(self, request);
+    } else {
+      count(failed_conditionals);
+      self->linked = false;
+    }
+  } else {
+    self->pending = *request;
+    miss(self, request);
+  }
+}
+
+/* The request that missed has its reply, or gets it in the coming cycle. */
+static void end_miss(self_t *self, typeof_port(in_reply) reply) {
+  self->reply = reply;
+  self->phase = self->posted ? miss_phase_idle : miss_phase_replies;
+}
+
+/* ---- The bus -------------------------------------------------------------------------------------------------------
+ */
+
+/* The line of the request that missed is here, or its upgrade is done. */
+static void fill(self_t *self, const typeof_port(bus_response) * response) {
+  const uint32_t number = self->pending.address / MESI_LINE, set = set_of(number);
+  if (response->error) {
+    typeof_port(in_reply) reply = {.tag = self->pending.tag, .error = true}; /* mem_fault_bus */
+    if (self->posted)
+      sim_error("memory replied with an error to the fetch of the line at 0x%x, which a write waits for whose "
+                "requester believes it done",
+                (unsigned)(number * MESI_LINE));
+    end_miss(self, reply);
+    return;
+  }
+  if (response->filled) {
+    memcpy(store_span(lines, place_of(set, self->way), MESI_LINE), &response->bytes, MESI_LINE);
+    self->number[set][self->way] = number;
+  }
+  const bool writes = !only_reads(self->pending.op);
+  set_state(self, set, self->way, mesi_filled(writes, response->shared));
+  end_miss(self, perform(self, &self->pending));
+}
+
+/* The first of the lines that are written back is not any more. */
+static void leave_victims(self_t *self) {
+  self->victim_head = (self->victim_head + 1) % (uint32_t)param(victims);
+  self->victim_count--;
+  self->victim_requested = false;
+}
+
+/* What an agent does when its own transaction is on the bus. */
+static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
+  if (snoop->tag == MESI_WRITE_BACK) {
+    const uint32_t place = self->victim_head;
+    leave_victims(self);
+    if (self->victim_gone[place]) return snoop_result_withdrawn;
+    self->snoop_response.bytes = self->victim[place];
+    return snoop_result_modified;
+  }
+  const uint32_t number = snoop->address / MESI_LINE;
+  if (self->pending.op == mem_op_store_conditional && !is_linked(self, number)) {
+    count(failed_conditionals);
+    end_miss(self, (typeof_port(in_reply)){.tag = self->pending.tag});
+    return snoop_result_withdrawn;
+  }
+  return self->wanted == bus_op_upgrade && self->valid[set_of(number)][self->way] ? snoop_result_shared
+                                                                                  : snoop_result_none;
+}
+
+/* Another's transaction. */
+static snoop_result snooped(self_t *self, const bus_snoop *snoop) {
+  const uint32_t number = snoop->address / MESI_LINE, set = set_of(number), way = find(self, number);
+  const line_state now = state_of(self, set, way);
+  const int32_t victim = now == line_state_invalid ? find_victim(self, number) : -1;
+  const mesi_step step = mesi_snooped(victim >= 0 ? line_state_modified : now, snoop->op);
+  if (mesi_writes(snoop->op) && self->linked_line == number) self->linked = false;
+  if (step.result == snoop_result_clean || step.result == snoop_result_modified) {
+    count(supplied);
+    if (victim >= 0)
+      self->snoop_response.bytes = self->victim[victim];
+    else
+      memcpy(&self->snoop_response.bytes, load_span(lines, place_of(set, way), MESI_LINE), MESI_LINE);
+  }
+  if (victim >= 0) {
+    self->victim_gone[victim] = step.next != line_state_modified;
+    return step.result;
+  }
+  if (now == line_state_invalid) return step.result;
+  count(invalidations, step.next == line_state_invalid);
+  set_state(self, set, way, step.next);
+  return step.result;
+}
+
+/* The bus has not granted the request for a line yet, and the line, or the link to it, may be lost. */
+static void reconsider(self_t *self) {
+  if (self->phase != miss_phase_requests) return;
+  const uint32_t number = self->pending.address / MESI_LINE;
+  if (self->pending.op == mem_op_store_conditional && !is_linked(self, number)) {
+    count(failed_conditionals);
+    end_miss(self, (typeof_port(in_reply)){.tag = self->pending.tag});
+  } else if (self->wanted == bus_op_upgrade && !self->valid[set_of(number)][self->way]) {
+    self->wanted = bus_op_read_exclusive;
+  }
+}
+
+phase_end() {
+  const bool unlinks = width(unlink) > 0 && some(unlink) && data(unlink) && self->linked;
+  const bool spoken = some(in_request) | some(bus_response) | some(bus_snoop) | unlinks;
+  if (!spoken && !self->responding && self->victim_count == 0 &&
+      (self->phase == miss_phase_idle || self->phase == miss_phase_requested))
+    return unchanged();
+  if (self->phase == miss_phase_replies) self->phase = miss_phase_idle;
+  if (self->phase == miss_phase_maintains && self->victim_count == 0) self->phase = miss_phase_replies;
+  if (transferred(bus_request)) {
+    if (data(bus_request).tag == MESI_FILL)
+      self->phase = miss_phase_requested;
+    else
+      self->victim_requested = true;
+  }
+  if (transferred(in_request)) accept_request(self, &data(in_request), get(hit));
+  if (unlinks) self->linked = false;
+  if (transferred(bus_response)) fill(self, &data(bus_response));
+  self->responding = transferred(bus_snoop);
+  if (self->responding)
+    self->snoop_response.result =
+        data(bus_snoop).own ? own_snoop(self, &data(bus_snoop)) : snooped(self, &data(bus_snoop));
+  reconsider(self);
+  while (self->victim_count > 0 && !self->victim_requested && self->victim_gone[self->victim_head]) leave_victims(self);
+}
+
+next_event() {
+  const bool speaks = self->phase == miss_phase_requests || self->phase == miss_phase_replies;
+  const bool maintained = self->phase == miss_phase_maintains && self->victim_count == 0;
+  return speaks || maintained || self->responding || (self->victim_count > 0 && !self->victim_requested) ? cycle()
+                                                                                                         : never();
+}

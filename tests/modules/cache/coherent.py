@@ -1,0 +1,121 @@
+"""Machines of caches and devices on a system bus, checked against one flat memory."""
+
+from tests.modules.harness import Bench, Memory
+
+LINE = 32
+STATES = 4  # invalid, shared, exclusive, modified
+
+# What each agent reads is compared with a flat memory, which writes reach in the order of the events: that in which the caches have the
+# lines to write.  A write of a device is there when its snoop has been answered by all; a read of it sees what was there then.
+CHECKER = """
+shared collector flat on "cache[0]" event performed {
+  include <<<
+    #include <string.h>
+    typedef struct {
+      uint8_t bytes[4096];
+      uint8_t state[8][4096 / %(line)d];
+      uint64_t expected[32];
+      uint32_t link[8];
+      uint64_t linked, reads, writes, conditionals, transitions;
+    } flat_memory;
+    static inline uint64_t flat_read(const flat_memory *m, uint32_t address, uint32_t size) {
+      uint64_t value = 0;
+      memcpy(&value, m->bytes + address, size < 8 ? size : 8);
+      return value;
+    }
+    static inline void flat_write(flat_memory *m, int agent, uint32_t address, uint32_t size, uint64_t value) {
+      memcpy(m->bytes + address, &value, size < 8 ? size : 8);
+      m->writes++;
+      for (int k = 0; k < 8; k++)
+        if (k != agent && m->link[k] == address / %(line)d) m->linked &= ~(UINT64_C(1) << k);
+    }
+    /* 0 if all is well, else what is wrong. */
+    static inline const char *flat_access(flat_memory *m, int agent, int op, uint32_t address, uint32_t size, uint64_t value) {
+      const uint64_t mask = size < 8 ? (UINT64_C(1) << 8 * size) - 1 : ~UINT64_C(0);
+      if (op == mem_op_load_linked) m->link[agent] = address / %(line)d, m->linked |= UINT64_C(1) << agent;
+      if (op == mem_op_read || op == mem_op_load_linked) {
+        m->reads++;
+        return (value & mask) == flat_read(m, address, size) ? NULL : "reads something else than was written";
+      }
+      if (m->state[agent][address / %(line)d] != line_state_modified) return "writes what it does not own";
+      if (op == mem_op_store_conditional && !(m->linked >> agent & 1)) return "stores although another wrote behind its load_linked";
+      m->conditionals += op == mem_op_store_conditional;
+      flat_write(m, agent, address, size, value & mask);
+      return NULL;
+    }
+    static inline const char *flat_transition(flat_memory *m, int agent, uint32_t address, int next) {
+      const uint32_t line = address / %(line)d;
+      m->state[agent][line] = (uint8_t)next;
+      m->transitions++;
+      for (int k = 0; k < 8; k++)
+        if (k != agent && m->state[k][line] != line_state_invalid && (next >= line_state_exclusive || (next != line_state_invalid && m->state[k][line] >= line_state_exclusive)))
+          return "two caches have the line, and one believes that it is the only one";
+      return NULL;
+    }
+  >>>
+  declare <<< flat_memory m; >>>
+  record <<< const char *wrong = flat_access(&self->m, 0, op, address, size, value); if (wrong) report_error("cycle %%llu, 0x%%x: cache 0 %%s: 0x%%llx, 0x%%llx", (unsigned long long)cycle, (unsigned)address, wrong, (unsigned long long)value, (unsigned long long)flat_read(&self->m, address, size)); >>>
+  %(more)s
+  report <<<
+    report_value("reads", self->m.reads, "reads", "Compared.");
+    report_value("writes", self->m.writes, "writes", "Written.");
+    report_value("conditionals", self->m.conditionals, "writes", "Store_conditionals that stored.");
+    report_value("transitions", self->m.transitions, "transitions", "Of lines.");
+  >>>
+}
+"""
+ACCESS = """record on "cache[%(i)d]" event performed <<< const char *wrong = flat_access(&self->m, %(i)d, op, address, size, value); if (wrong) report_error("cycle %%llu, 0x%%x: cache %(i)d %%s: 0x%%llx, 0x%%llx", (unsigned long long)cycle, (unsigned)address, wrong, (unsigned long long)value, (unsigned long long)flat_read(&self->m, address, size)); >>>"""
+TRANSITION = """record on "cache[%(i)d]" event transition <<< const char *wrong = flat_transition(&self->m, %(i)d, address, next); if (wrong) report_error("cycle %%llu, 0x%%x: %%s", (unsigned long long)cycle, (unsigned)address, wrong); >>>"""
+DEVICE = """record on "port" event ordered <<< if (op == mem_op_read) self->m.expected[tag %% 32] = flat_read(&self->m, address, size); else flat_write(&self->m, 7, address, size, value); >>>
+  record on "port" event performed <<< if (op == mem_op_read) { self->m.reads++; if (value != self->m.expected[tag %% 32]) report_error("cycle %%llu, 0x%%x: the device reads 0x%%llx, not 0x%%llx", (unsigned long long)cycle, (unsigned)address, (unsigned long long)value, (unsigned long long)self->m.expected[tag %% 32]); } >>>"""
+# Processors: mostly reads and writes of 1 to 8 bytes, atomic operations, barriers, maintenance; two of sixteen are a pair of load_linked and store_conditional.
+GENERATE = """<<<
+  static const uint8_t ops[16] = {mem_op_read, mem_op_read, mem_op_read, mem_op_read, mem_op_read, mem_op_read, mem_op_write, mem_op_write, mem_op_write,
+    mem_op_write, mem_op_write, mem_op_swap, mem_op_fetch_add, mem_op_take_run, mem_op_read, mem_op_maintain};
+  typeof_port(memory_request) request = {.op = (mem_op)ops[random >> 60], .size = (uint8_t)(1 << (random >> 58 & 3)), .tag = (uint32_t)index};
+  const uint64_t place = index % 16 >= 14 ? (index / 16 + 1) * UINT64_C(0x9e3779b97f4a7c15) : random;
+  if (index % 16 >= 14) request.op = index % 16 == 14 ? mem_op_load_linked : mem_op_store_conditional;
+  if (request.op == mem_op_read && (random >> 50 & 63) == 0) request.op = mem_op_barrier;
+  request.address = (uint32_t)((place >> 20) % POOL);
+  if (index % 16 >= 14) request.size = 4;
+  request.address &= ~(uint32_t)(request.size - 1);
+  request.data = request.op == mem_op_maintain ? (random >> 30 & 1 ? 12 : 4) : random * UINT64_C(0xff51afd7ed558ccd);
+  return request;
+>>>"""
+# A device: parts of lines and whole ones, reads of 8 bytes.
+DEVICE_GENERATE = """<<<
+  typeof_port(memory_request) request = {.op = random >> 63 ? mem_op_read : mem_op_write, .size = (uint8_t)(1 << (random >> 60 & 3)), .tag = (uint32_t)index};
+  request.address = (uint32_t)((random >> 20) % POOL) & ~(uint32_t)(request.size - 1);
+  memcpy(&request.data, &random, 8);
+  return request;
+>>>"""
+
+
+def checker(caches: int) -> str:
+    """The collector for cache[0] to cache[caches - 1] and the device `port`."""
+    more = [ACCESS % {"i": i} for i in range(1, caches)] + [TRANSITION % {"i": i} for i in range(caches)] + [DEVICE.replace("%%", "%")]
+    return CHECKER % {"line": LINE, "more": "\n  ".join(more)}
+
+
+def machine(cache: str = "", bus: str = "", port: str = "", caches: int = 4, memory: str = "memory_delay { width = 256; depth = 8; latency = 6; }", out: str = "out") -> str:
+    """Requesters 0 to caches - 1 behind caches, the last one behind a port without a cache."""
+    return f"""
+instance cache[{caches}] : mesi_cache {{ line = {LINE}; width = 64; {cache} }};
+instance port : coherent_port {{ line = {LINE}; {port} }};
+instance bus : system_bus {{ line = {LINE}; {bus} }};
+instance slow : {memory};
+instance memory : memory_state {{ width = 256; size = 4 KiB; }};
+for (i = 0; i < {caches}; i = i + 1) {{
+  requester[i].memory -> cache[i].in;
+  cache[i].bus -> bus.agent["cpu" + string(i)];
+}}
+requester[{caches}].memory -> port.in;
+port.bus -> bus.agent["device"];
+bus.memory -> slow.in;
+slow.{out} -> memory.port;
+"""
+
+
+def scripted(bench: Bench, caches: int = 2, more: str = "", **options: str) -> Memory:
+    """Scripts for the caches and, last, for the device."""
+    return Memory(bench, machine(caches=caches, **options) + more, caches + 1, 64)

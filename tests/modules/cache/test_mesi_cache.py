@@ -1,0 +1,190 @@
+"""mesi_cache: each state against each snoop with the cache alone, then timing, links, write-backs and maintenance with others on a bus."""
+
+import random
+
+import pytest
+
+from tests.modules.cache.coherent import LINE, machine, scripted
+from tests.modules.harness import Bench, Bytes, Memory, Requests, collect, happened, read_items, read_replies
+
+INVALID, SHARED, EXCLUSIVE, MODIFIED = range(4)
+ALONE = f"""
+import memory_types; import coherence_types;
+instance requester : memory_source; instance snoop : source; instance response : source; instance request : sink; instance answer : sink;
+instance dut : mesi_cache {{ width = 64; line = {LINE}; sets = 2; ways = 2; }};
+requester.memory -> dut.in;
+dut.bus.request -> request.in; dut.bus.snoop_response -> answer.in; snoop.out -> dut.bus.snoop; response.out -> dut.bus.response;
+{collect("dut", "transition(address, next)", "performed(op, address, size, value)", "maintain(address, operation)")}
+"""
+
+
+def snoop(cycle: int, op: str, own: bool = False, address: int = 0, tag: int = 0) -> str:
+    return f"{cycle} {{op={op} own={str(own).lower()} address={address} tag={tag}}} once\n"
+
+
+def response(cycle: int, *, shared: bool = False, filled: bool = True, data: int = 0x1122) -> str:
+    return f"{cycle} {{tag=0 shared={str(shared).lower()} filled={str(filled).lower()} error=false bytes={data:#x}}} once\n"
+
+
+# How a state is reached from a line that is filled in cycle 10: shared or not, and then written or not.
+REACHED = {SHARED: (True, ""), EXCLUSIVE: (False, ""), MODIFIED: (False, "12 write 8 0 0x3344\n")}
+# What each answers to each transaction of another agent, and what it has then.
+PROTOCOL = {
+    "read_shared": {SHARED: ("shared", SHARED), EXCLUSIVE: ("clean", SHARED), MODIFIED: ("modified", SHARED)},
+    "read_exclusive": {SHARED: ("none", INVALID), EXCLUSIVE: ("clean", INVALID), MODIFIED: ("modified", INVALID)},
+    "upgrade": {SHARED: ("none", INVALID), EXCLUSIVE: ("clean", INVALID), MODIFIED: ("modified", INVALID)},
+    "read_once": {SHARED: ("shared", SHARED), EXCLUSIVE: ("shared", EXCLUSIVE), MODIFIED: ("modified", MODIFIED)},
+    "write_line": {SHARED: ("none", INVALID), EXCLUSIVE: ("none", INVALID), MODIFIED: ("none", INVALID)},
+    "write_part": {SHARED: ("none", INVALID), EXCLUSIVE: ("none", INVALID), MODIFIED: ("modified", INVALID)},
+}
+
+
+@pytest.mark.parametrize("state", REACHED)
+@pytest.mark.parametrize("op", PROTOCOL)
+def test_each_state_at_each_snoop(bench: Bench, op: str, state: int) -> None:
+    """The cache alone: a fill in cycle 10, the snoop in 20, its answer in 21, with the line if it owns it."""
+    shared, then = REACHED[state]
+    files: dict[str, str | bytes] = {"s": f"5 read 8 0\n{then}", "n": snoop(8, "read_shared", True) + snoop(20, op), "r": response(10, shared=shared)}
+    settings = {"requester.script": "s", "snoop.script": "n", "response.script": "r", "request.record": "q", "answer.record": "a"}
+    ran = bench.run(bench.build(ALONE), 30, settings, files=files)
+    assert read_items(ran.directory / "q") == [(6, "{op=read_shared address=0 tag=0}")]
+    own, (cycle, answer) = read_items(ran.directory / "a")
+    result, after = PROTOCOL[op][state]
+    assert own[0] == 9 and "result=none" in own[1]
+    assert cycle == 21 and f"result={result}" in answer
+    if result in ("clean", "modified"):
+        assert ("3344" if state == MODIFIED else "1122") in answer
+    states = [SHARED if shared else EXCLUSIVE] + [MODIFIED] * (state == MODIFIED) + [after] * (after != state)
+    assert happened(ran, "transition") == [(cycle, 0, next_) for cycle, next_ in zip([10, 12 if state == MODIFIED else 20, 20], states, strict=False)]
+
+
+def test_a_snoop_behind_the_response_comes_second(bench: Bench) -> None:
+    """In one cycle a write gets its line and another agent wants it: the write is done first, and what it wrote is in the answer."""
+    files: dict[str, str | bytes] = {"s": "5 write 8 8 0x77\n", "n": snoop(8, "read_exclusive", True) + snoop(12, "read_exclusive"), "r": response(12)}
+    settings = {"requester.script": "s", "snoop.script": "n", "response.script": "r", "request.record": "q", "answer.record": "a"}
+    ran = bench.run(bench.build(ALONE), 30, settings, files=files)
+    assert happened(ran, "transition") == [(12, 0, MODIFIED), (12, 0, INVALID)]
+    assert read_items(ran.directory / "a")[1][0] == 13 and "770000000000001122}" in read_items(ran.directory / "a")[1][1]
+
+
+def test_a_request_follows_what_becomes_of_its_line(bench: Bench) -> None:
+    """An upgrade that the bus has not accepted becomes a read_exclusive when the copy is lost; a store_conditional is given up; a write-back, too."""
+    for op, then in (("write", ["upgrade"] * 10 + ["read_exclusive"] * 15), ("store_conditional", ["upgrade"] * 10)):
+        files: dict[str, str | bytes] = {"s": f"5 load_linked 8 0\n20 {op} 8 0 1\n", "n": snoop(8, "read_shared", True) + snoop(30, "read_exclusive"), "r": response(10, shared=True)}
+        settings: dict[str, object] = {"requester.script": "s", "requester.record": "replies", "snoop.script": "n", "response.script": "r", "request.record": "q", "request.pattern": "1" * 10 + "0" * 90}
+        simulator = bench.build(ALONE.replace("instance request : sink;", "instance request : sink; instance asks : monitor; asks.out -> request.in;").replace("dut.bus.request -> request.in", "dut.bus.request -> asks.in"))
+        ran = bench.run(simulator, 46, settings | {"asks.record": "m"}, files=files)
+        lines = [line for line in (ran.directory / "m").read_text().splitlines() if int(line.split()[0]) > 20]
+        assert [line.split("op=")[1].split()[0] for line in lines] == then
+        if op == "store_conditional":
+            assert [(a.cycle, a.data) for a in read_replies(ran.directory / "replies")] == [(11, 0x1122), (31, 0)]
+
+
+def cached(bench: Bench, cache: str = "sets = 2; ways = 2;", more: str = "", caches: int = 2) -> Memory:
+    return scripted(bench, caches, more, cache=cache)
+
+
+def test_hits_and_misses(bench: Bench) -> None:
+    """A miss takes what the bus says and a cycle at either end; a hit none; a write to an exclusive line is one."""
+    machine = cached(bench)
+    [replies, _, _] = machine.play([["0 read 8 0", "50 read 8 8", "60 write 8 16 5", "61 read 8 16", "100 write 8 64 1", "101 read 8 0", "102 read 8 64"], [], []], 200, outstanding=4)
+    miss = 1 + 1 + 1 + 4 + 1 + 6 + 1 + 4 + 1  # asks, turnaround, address, answers, memory and its six cycles, turnaround, beats, reply
+    assert [a.cycle for a in replies[:4]] == [miss, 50, 60, 61]
+    assert [a.cycle for a in replies[4:6]] == [100, 101] and replies[6].cycle > 110, "a read passes the write that waits, but not to its line"
+    assert machine.last.counted("cache[0]") == {"hits": 5, "misses": 2}
+
+
+def test_a_write_may_wait_for_its_line(bench: Bench) -> None:
+    [replies, _, _] = cached(bench, "sets = 2; ways = 2; post_writes = false;").play([["0 write 8 0 1"], [], []], 60)
+    assert replies[0].cycle > 10
+
+
+def test_a_line_wanders(bench: Bench) -> None:
+    """Written here, read there, written there, read here: every value arrives, once by an owner's line, once by an upgrade."""
+    machine = cached(bench)
+    first = ["0 write 8 0 1", "300 read 8 0", "400 write 4 4 9"]
+    second = ["100 read 8 0", "200 write 8 0 2", "500 read 8 0"]
+    replies = machine.play([first, second, ["600 read 8 0"]], 700)
+    assert [[a.data for a in lane] for lane in replies] == [[0, 2, 0], [1, 0, 9 << 32 | 2], [9 << 32 | 2]]
+    assert (machine.last.stat("cache[1]", "upgrades"), machine.last.stat("cache[0]", "invalidations"), machine.last.stat("cache[0]", "supplied")) == (1, 1, 2)
+
+
+def test_changed_lines_make_room(bench: Bench) -> None:
+    """Three lines of a set with two ways: the least recently used goes to memory, where others find it; a clean one is only forgotten."""
+    machine = cached(bench)
+    script = ["0 write 8 0 1", "50 write 8 64 2", "100 read 8 0", "150 write 8 128 3", "250 read 8 64"]
+    replies = machine.play([script, ["220 read 8 64"], []], 400)
+    assert replies[0][-1].data == 2 and replies[1][0].data == 2
+    assert machine.last.stat("cache[0]", "write_backs") == 2
+
+
+def test_links(bench: Bench) -> None:
+    """A store_conditional stores if nobody else wrote the line behind its load_linked: also when it has to ask for the line first."""
+    machine = cached(bench)
+    first = ["0 load_linked 4 0", "50 store_conditional 4 0 1", "100 load_linked 4 0", "200 store_conditional 4 0 2", "300 load_linked 4 0", "400 store_conditional 4 0 3", "450 store_conditional 4 0 4"]
+    second = ["150 write 4 8 7", "350 read 4 0"]
+    replies = machine.play([first, second, []], 600)
+    assert [a.data for a in replies[0]] == [0, 1, 1, 0, 1, 1, 0]
+    assert machine.last.stat("cache[0]", "failed_conditionals") == 2
+    assert machine.last.stat("cache[0]", "upgrades") == 1
+
+
+def test_of_two_at_once_one_stores(bench: Bench) -> None:
+    """Both have the line and a link when both ask for it."""
+    both = ["0 load_linked 4 0", "100 store_conditional 4 0 5", "200 read 4 0"]
+    replies = cached(bench).play([both, both, []], 300)
+    assert sorted(lane[1].data for lane in replies[:2]) == [0, 1] and [lane[2].data for lane in replies[:2]] == [5, 5]
+
+
+def test_unlink(bench: Bench) -> None:
+    machine = cached(bench, more="instance breaker : source; breaker.out -> cache[0].unlink : bool;")
+    [replies, _, _] = machine.play([["0 load_linked 4 0", "100 store_conditional 4 0 5"], [], []], 200, {"breaker.script": "b"}, files={"b": "50 true once\n"})
+    assert replies[1].data == 0
+
+
+def test_barriers_wait_for_writes(bench: Bench) -> None:
+    machine = cached(bench)
+    [replies, other, _] = machine.play([["0 write 8 0 1", "1 barrier 1 0"], ["0 read 8 64", "30 write 8 64 1"], []], 100, outstanding=2)
+    assert replies[0].cycle == 0 and replies[1].cycle > 15 and other[0].cycle > 15
+
+
+@pytest.mark.parametrize(("operation", "memory"), [(8, 0), (12, 5), (4, 5), (14, 5)])
+def test_maintenance(bench: Bench, operation: int, memory: int) -> None:
+    """8: invalidate, 4: write back, 2: by index.  The device reads what memory has then."""
+    more = collect("cache[0]", "maintain(address, operation)")
+    machine = cached(bench, more=more)
+    replies = machine.play([["0 write 8 0 5", f"50 maintain 1 0 {operation}", "200 read 8 0"], [], ["150 read 8 0"]], 300)
+    assert (replies[2][0].data, replies[0][2].data) == (memory, memory)
+    assert happened(machine.last, "maintain") == [(50, 0, operation)]
+    assert machine.last.stat("cache[0]", "misses") == 2
+
+
+@pytest.mark.parametrize("order", ["little", "big"])
+def test_words_of_a_line_belong_to_different_processors(bench: Bench, order: str) -> None:
+    """Each of three reads and writes words of its own, of all sizes, in lines that all use: everybody reads what it wrote."""
+    rng, big = random.Random(order), "true" if order == "big" else "false"
+    text = machine("sets = 2; ways = 2;" + f" big_endian = {big};", f"big_endian = {big};", f"big_endian = {big};", 2).replace("size = 4 KiB", f"size = 4 KiB; big_endian = {big}")
+    requests = [Requests(rng) for _ in range(3)]
+    for lane in range(3):
+        model = Bytes(8 * LINE, order)
+        for _ in range(250):
+            size = rng.choice([1, 2, 4, 8])
+            word = rng.randrange(2 * LINE // 8) * 32 // (LINE // 8) // 8 * 8
+            requests[lane].add(model, (word * 4 + 8 * lane) % (8 * LINE) + rng.randrange(8 // size) * size, size)
+    memory = Memory(bench, text, 3, 64)
+    replies = memory.play([r.script for r in requests], 60000, outstanding=1)
+    assert [[(a.tag, a.data) for a in lane] for lane in replies] == [r.replies for r in requests]
+    assert memory.last.stat("cache[0]", "invalidations") > 20
+
+
+def test_wrong_uses(bench: Bench) -> None:
+    machine = cached(bench)
+    machine.play([["0 read 8 28"], [], []], 20, ok=False)
+    assert "a request of 8 bytes at 0x1c crosses a line of 32 bytes" in machine.last.err
+    machine.play([["0 write 8 0x2000 1"], [], []], 60, ok=False)
+    assert "error to the fetch of the line at 0x2000" in machine.last.err
+    [replies, _, _] = machine.play([["0 read 8 0x2000"], [], []], 60)
+    assert replies[0].error
+    text = "import memory_types; import coherence_types; instance requester : memory_source { width = 512; }; instance c : mesi_cache { %s }; instance b : system_bus; instance m : memory_state { width = 256; size = 4 KiB; }; requester.memory -> c.in; c.bus -> b.agent[\"c\"]; b.memory -> m.port;"
+    assert "at most a line: 256" in bench.refuse(text % "width = 512;")
+    assert "power of two of bytes, not 24" in bench.refuse(text % "width = 512; line = 24;")
