@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -216,8 +217,9 @@ def decoder(table: Table) -> tuple[list[list[tuple[int, int, int]]], list[str], 
     return groups, leaves, chain
 
 
-def flags(isa: Isa, values: set[str]) -> str:
-    return " | ".join(f"{isa.prefix}_FIELD_{v}" for v in isa.fields if v in values) or "0"
+def bit_set(order: Iterable[str], values: set[str]) -> str:
+    """The number with a bit for each of the values, whose bits go by the order."""
+    return f"{sum(1 << n for n, name in enumerate(order) if name in values):#x}"
 
 
 def instructions_h(table: Table) -> str:
@@ -242,18 +244,18 @@ def instructions_h(table: Table) -> str:
                "operands[@_MAX_OPERANDS], next[@_SETS]; };")
     out.append("static const struct %_info %_info[@_INSTRUCTIONS] = {")
     out.append('  [@_reserved] = {.name = "reserved"},')
-    for i in table.instructions:
+    for i in table.instructions:  # sets of bits as numbers: every unit that decodes reads this
         operands = ", ".join(f"@_OPERAND_{o}" for o in i.operands) or "0"
         follow = ", ".join(f"[@_SET_{s}] = @_{n}" for s, n in chain[i.identifier].items()) or "0"
-        sets = " | ".join(f"1 << @_SET_{s}" for s in table.sets if s in i.sets)
         out.append(f'  [@_{i.identifier}] = {{"{i.name}", {i.match:#010x}, {i.mask:#010x}, @_CLASS_{i.kind}, '
-                   f"{flags(isa, i.reads)}, {flags(isa, i.writes)}, {sets}, {{{operands}}}, {{{follow}}}}},")
+                   f"{bit_set(isa.fields, i.reads)}, {bit_set(isa.fields, i.writes)}, {bit_set(table.sets, i.sets)}, "
+                   f"{{{operands}}}, {{{follow}}}}},")
     out.append("};")
     out.append("struct %_alias { const char *name; uint32_t word; uint8_t sets; };")
     out.append("static const struct %_alias %_aliases[] = {")
     for a in table.aliases:
-        sets = " | ".join(f"1 << @_SET_{s}" for s in table.sets if a.tag in table.contains(s))
-        out.append(f'  {{"{a.name}", {a.word:#010x}, {sets}}},')
+        holding = {s for s in table.sets if a.tag in table.contains(s)}
+        out.append(f'  {{"{a.name}", {a.word:#010x}, {bit_set(table.sets, holding)}}},')
     out += ["  {0, 0, 0}", "};"]
     out.append("struct %_group { uint16_t first; uint8_t shift, mask; };")
     out.append(f"static const struct %_group %_groups[@_SETS][{1 << isa.major[1]}] = {{")
@@ -272,7 +274,7 @@ def control_inc(table: Table) -> str:
            f" * CONTROL(name, reads, writes, {', '.join(isa.words)})", " */"]
     for i in table.instructions:
         words = ", ".join(i.control.get(k, isa.absence(k)) for k in isa.words)
-        out.append(f"CONTROL({i.identifier}, {flags(isa, i.reads)}, {flags(isa, i.writes)}, {words})")
+        out.append(f"CONTROL({i.identifier}, {bit_set(isa.fields, i.reads)}, {bit_set(isa.fields, i.writes)}, {words})")
     return "\n".join(out) + "\n"
 
 

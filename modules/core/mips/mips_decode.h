@@ -9,25 +9,56 @@
 enum { MIPS_DEST_none, MIPS_DEST_rd, MIPS_DEST_rt, MIPS_DEST_ra };
 enum { MIPS_NO_no, MIPS_NO_yes }; /* of yes and no */
 
-/* Immediates are the low half of the word, extended by its sign, shifted and masked; two kinds are other fields. */
-#define MIPS_IMM_SHIFT_none      0
-#define MIPS_IMM_SHIFT_signed    0
-#define MIPS_IMM_SHIFT_unsigned  0
-#define MIPS_IMM_SHIFT_upper     16
-#define MIPS_IMM_SHIFT_shift     0
-#define MIPS_IMM_SHIFT_offset    2
-#define MIPS_IMM_SHIFT_target    0
-#define MIPS_IMM_SHIFT_extracted 0
-#define MIPS_IMM_SHIFT_inserted  0
-#define MIPS_IMM_MASK_none       0u
-#define MIPS_IMM_MASK_signed     0xffffffffu
-#define MIPS_IMM_MASK_unsigned   0xffffu
-#define MIPS_IMM_MASK_upper      0xffff0000u
-#define MIPS_IMM_MASK_shift      0u
-#define MIPS_IMM_MASK_offset     0xfffffffcu
-#define MIPS_IMM_MASK_target     0u
-#define MIPS_IMM_MASK_extracted  0u
-#define MIPS_IMM_MASK_inserted   0u
+/* Immediates are the low half of the word, extended by its sign, shifted and masked; three kinds are other fields. */
+enum {
+  MIPS_IMM_none,
+  MIPS_IMM_signed,
+  MIPS_IMM_unsigned,
+  MIPS_IMM_upper,
+  MIPS_IMM_shift,
+  MIPS_IMM_offset,
+  MIPS_IMM_target,
+  MIPS_IMM_extracted,
+  MIPS_IMM_inserted,
+  MIPS_IMMS
+};
+static const struct {
+  uint32_t mask;
+  uint8_t shift;
+} mips_imms[MIPS_IMMS] = {[MIPS_IMM_signed] = {0xffffffff, 0},
+                          [MIPS_IMM_unsigned] = {0xffff, 0},
+                          [MIPS_IMM_upper] = {0xffff0000, 16},
+                          [MIPS_IMM_offset] = {0xfffffffc, 2}};
+
+/* What the table says of an instruction, a number a word of its line: plain constants, because every unit with a core
+ * reads them. */
+struct mips_line {
+  uint8_t reads, alu, a, b, imm, mem, size, part, sign, branch, likely, link, muldiv, move, trap, serializes, dest;
+};
+
+static const struct mips_line mips_lines[MIPS_INSTRUCTIONS] = {
+#define CONTROL(name, reads, writes, alu, a, b, imm, mem, size, part, sign, branch, likely, link, muldiv, move, trap,  \
+                serializes, dest)                                                                                      \
+  [MIPS_##name] = {(reads),                                                                                            \
+                   alu_op_##alu,                                                                                       \
+                   alu_source_##a,                                                                                     \
+                   alu_source_##b,                                                                                     \
+                   MIPS_IMM_##imm,                                                                                     \
+                   memory_access_##mem,                                                                                \
+                   size,                                                                                               \
+                   word_part_##part,                                                                                   \
+                   MIPS_NO_##sign,                                                                                     \
+                   branch_condition_##branch,                                                                          \
+                   MIPS_NO_##likely,                                                                                   \
+                   MIPS_NO_##link,                                                                                     \
+                   muldiv_op_##muldiv,                                                                                 \
+                   move_condition_##move,                                                                              \
+                   trap_cause_##trap,                                                                                  \
+                   MIPS_NO_##serializes,                                                                               \
+                   MIPS_DEST_##dest},
+#include "mips_control.inc"
+#undef CONTROL
+};
 
 struct mips_decoding {
   control_word control; /* without register numbers that the word gives */
@@ -37,40 +68,25 @@ struct mips_decoding {
   bool reads_rs, reads_rt;
 };
 
-#define MIPS_IS_SOURCE(reads, field) (((reads) & MIPS_FIELD_##field) != 0)
+/* Made of the lines when the program starts. */
+static struct mips_decoding mips_decodings[MIPS_INSTRUCTIONS];
 
-static const struct mips_decoding mips_decodings[MIPS_INSTRUCTIONS] = {
-    [MIPS_reserved] = {.control = CORE_CONTROL_IDLE | control_word_of_trap(trap_cause_reserved)},
-#define CONTROL(name, reads, writes, alu, a, b, imm, mem, size, part, sign, branch, likely, link, muldiv, move, trap,  \
-                serializes, dest_)                                                                                     \
-  [MIPS_##name] = {                                                                                                    \
-      .control =                                                                                                       \
-          control_word_of_alu(alu_op_##alu) | control_word_of_a(alu_source_##a) | control_word_of_b(alu_source_##b) |  \
-          control_word_of_mem(memory_access_##mem) | control_word_of_size(size) |                                      \
-          control_word_of_part(word_part_##part) |                                                                     \
-          control_word_of_align(word_part_##part == word_part_whole ? (size ? size - 1 : 0) : 0) |                     \
-          control_word_of_sign(MIPS_NO_##sign) | control_word_of_branch(branch_condition_##branch) |                   \
-          control_word_of_likely(MIPS_NO_##likely) | control_word_of_link(MIPS_NO_##link) |                            \
-          control_word_of_muldiv(muldiv_op_##muldiv) | control_word_of_move(move_condition_##move) |                   \
-          control_word_of_trap(trap_cause_##trap) | control_word_of_serializes(MIPS_NO_##serializes) |                 \
-          control_word_of_loads(memory_access_##mem != memory_access_none && MIPS_DEST_##dest_ != MIPS_DEST_none) |    \
-          control_word_of_unusual(MIPS_NO_##link || trap_cause_##trap != trap_cause_none ||                            \
-                                  muldiv_op_##muldiv == muldiv_op_mfhi || muldiv_op_##muldiv == muldiv_op_mflo ||      \
-                                  muldiv_op_##muldiv == muldiv_op_mul ||                                               \
-                                  move_condition_##move != move_condition_none) |                                      \
-          control_word_of_rs(MIPS_IS_SOURCE(reads, rs) ? 0 : CORE_NO_SOURCE) |                                         \
-          control_word_of_rt(MIPS_IS_SOURCE(reads, rt) ? 0 : CORE_NO_SOURCE) |                                         \
-          control_word_of_dest(MIPS_DEST_##dest_ == MIPS_DEST_ra     ? 31                                              \
-                               : MIPS_DEST_##dest_ == MIPS_DEST_none ? CORE_NO_DEST                                    \
-                                                                     : 0),                                             \
-      .mask = MIPS_IMM_MASK_##imm,                                                                                     \
-      .shift = MIPS_IMM_SHIFT_##imm,                                                                                   \
-      .dest = MIPS_DEST_##dest_,                                                                                       \
-      .reads_rs = MIPS_IS_SOURCE(reads, rs),                                                                           \
-      .reads_rt = MIPS_IS_SOURCE(reads, rt)},
-#include "mips_control.inc"
-#undef CONTROL
-};
+static inline control_word mips_line_control(const struct mips_line *l) {
+  const bool whole = l->part == word_part_whole, writes = l->dest != MIPS_DEST_none,
+             unusual = l->link || l->trap != trap_cause_none || l->muldiv == muldiv_op_mfhi ||
+                       l->muldiv == muldiv_op_mflo || l->muldiv == muldiv_op_mul || l->move != move_condition_none;
+  return control_word_of_alu(l->alu) | control_word_of_a(l->a) | control_word_of_b(l->b) | control_word_of_mem(l->mem) |
+         control_word_of_size(l->size) | control_word_of_part(l->part) |
+         control_word_of_align(whole && l->size ? l->size - 1 : 0) | control_word_of_sign(l->sign) |
+         control_word_of_branch(l->branch) | control_word_of_likely(l->likely) | control_word_of_link(l->link) |
+         control_word_of_muldiv(l->muldiv) | control_word_of_move(l->move) | control_word_of_trap(l->trap) |
+         control_word_of_serializes(l->serializes) | control_word_of_loads(l->mem != memory_access_none && writes) |
+         control_word_of_unusual(unusual) | control_word_of_rs(l->reads & MIPS_FIELD_rs ? 0 : CORE_NO_SOURCE) |
+         control_word_of_rt(l->reads & MIPS_FIELD_rt ? 0 : CORE_NO_SOURCE) |
+         control_word_of_dest(l->dest == MIPS_DEST_ra ? 31
+                              : writes                ? 0
+                                                      : CORE_NO_DEST);
+}
 
 /* Whether the ALU may as well add, which it does most often and the simulation takes for granted: for a number that no
  * register gets (a no-operation shifts), and in a move, which is or with register 0. */
@@ -125,9 +141,21 @@ static inline struct mips_remembered mips_decoded_word(enum mips_set set, uint32
 }
 
 /* What is not remembered yet reads as the word 0. */
-static __attribute__((constructor)) void mips_remember_zeroes(void) {
-  for (int set = 0; set < MIPS_SETS; set++)
-    for (int i = 0; i < MIPS_PLACES; i++) mips_remembered[set][i] = mips_decoded_word((enum mips_set)set, 0);
+static __attribute__((constructor)) void mips_prepare(void) {
+  for (int i = 0; i < MIPS_INSTRUCTIONS; i++) {
+    const struct mips_line *l = &mips_lines[i];
+    mips_decodings[i] =
+        (struct mips_decoding){.control = i == MIPS_reserved ? core_failed(trap_cause_reserved) : mips_line_control(l),
+                               .mask = mips_imms[l->imm].mask,
+                               .shift = mips_imms[l->imm].shift,
+                               .dest = l->dest,
+                               .reads_rs = (l->reads & MIPS_FIELD_rs) != 0,
+                               .reads_rt = (l->reads & MIPS_FIELD_rt) != 0};
+  }
+  for (int set = 0; set < MIPS_SETS; set++) {
+    const struct mips_remembered zero = mips_decoded_word((enum mips_set)set, 0);
+    for (int i = 0; i < MIPS_PLACES; i++) mips_remembered[set][i] = zero;
+  }
 }
 
 static __attribute__((noinline, unused)) struct mips_remembered mips_remember(enum mips_set set, uint32_t pc,
