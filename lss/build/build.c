@@ -192,7 +192,8 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_o
   if (check_only) return units;
   for (guint i = 0; i < emitter.kinds->len; i++) {
     const Kind *kind = emitter.kinds->pdata[i];
-    add_repeating(units, kind, "record", kind->record, emitter.unoptimised ? NULL : "-O1"); // it runs seldom
+    // It runs seldom: what is inlined into it are the functions of the modules, which say so themselves.
+    add_repeating(units, kind, "record", kind->record, emitter.unoptimised ? NULL : "-O1 -fno-inline-functions");
     add_repeating(units, kind, "once", kind->once, "-O0"); // optimising would take longer than running it
   }
   Unit *constant = unit_new("tables", tables, "-O0");

@@ -123,7 +123,8 @@ static ToolResult run_clang(const Toolchain *t, Unit *unit, bool check, const ch
                   *map = g_strdup_printf("-ffile-prefix-map=%s=.", folder),
                   *what = g_strconcat(check ? "checking " : "compiling ", unit->name, NULL);
   g_autoptr(GPtrArray) arguments = g_ptr_array_new();
-  g_ptr_array_add(arguments, (char *)level_of(t, unit));
+  g_auto(GStrv) levels = g_strsplit(level_of(t, unit), " ", -1);
+  for (char **level = levels; *level; level++) g_ptr_array_add(arguments, *level);
   for (guint i = 0; i < t->flags->len; i++) g_ptr_array_add(arguments, t->flags->pdata[i]);
   if (profile_of(t, unit)) g_ptr_array_add(arguments, (char *)profile_of(t, unit));
   char *const common[] = {map, "-MMD", "-MT", RULE_TARGET, "-MF", rule_path, source};

@@ -13,7 +13,7 @@ typedef enum {
 typedef struct {
   char *name; // of the unit, for messages and kept files
   char *text;
-  const char *optimisation; // NULL: as the options say
+  const char *optimisation; // flags with a space between; NULL: as the options say
   bool repeats;             // it holds no C of the user's that another unit does not hold too
   UnitState state;          // the rest is filled in
   char *messages;           // what clang said, also long ago when the object comes from the cache
