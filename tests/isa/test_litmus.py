@@ -1,0 +1,102 @@
+"""What two and four processors with coherent caches may see of each other, and what `sync` forbids; counters by LL and SC."""
+
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.isa.litmus import assembled, program
+
+STORE_X, STORE_Y, LOAD_X, LOAD_Y = "sw $t8, 0($s2)", "sw $t8, 0($s3)", "lw {}, 0($s2)", "lw {}, 0($s3)"
+FIRST, SECOND = "$v0", "$v1"
+# A processor's store waits for its line while its load finds the other word in its own copy.
+COPIES = "lw $t0, 0($s2)\n  lw $t0, 0($s3)"
+
+
+@pytest.fixture(scope="session")
+def machine(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """machine(4): the simulator with so many processors, built once. A program for fewer leaves the others where they are."""
+    built: dict[tuple[int, str], Path] = {}
+
+    def build(cpus: int = 4, endian: str = "little") -> Path:
+        if (cpus, endian) not in built:
+            output = tmp_path_factory.mktemp("smp") / f"smp{cpus}"
+            options = ["-O0", f"-Dcpus={cpus}", f"-Dbig_endian={str(endian == 'big').lower()}"]
+            subprocess.run([build_dir / "bin" / "lss", "build", root / "tests" / "isa" / "smp_machine.lss", "-o", output, *options], check=True)
+            built[cpus, endian] = output
+        return built[cpus, endian]
+
+    return build
+
+
+@pytest.fixture(params=[pytest.param((4, 1), id="short"), pytest.param((2, 30), id="long", marks=pytest.mark.soak)])
+def pair(request: pytest.FixtureRequest, machine: Callable[..., Path]) -> tuple[Path, int]:
+    """A machine for two processors, and how many times a program is run there."""
+    return machine(request.param[0]), request.param[1]
+
+
+def run(simulator: Path, text: str, directory: Path, big: bool = False, cycles: int = 3_000_000) -> list[str]:
+    """What the processors printed, a line a round."""
+    raw = assembled(text, directory, big)
+    done = subprocess.run([simulator, "--program", raw, "--cycles", str(cycles), "--quiet"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "all cycles were simulated" not in done.stderr, done.stdout[-300:] + done.stderr[-1500:]
+    return done.stdout.split()
+
+
+def seen(simulator: Path, seeds: int, bodies: list[list[str]], directory: Path, **options: str) -> Counter:
+    """How often each outcome was seen: the values of each processor's two loads."""
+    outcomes: Counter = Counter()
+    for seed in range(seeds):
+        for line in run(simulator, program(bodies, seed=97 * seed + 1, **options), directory):
+            outcomes[tuple((value & 1, value >> 1) for value in (ord(letter) - 97 for letter in line))] += 1
+    return outcomes
+
+
+def test_message_passing(pair: tuple[Path, int], tmp_path: Path) -> None:
+    """Who sees the flag sees the message: stores are seen in their order, with and without `sync`."""
+    for order in ([], ["sync"]):
+        bodies = [[STORE_X, *order, STORE_Y], [LOAD_Y.format(FIRST), *order, LOAD_X.format(SECOND)]]
+        outcomes = Counter(o[1] for o in seen(*pair, bodies, tmp_path).elements())
+        assert outcomes[1, 0] == 0 and outcomes[0, 0] > 0 and outcomes[1, 1] > 0, outcomes
+
+
+def test_store_buffering(pair: tuple[Path, int], tmp_path: Path) -> None:
+    """Both processors may miss the other's store, which waits for its line; never behind `sync`."""
+    for order, forbidden in (([], False), (["sync"], True)):
+        bodies = [[STORE_X, *order, LOAD_Y.format(FIRST)], [STORE_Y, *order, LOAD_X.format(FIRST)]]
+        outcomes = Counter((o[0][0], o[1][0]) for o in seen(*pair, bodies, tmp_path, warm=COPIES).elements())
+        assert (outcomes[0, 0] == 0) == forbidden, outcomes
+        assert outcomes[0, 1] and outcomes[1, 0], outcomes
+
+
+def test_load_buffering(pair: tuple[Path, int], tmp_path: Path) -> None:
+    """No load sees a store that comes after it in the program of the one who waits for that load's."""
+    bodies = [[LOAD_X.format(FIRST), STORE_Y], [LOAD_Y.format(FIRST), STORE_X]]
+    for warm in ("", COPIES):
+        outcomes = Counter((o[0][0], o[1][0]) for o in seen(*pair, bodies, tmp_path, warm=warm).elements())
+        assert outcomes[1, 1] == 0 and outcomes[0, 1] and outcomes[1, 0], outcomes
+
+
+@pytest.mark.parametrize("runs", [1, pytest.param(30, marks=pytest.mark.soak)])
+def test_four_processors_agree_on_an_order(machine: Callable[..., Path], runs: int, tmp_path: Path) -> None:
+    """Two store, two look at both words in opposite orders: they never see the stores in opposite orders."""
+    bodies = [[STORE_X], [STORE_Y], [LOAD_X.format(FIRST), LOAD_Y.format(SECOND)], [LOAD_Y.format(FIRST), LOAD_X.format(SECOND)]]
+    for warm in ("", COPIES):
+        outcomes = Counter((o[2], o[3]) for o in seen(machine(), runs, bodies, tmp_path, warm=warm).elements())
+        assert outcomes[(1, 0), (1, 0)] == 0, outcomes
+        assert any(o[0] == (1, 0) for o in outcomes) and any(o[1] == (1, 0) for o in outcomes), outcomes
+
+
+# The processors count in one word; the first one prints how far they came, less what it should be, as a letter.
+COUNT = ["ll $t0, 0($s0)", "addiu $t0, $t0, 1", "sc $t0, 0($s0)", "beq $t0, $zero, body{k}", "nop"]
+
+
+@pytest.mark.parametrize(("cpus", "endian"), [(4, "little"), pytest.param(2, "big", marks=pytest.mark.soak)])
+def test_nothing_is_lost_between_ll_and_sc(machine: Callable[..., Path], tmp_path: Path, cpus: int, endian: str) -> None:
+    rounds = 20
+    bodies = [[line.format(k=k) for line in COUNT] for k in range(cpus)]
+    last = f"  lw $t0, 0($s0)\n  addiu $t0, $t0, {ord('A') - cpus * rounds}\n  sb $t0, 0($t3)\n"
+    lines = run(machine(cpus, endian), program(bodies, rounds, last=last), tmp_path, endian == "big")
+    assert lines == ["a" * cpus] * rounds + ["A"]
