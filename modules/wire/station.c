@@ -41,7 +41,9 @@ init() {
   for (int i = 0; i < param(connections); i++) set_until(tcp_due[i], never());
 }
 
+// A count that allows datagrams again does not have those caught up with that none was sent before.
 handler(reset, udp_count) {
+  if (self->udp_next < NOW) self->udp_next = NOW;
   if (!self->line.playing) self->line.wake = 0;
 }
 

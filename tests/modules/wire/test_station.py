@@ -2,6 +2,7 @@
 
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 
 import dpkt
 import pytest
@@ -203,6 +204,18 @@ def test_the_sender_finds_out_where_its_host_is(bench: Bench) -> None:
         assert (one.ethernet.dst, one.ip.dst, one.ip.data.sport, one.ip.data.dport) == (PEER_MAC, PEER, 5001, 5001)
         assert one.ip.data.data[:16] == struct.pack("!4sIQ", b"SPNC", 1, k) and one.ip.data.ulen == 108
     assert seen.ran.stat("dut", "udp_sent") == 500 and seen.ran.stat("dut", "sent[2]") == 5 and seen.ran.stat("dut", "sent[0]") == 3
+
+
+def test_a_sender_that_goes_on_keeps_its_rate(build_sim, run_sim, tmp_path: Path) -> None:
+    """Of the time in which it had nothing left to send, nothing is caught up with."""
+    simulator = build_sim(NETLIST)
+    (tmp_path / "script").write_text("".join(beats(with_fcs(udp(b"", 9)), 1)))
+    host = ["--set", "device.script=script", "--set", "dut.udp_to=192.0.2.1", "--set", "dut.udp_count=1"]
+    run_sim(simulator, *host, "--cycles", 5000, "--quiet", "--checkpoint", "idle")
+    more = ["--set", "dut.udp_count=4", "--set", "dut.udp_rate=100 Mb/s", "--set", "out.record=out"]
+    run_sim(simulator, "--restore", "idle", *more, "--cycles", 9000, "--quiet")
+    firsts = [one.first for one in stations.frames_of(SimpleNamespace(directory=tmp_path))]
+    assert len(firsts) == 3 and [b - a for a, b in zip(firsts, firsts[1:])] == [84 * 8 * 10 // NS] * 2 and firsts[0] > 5000
 
 
 @pytest.mark.parametrize("payload", [18, 19, 1472])
