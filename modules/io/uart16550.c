@@ -110,7 +110,7 @@ static void leave(self_t *self, uint8_t character) {
     return;
   }
   stream_write(&self->out, &character, 1);
-  if (stream_is_open(&self->keyboard)) stream_flush(&self->out);
+  if (character == '\n' || stream_is_open(&self->keyboard)) stream_flush(&self->out); // for who watches
   count(sent);
   event(sent, character);
   sim_progress();

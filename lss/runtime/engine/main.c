@@ -153,7 +153,7 @@ static const char *run(const spinach_options *options) {
     while (spinach_advancing.active) spinach_advance_step(false);
     if (spinach_advancing.nothing_left) return SPINACH_NOTHING_LEFT;
     if (spinach_trace_active()) spinach_trace_line();
-    if (options->progress && !options->quiet) spinach_progress_show(options);
+    if (options->progress) spinach_progress_show(options);
     g_autofree char *text = spinach_run_stuck();
     if (text) return spinach_run_end_stuck(text);
   }

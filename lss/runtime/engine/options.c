@@ -246,6 +246,7 @@ static bool set_progress(spinach_options *options, const char *value) {
 
 static bool set_quiet(spinach_options *options, const char *value) {
   (void)value;
+  options->progress = false;
   return options->quiet = true;
 }
 
@@ -348,7 +349,7 @@ static const struct {
     {"check-replay", NULL, "step what is replayed or skipped or sleeps all the same, and compare (docs/speed.md)",
      set_check_replay},
     {"watchdog", "TIME", "stop a run that makes no progress for so long, and say what waits on what", set_watchdog},
-    {"progress", NULL, "show how far the run is (the default on a terminal)", set_progress},
+    {"progress", NULL, "show how far the run is (the default on a terminal), also behind --quiet", set_progress},
     {"quiet", NULL, "print no table of statistics and no progress", set_quiet},
     {"list", NULL,
      "list all state that --print and conditions can name; --list=json: parameters, statistics, events, clocks",
