@@ -31,11 +31,13 @@ def _compiler(build: Path) -> Path:
         raise MeasureError(str(error)) from error
 
 
-def build(machine: Path, out: Path, build: Path, defines: Sequence[str] = ()) -> tuple[dict, Path]:
+def build(
+    machine: Path, out: Path, build: Path, defines: Sequence[str] = (), include: Sequence[str] = ()
+) -> tuple[dict, Path]:  # fmt: skip
     """The exported netlist of a machine, and its simulator, which counts everything that the report needs."""
     out.mkdir(parents=True, exist_ok=True)
     lss = _compiler(build)
-    settings = [one for define in defines for one in ("-D", define)]
+    settings = [one for option, given in (("-I", include), ("-D", defines)) for word in given for one in (option, word)]
     netlist, extra, simulator = out / "netlist.json", out / "collectors.lss", out / "simulator"
     _do([lss, "export", machine, "-o", netlist, *settings])
     exported = json.loads(netlist.read_text())
@@ -63,8 +65,9 @@ def examine(
     defines: Sequence[str] = (),
     arguments: Sequence[str] = (),
     after: str = "",
+    include: Sequence[str] = (),
 ) -> Analysis:
     """All of it; what was built and counted stays in `out`."""
-    exported, simulator = build(machine, out, build_folder, defines)
+    exported, simulator = build(machine, out, build_folder, defines, include)
     stats, earlier = run(simulator, out, arguments, after)
     return analyse(exported, stats, earlier)

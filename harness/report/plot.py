@@ -117,3 +117,39 @@ def bars(title: str, up: str, drawn: Sequence[Line], out: Path, legend_title: st
         axes.set_yticks(range(len(drawn)), [line.name for line in drawn], fontsize=9)
         axes.invert_yaxis()
         axes.margins(x=0.05, y=0.01)
+
+
+def stack(title: str, across: str, drawn: Sequence[Line], out: Path) -> None:
+    """Draws out.svg and out.png: a row for each place, in it what the series have there, one after the other."""
+    places = list(dict.fromkeys(at for line in drawn for at in line.across))
+    with _axes("", across, "", out, height=2.0 + 0.36 * len(places) + 0.12 * len(drawn)) as axes:
+        axes.figure.suptitle(title, x=0.01, ha="left", fontsize="large", fontweight="bold", wrap=True)
+        left = [0.0] * len(places)
+        for (color, _, hatch), line in zip(_fills(), drawn, strict=False):
+            values = [dict(zip(line.across, line.values, strict=True)).get(place, 0.0) for place in places]
+            axes.barh(range(len(places)), values, left=left, height=0.7, color=color, hatch=hatch, edgecolor="white",
+                      linewidth=0.5, label=line.name)  # fmt: skip
+            left = [before + value for before, value in zip(left, values, strict=True)]
+        axes.set_yticks(range(len(places)), [str(place) for place in places], fontsize=9)
+        axes.invert_yaxis()
+        axes.margins(x=0.02)
+
+
+def areas(title: str, across: str, up: str, drawn: Sequence[Line], out: Path) -> None:
+    """Draws out.svg and out.png: series over one axis, upon each other; `across` says where each stretch ends."""
+    with _axes(title, across, up, out) as axes:
+        at = drawn[0].across
+        begins = [max(0.0, 2 * at[0] - at[1]) if len(at) > 1 else 0.0, *at[:-1]]
+        stretches = [edge for pair in zip(begins, at, strict=True) for edge in pair]
+        values = [[value for value in line.values for _ in range(2)] for line in drawn]
+        colors = [color for color, _, _ in islice(_fills(), len(drawn))]
+        axes.stackplot(stretches, values, labels=[line.name for line in drawn], colors=colors, linewidth=0)
+        axes.set_xlim(begins[0], at[-1])
+        axes.set_ylim(0, None)
+
+
+def _fills() -> Iterator[tuple[str, str, str]]:
+    """Colours, and patterns for those that come again."""
+    for hatch in cycle(["", "//", "..", "xx"]):
+        for color, marker, _ in STYLES:
+            yield color, marker, hatch

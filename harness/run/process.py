@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import IO
 
 GRACE = 5.0  # seconds that a child has between SIGTERM and SIGKILL
 
@@ -34,14 +35,16 @@ class Finished:
     err: str
 
 
-def begin(command: Sequence[str | Path], cwd: Path | None = None, stdin: int = subprocess.DEVNULL) -> subprocess.Popen:
+def begin(
+    command: Sequence[str | Path], cwd: Path | None = None, stdin: int = subprocess.DEVNULL, log: IO[str] | None = None
+) -> subprocess.Popen:  # fmt: skip
     """Starts a command that ends with this process; `forget` it once it has ended."""
     with _lock:
         if _ending:
             raise Ended
         child = subprocess.Popen(
-            [str(argument) for argument in command], cwd=cwd, stdin=stdin, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, errors="replace", process_group=0,
+            [str(argument) for argument in command], cwd=cwd, stdin=stdin, stdout=log or subprocess.PIPE,
+            stderr=log or subprocess.PIPE, text=True, errors="replace", process_group=0,
         )  # fmt: skip
         _children.add(child)
         return child
@@ -67,6 +70,21 @@ def run(command: Sequence[str | Path], cwd: Path | None = None, timeout: float |
         return Finished(None, out, err)
     finally:
         forget(child)
+
+
+def run_logged(command: Sequence[str | Path], cwd: Path, log: Path, timeout: float | None = None) -> Finished:
+    """The same, with all that the child says in a file that grows as it does, and at the end as `err`."""
+    with log.open("w") as said:
+        child = begin(command, cwd, log=said)
+    try:
+        child.wait(timeout)
+        status = child.returncode
+    except subprocess.TimeoutExpired:
+        _end([child])
+        status = None
+    finally:
+        forget(child)
+    return Finished(status, "", log.read_text(errors="replace"))
 
 
 def _end(children: Sequence[subprocess.Popen]) -> None:

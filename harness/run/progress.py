@@ -2,7 +2,8 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from threading import Event, Thread
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -39,11 +40,35 @@ class Progress:
         self.console.file.flush()
 
     @contextlib.contextmanager
+    def showing(self, task: Task, look: Callable[[], str]) -> Iterator[None]:
+        """While work goes on, what is seen of it: beside the bar every second, or a line twice a minute."""
+        over, every = Event(), 1.0 if task.bar is not None else 30.0
+
+        def show() -> None:
+            before = ""
+            while not over.wait(every):
+                text = look()
+                if task.bar is not None:
+                    task.bar.update(task.row, description=f"{task.title}: {text}" if text else task.title)
+                elif text and text != before:
+                    self.say(f"  … {text}")
+                before = text
+
+        shower = Thread(target=show, daemon=True)
+        shower.start()
+        try:
+            yield
+        finally:
+            over.set()
+            shower.join()
+
+    @contextlib.contextmanager
     def task(self, title: str, total: int) -> Iterator[Task]:
         """Work of `total` steps; ends with a line saying how long it took."""
         task, began = Task(self, title, total), time.monotonic()
         if self.console.is_interactive:
-            columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+            text = TextColumn("{task.description}", markup=False)
+            columns = text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
             with Bar(*columns, console=self.console, transient=True) as task.bar:
                 task.row = task.bar.add_task(title, total=total)
                 yield task

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from harness.run import lease, process, serve
+from harness.run import lease, process, serve, watch
 
 STATS, NOTES, LOG = "stats.json", "run.json", "log.txt"
 UNFINISHED = "unfinished.checkpoint"  # of the latest run of a job that was ended
@@ -219,14 +219,15 @@ def _done(job: Job, working: Path, unfinished: Path) -> process.Finished:
         return _done_in_parts(job, working, unfinished)
     begins = [path for option, path in job.inputs if option == RESTORE]
     if not begins:
-        return process.run(job.command(), working, job.timeout)
+        return process.run_logged([*job.command(), watch.PROGRESS], working, working / LOG, job.timeout)
     other = replace(job, inputs=tuple(one for one in job.inputs if one[0] != RESTORE))
-    return serve.run(job.simulator, begins[-1], working, other.command()[1:], job.timeout)
+    return serve.run(job.simulator, begins[-1], working, [*other.command()[1:], watch.PROGRESS], job.timeout)
 
 
 def _simulate(job: Job, working: Path, unfinished: Path) -> tuple[str, dict, str]:
     """Runs the simulator in a directory and notes there what it did: why it failed, the notes, what it said."""
     done = _done(job, working, unfinished)
+    done = replace(done, err=watch.without(done.err))
     said = done.err or done.out
     missing = [name for name in _files(job) if not (working / name).exists()]
     if done.status is None:

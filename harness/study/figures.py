@@ -31,7 +31,10 @@ def _axis_label(outcome: Outcome, name: str) -> str:
 
 
 def _rows(outcome: Outcome, figure: Figure) -> list[Row]:
-    return [row for row in outcome.rows if row.status == OK and row.matches(figure.where) and figure.y in row.measures]
+    return [
+        row for row in outcome.rows
+        if row.status == OK and row.matches(figure.where) and any(name in row.measures for name in figure.measures)
+    ]  # fmt: skip
 
 
 def _series(
@@ -83,10 +86,27 @@ def _marks(outcome: Outcome, figure: Figure, rows: list[Row]) -> list[plot.Mark]
     return list(marks.values())
 
 
+def _stack(outcome: Outcome, figure: Figure, rows: Sequence[Row], title: str, out: Path) -> bool:
+    """A bar for each point, of what several measures are there."""
+    fixed = {name for name, value in figure.where.items() if not isinstance(value, list)}
+    places = [row_label(row, [key for key in row.point.coordinates if key not in fixed]) for row in rows]
+    known = {name: outcome.study.measures[name] for name in figure.measures}
+    lines = [
+        plot.Line(one.label or name, places, [row.measures.get(name, 0.0) for row in rows])
+        for name, one in known.items() if any(row.measures.get(name) for row in rows)
+    ]  # fmt: skip
+    if lines:
+        units = {one.unit for one in known.values()}
+        plot.stack(title, figure.x or ", ".join(sorted(units)), lines, out)
+    return bool(lines)
+
+
 def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     """Draws out.svg and out.png; False when there is nothing to show yet."""
-    measure, rows = outcome.study.measures[figure.y], _rows(outcome, figure)
-    title = figure.title or outcome.study.file.title
+    rows, title = _rows(outcome, figure), figure.title or outcome.study.file.title
+    if figure.kind == "stack":
+        return _stack(outcome, figure, rows, title, out)
+    measure = outcome.study.measures[figure.y]
     up = f"change of {measure.label or figure.y}, %" if figure.relative_to else measure_label(figure.y, measure)
     if figure.kind == "series":
         lines = [

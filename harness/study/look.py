@@ -89,8 +89,9 @@ def make(outcome: Outcome, look: Look) -> Examined:
     file, point = _file(outcome, look), look.row.point
     file.parent.mkdir(parents=True, exist_ok=True)
     study = outcome.study
+    begun = study.begun.get(point.number)
     looked = Looked(point, study.machine(point), study.jobs[point.number], look.title, look.row.result,
-                    file.with_suffix(""))  # fmt: skip
+                    file.with_suffix(""), begun.job if begun else None)  # fmt: skip
     made = look.use.examine(looked)
     files.write(file, json.dumps(asdict(made)))
     return made

@@ -33,6 +33,12 @@ class Machine:
     path: Path
     defines: tuple[tuple[str, str], ...]
     netlist: Mapping[str, Any]
+    include: tuple[str, ...] = ()  # folders with modules
+
+    @property
+    def options(self) -> list[str]:
+        """What the compiler takes beside the file."""
+        return compiler_options(self.defines, self.include)
 
     @cached_property
     def top(self) -> dict[str, dict]:
@@ -179,17 +185,21 @@ def defines(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((name[2:], spelt(value)) for name, value in settings.items() if name.startswith("D.")))
 
 
-def _options(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    return [one for name, value in pairs for one in ("-D", f"{name}={value}")]
+def compiler_options(defines: Iterable[tuple[str, str]], include: Iterable[str] = ()) -> list[str]:
+    """Folders with modules, and parameters, as the compiler takes them."""
+    folders = [one for folder in include for one in ("-I", folder)]
+    return [*folders, *(one for name, value in defines for one in ("-D", f"{name}={value}"))]
 
 
 @lru_cache(maxsize=1024)
-def export(path: Path, parameters: tuple[tuple[str, str], ...], build: Path) -> Machine:
+def export(
+    path: Path, parameters: tuple[tuple[str, str], ...], build: Path, include: tuple[str, ...] = ()
+) -> Machine:  # fmt: skip
     """The netlist of a machine; its errors are the compiler's."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "netlist.json"
-        compiler.lss(build, "export", path, "-o", file, *_options(parameters))
-        return Machine(path, parameters, json.loads(file.read_text()))
+        compiler.lss(build, "export", path, "-o", file, *compiler_options(parameters, include))
+        return Machine(path, parameters, json.loads(file.read_text()), include)
 
 
 def simulator_path(path: Path, parameters: tuple, extra: tuple[str, ...], build: Path) -> Path:
@@ -219,7 +229,7 @@ def simulator(machine: Machine, build: Path, extra: tuple[str, ...] = ()) -> Pat
 
 def _build(machine: Machine, path: Path, build: Path, extra: tuple[str, ...]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    compiler.lss(build, "build", machine.path, "-o", path, *_options(machine.defines), *extra)
+    compiler.lss(build, "build", machine.path, "-o", path, *compiler_options(machine.defines), *extra)
 
 
 def resolve(text: str, study: Path, build: Path) -> Path:

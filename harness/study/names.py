@@ -3,7 +3,9 @@
 What a machine knows comes from its netlist; a name that nobody knows is an error that says where it is.
 """
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from harness.study import conditions, machine, starts, windows
 from harness.study.points import VARIANT
@@ -42,6 +44,9 @@ def check(study: "Study") -> None:
         for name, measure in study.measures.items():
             if measure.value:
                 machine.check_expression(measure.value, one, names, f"{where}: measure {name!r}")
+        for use in [*{id(use): use for use in study.uses.values() if use}.values(), *study.looks]:
+            for text in use.texts():
+                machine.check_expression(text, one, names, use.place)
         for text in file.check:
             machine.check_expression(text, one, names, f"{where}: check")
         for key, text in windows.conditions(file, list(study.uses.values())):
@@ -50,15 +55,33 @@ def check(study: "Study") -> None:
     every = file.run.checkpoint_every
     if every and not (every.isdecimal() and int(every) or conditions.TIME.fullmatch(every.strip())):
         raise StudyError(f"{where}: run: checkpoint_every: {every!r} is neither cycles nor a time with its unit")
+    _check_texts(study, places)
     _check_shown(study, names)
+
+
+def filled(text: str, coordinates: Mapping[str, Any]) -> str:
+    """A text in which {AXIS} stands for the point's value."""
+    return re.sub(r"\{(\w+)\}", lambda found: machine.spelt(coordinates.get(found[1], "")), text)
+
+
+def _check_texts(study: "Study", places: list[str]) -> None:
+    for setting, text in study.file.text.items():
+        where = f"{study.path}: text: {setting!r}"
+        if unknown := [name for name in re.findall(r"\{(\w+)\}", text) if name not in places]:
+            raise StudyError(f"{where}: {{{unknown[0]}}} is no axis; known are {', '.join(places)}")
+        for one in study.machines.values():
+            machine.check_setting(setting, one, where)
+            if one.type_of(setting) != "string":
+                raise StudyError(f"{where}: it names no file")
 
 
 def _check_shown(study: "Study", names: list[str]) -> None:
     file, where = study.file, str(study.path)
     axes = [VARIANT, *(axis.name for axis in file.axis)]
     for number, one in enumerate(file.figure, 1):
-        over = axes if one.kind != "series" else [one.x]  # a label of the axis of time
-        for key, value, known in ("x", one.x, over), ("series", one.series, axes), ("y", one.y, list(study.measures)):
+        over = axes if one.kind not in ("series", "stack") else [one.x]  # a label of the axis of time, or of bars
+        drawn = [("y", name, list(study.measures)) for name in one.measures]
+        for key, value, known in ("x", one.x, over), ("series", one.series, axes), *drawn:
             if value and value not in known:
                 raise StudyError(f"{where}: figure {number}: {key}: {value!r} is none of {', '.join(known)}")
     for number, one in enumerate(file.published, 1):

@@ -19,6 +19,7 @@ from rich.table import Table
 from harness.run import files
 from harness.run.progress import Progress
 from harness.run.store import with_value
+from harness.study import machine
 from harness.study.points import VARIANT, Point
 from harness.study.runner import OK, Outcome, Row, Study, number, unit
 
@@ -114,8 +115,8 @@ def near(path: Path) -> str:
 
 def command(study: Study, point: Point) -> str:
     """The command that makes one point again."""
-    job, (machine, defines) = study.jobs.get(point.number), study.structure(point)
-    command = ["lss", "run", near(machine), *(w for n, v in defines for w in ("-D", f"{n}={v}"))]
+    job, (path, defines) = study.jobs.get(point.number), study.structure(point)
+    command = ["lss", "run", near(path), *machine.compiler_options(defines, [near(Path(one)) for one in study.include])]
     if not job:
         return shlex.join(command)
     given = [*job.arguments(near), *(one for option, name in job.outputs for one in with_value(option, name))]

@@ -35,7 +35,7 @@ def draw(outcome: Outcome, figure: Figure, file: Path) -> Markup:
     """A figure as a part of a page; its ids begin with the file's name."""
     if not figures.draw(outcome, figure, file):
         return Markup("<p><em>{}: not run yet.</em></p>").format(figure.title or outcome.study.file.title)
-    label = f"{figure.title or outcome.study.file.title}: {figure.y}; the table has the same values"
+    label = f"{figure.title or outcome.study.file.title}: {', '.join(figure.measures)}; the table has the same values"
     picture = inline(file.with_suffix(".svg"), label, f"{file.name}-")
     links = f'<figcaption><a href="{file.name}.svg">SVG</a>, <a href="{file.name}.png">PNG</a></figcaption>'
     return Markup(f"<figure>{picture}{links}</figure>")
@@ -183,9 +183,8 @@ def _diagrams(outcome: Outcome, row: Row, index: int, out: Path) -> str:
     folder, machine = out / f"diagram-{index}", outcome.study.machine(row.point)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    options = [one for name, value in machine.defines for one in ("-D", f"{name}={value}")]
     try:
-        compiler.lss(outcome.study.build, "graph", machine.path, "-o", folder / "machine.svg", *options)
+        compiler.lss(outcome.study.build, "graph", machine.path, "-o", folder / "machine.svg", *machine.options)
     except compiler.CompilerError as error:
         return f"<p>The picture could not be drawn: {html.escape(str(error).splitlines()[0])}</p>"
     top, shown = folder / "machine.svg", []

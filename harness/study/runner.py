@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import stdev
 from typing import Any
 
-from harness.run import store
+from harness.run import files, store, watch
 from harness.run.compiler import CompilerError
 from harness.run.lease import clear_abandoned
 from harness.run.progress import Progress, Task
@@ -67,12 +67,24 @@ class Study:
 
     @property
     def measures(self) -> dict[str, Measure]:
-        """All measures: those of plug-ins, then those of the file."""
+        """All measures: those of plug-ins, which are listed first unless they say otherwise, and those of the file."""
         made: dict[str, Measure] = {}
         for use in self.uses.values():
             made |= use.measured if use else {}
         own = {n: Measure(m) if isinstance(m, str) else m for n, m in self.file.measure.items()}
-        return {name: own.get(name, made.get(name)) for name in [*made, *own]}
+        first, second = (own, made) if any(use and use.listed_last for use in self.uses.values()) else (made, own)
+        return {name: own.get(name, made.get(name)) for name in [*first, *second]}
+
+    @property
+    def include(self) -> tuple[str, ...]:
+        """Folders with modules of its machines."""
+        return tuple(str(self.path.parent / folder) for folder in self.file.include)
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """What its simulators are built with beside parameters."""
+        used = dict.fromkeys(word for use in self.uses.values() if use for word in use.build_options())
+        return (*machine.compiler_options((), self.include), *windows.build_options(self.file), *used)
 
     def machine(self, point: Point) -> Machine:
         return self.machines[self.structure(point)]
@@ -84,10 +96,16 @@ class Study:
     @property
     def runs(self) -> bool:
         """Whether points are run at all: a study may ask for nothing but a look at its machines."""
-        file = self.file
-        looks = [uses.find(keys, file, self.path, self.build, f"{self.path}: examine") for keys in file.examine or []]
+        file, looks = self.file, self.looks
         return bool(file.measure or file.check or file.figure or file.table or not looks
                     or any(look.needs_result for look in looks))  # fmt: skip
+
+    @property
+    def looks(self) -> list[Use]:
+        """The plug-ins of `examine`."""
+        where = f"{self.path}: examine"
+        found = (uses.find(keys, self.file, self.path, self.build, where) for keys in self.file.examine or [])
+        return [look for look in found if look]
 
     def settings(self, point: Point) -> dict[str, Any]:
         """All settings of a point: those of the study take precedence over a plug-in's."""
@@ -159,12 +177,11 @@ def prepare(path: Path, build: Path, progress: Progress, built_only: bool = Fals
     study = _read(path, build)
     points = study.points
     if built_only:
-        extra = windows.build_options(study.file)
-        points = [p for p in points if machine.simulator_path(*study.structure(p), extra, build).exists()]
+        points = [p for p in points if machine.simulator_path(*study.structure(p), study.extra, build).exists()]
     wanted = list(dict.fromkeys(study.structure(point) for point in points))
     if wanted:
         with progress.step(f"{study.name}: reading {len(wanted)} netlists"), ThreadPoolExecutor() as pool:
-            exporting = {one: pool.submit(machine.export, *one, build) for one in wanted}
+            exporting = {one: pool.submit(machine.export, *one, build, study.include) for one in wanted}
         for one, future in exporting.items():
             try:
                 study.machines[one] = future.result()
@@ -190,6 +207,12 @@ def _read(path: Path, build: Path) -> Study:
         study.uses[point.number] = plugins[key]
         if not point.machine.exists():
             raise StudyError(f"{path}: machine: there is no {point.machine}")
+    for folder in file.include:
+        if not (path.parent / folder).is_dir():
+            raise StudyError(f"{path}: include: there is no folder {path.parent / folder}")
+    for needed, command in file.needs.items():
+        if not machine.resolve(needed, path, build).exists():
+            raise StudyError(f"{path}: there is no {machine.resolve(needed, path, build)}: `{command}` makes it")
     for use in plugins.values():
         if use:
             use.check_points([point for point in every if study.uses[point.number] is use])
@@ -204,10 +227,9 @@ def _read(path: Path, build: Path) -> Study:
 def build(study: Study, progress: Progress) -> None:
     """Builds the simulators and makes the jobs of all points."""
     build = study.build
-    extra = windows.build_options(study.file)
     simulators: dict[tuple, Path] = {}
     with progress.task(f"{study.name}: building simulators", len(study.machines)) as task, ThreadPoolExecutor() as pool:
-        made = {pool.submit(machine.simulator, one, build, extra): key for key, one in study.machines.items()}
+        made = {pool.submit(machine.simulator, one, build, study.extra): key for key, one in study.machines.items()}
         for future in as_completed(made):
             path, parameters = key = made[future]
             try:
@@ -221,28 +243,43 @@ def build(study: Study, progress: Progress) -> None:
 
 def find_built(study: Study) -> None:
     """Makes the jobs of those points whose simulators were built before."""
-    extra = windows.build_options(study.file)
-    _make_jobs(study, {key: machine.simulator_path(*key, extra, study.build) for key in study.machines})
+    _make_jobs(study, {key: machine.simulator_path(*key, study.extra, study.build) for key in study.machines})
 
 
 def _make_jobs(study: Study, simulators: Mapping[tuple, Path]) -> None:
     run = study.file.run
     built = [point for point in study.points if study.structure(point) in simulators]
-    used = {point.number: use.files(point) if (use := study.uses[point.number]) else uses.Files() for point in built}
+    used = {point.number: _files(study, point) for point in built}
     study.begun = starts.plan(study, simulators, used)
     for point in built:
         use, simulator = study.uses[point.number], simulators[study.structure(point)]
         window = windows.options(study.file, bool(use and study.file.sample and use.samples(study.file.sample.every)))
-        settings, files = study.settings(point), used[point.number]
+        settings, own = study.settings(point), used[point.number]
         if start := study.begun.get(point.number):
-            settings, files = start.left(settings, files)
+            settings, own = start.left(settings, own)
         made = machine.job(study.machine(point), simulator, settings, window, study.path, study.build, run.timeout,
                            run.retries)  # fmt: skip
-        if run.checkpoint_every and files.outputs:
-            lost = f"what {files.outputs[0][0]} has written of a run that was ended is lost"
+        if run.checkpoint_every and own.outputs:
+            lost = f"what {own.outputs[0][0]} has written of a run that was ended is lost"
             raise StudyError(f"{study.path}: run: checkpoint_every: {lost}")
-        study.jobs[point.number] = replace(made, inputs=(*made.inputs, *files.inputs), outputs=files.outputs,
+        plain = (*made.plain, *(use.options(point) if use else ()))
+        study.jobs[point.number] = replace(made, plain=plain, inputs=(*made.inputs, *own.inputs), outputs=own.outputs,
                                            checkpoint_every=run.checkpoint_every or "")  # fmt: skip
+
+
+def _files(study: Study, point: Point) -> uses.Files:
+    """The files of a point: those of its plug-in, and those whose text the study gives."""
+    use = study.uses[point.number]
+    given = use.files(point) if use else uses.Files()
+    written = []
+    for setting, text in study.file.text.items():
+        kind, _, name = setting.partition(".")
+        text = names.filled(text, point.coordinates)
+        place = study.build / "texts" / store.content_name(text)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        files.write(place, text)
+        written.append((f"--set {name}" if kind == "set" else f"--{name}", place))
+    return replace(given, inputs=(*given.inputs, *written))
 
 
 def run(study: Study, pool: Executor, progress: Progress, before_only: bool = False) -> Outcome:
@@ -285,7 +322,8 @@ def run(study: Study, pool: Executor, progress: Progress, before_only: bool = Fa
                 known = store.find(job, place) if job else None
                 rows[point.number] = _row(study, point, known) if known else Row(point, NOT_RUN, why="not run yet")
         elif left:
-            with progress.task(f"{study.name}: simulating", len(left)) as task:
+            busy = watch.Watch(place / "busy")
+            with progress.task(f"{study.name}: simulating", len(left)) as task, progress.showing(task, busy.latest):
                 for row in _run_wave(study, left, pool, place, task):
                     rows[row.point.number] = row
     return Outcome(study, [rows[point.number] for point in study.points])

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.run import store
+from harness.run import store, watch
 from harness.run.progress import Progress
 from harness.run.store import Job, Result, RunError
 from harness.study import machine
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 FILE = "start.checkpoint"
 REACHED = "the condition of --until holds"  # why a start ends
+MISSING = object()
 BOUNDS = ("option.cycles", "option.time", "option.until")  # where a point ends, not its start
 
 
@@ -38,8 +39,9 @@ class Start:
 
     def left(self, settings: Mapping[str, Any], files: Files) -> tuple[dict[str, Any], Files]:
         """What a point sets when it goes on: all but what it began with."""
-        own = {name: value for name, value in settings.items() if name not in self.settings or name.startswith("D.")}
-        return own, Files(tuple(one for one in files.inputs if one not in self.inputs), files.outputs)
+        own = {name: value for name, value in settings.items()
+               if name.startswith("D.") or self.settings.get(name, MISSING) != value}  # fmt: skip
+        return own, replace(files, inputs=tuple(one for one in files.inputs if one not in self.inputs))
 
 
 def check(study: "Study") -> None:
@@ -55,6 +57,10 @@ def check(study: "Study") -> None:
         known = study.machines.get(study.structure(group[0]))
         if start.make and known:
             common = _common(study.settings(point) for point in group)
+            for name in start.make.settings:
+                machine.check_setting(name, known, f"{where}: make: settings")
+                if name.startswith("D."):
+                    raise StudyError(f"{where}: make: settings: {name!r} is built into the machine of the points")
             for name in {name for point in group for name in study.settings(point)} - set(common):
                 if known.acts_at_start(name):
                     raise StudyError(f"{where}: {name!r} acts only at the start of a run, and these points share one: "
@@ -75,9 +81,8 @@ def _groups(study: "Study") -> dict[tuple, list[Point]]:
 def _common(every: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """The settings that all have, with their values."""
     first, *others = every
-    missing = object()
     return {name: value for name, value in first.items()
-            if name not in BOUNDS and all(one.get(name, missing) == value for one in others)}  # fmt: skip
+            if name not in BOUNDS and all(one.get(name, MISSING) == value for one in others)}  # fmt: skip
 
 
 def plan(study: "Study", simulators: Mapping[tuple, Path], files: Mapping[int, Files]) -> dict[int, Start]:
@@ -86,13 +91,14 @@ def plan(study: "Study", simulators: Mapping[tuple, Path], files: Mapping[int, F
     for (structure, _), group in _groups(study).items():
         if structure not in simulators:
             continue
-        if writes := next((files[point.number].outputs for point in group if files[point.number].outputs), None):
+        whole = (files[point.number] for point in group if not files[point.number].of_window)
+        if writes := next((one.outputs for one in whole if one.outputs), None):
             raise StudyError(f"{study.path}: start: {writes[0][0]} writes a whole run, and these begin at a checkpoint")
         if start.checkpoint:
             place = machine.resolve(start.checkpoint, study.path, study.build)
             made = Start({}, frozenset(), None, place)
         else:
-            settings = _common(study.settings(point) for point in group)
+            settings = _common(study.settings(point) for point in group) | start.make.settings
             inputs = frozenset.intersection(*(frozenset(files[point.number].inputs) for point in group))
             job = machine.job(study.machines[structure], simulators[structure], settings, ["--until", start.make.until],
                               study.path, study.build, study.file.run.timeout, study.file.run.retries)  # fmt: skip
@@ -110,7 +116,8 @@ def run(study: "Study", pool: Executor, place: Path, progress: Progress, before_
     why: dict[Job, str] = dict.fromkeys(jobs, "its start was not run yet")
     left = [job for job in jobs if not found[job]]
     if left and not before_only:
-        with progress.task(f"{study.name}: simulating starts", len(left)) as task:
+        busy, title = watch.Watch(place / "busy"), f"{study.name}: simulating starts"
+        with progress.task(title, len(left)) as task, progress.showing(task, busy.latest):
             running = {job: pool.submit(store.run, job, place) for job in left}
             for job, future in running.items():
                 try:

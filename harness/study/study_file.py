@@ -85,13 +85,18 @@ class Measure(Table):
 class Figure(Table):
     """A plot."""
 
-    y: str
+    y: str | list[str]
     x: str = ""
-    kind: Literal["lines", "bars", "scaling", "series"] = "lines"
+    kind: Literal["lines", "bars", "scaling", "series", "stack"] = "lines"
     series: str | None = None
     relative_to: str | None = None
     where: dict[str, Any] = {}
     title: str = ""
+
+    @property
+    def measures(self) -> list[str]:
+        """What is drawn: of a stack, several."""
+        return [self.y] if isinstance(self.y, str) else self.y
 
 
 class ShownTable(Table):
@@ -115,9 +120,10 @@ class Run(Table):
 
 
 class Make(Table):
-    """A run up to a condition, where others begin."""
+    """A run up to a condition, where others begin; `settings` are its own, where theirs differ."""
 
     until: str
+    settings: dict[str, Any] = {}
 
 
 class Start(Table):
@@ -134,7 +140,10 @@ class StudyFile(Table):
     title: str
     machine: str
     about: str = ""
+    include: list[str] = []
+    needs: dict[str, str] = {}
     base: dict[str, Any] = {}
+    text: dict[str, str] = {}
     variant: list[Variant] = []
     axis: list[Axis] = []
     point: list[Single] = []
@@ -203,6 +212,10 @@ def read(path: Path) -> StudyFile:
         study = msgspec.convert(table, StudyFile)
     except msgspec.ValidationError as error:
         raise StudyError(f"{path}: {_message(error, table)}") from error
+    for number, one in enumerate(study.figure, 1):
+        if (one.kind == "stack") != isinstance(one.y, list) or not one.measures:
+            what = "a list of measures" if one.kind == "stack" else "a measure"
+            raise StudyError(f"{path}: figure {number}: y: a figure of kind {one.kind!r} has {what}")
     if study.window.every or study.window.warm:
         raise StudyError(f"{path}: window: many windows in one run (every, warm) need sampling, which is not there yet")
     return study

@@ -8,7 +8,7 @@ group `spinach.study` of an installed package; what it does not define is as her
 import importlib
 import importlib.metadata
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ class Files:
 
     inputs: tuple[tuple[str, Path], ...] = ()
     outputs: tuple[tuple[str, str], ...] = ()
+    of_window: bool = False  # what is written is of the window only: the point may begin at a checkpoint
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Looked:
     title: str
     result: Result | None
     folder: Path  # for what is made on the way
+    start: Job | None = None  # the run at whose end the point begins
 
 
 @dataclass
@@ -68,8 +70,20 @@ class Use:
         """Axes without `setting` that it understands."""
         return ()
 
+    def texts(self) -> Iterable[str]:
+        """Expressions among its keys."""
+        return ()
+
     def check_points(self, points: Sequence["Point"]) -> None:
         """Refuses, before anything runs, points that it cannot use."""
+
+    def build_options(self) -> Sequence[str]:
+        """What simulators are built with besides."""
+        return ()
+
+    def options(self, point: "Point") -> Sequence[str]:
+        """Options of a point's run that are no settings."""
+        return ()
 
     def settings(self, point: "Point") -> Mapping[str, Any]:
         """Settings of a point, under those of the study."""
@@ -123,6 +137,7 @@ class Use:
         """What the list of all points of a collection says of a point, beside its coordinates and measures."""
         return {}
 
+    listed_last = False  # whether its measures come behind those of the study
     needs_result = False  # whether examine() looks at a finished run
 
     def examine(self, looked: "Looked") -> Examined:

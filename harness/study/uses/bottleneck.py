@@ -20,7 +20,8 @@ class Plugin(uses.Use):
         begin = self.study.window.begin
         after = begin if windows.femtoseconds(begin) is not None else ""
         try:
-            analysis = measure.examine(looked.machine.path, self.build, looked.folder, defines, arguments, after)
+            analysis = measure.examine(looked.machine.path, self.build, looked.folder, defines, arguments, after,
+                                       looked.machine.include)  # fmt: skip
             body = page.fragment(analysis, looked.title, f"{looked.folder.name}-")
         except (measure.MeasureError, NetlistError, OSError) as error:
             raise RunError(str(error)) from error

@@ -25,7 +25,7 @@ def test_finding_one(monkeypatch: pytest.MonkeyPatch) -> None:
     for given in {}, {"with": 3}:
         with pytest.raises(StudyError, match="^s.toml: use: `with` names the plug-in$"):
             find(given)
-    with pytest.raises(StudyError, match="^s.toml: use: there is no plug-in 'throughput'; known are bottleneck, cost, faults, frames$"):
+    with pytest.raises(StudyError, match="^s.toml: use: there is no plug-in 'throughput'; known are bottleneck, cost, course, faults, frames, layers$"):
         find("throughput")
     monkeypatch.setattr(uses.importlib, "import_module", lambda name: (_ for _ in ()).throw(ModuleNotFoundError(name="numpy")))
     with pytest.raises(ModuleNotFoundError):  # what a plug-in itself lacks
@@ -80,7 +80,7 @@ def test_what_became_of_faults(tmp_path: Path) -> None:
 
 
 def test_a_bottleneck_that_cannot_be_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    machine = SimpleNamespace(path=Path("m.lss"), defines=(("a", "1"),))
+    machine = SimpleNamespace(path=Path("m.lss"), defines=(("a", "1"),), include=("parts",))
     looked = SimpleNamespace(job=SimpleNamespace(arguments=lambda: ["--x", "3"]), machine=machine, folder=tmp_path, title="one")
     asked = []
     monkeypatch.setattr(bottleneck.measure, "examine", lambda *given: asked.append(given) or SimpleNamespace(verdict="it waits"))
@@ -89,7 +89,7 @@ def test_a_bottleneck_that_cannot_be_found(monkeypatch: pytest.MonkeyPatch, tmp_
         study = StudyFile(title="t", machine="m.lss", window=Window(begin=begin))
         use = bottleneck.Plugin({}, study, Path("s.toml"), Path("build"), "here")
         assert use.examine(looked) == Examined("it waits", f"one{tmp_path.name}-")
-        assert asked.pop() == (Path("m.lss"), Path("build"), tmp_path, ["a=1"], ["--x", "3"], after)
+        assert asked.pop() == (Path("m.lss"), Path("build"), tmp_path, ["a=1"], ["--x", "3"], after, ("parts",))
     monkeypatch.setattr(bottleneck.page, "fragment", lambda *given: (_ for _ in ()).throw(OSError("no space")))
     with pytest.raises(RunError, match="^no space$"):
         use.examine(looked)

@@ -120,7 +120,7 @@ def test_pictures_that_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch, tmp_path
         raise CompilerError("a < b\nand more")
 
     monkeypatch.setattr(compiler, "lss", refuse)
-    study = SimpleNamespace(machine=lambda point: SimpleNamespace(defines=(), path=Path("m.lss")), build=tmp_path)
+    study = SimpleNamespace(machine=lambda point: SimpleNamespace(options=[], path=Path("m.lss")), build=tmp_path)
     drawn = page._diagrams(SimpleNamespace(study=study), row(1, OK), 0, tmp_path)
     assert drawn == "<p>The picture could not be drawn: a &lt; b</p>"
 

@@ -1,0 +1,188 @@
+"""What the study of a machine with an operating system needs: files whose text depends on the point, starts with settings of their
+own, layers of functions, the course of a run, bars that add up; and what each refuses."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness.report import plot
+from harness.run import serve, watch
+from harness.run.progress import Progress
+from harness.run.store import RunError
+from harness.study import look, page, runner, uses
+from harness.study.runner import OK
+from harness.study.study_file import StudyError, StudyFile, Window
+from harness.study.uses import layers
+from harness.trace.profile import Core, Place
+from tests.harness.chain import MACHINE, make, rates
+
+STUDY = """
+title = "texts"
+machine = "chain.lss"
+base = { "option.cycles" = 900, "D.stages" = 2 }
+text = { "option.script" = "{first} 7\\n100 8\\n" }
+axis = [{ name = "first", values = [{ label = 3, settings = {} }, { label = 5, settings = { "option.ready" = 0.5 } }] }]
+figure = { kind = "stack", y = ["rate", "more"], title = "both" }
+[measure]
+rate = "consumer.items"
+more = "2 * rate"
+"""
+
+
+def prepare(place: Path, text: str) -> runner.Study:
+    (place / "study.toml").write_text(text)
+    return runner.prepare(place / "study.toml", place / "build", Progress())
+
+
+def test_a_text_for_each_point(place: Path) -> None:
+    """It is an input like a file beside the study; a figure of what several measures add up to."""
+    made = make(place, STUDY)
+    texts = [dict(row.result.job.inputs)["--script"].read_text() for row in made.rows]
+    assert texts == ["3 7\n100 8\n", "5 7\n100 8\n"] and rates(made) == {"first 3": 2.0, "first 5": 2.0}
+    assert page.draw(made, made.study.file.figure[0], place / "figure-1") and (place / "figure-1.png").stat().st_size > 5000
+    assert "both: rate, more;" in page.draw(made, made.study.file.figure[0], place / "figure-1")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("{first} 7", "{last} 7", "text: 'option.script': {last} is no axis; known are variant, first"),
+        ('"option.script"', '"option.reedy"', "text: 'option.script': setting 'option.reedy': chain.lss has no option"),
+        ('"option.script"', '"option.ready"', "text: 'option.ready': it names no file"),
+        ("title =", 'needs = { "build/program.elf" = "make program" }\ntitle =', "build/program.elf: `make program` makes it"),
+        ("title =", 'include = ["nowhere"]\ntitle =', "include: there is no folder "),
+        ('y = ["rate", "more"]', 'y = "rate"', "figure 1: y: a figure of kind 'stack' has a list of measures"),
+        ('y = ["rate", "more"]', 'y = ["rate", "most"]', "figure 1: y: 'most' is none of rate, more"),
+        ('kind = "stack"', 'kind = "lines"', "figure 1: y: a figure of kind 'lines' has a measure"),
+    ],
+)
+def test_what_is_refused(place: Path, old: str, new: str, why: str) -> None:
+    why = why.replace("text: 'option.script': setting", "text: 'option.reedy': setting")
+    with pytest.raises(StudyError) as caught:
+        prepare(place, STUDY.replace(old, new, 1))
+    assert why in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_machine_of_modules_elsewhere(place: Path) -> None:
+    (place / "parts").mkdir()
+    (place / "chain.lss").write_text(MACHINE.replace("instance stage[stages] : pipe", "instance stage[stages] : relay"))
+    (place / "parts/relay.lss").write_text("module relay { inport in : 'a; outport out : 'a; instance p : pipe; in -> p.in; p.out -> out; }\n")
+    made = make(place, STUDY.replace("title", 'include = ["parts"]\ntitle', 1))
+    assert [row.status for row in made.rows] == [OK, OK]
+    assert f"-I {place / 'parts'}" in runner_command(made)
+
+
+def runner_command(made: runner.Outcome) -> str:
+    from harness.study import outputs
+
+    return outputs.command(made.study, made.rows[0].point)
+
+
+START = """
+title = "starts"
+machine = "chain.lss"
+base = { "option.cycles" = 3000 }
+start = { make = { until = "cycles(clk) >= 1000", settings = { "option.ready" = 0.0 } } }
+axis = { name = "ready", setting = "option.ready", values = [0.0, 1.0] }
+examine = { with = "course", of = "start", where = { ready = 1.0 }, every = "1 us", text = "log.txt", share = { in = "producer.items", out = "consumer.items" }, rate = { sent = "producer.items" } }
+[measure]
+rate = "consumer.items"
+"""
+
+
+def test_a_start_with_settings_of_its_own(place: Path) -> None:
+    """Points have their own, and the course of the start is drawn."""
+    try:
+        made = make(place, START)
+        assert rates(made) == {"ready 0.0": 0, "ready 1.0": 2000}
+        assert "--ready" in made.study.begun[0].job.plain and "--ready" not in made.rows[0].result.job.plain
+        [(_, seen)] = look.make_all(made, look.requested(made), Progress())
+        assert seen.verdict == "0 ms" and seen.body.count("<svg") == 2 and "<pre>" in seen.body
+        for old, new, why in [
+            ('settings = { "option.ready" = 0.0 }', 'settings = { "option.reedy" = 0.0 }', "start: make: settings: setting 'option.reedy'"),
+            ('settings = { "option.ready" = 0.0 }', 'settings = { "D.stages" = 3 }', "'D.stages' is built into the machine"),
+            ("every = ", "evry = ", "course: unknown key 'evry'"),
+            ('of = "start"', 'of = "end"', "of: \"point\" or \"start\", not 'end'"),
+            ('sent = "producer.items"', 'sent = "producer.itms"', "has no statistic 'producer.itms'"),
+        ]:
+            with pytest.raises(StudyError) as caught:
+                prepare(place, START.replace(old, new, 1))
+            assert why in str(caught.value)
+    finally:
+        serve.end_all()
+
+
+LAYERS = {
+    "with": "layers", "per": "station.frames", "unit": "cycles", "layer": [
+        {"name": "user", "label": "user mode", "core": "core", "addresses": "0-0xfff"},
+        {"name": "driver", "core": "core", "functions": ["ace_*"]},
+        {"name": "other", "core": "core"},
+        {"name": "nic", "core": "card", "functions": ["dispatch*"]},
+    ],
+}  # fmt: skip
+
+
+def find(given: dict, window: Window | None = None) -> uses.Use:
+    study = StudyFile(title="t", machine="m.lss", window=window or Window())
+    found = uses.find(given, study, Path("s.toml"), Path("build"), "s.toml: use")
+    assert found
+    return found
+
+
+def place_of(pc: int, function: str | None, *cycles: int) -> Place:
+    return Place(pc, 0, "", 1, list(cycles), [], function)
+
+
+def test_layers_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each cycle belongs to the first layer that has its function or address; what no layer takes is left out."""
+    cores = [
+        Core("core.pipeline", "clk", 1, 1, 9, 9, [], [place_of(0x100, "ace_x", 10, 2), place_of(0x8000, "ace_y", 6), place_of(0x9000, None, 30)], []),
+        Core("card.nic.cpu[0].pipeline", "clk", 1, 1, 9, 9, [], [place_of(0x100, "dispatch_loop", 8), place_of(0x200, "send", 100)], []),
+    ]  # fmt: skip
+    use = find(LAYERS, Window("marker(1)", "marker(2)"))
+    monkeypatch.setattr(layers, "read", lambda file: SimpleNamespace(cores=cores))
+    result = SimpleNamespace(output=lambda option: Path("profile.json"), stats={"statistics": [{"path": "station", "name": "frames", "value": 2}], "run": {}})
+    point = SimpleNamespace(coordinates={})
+    assert use.measures(point, result) == {"user": 6, "driver": 3, "other": 15, "nic": 4}
+    assert list(use.measured) == ["user", "driver", "other", "nic"] and use.measured["user"].label == "user mode"
+    assert use.options(point) == ["--record-from", "marker(1)", "--record-to", "marker(2)"] and use.listed_last
+    files = use.files(point)
+    assert files.of_window and files.outputs == (("--profile", "profile.json"),)
+    result.stats["statistics"][0]["value"] = 0
+    with pytest.raises(RunError, match="^station.frames is 0: there is nothing by which cycles can be divided$"):
+        use.measures(point, result)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({**LAYERS, "pre": 1}, "layers: unknown key 'pre'; known are layer, per, unit, symbols"),
+        ({"with": "layers", "layer": []}, "layers: it needs `per`, what is counted, and `layer`, a list"),
+        ({**LAYERS, "layer": [{"name": "a b"}]}, "layers: layer 'a b': measures are called by its name, so it must be an identifier"),
+        ({**LAYERS, "layer": [{"name": "a", "adresses": "1-2"}]}, "layers: layer 'a': unknown key 'adresses'; known are name, label, core"),
+        ({**LAYERS, "layer": [{"name": "a", "addresses": "1"}]}, "layers: layer 'a': addresses are FIRST-LAST, such as 0-0x7fffffff"),
+    ],
+)
+def test_layers_that_cannot_be(given: dict, why: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        find(given)
+    assert str(caught.value).startswith(f"s.toml: use: {why}")
+
+
+def test_what_is_seen_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How far it is and what its machine printed last; what was said is kept without the former."""
+    said = "Linux\r\x1b[K1.500 ms simulated   3.00 M cycles/s\r\x1b[K\ninit: up\n\r\x1b[K2.250 ms simulated   3.10 M cycles/s"
+    monkeypatch.setattr(watch.os, "getpid", lambda: 77)
+    busy = watch.Watch(tmp_path)
+    assert busy.latest() == ""
+    for name, text in ("host-76-a", "another's"), ("host-77-b", said):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "log.txt").write_text(text)
+    assert busy.latest() == "2.250 ms, init: up" and watch.without(said) == "Linux\ninit: up\n"
+
+
+def test_areas(tmp_path: Path) -> None:
+    lines = [plot.Line("kernel", [1.0, 2.0], [70.0, 20.0]), plot.Line("user", [1.0, 2.0], [30.0, 80.0])]
+    plot.areas("t", "ms", "%", lines, tmp_path / "areas")
+    assert (tmp_path / "areas.png").exists() and (tmp_path / "areas.svg").stat().st_size > 3000
