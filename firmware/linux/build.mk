@@ -5,8 +5,9 @@ ENDIAN    ?= little
 OVERLAY   ?=
 LINUX     := $(BUILD)/linux
 LINUX_OUT ?= $(LINUX)/$(if $(filter little,$(ENDIAN)),out,out-$(ENDIAN))
+LINUX_SHELL := $(LINUX)/shell
 # Debian has no programs for big-endian processors any more, so of that byte order there is a kernel only.
-LINUX_FILES := $(LINUX_OUT)/vmlinux $(if $(filter little,$(ENDIAN)),$(LINUX_OUT)/initramfs.cpio $(LINUX_OUT)/host.dtb)
+LINUX_FILES := $(LINUX_OUT)/vmlinux $(if $(filter little,$(ENDIAN)),$(foreach out,$(LINUX_OUT) $(LINUX_SHELL),$(out)/initramfs.cpio $(out)/host.dtb))
 
 .PHONY: linux_step
 $(LINUX_OUT)/vmlinux: linux_step | $(DEPS_LINUX)
@@ -23,5 +24,17 @@ $(BUILD)/gen/firmware/linux/host.json: examples/host/host.lss $(call found,examp
 	$(BUILD)/bin/lss export -I examples/tigon2 -D nic=true $< -o $@
 $(LINUX_TREE): $(BUILD)/gen/firmware/linux/host.json firmware/linux/host.dts firmware/tools/device_tree.py
 	$(PYTHON3) -B firmware/tools/device_tree.py $< firmware/linux/host.dts $@
-$(LINUX_OUT)/host.dtb: $(LINUX_TREE) $(LINUX_OUT)/initramfs.cpio firmware/linux/tree
-	firmware/linux/tree $< $(LINUX_OUT)/initramfs.cpio $@
+$(LINUX_OUT)/host.dtb $(LINUX_SHELL)/host.dtb: %/host.dtb: $(LINUX_TREE) %/initramfs.cpio firmware/linux/tree
+	firmware/linux/tree $< $*/initramfs.cpio $@
+
+# Another guest of the same kernel, for studies: it ends at a shell, and has a program that loads the network.
+$(LINUX_SHELL)/overlay/bin/netload: firmware/linux/netload.c firmware/lib/marker.h firmware/linux/build.mk
+	@mkdir -p $(@D)
+	$(CC) --target=mipsel-linux-gnu -mips32r2 -mno-abicalls -fno-pic -static -nostdlib -ffreestanding -fno-builtin -G0 -fuse-ld=lld \
+	  -O2 -g -Wall -Wextra -Werror -Ifirmware/lib $< -o $@
+$(LINUX_SHELL)/overlay/etc/rc.local: firmware/linux/shell/etc/rc.local
+	@mkdir -p $(@D)
+	cp $< $@
+$(LINUX_SHELL)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin $(LINUX_SHELL)/overlay/bin/netload $(LINUX_SHELL)/overlay/etc/rc.local linux_step | $(DEPS_LINUX)
+	package=$$(firmware/linux/fetch busybox-static $(BUILD)/downloads) \
+	  && firmware/linux/initramfs "$$package" $< $(LINUX_SHELL)/overlay $@
