@@ -52,17 +52,21 @@ def guest(build: Path) -> Guest:
 
 def on_qemu(guest: Guest, directory: Path, timeout: float = 300) -> tuple[int, str]:
     """Exit status and console of a boot on QEMU, in which every instruction takes 8 ns and nothing else passes time."""
-    if not (qemu := shutil.which("qemu-system-mipsel")):
+    if not shutil.which("qemu-system-mipsel"):
         pytest.skip("there is no qemu-system-mipsel (package qemu-system-mips)")
-    kernel = directory / "vmlinux.qemu"
-    subprocess.run([tool("llvm-objcopy"), "--update-section", f".appended_dtb={guest.tree}", guest.vmlinux, kernel], check=True)
-    command = [qemu, "-M", "malta", "-cpu", "4KEc", "-m", "64", "-no-reboot", "-icount", "shift=3,sleep=off"]
-    command += ["-nic", "none", "-vga", "none", "-display", "none", "-monitor", "none"]
-    command += ["-serial", "null", "-serial", "null", "-serial", "stdio", "-kernel", kernel]  # the third is the guest's
-    command += ["-device", f"loader,file={guest.initramfs},addr={INITRAMFS_AT:#x},force-raw=on"]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=timeout)
+    done = subprocess.run(qemu_command(guest, directory), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=timeout)
     assert not done.stderr, done.stderr
     return done.returncode, done.stdout
+
+
+def qemu_command(guest: Guest, directory: Path) -> list:
+    """How QEMU boots a guest; the kernel with its tree is made in the directory."""
+    kernel = directory / "vmlinux.qemu"
+    subprocess.run([tool("llvm-objcopy"), "--update-section", f".appended_dtb={guest.tree}", guest.vmlinux, kernel], check=True)
+    command = ["qemu-system-mipsel", "-M", "malta", "-cpu", "4KEc", "-m", "64", "-no-reboot", "-icount", "shift=3,sleep=off"]
+    command += ["-nic", "none", "-vga", "none", "-display", "none", "-monitor", "none"]
+    command += ["-serial", "null", "-serial", "null", "-serial", "stdio", "-kernel", kernel]  # the third is the guest's
+    return [*command, "-device", f"loader,file={guest.initramfs},addr={INITRAMFS_AT:#x},force-raw=on"]
 
 
 def on_oracle(guest: Guest, build: Path, *options: str, timeout: float = 300) -> tuple[int, str]:

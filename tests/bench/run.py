@@ -14,6 +14,7 @@ from pathlib import Path
 import build_speed
 import chain_speed
 import core_speed
+import host_speed
 import nic10g_speed
 import replay_speed
 import tigon2_speed
@@ -25,6 +26,7 @@ SECTIONS = {
     "chain": chain_speed.measure,
     "tigon2": tigon2_speed.measure,
     "nic10g": nic10g_speed.measure,
+    "host": host_speed.measure,
     "build": build_speed.measure,
     "replay": replay_speed.measure,
     "tools": tools_speed.measure,
@@ -38,6 +40,9 @@ KEYS = (
     "nic10g_mispredicted_branches_per_cycle",
     "nic10g_ns_per_core_cycle",
     "nic10g_per_core_speed",
+    "host_ns_per_cycle",
+    "host_instructions_per_cycle",
+    "host_boot_seconds",
     "chain_ns_per_module_cycle",
     "build_seconds",
     "rebuild_seconds",
@@ -110,6 +115,23 @@ def other_rows(results: dict) -> list[str]:
     return lines
 
 
+HOST_LIMITS = {
+    "busy": "at most 60, goal 40",
+    "idle": "at most 0.1",
+    "idle, with an idle card": "at most 20, with whole loops 5",
+}
+
+
+def host_rows(results: dict) -> list[str]:
+    lines = []
+    for state, cost in (results.get("host_ns_per_cycle") or {}).items():
+        lines.append(row(f"host machine, {state}", cost, "ns/cycle", HOST_LIMITS[state]))
+    lines.append(row("  busy", results.get("host_instructions_per_cycle"), "instructions", "per cycle"))
+    for name, seconds in (results.get("host_boot_seconds") or {}).items():
+        lines.append(row(f"  Linux from reset to power-off, {name}", seconds, "s", "at most 15" if name == "host machine" else ""))
+    return lines
+
+
 def replay_rows(results: dict) -> list[str]:
     lines = []
     unit = "cycles" if results["machine"].get("cycle_counters") else "ns"
@@ -173,7 +195,8 @@ def main() -> int:
     machine = results["machine"]
     print(f"{machine['cpu']}, {machine['cpus']} CPUs, load {machine['load_average']:.1f}; {machine['clang']}")
     for line in (
-        core_rows(results) + chain_rows(results) + other_rows(results) + replay_rows(results) + tools_rows(results)
+        core_rows(results) + chain_rows(results) + other_rows(results) + host_rows(results) + replay_rows(results)
+        + tools_rows(results)
     ):
         print(line)
     for problem in problems:
