@@ -14,9 +14,9 @@ static inline bool core_occupies(control_word c) {
   return control_word_muldiv(c) >= muldiv_op_mult;
 }
 
-/* Whether it adds to HI and LO, so that they are wrong when it executes twice. */
-static inline bool core_accumulates(control_word c) {
-  return control_word_muldiv(c) >= muldiv_op_madd && control_word_muldiv(c) <= muldiv_op_msubu;
+/* Whether it changes HI or LO when it leaves execute, so that nothing may take its place afterwards. */
+static inline bool core_changes_hilo(control_word c) {
+  return control_word_muldiv(c) >= muldiv_op_mthi && control_word_muldiv(c) != muldiv_op_mul;
 }
 
 /* Where the size is in the immediate of an instruction on a field of bits, above the position. */

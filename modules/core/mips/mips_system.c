@@ -218,7 +218,7 @@ handler(look) {
   tlb_request operation = {0};
   bool operates = false;
   if (__builtin_expect(takes_interrupt(self), false) && !data(standing) && !control_word_annulled(c) &&
-      !core_accumulates(c)) {
+      !core_changes_hilo(c)) {
     outcome = mips_system_outcome_interrupt;
   } else if (__builtin_expect(control_word_trap(c) >= trap_cause_syscall, false)) {
     if (control_word_trap(c) != trap_cause_system || !execute(self, &item))
