@@ -153,6 +153,9 @@ phase_end() {
     self->phase = pci_access_replied;
     self->reply =
         (pci_reply){.claimed = true, .error = item(window_reply, i).error, .data = item(window_reply, i).data};
+    const bool write = self->request.op == mem_op_write;
+    event(device_access, (uint8_t)i, self->request.address, self->request.size,
+          write ? self->request.data : self->reply.data, write);
   }
   if (transferred(target_request)) take(self, data(target_request));
 }

@@ -23,7 +23,7 @@ def function(bench: Bench, body: str = BODY) -> BundleDevice:
         "interrupt": ("in", 1, "uint32"), "intx": ("out", 1, "bool"),
     }  # fmt: skip
     imports = "import pci_types;\nimport bus_types;\nimport memory_types;\n"
-    return BundleDevice(bench, "pci_function", ports, body, before=imports, after=collect("dut", "access(offset, value, write)"))
+    return BundleDevice(bench, "pci_function", ports, body, before=imports, after=collect("dut", "access(offset, value, write)", "device_access(bar, offset, size, value, write)"))
 
 
 def config(at: int, value: int | None = None, size: int = 4) -> str:
@@ -92,6 +92,7 @@ def test_memory_of_base_addresses(bench: Bench) -> None:
     windows = [read_items(play.last.directory / f"window{k}") for k in range(2)]
     assert windows == [[(11, request("write", 0x44, 4, 7)), (31, request("read", 0x3FFF, 1))], [(21, request("read", 0xF8, 8))]]
     assert play.last.stat("dut", "accesses") == 3
+    assert happened(play.last, "device_access") == [(14, 0, 0x44, 4, 7, 1), (25, 1, 0xF8, 8, 0x1122334455667788, 0), (31, 0, 0x3FFF, 1, 0, 0)]
 
 
 @pytest.mark.parametrize("latency", [0, 5])
