@@ -13,6 +13,7 @@ static struct mips_system machine;
 /* What the reference functions of the machine are for. */
 struct step {
   struct mips_lockstep *l;
+  uint64_t accepted;    /* cycle in which a load was accepted, 0: not known */
   uint32_t word, value; /* as the processor has them */
   int fails;            /* the bus error that it had, or -1 */
   bool fetched, shows;  /* `shows`: a load's value is known from what it wrote */
@@ -53,15 +54,21 @@ static uint32_t loaded(uint32_t word, unsigned size, uint32_t value) {
   return size < 4 ? value & ((1u << 8 * size) - 1) : value;
 }
 
+/* Whether others may have written to a page since a cycle, which is 0 where it is not known. */
+static bool overtaken(struct mips_lockstep *l, uint32_t address, uint64_t since) {
+  return address < l->memory && page_of(l, address)->changed > since;
+}
+
 static bool read(void *user, uint32_t address, unsigned size, bool cached, uint32_t *value) {
   struct step *step = user;
   const bool fetches = !step->fetched;
   step->fetched = true;
   if (step->fails == (fetches ? MIPS_EXCEPTION_IBE : MIPS_EXCEPTION_DBE)) return false;
-  if (cached && recall(step->l, address, size, value)) return true;
+  const bool doubtful = overtaken(step->l, address, fetches ? 0 : step->accepted);
+  if (cached && (fetches || !doubtful) && recall(step->l, address, size, value)) return true;
   *value = fetches ? step->word : loaded(step->word, size, step->value);
   step->l->believed += !fetches;
-  if (fetches || step->shows) remember(step->l, address, size, *value);
+  if (!doubtful && (fetches || step->shows)) remember(step->l, address, size, *value);
   return true;
 }
 
@@ -104,8 +111,37 @@ static struct mips_system *assume(const struct mips_lockstep *l, struct step *st
   return m;
 }
 
+static void note_load(struct mips_lockstep *l, struct mips_lockstep_load load) {
+  if (l->load_count == MIPS_LOCKSTEP_QUEUE) memmove(l->loads, l->loads + 1, --l->load_count * sizeof load);
+  l->loads[l->load_count++] = load;
+}
+
+/* When the instruction that completes was accepted as a load; those before it complete no more. */
+static uint64_t take_load(struct mips_lockstep *l, uint32_t pc) {
+  for (uint8_t n = 0; n < l->load_count; n++) {
+    if (l->loads[n].pc != pc) continue;
+    const uint64_t cycle = l->loads[n++].cycle;
+    l->load_count -= n;
+    memmove(l->loads, l->loads + n, l->load_count * sizeof l->loads[0]);
+    return cycle;
+  }
+  return 0;
+}
+
+void mips_lockstep_foreign(struct mips_lockstep *l, uint64_t cycle, uint32_t address, uint32_t size) {
+  l->foreign++;
+  for (; size > 0 && address < l->memory; address++, size--) {
+    struct mips_lockstep_page *page = page_of(l, address);
+    page->known[address % MIPS_PAGE / 8] &= (uint8_t)~(1u << address % 8);
+    page->changed = cycle + 1;
+  }
+}
+
 void mips_lockstep_access(struct mips_lockstep *l, struct mips_lockstep_access access) {
-  if (!access.stores) return;
+  if (!access.stores) {
+    note_load(l, (struct mips_lockstep_load){access.cycle, access.pc});
+    return;
+  }
   if (l->access_count == MIPS_LOCKSTEP_QUEUE) memmove(l->accesses, l->accesses + 1, --l->access_count * sizeof access);
   l->accesses[l->access_count++] = access;
 }
@@ -242,6 +278,7 @@ bool mips_lockstep_retire(struct mips_lockstep *l, struct mips_lockstep_retired 
   const struct mips_lockstep_retired *r = &retired;
   const bool writes = r->destination > 0 && r->destination < 32;
   struct step step = {.l = l, .word = r->word, .value = r->value, .fails = -1, .shows = writes};
+  step.accepted = take_load(l, r->pc);
   struct mips_step did;
   if (!take_exceptions(l, r->cycle, text)) return false;
   struct mips_system *m = assume(l, &step);

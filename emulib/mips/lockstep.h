@@ -9,8 +9,9 @@
  *
  * What only time or others decide is believed: when interrupts come and which wait, what Count reads, whether sc
  * stores, and what loads from devices return, which is every uncached load.  Memory need not be loaded beforehand: what
- * the processor reads where nothing was read or written before is believed, and remembered; only the processor writes
- * to memory.
+ * the processor reads where nothing was read or written before is believed, and remembered.  Writes of others to memory
+ * are reported, without what they write: that is believed when it is read next.  A load that was accepted no later than
+ * such a write to its page is believed, and not remembered, since it may have read what was there before.
  *
  * The state is plain data without pointers, to be copied, kept and restored as it is.
  */
@@ -28,17 +29,25 @@ enum {
 /* What is known of a page of memory. */
 struct mips_lockstep_page {
   uint32_t number;              /* of the page, and 1 */
+  uint64_t changed;             /* cycle of the latest write of others to it, or to one that had its place, and 1 */
   uint8_t known[MIPS_PAGE / 8]; /* a bit for each byte */
   uint8_t bytes[MIPS_PAGE];
 };
 
-/* A reference that the memory accepted; those that do not store need not be told.  The address is virtual, of the bytes
- * themselves; numbers are right-justified.
+/* A reference that the memory accepted; those that do not store need not be told if nobody else writes to memory.  The
+ * address is virtual, of the bytes themselves; numbers are right-justified.
  */
 struct mips_lockstep_access {
+  uint64_t cycle;
   uint32_t pc, address, data;
   uint8_t size;
   bool stores, conditional; /* `conditional`: it may have stored */
+};
+
+/* When a load was accepted. */
+struct mips_lockstep_load {
+  uint64_t cycle;
+  uint32_t pc;
 };
 
 /* An exception that the processor took, or an interrupt: at the instruction that failed, or in place of the one that
@@ -65,14 +74,18 @@ struct mips_lockstep {
   bool started;
   struct mips_lockstep_access accesses[MIPS_LOCKSTEP_QUEUE];
   struct mips_lockstep_exception exceptions[MIPS_LOCKSTEP_QUEUE];
-  uint8_t access_count, exception_count;
+  struct mips_lockstep_load loads[MIPS_LOCKSTEP_QUEUE]; /* not completed, from the oldest on */
+  uint8_t access_count, exception_count, load_count;
   uint64_t instructions, raised, interrupts, believed; /* compared so far; loads that were believed */
+  uint64_t foreign;                                    /* writes of others */
   struct mips_lockstep_page pages[MIPS_LOCKSTEP_PAGES];
 };
 
 /* Begins with whatever is completed first. */
 void mips_lockstep_init(struct mips_lockstep *l, struct mips_system_options options, uint32_t memory);
 void mips_lockstep_access(struct mips_lockstep *l, struct mips_lockstep_access access);
+/* Others wrote so many bytes from this physical address on. */
+void mips_lockstep_foreign(struct mips_lockstep *l, uint64_t cycle, uint32_t address, uint32_t size);
 void mips_lockstep_exception(struct mips_lockstep *l, struct mips_lockstep_exception exception);
 /* False: the processor did something else than it should have; `text` says what, in one line. */
 bool mips_lockstep_retire(struct mips_lockstep *l, struct mips_lockstep_retired retired, char text[MIPS_LOCKSTEP_TEXT]);

@@ -19,6 +19,7 @@ instance writer : memory_source {{
   generate = <<< return (typeof_port(memory_request)){{.op = mem_op_write, .size = 4, .address = {SHARED} + 4 * (1 + (uint32_t)(random % 15)), .data = index + 1}}; >>>;
 }};
 writer.memory -> bus.in;
+if (lockstep) {{ ram_bytes.snoop -> core.snoop; }}
 """
 PROGRAM = f"""
 .macro LI r, value
@@ -80,13 +81,20 @@ lost:
 
 
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory, root: Path, build_dir: Path) -> Path:
+def described(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
     directory = tmp_path_factory.mktemp("dma")
     text = (root / "tests" / "isa" / "system_machine.lss").read_text()
     assert "tag % 4 == 1" in text, "of four lanes; with a fifth a lane takes three bits"
-    (directory / "machine.lss").write_text(text.replace("tag % 4 == 1", "tag % 8 == 1") + WRITER)
-    subprocess.run([build_dir / "bin" / "lss", "build", directory / "machine.lss", "-o", directory / "machine"], check=True)
-    return directory / "machine"
+    text = text.replace("tag % 4 == 1", "tag % 8 == 1").replace("memory : 0 B;", "memory : 0 B; is_own_write = <<< return tag % 8 != 4; >>>;")
+    (directory / "machine.lss").write_text(text + WRITER)
+    return directory / "machine.lss"
+
+
+@pytest.fixture(scope="module", params=["plain", "lockstep"])
+def machine(described: Path, request: pytest.FixtureRequest, build_dir: Path) -> Path:
+    simulator = described.with_name(request.param)
+    subprocess.run([build_dir / "bin/lss", "build", described, "-D", f"lockstep={str(request.param == 'lockstep').lower()}", "-o", simulator], check=True)
+    return simulator
 
 
 @pytest.mark.parametrize(("latency", "between"), [(1, "mul $t7, $t0, $t0"), (9, ""), (40, "")])

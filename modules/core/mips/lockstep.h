@@ -25,10 +25,11 @@ static inline void lockstep_interrupt(struct mips_lockstep *l, uint64_t cycle, u
 }
 
 /* A request of core_access. */
-static inline void lockstep_access(struct mips_lockstep *l, uint32_t pc, mem_op op, uint32_t address, uint8_t size,
-                                   uint32_t data) {
+static inline void lockstep_access(struct mips_lockstep *l, uint64_t cycle, uint32_t pc, mem_op op, uint32_t address,
+                                   uint8_t size, uint32_t data) {
   const bool conditional = op == mem_op_store_conditional;
-  mips_lockstep_access(l, (struct mips_lockstep_access){.pc = pc,
+  mips_lockstep_access(l, (struct mips_lockstep_access){.cycle = cycle,
+                                                        .pc = pc,
                                                         .address = address,
                                                         .data = data,
                                                         .size = size,
