@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +51,25 @@ def guest(build: Path) -> Guest:
     return found
 
 
+def pack(software: Guest, script: str, programs: Iterable[Path], root: Path, build: Path, directory: Path) -> Guest:
+    """The software with a script to run and programs of one's own."""
+
+    def run(*command: str | Path) -> str:
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+    overlay, made = directory / "overlay", Guest(software.vmlinux, directory / "initramfs.cpio", directory / "host.dtb")
+    (overlay / "etc").mkdir(parents=True)
+    (overlay / "etc/rc.local").write_text(script)
+    (overlay / "bin").mkdir()
+    for program in programs:
+        shutil.copy(program, overlay / "bin")
+    steps = root / "firmware/linux"
+    busybox = run(steps / "fetch", "busybox-static", build / "downloads")
+    run(steps / "initramfs", busybox, build / "firmware/tigon2/tg2.bin", overlay, made.initramfs)
+    run(steps / "tree", build / "gen/firmware/linux/host.dts", made.initramfs, made.tree)
+    return made
+
+
 def on_qemu(guest: Guest, directory: Path, timeout: float = 300) -> tuple[int, str]:
     """Exit status and console of a boot on QEMU, in which every instruction takes 8 ns and nothing else passes time."""
     if not shutil.which("qemu-system-mipsel"):
@@ -78,10 +98,10 @@ def on_oracle(guest: Guest, build: Path, *options: str, timeout: float = 300) ->
     return done.returncode, done.stdout
 
 
-def on_host(guest: Guest, simulator: Path, directory: Path, *options: object, timeout: float = 600) -> tuple[int, str, dict]:
+def on_host(guest: Guest | None, simulator: Path, directory: Path, *options: object, timeout: float = 600) -> tuple[int, str, dict]:
     """Exit status, console and statistics of a boot on examples/host."""
-    files = ["--kernel", guest.vmlinux, "--dtb", guest.tree, "--initramfs", guest.initramfs]
-    command = [simulator, "--quiet", "--console_output", "console", "--stats", "stats.json", *([] if "--restore" in options else files), *options]
+    files = ["--kernel", guest.vmlinux, "--dtb", guest.tree, "--initramfs", guest.initramfs] if guest and "--restore" not in options else []
+    command = [simulator, "--quiet", "--console_output", "console", "--stats", "stats.json", *files, *options]
     done = subprocess.run(list(map(str, command)), cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
     return done.returncode, (directory / "console").read_text(errors="replace"), json.loads((directory / "stats.json").read_text())
 

@@ -1,7 +1,6 @@
 """The machines that the firmware runs on, each compiled once, and one way to run frames through them; the software of the host machine."""
 
 import json
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -12,7 +11,7 @@ import pytest
 
 from harness.study.uses import cost
 from tests.firmware.board import Board
-from tests.linux_guest import Guest, guest
+from tests.linux_guest import Guest, guest, pack
 
 
 @dataclass
@@ -102,7 +101,7 @@ def board(build_dir: Path, chip_model: Path, request: pytest.FixtureRequest):
         one.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def software(build_dir: Path) -> Guest:
     return guest(build_dir)
 
@@ -110,21 +109,4 @@ def software(build_dir: Path) -> Guest:
 @pytest.fixture
 def packed(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> Callable[..., Guest]:
     """packed(script, program, ...): the software with a script to run and programs of one's own."""
-
-    def run(*command: str | Path) -> str:
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-
-    def pack(script: str, *programs: Path) -> Guest:
-        overlay, made = tmp_path / "overlay", Guest(software.vmlinux, tmp_path / "initramfs.cpio", tmp_path / "host.dtb")
-        (overlay / "etc").mkdir(parents=True)
-        (overlay / "etc/rc.local").write_text(script)
-        (overlay / "bin").mkdir()
-        for program in programs:
-            shutil.copy(program, overlay / "bin")
-        steps = root / "firmware/linux"
-        busybox = run(steps / "fetch", "busybox-static", build_dir / "downloads")
-        run(steps / "initramfs", busybox, build_dir / "firmware/tigon2/tg2.bin", overlay, made.initramfs)
-        run(steps / "tree", build_dir / "gen/firmware/linux/host.dts", made.initramfs, made.tree)
-        return made
-
-    return pack
+    return lambda script, *programs: pack(software, script, programs, root, build_dir, tmp_path)

@@ -149,10 +149,10 @@ def first_beat(start: int) -> int:
 
 def stream(count: int, seed: int = 1, offset: int = 0) -> bytes:
     """The bytes that a station sends: numbers of splitmix64."""
-    mask, data = (1 << 64) - 1, b""
+    mask, data = (1 << 64) - 1, []
     for k in range(offset // 8, (offset + count + 7) // 8):
         z = (seed + (k + 1) * 0x9E3779B97F4A7C15) & mask
         z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
         z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-        data += (z ^ (z >> 31)).to_bytes(8, "big")
-    return data[offset % 8 :][:count]
+        data.append((z ^ (z >> 31)).to_bytes(8, "big"))
+    return b"".join(data)[offset % 8 :][:count]
