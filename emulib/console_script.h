@@ -37,7 +37,8 @@ enum { CONSOLE_TEXT = 255 };
 /* The number, from 1, of the first line that is wrong, or 0. */
 uint32_t console_script_wrong_line(ConsoleScript script);
 /* What to say of it. */
-#define CONSOLE_SCRIPT_EXPECTED "expected 'wait TEXT', 'send TEXT' or 'after TIME', such as 'after 10 ms'"
+#define CONSOLE_SCRIPT_EXPECTED                                                                                        \
+  "expected 'wait TEXT', 'send TEXT', TEXT of at most 255 characters, or 'after TIME', such as 'after 10 ms'"
 
 /* The console has printed a character; true when the script waited for it. */
 bool console_script_printed(ConsoleScript script, ConsoleProgress *progress, uint8_t character);

@@ -119,7 +119,7 @@ def test_a_console_script_that_is_wrong(line: str, build_dir: Path, tmp_path: Pa
     script.write_text(f"wait a\n{line}\n")
     done = system.on_oracle(bare(end(0), tmp_path / "x.elf"), False, build_dir, "--console-script", str(script))
     assert done.returncode == 2
-    assert done.stderr == f"mips-oracle: {script}:2: expected 'wait TEXT', 'send TEXT' or 'after TIME', such as 'after 10 ms'\n"
+    assert done.stderr == f"mips-oracle: {script}:2: expected 'wait TEXT', 'send TEXT', TEXT of at most 255 characters, or 'after TIME', such as 'after 10 ms'\n"
 
 
 def test_a_trace(build_dir: Path, tmp_path: Path):

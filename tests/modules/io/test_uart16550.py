@@ -236,7 +236,7 @@ def test_a_script_that_is_wrong(line: str, bench: Bench) -> None:
     device = uart(bench)
     device.play(Accesses(), 10, {"dut.output": "out", "dut.script": "typed"}, ok=False, typed=f"wait a\n{line}\n")
     error = device.last.err.splitlines()
-    assert len(error) == 1 and "typed:2: expected 'wait TEXT', 'send TEXT' or 'after TIME', such as 'after 10 ms'" in error[0]
+    assert len(error) == 1 and "typed:2: expected 'wait TEXT', 'send TEXT', TEXT of at most 255 characters, or 'after TIME', such as 'after 10 ms'" in error[0]
 
 
 def test_a_terminal(bench: Bench) -> None:
