@@ -34,10 +34,10 @@ handler(operate) {
   other = rt == newer ? data(memory).value : other;
   const alu_source sa = control_word_a(c), sb = control_word_b(c);
   const uint32_t alu_a = sa == alu_source_rt ? other : sa == alu_source_rs ? first : 0;
-  const uint32_t alu_b = sb == alu_source_imm  ? data(in).immediate
-                         : sb == alu_source_rt ? other
-                         : sb == alu_source_rs ? first
-                                               : 0;
+  // As good as random, so by index and without a branch.
+  const uint32_t sources[] = {
+      [alu_source_zero] = 0, [alu_source_rs] = first, [alu_source_rt] = other, [alu_source_imm] = data(in).immediate};
+  const uint32_t alu_b = sources[sb];
   set(second, other);
   send(a, alu_a);
   send(b, alu_b);

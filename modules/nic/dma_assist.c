@@ -482,10 +482,11 @@ phase_end() {
                transferred(bus_read_data);
   if (WRITES_HOST) moved |= transferred(bus_write_data);
   uint32_t work = active;
-  if (self->fetch == dma_fetch_nothing)
-    for (int i = 0; i < width(producer); i++)
-      work |= (self->taken[i] ? self->next_consumer[i] : data(consumer, param(consumer_lane)[i])) ^
-              data(producer, param(producer_lane)[i]);
+  const uint32_t polls = (uint32_t)(((int32_t)self->fetch - 1) >> 31); // all ones: no descriptor is read ahead
+  for (int i = 0; i < width(producer); i++)
+    work |= ((self->taken[i] ? self->next_consumer[i] : data(consumer, param(consumer_lane)[i])) ^
+             data(producer, param(producer_lane)[i])) &
+            polls;
   if (!(work | moved | self->pending_work)) return;
 
   // What the other sides did in this cycle.
