@@ -131,7 +131,8 @@ studies: all $(VENV_READY) $(DEPS_BASE)  ## the paper's studies (STUDY=fig4: one
 	  $(if $(STUDIES_NAMED),--only $(STUDIES_NAMED)) $(RUNFLAGS)
 
 STUDY ?= examples/tigon2/study.toml
-PYTEST = $(PYTHON) -m pytest -n $(or $(WORKERS),2) --junitxml=$(BUILD)/tests.xml $(PYTESTFLAGS)
+# Whole files to a worker, which builds the machines that they share, unless there is one file only.
+PYTEST = $(PYTHON) -m pytest -n $(or $(WORKERS),2) $(if $(T),,--dist loadfile) --junitxml=$(BUILD)/tests.xml $(PYTESTFLAGS)
 # The packages of the tests bring the writer of FST (lss/build.mk), which may not have been there when make began.
 WITH_FST = $(if $(filter no,$(FST)),$(MAKE) all,:)
 test: all $(TEST_PRODUCTS) $(VENV_READY) $(DEPS_TEST)  ## every test but the soak (T=tests/x.py::y runs only that)
@@ -143,7 +144,7 @@ soak: all $(TEST_PRODUCTS) $(VENV_READY) $(DEPS_TEST) $(DEPS_SOAK)  ## the long 
 	@$(WITH_FST)
 	@$(if $(T),,$(MAKE) linux || echo "soak: goes on without the software of the host machine, whose tests are skipped" >&2)
 	@$(PYTEST) --timeout 5400 -m soak $(or $(T),tests)
-	@$(if $(T),,$(PYTEST) --optimized -m "not soak" tests/modules)
+	@$(if $(T),,$(PYTEST) --optimized -m "not soak" tests)
 goldens: all $(VENV_READY)  ## rewrite golden files from what the tests see now; read the diff afterwards
 	@$(PYTEST) --goldens -m "not soak" $(or $(T),tests)
 bench: all $(VENV_READY) $(DEPS_BENCH)  ## speed figures; writes build/bench/bench.json

@@ -9,14 +9,21 @@ import fcntl
 import json
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).resolve().parent.parent
 CFLAGS = os.environ.get("LSS_CFLAGS", "")  # of whoever runs the tests
+# Who tests what (Files): tests that share nothing, files that share machines, and what goes first because it takes longest.
+ALONE = ("examples/test_builds_agree.py", "docs/test_snippets.py")
+TOGETHER = ("isa/test_system_", "nic10g/", "firmware/test_")
+LONGEST = (*ALONE, "nic10g", "tigon2", "firmware", "isa", "replay", "debug", "trace", "bench", "examples", "install", "engine")
 
 
 @dataclass
@@ -40,12 +47,44 @@ class Finished:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--goldens", action="store_true", help="rewrite golden files instead of comparing")
-    parser.addoption("--optimized", action="store_true", help="build the benches of modules as users build machines")
+    parser.addoption("--optimized", action="store_true", help="build every machine as users build it")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest goes first, so that the workers end together."""
+    first = {folder: place for place, folder in enumerate(LONGEST)}
+
+    def place(item: pytest.Item) -> int:
+        within = [folder for folder in first if item.path.is_relative_to(ROOT / "tests" / folder)]
+        return min((first[folder] for folder in within), default=len(first))
+
+    items.sort(key=place)
+
+
+class Files(LoadScopeScheduling):
+    """Gives a worker file after file, in their order, so that a machine that a file shares is built by one worker only; files
+    that share machines go together, and files with nothing to share test by test."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.split("::")[0].removeprefix("tests/")
+        return nodeid if file in ALONE else next((group for group in TOGETHER if file.startswith(group)), file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Files | None:
+    """With --dist loadfile, as `make test` has it."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    config.option.loadscopereorder = False  # by the number of tests
+    return Files(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    os.environ["LSS_CFLAGS"] = f"{CFLAGS} -O0" if item.get_closest_marker("unoptimised") else CFLAGS
+    """Most machines of tests run for a moment only: clang takes a quarter of the time when it need not optimise them.  The C
+    that it gets is the same, so what our compiler does is tried all the same."""
+    optimised = item.get_closest_marker("optimised") or item.config.getoption("--optimized")
+    os.environ["LSS_CFLAGS"] = CFLAGS if optimised else f"{CFLAGS} -O0"
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -80,6 +119,19 @@ def made(root: Path) -> Callable[..., Path]:
         return build / file
 
     return make
+
+
+@pytest.fixture(scope="session")
+def optimising() -> Callable[[], AbstractContextManager]:
+    """with optimising(): what is built meanwhile is optimised, whichever test is the first to want a machine that several share."""
+
+    @contextmanager
+    def build() -> Iterator[None]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("LSS_CFLAGS", CFLAGS)
+            yield
+
+    return build
 
 
 @pytest.fixture(scope="session")

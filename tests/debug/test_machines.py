@@ -8,6 +8,8 @@ import pytest
 
 from tests.debug.test_gdb import same_results, values
 
+pytestmark = pytest.mark.optimised
+
 NO_PROCESSORS = {"arbiter", "pipe_chain"}
 ELSEWHERE = {"single_core", "host"}  # docs/debugging.md and test_gdb.py; test_precise_core.py
 

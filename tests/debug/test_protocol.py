@@ -120,9 +120,9 @@ def test_a_running_machine_is_interrupted(build_sim, debugged) -> None:
 
 def test_a_run_without_progress_stops(build_sim, debugged, run_sim, tmp_path) -> None:
     """Where the watchdog ends the straight run, and as that says; what is written counts as progress."""
-    simulator, options = build_sim(ENDLESS), ["--watchdog", "2 ms"]
+    simulator, options = build_sim(ENDLESS), ["--watchdog", "1 ms"]
     straight = run_sim(simulator, "--quiet", *options, "--stats", "straight.json", ok=False)
-    why = re.search(r"error: (no progress for 2 ms of simulated time, since 0 ms)\n", straight.err)[1]
+    why = re.search(r"error: (no progress for 1 ms of simulated time, since 0 ms)\n", straight.err)[1]
     cycles = json.loads((tmp_path / "straight.json").read_text())["run"]["cycles"]["clk"]
     run = debugged(simulator, *options)
     gdb = run.remote()
@@ -135,7 +135,7 @@ def test_a_run_without_progress_stops(build_sim, debugged, run_sim, tmp_path) ->
     assert gdb.ask("c") == "W01"
     gdb.close()
     status, _, err = run.end()
-    assert status == straight.status == 1 and re.search(r"error: no progress for 2 ms of simulated time, since 2\.[0-9]* ms\n", err) and "registers" in err
+    assert status == straight.status == 1 and re.search(r"error: no progress for 1 ms of simulated time, since 1\.[0-9]* ms\n", err) and "registers" in err
 
 
 def test_the_other_byte_order_and_memory_that_repeats(build_sim, debugged) -> None:

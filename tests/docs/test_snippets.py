@@ -60,7 +60,7 @@ def shown(expected: str, printed: str) -> bool:
 LONG = ("tutorial_study.md",)  # simulates more than it builds
 
 
-@pytest.mark.parametrize("page", [pytest.param(p, marks=[pytest.mark.unoptimised] * (p.name not in LONG), id=p.name) for p in PAGES])
+@pytest.mark.parametrize("page", [pytest.param(p, marks=[pytest.mark.optimised] * (p.name in LONG), id=p.name) for p in PAGES])
 def test_page(page: Path, build_dir: Path, tmp_path: Path) -> None:
     environment = {
         **os.environ,

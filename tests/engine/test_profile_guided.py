@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.optimised
+
 MACHINE = """
 instance producer : source;
 instance middle[4] : pipe;

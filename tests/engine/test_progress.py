@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.optimised
+
 MACHINE = "instance p : source;  instance k : sink;  p.out -> k.in : uint32;\n"  # on a clock of 1 GHz
 ERASE = "\r\033[K"
 CYCLES = 1_000_000_000

@@ -121,7 +121,6 @@ FREE = [
 ]
 
 
-@pytest.mark.unoptimised
 @pytest.mark.parametrize("options", [[], ["--debug", "--collect", "connections"]], ids=["release", "debug"])
 def test_names_of_types_mean_nothing_else_in_c(options: list[str], build_sim, run_sim, lss, tmp_path):
     """Those that do are refused in one line; all others build, short and common ones too."""

@@ -18,6 +18,8 @@ from tests.isa import system
 from tests.isa.programs import assemble
 from tests.tree import found
 
+pytestmark = pytest.mark.optimised
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILDS = ([], ["--debug", "-O0"], ["-O0"])
 
@@ -100,7 +102,7 @@ WORK = {
     "arbiter/arbiter": ([], items),
     "dual_core/dual_core": ([], waiting),
     "host/host": (["-D", "memory=4 MiB"], kernel),
-    "nic10g/nic10g": ([], traffic("nic10g", "60 us", "500 us")),
+    "nic10g/nic10g": (["-D", "cores=2"], traffic("nic10g", "60 us", "500 us")),
     "pipe_chain/pipe_chain": ([], items),
     "quad_core/quad_core": (["-D", "memory=8 MiB"], waiting),
     "rfu_core/rfu_core": ([], waiting),

@@ -2,8 +2,6 @@
 
 import pytest
 
-pytestmark = pytest.mark.unoptimised
-
 PRIMES = "hello from a MIPS core; primes: 2 3 5 7 11 13 17 19 23 29 31 37 41 43 47\n"
 
 

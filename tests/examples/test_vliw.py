@@ -12,8 +12,6 @@ from tests.isa.programs import DATA, PREAMBLE, TEXT, assemble, run, target, tool
 from tests.isa.streams import AREA, BASE, SCRATCH, explain, random_program
 from tests.sample import sampled
 
-pytestmark = pytest.mark.unoptimised
-
 ROOT = Path(__file__).resolve().parents[2]
 STRIDE = 0x200000
 

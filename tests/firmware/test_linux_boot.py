@@ -9,7 +9,7 @@ import pytest
 from harness.firmware import tool
 from tests.linux_guest import Guest, comparable, on_host, on_oracle, on_qemu
 
-pytestmark = pytest.mark.soak
+pytestmark = [pytest.mark.soak, pytest.mark.optimised]
 
 HELLO = r"""  // says hello, and ends itself, or the machine if it is all there is
 static void call(long number, long first, const void *second, long third)

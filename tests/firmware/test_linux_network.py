@@ -16,7 +16,7 @@ from harness.net import packets
 from tests.linux_guest import Guest, comparable, on_host, on_oracle, pack
 from tests.modules.wire.stations import stream
 
-pytestmark = [pytest.mark.soak, pytest.mark.timeout(7200)]
+pytestmark = [pytest.mark.soak, pytest.mark.optimised, pytest.mark.timeout(7200)]
 
 # Sends datagrams of given lengths to the station, which sends them back, and compares; the status says which was wrong.  As the first
 # process it gives eth0 its address before, says the status, and switches off.

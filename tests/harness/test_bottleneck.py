@@ -13,8 +13,6 @@ from rich.console import Console
 from harness.bottleneck import Analysis, NetlistError, analyse, diagram, measure, page, text
 from harness.bottleneck.netlist import keys_of_lanes
 
-pytestmark = pytest.mark.unoptimised
-
 CYCLES = 3000
 
 

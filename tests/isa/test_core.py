@@ -13,8 +13,6 @@ from tests.isa import cases
 from tests.isa.programs import assemble
 from tests.isa.streams import explain, random_program
 
-pytestmark = pytest.mark.unoptimised
-
 FIRST = int(os.environ.get("SEED", "1"))
 SETS = ("prijoff", "mips32r2")
 BYTE_ORDERS = pytest.mark.parametrize("big", [True, False], ids=["big", "little"])

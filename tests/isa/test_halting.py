@@ -8,8 +8,6 @@ import pytest
 from tests.isa.programs import TEXT, assemble
 from tests.isa.streams import explain, random_program
 
-pytestmark = pytest.mark.unoptimised
-
 # Commands come at random moments: halt, go on, halt, step three times, go on, and so forth.
 MACHINE = f"""
 import memory_types;

@@ -8,7 +8,7 @@ import pytest
 
 from tests.isa import cases, system
 from tests.isa.system_cases import all_cases
-from tests.isa.system_core import KSEG0_CACHED, MAPPED, build, on_core
+from tests.isa.system_core import KSEG0_CACHED, MAPPED, on_core
 from tests.isa.system_streams import random_system_program
 
 FIRST = int(os.environ.get("SEED", "1"))
@@ -18,19 +18,13 @@ MEMORIES = {"fast": [], "slow": ["--set", "delay.latency=9"], "slower": ["--set"
 NAMES = [name for name in cases.NAMES if cases.set_of(name) == "mips32r2" or name in cases.names_of("mips32r2")]
 
 
-@pytest.fixture(scope="session")
-def machines(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Path) -> dict[bool, Path]:
-    directory = tmp_path_factory.mktemp("systems")
-    return {big: build(root, build_dir, directory / f"system{big}", "-D", f"big_endian={str(big).lower()}", "-D", "lockstep=true") for big in (True, False)}
-
-
 @BYTE_ORDERS
 @pytest.mark.parametrize(("nops", "memory"), [(0, "fast"), (0, "random"), (1, "slow")])
-def test_every_instruction_of_programs(nops: int, memory: str, big: bool, machines: dict[bool, Path], tmp_path: Path):
+def test_every_instruction_of_programs(nops: int, memory: str, big: bool, systems: dict[bool, Path], tmp_path: Path):
     failed = {}
     for name in NAMES:
         elf = cases.program(tmp_path, name, nops, big, "device", "mips32r2")
-        done = on_core(machines[big], elf, tmp_path, big, MAPPED, *MEMORIES[memory])
+        done = on_core(systems[big], elf, tmp_path, big, MAPPED, *MEMORIES[memory])
         if done.returncode != 0 or "the program exited" not in done.stderr:
             failed[name] = (done.returncode, done.stderr)
     assert len(NAMES) > 90 and not failed
@@ -38,11 +32,11 @@ def test_every_instruction_of_programs(nops: int, memory: str, big: bool, machin
 
 @BYTE_ORDERS
 @pytest.mark.parametrize(("cached", "memory"), [(True, "fast"), (True, "slower"), (True, "random"), (False, "fast"), (False, "random")])
-def test_directed_cases(cached: bool, memory: str, big: bool, machines: dict[bool, Path], tmp_path: Path):
+def test_directed_cases(cached: bool, memory: str, big: bool, systems: dict[bool, Path], tmp_path: Path):
     """Past the caches, links are reservations of the memory, which knows nothing of ERET."""
     chosen = [case for case in all_cases() if cached or case.name != "eret ends a link"]
     elf = system.build(chosen, tmp_path / "cases.elf", big)
-    done = on_core(machines[big], elf, tmp_path, big, KSEG0_CACHED if cached else "", "--quiet", *MEMORIES[memory], cycles=40000000)
+    done = on_core(systems[big], elf, tmp_path, big, KSEG0_CACHED if cached else "", "--quiet", *MEMORIES[memory], cycles=40000000)
     assert (done.returncode, done.stderr) == (0, "")
     labels = system.labels_of(elf)
     expected = [system.expected(n, case, labels) for n, case in enumerate(chosen)]
@@ -50,24 +44,24 @@ def test_directed_cases(cached: bool, memory: str, big: bool, machines: dict[boo
     assert not wrong, f"{len(wrong)} of {len(chosen)} cases:\n" + "\n".join(wrong)
 
 
-def compare(seed: int, big: bool, memories: list[str], machines: dict[bool, Path], build_dir: Path, tmp_path: Path) -> None:
+def compare(seed: int, big: bool, memories: list[str], systems: dict[bool, Path], build_dir: Path, tmp_path: Path) -> None:
     elf = system.assemble(random_system_program(seed), tmp_path / "stream.elf", big)
     expected = system.on_oracle(elf, big, build_dir, "--limit", "10000000").stdout
     for memory in memories:
         for code in ("", KSEG0_CACHED):
-            done = on_core(machines[big], elf, tmp_path, big, code, "--quiet", "--seed", str(seed), *MEMORIES[memory], cycles=40000000)
+            done = on_core(systems[big], elf, tmp_path, big, code, "--quiet", "--seed", str(seed), *MEMORIES[memory], cycles=40000000)
             assert (done.returncode, done.stdout) == (0, expected), f"seed {seed}, {memory} memory: {done.stderr}"
 
 
 @BYTE_ORDERS
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + 2))
-def test_random_program(seed: int, big: bool, machines: dict[bool, Path], build_dir: Path, tmp_path: Path):
+def test_random_program(seed: int, big: bool, systems: dict[bool, Path], build_dir: Path, tmp_path: Path):
     """SEED=n in the environment starts at another seed."""
-    compare(seed, big, ["fast", "random"], machines, build_dir, tmp_path)
+    compare(seed, big, ["fast", "random"], systems, build_dir, tmp_path)
 
 
 @pytest.mark.soak
 @BYTE_ORDERS
-def test_many_random_programs(big: bool, machines: dict[bool, Path], build_dir: Path, tmp_path: Path):
+def test_many_random_programs(big: bool, systems: dict[bool, Path], build_dir: Path, tmp_path: Path):
     for seed in range(5000, 5200):
-        compare(seed, big, list(MEMORIES), machines, build_dir, tmp_path)
+        compare(seed, big, list(MEMORIES), systems, build_dir, tmp_path)

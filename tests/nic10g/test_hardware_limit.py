@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.optimised
+
 
 @pytest.fixture(scope="module")
 def simulator(build_dir: Path, root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:

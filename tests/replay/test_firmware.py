@@ -18,6 +18,8 @@ from . import firmware
 from .firmware import HALT, Target
 from .test_check import replayed
 
+pytestmark = pytest.mark.optimised
+
 ROOT = Path(__file__).resolve().parents[2]
 
 # Processors with a scratchpad each, which holds their code, and what they share; simulated fast.

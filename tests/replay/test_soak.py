@@ -7,6 +7,8 @@ import pytest
 
 from .test_check import replayed
 
+pytestmark = pytest.mark.optimised
+
 ROOT = Path(__file__).resolve().parents[2]
 MACHINES = {
     "tigon2/tigon2": (["-D", "cpus=2"], ["tigon2", "tigon2_parallel"], "20 ms"),

@@ -18,6 +18,8 @@ from tests.modules.assists import pcap
 from tests.tigon2.chip import RX_BASE, RX_RING, Chip
 from tests.tigon2.test_contract import noise
 
+pytestmark = pytest.mark.optimised
+
 WIRE = "fcs%3,short%2,fragment%2,long%2,jabber%2,error%2"
 BUS = "read_abort%1,read_parity%1,write_abort%1,write_parity%1"
 # Firmware, processors, whether the hardware walks the DMA rings.

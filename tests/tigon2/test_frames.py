@@ -15,6 +15,8 @@ import pytest
 from harness.net import check, packets, traffic, udp
 from harness.study.uses import throughput
 
+pytestmark = pytest.mark.optimised
+
 LENGTHS = [*range(60, 128), 512, 1514]
 
 

@@ -26,6 +26,8 @@ from tests.tigon2.chip import (
 )
 from tests.tigon2.test_contract import frame, pcap
 
+pytestmark = pytest.mark.optimised
+
 
 @pytest.mark.parametrize(("size", "count", "idle"), [(1514, 20, 0.01), (300, 40, 0.01), (60, 40, 0.2)])
 def test_full_duplex_at_line_rate(chip: Chip, size: int, count: int, idle: float) -> None:

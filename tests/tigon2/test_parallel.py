@@ -9,6 +9,8 @@ import pytest
 from harness.net import check, theory, traffic
 from harness.study.uses import throughput
 
+pytestmark = pytest.mark.optimised
+
 
 @pytest.fixture(scope="session")
 def two(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:

@@ -5,10 +5,13 @@ import subprocess
 from pathlib import Path
 
 import dpkt
+import pytest
 
 from harness.net import packets
 from tests.modules.assists import noise, pcap
 from tests.modules.wire.stations import IP, MAC, PEER_MAC, arp, echo, mss, tcp, udp
+
+pytestmark = pytest.mark.optimised
 
 STATION = """
 instance station : station on sram_clk;

@@ -3,9 +3,13 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from harness.run.execute import executor
 from harness.run.progress import Progress
 from harness.study import collection, validation
+
+pytestmark = pytest.mark.optimised
 
 STUDY = """
 title = "Small"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.isa import system
 from tests.isa.hostile import FOUND, KINDS, RUNS, hostile_program
-from tests.isa.system_core import KSEG0_CACHED, build, on_core
+from tests.isa.system_core import KSEG0_CACHED, on_core
 
 BYTE_ORDERS = pytest.mark.parametrize("big", [True, False], ids=["big", "little"])
 MEMORIES = {"fast": [], "slow": ["--set", "delay.latency=9"], "slower": ["--set", "delay.latency=40"],
@@ -54,14 +54,8 @@ def test_qemu(big: bool, expected):
     assert checked(system.on_qemu(elf, big)) == state
 
 
-@pytest.fixture(scope="module")
-def machines(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Path) -> dict[bool, Path]:
-    directory = tmp_path_factory.mktemp("systems")
-    return {big: build(root, build_dir, directory / f"system{big}", "-D", f"big_endian={str(big).lower()}", "-D", "lockstep=true") for big in (True, False)}
-
-
 @BYTE_ORDERS
 @pytest.mark.parametrize("memory", [pytest.param(name, marks=[pytest.mark.soak] * (name == "slow")) for name in MEMORIES])
-def test_core_in_lockstep(memory: str, big: bool, expected, machines: dict[bool, Path], tmp_path: Path):
+def test_core_in_lockstep(memory: str, big: bool, expected, systems: dict[bool, Path], tmp_path: Path):
     elf, state = expected(big)
-    assert checked(on_core(machines[big], elf, tmp_path, big, KSEG0_CACHED, "--quiet", *MEMORIES[memory], cycles=40000000)) == state
+    assert checked(on_core(systems[big], elf, tmp_path, big, KSEG0_CACHED, "--quiet", *MEMORIES[memory], cycles=40000000)) == state
