@@ -125,3 +125,11 @@ def test_a_boot_in_lockstep(root: Path, build_dir: Path, build_sim, run_sim, tmp
     done = run_sim(machine, "--quiet", "--kernel", software.vmlinux, "--dtb", software.tree, "--initramfs", software.initramfs, "--console_output", "out", "--time", "3 s", timeout=900)
     assert done.stats["run"]["ended"] == "power: the machine was switched off"
     assert done.value("core", "compared") > 20_000_000 and done.value("core", "compared_exceptions") > 5_000
+
+
+@pytest.mark.parametrize("nic", ["false", "true"])
+def test_it_can_have_coherent_caches(root: Path, build_dir: Path, nic: str) -> None:
+    """What runs there is tests/isa/test_litmus.py, and the soak's boots."""
+    command = [build_dir / "bin/lss", "check", "--netlist-only", root / "examples/host/host.lss", "-I", root / "examples/tigon2", "-D", "coherent=true", "-D", f"nic={nic}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr

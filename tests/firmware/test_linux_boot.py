@@ -113,6 +113,16 @@ def test_boot_with_the_times_of_characters(software: Guest, root: Path, build_di
     assert status == 0 and sorted(comparable(console).splitlines()) == sorted(comparable(on_oracle(software, build_dir)[1]).splitlines())
 
 
+def test_boot_with_coherent_caches(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """Data stay in the cache that wrote them, and instructions are what the kernel makes sure they are; in lockstep, so that each is right."""
+    machine = tmp_path / "coherent"
+    subprocess.run([build_dir / "bin/lss", "build", root / "examples/host/host.lss", "-D", "coherent=true", "-D", "lockstep=true", "-o", machine], check=True)
+    status, console, stats = on_host(software, machine, tmp_path)
+    assert status == 0 and comparable(console) == comparable(on_oracle(software, build_dir)[1])
+    [write_backs] = [one["value"] for one in stats["statistics"] if (one["path"], one["name"]) == ("dcache", "write_backs")]
+    assert write_backs > 100_000
+
+
 def test_a_shell_is_typed_to(packed, host: Path, build_dir: Path, tmp_path: Path) -> None:
     """By a script, on both machines; a checkpoint at the prompt serves another script."""
     made = packed("exec setsid cttyhack sh")
