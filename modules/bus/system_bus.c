@@ -273,6 +273,9 @@ phase_end() {
   for (int i = 0; i < width(agent_request); i++)
     if (some(agent_request, i) && get(winner) != i) self->waiting |= UINT64_C(1) << i;
   count_waiting(self, 1);
+  for (int i = 0; i < width(agent_snoop); i++)
+    if ((some(agent_snoop, i) && !acked(agent_snoop, i)) || (some(agent_response, i) && !acked(agent_response, i)))
+      sim_error("the agent '%s' has no room for what the bus sends it, and that cannot wait", key(agent_snoop, i));
   const int32_t responded = responds(self);
   if (responded >= 0 && responded != self->on_bus) finish_transaction(self, responded);
   if (self->on_bus >= 0 && until(bus_ends) == 0) leave_bus(self);

@@ -3,7 +3,6 @@
 from tests.modules.harness import Bench, Memory
 
 LINE = 32
-STATES = 4  # invalid, shared, exclusive, modified
 
 # What each agent reads is compared with a flat memory, which writes reach in the order of the events: that in which the caches have the
 # lines to write.  A write of a device is there when its snoop has been answered by all; a read of it sees what was there then.
@@ -11,6 +10,7 @@ CHECKER = """
 shared collector flat on "cache[0]" event performed {
   include <<<
     #include <string.h>
+    enum { FLAT_READ = 0, FLAT_LINK = 6, FLAT_CONDITIONAL = 7, FLAT_INVALID = 0, FLAT_EXCLUSIVE = 2, FLAT_MODIFIED = 3 }; /* mem_op, line_state */
     typedef struct {
       uint8_t bytes[4096];
       uint8_t state[8][4096 / %(line)d];
@@ -32,14 +32,14 @@ shared collector flat on "cache[0]" event performed {
     /* 0 if all is well, else what is wrong. */
     static inline const char *flat_access(flat_memory *m, int agent, int op, uint32_t address, uint32_t size, uint64_t value) {
       const uint64_t mask = size < 8 ? (UINT64_C(1) << 8 * size) - 1 : ~UINT64_C(0);
-      if (op == mem_op_load_linked) m->link[agent] = address / %(line)d, m->linked |= UINT64_C(1) << agent;
-      if (op == mem_op_read || op == mem_op_load_linked) {
+      if (op == FLAT_LINK) m->link[agent] = address / %(line)d, m->linked |= UINT64_C(1) << agent;
+      if (op == FLAT_READ || op == FLAT_LINK) {
         m->reads++;
         return (value & mask) == flat_read(m, address, size) ? NULL : "reads something else than was written";
       }
-      if (m->state[agent][address / %(line)d] != line_state_modified) return "writes what it does not own";
-      if (op == mem_op_store_conditional && !(m->linked >> agent & 1)) return "stores although another wrote behind its load_linked";
-      m->conditionals += op == mem_op_store_conditional;
+      if (m->state[agent][address / %(line)d] != FLAT_MODIFIED) return "writes what it does not own";
+      if (op == FLAT_CONDITIONAL && !(m->linked >> agent & 1)) return "stores although another wrote behind its load_linked";
+      m->conditionals += op == FLAT_CONDITIONAL;
       flat_write(m, agent, address, size, value & mask);
       return NULL;
     }
@@ -48,7 +48,7 @@ shared collector flat on "cache[0]" event performed {
       m->state[agent][line] = (uint8_t)next;
       m->transitions++;
       for (int k = 0; k < 8; k++)
-        if (k != agent && m->state[k][line] != line_state_invalid && (next >= line_state_exclusive || (next != line_state_invalid && m->state[k][line] >= line_state_exclusive)))
+        if (k != agent && m->state[k][line] != FLAT_INVALID && (next >= FLAT_EXCLUSIVE || (next != FLAT_INVALID && m->state[k][line] >= FLAT_EXCLUSIVE)))
           return "two caches have the line, and one believes that it is the only one";
       return NULL;
     }
@@ -66,8 +66,8 @@ shared collector flat on "cache[0]" event performed {
 """
 ACCESS = """record on "cache[%(i)d]" event performed <<< const char *wrong = flat_access(&self->m, %(i)d, op, address, size, value); if (wrong) report_error("cycle %%llu, 0x%%x: cache %(i)d %%s: 0x%%llx, 0x%%llx", (unsigned long long)cycle, (unsigned)address, wrong, (unsigned long long)value, (unsigned long long)flat_read(&self->m, address, size)); >>>"""
 TRANSITION = """record on "cache[%(i)d]" event transition <<< const char *wrong = flat_transition(&self->m, %(i)d, address, next); if (wrong) report_error("cycle %%llu, 0x%%x: %%s", (unsigned long long)cycle, (unsigned)address, wrong); >>>"""
-DEVICE = """record on "port" event ordered <<< if (op == mem_op_read) self->m.expected[tag %% 32] = flat_read(&self->m, address, size); else flat_write(&self->m, 7, address, size, value); >>>
-  record on "port" event performed <<< if (op == mem_op_read) { self->m.reads++; if (value != self->m.expected[tag %% 32]) report_error("cycle %%llu, 0x%%x: the device reads 0x%%llx, not 0x%%llx", (unsigned long long)cycle, (unsigned)address, (unsigned long long)value, (unsigned long long)self->m.expected[tag %% 32]); } >>>"""
+DEVICE = """record on "port" event ordered <<< if (op == FLAT_READ) self->m.expected[tag %% 32] = flat_read(&self->m, address, size); else flat_write(&self->m, 7, address, size, value); >>>
+  record on "port" event performed <<< if (op == FLAT_READ) { self->m.reads++; if (value != self->m.expected[tag %% 32]) report_error("cycle %%llu, 0x%%x: the device reads 0x%%llx, not 0x%%llx", (unsigned long long)cycle, (unsigned)address, (unsigned long long)value, (unsigned long long)self->m.expected[tag %% 32]); } >>>"""
 # Processors: mostly reads and writes of 1 to 8 bytes, atomic operations, barriers, maintenance; two of sixteen are a pair of load_linked and store_conditional.
 GENERATE = """<<<
   static const uint8_t ops[16] = {mem_op_read, mem_op_read, mem_op_read, mem_op_read, mem_op_read, mem_op_read, mem_op_write, mem_op_write, mem_op_write,
@@ -97,9 +97,9 @@ def checker(caches: int) -> str:
     return CHECKER % {"line": LINE, "more": "\n  ".join(more)}
 
 
-def machine(cache: str = "", bus: str = "", port: str = "", caches: int = 4, memory: str = "memory_delay { width = 256; depth = 8; latency = 6; }", out: str = "out") -> str:
-    """Requesters 0 to caches - 1 behind caches, the last one behind a port without a cache."""
-    return f"""
+def machine(cache: str = "", bus: str = "", port: str = "", caches: int = 4, memory: str = "memory_delay { width = 256; depth = 8; latency = 6; }", out: str = "out", crossing: str = "") -> str:
+    """Requesters 0 to caches - 1 behind caches, the last one behind a port without a cache; with `crossing` on cpu_clk, all else on bus_clk."""
+    text = f"""
 instance cache[{caches}] : mesi_cache {{ line = {LINE}; width = 64; {cache} }};
 instance port : coherent_port {{ line = {LINE}; {port} }};
 instance bus : system_bus {{ line = {LINE}; {bus} }};
@@ -114,6 +114,15 @@ port.bus -> bus.agent["device"];
 bus.memory -> slow.in;
 slow.{out} -> memory.port;
 """
+    if not crossing:
+        return text
+    for module in ("system_bus", "memory_state", *(word for word in ("memory_delay", "memory_controller") if word in memory)):
+        text = text.replace(f" : {module} {{", f" : {module} on bus_clk {{")
+    for module in ("mesi_cache", "coherent_port"):
+        text = text.replace(f" : {module} {{", f" : {module} on cpu_clk {{")
+    text = text.replace("cache[i].bus -> bus", "cache[i].bus -> cross[i].in; cross[i].out -> bus")
+    text = text.replace("port.bus -> bus", f"port.bus -> cross[{caches}].in; cross[{caches}].out -> bus")
+    return f"instance cross[{caches + 1}] : agent_crossing {{ line = {LINE}; {crossing} }};" + text
 
 
 def scripted(bench: Bench, caches: int = 2, more: str = "", **options: str) -> Memory:

@@ -17,7 +17,7 @@ MACHINES = {
 }  # fmt: skip
 
 
-def generated(options: dict[str, str], pool: int, caches: int = 4) -> str:
+def generated(options: dict[str, str], pool: int, caches: int = 4, device: bool = True) -> str:
     requesters = "".join(
         f"instance requester_{i} : memory_source;\nrequester_{i}.generate = {(GENERATE if i < caches else DEVICE_GENERATE).replace('POOL', str(pool))};\nrequester_{i}.outstanding = {2 if i < caches else 4};\n"
         for i in range(caches + 1)
@@ -26,6 +26,8 @@ def generated(options: dict[str, str], pool: int, caches: int = 4) -> str:
     text = text.replace("requester[i].memory -> cache[i].in;", "")
     text += "".join(f"requester_{i}.memory -> cache[{i}].in;\n" for i in range(caches))
     text = text.replace(f"requester[{caches}].memory", f"requester_{caches}.memory")
+    if not device:
+        requesters += f"requester_{caches}.count = 0;\n"
     return "import memory_types;\nimport cache_types;\n" + requesters + text + checker(caches)
 
 
