@@ -9,8 +9,8 @@
  * A beat whose reply is an error arrives, too, but reads of it get the error, the line is not kept, and a write that
  * waited for the line is sent uncached, so that memory replies to it.
  *
- * Most cycles find nothing to do, read from the most recently used line, or wait for memory: `busy`, `mru_line`,
- * `request_pending` and `fill_pending` say so. */
+ * Most cycles find nothing to do, read from the line of a set that was used last, or wait for memory: `busy`,
+ * `mru_line`, `request_pending` and `fill_pending` say so. */
 
 static inline uint32_t line_of(uint32_t address) {
   return address / CACHE_LINE;
@@ -48,9 +48,15 @@ static inline int32_t usable(const self_t *self, uint32_t address) {
   return call(cacheable, address) ? find_way(self, LINE_REQUESTED(address)) : -1;
 }
 
+/* Whether a line was used last in its set; then it is of age 0, and using it again changes nothing. */
+static inline bool used_last(const self_t *self, uint32_t line) {
+  return self->mru_line[set_of(line)] == line;
+}
+
 /* The offset among `lines` of a line that is held, or is being filled. */
 static inline uint32_t line_offset_of(const self_t *self, uint32_t line) {
-  return line == self->mru_line ? self->mru_offset : line_offset(set_of(line), (uint32_t)find_way(self, line));
+  const uint32_t set = set_of(line);
+  return used_last(self, line) ? self->mru_offset[set] : line_offset(set, (uint32_t)find_way(self, line));
 }
 
 /* Where links are kept, what begins one is a read, and what ends one a write. */
@@ -70,14 +76,11 @@ static inline bool unlinked(const self_t *self, mem_op op, uint32_t address) {
 
 init() {
   random_seed(&self->rng);
-  self->mru_line = CACHE_NONE;
+  for (int s = 0; s < param(sets); s++) self->mru_line[s] = CACHE_NONE;
 }
 
-phase_start() {
-  if (__builtin_expect(!self->request_pending, true)) {
-    send_nothing(fill_request);
-    return;
-  }
+/* What is offered to memory: false, if nothing is.  Out of line, since mostly nothing is. */
+static __attribute__((noinline)) bool next_request(const self_t *self, typeof_port(fill_request) * to) {
   typeof_port(fill_request) request = {0};
   bool offered = true;
   if (self->posted_requested < self->posted_count) {
@@ -99,6 +102,17 @@ phase_start() {
   } else {
     CACHE_RETAG(request, self->pending, CACHE_UNCACHED, self->pending.address);
   }
+  *to = request;
+  return offered;
+}
+
+phase_start() {
+  if (__builtin_expect(!self->request_pending, true)) {
+    send_nothing(fill_request);
+    return;
+  }
+  typeof_port(fill_request) request;
+  const bool offered = next_request(self, &request);
   send_if(fill_request, offered, request);
 }
 
@@ -170,8 +184,8 @@ handler(probe) {
     accept(in_request, false);
   } else if (some(in_request)) {
     const uint32_t address = item(in_request).address, size = item(in_request).size;
-    const bool mru = LINE_REQUESTED(address) == self->mru_line && offset_of(address) + size <= CACHE_LINE &&
-                     call(cacheable, address);
+    const bool mru =
+        used_last(self, LINE_REQUESTED(address)) && offset_of(address) + size <= CACHE_LINE && call(cacheable, address);
     result = item(in_request).op == mem_op_read && mru ? CACHE_HIT : lookup(self, item(in_request).op, address, size);
     if (result == CACHE_HIT) found = line_offset_of(self, LINE_REQUESTED(address));
     accept(in_request, result != CACHE_NOTHING);
@@ -272,8 +286,8 @@ handler(reply) {
 /* A line is used; it is not valid while part of it is still to come. */
 static inline void touch(self_t *self, uint32_t line, uint32_t set, uint32_t way) {
   if (param(ways) > 1) cache_use_way(self->age[set], (uint32_t)param(ways), way);
-  self->mru_line = self->valid[set][way] ? line : CACHE_NONE;
-  self->mru_offset = line_offset(set, way);
+  self->mru_line[set] = self->valid[set][way] ? line : CACHE_NONE;
+  self->mru_offset[set] = line_offset(set, way);
 }
 
 static inline uint8_t *mask_of(self_t *self, uint32_t set, uint32_t way) {
@@ -298,7 +312,7 @@ static inline void evict_way(self_t *self, uint32_t set, uint32_t way) {
   self->victim_line = self->tag[set][way];
   self->victim_read = self->victim_done = 0;
   self->valid[set][way] = self->dirty[set][way] = false;
-  self->mru_line = CACHE_NONE;
+  self->mru_line[set] = CACHE_NONE;
   self->fill_set = set;
   self->fill_way = way;
 }
@@ -322,14 +336,14 @@ static inline void wait_for(self_t *self, const typeof_port(in_request) * reques
   self->waiting = true, self->uncached = uncached;
 }
 
-/* A read hits a line, which is whole, and is not the most recently used one. */
+/* A read hits a line, which is whole, and was not used last in its set. */
 static __attribute__((noinline)) void touch_line(self_t *self, uint32_t line) {
   touch(self, line, set_of(line), (uint32_t)find(self, line));
 }
 
 /* Invalidates a way's line: in this cycle, or when its changes are in memory. */
 static inline void invalidate_way(self_t *self, uint32_t set, uint32_t way) {
-  self->mru_line = CACHE_NONE;
+  self->mru_line[set] = CACHE_NONE;
   if (!CACHE_INVALIDATES_DIRTY || !self->dirty[set][way]) {
     self->valid[set][way] = false;
   } else if (!self->write_back_pending[set][way]) {
@@ -370,7 +384,7 @@ static void accept_request(self_t *self, const typeof_port(in_request) * request
   if (result == CACHE_HIT || result == CACHE_SECONDARY_MISS || (result == CACHE_POST && found >= 0)) {
     count(hits);
     event(hit, request->address);
-    if (result != CACHE_SECONDARY_MISS && line != self->mru_line) touch(self, line, set, (uint32_t)found);
+    if (result != CACHE_SECONDARY_MISS && !used_last(self, line)) touch(self, line, set, (uint32_t)found);
   }
   if (!CACHE_SEPARATE && CACHE_WRITES_LINE(result, request->op) && found >= 0)
     write_inside(self, request, line_offset(set, (uint32_t)found));
@@ -547,7 +561,7 @@ phase_end() {
       if (!transferred(in_request)) return;
       count(hits);
       event(hit, item(in_request).address);
-      if (LINE_REQUESTED(item(in_request).address) != self->mru_line)
+      if (!used_last(self, LINE_REQUESTED(item(in_request).address)))
         touch_line(self, LINE_REQUESTED(item(in_request).address));
       return;
     }
