@@ -1,7 +1,8 @@
 // micro_tlb.c: segments and pages to physical addresses; see micro_tlb.lss.
 #include "mmu/mmu_entry.h"
 
-#define PAGE_4K UINT32_C(0xfffff000)
+#define PAGE_4K  UINT32_C(0xfffff000)
+#define NOT_NEAR UINT32_C(1) // is no page
 
 static inline bool writes(mem_op op) {
   return op != mem_op_read && op != mem_op_load_linked && op < mem_op_barrier;
@@ -21,7 +22,11 @@ static inline micro_tlb_route maintained(cache_operation operation) {
 
 // What is kept was looked up for the address space that the processor is in, and nothing was written since.
 static inline bool current(const self_t *self, uint32_t generation, uint8_t asid) {
-  return self->generation == generation && self->asid == asid;
+  return self->generation == generation && self->context.asid == asid;
+}
+
+static inline bool same_context(address_context a, address_context b) {
+  return memcmp(&a, &b, sizeof a) == 0; // there is nothing between its members
 }
 
 // A page that is kept, or of which is known that nothing translates it.
@@ -58,50 +63,87 @@ static inline bool in_turn(const self_t *self, micro_tlb_route route) {
   return self->outstanding == 0 || self->way == route;
 }
 
+init() {
+  self->near_page = NOT_NEAR;
+}
+
+// Whether a request that was not preceded by anything unusual goes to the cache as the one before it did.
+static inline bool is_near(const self_t *self, uint32_t address, mem_op op) {
+  return (address & PAGE_4K) == self->near_page && (op == mem_op_read || (op < mem_op_barrier && self->near_writes));
+}
+
+// What becomes of any other request; of one to maintain a line `operation` says what it asks for.
+static __attribute__((noinline)) void translate(const self_t *self, uint32_t address, mem_op op,
+                                                cache_operation operation, address_context context, uint32_t generation,
+                                                micro_tlb_translation *t) {
+  *t = (micro_tlb_translation){.route = micro_tlb_route_none};
+  if (self->barrier != micro_tlb_barrier_none) return;
+  if (op == mem_op_barrier) {
+    t->route = micro_tlb_route_barrier;
+  } else {
+    *t = unmapped(address, context);
+    if (t->route == micro_tlb_route_none && current(self, generation, context.asid))
+      *t = find(self, address, writes(op));
+    else if (t->route == micro_tlb_route_none)
+      t->route = micro_tlb_route_lookup;
+  }
+  if (op == mem_op_maintain && (t->route == micro_tlb_route_cached || t->route == micro_tlb_route_uncached))
+    t->route = maintained(operation);
+  if (t->route != micro_tlb_route_lookup && !in_turn(self, t->route)) t->route = micro_tlb_route_none;
+}
+
 handler(translate) {
-  micro_tlb_translation t = {.route = micro_tlb_route_none};
-  if (some(in_request) && self->barrier == micro_tlb_barrier_none) {
+  micro_tlb_translation t = {.route = micro_tlb_route_none}, found; // two, so that one is not in memory
+  bool special = (data(changed) != self->generation) | !same_context(data(context), self->context) | self->unusual;
+  if (some(in_request)) {
     const uint32_t address = item(in_request).address;
-    if (__builtin_expect(item(in_request).op == mem_op_barrier, false)) {
-      t.route = micro_tlb_route_barrier;
+    if (__builtin_expect(!special && is_near(self, address, item(in_request).op), true)) {
+      t.route = micro_tlb_route_cached;
+      t.physical = self->near_frame | (address & ~PAGE_4K);
     } else {
-      t = unmapped(address, data(context));
-      if (t.route == micro_tlb_route_none && current(self, data(changed), data(context).asid))
-        t = find(self, address, writes(item(in_request).op));
-      else if (t.route == micro_tlb_route_none)
-        t.route = micro_tlb_route_lookup;
+      translate(self, address, item(in_request).op, (cache_operation)item(in_request).data, data(context),
+                data(changed), &found);
+      t.route = found.route, t.physical = found.physical, t.combine = found.combine, t.fault = found.fault;
+      special |= found.route != micro_tlb_route_cached;
     }
-    if (item(in_request).op == mem_op_maintain &&
-        (t.route == micro_tlb_route_cached || t.route == micro_tlb_route_uncached))
-      t.route = maintained((cache_operation)item(in_request).data);
-    if (t.route != micro_tlb_route_lookup && !in_turn(self, t.route)) t.route = micro_tlb_route_none;
   }
   set(translation, t);
+  set(special, special);
 }
 
 handler(look_up) {
-  translation_request request = {.asid = data(context).asid};
-  if (some(in_request)) request.address = item(in_request).address;
-  send_if(lookup_request, get(translation).route == micro_tlb_route_lookup && !self->looks_up, request);
+  if (__builtin_expect(!get(special), true) || get(translation).route != micro_tlb_route_lookup || self->looks_up) {
+    send_nothing(lookup_request);
+    return;
+  }
+  const translation_request request = {.address = item(in_request).address, .asid = data(context).asid};
+  send(lookup_request, request);
+}
+
+static __attribute__((noinline)) typeof_port(in_request) barrier_of(const self_t *self) {
+  return (typeof_port(in_request)){.op = mem_op_barrier, .size = 1, .tag = self->barrier_tag};
 }
 
 handler(pass) {
-  typeof_port(in_request) request = {0};
-  if (__builtin_expect(self->barrier != micro_tlb_barrier_none, false)) {
-    request = (typeof_port(in_request)){.op = mem_op_barrier, .size = 1, .tag = self->barrier_tag};
+  if (__builtin_expect(get(special), false) && self->barrier != micro_tlb_barrier_none) {
+    const typeof_port(in_request) request = barrier_of(self);
     send_if(cached_request, self->barrier == micro_tlb_barrier_cached_offered, request);
     send_if(uncached_request, self->barrier == micro_tlb_barrier_uncached_offered, request);
     send_nothing(maintain_request);
     return;
   }
-  if (some(in_request)) {
-    request = item(in_request);
-    request.address = get(translation).physical;
-    request.combine = get(translation).combine;
+  if (!some(in_request)) {
+    send_nothing(cached_request);
+    send_nothing(uncached_request);
+    send_nothing(maintain_request);
+    return;
   }
+  typeof_port(in_request) request = item(in_request);
+  request.address = get(translation).physical;
+  request.combine = get(translation).combine;
   send_if(cached_request, get(translation).route == micro_tlb_route_cached, request);
-  send_if(uncached_request, get(translation).route == micro_tlb_route_uncached, request);
-  send_if(maintain_request, get(translation).route == micro_tlb_route_maintain, request);
+  send_if(uncached_request, get(special) && get(translation).route == micro_tlb_route_uncached, request);
+  send_if(maintain_request, get(special) && get(translation).route == micro_tlb_route_maintain, request);
 }
 
 handler(commit) {
@@ -113,41 +155,38 @@ handler(commit) {
 }
 
 handler(accept) {
-  bool taken = false;
-  switch (get(translation).route) {
-  case micro_tlb_route_cached: taken = acked(cached_request); break;
-  case micro_tlb_route_uncached: taken = acked(uncached_request); break;
-  case micro_tlb_route_maintain: taken = acked(maintain_request); break;
-  case micro_tlb_route_fault:
-  case micro_tlb_route_barrier: taken = true; break;
-  case micro_tlb_route_none:
-  case micro_tlb_route_lookup: break;
-  }
+  const micro_tlb_route route = get(translation).route;
+  bool taken = route == micro_tlb_route_cached && acked(cached_request);
+  if (__builtin_expect(get(special), false) && route > micro_tlb_route_cached)
+    taken = route == micro_tlb_route_uncached   ? acked(uncached_request)
+            : route == micro_tlb_route_maintain ? acked(maintain_request)
+                                                : route != micro_tlb_route_lookup;
   accept(in_request, taken);
 }
 
+// Nothing is outstanding when a request gets a fault as its reply.
 handler(reply) {
-  typeof_port(in_reply) reply = {.error = true};
-  bool any = true, committed = true;
-  if (get(translation).route == micro_tlb_route_fault) {
-    reply.tag = item(in_request).tag;
+  if (some(cached_reply)) {
+    send_if(in_reply, !(get(special) && self->barrier != micro_tlb_barrier_none), item(cached_reply));
+    enable(in_reply, enabled(cached_reply));
+  } else if (__builtin_expect(!get(special), true)) {
+    send_nothing(in_reply);
+    enable(in_reply, true);
+  } else if (get(translation).route == micro_tlb_route_fault) {
+    typeof_port(in_reply) reply = {.error = true, .tag = item(in_request).tag};
     reply.data = (uint32_t)get(translation).fault;
-    committed = enabled(in_request);
-  } else if (some(cached_reply)) {
-    reply = item(cached_reply);
-    committed = enabled(cached_reply);
-    any = self->barrier == micro_tlb_barrier_none;
+    send(in_reply, reply);
+    enable(in_reply, enabled(in_request));
   } else if (some(uncached_reply)) {
-    reply = item(uncached_reply);
-    committed = enabled(uncached_reply);
+    send(in_reply, item(uncached_reply));
+    enable(in_reply, enabled(uncached_reply));
   } else if (some(maintain_reply)) {
-    reply = item(maintain_reply);
-    committed = enabled(maintain_reply);
+    send(in_reply, item(maintain_reply));
+    enable(in_reply, enabled(maintain_reply));
   } else {
-    any = false;
+    send_nothing(in_reply);
+    enable(in_reply, true);
   }
-  send_if(in_reply, any, reply);
-  enable(in_reply, committed);
 }
 
 // A barrier goes to the caches, then past them; the second reply is its own.
@@ -157,16 +196,23 @@ static inline void proceed(self_t *self, bool moved) {
 }
 
 // What is known belongs to another address space, or the joint TLB was written.
-static inline void forget(self_t *self, uint32_t generation, uint8_t asid) {
+static inline void forget(self_t *self) {
   for (int i = 0; i < param(entries); i++) self->valid[i] = false;
   self->missing = false;
   self->overtaken = self->looks_up;
-  self->generation = generation;
-  self->asid = asid;
 }
 
-static inline void remember(self_t *self, translation_reply reply) {
+// What translation depends on is another than in the last cycle.
+static __attribute__((noinline)) void follow(self_t *self, uint32_t generation, address_context context) {
+  if (!current(self, generation, context.asid)) forget(self);
+  self->generation = generation;
+  self->context = context;
+  self->near_page = NOT_NEAR;
+}
+
+static __attribute__((noinline)) void remember(self_t *self, translation_reply reply) {
   self->looks_up = false;
+  self->near_page = NOT_NEAR;
   if (self->overtaken) return;
   self->missing = !reply.hit;
   if (!reply.hit) return;
@@ -178,19 +224,61 @@ static inline void remember(self_t *self, translation_reply reply) {
   self->translated[victim] = reply;
 }
 
-phase_end() {
-  const bool sent = transferred(cached_request) | transferred(uncached_request) |
-                    (width(maintain_request) && transferred(maintain_request));
-  const bool replied = transferred(cached_reply) | transferred(uncached_reply) |
-                       (width(maintain_request) && transferred(maintain_reply));
-  if (sent) self->way = get(translation).route;
+// A request went to the cache, and to another page than the one before it: until what is kept changes, the next to that
+// page go there, too.
+static __attribute__((noinline)) void move_near(self_t *self, uint32_t address) {
+  micro_tlb_translation t = unmapped(address, self->context);
+  const bool mapped = t.route == micro_tlb_route_none;
+  if (mapped) t = find(self, address, false);
+  self->near_page = NOT_NEAR;
+  if (t.route != micro_tlb_route_cached) return;
+  self->near_page = address & PAGE_4K;
+  self->near_frame = t.physical & PAGE_4K;
+  self->near_writes = !mapped || find(self, address, true).route == t.route;
+}
+
+// The end of a special cycle, once lookups have been seen to: what was sent, what came back, whether a request was
+// accepted.
+static __attribute__((noinline)) void end_special(self_t *self, micro_tlb_translation t, bool sent, bool replied,
+                                                  bool taken, typeof_port(in_request) request) {
+  if (sent) self->way = t.route;
   self->outstanding += (uint32_t)sent - (uint32_t)replied;
-  if (__builtin_expect(self->barrier != micro_tlb_barrier_none, false)) {
+  if (self->barrier != micro_tlb_barrier_none) {
     proceed(self, sent);
     proceed(self, replied);
   }
-  if (__builtin_expect(!current(self, data(changed), data(context).asid), false))
-    forget(self, data(changed), data(context).asid);
+  if (taken) {
+    count(requests);
+    if (request.op == mem_op_maintain) event(maintained, request.address, (cache_operation)request.data);
+    if (t.route == micro_tlb_route_barrier) {
+      self->barrier = micro_tlb_barrier_cached_offered;
+      self->barrier_tag = request.tag;
+    }
+    if (t.route == micro_tlb_route_fault) {
+      count(faults);
+      event(refused, request.address, t.fault);
+    }
+  }
+  self->unusual = self->looks_up || self->barrier != micro_tlb_barrier_none ||
+                  (self->outstanding > 0 && self->way != micro_tlb_route_cached);
+}
+
+phase_end() {
+  const micro_tlb_translation t = get(translation);
+  if (__builtin_expect(!get(special), true)) {
+    const bool sent = transferred(cached_request);
+    self->outstanding += (uint32_t)sent - (uint32_t)transferred(cached_reply);
+    if (!sent) return;
+    self->way = micro_tlb_route_cached;
+    count(requests);
+    if (item(in_request).op == mem_op_maintain)
+      event(maintained, item(in_request).address, (cache_operation)item(in_request).data);
+    if (__builtin_expect((item(in_request).address & PAGE_4K) != self->near_page, false))
+      move_near(self, item(in_request).address);
+    return;
+  }
+  if (data(changed) != self->generation || !same_context(data(context), self->context))
+    follow(self, data(changed), data(context));
   if (transferred(lookup_request)) {
     count(lookups);
     self->looks_up = true;
@@ -198,19 +286,12 @@ phase_end() {
     self->wanted = data(lookup_request).address & PAGE_4K;
   }
   if (transferred(lookup_reply)) remember(self, data(lookup_reply));
-  if (some(in_request) && get(translation).route == micro_tlb_route_none && self->barrier == micro_tlb_barrier_none)
-    count(held);
-  if (!transferred(in_request)) return;
-  count(requests);
-  if (data(in_request).op == mem_op_maintain)
-    event(maintained, data(in_request).address, (cache_operation)data(in_request).data);
-  if (get(translation).route == micro_tlb_route_barrier) {
-    self->barrier = micro_tlb_barrier_cached_offered;
-    self->barrier_tag = data(in_request).tag;
-  }
-  if (get(translation).route != micro_tlb_route_fault) return;
-  count(faults);
-  event(refused, data(in_request).address, get(translation).fault);
+  if (some(in_request) && t.route == micro_tlb_route_none) count(held, self->barrier == micro_tlb_barrier_none);
+  const bool sent = transferred(cached_request) | transferred(uncached_request) |
+                    (width(maintain_request) && transferred(maintain_request));
+  const bool replied = transferred(cached_reply) | transferred(uncached_reply) |
+                       (width(maintain_request) && transferred(maintain_reply));
+  end_special(self, t, sent, replied, transferred(in_request), data(in_request));
 }
 
 next_event() {
