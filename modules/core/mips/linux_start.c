@@ -112,7 +112,7 @@ init() {
 }
 
 /* The next write: up to the end of the piece, or of the aligned `width` bits. */
-static typeof_port(memory_request) next_write(const self_t *self) {
+static __attribute__((noinline)) typeof_port(memory_request) next_write(const self_t *self) {
   const uint32_t k = self->piece, address = self->piece_address[k] + self->written;
   const uint32_t room = BYTES - address % BYTES, left = self->piece_size[k] - self->written;
   typeof_port(memory_request)

@@ -36,9 +36,25 @@ static inline uint32_t interrupts(const self_t *self) {
   return cause(self) & self->Status & MIPS_CAUSE_IP;
 }
 
+static inline bool enables_interrupts(const self_t *self) {
+  return (self->Status & (MIPS_STATUS_IE | MIPS_STATUS_EXL | MIPS_STATUS_ERL)) == MIPS_STATUS_IE;
+}
+
 static inline bool takes_interrupt(const self_t *self) {
-  return (self->Status & (MIPS_STATUS_IE | MIPS_STATUS_EXL | MIPS_STATUS_ERL)) == MIPS_STATUS_IE &&
+  return __builtin_expect(self->interruptible | within(timer, 0), false) && enables_interrupts(self) &&
          interrupts(self) != 0;
+}
+
+/* Sums up what follows from registers that have changed. */
+static __attribute__((noinline)) void sum_up(self_t *self, bool changed) {
+  self->interruptible = enables_interrupts(self) && (self->Cause & self->Status & MIPS_CAUSE_IP) != 0;
+  self->context = (address_context){.asid = (uint8_t)(self->EntryHi & MIPS_ENTRYHI_ASID),
+                                    .kernel = !is_user(self),
+                                    .erl = (self->Status & MIPS_STATUS_ERL) != 0,
+                                    .k0 = self->Config & 7};
+  self->changed = changed;
+  self->summed_up = self->Status ^ self->Cause;
+  self->unusual = changed | self->waiting | self->interruptible;
 }
 
 /* The timer.  Count is as many less than Compare as it has to go until it is equal. */
@@ -75,9 +91,10 @@ static void write_compare(self_t *self, uint32_t value) {
   self->Compare = value;
 }
 
-static inline void expire(self_t *self) {
+static void expire(self_t *self) {
   self->Cause |= TIMER_PENDING;
   set_timer(self, 0, (uint64_t)param(count_divider));
+  sum_up(self, self->changed);
 }
 
 /* Registers. */
@@ -88,6 +105,7 @@ init() {
   self->EBase |= (uint32_t)param(cpu_number);
   self->random = MIPS_RANDOM_RESET;
   start_count(self);
+  sum_up(self, false);
 }
 
 static uint32_t read_register(const self_t *self, enum mips_cp0 n) {
@@ -147,11 +165,7 @@ static bool read_hardware_register(const self_t *self, uint32_t number, uint32_t
 /* The instruction in the memory stage. */
 
 phase_start() {
-  const address_context context = {.asid = (uint8_t)(self->EntryHi & MIPS_ENTRYHI_ASID),
-                                   .kernel = !is_user(self),
-                                   .erl = (self->Status & MIPS_STATUS_ERL) != 0,
-                                   .k0 = self->Config & 7};
-  for (int i = 0; i < width(context); i++) send(context, i, context);
+  for (int i = 0; i < width(context); i++) send(context, i, self->context);
 }
 
 /* A synci writes the line back, which is done in the memory stage and goes no further, and then invalidates the
@@ -164,7 +178,7 @@ static core_executed synchronize(const self_t *self, core_executed item) {
 }
 
 /* What an instruction of the system is to the stages behind; false: it fails. */
-static bool execute(const self_t *self, core_executed *item) {
+static __attribute__((noinline)) bool execute(const self_t *self, core_executed *item) {
   const uint32_t word = item->word;
   if (!privileged(self) && mips_is_privileged(word)) return false;
   item->control = control_word_set_trap(item->control, trap_cause_none);
@@ -185,7 +199,7 @@ static bool execute(const self_t *self, core_executed *item) {
 }
 
 /* What an instruction does to the TLB; false: nothing. */
-static bool tlb_operation(const self_t *self, uint32_t word, tlb_request *request) {
+static __attribute__((noinline)) bool tlb_operation(const self_t *self, uint32_t word, tlb_request *request) {
   const tlb_entry entry = {.mask = self->PageMask, .hi = self->EntryHi, .lo0 = self->EntryLo0, .lo1 = self->EntryLo1};
   *request = (tlb_request){.index = self->Index & TLB_TOP, .entry = entry};
   switch (mips_system_instruction(word)) {
@@ -212,21 +226,27 @@ handler(look) {
     send_nothing(operate_request);
     return;
   }
-  core_executed item = data(in);
-  const control_word c = item.control;
-  mips_system_outcome outcome = mips_system_outcome_passes;
-  tlb_request operation = {0};
-  bool operates = false;
-  if (__builtin_expect(takes_interrupt(self), false) && !data(standing) && !control_word_annulled(c) &&
-      !core_changes_hilo(c)) {
-    outcome = mips_system_outcome_interrupt;
-  } else if (__builtin_expect(control_word_trap(c) >= trap_cause_syscall, false)) {
-    if (control_word_trap(c) != trap_cause_system || !execute(self, &item))
-      outcome = mips_system_outcome_exception;
-    else if (control_word_annulled(item.control))
-      outcome = mips_system_outcome_comes_again;
-    operates = outcome == mips_system_outcome_passes && tlb_operation(self, item.word, &operation);
+  const control_word c = item(in).control;
+  if (takes_interrupt(self) && !data(standing) && !control_word_annulled(c) && !core_changes_hilo(c)) {
+    set(outcome, mips_system_outcome_interrupt);
+    send_nothing(out);
+    send_nothing(operate_request);
+    return;
   }
+  if (__builtin_expect(control_word_trap(c) < trap_cause_syscall, true)) {
+    set(outcome, mips_system_outcome_passes);
+    send(out, item(in));
+    send_nothing(operate_request);
+    return;
+  }
+  core_executed item = item(in);
+  mips_system_outcome outcome = mips_system_outcome_passes;
+  if (control_word_trap(c) != trap_cause_system || !execute(self, &item))
+    outcome = mips_system_outcome_exception;
+  else if (control_word_annulled(item.control))
+    outcome = mips_system_outcome_comes_again;
+  tlb_request operation;
+  const bool operates = tlb_operation(self, item.word, &operation) && outcome == mips_system_outcome_passes;
   set(outcome, outcome);
   send_if(out, goes_on(outcome), item);
   send_if(operate_request, operates, operation);
@@ -265,7 +285,8 @@ static core_restart restart_behind(const self_t *self, core_executed in) {
 handler(decide) {
   const mips_system_outcome outcome = get(outcome);
   core_restart restart = {.refetch = true}; /* where a wait held it */
-  bool kills = false, restarts = __builtin_expect(self->waiting, false) && interrupts(self) != 0, unlinks = false;
+  bool kills = false, restarts = __builtin_expect(self->unusual, false) && self->waiting && interrupts(self) != 0,
+       unlinks = false;
   if (outcome != mips_system_outcome_none) {
     const control_word c = data(in).control;
     const bool fails = goes_on(outcome) && some(fault) && data(fault).fails;
@@ -381,7 +402,7 @@ static void complete(self_t *self, core_executed in, tlb_reply reply) {
 }
 
 /* What Status and a wait of the cycle before have made of this one. */
-static __attribute__((noinline)) void follow_mode(self_t *self) {
+static void follow_mode(self_t *self) {
   const mips_mode mode = self->waiting ? mips_mode_idle : is_user(self) ? mips_mode_user : mips_mode_kernel;
   const bool was_user = self->mode == mips_mode_user;
   if (mode == self->mode) return;
@@ -397,15 +418,21 @@ static void wake(self_t *self) {
   set_until(wait_limit, 0);
 }
 
+/* What few cycles have to see to; true: outputs may change, because a wait is over or registers were written from
+ * outside. */
+static __attribute__((noinline)) bool see_to(self_t *self) {
+  if (self->changed) follow_mode(self);
+  const bool woken = self->waiting && interrupts(self) != 0;
+  if (woken) wake(self);
+  if (within(timer, 0)) expire(self);
+  return woken || (self->Status ^ self->Cause) != self->summed_up;
+}
+
 phase_end() {
   const mips_system_outcome outcome = get(outcome);
   bool changed = false;
-  if (__builtin_expect(self->changed, false)) follow_mode(self);
-  if (__builtin_expect(self->waiting, false) && interrupts(self) != 0) {
-    wake(self);
-    changed = true;
-  }
-  if (__builtin_expect(within(timer, 0), false)) expire(self);
+  const bool written = (self->Status ^ self->Cause) != self->summed_up;
+  if (__builtin_expect(self->unusual | written | within(timer, 0), false)) changed = see_to(self);
   if (transferred(in)) {
     const bool fails = goes_on(outcome) && some(fault) && data(fault).fails;
     if (outcome == mips_system_outcome_interrupt) {
@@ -434,7 +461,7 @@ phase_end() {
     self->Cause = (self->Cause & ~LINES_PENDING) | levels;
     changed = true;
   }
-  self->changed = changed;
+  if (__builtin_expect(changed | self->changed, false)) sum_up(self, changed);
 }
 
 statistics() {
