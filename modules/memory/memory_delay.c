@@ -1,7 +1,8 @@
 /* memory_delay.c: delays memory requests; see memory_delay.lss. */
 
-static inline void draw_refusal(self_t *self) {
-  self->refusing = param(refuse) > 0 && (double)(random_bits(&self->rng) >> 11) * 0x1.0p-53 < param(refuse);
+static __attribute__((noinline)) void draw_refusal(self_t *self) {
+  self->refuses = param(refuse) > 0;
+  self->refusing = self->refuses && (double)(random_bits(&self->rng) >> 11) * 0x1.0p-53 < param(refuse);
 }
 
 init() {
@@ -15,7 +16,10 @@ handler(reset, refuse) {
 
 phase_start() {
   accept(in_request, self->count < param(depth) && !self->refusing);
-  send_if(out_request, self->count > 0 && within(due[self->head], 0), self->entry[self->head]);
+  if (__builtin_expect(self->count > 0 && within(due[self->head], 0), false))
+    send(out_request, self->entry[self->head]);
+  else
+    send_nothing(out_request);
 }
 
 handler(reply) {
@@ -41,7 +45,7 @@ phase_end() {
     self->head = self->head + 1 == param(depth) ? 0 : self->head + 1;
     self->count--;
   }
-  draw_refusal(self);
+  if (__builtin_expect(self->refuses, false)) draw_refusal(self);
 }
 
 next_event() {

@@ -30,7 +30,7 @@ static void note_write(self_t *self, uint32_t address, uint32_t size, int own_cl
 }
 
 // A barrier is sent to one target after the other; nothing else is outstanding meanwhile.
-static inline typeof_port(in_request) barrier_of(const self_t *self) {
+static __attribute__((noinline)) typeof_port(in_request) barrier_of(const self_t *self) {
   return (typeof_port(in_request)){.op = mem_op_barrier, .size = 1, .tag = self->refused_tag};
 }
 

@@ -62,28 +62,34 @@ static inline uint32_t first_run(const self_t *self, uint32_t *from) {
   return size;
 }
 
+// The write that leaves next, and what of a request that passes: out of line, since mostly there is neither.
+static __attribute__((noinline)) typeof_port(out_request) departing(const self_t *self) {
+  typeof_port(out_request) request = {.op = mem_op_write};
+  uint32_t from;
+  request.size = (uint8_t)first_run(self, &from);
+  request.address = self->address[self->head] + from;
+  memory_to_number(&request.data, &self->bytes[self->head * BLOCK + from], request.size, param(big_endian));
+  return request;
+}
+
+static __attribute__((noinline)) typeof_port(out_request) passing(typeof_port(in_request) from) {
+  typeof_port(out_request)
+      request = {.op = from.op, .size = from.size, .sign = from.sign, .tag = from.tag, .address = from.address};
+  memcpy(&request.data, &from.data, sizeof from.data);
+  return request;
+}
+
 handler(offer) {
   if (__builtin_expect(!self->used && get(outcome) != uncached_outcome_passes, true)) {
     send_nothing(out_request);
     return;
   }
-  typeof_port(out_request) request = {0};
-  if (leaves(self, get(outcome))) {
-    uint32_t from;
-    request.op = mem_op_write;
-    request.size = (uint8_t)first_run(self, &from);
-    request.address = self->address[self->head] + from;
-    memory_to_number(&request.data, &self->bytes[self->head * BLOCK + from], request.size, param(big_endian));
-    send(out_request, request);
-    return;
-  }
-  if (get(outcome) == uncached_outcome_passes) {
-    const typeof_port(in_request) *from = &item(in_request);
-    request.op = from->op, request.size = from->size, request.sign = from->sign;
-    request.tag = from->tag, request.address = from->address;
-    memcpy(&request.data, &from->data, sizeof from->data);
-  }
-  send_if(out_request, get(outcome) == uncached_outcome_passes, request);
+  if (leaves(self, get(outcome)))
+    send(out_request, departing(self));
+  else if (get(outcome) == uncached_outcome_passes)
+    send(out_request, passing(item(in_request)));
+  else
+    send_nothing(out_request);
 }
 
 handler(commit) {
