@@ -145,7 +145,7 @@ def areas(title: str, across: str, up: str, drawn: Sequence[Line], out: Path) ->
         colors = [color for color, _, _ in islice(_fills(), len(drawn))]
         axes.stackplot(stretches, values, labels=[line.name for line in drawn], colors=colors, linewidth=0)
         axes.set_xlim(begins[0], at[-1])
-        axes.set_ylim(0, None)
+        axes.set_ylim(0, max(map(sum, zip(*values, strict=True))) or 1)
 
 
 def _fills() -> Iterator[tuple[str, str, str]]:

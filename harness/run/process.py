@@ -84,7 +84,12 @@ def run_logged(command: Sequence[str | Path], cwd: Path, log: Path, timeout: flo
         status = None
     finally:
         forget(child)
-    return Finished(status, "", log.read_text(errors="replace"))
+    return Finished(status, "", said_in(log))
+
+
+def said_in(log: Path) -> str:
+    """What a log holds, carriage returns included."""
+    return log.read_bytes().decode(errors="replace")
 
 
 def _end(children: Sequence[subprocess.Popen]) -> None:

@@ -83,7 +83,7 @@ class Server:
             if run.over.wait(process.GRACE):
                 break
         log = folder / "log.txt"
-        said = log.read_text(errors="replace") if log.exists() else self._said
+        said = process.said_in(log) if log.exists() else self._said
         return Finished(run.status if in_time else None, "", said)
 
     def end(self) -> None:

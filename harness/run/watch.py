@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 PROGRESS = "--progress"
-SHOWN = re.compile(r"\r\x1b\[K([^\r\n]*)")  # how a simulator draws it
+SHOWN = re.compile(r"\r\x1b\[K(?:[\d.]+ ms simulated +[\d.]+ M cycles/s(?: +\d+ %)?)?")  # as a simulator draws it
 FAR = re.compile(r"([\d.]+ ms) simulated")
 TAIL = 65536  # bytes of a file that are looked at
 LONGEST = 60  # of a line that is shown

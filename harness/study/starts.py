@@ -41,7 +41,8 @@ class Start:
         """What a point sets when it goes on: all but what it began with."""
         own = {name: value for name, value in settings.items()
                if name.startswith("D.") or self.settings.get(name, MISSING) != value}  # fmt: skip
-        return own, replace(files, inputs=tuple(one for one in files.inputs if one not in self.inputs))
+        inputs = tuple(one for one in files.inputs if files.of_window or one not in self.inputs)
+        return own, replace(files, inputs=inputs)
 
 
 def check(study: "Study") -> None:

@@ -28,7 +28,7 @@ class Files:
 
     inputs: tuple[tuple[str, Path], ...] = ()
     outputs: tuple[tuple[str, str], ...] = ()
-    of_window: bool = False  # what is written is of the window only: the point may begin at a checkpoint
+    of_window: bool = False  # they are of the window only: the point may begin at a checkpoint, where it has them too
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class Plugin(uses.Use):
         lines = [
             plot.Line(name, at, [100 * v / w for v, w in zip(values, whole, strict=True)]) for name, values in found
         ]  # fmt: skip
-        plot.areas(title, "simulated time, ms", "share, %", lines, folder / "shares")
+        plot.areas(f"{title}: shares of time", "simulated time, ms", "share, %", lines, folder / "shares")
         return [_figure(folder / "shares", f"{title}: shares over time")]
 
     def _rates(self, title: str, series: Sequence[tuple[float, reading.Counted]], folder: Path) -> list[str]:
@@ -89,7 +89,7 @@ class Plugin(uses.Use):
             plot.Line(name, at, [v / (1e3 * counted.seconds) for v, (_, counted) in zip(values, series, strict=True)])
             for name, values in found
         ]  # fmt: skip
-        plot.lines(title, "simulated time, ms", "per ms", lines, [], folder / "rates", markers=False)
+        plot.lines(f"{title}: events", "simulated time, ms", "in a ms", lines, [], folder / "rates", markers=False)
         return [_figure(folder / "rates", f"{title}: rates over time")]
 
     def _text(self, result: Result) -> str:

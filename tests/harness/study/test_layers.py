@@ -172,7 +172,7 @@ def test_layers_that_cannot_be(given: dict, why: str) -> None:
 
 def test_what_is_seen_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """How far it is and what its machine printed last; what was said is kept without the former."""
-    said = "Linux\r\x1b[K1.500 ms simulated   3.00 M cycles/s\r\x1b[K\ninit: up\n\r\x1b[K2.250 ms simulated   3.10 M cycles/s"
+    said = "Linux\r\x1b[K1.500 ms simulated   3.00 M cycles/s    12 %\ninit: up\n\r\x1b[K2.250 ms simulated   3.10 M cycles/s\r\x1b[K"
     monkeypatch.setattr(watch.os, "getpid", lambda: 77)
     busy = watch.Watch(tmp_path)
     assert busy.latest() == ""
