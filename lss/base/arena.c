@@ -21,7 +21,7 @@ static void garray_unref(gpointer array) {
 }
 
 gpointer arena_alloc(gsize size) {
-  size = (size + 15) & ~(gsize)15;
+  size = (size + 7) & ~(gsize)7; // what is in it needs no more
   if (size > left) {
     gsize block = MAX(size, BLOCK_SIZE);
     if (!blocks) blocks = g_ptr_array_new_with_free_func(g_free);

@@ -190,14 +190,19 @@ static bool add_lanes(Scope *scope, const Parsed *parsed, GArray *signals) {
 
 static bool expand_list(Inst *inst, Scope *scope, GPtrArray *exprs, bool write, Function *function) {
   GArray *signals = write ? function->writes : function->reads,
-         *declared = write ? function->declared_writes : function->declared_reads;
+         **bare = write ? &function->bare_writes : &function->bare_reads;
   bool fine = true;
   for (guint i = 0; exprs && i < exprs->len; i++) {
     Parsed parsed;
-    if (!parse_signal(inst, exprs->pdata[i], &parsed) || !check_access(&parsed, write))
+    if (!parse_signal(inst, exprs->pdata[i], &parsed) || !check_access(&parsed, write)) {
       fine = false;
-    else
-      add_signals(declared, &parsed, -1, -1), fine &= add_lanes(scope, &parsed, signals);
+      continue;
+    }
+    const guint before = signals->len;
+    fine &= add_lanes(scope, &parsed, signals);
+    if (signals->len > before) continue;
+    if (*bare == compile->nothing) *bare = arena_garray(sizeof(Signal));
+    add_signals(*bare, &parsed, -1, -1);
   }
   return fine;
 }
@@ -254,18 +259,17 @@ static void find_domain(Function *function, Node *node, bool crossing) {
 
 static Function *add_function(Inst *inst, Node *node, int lane) {
   Function *function = arena_new(Function);
-  *function =
-      (Function){.kind = node->function,
-                 .name = node->name,
-                 .partial = node->partial,
-                 .indexed = node->index_name != NULL,
-                 .lane = lane,
-                 .reads = node->reads && node->reads->len ? arena_garray(sizeof(Signal)) : compile->nothing,
-                 .writes = node->writes && node->writes->len ? arena_garray(sizeof(Signal)) : compile->nothing,
-                 .declared_reads = node->reads && node->reads->len ? arena_garray(sizeof(Signal)) : compile->nothing,
-                 .declared_writes = node->writes && node->writes->len ? arena_garray(sizeof(Signal)) : compile->nothing,
-                 .instance = inst->instance,
-                 .location = node->location};
+  *function = (Function){.kind = node->function,
+                         .name = node->name,
+                         .partial = node->partial,
+                         .indexed = node->index_name != NULL,
+                         .lane = lane,
+                         .reads = node->reads && node->reads->len ? arena_garray(sizeof(Signal)) : compile->nothing,
+                         .writes = node->writes && node->writes->len ? arena_garray(sizeof(Signal)) : compile->nothing,
+                         .bare_reads = compile->nothing,
+                         .bare_writes = compile->nothing,
+                         .instance = inst->instance,
+                         .location = node->location};
   g_ptr_array_add(inst->instance->functions, function);
   return function;
 }
@@ -300,12 +304,12 @@ static Port *domain_port(Inst *inst, Node *node) {
   return NULL;
 }
 
-static void check_always(const Function *function, const Node *node) {
-  for (guint i = 0; i < function->declared_writes->len; i++) {
-    const Signal *signal = &g_array_index(function->declared_writes, Signal, i);
-    if (signal->kind == SIGNAL_ACK || signal->kind == SIGNAL_ENABLE) continue;
-    problem(((Expr *)node->writes->pdata[i])->location, "signal",
-            "`%s` cannot always be true; only an enable or an ack can", expr_text(node->writes->pdata[i]));
+static void check_always(Inst *inst, const Node *node) {
+  for (guint i = 0; i < node->writes->len; i++) {
+    Expr *expr = node->writes->pdata[i];
+    Parsed parsed;
+    if (!parse_signal(inst, expr, &parsed) || parsed.kind == SIGNAL_ACK || parsed.kind == SIGNAL_ENABLE) continue;
+    problem(expr->location, "signal", "`%s` cannot always be true; only an enable or an ack can", expr_text(expr));
     return;
   }
 }
@@ -335,7 +339,7 @@ static void expand_single(Inst *inst, Node *node, bool crossing) {
   Function *function = add_function(inst, node, -1);
   function->clock = inst->instance->clock;
   if (node->function == FUNCTION_ALWAYS && expand_list(inst, inst->scope, node->writes, true, function))
-    check_always(function, node);
+    check_always(inst, node);
   if (node->function == FUNCTION_PHASE_START) {
     expand_list(inst, inst->scope, node->writes, true, function);
     find_domain(function, node, crossing);

@@ -76,17 +76,22 @@ typedef enum {
 
 typedef struct Value Value;
 typedef struct Clock Clock;
-struct Value {
+struct Value { // there are many: what no kind has beside each other shares its place
   ValueKind kind;
-  int64_t integer; // also bool
-  double real;
-  const char *string;
   Dimension dimension;
-  int64_t num, den; // frequency in Hz, time in seconds, size in bytes, rate in bit/s, fraction as 1
-  GPtrArray *items; // lists and records: Value*
-  GPtrArray *names; // records: const char*, parallel to items
+  int64_t integer; // also bool
+  int64_t num;     // frequency in Hz, time in seconds, size in bytes, rate in bit/s, fraction as 1
+  union {
+    int64_t den;      // of the same
+    GPtrArray *names; // records: const char*, parallel to items
+  };
+  union {
+    double real;
+    const char *string;
+    Clock *clock;
+  };
+  GPtrArray *items; // lists and records: Value*; else NULL
   Type *type;
-  Clock *clock;
   Location location;
 };
 
@@ -185,15 +190,14 @@ typedef struct {
   FunctionKind kind;
   const char *name; // handler's name; "phase_start", …
   bool partial;
-  bool indexed;   // declared `name[i]`
-  int lane;       // of an indexed handler, else -1
-  GArray *reads;  // of Signal, expanded, without duplicates
-  GArray *writes; // of Signal
-  GArray *declared_reads,
-      *declared_writes;       // of Signal with lane -1: what the declaration names, whatever it expands to
-  Port *domain_port;          // crossings: the port whose domain this function belongs to; else NULL
-  const Parameter *parameter; // what a reset is of; else NULL
-  Clock *clock;               // the domain it runs in
+  bool indexed;                     // declared `name[i]`
+  int lane;                         // of an indexed handler, else -1
+  GArray *reads;                    // of Signal, expanded, without duplicates
+  GArray *writes;                   // of Signal
+  GArray *bare_reads, *bare_writes; // of Signal with lane -1: what the declaration names that expands to nothing new
+  Port *domain_port;                // crossings: the port whose domain this function belongs to; else NULL
+  const Parameter *parameter;       // what a reset is of; else NULL
+  Clock *clock;                     // the domain it runs in
   Instance *instance;
   Location location;
 } Function;

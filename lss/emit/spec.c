@@ -49,7 +49,7 @@ static bool names_local(const GArray *signals, const Local *local) {
 bool emit_reads(const Instance *instance, const Function *function, const Port *port, SignalKind kind) {
   if (function->kind == FUNCTION_PHASE_END) return port->clock == function->clock || port->lanes->len == 0;
   if (port->lanes->len == 0) return true;
-  ANY_LANE(instance, function, names_signal(f->reads, port, kind) || names_signal(f->declared_reads, port, kind))
+  ANY_LANE(instance, function, names_signal(f->reads, port, kind) || names_signal(f->bare_reads, port, kind))
   return false;
 }
 
@@ -57,18 +57,18 @@ bool emit_writes(const Instance *instance, const Function *function, const Port 
   if (function->kind == FUNCTION_PHASE_END) return false;
   bool own = kind == SIGNAL_ACK ? !port->output : port->output;
   if (port->lanes->len == 0) return own;
-  ANY_LANE(instance, function, names_signal(f->writes, port, kind) || names_signal(f->declared_writes, port, kind))
+  ANY_LANE(instance, function, names_signal(f->writes, port, kind) || names_signal(f->bare_writes, port, kind))
   return false;
 }
 
 bool emit_reads_local(const Instance *instance, const Function *function, const Local *local) {
   if (function->kind == FUNCTION_PHASE_END) return true;
-  ANY_LANE(instance, function, names_local(f->reads, local) || names_local(f->declared_reads, local))
+  ANY_LANE(instance, function, names_local(f->reads, local) || names_local(f->bare_reads, local))
   return false;
 }
 
 bool emit_writes_local(const Instance *instance, const Function *function, const Local *local) {
-  ANY_LANE(instance, function, names_local(f->writes, local) || names_local(f->declared_writes, local))
+  ANY_LANE(instance, function, names_local(f->writes, local) || names_local(f->bare_writes, local))
   return false;
 }
 

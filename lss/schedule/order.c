@@ -16,15 +16,21 @@ static bool has_self_loop(const Vertex *node) {
   return false;
 }
 
+// Per component a list of components, all lists in one array: that of c from place first[c] to before first[c + 1].
+typedef struct {
+  guint *first;
+  int *of;
+} Lists;
+
 typedef struct {
   Schedule *schedule;
   GPtrArray *components;
-  int *waiting;       // per component: components before it that have not run
-  GPtrArray **after;  // per component: GPtrArray of components (as pointers to int indices)
-  GPtrArray **before; // the same the other way round, drivers from state last
-  guint *open;        // per component: how many at the beginning of its `before` have run
-  int *weight;        // per component: scalars it brings to life
-  int *seen, stamp;   // of the last walk
+  int *waiting; // per component: components before it that have not run
+  Lists after;
+  Lists before;     // the same the other way round, drivers from state last
+  guint *open;      // per component: the first place of its `before` that has not run
+  int *weight;      // per component: scalars it brings to life
+  int *seen, stamp; // of the last walk
   GArray *walk;
   bool *done;
   bool *expanded;  // per component: those after it know that it is able to run
@@ -100,11 +106,10 @@ static void append_item(Order *order, Segment *segment, int c) {
 static void closure(Order *order, const Cluster *cluster, const Clock *clock, GArray *able) {
   for (guint k = 0; k < able->len; k++) {
     const int c = g_array_index(able, int, k);
-    const GPtrArray *after = order->after[c];
     if (order->expanded[c]) continue;
     order->expanded[c] = true;
-    for (guint i = 0; i < after->len; i++) {
-      int later = GPOINTER_TO_INT(after->pdata[i]);
+    for (guint i = order->after.first[c]; i < order->after.first[c + 1]; i++) {
+      const int later = order->after.of[i];
       if (--order->waiting[later] > 0) continue;
       const Vertex *first = first_node(order, later);
       if (first->clock != clock) continue;
@@ -122,9 +127,8 @@ typedef struct {
 // Where the walk over what is before a component begins: behind what has run, so that a long list is not read each
 // time.
 static guint first_open(Order *order, int c) {
-  const GPtrArray *before = order->before[c];
   guint *open = &order->open[c];
-  while (*open < before->len && order->done[GPOINTER_TO_INT(before->pdata[*open])]) (*open)++;
+  while (*open < order->before.first[c + 1] && order->done[order->before.of[*open]]) (*open)++;
   return *open;
 }
 
@@ -137,9 +141,8 @@ static int complete(Order *order, int goal, int limit, Segment *segment) {
   order->seen[goal] = stamp;
   while (order->walk->len) {
     Step *step = &g_array_index(order->walk, Step, order->walk->len - 1);
-    const GPtrArray *before = order->before[step->component];
-    if (step->next < before->len) {
-      int earlier = GPOINTER_TO_INT(before->pdata[step->next++]);
+    if (step->next < order->before.first[step->component + 1]) {
+      const int earlier = order->before.of[step->next++];
       if (order->done[earlier] || order->seen[earlier] == stamp) continue;
       order->seen[earlier] = stamp;
       g_array_append_val(order->walk, ((Step){earlier, first_open(order, earlier)}));
@@ -187,8 +190,8 @@ static bool run_cluster(Order *order, Cluster *cluster, Clock *clock, GArray *re
   for (guint i = 0, decided = 0; i < able->len; i++) {
     const int decision = g_array_index(able, int, i);
     if (!decides(order, decision)) continue;
-    for (guint k = 0; k < order->before[decision]->len; k++) {
-      const int earlier = GPOINTER_TO_INT(order->before[decision]->pdata[k]);
+    for (guint k = order->before.first[decision]; k < order->before.first[decision + 1]; k++) {
+      const int earlier = order->before.of[k];
       if (!order->done[earlier]) complete(order, earlier, G_MAXINT, segment);
     }
     for (guint k = ends->len; k-- > 0;) {
@@ -228,8 +231,8 @@ static Order order_new(Schedule *schedule, GPtrArray *components) {
   Order order = {.schedule = schedule,
                  .components = components,
                  .waiting = g_new0(int, n + 1),
-                 .after = g_new0(GPtrArray *, n + 1),
-                 .before = g_new0(GPtrArray *, n + 1),
+                 .after = {.first = g_new0(guint, n + 2)},
+                 .before = {.first = g_new0(guint, n + 2)},
                  .open = g_new0(guint, n + 1),
                  .weight = g_new0(int, n + 1),
                  .seen = g_new0(int, n + 1),
@@ -240,23 +243,19 @@ static Order order_new(Schedule *schedule, GPtrArray *components) {
                  .left = g_new0(guint, clusters),
                  .ready = g_new0(GArray *, clusters),
                  .arrived = g_array_new(FALSE, FALSE, sizeof(int))};
-  for (guint i = 0; i < n; i++) {
-    order.after[i] = g_ptr_array_new();
-    order.before[i] = g_ptr_array_new();
-    order.weight[i] = weight_of(&order, (int)i);
-  }
+  for (guint i = 0; i < n; i++) order.weight[i] = weight_of(&order, (int)i);
   for (guint c = 0; c < clusters; c++) order.ready[c] = g_array_new(FALSE, FALSE, sizeof(int));
   return order;
 }
 
 static void order_free(Order *order) {
-  for (guint i = 0; i < order->components->len; i++)
-    g_ptr_array_free(order->after[i], TRUE), g_ptr_array_free(order->before[i], TRUE);
   for (guint c = 0; c < order->schedule->clusters->len; c++) g_array_unref(order->ready[c]);
   g_array_unref(order->arrived);
   g_free(order->ready);
-  g_free(order->after);
-  g_free(order->before);
+  g_free(order->after.first);
+  g_free(order->after.of);
+  g_free(order->before.first);
+  g_free(order->before.of);
   g_free(order->open);
   g_free(order->weight);
   g_free(order->seen);
@@ -269,27 +268,53 @@ static void order_free(Order *order) {
   g_ptr_array_unref(order->components);
 }
 
+// Makes room for lists of which `first` counts, two places on, how long they are: each then begins at its place, one
+// on, and moves there as it is filled.
+static void lists_open(Lists *lists, guint n) {
+  for (guint i = 2; i < n + 2; i++) lists->first[i] += lists->first[i - 1];
+  lists->of = g_new(int, lists->first[n + 1] + 1);
+}
+
+static void lists_add(Lists *lists, int c, int component) {
+  lists->of[lists->first[c + 1]++] = component;
+}
+
+static void find_after(Order *order) {
+  const GPtrArray *nodes = order->schedule->nodes;
+  for (int fill = 0; fill < 2; fill++) {
+    for (guint i = 0; i < nodes->len; i++) {
+      const Vertex *node = nodes->pdata[i];
+      for (guint j = 0; j < node->before->len; j++) {
+        const Vertex *earlier = node->before->pdata[j];
+        if (earlier->component == node->component) continue;
+        if (fill) {
+          lists_add(&order->after, earlier->component, node->component);
+        } else {
+          order->after.first[earlier->component + 2]++;
+          order->before.first[node->component + 2]++;
+          order->waiting[node->component]++;
+        }
+      }
+    }
+    if (!fill) lists_open(&order->after, order->components->len), lists_open(&order->before, order->components->len);
+  }
+}
+
 static void find_dependencies(Order *order) {
   const guint n = order->components->len;
-  for (guint i = 0; i < order->schedule->nodes->len; i++) {
-    Vertex *node = order->schedule->nodes->pdata[i];
-    for (guint j = 0; j < node->before->len; j++) {
-      Vertex *earlier = node->before->pdata[j];
-      if (earlier->component == node->component) continue;
-      g_ptr_array_add(order->after[earlier->component], GINT_TO_POINTER(node->component));
-      order->waiting[node->component]++;
-    }
-  }
+  const Lists *after = &order->after;
+  find_after(order);
   for (guint i = n; i-- > 0;) // components are in order: what comes after has a greater number
-    for (guint j = 0; j < order->after[i]->len; j++) {
-      const int later = GPOINTER_TO_INT(order->after[i]->pdata[j]);
+    for (guint j = after->first[i]; j < after->first[i + 1]; j++) {
+      const int later = after->of[j];
       order->wanted[i] |=
           order->wanted[later] || first_node(order, later)->cluster != first_node(order, (int)i)->cluster;
     }
   for (int drivers = 1; drivers >= 0; drivers--)
     for (guint i = 0; i < n; i++)
-      for (guint j = 0; drives_from_state(order, (int)i) == drivers && j < order->after[i]->len; j++)
-        g_ptr_array_add(order->before[GPOINTER_TO_INT(order->after[i]->pdata[j])], GINT_TO_POINTER((int)i));
+      for (guint j = after->first[i]; drives_from_state(order, (int)i) == drivers && j < after->first[i + 1]; j++)
+        lists_add(&order->before, after->of[j], (int)i);
+  memcpy(order->open, order->before.first, n * sizeof *order->open);
 }
 
 static int cluster_position(gconstpointer a, gconstpointer b) {

@@ -10,7 +10,7 @@ enum { WIRES_PER_CONNECTION = 3 };
 static Wire *wire_new(Schedule *schedule) {
   Wire *wire = g_new0(Wire, 1);
   wire->id = (int)schedule->wires->len;
-  wire->readers = g_ptr_array_new();
+  wire->readers = schedule->nothing;
   g_ptr_array_add(schedule->wires, wire);
   return wire;
 }
@@ -65,27 +65,31 @@ static Vertex *vertex_new(Schedule *schedule, VertexKind kind, Instance *instanc
   node->kind = kind;
   node->instance = instance;
   node->clock = clock;
-  node->reads = g_ptr_array_new();
-  node->writes = g_ptr_array_new();
-  node->before = g_ptr_array_new();
+  node->reads = node->writes = node->before = schedule->nothing;
   node->id = (int)schedule->nodes->len;
   g_ptr_array_add(schedule->nodes, node);
   return node;
 }
 
+// Many lists stay empty: these share one.
+static void add_to(const Schedule *schedule, GPtrArray **list, gpointer element) {
+  if (*list == schedule->nothing) *list = g_ptr_array_new();
+  g_ptr_array_add(*list, element);
+}
+
 // The reads of a node are added one after the other, so the last reader of a wire says whether it is there already.
-static void add_read(Vertex *node, Wire *wire) {
+static void add_read(const Schedule *schedule, Vertex *node, Wire *wire) {
   if (!wire || wire->always) return;
   if (wire->readers->len && wire->readers->pdata[wire->readers->len - 1] == node) return;
-  g_ptr_array_add(node->reads, wire);
-  g_ptr_array_add(wire->readers, node);
+  add_to(schedule, &node->reads, wire);
+  add_to(schedule, &wire->readers, node);
 }
 
 // Likewise, all that is before a node is added together.
-static void add_before(Vertex *node, Vertex *earlier) {
+static void add_before(const Schedule *schedule, Vertex *node, Vertex *earlier) {
   if (!earlier || earlier == node || earlier->required_by == node) return;
   earlier->required_by = node;
-  g_ptr_array_add(node->before, earlier);
+  add_to(schedule, &node->before, earlier);
 }
 
 // What must have run before a node: for a phase_end the rest of its instance, whose nodes are beside it, and whatever
@@ -100,9 +104,9 @@ static void find_before(Schedule *schedule, Vertex *node) {
   for (int i = first; i < after; i++) {
     Vertex *other = schedule->nodes->pdata[i];
     bool counts = other->kind == VERTEX_FUNCTION && other->function->kind != FUNCTION_PHASE_END;
-    if (counts && other->clock == node->clock) add_before(node, other);
+    if (counts && other->clock == node->clock) add_before(schedule, node, other);
   }
-  for (guint j = 0; j < node->reads->len; j++) add_before(node, ((Wire *)node->reads->pdata[j])->writer);
+  for (guint j = 0; j < node->reads->len; j++) add_before(schedule, node, ((Wire *)node->reads->pdata[j])->writer);
 }
 
 // phase_end sees every signal of its instance that belongs to its domain.
@@ -113,7 +117,7 @@ static void add_all_signals(Schedule *schedule, Vertex *node) {
     if (port->clock != node->clock) continue;
     for (guint lane = 0; lane < port->lanes->len; lane++)
       for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++)
-        add_read(node, schedule_port_wire(schedule, port, (SignalKind)kind, (int)lane));
+        add_read(schedule, node, schedule_port_wire(schedule, port, (SignalKind)kind, (int)lane));
   }
 }
 
@@ -123,7 +127,7 @@ static void add_locals(Schedule *schedule, Vertex *node) {
   for (guint j = 0; j < instance->locals->len; j++) count += MAX(((Local *)instance->locals->pdata[j])->lanes, 1);
   for (int i = 0; i < count; i++) {
     Wire *wire = schedule->wires->pdata[schedule->local_base[instance->id] + i];
-    if (!wire->writer || wire->writer->clock == node->clock) add_read(node, wire);
+    if (!wire->writer || wire->writer->clock == node->clock) add_read(schedule, node, wire);
   }
 }
 
@@ -155,11 +159,11 @@ static void make_nodes(Schedule *schedule) {
           vertex_new(schedule, VERTEX_FUNCTION, instance, function->clock ? function->clock : instance->clock);
       node->function = function;
       for (guint k = 0; k < function->reads->len; k++)
-        add_read(node, schedule_wire(schedule, instance, &g_array_index(function->reads, Signal, k)));
+        add_read(schedule, node, schedule_wire(schedule, instance, &g_array_index(function->reads, Signal, k)));
       for (guint k = 0; k < function->writes->len; k++) {
         Wire *wire = schedule_wire(schedule, instance, &g_array_index(function->writes, Signal, k));
         if (!wire || wire->writer == node) continue;
-        g_ptr_array_add(node->writes, wire);
+        add_to(schedule, &node->writes, wire);
         wire->writer = node;
       }
     }
@@ -189,7 +193,7 @@ static void make_probes(Schedule *schedule, const ScheduleOptions *options) {
     Vertex *node = vertex_new(schedule, VERTEX_PROBE, connection->to->instance, connection->to->clock);
     node->connection = connection;
     for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++)
-      add_read(node, schedule_port_wire(schedule, connection->to, (SignalKind)kind, connection->to_lane));
+      add_read(schedule, node, schedule_port_wire(schedule, connection->to, (SignalKind)kind, connection->to_lane));
   }
 }
 
@@ -219,6 +223,7 @@ Schedule *schedule_build(Netlist *netlist, const ScheduleOptions *options) {
   schedule->netlist = netlist;
   schedule->wires = g_ptr_array_new();
   schedule->nodes = g_ptr_array_new();
+  schedule->nothing = g_ptr_array_new();
   schedule->clusters = g_ptr_array_new();
   schedule->steps = g_new0(GPtrArray *, netlist->clocks->len);
   for (guint i = 0; i < netlist->clocks->len; i++) schedule->steps[i] = g_ptr_array_new();
@@ -239,14 +244,18 @@ static void free_all(GPtrArray *array) {
   if (array) g_ptr_array_free(array, TRUE);
 }
 
+static void free_list(const Schedule *schedule, GPtrArray *list) {
+  if (list != schedule->nothing) g_ptr_array_free(list, TRUE);
+}
+
 void schedule_free(Schedule *schedule) {
   if (!schedule) return;
-  for (guint i = 0; i < schedule->wires->len; i++) g_ptr_array_free(((Wire *)schedule->wires->pdata[i])->readers, TRUE);
+  for (guint i = 0; i < schedule->wires->len; i++) free_list(schedule, ((Wire *)schedule->wires->pdata[i])->readers);
   for (guint i = 0; i < schedule->nodes->len; i++) {
     Vertex *node = schedule->nodes->pdata[i];
-    g_ptr_array_free(node->reads, TRUE);
-    g_ptr_array_free(node->writes, TRUE);
-    g_ptr_array_free(node->before, TRUE);
+    free_list(schedule, node->reads);
+    free_list(schedule, node->writes);
+    free_list(schedule, node->before);
   }
   for (guint i = 0; i < schedule->clusters->len; i++) {
     Cluster *cluster = schedule->clusters->pdata[i];
@@ -269,5 +278,6 @@ void schedule_free(Schedule *schedule) {
   g_free(schedule->cluster_of);
   g_free(schedule->leaf_index);
   g_free(schedule->probe_index);
+  g_ptr_array_free(schedule->nothing, TRUE);
   g_free(schedule);
 }

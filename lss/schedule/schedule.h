@@ -75,6 +75,7 @@ typedef struct {
   Netlist *netlist;
   GPtrArray *wires;     // Wire*
   GPtrArray *nodes;     // Vertex*
+  GPtrArray *nothing;   // every empty list of a wire or vertex
   GPtrArray *clusters;  // Cluster*, root last
   GPtrArray **steps;    // per clock: Segment* in order
   int *local_base;      // per instance: first wire of its locals
