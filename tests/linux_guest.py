@@ -103,6 +103,7 @@ def on_host(guest: Guest | None, simulator: Path, directory: Path, *options: obj
     files = ["--kernel", guest.vmlinux, "--dtb", guest.tree, "--initramfs", guest.initramfs] if guest and "--restore" not in options else []
     command = [simulator, "--quiet", "--console_output", "console", "--stats", "stats.json", *files, *options]
     done = subprocess.run(list(map(str, command)), cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
+    assert (directory / "stats.json").exists(), done.stderr[-4000:]
     return done.returncode, (directory / "console").read_text(errors="replace"), json.loads((directory / "stats.json").read_text())
 
 
