@@ -74,29 +74,28 @@ static typeof_port(memory_request) memory_request_of(const self_t *self, int32_t
 
 phase_start() {
   const bool ends = self->on_bus >= 0 && until(bus_ends) == 0;
-  const int32_t shows = ends && self->phase[self->on_bus] == bus_phase_address ? self->on_bus : -1;
+  const int32_t shown = ends && self->phase[self->on_bus] == bus_phase_address ? self->on_bus : -1;
+  const bus_command *of = &self->of[shown >= 0 ? shown : 0];
   for (int i = 0; i < width(agent_snoop); i++) {
-    if (shows >= 0)
-      send(agent_snoop, i,
-           ((bus_snoop){.op = self->of[shows].op,
-                        .own = self->lane[shows] == i,
-                        .address = self->of[shows].address,
-                        .tag = self->lane[shows] == i ? self->of[shows].tag : 0}));
-    else
-      send_nothing(agent_snoop, i);
+    const bool own = shown >= 0 && self->lane[shown] == i;
+    const bus_snoop snoop = {.op = of->op, .own = own, .address = of->address, .tag = own ? of->tag : 0};
+    send_if(agent_snoop, i, shown >= 0, snoop);
   }
-  const int32_t slot = responds(self);
-  for (int i = 0; i < width(agent_response); i++) {
-    if (slot < 0 || self->lane[slot] != i) {
-      send_nothing(agent_response, i);
-      continue;
-    }
+  const int32_t slot = self->active > 0 ? responds(self) : -1;
+  if (slot < 0) {
+    for (int i = 0; i < width(agent_response); i++) send_nothing(agent_response, i);
+  } else {
     typeof_port(agent_response) response = {.tag = self->of[slot].tag,
                                             .shared = self->shared[slot],
                                             .filled = fills(self->of[slot].op) && !self->keeps[slot],
                                             .error = self->failed[slot]};
     if (response.filled) response.bytes = self->bytes[slot];
-    send(agent_response, i, response);
+    for (int i = 0; i < width(agent_response); i++) {
+      if (self->lane[slot] == i)
+        send(agent_response, i, response);
+      else
+        send_nothing(agent_response, i);
+    }
   }
   if (self->memory_slot >= 0)
     send(memory_request, memory_request_of(self, self->memory_slot));

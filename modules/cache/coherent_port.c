@@ -21,6 +21,12 @@ init() {
 }
 
 phase_start() {
+  if (self->used == 0 && !self->responding) {
+    send_nothing(bus_request);
+    send_nothing(bus_snoop_response);
+    send_nothing(in_reply);
+    return;
+  }
   const uint32_t slot = self->order[0], replies = first_entry(self, entry_phase_replies);
   const bus_command command = {
       .op = command_of(&self->request[slot]), .address = self->request[slot].address & ~(PORT_LINE - 1), .tag = slot};
@@ -87,7 +93,7 @@ static void respond(self_t *self, const bus_snoop *snoop) {
 phase_end() {
   if (!some(in_request) && !some(bus_snoop) && !some(bus_response) && !self->responding && self->used == 0)
     return unchanged();
-  const uint32_t replied = first_entry(self, entry_phase_replies);
+  const uint32_t replied = self->used > 0 ? first_entry(self, entry_phase_replies) : (uint32_t)param(entries);
   if (replied < (uint32_t)param(entries)) {
     const typeof_port(in_request) *request = &self->request[replied];
     event(performed, request->op, request->address, request->size, request->tag,
@@ -111,6 +117,6 @@ phase_end() {
 }
 
 next_event() {
-  const bool replies = first_entry(self, entry_phase_replies) < (uint32_t)param(entries);
+  const bool replies = self->used > 0 && first_entry(self, entry_phase_replies) < (uint32_t)param(entries);
   return self->responding || self->queued > 0 || replies ? cycle() : never();
 }

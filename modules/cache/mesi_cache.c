@@ -59,6 +59,11 @@ init() {
 }
 
 phase_start() {
+  if (self->phase != miss_phase_requests && self->victim_count == 0 && !self->responding) {
+    send_nothing(bus_request);
+    send_nothing(bus_snoop_response);
+    return;
+  }
   bus_command command = {.op = self->wanted, .address = self->pending.address & ~(MESI_LINE - 1), .tag = MESI_FILL};
   const bool fills = self->phase == miss_phase_requests;
   if (!fills)
