@@ -37,8 +37,12 @@ def guest(build: Path, name: str) -> Guest:
 
 
 def build_lss(build: Path, name: str, *options: str | Path) -> Path:
+    """The simulator that is measured, and NAME_marked, which finds the marker before the shell: one that counts markers of the
+    card's processors, too, cannot replay what they do."""
     simulator = build / "bench" / name
-    run([build / "bin" / "lss", "build", MACHINE, *options, "--watch", "marker(3)", "-o", simulator])
+    run([build / "bin" / "lss", "build", MACHINE, *options, "-o", simulator])
+    marked = simulator.with_name(f"{name}_marked")
+    run([build / "bin" / "lss", "build", MACHINE, *options, "--watch", "marker(3)", "-o", marked])
     return simulator
 
 
@@ -61,7 +65,8 @@ def checkpoint(begin: list, file: Path, *until: str) -> Path:
 
 def waiting(simulator: Path, given: Guest, folder: Path) -> tuple[Path, int]:
     """The state in which the guest's shell waits, and its cycle."""
-    prompt = checkpoint(boot(simulator, given), folder / f"{simulator.name}-prompt", "--until", "marker(3)")
+    marked = simulator.with_name(f"{simulator.name}_marked")
+    prompt = checkpoint(boot(marked, given), folder / f"{simulator.name}-prompt", "--until", "marker(3)")
     settled = prompt_cycle(prompt) + SETTLED
     return checkpoint(going_on(simulator, prompt, 0)(settled), folder / f"{simulator.name}-idle"), settled
 
