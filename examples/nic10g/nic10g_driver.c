@@ -164,7 +164,7 @@ static void may_send_from(const self_t *self, uint64_t *instant, uint64_t *other
 static bool may_send(const self_t *self, uint32_t other) {
   uint64_t instant, needed;
   may_send_from(self, &instant, &needed);
-  return now() >= instant || other >= needed;
+  return due(instant) || other >= needed;
 }
 
 // Waits until a frame may go or the status block is due to be read.
@@ -248,7 +248,7 @@ static bool await_firmware(self_t *self) {
   case 0:
     while (!self->firmware_up) {
       self->next_poll = now() + ticks_per_second() / 1000000;
-      STEP_WAIT(now() >= self->next_poll);
+      STEP_WAIT(due(self->next_poll));
       if (now() - self->started_at > driver_ticks(param(timeout)))
         sim_error("the firmware did not report that it is up");
       STEP_GET(NIC_HOST_STATUS, 16);
@@ -286,7 +286,7 @@ static bool post_buffers(self_t *self) {
 static bool poll_status(self_t *self, bool interrupted) {
   switch (self->at) {
   case 0:
-    if (!interrupted && now() < self->next_poll) return true;
+    if (!interrupted && !due(self->next_poll)) return true;
     if (interrupted) {
       count(interrupts_handled);
       STEP_WRITE(NIC_INTERRUPT, 0);
@@ -439,7 +439,7 @@ phase_end() {
   uint32_t other = width(other_count) == 0 ? UINT32_MAX : some(other_count) ? data(other_count) : 0;
   // At work, it mostly waits.
   if (__builtin_expect(self->waiting, 1)) {
-    if (now() < self->wait_until && other < self->other_needed && !interrupted) return;
+    if (!due(self->wait_until) && other < self->other_needed && !interrupted) return;
     self->waiting = false;
   }
   DRIVER_TAKE_REPLIES();

@@ -208,7 +208,7 @@ static void may_send_from(const self_t *self, uint64_t *instant, uint64_t *other
 static bool may_send(const self_t *self, uint32_t other) {
   uint64_t instant, needed;
   may_send_from(self, &instant, &needed);
-  return now() >= instant || other >= needed;
+  return due(instant) || other >= needed;
 }
 
 // The instant from which on the descriptor trace requires receive buffers to be posted, if the ring has room for one at
@@ -378,13 +378,13 @@ static void read_statistics(self_t *self) {
 static bool poll_status(self_t *self, bool interrupted) {
   switch (self->at) {
   case 0:
-    if (!interrupted && now() < self->next_poll) return true;
+    if (!interrupted && !due(self->next_poll)) return true;
     if (interrupted) {
       count(interrupts_handled);
       STEP_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
     }
     self->next_poll = now() + (uint64_t)((unsigned __int128)param(poll) * ticks_per_second() / 1000000000000000u);
-    if (now() >= self->next_statistics) {
+    if (due(self->next_statistics)) {
       self->next_statistics += (uint64_t)param(statistics_ticks) * (ticks_per_second() / 1000000);
       STEP_GET(DRIVER_HOST_INFORMATION, DRIVER_REPORTED_BYTES);
       read_statistics(self);
@@ -477,7 +477,7 @@ static bool post_buffers(self_t *self) {
   switch (self->at) {
   case 0:
     load_frame(self);
-    if (now() < post_from(self)) return true;
+    if (!due(post_from(self))) return true;
     // As many as the ring has room for; the rest when frames have come back.
     while (self->record_count && self->posted < DRIVER_STANDARD_ENTRIES - 1) {
       // Buffers are used in the order of the ring, so a buffer is free when its place in the ring is.
@@ -584,7 +584,7 @@ phase_end() {
   uint32_t other = width(other_count) == 0 ? UINT32_MAX : some(other_count) ? data(other_count) : 0;
   // At work, it mostly waits.
   if (__builtin_expect(self->waiting, 1)) {
-    if (now() < self->wait_until && other < self->other_needed && !interrupted) return;
+    if (!due(self->wait_until) && other < self->other_needed && !interrupted) return;
     self->waiting = false;
   }
   DRIVER_TAKE_REPLIES();

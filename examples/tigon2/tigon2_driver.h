@@ -257,7 +257,7 @@ static inline int driver_checksum_status(const uint8_t *descriptor) {
 #define STEP_AWAIT_EVENTS(message)                                                                                     \
   do {                                                                                                                 \
     self->next_poll = now() + ticks_per_second() / 1000000;                                                            \
-    STEP_WAIT(now() >= self->next_poll);                                                                               \
+    STEP_WAIT(due(self->next_poll));                                                                                   \
     if (now() - self->started_at >                                                                                     \
         (uint64_t)((unsigned __int128)param(timeout) * ticks_per_second() / 1000000000000000u))                        \
       sim_error(message);                                                                                              \

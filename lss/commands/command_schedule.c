@@ -61,6 +61,9 @@ static void print_replays(Netlist *netlist, Schedule *schedule, const char *path
     printf("%s is %s%s\n", cluster->instance->path, why ? "always stepped: " : "replayed where it repeats itself",
            why ? why : "");
   }
+  if (path) return;
+  const char *why = emit_loops_obstacle(&emitter);
+  printf("whole loops are %s%s\n", why ? "not left out: " : "left out", why ? why : "");
 }
 
 static int schedule_command(int argc, char **argv) {

@@ -173,7 +173,7 @@ static void export_ports(Json *json, const Instance *instance) {
 }
 
 static void export_state(Json *json, const Instance *instance) {
-  static const char *const kinds[STATE_KINDS] = {"behaviour", "instant", "counter", "trace", "memory"};
+  static const char *const kinds[STATE_KINDS] = {"behaviour", "instant", "stamp", "counter", "trace", "memory"};
   json_open_member(json, "state", '[');
   for (guint i = 0; i < instance->state->len; i++) {
     const StateField *field = g_ptr_array_index(instance->state, i);

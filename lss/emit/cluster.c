@@ -391,7 +391,10 @@ static void emit_runs(Emitter *emitter, GString *unit, GString *once, Kind *kind
 static char *emit_record(Emitter *emitter, const char *common, Kind *kind) {
   GString *unit = g_string_new(common);
   const Cluster *cluster = kind->cluster;
-  g_string_replace(unit, VOCABULARY, VOCABULARY "#include \"lss/runtime/replay/recording.h\"\n", 1);
+  g_string_replace(unit, VOCABULARY,
+                   cluster->instance ? VOCABULARY "#include \"lss/runtime/replay/recording.h\"\n"
+                                     : VOCABULARY "#include \"lss/runtime/replay/tracking.h\"\n",
+                   1);
   for (guint i = 0; i < cluster->segments->len; i++)
     emit_segment(emitter, unit, kind, cluster->segments->pdata[i], "record", false);
   return g_string_free(unit, FALSE);
@@ -428,8 +431,8 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   g_string_append(unit, structs->str);
   g_string_append(unit, scratch->str);
   if (root)
-    g_string_append_printf(unit, "extern void *spinach_cluster_state[];\nstatic @K@_scratch spinach_scratch_%d;\n",
-                           cluster->id);
+    g_string_append_printf(unit, "extern void *spinach_cluster_state[];\n%s @K@_scratch spinach_scratch_%d;\n",
+                           emit_counts_loops(emitter) ? "extern" : "static", cluster->id);
   g_string_append(unit, VOCABULARY);
   for (guint i = 0; i < kind->specs->len; i++) {
     emit_spec_banner(unit, kind, i);
@@ -454,7 +457,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   }
   g_hash_table_insert(by_text, key, kind);
   const bool together = emitter->check_only || emitter->unoptimised,
-             replays = !emitter->check_only && emit_replays(emitter, cluster);
+             replays = !emitter->check_only && (root ? emit_counts_loops(emitter) : emit_replays(emitter, cluster));
   if (together)
     g_string_append(unit, once->str);
   else

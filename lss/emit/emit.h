@@ -185,6 +185,11 @@ void emit_replay_open(GString *out, const Segment *segment);                    
 void emit_replay_stepped(GString *out, const Segment *segment); // after it was stepped, whether it may begin
 void emit_replay_close(GString *out);
 
+// loops.c
+const char *emit_loops_obstacle(const Emitter *emitter); // why whole loops are not counted; NULL: they are
+bool emit_counts_loops(const Emitter *emitter);
+void emit_sleeping_table(const Emitter *emitter, GString *out); // the clusters that sleep, for the root
+
 // parameters.c: each returns the number of rows
 int emit_runtime_parameters(const Emitter *emitter, GString *out);
 int emit_constants(const Emitter *emitter, GString *out);

@@ -93,7 +93,7 @@ static void emit_watches(const Emitter *emitter, GString *out) {
 }
 
 static void emit_field_row(GString *out, const StateField *field, const char *layout) {
-  static const char *const kinds[STATE_KINDS] = {"BEHAVIOUR", "INSTANT", "COUNTER", "TRACE", "MEMORY"};
+  static const char *const kinds[STATE_KINDS] = {"BEHAVIOUR", "INSTANT", "STAMP", "COUNTER", "TRACE", "MEMORY"};
   g_autofree char *type = emit_type_symbol(field->type), *member = emit_field_name(field),
                   *next = g_strdup_printf("offsetof(%s_state, spinach_next_%s)", layout, field->name);
   g_string_append_printf(out, "  {\"%s\", ", field->name);
@@ -121,9 +121,10 @@ static void emit_layouts(GString *out, const Kind *kind) {
     for (guint k = 0; k < instance->events->len; k++) emit_event_row(out, spec, name, instance->events->pdata[k]);
     g_string_append_printf(out,
                            "  {0}\n};\nstatic const spinach_layout %s_layout = {\"%s\", sizeof(%s_state), "
-                           "offsetof(%s_state, spinach_id), %u, %s_fields, %u, %s_events};\n",
+                           "offsetof(%s_state, spinach_id), %u, %s_fields, %u, %s_events, "
+                           "%s};\n",
                            name, instance->module_name, name, name, instance->state->len, name, instance->events->len,
-                           name);
+                           name, instance->leaf->crossing ? "true" : "false");
   }
 }
 
@@ -471,7 +472,9 @@ char *emit_main(Emitter *emitter) {
   if (emit_observed(emitter)) g_string_append(out, "extern const spinach_observed spinach_observations[];\n");
   g_string_append(out, "void spinach_join(void);\nvoid spinach_wake(void);\nvoid spinach_run(uint64_t *, uint64_t *, "
                        "const uint64_t *, int, "
-                       "uint64_t, uint64_t);\nconst spinach_machine spinach_machine_table = {\n  ");
+                       "uint64_t, uint64_t);\nvoid spinach_run_tracked(uint64_t *, uint64_t *, const uint64_t *, int, "
+                       "uint64_t, uint64_t);\nextern const spinach_sleeping spinach_sleepings[];\nconst "
+                       "spinach_machine spinach_machine_table = {\n  ");
   emit_quoted(out, netlist->file);
   g_string_append(out, ", SPINACH_VERSION, ");
   emit_quoted(out, emitter->build_command);
@@ -484,8 +487,9 @@ char *emit_main(Emitter *emitter) {
                   "  instances, parameters, constants, clocks, connections, views, clusters, skippers, sources,\n");
   g_string_append_printf(out,
                          "  %s, %u, sleepers, spinach_join, spinach_wake, spinach_run, shared_start, shared_report, "
-                         "watches, records, waves, %u, derived};\n",
-                         emit_observed(emitter) ? "spinach_observations" : "NULL", sleepers, netlist->derived->len);
+                         "watches, records, waves, %u, derived, %s};\n",
+                         emit_observed(emitter) ? "spinach_observations" : "NULL", sleepers, netlist->derived->len,
+                         emit_counts_loops(emitter) ? "spinach_run_tracked, spinach_sleepings" : "NULL, NULL");
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
   return g_string_free(out, FALSE);
 }

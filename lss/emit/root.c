@@ -28,8 +28,18 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
         if (emit_replays(emitter, cluster)) emit_step_declaration(out, kind, "record", k);
       }
     }
-    g_string_append_printf(out, "static %s_scratch spinach_scratch_%u;\n", kind->name, i);
-    if (emit_gated(emitter, cluster)) emit_gate_variables(emitter, out, (Cluster *)cluster);
+    g_string_append_printf(out, "%s %s_scratch spinach_scratch_%u;\n", emit_counts_loops(emitter) ? "extern" : "static",
+                           kind->name, i);
+  }
+}
+
+// What only the unit that runs the machine holds.
+static void emit_variables(const Emitter *emitter, GString *out) {
+  for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
+    Cluster *cluster = emitter->schedule->clusters->pdata[i];
+    const char *name = cluster->instance ? emitter->kind_of[i]->name : "@K@";
+    if (emit_counts_loops(emitter)) g_string_append_printf(out, "%s_scratch spinach_scratch_%u;\n", name, i);
+    if (cluster->instance && emit_gated(emitter, cluster)) emit_gate_variables(emitter, out, cluster);
   }
 }
 
@@ -54,20 +64,25 @@ static void emit_pointers(const Emitter *emitter, GString *out) {
   g_string_append(out, "}\n");
 }
 
-static void emit_steps(const Emitter *emitter, GString *out) {
+// One instant of each clock; `tracked` for a loop.
+static void emit_steps(const Emitter *emitter, GString *out, bool tracked) {
+  const char *tick = tracked ? "tracked" : "tick";
   const Schedule *schedule = emitter->schedule;
   int root = (int)schedule->clusters->len - 1;
   for (guint c = 0; c < emitter->netlist->clocks->len; c++) {
     g_string_append_printf(
-        out, "static inline __attribute__((always_inline)) void spinach_tick%u(@K@_state s[static restrict 1]) {\n", c);
+        out, "static inline __attribute__((always_inline)) void spinach_%s%u(@K@_state s[static restrict 1]) {\n", tick,
+        c);
     for (guint i = 0; i < schedule->steps[c]->len; i++) {
       const Segment *segment = schedule->steps[c]->pdata[i];
       if (!segment->cluster->instance)
-        g_string_append_printf(out, "  @K@_seg%d(s, &spinach_scratch_%d);\n", segment->index, root);
+        g_string_append_printf(out, "  @K@_%s%d(s, &spinach_scratch_%d);\n", tracked ? "record" : "seg", segment->index,
+                               root);
       else {
         const bool gated = emit_gated(emitter, segment->cluster), replays = emit_replays(emitter, segment->cluster);
         if (replays) emit_replay_open(out, segment);
         if (gated) emit_gate_open(emitter, out, segment);
+        if (tracked) g_string_append(out, "  spinach_effects++;\n");
         g_string_append_printf(out, "  %s_seg%d(spinach_cluster_state[%d], &spinach_scratch_%d);\n",
                                emitter->kind_of[segment->cluster->id]->name, segment->index, segment->cluster->id,
                                segment->cluster->id);
@@ -81,31 +96,34 @@ static void emit_steps(const Emitter *emitter, GString *out) {
 }
 
 // With one clock, time is counted where modules read it.
-static void emit_run_one(GString *out) {
-  g_string_append(out,
-                  "  const uint64_t step = period[0], left = end - cycles[0];\n"
-                  "  const uint64_t room = until > due[0] ? (until - due[0] - 1) / step + 1 : 0, most = left < room ? "
-                  "left : room;\n"
-                  "  if (!most || spinach_stopping) return;\n"
-                  "  spinach_time.now = due[0] - step;\n  spinach_time.cycle = cycles[0] - 1;\n"
-                  "  spinach_time.period = step;\n  uint64_t rest = most;\n"
-                  "  do {\n    spinach_time.now += step;\n    spinach_time.cycle++;\n    spinach_tick0(s);\n"
-                  "  } while (--rest && !__builtin_expect(spinach_stopping, 0));\n"
-                  "  cycles[0] += most - rest;\n  due[0] += (most - rest) * step;\n}\n");
+static void emit_run_one(GString *out, const char *tick) {
+  g_string_append_printf(
+      out,
+      "  const uint64_t step = period[0], left = end - cycles[0];\n"
+      "  const uint64_t room = until > due[0] ? (until - due[0] - 1) / step + 1 : 0, most = left < room ? "
+      "left : room;\n"
+      "  if (!most || spinach_stopping) return;\n"
+      "  spinach_time.now = due[0] - step;\n  spinach_time.cycle = cycles[0] - 1;\n"
+      "  spinach_time.period = step;\n  uint64_t rest = most;\n"
+      "  do {\n    spinach_time.now += step;\n    spinach_time.cycle++;\n    spinach_%s0(s);\n"
+      "  } while (--rest && !__builtin_expect(spinach_stopping, 0));\n"
+      "  cycles[0] += most - rest;\n  due[0] += (most - rest) * step;\n}\n",
+      tick);
 }
 
 // All clocks together: at each instant those that are due do one step, until `clock` has done `end` cycles, the instant
 // `until` is reached, or somebody asks to stop.  The counts live in registers meanwhile.
-static void emit_run(const Emitter *emitter, GString *out) {
+static void emit_run(const Emitter *emitter, GString *out, bool tracked) {
+  const char *tick = tracked ? "tracked" : "tick";
   guint clocks = emitter->netlist->clocks->len;
   int root = (int)emitter->schedule->clusters->len - 1;
   g_string_append_printf(out,
-                         "void spinach_run(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clock, "
+                         "void spinach_%s(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clock, "
                          "uint64_t end, uint64_t until) {\n"
                          "  @K@_state *s = spinach_cluster_state[%d];\n",
-                         root);
+                         tracked ? "run_tracked" : "run", root);
   if (clocks == 1) {
-    emit_run_one(out);
+    emit_run_one(out, tick);
     return;
   }
   g_string_append(out, "  uint64_t left = end - cycles[clock];\n");
@@ -119,8 +137,8 @@ static void emit_run(const Emitter *emitter, GString *out) {
     g_string_append_printf(
         out,
         "    if (d%u == now) {\n      spinach_time.cycle = c%u;\n      spinach_time.period = p%u;\n      "
-        "spinach_tick%u(s);\n      c%u++;\n      d%u += p%u;\n      left -= clock == %u;\n    }\n",
-        c, c, c, c, c, c, c, c);
+        "spinach_%s%u(s);\n      c%u++;\n      d%u += p%u;\n      left -= clock == %u;\n    }\n",
+        c, c, c, tick, c, c, c, c, c);
   g_string_append(out, "  }\n");
   for (guint c = 0; c < clocks; c++) g_string_append_printf(out, "  cycles[%u] = c%u;\n  due[%u] = d%u;\n", c, c, c, c);
   g_string_append(out, "}\n");
@@ -199,10 +217,21 @@ bool emit_observed(const Emitter *emitter) {
 }
 
 void emit_root(const Emitter *emitter, GString *out) {
+  emit_variables(emitter, out);
   emit_pointers(emitter, out);
   emit_wake(emitter, out);
   emit_replay_variables(emitter, out);
-  emit_steps(emitter, out);
-  emit_run(emitter, out);
+  emit_steps(emitter, out, false);
+  emit_run(emitter, out, false);
+  if (emit_counts_loops(emitter)) {
+    for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
+      const Cluster *cluster = emitter->schedule->clusters->pdata[i];
+      for (guint k = 0; !cluster->instance && k < cluster->segments->len; k++)
+        g_string_append_printf(out, "SPINACH_STEP void @K@_record%u(@K@_state *, @K@_scratch *);\n", k);
+    }
+    emit_steps(emitter, out, true);
+    emit_run(emitter, out, true);
+    emit_sleeping_table(emitter, out);
+  }
   emit_observation(emitter, out);
 }

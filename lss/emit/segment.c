@@ -432,7 +432,7 @@ void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, 
   bool root = !segment->cluster->instance;
   g_string_append_printf(
       out, "%sSPINACH_STEP void @K@_%s%d(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1]) {\n",
-      root ? "static inline " : "", name, segment->index);
+      root && often ? "static inline " : "", name, segment->index);
   const bool gated = emit_gated(emitter, segment->cluster);
   declare_locals(emitter, out, segment);
   if (gated && segment->index == 0) g_string_append(out, "  x->unchanged = true;\n");

@@ -7,10 +7,8 @@
 #include <string.h>
 
 static const char *const prefixes[STATE_KINDS] = {
-    [STATE_INSTANT] = "spinach_instant_",
-    [STATE_COUNTER] = "spinach_counted_",
-    [STATE_TRACE] = "spinach_trace_",
-    [STATE_MEMORY] = "spinach_memory_",
+    [STATE_INSTANT] = "spinach_instant_", [STATE_STAMP] = "spinach_stamp_",   [STATE_COUNTER] = "spinach_counted_",
+    [STATE_TRACE] = "spinach_trace_",     [STATE_MEMORY] = "spinach_memory_",
 };
 
 char *emit_field_name(const StateField *field) {
@@ -88,20 +86,20 @@ static const struct {
   StateKind kind;
   bool anywhere; // else only where no behaviour comes of what it shows
 } words[] = {
-    {"self", STATE_BEHAVIOUR, true},       {"count", STATE_COUNTER, true},
-    {"report", STATE_COUNTER, true},       {"begin_counting", STATE_COUNTER, true},
-    {"end_counting", STATE_COUNTER, true}, {"counted", STATE_COUNTER, false},
-    {"set_until", STATE_INSTANT, true},    {"until", STATE_INSTANT, true},
-    {"within", STATE_INSTANT, true},       {"note", STATE_TRACE, true},
-    {"load", STATE_MEMORY, true},          {"store", STATE_MEMORY, true},
-    {"load_span", STATE_MEMORY, true},     {"store_span", STATE_MEMORY, true},
+    {"self", STATE_BEHAVIOUR, true},         {"count", STATE_COUNTER, true},        {"report", STATE_COUNTER, true},
+    {"begin_counting", STATE_COUNTER, true}, {"end_counting", STATE_COUNTER, true}, {"counted", STATE_COUNTER, false},
+    {"set_until", STATE_INSTANT, true},      {"until", STATE_INSTANT, true},        {"within", STATE_INSTANT, true},
+    {"set_stamp", STATE_STAMP, true},        {"stamped", STATE_STAMP, true},        {"passed", STATE_STAMP, true},
+    {"is_now", STATE_STAMP, true},           {"copy_stamp", STATE_STAMP, true},     {"until_passed", STATE_STAMP, true},
+    {"elapsed", STATE_STAMP, true},          {"note", STATE_TRACE, true},           {"load", STATE_MEMORY, true},
+    {"store", STATE_MEMORY, true},           {"load_span", STATE_MEMORY, true},     {"store_span", STATE_MEMORY, true},
 };
 
 static bool may_look(const char *function) {
   return !strcmp(function, "init") || !strcmp(function, "statistics") || !strcmp(function, "finish");
 }
 
-static const char *const kind_names[STATE_KINDS] = {"field", "instant", "statistic", "trace", "memory"};
+static const char *const kind_names[STATE_KINDS] = {"field", "instant", "stamp", "statistic", "trace", "memory"};
 
 static void report_wrong_word(Location at, const StateField *field) {
   const char *name = field->name;
@@ -117,6 +115,11 @@ static void report_wrong_word(Location at, const StateField *field) {
     diag_error(at, "state-kind",
                "`%s` is an instant: set_until(%s, k) lets it come in k cycles, and until(%s) says in how many", name,
                name, name);
+    break;
+  case STATE_STAMP:
+    diag_error(at, "state-kind",
+               "`%s` is a stamp: set_stamp(%s, k) puts it k after now, and passed(%s, k) says whether it is k ago",
+               name, name, name);
     break;
   case STATE_TRACE:
     diag_error(at, "state-kind", "`%s` is a trace: note(%s, v) adds to it, and no behaviour looks at it", name, name);

@@ -62,7 +62,7 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %token <text> CONTINUE "continue" CROSSING "crossing" DEBUG "debug" ELSE "else" ENUM "enum" EVENT "event"
 %token <text> FALSE_WORD "false" FINISH "finish" FOR "for" FUNCTION "function" HANDLER "handler" IF "if" IMPORT "import"
 %token <text> ALWAYS "always" INIT "init" INPORT "inport" INSTANCE "instance" LOCAL "local" MODULE "module" NEXT_EVENT "next_event"
-%token <text> KEYED "keyed" REPEATED "repeated" COUNTER "counter" INSTANT "instant" MEMORY "memory" TRACE "trace" PACKED "packed"
+%token <text> KEYED "keyed" REPEATED "repeated" COUNTER "counter" INSTANT "instant" STAMP "stamp" MEMORY "memory" TRACE "trace" PACKED "packed"
 %token <text> ON "on" OPTIONAL "optional" OUTPORT "outport" PARAMETER "parameter" PARTIAL "partial" PHASE_END "phase_end"
 %token <text> PHASE_START "phase_start" RETURN "return" RUNTIME "runtime" STATE "state" STAT "stat" STRING "string"
 %token <text> STRUCT "struct" TRUE_WORD "true" TYPE "type" USERPOINT "userpoint" VAR "var" WHILE "while"
@@ -253,6 +253,9 @@ state_field:
   | INSTANT NAME dimensions ';'    {
       $$ = parse_declare(scan, NODE_FIELD, @$, $2, @2); $$->type = parse_text_expr(EXPR_NAME, @1, "uint64"); $$->dimensions = $3;
       $$->state = STATE_INSTANT; }
+  | STAMP NAME dimensions ';'      {
+      $$ = parse_declare(scan, NODE_FIELD, @$, $2, @2); $$->type = parse_text_expr(EXPR_NAME, @1, "uint64"); $$->dimensions = $3;
+      $$->state = STATE_STAMP; }
   | COUNTER type_name NAME dimensions ';' {
       $$ = parse_declare(scan, NODE_FIELD, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->state = STATE_COUNTER; }
   | TRACE type_name NAME dimensions ';' {

@@ -152,6 +152,7 @@ static void collect(Section *sections, const GPtrArray *nodes);
 static const char *state_type(const Node *field) {
   switch (field->state) {
   case STATE_INSTANT: return "instant";
+  case STATE_STAMP: return "stamp";
   case STATE_COUNTER: return arena_printf("counter %s", expr_text(field->type));
   case STATE_TRACE: return arena_printf("trace %s", expr_text(field->type));
   case STATE_MEMORY: return arena_printf("memory %s", expr_text(field->type));

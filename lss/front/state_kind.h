@@ -5,6 +5,7 @@
 typedef enum {
   STATE_BEHAVIOUR, // what decides, as a member of self
   STATE_INSTANT,   // a cycle of the instance's clock
+  STATE_STAMP,     // likewise, or an instant of a crossing, and it counts how long ago it was
   STATE_COUNTER,   // what is only counted: statistics, and what they are made of
   STATE_TRACE,     // what is noted for reports
   STATE_MEMORY,    // a large array

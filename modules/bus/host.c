@@ -51,7 +51,7 @@ handler(observe) {
 
 handler(reply) {
   for (int i = 0; i < width(memory_request); i++) {
-    if (__builtin_expect(self->reply_cycle[i] == cycle(), false))
+    if (__builtin_expect(is_cycle(self->reply_cycle[i]), false))
       send(memory_reply, i, self->cpu_reply[i]);
     else
       send_nothing(memory_reply, i);
@@ -63,11 +63,11 @@ handler(open) {
 }
 
 handler(interrupt_software) {
-  for (int i = 0; i < width(interrupting); i++) send(interrupting, i, now() >= self->interrupt_at);
+  for (int i = 0; i < width(interrupting); i++) send(interrupting, i, due(self->interrupt_at));
 }
 
 phase_start() {
-  if (now() < self->wake) {
+  if (!due(self->wake)) {
     for (int i = 0; i < width(bus_request); i++) {
       accept(bus_write_data, i, false);
       send_nothing(bus_read_data, i);
@@ -91,7 +91,7 @@ phase_start() {
     }
     return;
   }
-  bool ready = now() >= self->ready_at;
+  bool ready = due(self->ready_at);
   bus_beat beat = {0}, failure = {.last = true, .error = true};
   if (ready && !self->write) beat = beat_read(self);
   for (int i = 0; i < width(bus_request); i++) {
@@ -284,7 +284,7 @@ phase_end() {
   for (int i = 0; i < width(bus_request); i++) moved |= transferred(bus_request, i);
   for (int i = 0; i < width(memory_request); i++) moved |= transferred(memory_request, i);
   for (int i = 0; i < width(window_request); i++) moved |= transferred(window_request, i);
-  if (!moved && now() < self->wake) return;
+  if (!moved && !due(self->wake)) return;
   // Mostly, a plain beat is due, and nothing else.
   if (!moved && self->plain) {
     bool moves = false, whole = true;
@@ -330,7 +330,7 @@ phase_end() {
     self->failed = false;
   }
   // The bus.
-  if (now() >= self->ready_at) {
+  if (due(self->ready_at)) {
     for (int i = 0; i < width(bus_request); i++) {
       if (i != self->lane) continue;
       if (!self->write) {
@@ -341,7 +341,7 @@ phase_end() {
     }
   }
   if (!self->active && (self->waiting_lanes || self->window_state == host_window_waits) &&
-      now() >= bus_free_from(self->free_at, clock_period()))
+      due(bus_free_from(self->free_at, clock_period())))
     arbitrate(self);
   schedule_wake(self);
 }

@@ -5,15 +5,16 @@
  * in one instant. */
 
 /* Whether a change made at instant `mark - 1` is seen now. */
-#define SEEN(mark)  (now() >= (mark) + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period()))
+#define SEEN(mark)  passed(mark, EDGES)
+#define EDGES       (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period())
 #define AFTER(slot) ((slot) + 1 == param(depth) ? 0 : (slot) + 1)
 
 /* With one stage that is one comparison: a slot that is full, or was never used, needs no question of its own. */
 handler(space) {
   if (param(stages) == 1)
-    accept(in, SEEN(self->room));
+    accept(in, SEEN(room));
   else
-    accept(in, self->room == 0 || (self->room != never() && SEEN(self->room)));
+    accept(in, !stamped(room) || SEEN(room));
 }
 
 handler(offer) {
@@ -22,7 +23,7 @@ handler(offer) {
     return;
   }
   uint32_t slot = self->head;
-  send_if(out, SEEN(self->filled[slot]), self->slot[slot]);
+  send_if(out, SEEN(filled[slot]), self->slot[slot]);
 }
 
 phase_end(in) {
@@ -30,18 +31,21 @@ phase_end(in) {
   if (transferred(in)) {
     uint32_t slot = self->tail;
     self->slot[slot] = item(in);
-    self->filled[slot] = now() + 1;
+    set_stamp(filled[slot], 1);
     self->tail = AFTER(slot);
     self->held++;
-    self->room = self->held == param(depth) ? never() : self->freed[self->tail];
+    if (self->held == param(depth))
+      set_stamp(room, never());
+    else
+      copy_stamp(room, freed[self->tail]);
   }
 }
 
 phase_end(out) {
   if (transferred(out)) {
     uint32_t slot = self->head;
-    self->freed[slot] = now() + 1;
-    if (self->held == param(depth)) self->room = now() + 1;
+    set_stamp(freed[slot], 1);
+    if (self->held == param(depth)) set_stamp(room, 1);
     self->head = AFTER(slot);
     self->held--;
     count(items);
@@ -49,18 +53,17 @@ phase_end(out) {
 }
 
 /* The edge at which a change is seen: this one, or a later one. */
-static uint64_t seen_at(uint64_t mark) {
-  uint64_t from = mark + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period());
-  return from > now() ? cycle() + (from - now() + clock_period() - 1) / clock_period() : cycle();
+static uint64_t seen_in(uint64_t ticks) {
+  return cycle() + (ticks + clock_period() - 1) / clock_period();
 }
 
 /* The vacant slot is acknowledged from the edge on at which its freedom is seen; what was seen in the
  * cycle before was seen already. */
 next_event(in) {
-  const uint64_t freed = self->freed[self->tail];
-  return seen_at(freed + clock_period()) > cycle() ? seen_at(freed) : never();
+  const bool before = passed(freed[self->tail], EDGES + clock_period());
+  return before ? never() : seen_in(until_passed(freed[self->tail], EDGES));
 }
 
 next_event(out) {
-  return self->held ? seen_at(self->filled[self->head]) : never();
+  return self->held ? seen_in(until_passed(filled[self->head], EDGES)) : never();
 }

@@ -1,14 +1,14 @@
 // level_synchronizer.c: a value seen from another clock domain; see level_synchronizer.lss.
 
 handler(send_latest) {
-  send(out, self->since < now() ? self->latest : self->before);
+  send(out, passed(since, 1) ? self->latest : self->before);
 }
 
 phase_end(in) {
   if (!some(in)) return;
   self->before = self->latest;
   self->latest = data(in);
-  self->since = now();
+  set_stamp(since, 0);
 }
 
 next_event(in) {
@@ -17,5 +17,5 @@ next_event(in) {
 
 /* What was sent before the latest edge of this side, or at it, is new at the coming one. */
 next_event(out) {
-  return self->since + clock_period() >= now() ? cycle() : never();
+  return passed(since, clock_period() + 1) ? never() : cycle();
 }

@@ -6,6 +6,7 @@
 
 #define TIMERS        (param_length(timer_offsets))
 #define TIMER_WORD(k) ((int)param(timer_offsets)[k] / 4)
+#define COMPARISONS   (param_length(comparisons))
 
 // Computes what the lanes of `value` carry.
 static void update_values(self_t *self) {
@@ -15,7 +16,7 @@ static void update_values(self_t *self) {
     const uint32_t offset = (uint32_t)param(value_offsets)[i];
     self->current_value[i] = call(read_value, file, offset, self->file[offset / 4], -1);
   }
-  self->changed_cycle = cycle() + 1;
+  set_stamp(changed_cycle, 1);
 }
 
 init() {
@@ -28,41 +29,76 @@ init() {
   }
   for (int k = 0; k < TIMERS; k++) self->timer_base[k] = self->file[TIMER_WORD(k)];
   for (int i = 0; i < width(in_request); i++)
-    for (int k = 0; k < param(latency); k++) self->reply_cycle[i][k] = never();
-  for (int i = 0; i < width(write_strobe); i++) self->strobe_cycle[i] = never();
+    for (int k = 0; k < param(latency); k++) set_stamp(reply_cycle[i][k], never());
+  for (int i = 0; i < width(write_strobe); i++) set_stamp(strobe_cycle[i], never());
   for (int i = 0; i < width(write_strobe); i++) self->strobe_lane[param(strobe_offsets)[i] / 4] = (uint8_t)(i + 1);
   update_values(self);
 }
 
 // One function a lane for what state shows, so that a value is read out of the state where it is used.
 handler(reply, i) {
-  if (__builtin_expect(cycle() > self->busy_cycle, 1)) {
+  if (__builtin_expect(passed(busy_cycle, 1), 1)) {
     send_nothing(in_reply, i);
     return;
   }
-  const int place = (int)(cycle() % (uint64_t)param(latency));
+  const int place = (int)cycle_modulo(param(latency));
   typeof_port(in_reply) reply = {
       .tag = self->reply_tag[i][place], .error = self->reply_error[i][place], .latency = (uint8_t)param(latency)};
   reply.data = self->reply_data[i][place];
-  send_if(in_reply, i, self->reply_cycle[i][place] == cycle(), reply);
+  send_if(in_reply, i, is_now(reply_cycle[i][place]), reply);
 }
 
 handler(strobe, i) {
-  send_if(write_strobe, i, self->strobe_cycle[i] == cycle(), self->strobe_value[i]);
+  send_if(write_strobe, i, is_now(strobe_cycle[i]), self->strobe_value[i]);
 }
 
 handler(show_value, i) {
   send(value, i, self->current_value[i]);
 }
 
+#define SECOND ((unsigned __int128)1000000000000000u)
+
+// Ticks of the timers since time 0, and the instant at which there will be so many.
+static uint64_t timer_ticks(void) {
+  return (uint64_t)(now() * SECOND / ticks_per_second() / (uint64_t)param(timer_tick));
+}
+
+static uint64_t instant_of_ticks(uint64_t ticks) {
+  return (uint64_t)(((unsigned __int128)ticks * (uint64_t)param(timer_tick) * ticks_per_second() + SECOND - 1) /
+                    SECOND);
+}
+
+#undef SECOND
+
 // Brings the stored values of the timers up to date.
 __attribute__((noinline)) static void refresh_timers(self_t *self) {
-  const unsigned __int128 second = 1000000000000000u;
-  uint64_t ticks = (uint64_t)(now() * second / ticks_per_second() / (uint64_t)param(timer_tick));
+  const uint64_t ticks = timer_ticks();
   for (int k = 0; k < TIMERS; k++) self->file[TIMER_WORD(k)] = (uint32_t)(self->timer_base[k] + ticks);
-  self->timers_until =
-      (uint64_t)(((unsigned __int128)(ticks + 1) * (uint64_t)param(timer_tick) * ticks_per_second() + second - 1) /
-                 second);
+  self->timers_until = instant_of_ticks(ticks + 1);
+}
+
+// Brings the comparisons of timers up to date, which stay so for half of a timer's range at most.
+__attribute__((noinline)) static void compare_timers(self_t *self) {
+  const uint64_t ticks = timer_ticks();
+  uint64_t least = UINT32_MAX;
+  for (int c = 0; c < COMPARISONS; c++) {
+    uint64_t base = 0;
+    for (int k = 0; k < TIMERS; k++)
+      if (param(timer_offsets)[k] == param(compared_timers)[c]) base = self->timer_base[k];
+    const uint32_t over = (uint32_t)(base + ticks) - self->file[param(compare_offsets)[c] / 4];
+    const bool reached = (int32_t)over >= 0;
+    const uint32_t left = (reached ? UINT32_C(1) << 31 : 0) - over;
+    self->file[param(reached_offsets)[c] / 4] = reached;
+    if (left < least) least = left;
+  }
+  self->compared_until = instant_of_ticks(ticks + least);
+}
+
+// A register was set: whether a timer has come to it is asked anew.
+static inline void is_set(self_t *self, uint32_t word) {
+  for (int c = 0; c < COMPARISONS; c++)
+    if (word * 4 == (uint32_t)param(compare_offsets)[c] || word * 4 == (uint32_t)param(compared_timers)[c])
+      self->compared_until = 0;
 }
 
 // The bits of a register that an access of `size` bytes at `address` means: how far they are from bit 0.
@@ -74,12 +110,14 @@ static int sub_word_shift(uint32_t address, int size) {
 // Notes what a lane of `write_strobe` will carry in the coming cycle.
 static void set_strobe(self_t *self, int port, uint32_t value) {
   self->strobe_value[port] = value;
-  self->strobe_cycle[port] = cycle() + 1;
-  if (self->busy_cycle <= cycle()) self->busy_cycle = cycle() + 1;
+  set_stamp(strobe_cycle[port], 1);
+  if (passed(busy_cycle, 0)) set_stamp(busy_cycle, 1);
 }
 
 // Gives all registers their reset values; timers continue from theirs.
 static void reset(self_t *self) {
+  if (TIMERS) refresh_timers(self);
+  self->compared_until = 0;
   for (int i = 0; i < param_length(registers); i++) {
     int word = param(registers)[i].offset / 4;
     for (int k = 0; k < TIMERS; k++)
@@ -94,8 +132,10 @@ static void apply_side_effects(self_t *self, uint32_t offset, uint32_t value, in
   for (int nth = 0; nth < 8; nth++) {
     const register_effect effect = call(side_effect, (uint64_t)(uintptr_t)self->file, offset, value, lane, nth);
     if (!effect) return;
-    self->file[register_effect_offset(effect) % (uint32_t)param(size) / 4] = register_effect_value(effect);
+    const uint32_t word = register_effect_offset(effect) % (uint32_t)param(size) / 4;
+    self->file[word] = register_effect_value(effect);
     self->timers_until = 0;
+    is_set(self, word);
   }
 }
 
@@ -132,6 +172,7 @@ static void write_register(self_t *self, typeof_port(in_request) request, uint32
     break;
   default: break;
   }
+  is_set(self, word);
   if (width(write_strobe) && self->strobe_lane[word]) set_strobe(self, self->strobe_lane[word] - 1, written_value);
   apply_side_effects(self, offset, written_value, lane);
   if (call(resets, offset, written_value, lane)) reset(self);
@@ -177,12 +218,13 @@ static __attribute__((noinline)) bool serve(self_t *self, int lane, mem_op op, u
   typeof_port(in_request) request = {.op = op, .size = size, .sign = sign, .tag = tag, .address = address};
   request.data = value;
   const uint32_t offset = request.address & (uint32_t)(param(size) - 1) & ~3u;
-  const int in_word = (int)(request.address & 3) + request.size, place = (int)(cycle() % (uint64_t)param(latency));
+  const int in_word = (int)(request.address & 3) + request.size, place = (int)cycle_modulo(param(latency));
   const bool nothing = request.op >= mem_op_barrier; // moves no data
   const bool error = !nothing && (in_word > 4 || request.size == 3 || request.op > mem_op_write);
   uint32_t result = 0;
   bool changed = false;
-  if (TIMERS && now() >= self->timers_until) refresh_timers(self);
+  if (TIMERS && self->kind[offset / 4] == register_access_timer + 1 && due(self->timers_until)) refresh_timers(self);
+  if (COMPARISONS && due(self->compared_until)) compare_timers(self);
   if (!error && !nothing) {
     if (!self->kind[offset / 4]) {
       note_unlisted(self, offset, lane); // reads as 0
@@ -193,7 +235,8 @@ static __attribute__((noinline)) bool serve(self_t *self, int lane, mem_op op, u
       changed = read_register(self, request, offset, lane, &result);
     }
   }
-  self->reply_cycle[lane][place] = self->busy_cycle = cycle() + (uint64_t)param(latency);
+  set_stamp(reply_cycle[lane][place], (uint64_t)param(latency));
+  set_stamp(busy_cycle, (uint64_t)param(latency));
   self->reply_data[lane][place] = result;
   self->reply_tag[lane][place] = request.tag;
   self->reply_error[lane][place] = error;
@@ -209,6 +252,7 @@ static __attribute__((noinline)) void write_by_hardware(self_t *self, uint32_t v
   case register_access_counter: self->file[word] += value; break;
   default: self->file[word] = value & self->mask[word]; break;
   }
+  is_set(self, word);
   apply_side_effects(self, word * 4, value, -2);
   self->timers_until = 0;
 }
@@ -250,5 +294,5 @@ finish() {
 
 // The cycle after a reply or a write strobe differs too: they are gone.
 next_event() {
-  return self->busy_cycle + 1 >= cycle() || self->changed_cycle >= cycle() ? cycle() : never();
+  return !passed(busy_cycle, 2) || !passed(changed_cycle, 1) ? cycle() : never();
 }

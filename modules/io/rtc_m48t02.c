@@ -24,7 +24,7 @@ init() {
 }
 
 /* ---- The clock ---- */
-static int64_t passed(const self_t *self) {
+static int64_t seconds_passed(const self_t *self) {
   return self->stopped ? 0 : (int64_t)(now() / ticks_per_second());
 }
 
@@ -35,7 +35,7 @@ static uint8_t clock_control(const self_t *self) {
 /* What the registers show when they are not held. */
 static void show(const self_t *self, uint8_t *registers) {
   const uint8_t control = clock_control(self);
-  rtc_registers_show(self->offset + passed(self), registers);
+  rtc_registers_show(self->offset + seconds_passed(self), registers);
   if (!param(century)) {
     registers[RTC_CONTROL] = control & RTC_CENTURY;
     registers[RTC_DAY] &= (uint8_t)~RTC_BATTERY_GOOD;
@@ -46,13 +46,13 @@ static void show(const self_t *self, uint8_t *registers) {
 /* The clock goes on from what was written; a date that there is not changes nothing. */
 static void set(self_t *self) {
   uint8_t present[RTC_REGISTERS], registers[RTC_REGISTERS];
-  int64_t time = self->offset + passed(self);
+  int64_t time = self->offset + seconds_passed(self);
   rtc_registers_show(time, present);
   for (uint32_t k = 0; k < RTC_REGISTERS; k++) registers[k] = load(bytes, FIRST + k);
   if (!param(century)) registers[RTC_CONTROL] = present[RTC_CONTROL];
   rtc_registers_time(registers, &time);
   self->stopped = registers[RTC_SECONDS] & STOP;
-  self->offset = time - passed(self);
+  self->offset = time - seconds_passed(self);
 }
 
 static void write_control(self_t *self, uint8_t value) {

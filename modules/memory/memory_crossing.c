@@ -6,7 +6,8 @@
  * there are slots. */
 
 /* Whether a change made at instant `mark - 1` is seen now. */
-#define SEEN(mark) (now() >= (mark) + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period()))
+#define SEEN(mark) passed(mark, EDGES)
+#define EDGES      (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period())
 
 /* A request whose reply was seen has left its slot before, so room is in doubt only when as many are in flight as there
  * are slots. */
@@ -17,7 +18,7 @@ handler(space) {
     return;
   }
   accept(in_request, self->in_flight < param(outstanding) && self->offered < param(requests) &&
-                         SEEN(self->request_freed[self->request_tail]));
+                         SEEN(request_freed[self->request_tail]));
 }
 
 handler(offer) {
@@ -26,7 +27,7 @@ handler(offer) {
     return;
   }
   uint32_t slot = self->request_head;
-  send_if(out_request, SEEN(self->request_filled[slot]), self->request[slot]);
+  send_if(out_request, SEEN(request_filled[slot]), self->request[slot]);
 }
 
 handler(reply) {
@@ -35,7 +36,7 @@ handler(reply) {
     return;
   }
   uint32_t slot = self->reply_head;
-  send_if(in_reply, SEEN(self->reply_filled[slot]), self->reply[slot]);
+  send_if(in_reply, SEEN(reply_filled[slot]), self->reply[slot]);
 }
 
 phase_end(in) {
@@ -43,12 +44,12 @@ phase_end(in) {
     self->reply_head = self->reply_head + 1 == param(outstanding) ? 0 : self->reply_head + 1;
     self->replied--;
     self->in_flight--;
-    self->left = cycle() + 1;
+    set_stamp(left, 0);
   }
   if (transferred(in_request)) {
     uint32_t slot = self->request_tail;
     self->request[slot] = item(in_request);
-    self->request_filled[slot] = now() + 1;
+    set_stamp(request_filled[slot], 1);
     self->request_tail = slot + 1 == param(requests) ? 0 : slot + 1;
     self->offered++;
     self->in_flight++;
@@ -58,7 +59,7 @@ phase_end(in) {
 phase_end(out) {
   if (transferred(out_request)) {
     uint32_t slot = self->request_head;
-    self->request_freed[slot] = now() + 1;
+    set_stamp(request_freed[slot], 1);
     self->request_head = slot + 1 == param(requests) ? 0 : slot + 1;
     self->offered--;
     self->requested++;
@@ -67,7 +68,7 @@ phase_end(out) {
     uint32_t slot = self->reply_tail;
     if (self->requested == 0) sim_error("more replies than requests");
     self->reply[slot] = item(out_reply);
-    self->reply_filled[slot] = now() + 1;
+    set_stamp(reply_filled[slot], 1);
     self->reply_tail = slot + 1 == param(outstanding) ? 0 : slot + 1;
     self->replied++;
     self->requested--;
@@ -75,20 +76,19 @@ phase_end(out) {
 }
 
 /* The edge at which a change is seen: this one, or a later one. */
-static uint64_t seen_at(uint64_t mark) {
-  uint64_t from = mark + (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period());
-  return from > now() ? cycle() + (from - now() + clock_period() - 1) / clock_period() : cycle();
+static uint64_t seen_in(uint64_t ticks) {
+  return cycle() + (ticks + clock_period() - 1) / clock_period();
 }
 
 next_event(in) {
-  if (self->left == cycle()) return cycle(); /* there may be room for one more */
-  uint64_t first = self->replied ? seen_at(self->reply_filled[self->reply_head]) : never();
-  const uint64_t freed =
-      self->request_freed[self->request_tail]; /* acknowledged anew, unless it was in the cycle before */
-  if (seen_at(freed + clock_period()) > cycle() && seen_at(freed) < first) first = seen_at(freed);
+  if (stamped(left) && !passed(left, clock_period() + 1)) return cycle(); /* there may be room for one more */
+  uint64_t first = self->replied ? seen_in(until_passed(reply_filled[self->reply_head], EDGES)) : never();
+  const uint64_t freed = seen_in(until_passed(request_freed[self->request_tail], EDGES));
+  /* Acknowledged anew, unless it was in the cycle before. */
+  if (!passed(request_freed[self->request_tail], EDGES + clock_period()) && freed < first) first = freed;
   return first;
 }
 
 next_event(out) {
-  return self->offered ? seen_at(self->request_filled[self->request_head]) : never();
+  return self->offered ? seen_in(until_passed(request_filled[self->request_head], EDGES)) : never();
 }

@@ -34,7 +34,7 @@ static inline void start(self_t *self, uint32_t slot, bool replied) {
   const typeof_port(in_request) *entry = &self->entry[self->head], *last = &self->entry[slot];
   if (__builtin_expect(entry->op >= mem_op_barrier, false)) { /* all before it have their replies */
     self->continues = false;
-    self->due = cycle() + 1;
+    set_stamp(due, 1);
     if (param_length(segments) > 0) self->lane = -1;
     return;
   }
@@ -42,16 +42,16 @@ static inline void start(self_t *self, uint32_t slot, bool replied) {
   const uint32_t limit = TIMING(lane, burst);
   const uint32_t end = param(gap) > 0 ? self->last_end : behind(last);
   const sram_burst kind = param(gap) > 0 ? self->last_kind : kind_of(last->op);
-  const bool recent = param(gap) > 0 ? cycle() <= self->last_done + (uint64_t)param(gap) : replied;
+  const bool recent = param(gap) > 0 ? !passed(last_done, (uint64_t)param(gap) + 1) : replied;
   self->continues = recent & (kind_of(entry->op) == kind) & (entry->address == end) &
                     (param_length(segments) == 0 || ((lane == self->last_lane) & (lane >= 0))) &
                     (limit == 0 || self->length < limit);
-  self->due = cycle() + (self->continues ? TIMING(lane, next_access) : TIMING(lane, first_access));
+  set_stamp(due, self->continues ? TIMING(lane, next_access) : TIMING(lane, first_access));
   if (param_length(segments) > 0) self->lane = lane;
 }
 
 init() {
-  self->due = never();
+  set_stamp(due, never());
 }
 
 /* Whether lane k is the memory of the oldest request. */
@@ -61,7 +61,7 @@ static inline bool is_at(const self_t *self, int k) {
 
 phase_start() {
   accept(in_request, self->count < param(queue));
-  const bool offers = cycle() >= self->due;
+  const bool offers = passed(due, 0);
   for (int k = 0; k < width(memory_request); k++) {
     if (offers && is_at(self, k)) {
       typeof_port(memory_request) request = self->entry[self->head];
@@ -82,7 +82,7 @@ handler(reply) {
     reply = item(memory_reply, k);
     replied = true;
   }
-  if (param_length(segments) > 0 && self->lane < 0 && cycle() >= self->due) {
+  if (param_length(segments) > 0 && self->lane < 0 && passed(due, 0)) {
     reply = (typeof_port(in_reply)){.tag = self->entry[self->head].tag,
                                     .error = self->entry[self->head].op < mem_op_barrier};
     replied = true;
@@ -91,7 +91,7 @@ handler(reply) {
     send_nothing(in_reply);
     return;
   }
-  uint64_t cycles = cycle() - self->accepted[self->head];
+  uint64_t cycles = elapsed(accepted[self->head]);
   reply.latency = cycles > 255 ? 255 : (uint8_t)cycles;
   send(in_reply, reply);
 }
@@ -104,7 +104,7 @@ phase_end() {
   if (replied) {
     if (!acked(in_reply)) sim_error("the reply with tag 0x%x was refused", (unsigned)item(in_reply).tag);
     event(access, self->entry[slot].op, self->entry[slot].address, self->entry[slot].size,
-          (uint32_t)(cycle() - self->accepted[slot]), self->continues);
+          (uint32_t)(elapsed(accepted[slot])), self->continues);
     count(requests);
     count(continued, self->continues);
     if (param(burst) > 0 || param_length(segments) > 0) self->length = self->continues ? self->length + 1 : 1;
@@ -112,21 +112,21 @@ phase_end() {
     if (param(gap) > 0) {
       self->last_kind = kind_of(self->entry[slot].op);
       self->last_end = behind(&self->entry[slot]);
-      self->last_done = cycle();
+      set_stamp(last_done, 0);
     }
     self->head = slot + 1 == param(queue) ? 0 : slot + 1;
-    self->due = never();
+    set_stamp(due, never());
   } else {
     for (int k = 0; k < width(memory_request); k++)
-      if (transferred(memory_request, k)) self->due = never();
+      if (transferred(memory_request, k)) set_stamp(due, never());
   }
   if (accepted) {
     uint32_t tail = slot + held;
     if (tail >= param(queue)) tail -= param(queue);
     self->entry[tail] = item(in_request);
-    self->accepted[tail] = cycle();
+    set_stamp(accepted[tail], 0);
   }
-  if (replied && held == param(queue)) self->freed = cycle() + 1;
+  if (replied && held == param(queue)) set_stamp(freed, 1);
   self->count = held + accepted - replied;
   if ((replied || held == 0) && self->count > 0) start(self, slot, replied);
 }
@@ -137,6 +137,7 @@ skip(n) {
 }
 
 next_event() {
-  if (self->freed == cycle()) return cycle();
-  return self->due > cycle() ? self->due : cycle();
+  if (passed(freed, 0) && !passed(freed, 1)) return cycle();
+  const uint64_t left = until_passed(due, 0);
+  return left == never() ? never() : cycle() + left;
 }

@@ -30,7 +30,7 @@ static void await_beat(self_t *self) {
 }
 
 static bool moves(const self_t *self, bool write) {
-  return self->active && self->write == write && now() >= self->ready_at;
+  return self->active && self->write == write && due(self->ready_at);
 }
 
 /* Whether no data move between memory and the master. */
@@ -45,7 +45,7 @@ static bool swallowed(const self_t *self) {
 
 /* Whether the processors' transaction is at the targets in this cycle. */
 static bool arrived(const self_t *self) {
-  return self->phase == host_window_offered && now() >= self->arrives;
+  return self->phase == host_window_offered && due(self->arrives);
 }
 
 /* ---- Signals ---- */
@@ -235,7 +235,7 @@ phase_end() {
   }
   self->failed = false;
   if (bytes) advance(self, bytes < beat_bytes(self) ? bytes : beat_bytes(self));
-  if (self->active || now() < bus_free_from(self->free_at, clock_period())) return;
+  if (self->active || !due(bus_free_from(self->free_at, clock_period()))) return;
   if (self->phase == host_window_waits) {
     begin_transaction(self);
     return;

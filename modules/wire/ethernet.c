@@ -69,19 +69,19 @@ handler(reset, ratio_in) {
 }
 
 phase_start() {
-  if (__builtin_expect(self->line.beat_cycle == cycle(), false)) {
+  if (__builtin_expect(is_cycle(self->line.beat_cycle), false)) {
     wire_beat_64 seen = self->line.beat;
     if (__builtin_expect(self->faulty_end, false)) seen.error = true;
     send(to_device, self->line.beat);
     for (int i = 0; i < width(offered_beats); i++) send(offered_beats, i, seen);
   } else {
-    const bool due = now() >= self->line.plain_at;
+    const bool plays = due(self->line.plain_at);
     const wire_beat_64 plain = line_plain_beat(&self->line, load_span(frame, self->line.position, 8));
-    send_if(to_device, due, plain);
-    for (int i = 0; i < width(offered_beats); i++) send_if(offered_beats, i, due, plain);
+    send_if(to_device, plays, plain);
+    for (int i = 0; i < width(offered_beats); i++) send_if(offered_beats, i, plays, plain);
   }
   for (int i = 0; i < width(taken_beats); i++) {
-    if (__builtin_expect(self->taken_cycle == cycle(), false))
+    if (__builtin_expect(is_cycle(self->taken_cycle), false))
       send(taken_beats, i, self->taken);
     else
       send_nothing(taken_beats, i);
@@ -89,7 +89,7 @@ phase_start() {
 }
 
 handler(pace) {
-  accept(from_device, now() >= self->incoming.opens_at);
+  accept(from_device, due(self->incoming.opens_at));
 }
 
 handler(accept_index) {
@@ -235,7 +235,7 @@ static void take(self_t *self, const wire_beat_64 *beat) {
 
 phase_end() {
   if (transferred(from_device)) take(self, &data(from_device));
-  if (__builtin_expect(now() < self->line.wake, 1)) return;
+  if (__builtin_expect(!due(self->line.wake), 1)) return;
   if (__builtin_expect(self->line.plain_at != never(), 1)) {
     self->line.position += 8;
     line_await_beat(&self->line, self->byte_time, clock_period());

@@ -489,26 +489,26 @@ static void play_last(self_t *self) {
 }
 
 phase_start() {
-  const bool last = self->line.beat_cycle == cycle();
+  const bool last = is_cycle(self->line.beat_cycle);
   wire_beat_64 beat = self->line.beat;
   if (!last) beat = line_plain_beat(&self->line, load_span(frame, self->line.position, 8));
-  send_if(to_device, last || now() >= self->line.plain_at, beat);
+  send_if(to_device, last || due(self->line.plain_at), beat);
 }
 
 handler(pace) {
-  accept(from_device, now() >= self->incoming.opens_at);
+  accept(from_device, due(self->incoming.opens_at));
 }
 
 phase_end() {
   if (transferred(from_device)) take(self, &data(from_device));
   for (int i = 0; i < param(connections); i++)
-    if (__builtin_expect(until(tcp_due[i]) == 0, 0)) expire(self, (uint32_t)i);
+    if (__builtin_expect(within(tcp_due[i], 0), 0)) expire(self, (uint32_t)i);
   if (!self->linked && (width(ready) == 0 || (some(ready) && data(ready)))) {
     self->linked = true;
     self->line.wake = 0;
   }
-  if (needs_arp(self) && until(arp_due) == 0) self->line.wake = 0;
-  if (now() < self->line.wake) return;
+  if (needs_arp(self) && within(arp_due, 0)) self->line.wake = 0;
+  if (!due(self->line.wake)) return;
   if (self->line.plain_at != never()) {
     self->line.position += 8;
     line_await_beat(&self->line, self->byte_time, clock_period());

@@ -120,7 +120,7 @@ __attribute__((noinline)) static uint64_t over_at(const self_t *self, int d) {
 
 static inline bool is_over(const self_t *self, int d) {
   uint64_t over = over_at(self, d);
-  return over != never() && over <= SINCE_ORIGIN;
+  return over != never() && due(over + self->origin);
 }
 
 // Whether an end is notified in this cycle: of a frame, or once that there is no more.
@@ -128,7 +128,7 @@ __attribute__((noinline)) static bool has_next(const self_t *self, int d, uint32
   *frame = TRAFFIC_NO_MORE;
   if (is_over(self, d)) return true;
   if (self->gone[d] - self->completed[d] == (uint32_t)param(frames)) return false;
-  if (!self->started || self->heap_size[d] == 0 || self->due[d][self->heap[d][0]] > SINCE_ORIGIN) return false;
+  if (!self->started || self->heap_size[d] == 0 || !due(self->due[d][self->heap[d][0]] + self->origin)) return false;
   *frame = self->heap[d][0];
   return true;
 }

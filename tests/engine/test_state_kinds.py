@@ -6,8 +6,9 @@ import pytest
 
 from tests.engine.test_user_code import CODE, MODULE, errors
 
-FIELDS = "state { instant ready; counter uint64 held[2]; trace uint32 latest; trace uint32 ring[3]; memory uint32 table[4]; memory uint8 rows[2][8]; }\n  "
+FIELDS = "state { instant ready; stamp came; counter uint64 held[2]; trace uint32 latest; trace uint32 ring[3]; memory uint32 table[4]; memory uint8 rows[2][8]; }\n  "
 INSTANT = "`ready` is an instant: set_until(ready, k) lets it come in k cycles, and until(ready) says in how many"
+STAMP = "`came` is a stamp: set_stamp(came, k) puts it k after now, and passed(came, k) says whether it is k ago"
 TRACE = "`ring` is a trace: note(ring, v) adds to it, and no behaviour looks at it"
 COUNTER = "`held` is a counter: count(held) and count(held, n) add to it, report(held, v) sets it, and in init, statistics and finish it is counted(held)"
 MEMORY = "`table` is a memory: load(table, i) and store(table, i, v) are its elements, load_span(table, i, n) and store_span(table, i, n) several of them"
@@ -19,6 +20,8 @@ MEMORY = "`table` is a memory: load(table, i) and store(table, i, v) are its ele
         ("self->ready = cycle();", "ready", INSTANT),
         ("if (self->ready == cycle()) self->full = false;", "ready", INSTANT),
         ("count(ready);", "ready", INSTANT),
+        ("set_until(came, 3);", "came", STAMP),
+        ("if (self->came) self->full = false;", "came", STAMP),
         ("if (counted(held[0]) > 3) self->full = false;", "held", COUNTER),
         ("self->held[0]++;", "held", COUNTER),
         ("self->ring[0] = 1;", "ring", TRACE),
@@ -42,6 +45,7 @@ def test_no_other_word_reaches_a_kind(lss, tmp_path, use, name, message):
     [
         ("set_until(value, 4);", "m has no instant `value`"),
         ("if (until(redy)) self->full = false;", "m has no instant `redy`"),
+        ("if (passed(value, 4)) self->full = false;", "m has no stamp `value`"),
         ("begin_counting(value);", "m has no statistic `value`"),
         ("note(value, 4);", "m has no trace `value`"),
         ("store(value, 0, 4);", "m has no memory `value`"),

@@ -8,6 +8,7 @@
 #include "lss/runtime/observe/idle_check.h"
 #include "lss/runtime/observe/trigger.h"
 #include "lss/runtime/replay/check.h"
+#include "lss/runtime/replay/loops.h"
 #include "lss/runtime/wave/wave.h"
 
 #include <stdlib.h>
@@ -324,7 +325,7 @@ static bool jump(uint64_t target, int32_t fastest) {
 // Steps the machine until `clock` has done `end` cycles or now() reaches `until`.
 static void run(int32_t clock, uint64_t end, uint64_t until) {
   if (!spinach_wave_recording) {
-    machine->run(cycles, due, periods, clock, end, until);
+    (spinach_loops_tracked ? machine->watch : machine->run)(cycles, due, periods, clock, end, until);
     return;
   }
   while (!spinach_stopping && cycles[clock] < end && earliest() < until) {
@@ -442,14 +443,37 @@ static bool choose_piece(struct spinach_advancing *a) {
   return true;
 }
 
+// Where the machine may be in a loop: many at once are left out, as far as nothing bounds the advance.
+static void leave_out_loops(struct spinach_advancing *a) {
+  const int32_t fastest = spinach_fastest_clock();
+  const uint64_t now = earliest();
+  uint64_t limit = instant_after(a->clock, a->end - cycles[a->clock] - 1);
+  if (a->until < limit) limit = a->until;
+  // Where it is looked for idle time does not depend on what is left out.
+  if (machine->skipper_count && machine->jumps && a->quiet < LOOK) limit = now;
+  const uint64_t ticks = spinach_loops_look(now, limit);
+  if (!ticks) return;
+  for (uint32_t c = 0; c < machine->clock_count; c++) {
+    cycles[c] += ticks / periods[c];
+    due[c] += ticks;
+  }
+  a->stop = a->end;
+  a->before = a->until;
+  if (machine->skipper_count && next_look(fastest) < a->before) a->before = next_look(fastest);
+  a->within = earliest() < a->before && !is_time_to_look(fastest);
+}
+
 void spinach_advance_step(bool one_instant) {
   struct spinach_advancing *a = &spinach_advancing;
   if (a->one_instant) {
     step_instant(a);
   } else if (a->within || choose_piece(a)) {
-    const uint64_t next = one_instant ? earliest() + 1 : a->before;
+    if (spinach_loops_next < earliest()) spinach_loops_forget();
+    const uint64_t next = one_instant ? earliest() + 1 : spinach_loops_next;
     run(a->clock, a->stop, next < a->before ? next : a->before);
     a->within = !spinach_stopping && cycles[a->clock] < a->stop && earliest() < a->before;
+    if (!one_instant && !spinach_stopping && cycles[a->clock] < a->end && earliest() == spinach_loops_next)
+      leave_out_loops(a);
   }
   spinach_time.now = earliest(); // where the run would continue
   if (one_instant || !a->active) spinach_replay_synchronize();

@@ -197,8 +197,22 @@ static void on_fault(int number) {
   raise(number);
 }
 
+static bool (*is_expected)(void *place);
+
+static void on_access(int number, siginfo_t *info, void *context) {
+  (void)context;
+  if (!is_expected || !is_expected(info->si_addr)) on_fault(number);
+}
+
 void spinach_watch_faults(void) {
   if (__asan_init) return; // prints more
-  const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+  const int faults[] = {SIGBUS, SIGFPE, SIGILL, SIGABRT};
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) signal(faults[i], on_fault);
+  const struct sigaction access = {.sa_sigaction = on_access, .sa_flags = SA_SIGINFO};
+  sigaction(SIGSEGV, &access, NULL);
+}
+
+bool spinach_expect_access(bool (*expected)(void *place)) {
+  is_expected = expected;
+  return !__asan_init;
 }

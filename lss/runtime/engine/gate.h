@@ -21,6 +21,12 @@ typedef struct {
   void *copy;
 } spinach_gate;
 
+// A cluster that may sleep, and its clock.
+typedef struct {
+  const spinach_gate *gate;
+  int32_t cluster, clock;
+} spinach_sleeping;
+
 enum { SPINACH_LEAST_QUIET = 2 };
 #define SPINACH_GATE {.needed = SPINACH_LEAST_QUIET}
 

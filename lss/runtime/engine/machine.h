@@ -7,7 +7,14 @@
 
 enum { SPINACH_MAX_DIMENSIONS = 4 };
 
-typedef enum { SPINACH_BEHAVIOUR, SPINACH_INSTANT, SPINACH_COUNTER, SPINACH_TRACE, SPINACH_MEMORY } spinach_state_kind;
+typedef enum {
+  SPINACH_BEHAVIOUR,
+  SPINACH_INSTANT,
+  SPINACH_STAMP,
+  SPINACH_COUNTER,
+  SPINACH_TRACE,
+  SPINACH_MEMORY
+} spinach_state_kind;
 
 // A field of an instance's state; statistics are counters with a unit.
 typedef struct {
@@ -41,6 +48,7 @@ typedef struct {
   const spinach_field *fields;
   uint32_t event_count;
   const spinach_event *events;
+  bool crossing; // its stamps are instants, not cycles
 } spinach_layout;
 
 typedef struct {
@@ -225,6 +233,9 @@ typedef struct {
   const char *const *waves;   // patterns of the ports whose signals are visible; ends with NULL
   uint32_t derived_count;
   const spinach_derived *derived;
+  void (*watch)(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clock, uint64_t end,
+                uint64_t until);    // as `run`, and what has no place in a loop is noticed; NULL: loops are not counted
+  const spinach_sleeping *sleeping; // the clusters that may sleep, ends with one without a gate
 } spinach_machine;
 
 extern const spinach_machine spinach_machine_table;
@@ -308,6 +319,8 @@ typedef enum { SPINACH_STARTS, SPINACH_RUNS, SPINACH_FINISHES, SPINACH_OVER } sp
 extern spinach_phase_of_run spinach_phase;
 void spinach_complete_clocks(void); // after a step that was not completed
 void spinach_watch_faults(void);
+// Who is asked first where memory was accessed that is protected: true when it is to be tried again.  False: nobody is.
+bool spinach_expect_access(bool (*expected)(void *place));
 
 // Brings all statistics up to date, and has collectors say theirs; what they said before is forgotten.
 void spinach_update_statistics(void);

@@ -14,6 +14,7 @@
 #include "lss/runtime/observe/statistics.h"
 #include "lss/runtime/observe/variant.h"
 #include "lss/runtime/replay/check.h"
+#include "lss/runtime/replay/loops.h"
 #include "lss/runtime/text/json.h"
 #include "lss/runtime/trace/recorder.h"
 #include "lss/runtime/wave/wave.h"
@@ -182,6 +183,8 @@ static char *timing_json(double seconds) {
   json_real(&json, seconds);
   json_key(&json, "cycles_per_second");
   json_real(&json, seconds > 0 ? (double)cycles / seconds : 0);
+  json_key(&json, "cycles_in_loops");
+  json_uint(&json, spinach_loops_ticks() / machine->clocks[spinach_fastest_clock()].period);
   json_close(&json, '}');
   return json_finish(&json);
 }
@@ -248,6 +251,7 @@ int spinach_deliver(const char *ended) {
   fine &= flush_output();
   if (options->check_idle) spinach_idle_check_report(stderr);
   if (options->check_replay) spinach_replay_check_report(stderr);
+  if (options->check_replay) spinach_loops_report(stderr);
   if (!failed && (!options->quiet || spinach_stop_status))
     fprintf(stderr, "%s: %s after %g ms of simulated time (%.2f M cycles/s)\n", spinach_program, ended,
             (double)spinach_now_ns() / 1e6,
@@ -322,7 +326,10 @@ static int simulate(int argc, char **argv) {
   }
   if (options.check_idle) spinach_idle_check_begin();
   if (options.check_replay) spinach_replay_check();
-  if (steps_all(&options)) spinach_replay_disable();
+  if (steps_all(&options))
+    spinach_replay_disable();
+  else
+    spinach_loops_begin();
   spinach_progress_start();
   const char *ended = options.gdb           ? spinach_debug_run(&options)
                       : options.interactive ? spinach_interactive_run(&options)

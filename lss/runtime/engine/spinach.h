@@ -40,6 +40,18 @@ static inline uint64_t spinach_until(uint64_t instant) {
   return instant > spinach_time.cycle ? instant - spinach_time.cycle : 0;
 }
 
+// A stamp: `k` after now, which is a cycle or an instant; whether it came `k` ago or longer; in how long that will be.
+static inline uint64_t spinach_stamp(uint64_t now, uint64_t k) {
+  return k == UINT64_MAX ? UINT64_MAX : now + k;
+}
+static inline bool spinach_passed(uint64_t stamp, uint64_t k, uint64_t now) {
+  return now >= stamp && now - stamp >= k;
+}
+static inline uint64_t spinach_until_passed(uint64_t stamp, uint64_t k, uint64_t now) {
+  if (stamp == UINT64_MAX) return UINT64_MAX;
+  return stamp + k > now ? stamp + k - now : 0;
+}
+
 // An event that a condition waits for: how often it has happened, and the count at which the run pauses.
 typedef struct {
   uint64_t *count, goal;

@@ -3,6 +3,7 @@
 
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/replay/check.h"
+#include "lss/runtime/replay/loops.h"
 #include "lss/runtime/replay/replay_table.h"
 
 enum {
@@ -255,6 +256,7 @@ void spinach_replay_leave(void) {
 }
 
 void spinach_replay_forget(void) {
+  spinach_loops_forget();
   for (spinach_replay *const *r = spinach_replays; *r; r++) {
     if (!(*r)->table) continue;
     (*r)->at = NULL;
@@ -264,6 +266,24 @@ void spinach_replay_forget(void) {
     (*r)->table->backoff = LEAST_BACKOFF;
     (*r)->table->witness = NULL;
     watch_nothing(*r, SPINACH_REPLAY_RESTS, LEAST_BACKOFF);
+  }
+}
+
+// A cluster is on one clock.
+static uint64_t period_of(uint32_t cluster) {
+  const spinach_machine *machine = &spinach_machine_table;
+  uint32_t i = 0;
+  while (!machine->instances[i].layout || machine->instances[i].cluster != (int32_t)cluster) i++;
+  return machine->clocks[machine->instances[i].clock].period;
+}
+
+void spinach_replay_shift(uint64_t ticks) {
+  for (spinach_replay *const *r = spinach_replays; *r; r++) {
+    if (!(*r)->at) continue;
+    const uint64_t cycles = ticks / period_of((*r)->of->cluster);
+    (*r)->cycle += cycles;
+    (*r)->table->entered += cycles;
+    (*r)->table->live_cycle += cycles;
   }
 }
 

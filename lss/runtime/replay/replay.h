@@ -178,6 +178,8 @@ void spinach_replay_synchronize(void);
 void spinach_replay_leave(void);
 // The state was changed from outside: nothing that was learnt holds, and nothing is settled.
 void spinach_replay_forget(void);
+// After that: so many ticks have passed, in which each came back to its node.
+void spinach_replay_shift(uint64_t ticks);
 // What next_event of a cluster says of the cycle that comes; `ask` looks at its state.
 uint64_t spinach_replay_next_event(int32_t cluster, uint64_t (*ask)(const void *state));
 

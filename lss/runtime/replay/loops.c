@@ -1,0 +1,315 @@
+// When a machine is tracked for loops, how two states are compared, and how it is taken on by many loops; see loops.h.
+#include "lss/runtime/replay/loops.h"
+
+#include "lss/runtime/engine/machine.h"
+#include "lss/runtime/replay/check.h"
+#include "lss/runtime/replay/loop_state.h"
+
+enum {
+  MOST_POINTS = 512,     // common edges of all clocks in which a loop is looked for
+  MOST_MULTIPLES = 64,   // a loop of the processors is at most so often in one of the machine
+  LEAST_REST = 2,        // points between attempts, after one that paid
+  MOST_REST = 1 << 13,   // and after many in vain
+  MOST_COMMON = 1 << 16, // cycles of the fastest clock between two points
+};
+
+typedef enum {
+  RESTS,   // until the next attempt
+  SEEKS,   // nodes are hashed, until a hash was there before
+  FIRST,   // after a state was kept: until it comes again
+  SECOND,  // likewise, and what depends on the time is noted
+  REPEATS, // a loop is known, and the machine is in it
+  CHECKS   // what would be skipped is stepped: until the state is to be what was worked out
+} Phase;
+
+static const spinach_machine *const machine = &spinach_machine_table;
+bool spinach_loops_tracked;
+uint64_t spinach_loops_next = UINT64_MAX;
+
+static Phase phase;
+static uint64_t common;              // ticks between the edges that all clocks have together
+static uint64_t rest = LEAST_REST;   // points until the next attempt
+static uint64_t points[MOST_POINTS]; // hashes
+static uint32_t point_count;
+static spinach_loop_state *begin, *end, *now_state, *expected;
+static uint64_t *grown;               // of each counter in a loop
+static uint64_t began, ended, period; // of the first loop at hand
+static uint32_t tries;                // how often its end was looked for
+static uint64_t effects, skipped;     // what there were when it began
+static uint64_t bound;                // the first instant at which something comes that the loop does not move
+static uint64_t counted, loops, attempts, checked;
+
+uint64_t spinach_loops_ticks(void) {
+  return counted;
+}
+
+// ---- What depends on the time
+
+static void comes_at(uint64_t instant) {
+  if (instant < bound) bound = instant;
+}
+
+static void comes_in(uint64_t n, uint64_t unit) {
+  if (phase == SECOND && n <= (UINT64_MAX - spinach_time.now) / unit) comes_at(spinach_time.now + n * unit);
+}
+
+// Whether it may be as it was when the first loop began, here or elsewhere: the loop does not move it.
+static bool is_fixed(const uint64_t *time) {
+  return phase == SECOND && spinach_loop_state_has_time(begin, *time);
+}
+
+bool spinach_tracked_passed(const uint64_t *stamp, uint64_t k, uint64_t now, uint64_t unit) {
+  const bool is = spinach_passed(*stamp, k, now);
+  if (!is && *stamp != UINT64_MAX && is_fixed(stamp)) comes_in(spinach_until_passed(*stamp, k, now), unit);
+  return is;
+}
+
+bool spinach_tracked_is_now(const uint64_t *stamp, uint64_t now, uint64_t unit) {
+  if (*stamp == UINT64_MAX || !is_fixed(stamp)) return *stamp == now;
+  if (*stamp > now) comes_in(*stamp - now, unit);
+  spinach_effects += *stamp == now;
+  return *stamp == now;
+}
+
+uint64_t spinach_tracked_elapsed(const uint64_t *stamp, uint64_t now) {
+  spinach_effects += is_fixed(stamp);
+  return now - *stamp;
+}
+
+uint64_t spinach_tracked_until(const uint64_t *instant) {
+  const uint64_t n = spinach_until(*instant);
+  if (n && n != UINT64_MAX) spinach_effects += is_fixed(instant);
+  return n;
+}
+
+bool spinach_tracked_within(const uint64_t *instant, uint64_t k) {
+  const bool is = *instant <= spinach_time.cycle + k;
+  if (!is && *instant != UINT64_MAX && is_fixed(instant))
+    comes_in(*instant - k - spinach_time.cycle, spinach_time.period);
+  return is;
+}
+
+bool spinach_tracked_due(uint64_t instant, uint64_t coming, uint64_t unit) {
+  if (coming >= instant) return true;
+  if (instant != UINT64_MAX) comes_in(instant - coming, unit);
+  return false;
+}
+
+bool spinach_tracked_is(uint64_t instant, uint64_t coming, uint64_t unit) {
+  if (coming < instant && instant != UINT64_MAX) comes_in(instant - coming, unit);
+  spinach_effects += coming == instant;
+  return coming == instant;
+}
+
+uint64_t spinach_tracked_modulo(uint64_t n) {
+  if (phase == SECOND && period / spinach_time.period % n != 0) spinach_effects++;
+  return spinach_time.cycle % n;
+}
+
+// The system may write into the state, which must not be protected then.
+void spinach_tracked_file(void) {
+  spinach_effects++;
+  spinach_loop_state_guard(false);
+}
+
+// ---- Attempts
+
+static void look_at(uint64_t instant) {
+  spinach_loops_next = instant;
+}
+
+// Whether modules' words notice what has no place in a loop.
+static void watch(bool on) {
+  if (on != spinach_loops_tracked) spinach_loop_state_guard(on);
+  spinach_loops_tracked = on;
+}
+
+static void rests(uint64_t now, uint64_t n) {
+  phase = RESTS;
+  watch(false);
+  look_at((now / common + n) * common);
+}
+
+static uint64_t gives_up(uint64_t now) {
+  rests(now, rest);
+  if (rest < MOST_REST) rest *= 2;
+  return 0;
+}
+
+// Of the states of all clusters but the root; 0: one of them is stepped.
+static uint64_t hash_of_nodes(void) {
+  uint64_t hash = 1;
+  for (spinach_replay *const *r = spinach_replays; *r; r++) {
+    if (!(*r)->at && !((*r)->gate && (*r)->gate->asleep)) return 0;
+    hash = (hash ^ (uint64_t)(uintptr_t)(*r)->at) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 29;
+  }
+  return hash ? hash : 1;
+}
+
+static void keeps(spinach_loop_state *state) {
+  spinach_replay_synchronize();
+  spinach_loop_state_keep(state);
+}
+
+static void seeks(uint64_t now) {
+  phase = SEEKS;
+  point_count = 0;
+  attempts++;
+  look_at(now);
+}
+
+static uint64_t seek(uint64_t now) {
+  const uint64_t hash = hash_of_nodes();
+  if (!hash || point_count == MOST_POINTS) return gives_up(now);
+  look_at(now + common);
+  points[point_count++] = hash;
+  for (uint32_t back = 1; back < point_count; back++) {
+    if (points[point_count - 1 - back] != hash) continue;
+    phase = FIRST;
+    began = now;
+    period = back * common;
+    tries = 0;
+    effects = spinach_effects;
+    skipped = spinach_skipped();
+    keeps(begin);
+    watch(true);
+    look_at(now + period);
+    break;
+  }
+  return 0;
+}
+
+static bool has_done_more(void) {
+  return effects != spinach_effects || skipped != spinach_skipped();
+}
+
+static uint64_t end_first(uint64_t now) {
+  if (has_done_more() || !hash_of_nodes()) return gives_up(now);
+  keeps(end);
+  if (!spinach_loop_state_repeats(begin, end, now - began)) {
+    if (++tries == MOST_MULTIPLES) return gives_up(now);
+    look_at(now + period);
+    return 0;
+  }
+  period = now - began;
+  spinach_loop_state_grown(begin, end, grown);
+  spinach_loop_state_sort(begin);
+  ended = now;
+  phase = SECOND;
+  bound = UINT64_MAX;
+  look_at(now + period);
+  return 0;
+}
+
+// The wake of a cluster that has slept since the loop began is not moved by it.
+static void look_at_sleeping(void) {
+  for (const spinach_sleeping *s = machine->sleeping; s->gate; s++) {
+    if (!s->gate->asleep || s->gate->wake == UINT64_MAX) continue;
+    const uint64_t ticks = machine->clocks[s->clock].period;
+    if (s->gate->wake <= UINT64_MAX / ticks) comes_at(s->gate->wake * ticks);
+  }
+}
+
+// The next loop, unless something comes in it.
+static void go_on(uint64_t now) {
+  phase = REPEATS;
+  if (bound - now < period || bound < now)
+    rests(bound < now ? now : bound, 1);
+  else
+    look_at(now + period);
+}
+
+// As many loops as end before something comes.
+static uint64_t take_on(uint64_t now, uint64_t limit) {
+  const uint64_t until = limit < bound ? limit : bound, n = until > now ? (until - now) / period : 0;
+  if (n) {
+    loops += n;
+    counted += n * period;
+    spinach_loop_state_work_out(expected, now_state, grown, n, period);
+    phase = CHECKS;
+    look_at(now + n * period);
+    if (spinach_replay_checks) return 0;
+    spinach_loop_state_apply(expected);
+    spinach_replay_shift(n * period);
+  }
+  go_on(now + n * period);
+  return n * period;
+}
+
+static uint64_t end_second(uint64_t now, uint64_t limit) {
+  keeps(now_state);
+  if (has_done_more() || !hash_of_nodes() || !spinach_loop_state_repeats(end, now_state, period) ||
+      !spinach_loop_state_grows_so(end, now_state, grown))
+    return gives_up(now);
+  look_at_sleeping();
+  watch(false);
+  rest = LEAST_REST;
+  return take_on(now, limit);
+}
+
+// The run was to end, and goes on.
+static uint64_t repeat(uint64_t now, uint64_t limit) {
+  keeps(now_state);
+  if (!spinach_loop_state_repeats(end, now_state, now - ended)) return gives_up(now);
+  return take_on(now, limit);
+}
+
+static uint64_t check(uint64_t now) {
+  keeps(now_state);
+  spinach_loop_state_compare(expected, now_state);
+  checked++;
+  go_on(now);
+  return 0;
+}
+
+uint64_t spinach_loops_look(uint64_t now, uint64_t limit) {
+  switch (phase) {
+  case RESTS:
+    if (!hash_of_nodes()) return gives_up(now);
+    seeks(now);
+    return seek(now);
+  case SEEKS: return seek(now);
+  case FIRST: return end_first(now);
+  case SECOND: return end_second(now, limit);
+  case REPEATS: return repeat(now, limit);
+  case CHECKS: return check(now);
+  }
+  return 0;
+}
+
+// ---- Before a run, and after it
+
+static uint64_t gcd(uint64_t a, uint64_t b) {
+  return b ? gcd(b, a % b) : a;
+}
+
+// The instants at which all clocks have an edge; 0: they hardly ever do.
+static uint64_t find_common(void) {
+  unsigned __int128 all = 1;
+  const uint64_t fastest = machine->clocks[spinach_fastest_clock()].period;
+  for (uint32_t i = 0; i < machine->clock_count; i++) {
+    all = all / gcd((uint64_t)all, machine->clocks[i].period) * machine->clocks[i].period;
+    if (all / fastest > MOST_COMMON) return 0;
+  }
+  return (uint64_t)all;
+}
+
+void spinach_loops_begin(void) {
+  if (!machine->watch || !(common = find_common())) return;
+  begin = spinach_loop_state_new();
+  end = spinach_loop_state_new();
+  now_state = spinach_loop_state_new();
+  expected = spinach_loop_state_new();
+  grown = spinach_loop_state_counters();
+  rests(spinach_next_instant() + common - 1, LEAST_REST);
+}
+
+void spinach_loops_forget(void) {
+  if (common) rests(spinach_next_instant() + common - 1, rest);
+}
+
+void spinach_loops_report(FILE *out) {
+  fprintf(out, "whole loops: %llu, of which stretches were checked: %llu\n", (unsigned long long)loops,
+          (unsigned long long)checked);
+}
