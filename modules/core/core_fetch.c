@@ -7,17 +7,9 @@
 /* Numbers of requests: one more than may be outstanding from before restarts. */
 #define FETCH_NUMBERS 4
 
-/* Whether nothing is fetched whatever the phase is. */
-static inline bool stands(const self_t *self) {
-  return (PRECISE && (self->held_off || self->stale == FETCH_NUMBERS - 1)) || (CONTROLLED && self->halted);
-}
-
 static inline bool requests(const self_t *self) {
-  return self->phase == core_fetch_phase_request && !(__builtin_expect(self->unusual, false) && stands(self));
-}
-
-static inline void sum_up(self_t *self) {
-  self->unusual = self->held_off | (self->stale > 0) | self->halted | self->stepping;
+  if (PRECISE && (self->held_off || self->stale == FETCH_NUMBERS - 1)) return false;
+  return self->phase == core_fetch_phase_request && !(CONTROLLED && self->halted);
 }
 
 /* The pc was set from outside, and nothing is fetched from there before what ran until then has left: what arrives is
@@ -37,7 +29,6 @@ init() {
   self->pc = (uint32_t)param(reset_pc);
   self->halted = param(start_halted);
   self->fresh = true;
-  sum_up(self);
 }
 
 phase_start() {
@@ -50,7 +41,7 @@ phase_start() {
 }
 
 handler(deliver) {
-  if (__builtin_expect(KILLED, false)) {
+  if (KILLED) {
     send_nothing(out);
   } else if (__builtin_expect(self->phase == core_fetch_phase_waits, false)) {
     typeof_port(out) waiting = {
@@ -71,7 +62,7 @@ handler(commit) {
   enable(out, (self->phase == core_fetch_phase_waits) | enabled(memory_reply));
 }
 
-static void obey(self_t *self, core_control command) {
+static inline void obey(self_t *self, core_control command) {
   if (command.set_halt) {
     self->halted = command.halt;
     self->stepping = false;
@@ -101,7 +92,6 @@ static void obey(self_t *self, core_control command) {
 static __attribute__((noinline, unused)) void drop(self_t *self, uint32_t number) {
   if (self->stale == 0) sim_error("a word came with the number %u, and none is outstanding", (unsigned)number);
   self->stale--;
-  sum_up(self);
   event(dropped, number);
 }
 
@@ -120,7 +110,6 @@ static __attribute__((noinline, unused)) void restart_at(self_t *self, core_rest
   self->redirected = false;
   self->fresh = true;
   self->phase = core_fetch_phase_request;
-  sum_up(self);
 }
 
 /* The outstanding word arrives: the one behind it is next. */
@@ -144,7 +133,6 @@ phase_end() {
     if (KILLED) self->outstanding = data(restart).in_flight;
     if (commanded) obey(self, data(control));
     self->moved = comes | transferred(done) | commanded;
-    sum_up(self);
     return;
   }
   const bool waited = self->phase == core_fetch_phase_waits, replied = some(memory_reply) & enabled(memory_reply);
@@ -186,14 +174,12 @@ phase_end() {
                : waited          ? self->waiting_pc
                : arrives         ? pc
                                  : self->pc);
+  if (CONTROLLED && __builtin_expect(self->stepping, false) && sent) self->halted = true, self->stepping = false;
   if (width(status) > 0 || width(control) > 0) self->outstanding += leaves - transferred(done);
-  if (__builtin_expect(KILLED, false)) self->outstanding = data(restart).in_flight;
-  if (__builtin_expect(!(self->unusual | commanded), true)) return;
-  if (self->stepping && sent) self->halted = true, self->stepping = false;
+  if (KILLED) self->outstanding = data(restart).in_flight;
   if (commanded) obey(self, data(control));
-  if ((width(status) > 0 && self->halted) || (PRECISE && self->held_off))
+  if ((width(status) > 0 && __builtin_expect(self->halted, false)) || (PRECISE && self->held_off))
     self->moved = sent | arrives | leaves | transferred(redirect) | transferred(done) | commanded;
-  sum_up(self);
 }
 
 next_event() {
