@@ -323,8 +323,7 @@ LINKING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("separate", [False, True])
-@pytest.mark.parametrize("name", LINKING)
+@pytest.mark.parametrize(("name", "separate"), sampled(product(LINKING, (False, True)), every=3))
 def test_a_store_conditional_stores_while_its_link_stands(bench: Bench, name: str, separate: bool) -> None:
     """Links are kept here: whoever asks memory meanwhile finds no reservation there."""
     body = f"line = 16; sets = 4; links = true; is_own_write = <<< return tag != 99; >>>; {LINKING[name]} separate = {str(separate).lower()};"
@@ -346,7 +345,7 @@ def test_links_of_what_is_not_cacheable_are_of_memory(bench: Bench) -> None:
     assert [a.data for a in replies] == [0, 1, 5, 0]
 
 
-@pytest.mark.parametrize("name", sampled(CONFIGURATIONS))
+@pytest.mark.parametrize("name", sampled(CONFIGURATIONS, every=4, first=1))
 def test_random_links(bench: Bench, name: str) -> None:
     """Against plain bytes and the number of the linked line, with refusals and jitter."""
     machine = cache(bench, CONFIGURATIONS[name] + " links = true;")
@@ -453,7 +452,7 @@ def test_random_requests_where_half_of_a_line_is_missing(bench: Bench) -> None:
             expected.append(replies)
         settings: dict[str, object] = {"jitter": 4, "refuse": 0.2}
         settings |= {f"requester[{i}].cancel": 0.2 for i in range(len(FAILING))}
-        played = machine.play(scripts, 30000, settings, outstanding=4, seed=seed)
+        played = machine.play(scripts, 12000, settings, outstanding=4, seed=seed)
         for name, replies, want in zip(FAILING, played, expected, strict=True):
             assert [(a.tag, a.error, 0 if a.error else a.data) for a in replies] == want, f"{name}, seed {seed}"
 

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, Requests
+from tests.sample import sampled
 
 
 def between(bench: Bench, wide: int, narrow: int, big_endian: bool = False, held: int = 4) -> Memory:
@@ -64,8 +65,10 @@ def test_atomic_operations_that_fit_pass_and_others_stop_the_run(bench: Bench) -
     assert "a read-modify-write of 8 bytes at 0x0 does not fit into 4 bytes of memory" in memory.last.err
 
 
-@pytest.mark.parametrize("big_endian", [False, True])
-@pytest.mark.parametrize(("wide", "narrow"), [(64, 32), (128, 32), (128, 64), (32, 64), (32, 128), (64, 64), (32, 8)])
+@pytest.mark.parametrize(
+    ("wide", "narrow", "big_endian"),
+    sampled([(*widths, order) for widths in [(32, 8), (128, 32), (64, 32), (64, 64), (32, 128), (32, 64), (128, 64)] for order in (False, True)], every=3),
+)
 def test_random_traffic_finds_the_bytes_of_a_flat_memory(bench: Bench, wide: int, narrow: int, big_endian: bool) -> None:
     rng, model = random.Random(wide * narrow + big_endian), Bytes(256, "big" if big_endian else "little")
     requests = Requests(rng)
