@@ -41,7 +41,7 @@ def looked_at(ran: Ran) -> dict[str, int]:
 @pytest.mark.parametrize("seed", range(2))
 def test_a_million_operations(build_dir: Path, tmp_path: Path, name: str, seed: int) -> None:
     bench = Bench(build_dir / "bin" / "lss", tmp_path)
-    ran = bench.run(bench.build(generated(MACHINES[name], 8 * LINE * (seed + 1))), 6_000_000, seed=seed)
+    ran = bench.run(bench.build(generated(MACHINES[name], 8 * LINE * (seed + 1))), 8_000_000, seed=seed)
     seen = looked_at(ran)
     assert seen["reads"] + seen["writes"] > 1_000_000 and seen["conditionals"] > 10_000
 
