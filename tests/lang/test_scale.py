@@ -96,6 +96,7 @@ def test_elaboration_is_linear(command: str, shape: str, build_dir: Path, tmp_pa
     assert resident < FIXED + PER_INSTANCE[command] * FACTOR * INSTANCES, f"{resident} bytes"
 
 
+@pytest.mark.optimised  # the flags of the tests would be named with clang's failure
 def test_emission_is_linear(build_dir: Path, tmp_path: Path) -> None:
     """With a clang that fails at once, a build is what lss itself does: elaboration, schedule and the C of each unit."""
     for name in ("clang-22", "clang-19", "clang"):

@@ -132,7 +132,6 @@ def test_macros_of_headers_say_whose_they_are(root: Path) -> None:
 # Modules whose cycles ask for the time, each with what no instant of their clock says.
 ASK_FOR_TIME = {
     "clock_crossing": "compares instants of two clocks",
-    "level_synchronizer": "compares instants of two clocks",
     "memory_crossing": "compares instants of two clocks",
     "host": "times of the bus, in ticks of all clocks",
     "pci_bus": "times of the bus, in ticks of all clocks",
@@ -147,7 +146,6 @@ ASK_FOR_TIME = {
     "rtc_m48t02": "shows seconds since the start of the run",
     "dram_controller": "a reply says how long it took; refreshes are so far apart that they are counted later",
     "memory_controller": "a reply says how long it took; refreshes of idle time are counted later",
-    "sram_controller": "a reply says how long it took",
     "memory_source": "its script says in which cycle",
     "source": "its script says in which cycle",
     "sink": "its record says in which cycle",
