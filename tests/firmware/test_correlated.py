@@ -8,6 +8,8 @@ from harness.net import check, packets
 from harness.net.tcp import generate
 from tests.modules.conversations import acknowledged_too_early, segments, tcp
 
+pytestmark = pytest.mark.optimised
+
 HOST = "02:00:00:00:00:01"
 
 

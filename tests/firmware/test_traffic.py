@@ -9,6 +9,8 @@ from harness.net import tcp, udp
 from harness.net.packets import Packet, read, write
 from tests.firmware.frames import frames
 
+pytestmark = pytest.mark.optimised
+
 # Processors, who carries out the DMA rings, firmware.
 WHO = {
     "one-assist": (1, "true", "tigon2"),
