@@ -11,7 +11,7 @@
 #define BUS_MEMORY (-1) /* as the driver of the bus */
 #define BUS_BEATS  ((uint64_t)(param(line) > param(width) ? param(line) / param(width) : 1))
 
-/* Whether a transaction ends with data for its agent, and whether it sends some to memory. */
+/* Whether a transaction ends with data for its agent. */
 static inline bool fills(bus_op op) {
   return op == bus_op_read_shared || op == bus_op_read_exclusive || op == bus_op_upgrade || op == bus_op_read_once;
 }

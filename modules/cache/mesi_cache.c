@@ -47,9 +47,6 @@ static int32_t find_victim(const self_t *self, uint32_t number) {
   return -1;
 }
 
-static inline bool only_reads(mem_op op) {
-  return op == mem_op_read || op == mem_op_load_linked;
-}
 static inline bool is_linked(const self_t *self, uint32_t number) {
   return self->linked && self->linked_line == number;
 }
@@ -91,7 +88,7 @@ static bool lookup(const self_t *self, const typeof_port(in_request) * request, 
               (int)request->size, (unsigned)request->address, (int)param(line));
   const line_state now = state_of(self, set_of(number), find(self, number));
   const bool loses = op == mem_op_store_conditional && !is_linked(self, number);
-  const bool hit = loses || (only_reads(op) ? now != line_state_invalid : now >= line_state_exclusive);
+  const bool hit = loses || (memory_only_reads(op) ? now != line_state_invalid : now >= line_state_exclusive);
   *accepted = hit || (idle && self->victim_count < (uint32_t)param(victims) && find_victim(self, number) < 0);
   return hit;
 }
@@ -156,7 +153,7 @@ static typeof_port(in_reply) perform(self_t *self, const typeof_port(in_request)
     self->linked = true;
     self->linked_line = number;
   }
-  if (only_reads(request->op)) {
+  if (memory_only_reads(request->op)) {
     event(performed, request->op, request->address, request->size, low_number(&reply.data, sizeof reply.data));
     return reply;
   }
@@ -207,7 +204,7 @@ static void maintain_line(self_t *self, const typeof_port(in_request) * request)
 /* A request that cannot be served asks the bus for its line. */
 static void miss(self_t *self, const typeof_port(in_request) * request) {
   const uint32_t number = request->address / MESI_LINE, set = set_of(number);
-  const bool writes = !only_reads(request->op), random = param(replacement) == cache_replacement_random;
+  const bool writes = !memory_only_reads(request->op), random = param(replacement) == cache_replacement_random;
   self->way = find(self, number);
   self->wanted = mesi_request(state_of(self, set, self->way), writes);
   if (self->way == MESI_NOWHERE) {
@@ -268,7 +265,7 @@ static void fill(self_t *self, const typeof_port(bus_response) * response) {
     memcpy(store_span(lines, place_of(set, self->way), MESI_LINE), &response->bytes, MESI_LINE);
     self->number[set][self->way] = number;
   }
-  const bool writes = !only_reads(self->pending.op);
+  const bool writes = !memory_only_reads(self->pending.op);
   set_state(self, set, self->way, mesi_filled(writes, response->shared));
   end_miss(self, perform(self, &self->pending));
 }

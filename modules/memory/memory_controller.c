@@ -4,6 +4,8 @@
  * again: each request that cannot have a command says how many cycles it takes until it might. */
 #include <string.h>
 
+#include "memory/memory_state.h"
+
 /* An instant comes in `cycles` cycles at the earliest; `recovered` is behind all of them. */
 #define EXTEND(field, cycles)                                                                                          \
   do {                                                                                                                 \
@@ -16,9 +18,6 @@ static inline uint64_t later(uint64_t a, uint64_t b) {
 }
 static inline uint64_t sooner(uint64_t a, uint64_t b) {
   return a < b ? a : b;
-}
-static inline bool is_read(mem_op op) {
-  return op == mem_op_read || op == mem_op_load_linked;
 }
 static inline bool is_write(mem_op op) {
   return op == mem_op_write || op == mem_op_store_conditional;
@@ -44,7 +43,7 @@ static bool follows(const self_t *self, uint32_t k) {
   const typeof_port(in_request) *request = &self->entry[self->order[k]];
   for (uint32_t j = 0; j < k; j++) {
     const typeof_port(in_request) *older = &self->entry[self->order[j]];
-    if (is_read(older->op) && is_read(request->op)) continue;
+    if (memory_only_reads(older->op) && memory_only_reads(request->op)) continue;
     if (older->address - request->address < request->size || request->address - older->address < older->size)
       return true;
   }
@@ -101,7 +100,7 @@ static void transfer(self_t *self, uint32_t k) {
   count(moved, beats);
   self->fresh[bank] = false;
   uint64_t replied = latency + beats, written = beats; /* the last beat comes so many cycles after this one */
-  if (is_read(op)) {
+  if (memory_only_reads(op)) {
     EXTEND(reads, 1 + beats);
     EXTEND(writes, 1 + latency + beats + (uint64_t)param(turnaround));
     EXTEND(precharges[bank], 1 + beats);

@@ -12,10 +12,6 @@ static inline bool locate(uint32_t address, uint32_t size, uint32_t *offset) {
   return size - 1 < (uint32_t)param(width) / 8 && (uint64_t)at + size <= (uint64_t)param(size);
 }
 
-static inline bool reads_only(mem_op op) {
-  return op == mem_op_read || op == mem_op_load_linked;
-}
-
 /* Operations to which every memory replies quickly; the others, and writes to wide ports at the same time as other
  * requests, go through the general functions below. */
 static inline bool is_plain(mem_op op) {
@@ -23,7 +19,7 @@ static inline bool is_plain(mem_op op) {
 }
 
 static inline bool modifies(mem_op op) {
-  return !reads_only(op) && op != mem_op_write && op < mem_op_barrier;
+  return !memory_only_reads(op) && op != mem_op_write && op < mem_op_barrier;
 }
 
 /* What a read of a wide port finds at `offset`, into a value that is zero. */
@@ -120,9 +116,10 @@ static typeof_port(port_reply) reply_to(const self_t *self, const typeof_port(po
   uint32_t offset;
   bool numeric = request->op != mem_op_store_conditional && modifies(request->op);
   bool too_wide = numeric && request->size > 8;
-  if (!locate(request->address, request->size, &offset) || too_wide || (!param(writable) && !reads_only(request->op))) {
+  if (!locate(request->address, request->size, &offset) || too_wide ||
+      (!param(writable) && !memory_only_reads(request->op))) {
     reply.error = true;
-  } else if (reads_only(request->op)) {
+  } else if (memory_only_reads(request->op)) {
     uint8_t bytes[MEMORY_STATE_MAX_BYTES];
     view(self, writes, count, offset, request->size, bytes);
     memory_to_number(&reply.data, bytes, request->size, param(big_endian));

@@ -46,6 +46,11 @@ static inline uint64_t memory_run_of_ones(uint64_t number, uint64_t first, uint3
   return zeros ? (uint64_t)__builtin_ctzll(zeros) : 64;
 }
 
+/* Whether an operation reads, and can write nothing. */
+static inline bool memory_only_reads(mem_op op) {
+  return op == mem_op_read || op == mem_op_load_linked;
+}
+
 /* Whether an operation reads a number and writes what it makes of it. */
 static inline bool memory_is_atomic(mem_op op) {
   return (op >= mem_op_swap && op <= mem_op_fetch_or) || op == mem_op_take_run;
