@@ -82,7 +82,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Files |
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Most machines of tests run for a moment only: clang takes a quarter of the time when it need not optimise them.  The C
-    that it gets is the same, so what our compiler does is tried all the same."""
+    that it gets is the same, in fewer units, so what our compiler does is tried all the same."""
     optimised = item.get_closest_marker("optimised") or item.config.getoption("--optimized")
     os.environ["LSS_CFLAGS"] = CFLAGS if optimised else f"{CFLAGS} -O0"
 

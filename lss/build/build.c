@@ -169,6 +169,14 @@ static void add_repeating(GPtrArray *units, const Kind *kind, const char *word, 
   g_ptr_array_add(units, unit);
 }
 
+// The unit of tables, in which a small machine's once is as well.
+static void add_tables(GPtrArray *units, Emitter *emitter, bool joined) {
+  g_autofree char *tables = joined ? emit_joined(emitter) : emit_main(emitter);
+  Unit *constant = unit_new("tables", tables, "-O0");
+  constant->repeats = !emitter->netlist->collectors->len; // collectors shared by all instances have functions there
+  g_ptr_array_add(units, constant);
+}
+
 // The units of a machine; with `check_only` those that hold the C of modules, and no more of them than that needs.
 static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_only) {
   ScheduleOptions schedule_options = {build->collect_connections, build->single_cluster};
@@ -183,8 +191,13 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_o
   if (!emit_kinds(&emitter)) return NULL;
   g_autofree char *command = command_line(build);
   emitter.build_command = command;
-  g_autofree char *tables = emit_main(&emitter);
   GPtrArray *units = g_ptr_array_new_with_free_func(unit_free);
+  const bool joined = !check_only && emit_is_joined(&emitter);
+  if (joined && emitter.unoptimised) {
+    g_autofree char *all = emit_joined(&emitter);
+    g_ptr_array_add(units, unit_new(((Kind *)emitter.kinds->pdata[0])->name, all, NULL));
+    return units;
+  }
   for (guint i = 0; i < emitter.kinds->len; i++) {
     const Kind *kind = emitter.kinds->pdata[i];
     g_ptr_array_add(units, unit_new(kind->name, kind->unit, NULL));
@@ -194,11 +207,9 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_o
     const Kind *kind = emitter.kinds->pdata[i];
     // It runs seldom: what is inlined into it are the functions of the modules, which say so themselves.
     add_repeating(units, kind, "record", kind->record, emitter.unoptimised ? NULL : "-O1 -fno-inline-functions");
-    add_repeating(units, kind, "once", kind->once, "-O0"); // optimising would take longer than running it
+    if (!joined) add_repeating(units, kind, "once", kind->once, "-O0"); // optimising takes longer than running it
   }
-  Unit *constant = unit_new("tables", tables, "-O0");
-  constant->repeats = !netlist->collectors->len; // collectors shared by all instances have functions there
-  g_ptr_array_add(units, constant);
+  add_tables(units, &emitter, joined);
   return units;
 }
 
@@ -215,6 +226,9 @@ static bool may_train(const BuildOptions *build) {
 // What follows from other options and from the environment.
 static void complete_options(BuildOptions *build) {
   const bool debug = build->options.compile.debug;
+  g_auto(GStrv) further = g_strsplit_set(g_getenv("LSS_CFLAGS") ? g_getenv("LSS_CFLAGS") : "", " \t", -1);
+  for (char **flag = further; *flag; flag++) // which come last
+    if (g_str_has_prefix(*flag, "-O")) build->compiler.optimisation = g_intern_string(*flag);
   if (!build->compiler.optimisation) build->compiler.optimisation = debug ? "-O1" : "-O2";
   build->compiler.checked = debug;
   build->compiler.times = g_getenv("LSS_TIMES") != NULL;

@@ -1,7 +1,7 @@
 // Links a simulator in the scratch folder and moves it to its place.
 #include "lss/build/link.h"
 
-#include "lss/base/library.h"
+#include "lss/build/linker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,31 +53,39 @@ static bool move(const char *made, const char *output) {
   return !rename(made, output) || (errno == EXDEV && copy_and_rename(made, output));
 }
 
+// Whether anybody looks at lines of C: else the runtime's would be most of a simulator.
+static bool wants_debug_info(const Toolchain *t) {
+  bool wanted = t->options->sanitize;
+  for (char **flag = t->further; *flag; flag++) wanted |= g_str_has_prefix(*flag, "-g");
+  return wanted;
+}
+
 static ToolResult run_linker(Toolchain *t, const GPtrArray *units, const char *made, char **messages) {
   g_autofree char *runtime = g_build_filename(t->products, "lib", "libspinach.a", NULL);
   g_autofree char *emulib = g_build_filename(t->products, "lib", "libemulib.a", NULL);
-  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
+  g_autoptr(GPtrArray) words = g_ptr_array_new(), objects = g_ptr_array_new();
   g_autofree char *lld = toolchain_program(t, "ld.lld");
-  if (lld) g_ptr_array_add(arguments, "-fuse-ld=lld");
-  if (t->options->profile && !strcmp(t->options->profile, PROFILE_GENERATE))
-    g_ptr_array_add(arguments, PROFILE_GENERATE);
-  if (t->options->sanitize) g_ptr_array_add(arguments, "-fsanitize=address,undefined");
+  if (lld) g_ptr_array_add(words, "-fuse-ld=lld");
+  if (t->options->profile && !strcmp(t->options->profile, PROFILE_GENERATE)) g_ptr_array_add(words, PROFILE_GENERATE);
+  if (t->options->sanitize) g_ptr_array_add(words, "-fsanitize=address,undefined");
   for (char **flag = t->further; *flag; flag++)
-    if (**flag) g_ptr_array_add(arguments, *flag);
-  g_ptr_array_add(arguments, "-Wl,--as-needed");
-  for (guint i = 0; i < units->len; i++) g_ptr_array_add(arguments, ((Unit *)units->pdata[i])->object);
-  g_ptr_array_add(arguments, runtime);
+    if (**flag) g_ptr_array_add(words, *flag);
+  if (!wants_debug_info(t)) g_ptr_array_add(words, "-Wl,--strip-debug");
+  g_ptr_array_add(words, "-Wl,--as-needed");
+  g_ptr_array_add(words, LINKER_OBJECTS);
+  for (guint i = 0; i < units->len; i++) g_ptr_array_add(objects, ((Unit *)units->pdata[i])->object);
+  g_ptr_array_add(words, runtime);
   if (g_file_test(emulib, G_FILE_TEST_EXISTS)) {
     // The runtime's references to emulib are weak and would not bring these in.
-    g_ptr_array_add(arguments, "-Wl,-u,program_open,-u,isa_texts,-u,isa_flows");
-    g_ptr_array_add(arguments, emulib);
+    g_ptr_array_add(words, "-Wl,-u,program_open,-u,isa_texts,-u,isa_flows");
+    g_ptr_array_add(words, emulib);
   }
 #ifdef SPINACH_FST
-  g_ptr_array_add(arguments, "-lz");
+  g_ptr_array_add(words, "-lz");
 #endif
-  char *const rest[] = {"-lglib-2.0", "-lpcap", "-lzstd", "-ldw", "-lelf", "-lm", "-o", (char *)made};
-  for (gsize i = 0; i < G_N_ELEMENTS(rest); i++) g_ptr_array_add(arguments, rest[i]);
-  return toolchain_run(t, arguments, "linking", messages);
+  char *const rest[] = {"-lglib-2.0", "-lpcap", "-lzstd", "-ldw", "-lelf", "-lm"};
+  for (gsize i = 0; i < G_N_ELEMENTS(rest); i++) g_ptr_array_add(words, rest[i]);
+  return linker_run(t, words, objects, made, messages);
 }
 
 // The simulator's path in the scratch folder, or NULL after printing why there is none.

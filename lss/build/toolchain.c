@@ -178,9 +178,10 @@ static const char *reason(int status, const char *messages) {
   return strstr(messages, "PLEASE submit a bug report") ? "it crashed" : NULL;
 }
 
-ToolResult toolchain_run(const Toolchain *t, const GPtrArray *arguments, const char *what, char **messages) {
+ToolResult toolchain_run(const Toolchain *t, const char *program, const GPtrArray *arguments, const char *what,
+                         char **messages) {
   g_autoptr(GPtrArray) argv = g_ptr_array_new();
-  g_ptr_array_add(argv, t->clang);
+  g_ptr_array_add(argv, (char *)program);
   for (guint i = 0; i < arguments->len; i++) g_ptr_array_add(argv, arguments->pdata[i]);
   g_ptr_array_add(argv, NULL);
   const gint64 begin = g_get_monotonic_time();
@@ -188,7 +189,7 @@ ToolResult toolchain_run(const Toolchain *t, const GPtrArray *arguments, const c
   g_autoptr(GError) error = NULL;
   if (!g_spawn_sync(NULL, (char **)argv->pdata, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, messages, &status,
                     &error)) {
-    *messages = g_strdup_printf("cannot run %s: %s", t->clang, error->message);
+    *messages = g_strdup_printf("cannot run %s: %s", program, error->message);
     return TOOL_FAILED;
   }
   if (t->options->times) fprintf(stderr, "lss: %6.2f s  %s\n", (double)(g_get_monotonic_time() - begin) / 1e6, what);
@@ -196,6 +197,6 @@ ToolResult toolchain_run(const Toolchain *t, const GPtrArray *arguments, const c
   const char *why = reason(status, *messages);
   if (!why) return TOOL_REFUSED;
   g_free(*messages);
-  *messages = g_strdup_printf("%s failed while %s: %s", t->clang, what, why);
+  *messages = g_strdup_printf("%s failed while %s: %s", program, what, why);
   return TOOL_FAILED;
 }

@@ -44,8 +44,9 @@ typedef enum {
   TOOL_FAILED,  // it did not get to its end: *messages is one line of ours that says why
 } ToolResult;
 
-// Runs the compiler (or through it the linker) with these arguments, of which the first is added here; `what` is the
-// work in words, "compiling root_0".
-ToolResult toolchain_run(const Toolchain *toolchain, const GPtrArray *arguments, const char *what, char **messages);
+// Runs the compiler or another program of its kind with these arguments; `what` is the work in words, "compiling
+// root_0".
+ToolResult toolchain_run(const Toolchain *toolchain, const char *program, const GPtrArray *arguments, const char *what,
+                         char **messages);
 
 #endif

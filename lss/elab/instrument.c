@@ -266,7 +266,39 @@ static void add_property(const Attached *attached, Node *node, DebugView *view) 
   g_array_append_val(view->properties, property);
 }
 
-// The names of words of a region: a list of records with `name` and `offset`.
+// Names of bits, of which none has two.
+static bool read_bits(Expr *expr, const Value *list, DebugName *word) {
+  int64_t named = 0;
+  for (guint i = 0; list && i < (list->kind == VALUE_LIST ? list->items->len : 1); i++) {
+    const Value *item = list->kind == VALUE_LIST ? list->items->pdata[i] : NULL, *name = NULL, *mask = NULL;
+    if (item && item->kind == VALUE_RECORD) name = value_field(item, "name"), mask = value_field(item, "mask");
+    if (!name || name->kind != VALUE_STRING || !mask || mask->kind != VALUE_INT) {
+      problem(expr->location, "value-type", "the fields of `%s` are a list of records with `name` and `mask`",
+              word->name);
+      return false;
+    }
+    const int64_t bits = mask->integer, lowest = bits & -bits;
+    if (bits < 1 || bits > G_MAXUINT32 || (bits + lowest) & bits) {
+      problem(expr->location, "value-type",
+              "the mask of `%s` in `%s` has 1 to 32 bits that follow one another, and is not %s", name->string,
+              word->name, value_text(mask));
+      return false;
+    }
+    for (guint k = 0; k < i; k++) {
+      const DebugBits *other = &g_array_index(word->bits, DebugBits, k);
+      if (!(bits & named & other->mask) && strcmp(other->name, name->string) != 0) continue;
+      problem(expr->location, "value-type", "`%s` in `%s` %s", name->string, word->name,
+              strcmp(other->name, name->string) ? arena_printf("has bits of `%s`", other->name) : "is named twice");
+      return false;
+    }
+    named |= bits;
+    const DebugBits one = {name->string, bits};
+    g_array_append_val(word->bits, one);
+  }
+  return true;
+}
+
+// The names of words of a region: a list of records with `name` and `offset`, and `fields` where bits have names.
 static bool read_names(const Attached *attached, Expr *expr, DebugRegion *region) {
   const Value *list = evaluate(attached->scope, expr);
   if (!list) return false;
@@ -276,7 +308,8 @@ static bool read_names(const Attached *attached, Expr *expr, DebugRegion *region
     if (item->kind == VALUE_RECORD) name = value_field(item, "name"), offset = value_field(item, "offset");
     fine = name && name->kind == VALUE_STRING && offset && offset->kind == VALUE_INT;
     if (!fine) break;
-    const DebugName word = {name->string, offset->integer};
+    DebugName word = {name->string, offset->integer, arena_garray(sizeof(DebugBits))};
+    if (!read_bits(expr, value_field(item, "fields"), &word)) return false;
     g_array_append_val(region->names, word);
   }
   if (!fine)

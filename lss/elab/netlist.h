@@ -294,7 +294,13 @@ typedef struct {
 // A word of a region that has a name.
 typedef struct {
   const char *name;
+  int64_t mask; // without gaps
+} DebugBits;
+
+typedef struct {
+  const char *name;
   int64_t offset;
+  GArray *bits; // DebugBits
 } DebugName;
 
 // A state field that processors find at some addresses; it repeats when they are more than it has bytes.

@@ -409,6 +409,12 @@ static void kind_free(Kind *kind) {
   g_free(kind);
 }
 
+// How long the first bytes of a text are with the kind's name in them.
+static gsize length_named(const char *text, gsize bytes, const char *name) {
+  g_autofree char *start = g_strndup(text, bytes), *named = replace(start, "@K@", name);
+  return strlen(named);
+}
+
 static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, GHashTable *checked) {
   Kind *kind = g_new0(Kind, 1);
   kind->cluster = cluster;
@@ -433,6 +439,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   if (root)
     g_string_append_printf(unit, "extern void *spinach_cluster_state[];\n%s @K@_scratch spinach_scratch_%d;\n",
                            emit_counts_loops(emitter) ? "extern" : "static", cluster->id);
+  const gsize head = unit->len;
   g_string_append(unit, VOCABULARY);
   for (guint i = 0; i < kind->specs->len; i++) {
     emit_spec_banner(unit, kind, i);
@@ -476,6 +483,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
     kind->record = replace(record, "@K@", kind->name);
   }
   kind->once = together ? NULL : replace(once->str, "@K@", kind->name);
+  kind->head = length_named(unit->str, head, kind->name);
   kind->structs = replace(structs->str, "@K@", kind->name);
   kind->scratch = replace(scratch->str, "@K@", kind->name);
   g_string_free(structs, TRUE);

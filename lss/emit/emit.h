@@ -3,7 +3,8 @@
 // Every cluster becomes two units: one that steps it, and one with the functions that run once, which are not worth
 // optimising; where nothing is optimised they are one.  Names within a unit are relative to the cluster, so identical
 // clusters give identical texts and share their units, called a kind.  One more unit holds the tables that describe the
-// machine to the runtime.  Inside a unit every specialisation of a leaf module appears once.
+// machine to the runtime; of a small machine they join what runs once.  Inside a unit every specialisation of a leaf
+// module appears once.
 #ifndef LSS_EMIT_H
 #define LSS_EMIT_H
 
@@ -28,6 +29,7 @@ typedef struct {
   char *unit;         // the text of what steps it
   char *record;       // of a second unit: the same step, which writes down what it does for replay; NULL: there is none
   char *once;         // of a third unit: what starts and finishes it; NULL: it is in the first one
+  gsize head;         // bytes of each of these texts before the words of modules begin
   GPtrArray *specs;   // Spec*
   int *spec_of;       // per leaf of the cluster
   GHashTable *types;  // Type* used
@@ -101,9 +103,9 @@ bool emit_flagged(const Emitter *emitter, const Instance *instance); // whether 
 Function *emit_find_function(const Instance *instance, FunctionKind kind); // NULL when there is none
 
 // state.c
-char *emit_field_name(const StateField *field);           // in C; the caller frees it
-bool emit_is_ring(const StateField *field);               // a trace of which spinach_next_NAME is the oldest element
-void emit_state(GString *out, const Spec *spec);          // the struct of the state
+char *emit_field_name(const StateField *field);  // in C; the caller frees it
+bool emit_is_ring(const StateField *field);      // a trace that spinach_ring_NAME leads (runtime/engine/ring.h)
+void emit_state(GString *out, const Spec *spec); // the struct of the state
 void emit_traces(GString *out, const Instance *instance); // what note() means of each
 bool emit_check_words(const Spec *spec);                  // reports fields that are reached by words of another kind
 bool emit_is_state_word(const char *word);                // whether a module reaches its state by it
@@ -202,5 +204,12 @@ void emit_spec_banner(GString *out, const Kind *kind, guint spec);
 // main.c
 char *emit_spec_name(const Emitter *emitter, const Instance *instance); // "root_0_S3"
 char *emit_main(Emitter *emitter);                                      // the unit of tables
+void emit_front(const Emitter *emitter, GString *out);                  // what it begins with
+// The rest of it; what is `already` defined (may be NULL) are these types, and the structs of states.
+void emit_tables(Emitter *emitter, GString *out, GHashTable *already);
+
+// joined.c
+bool emit_is_joined(const Emitter *emitter); // the machine is small
+char *emit_joined(Emitter *emitter);         // the unit of what runs once, with the tables
 
 #endif

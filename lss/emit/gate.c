@@ -1,15 +1,16 @@
-// Sleeping clusters: one whose last cycle left its state as it was, and to which nothing comes over the border, would
-// only repeat that cycle.  It is not stepped, and the signals that it drives stay in its scratch: a processor that
-// waits for its memory costs a comparison.
+// Sleeping clusters: one whose last cycle left its state as it was, and to which nothing comes over the border but the
+// numbers that came in that cycle, would only repeat it.  It is not stepped, and the signals that it drives stay in its
+// scratch: a processor that waits for its memory costs a comparison.
 //
 // Whether a cycle changes anything is tried now and then, by comparing the state before and after it
 // (lss/runtime/engine/gate.h). Leaves whose state is too large to be compared say in each cycle that it plays no role
 // (`unchanged`), those that use the time say how long they are idle (next_event); where one can do neither,
 // the cluster does not sleep.
 //
-// Before each segment of a sleeping cluster the signals that the segment reads from outside are looked at; an item or
-// another acknowledgment wakes it from that segment on, since the segments before it would have computed what is in the
-// scratch already.  Debug builds step everything, and so find modules that say `unchanged` too early.
+// Before each segment of a sleeping cluster the signals that the segment reads from outside are looked at; an item,
+// another number or another acknowledgment wakes it from that segment on, since the segments before it would have
+// computed what is in the scratch already.  Debug builds step everything, and so find modules that say `unchanged` too
+// early.
 #include "lss/emit/emit.h"
 
 #include <string.h>
@@ -105,15 +106,35 @@ GPtrArray *emit_driven(const Emitter *emitter, const Segment *segment) {
   return own;
 }
 
+// Whether a payload is one number: it is compared, since what shows a state in every cycle would keep all its readers
+// awake.
+static bool is_number(const Wire *wire) {
+  switch (wire->connection->type->kind) {
+  case TYPE_BOOL:
+  case TYPE_INT:
+  case TYPE_UINT:
+  case TYPE_BITS:
+  case TYPE_PACKED:
+  case TYPE_ENUM: return true;
+  default: return false;
+  }
+}
+
+// What is compared with its value in the cycle before the cluster fell asleep.
 static bool kept(const Wire *wire, const Cluster *cluster) {
-  return wire->kind == SIGNAL_ACK && wire->writer->cluster != cluster;
+  return wire->writer->cluster != cluster && (wire->kind == SIGNAL_ACK || is_number(wire));
 }
 
 void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster) {
   g_autoptr(GPtrArray) wires = emit_border(emitter, cluster, NULL);
   g_string_append_printf(out, "static spinach_gate spinach_gate_%d = SPINACH_GATE;\nstatic struct {\n", cluster->id);
-  for (guint i = 0; i < wires->len; i++)
-    if (kept(wires->pdata[i], cluster)) g_string_append_printf(out, "  bool w%d;\n", ((Wire *)wires->pdata[i])->id);
+  for (guint i = 0; i < wires->len; i++) {
+    const Wire *wire = wires->pdata[i];
+    if (!kept(wire, cluster)) continue;
+    if (wire->kind == SIGNAL_DATA)
+      g_string_append_printf(out, "  %s d%d;\n", emit_c_type(wire->connection->type), wire->id);
+    g_string_append_printf(out, "  bool w%d;\n", wire->id);
+  }
   g_string_append_printf(out, "} spinach_kept_%d;\n", cluster->id);
 }
 
@@ -125,24 +146,39 @@ void emit_border_reference(const Emitter *emitter, GString *out, const Wire *wir
   g_string_append_printf(out, "spinach_scratch_%d.%s%s", owner->id, base, suffix);
 }
 
-// "a_some | b_some | (c != kept)": true when something comes in, or optionally is acknowledged otherwise than before.
-static void comes_in(const Emitter *emitter, GString *out, const Cluster *cluster, const GPtrArray *wires, bool acks) {
+// "a_some | (b_some != kept) | (b_some & (b != kept)) | (c != kept)": true when something comes in that is not what it
+// was.
+static void comes_in(const Emitter *emitter, GString *out, const Cluster *cluster, const GPtrArray *wires) {
   const char *join = "";
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
-    if (wire->kind == SIGNAL_DATA && wire->writer->cluster != cluster) {
-      g_string_append(out, join);
-      emit_border_reference(emitter, out, wire, "_some");
-    } else if (kept(wire, cluster) && acks) {
-      g_string_append_printf(out, "%s(", join);
-      emit_border_reference(emitter, out, wire, "");
-      g_string_append_printf(out, " != spinach_kept_%d.w%d)", cluster->id, wire->id);
-    } else {
-      continue;
-    }
+    const bool data = wire->kind == SIGNAL_DATA;
+    if (wire->writer->cluster == cluster || (!data && !kept(wire, cluster))) continue;
+    g_autoptr(GString) flag = g_string_new(NULL), value = g_string_new(NULL);
+    emit_border_reference(emitter, flag, wire, data ? "_some" : "");
+    emit_border_reference(emitter, value, wire, "");
+    g_string_append(out, join);
+    if (!kept(wire, cluster))
+      g_string_append(out, flag->str);
+    else
+      g_string_append_printf(out, "(%s != spinach_kept_%d.w%d)", flag->str, cluster->id, wire->id);
+    if (data && kept(wire, cluster))
+      g_string_append_printf(out, " | (%s & (%s != spinach_kept_%d.d%d))", flag->str, value->str, cluster->id,
+                             wire->id);
     join = " | ";
   }
   if (!*join) g_string_append(out, "0");
+}
+
+// Whether something comes that is never compared.
+static void comes_uncompared(const Emitter *emitter, GString *out, const Cluster *cluster, const GPtrArray *wires) {
+  g_string_append(out, "0");
+  for (guint i = 0; i < wires->len; i++) {
+    const Wire *wire = wires->pdata[i];
+    if (wire->kind != SIGNAL_DATA || wire->writer->cluster == cluster || kept(wire, cluster)) continue;
+    g_string_append(out, " | ");
+    emit_border_reference(emitter, out, wire, "_some");
+  }
 }
 
 void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment) {
@@ -150,7 +186,7 @@ void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment
   g_autoptr(GPtrArray) wires = emit_border(emitter, segment->cluster, segment);
   g_string_append_printf(out, "  if (!spinach_gate_%d.asleep || spinach_time.cycle >= spinach_gate_%d.wake || (", id,
                          id);
-  comes_in(emitter, out, segment->cluster, wires, true);
+  comes_in(emitter, out, segment->cluster, wires);
   g_string_append_printf(out, ")) {\n  if (spinach_gate_%d.asleep) spinach_gate_wake(&spinach_gate_%d);\n", id, id);
 }
 
@@ -172,14 +208,19 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
       "&&\n      spinach_gate_try(&spinach_gate_%d, spinach_cluster_state[%d], %s_compared, "
       "spinach_scratch_%d.unchanged && !(",
       replaying, id, id, id, id, id, emitter->kind_of[id]->name, id);
-  comes_in(emitter, out, cluster, wires, false);
+  comes_uncompared(emitter, out, cluster, wires);
   g_string_append_printf(out,
                          ")) && spinach_gate_sleep(&spinach_gate_%d, %s_first_event(spinach_cluster_state[%d]))) {\n",
                          id, emitter->kind_of[id]->name, id);
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
     if (!kept(wire, cluster)) continue;
+    const bool data = wire->kind == SIGNAL_DATA;
     g_string_append_printf(out, "    spinach_kept_%d.w%d = ", id, wire->id);
+    emit_border_reference(emitter, out, wire, data ? "_some" : "");
+    g_string_append(out, ";\n");
+    if (!data) continue;
+    g_string_append_printf(out, "    spinach_kept_%d.d%d = ", id, wire->id);
     emit_border_reference(emitter, out, wire, "");
     g_string_append(out, ";\n");
   }

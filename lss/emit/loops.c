@@ -7,7 +7,7 @@
 
 const char *emit_loops_obstacle(const Emitter *emitter) {
   const Netlist *netlist = emitter->netlist;
-  if (emitter->debug || emitter->unoptimised) return "debug builds step everything";
+  if (emitter->debug) return "debug builds step everything";
   if (netlist->collectors->len) return "events are collected";
   if (netlist->waves->len) return "signals are observed";
   bool replays = false;

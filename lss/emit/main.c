@@ -77,7 +77,7 @@ static void emit_event_row(GString *out, const Spec *spec, const char *name, con
 }
 
 static void emit_texts(GString *out, const char *name, const GPtrArray *texts) {
-  g_string_append_printf(out, "static const char *const %s[] = {\n", name);
+  g_string_append_printf(out, "static const char *const spinach_table_%s[] = {\n", name);
   for (guint i = 0; i < texts->len; i++) {
     g_string_append(out, "  ");
     emit_quoted(out, texts->pdata[i]);
@@ -95,7 +95,7 @@ static void emit_watches(const Emitter *emitter, GString *out) {
 static void emit_field_row(GString *out, const StateField *field, const char *layout) {
   static const char *const kinds[STATE_KINDS] = {"BEHAVIOUR", "INSTANT", "STAMP", "COUNTER", "TRACE", "MEMORY"};
   g_autofree char *type = emit_type_symbol(field->type), *member = emit_field_name(field),
-                  *next = g_strdup_printf("offsetof(%s_state, spinach_next_%s)", layout, field->name);
+                  *ring = g_strdup_printf("offsetof(%s_state, spinach_ring_%s)", layout, field->name);
   g_string_append_printf(out, "  {\"%s\", ", field->name);
   emit_quoted(out, field->doc);
   g_string_append(out, ", ");
@@ -105,7 +105,7 @@ static void emit_field_row(GString *out, const StateField *field, const char *la
     g_string_append_printf(out, "%d, ", MAX(g_array_index(field->dimensions, int, d), 1));
   if (!field->dimensions->len) g_string_append(out, "0");
   g_string_append_printf(out, "}, SPINACH_%s, %s, %s, %s},\n", kinds[field->kind], field->statistic ? "true" : "false",
-                         field->gauge ? "true" : "false", emit_is_ring(field) ? next : "0");
+                         field->gauge ? "true" : "false", emit_is_ring(field) ? ring : "0");
 }
 
 static void emit_layouts(GString *out, const Kind *kind) {
@@ -136,7 +136,7 @@ char *emit_spec_name(const Emitter *emitter, const Instance *instance) {
 }
 
 static void emit_instances(const Emitter *emitter, GString *out) {
-  g_string_append(out, "static const spinach_instance instances[] = {\n");
+  g_string_append(out, "static const spinach_instance spinach_table_instances[] = {\n");
   for (guint i = 0; i < emitter->netlist->instances->len; i++) {
     const Instance *instance = emitter->netlist->instances->pdata[i];
     g_string_append(out, "  {");
@@ -173,7 +173,7 @@ static guint64 time_base(const Netlist *netlist) {
 }
 
 static void emit_clocks(const Emitter *emitter, GString *out, guint64 base) {
-  g_string_append(out, "static const spinach_clock clocks[] = {\n");
+  g_string_append(out, "static const spinach_clock spinach_table_clocks[] = {\n");
   for (guint i = 0; i < emitter->netlist->clocks->len; i++) {
     const Clock *clock = emitter->netlist->clocks->pdata[i];
     guint64 period = (guint64)((unsigned __int128)base * (guint64)clock->den / (guint64)clock->num);
@@ -193,7 +193,7 @@ static void emit_end(GString *out, const Port *port, int lane) {
 }
 
 static void emit_passages(const Emitter *emitter, GString *out) {
-  g_string_append(out, "static const spinach_passage passages[] = {\n");
+  g_string_append(out, "static const spinach_passage spinach_table_passages[] = {\n");
   for (guint i = 0; i < emitter->netlist->connections->len; i++) {
     const Connection *c = emitter->netlist->connections->pdata[i];
     for (guint k = 0; k < c->passages->len; k++) {
@@ -208,7 +208,7 @@ static void emit_passages(const Emitter *emitter, GString *out) {
 
 static void emit_connections(const Emitter *emitter, GString *out) {
   guint passages = 0;
-  g_string_append(out, "static const spinach_connection connections[] = {\n");
+  g_string_append(out, "static const spinach_connection spinach_table_connections[] = {\n");
   for (guint i = 0; i < emitter->netlist->connections->len; i++) {
     const Connection *c = emitter->netlist->connections->pdata[i];
     g_string_append(out, "  {");
@@ -218,7 +218,7 @@ static void emit_connections(const Emitter *emitter, GString *out) {
     g_string_append_printf(out, "%d, %d, %d, %d, %d, &%s, ", c->from_lane, c->to_lane, c->from->instance->id,
                            c->to->instance->id, c->to->clock ? c->to->clock->id : 0, type);
     const int probe = emitter->schedule->probe_index[c->id];
-    g_autofree char *passed = g_strdup_printf("%u, &passages[%u]", c->passages->len, passages);
+    g_autofree char *passed = g_strdup_printf("%u, &spinach_table_passages[%u]", c->passages->len, passages);
     passages += c->passages->len;
     if (probe < 0) {
       g_string_append_printf(out, "-1, 0, 0, 0, %s},\n", passed);
@@ -240,36 +240,58 @@ static char *debug_state(const Emitter *emitter, const DebugRole *role) {
   return g_strdup_printf("%d, &%s_fields[%u]", role->instance->id, spec, index);
 }
 
+static void emit_bits(GString *out, const DebugRegion *region, guint number, guint k) {
+  for (guint n = 0; n < region->names->len; n++) {
+    const DebugName *word = &g_array_index(region->names, DebugName, n);
+    if (!word->bits->len) continue;
+    g_string_append_printf(out, "static const spinach_debug_bits spinach_table_bits_%u_%u_%u[] = {\n", number, k, n);
+    for (guint i = 0; i < word->bits->len; i++) {
+      const DebugBits *bits = &g_array_index(word->bits, DebugBits, i);
+      g_string_append(out, "  {");
+      emit_c_string(out, bits->name);
+      g_string_append_printf(out, ", 0x%" G_GINT64_MODIFIER "xu},\n", bits->mask);
+    }
+    g_string_append(out, "};\n");
+  }
+}
+
 static void emit_regions(const Emitter *emitter, GString *out, const DebugView *view, guint number) {
   for (guint k = 0; k < view->regions->len; k++) {
     const DebugRegion *region = view->regions->pdata[k];
-    g_string_append_printf(out, "static const spinach_debug_name names_%u_%u[] = {\n", number, k);
+    emit_bits(out, region, number, k);
+    g_string_append_printf(out, "static const spinach_debug_name spinach_table_names_%u_%u[] = {\n", number, k);
     for (guint n = 0; n < region->names->len; n++) {
       const DebugName *name = &g_array_index(region->names, DebugName, n);
       g_string_append(out, "  {");
       emit_c_string(out, name->name);
-      g_string_append_printf(out, ", %" G_GINT64_FORMAT "},\n", name->offset);
+      g_string_append_printf(out, ", %" G_GINT64_FORMAT ", %u, ", name->offset, name->bits->len);
+      if (name->bits->len)
+        g_string_append_printf(out, "spinach_table_bits_%u_%u_%u},\n", number, k, n);
+      else
+        g_string_append(out, "NULL},\n");
     }
     g_string_append(out, "  {0}\n};\n");
   }
-  g_string_append_printf(out, "static const spinach_debug_region regions_%u[] = {\n", number);
+  g_string_append_printf(out, "static const spinach_debug_region spinach_table_regions_%u[] = {\n", number);
   for (guint k = 0; k < view->regions->len; k++) {
     const DebugRegion *region = view->regions->pdata[k];
     g_autofree char *state = debug_state(emitter, &region->state);
-    g_string_append_printf(out, "  {0x%" G_GINT64_MODIFIER "xu, 0x%" G_GINT64_MODIFIER "xu, %s, %u, names_%u_%u},\n",
-                           region->first, region->last, state, region->names->len, number, k);
+    g_string_append_printf(
+        out, "  {0x%" G_GINT64_MODIFIER "xu, 0x%" G_GINT64_MODIFIER "xu, %s, %u, spinach_table_names_%u_%u},\n",
+        region->first, region->last, state, region->names->len, number, k);
   }
   g_string_append(out, "  {0}\n};\n");
 }
 
 static void emit_view(const Emitter *emitter, GString *out, const DebugView *view, guint number) {
-  g_string_append_printf(out, "static const spinach_debug_role roles_%u[] = {\n", number);
+  g_string_append_printf(out, "static const spinach_debug_role spinach_table_roles_%u[] = {\n", number);
   for (guint k = 0; k < view->roles->len; k++) {
     const DebugRole *role = view->roles->pdata[k];
     g_autofree char *state = debug_state(emitter, role);
     g_string_append_printf(out, "  {\"%s\", %s},\n", role->role, state);
   }
-  g_string_append_printf(out, "  {0}\n};\nstatic const spinach_debug_property properties_%u[] = {\n", number);
+  g_string_append_printf(out, "  {0}\n};\nstatic const spinach_debug_property spinach_table_properties_%u[] = {\n",
+                         number);
   for (guint k = 0; k < view->properties->len; k++) {
     const DebugProperty *property = &g_array_index(view->properties, DebugProperty, k);
     g_string_append_printf(out, "  {\"%s\", ", property->name);
@@ -283,11 +305,13 @@ static void emit_view(const Emitter *emitter, GString *out, const DebugView *vie
 static void emit_views(const Emitter *emitter, GString *out) {
   const GPtrArray *views = emitter->netlist->debug_views;
   for (guint i = 0; i < views->len; i++) emit_view(emitter, out, views->pdata[i], i);
-  g_string_append(out, "static const spinach_debug_view views[] = {\n");
+  g_string_append(out, "static const spinach_debug_view spinach_table_views[] = {\n");
   for (guint i = 0; i < views->len; i++) {
     const DebugView *view = views->pdata[i];
-    g_string_append_printf(out, "  {\"%s\", %d, %u, roles_%u, %u, properties_%u, %u, regions_%u},\n", view->name,
-                           view->instance->id, view->roles->len, i, view->properties->len, i, view->regions->len, i);
+    g_string_append_printf(
+        out,
+        "  {\"%s\", %d, %u, spinach_table_roles_%u, %u, spinach_table_properties_%u, %u, spinach_table_regions_%u},\n",
+        view->name, view->instance->id, view->roles->len, i, view->properties->len, i, view->regions->len, i);
   }
   g_string_append(out, "  {0}\n};\n");
 }
@@ -296,7 +320,7 @@ static void emit_derived(const Emitter *emitter, GString *out) {
   const GPtrArray *all = emitter->netlist->derived;
   for (guint i = 0; i < all->len; i++) {
     const Derived *derived = all->pdata[i];
-    g_string_append_printf(out, "static const spinach_derived_step steps_%u[] = {\n", i);
+    g_string_append_printf(out, "static const spinach_derived_step spinach_table_steps_%u[] = {\n", i);
     for (guint k = 0; k < derived->steps->len; k++) {
       const DerivedStep *step = &g_array_index(derived->steps, DerivedStep, k);
       char number[G_ASCII_DTOSTR_BUF_SIZE];
@@ -311,11 +335,11 @@ static void emit_derived(const Emitter *emitter, GString *out) {
     }
     g_string_append(out, "};\n");
   }
-  g_string_append(out, "static const spinach_derived derived[] = {\n");
+  g_string_append(out, "static const spinach_derived spinach_table_derived[] = {\n");
   for (guint i = 0; i < all->len; i++) {
     const Derived *derived = all->pdata[i];
     const char *const words[] = {derived->name, derived->unit, derived->doc, derived->formula};
-    g_string_append_printf(out, "  {%d, %u, steps_%u", derived->instance->id, derived->steps->len, i);
+    g_string_append_printf(out, "  {%d, %u, spinach_table_steps_%u", derived->instance->id, derived->steps->len, i);
     for (gsize w = 0; w < G_N_ELEMENTS(words); w++) {
       g_string_append(out, ", ");
       emit_quoted(out, words[w]);
@@ -331,8 +355,8 @@ static void emit_derived(const Emitter *emitter, GString *out) {
 static void emit_shared(const Emitter *emitter, GString *out) {
   guint cluster = emitter->schedule->clusters->len;
   emit_collector_includes(out, emitter->netlist);
-  GString *start = g_string_new("static void shared_start(void) {\n"),
-          *report = g_string_new("static void shared_report(void) {\n");
+  GString *start = g_string_new("static void spinach_start_shared(void) {\n"),
+          *report = g_string_new("static void spinach_report_shared(void) {\n");
   for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
     const Collector *c = emitter->netlist->collectors->pdata[i];
     if (!c->shared || c->of) continue;
@@ -344,15 +368,16 @@ static void emit_shared(const Emitter *emitter, GString *out) {
     const char *const words[] = {"init", "report"};
     for (int w = 0; w < 2; w++) {
       g_string_append_printf(
-          out, "static void shared_%s_%s(struct spinach_shared_%s *self, uint32_t spinach_id, const char *path) {",
+          out,
+          "static void spinach_shared_%s_%s(struct spinach_shared_%s *self, uint32_t spinach_id, const char *path) {",
           words[w], c->c_name, c->c_name);
       emit_body(out, codes[w]);
-      g_string_append_printf(w ? report : start, "  shared_%s_%s(spinach_shared_%s, %d, spinach_path(%d));\n", words[w],
-                             c->c_name, c->c_name, c->owner->id, c->owner->id);
+      g_string_append_printf(w ? report : start, "  spinach_shared_%s_%s(spinach_shared_%s, %d, spinach_path(%d));\n",
+                             words[w], c->c_name, c->c_name, c->owner->id, c->owner->id);
     }
     g_autofree char *point =
         g_strdup_printf("  spinach_shared_%s = spinach_cluster_state[%u];\n", c->c_name, cluster++);
-    g_string_insert(start, (gssize)strlen("static void shared_start(void) {\n"), point);
+    g_string_insert(start, (gssize)strlen("static void spinach_start_shared(void) {\n"), point);
   }
   g_string_append_printf(out, "%s}\n%s}\n", start->str, report->str);
   g_string_free(start, TRUE);
@@ -369,7 +394,7 @@ static guint emit_clusters(const Emitter *emitter, GString *out) {
       g_string_append_printf(out, "void %s_%s(void *);\n", name, words[w]);
     g_string_append_printf(out, "void %s_reset(void *, int32_t, uint64_t);\n", name);
   }
-  g_string_append(out, "static const spinach_cluster clusters[] = {\n");
+  g_string_append(out, "static const spinach_cluster spinach_table_clusters[] = {\n");
   guint count = emitter->schedule->clusters->len;
   for (guint i = 0; i < count; i++) {
     const char *name = emitter->kind_of[i]->name;
@@ -388,7 +413,7 @@ static guint emit_clusters(const Emitter *emitter, GString *out) {
 }
 
 static guint emit_skippers(const Emitter *emitter, GString *out) {
-  GString *table = g_string_new("static const spinach_skipper skippers[] = {\n");
+  GString *table = g_string_new("static const spinach_skipper spinach_table_skippers[] = {\n");
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
   guint count = 0;
   for (guint i = 0; emitter->skips && i < emitter->schedule->clusters->len; i++) {
@@ -421,7 +446,7 @@ static void emit_source(GString *out, const char *path, GHashTable *seen) {
 
 static void emit_sources(const Emitter *emitter, GString *out) {
   g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-  g_string_append(out, "static const char *const sources[] = {\n");
+  g_string_append(out, "static const char *const spinach_table_sources[] = {\n");
   for (guint i = 0; i < emitter->netlist->sources->len; i++)
     emit_source(out, emitter->netlist->sources->pdata[i], seen);
   for (guint i = 0; i < emitter->netlist->leaves->len; i++) {
@@ -432,23 +457,23 @@ static void emit_sources(const Emitter *emitter, GString *out) {
   g_string_append(out, "  NULL\n};\n");
 }
 
-char *emit_main(Emitter *emitter) {
-  const Netlist *netlist = emitter->netlist;
-  guint64 base = time_base(netlist);
-  if (emitter->check_only) return g_strdup("");
-  GString *out = g_string_new(NULL);
+void emit_front(const Emitter *emitter, GString *out) {
   emit_banner(emitter, out);
   emit_names(emitter, out);
   g_string_append(out, "#include \"lss/runtime/engine/machine.h\"\n");
+}
+
+void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
+  const Netlist *netlist = emitter->netlist;
+  guint64 base = time_base(netlist);
   g_autoptr(GHashTable) all = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < netlist->types->len; i++) g_hash_table_add(all, netlist->types->pdata[i]);
-  emit_types(out, netlist, all, NULL);
+  emit_types(out, netlist, all, already);
   emit_type_declarations(out, netlist, all);
   emit_descriptors(out, netlist);
   for (guint i = 0; i < emitter->kinds->len; i++) {
     const Kind *kind = emitter->kinds->pdata[i];
-    g_string_append(out, kind->structs);
-    g_string_append(out, "\n#line 1 \"generated\"\n");
+    if (!already) g_string_append_printf(out, "%s\n#line 1 \"generated\"\n", kind->structs);
     emit_layouts(out, kind);
   }
   emit_instances(emitter, out);
@@ -483,13 +508,22 @@ char *emit_main(Emitter *emitter) {
                          emit_jumps(emitter) ? "true" : "false", base, netlist->instances->len, parameters, constants,
                          netlist->clocks->len, netlist->connections->len, netlist->debug_views->len, clusters,
                          skippers);
-  g_string_append(out,
-                  "  instances, parameters, constants, clocks, connections, views, clusters, skippers, sources,\n");
-  g_string_append_printf(out,
-                         "  %s, %u, sleepers, spinach_join, spinach_wake, spinach_run, shared_start, shared_report, "
-                         "watches, records, waves, %u, derived, %s};\n",
-                         emit_observed(emitter) ? "spinach_observations" : "NULL", sleepers, netlist->derived->len,
-                         emit_counts_loops(emitter) ? "spinach_run_tracked, spinach_sleepings" : "NULL, NULL");
+  static const char *const tables[] = {"instances", "parameters", "constants", "clocks", "connections",
+                                       "views",     "clusters",   "skippers",  "sources"};
+  for (gsize i = 0; i < G_N_ELEMENTS(tables); i++) g_string_append_printf(out, "  spinach_table_%s,\n", tables[i]);
+  g_string_append_printf(
+      out,
+      "  %s, %u, spinach_table_sleepers, spinach_join, spinach_wake, spinach_run, spinach_start_shared, "
+      "spinach_report_shared, spinach_table_watches, spinach_table_records, spinach_table_waves, %u, "
+      "spinach_table_derived, %s};\n",
+      emit_observed(emitter) ? "spinach_observations" : "NULL", sleepers, netlist->derived->len,
+      emit_counts_loops(emitter) ? "spinach_run_tracked, spinach_sleepings" : "NULL, NULL");
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
+}
+
+char *emit_main(Emitter *emitter) {
+  GString *out = g_string_new(NULL);
+  emit_front(emitter, out);
+  emit_tables(emitter, out, NULL);
   return g_string_free(out, FALSE);
 }

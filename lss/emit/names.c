@@ -43,5 +43,5 @@ void emit_spec_banner(GString *out, const Kind *kind, guint spec) {
   g_string_append_printf(out, "\n// S%u is the code of", spec);
   for (guint leaf = 0; leaf < kind->cluster->leaves->len; leaf++)
     if (kind->spec_of[leaf] == (int)spec) g_string_append_printf(out, " i%u", leaf);
-  g_string_append(out, "; tables.c says where these are");
+  g_string_append(out, "; the tables say where these are");
 }

@@ -44,8 +44,8 @@ static void emit_probe_once(const Emitter *emitter, GString *out, const Kind *ki
 
 // What instances do when a parameter of theirs, by its place in the state, was set after a restore.
 static void emit_resets(GString *out, const Kind *kind) {
-  g_string_append(out, "void @K@_reset(@K@_state *s, int32_t instance, uint64_t parameter) {\n"
-                       "  (void)s, (void)instance, (void)parameter;\n");
+  g_string_append(out, "void @K@_reset(void *state, int32_t instance, uint64_t parameter) {\n"
+                       "  @K@_state *s = state;\n  (void)s, (void)instance, (void)parameter;\n");
   for (guint i = 0; i < kind->cluster->leaves->len; i++) {
     const Instance *leaf = kind->cluster->leaves->pdata[i];
     for (guint f = 0; f < leaf->functions->len; f++) {
@@ -66,7 +66,7 @@ void emit_once(const Emitter *emitter, GString *out, const Kind *kind) {
   static const char *const words[] = {
       [START] = "start", [FINISH] = "finish", [STATISTICS] = "statistics", [REPORT] = "report"};
   for (int occasion = START; occasion <= REPORT; occasion++) {
-    g_string_append_printf(out, "void @K@_%s(@K@_state *s) {\n  (void)s;\n", words[occasion]);
+    g_string_append_printf(out, "void @K@_%s(void *state) {\n  @K@_state *s = state;\n  (void)s;\n", words[occasion]);
     for (guint i = 0; i < kind->cluster->leaves->len; i++) emit_leaf_once(out, kind, i, (Occasion)occasion);
     for (guint i = 0; (occasion == START || occasion == REPORT) && i < kind->cluster->probes->len; i++)
       emit_probe_once(emitter, out, kind, i, (Occasion)occasion);

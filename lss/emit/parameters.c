@@ -84,14 +84,17 @@ int emit_runtime_parameters(const Emitter *emitter, GString *out) {
       group->target_count++;
     }
   }
-  GString *table = g_string_new("static const spinach_parameter parameters[] = {\n");
+  GString *table = g_string_new("static const spinach_parameter spinach_table_parameters[] = {\n");
   for (guint i = 0; i < keys->len; i++) {
     const char *key = keys->pdata[i];
     Group *group = g_hash_table_lookup(groups, key);
     const Parameter *p = group->outermost;
-    g_string_append_printf(out, "static const spinach_target targets_%u[] = {%s{-1, 0}};\n", i, group->targets->str);
-    g_string_append_printf(out, "static const char *const aliases_%u[] = {%sNULL};\n", i, group->aliases->str);
-    g_string_append_printf(out, "static const char *const former_%u[] = {%sNULL};\n", i, group->former->str);
+    g_string_append_printf(out, "static const spinach_target spinach_table_targets_%u[] = {%s{-1, 0}};\n", i,
+                           group->targets->str);
+    g_string_append_printf(out, "static const char *const spinach_table_aliases_%u[] = {%sNULL};\n", i,
+                           group->aliases->str);
+    g_string_append_printf(out, "static const char *const spinach_table_former_%u[] = {%sNULL};\n", i,
+                           group->former->str);
     const char *type = emit_runtime_type(p);
     const char *kind = !type ? "STRING" : !strcmp(type, "bool") ? "BOOL" : !strcmp(type, "double") ? "FLOAT" : "INT";
     g_string_append(table, "  {");
@@ -107,8 +110,9 @@ int emit_runtime_parameters(const Emitter *emitter, GString *out) {
     g_string_append_printf(table, "%s, %s, %s", string || real || !value->len ? "0" : value->str,
                            real && value->len ? value->str : "0", string && value->len ? value->str : "\"\"");
     emit_range(table, group, real);
-    g_string_append_printf(table, ", %s, %d, targets_%u, aliases_%u, former_%u},\n", group->initial ? "true" : "false",
-                           group->target_count, i, i, i);
+    g_string_append_printf(table,
+                           ", %s, %d, spinach_table_targets_%u, spinach_table_aliases_%u, spinach_table_former_%u},\n",
+                           group->initial ? "true" : "false", group->target_count, i, i, i);
     g_string_free(value, TRUE);
     g_string_free(group->targets, TRUE);
     g_string_free(group->aliases, TRUE);
@@ -122,7 +126,7 @@ int emit_runtime_parameters(const Emitter *emitter, GString *out) {
 
 int emit_constants(const Emitter *emitter, GString *out) {
   int count = 0;
-  g_string_append(out, "static const spinach_constant constants[] = {\n");
+  g_string_append(out, "static const spinach_constant spinach_table_constants[] = {\n");
   for (guint i = 0; i < emitter->netlist->instances->len; i++) {
     const Instance *instance = emitter->netlist->instances->pdata[i];
     for (guint k = 0; k < instance->parameters->len; k++) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define INLINE "static inline __attribute__((always_inline)) "
+#define INLINE "SPINACH_INLINE "
 
 // A function that stores into a written signal, once for lane 0 and once with a lane; overloading distinguishes a lane
 // from a value whatever commas the value has.

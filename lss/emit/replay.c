@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define INLINE "static inline __attribute__((always_inline)) "
+#define INLINE "SPINACH_INLINE "
 
 // ---- Which clusters --------------------------------------------------------------------------------------------
 
@@ -187,7 +187,7 @@ static guint emit_trace_rows(GString *out, const Kind *kind, guint leaf) {
     g_string_append_printf(out, "  {offsetof(@K@_state, i%u.%s), %zu, %zu, ", leaf, name, size,
                            emit_field_size(field) / size);
     if (emit_is_ring(field))
-      g_string_append_printf(out, "offsetof(@K@_state, i%u.spinach_next_%s)},\n", leaf, field->name);
+      g_string_append_printf(out, "offsetof(@K@_state, i%u.spinach_ring_%s)},\n", leaf, field->name);
     else
       g_string_append(out, "0},\n");
     count++;

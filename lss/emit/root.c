@@ -72,9 +72,7 @@ static void emit_steps(const Emitter *emitter, GString *out, bool tracked) {
   const Schedule *schedule = emitter->schedule;
   int root = (int)schedule->clusters->len - 1;
   for (guint c = 0; c < emitter->netlist->clocks->len; c++) {
-    g_string_append_printf(
-        out, "static inline __attribute__((always_inline)) void spinach_%s%u(@K@_state s[static restrict 1]) {\n", tick,
-        c);
+    g_string_append_printf(out, "SPINACH_INLINE void spinach_%s%u(@K@_state s[static restrict 1]) {\n", tick, c);
     for (guint i = 0; i < schedule->steps[c]->len; i++) {
       const Segment *segment = schedule->steps[c]->pdata[i];
       if (!segment->cluster->instance)

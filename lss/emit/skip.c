@@ -46,7 +46,7 @@ void emit_sleeper_functions(GString *out, const Kind *kind) {
 }
 
 guint emit_sleepers(const Emitter *emitter, GString *out) {
-  GString *table = g_string_new("static const spinach_sleeper sleepers[] = {\n");
+  GString *table = g_string_new("static const spinach_sleeper spinach_table_sleepers[] = {\n");
   guint count = 0;
   for (guint i = 0; emitter->debug && i < emitter->netlist->leaves->len; i++) {
     const Instance *leaf = emitter->netlist->leaves->pdata[i];
@@ -91,7 +91,9 @@ void emit_skipping(GString *out, Kind *kind) {
   g_autoptr(GPtrArray) clocks = emit_cluster_clocks(cluster);
   for (guint c = 0; c < clocks->len; c++) {
     g_string_append_printf(out,
-                           "uint64_t @K@_next_event%u(const @K@_state *s) {\n  uint64_t first = UINT64_MAX, one;\n", c);
+                           "uint64_t @K@_next_event%u(const void *state) {\n  const @K@_state *s = state;\n"
+                           "  (void)s;\n  uint64_t first = UINT64_MAX, one;\n",
+                           c);
     for (guint i = 0; i < cluster->leaves->len; i++) {
       Instance *leaf = cluster->leaves->pdata[i];
       for (guint k = 0; k < leaf->functions->len; k++) {
@@ -103,7 +105,10 @@ void emit_skipping(GString *out, Kind *kind) {
                                kind->spec_of[i], f->name, i);
       }
     }
-    g_string_append_printf(out, "  return first;\n}\nvoid @K@_skip%u(@K@_state *s, uint64_t n) {\n", c);
+    g_string_append_printf(out,
+                           "  return first;\n}\nvoid @K@_skip%u(void *state, uint64_t n) {\n"
+                           "  @K@_state *s = state;\n  (void)s, (void)n;\n",
+                           c);
     for (guint i = 0; i < cluster->leaves->len; i++) {
       Instance *leaf = cluster->leaves->pdata[i];
       const Spec *spec = kind->specs->pdata[kind->spec_of[i]];

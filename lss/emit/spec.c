@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define INLINE "static inline __attribute__((always_inline)) "
+#define INLINE "SPINACH_INLINE "
 
 Function *emit_find_function(const Instance *instance, FunctionKind kind) {
   for (guint i = 0; i < instance->functions->len; i++) {

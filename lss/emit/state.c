@@ -27,7 +27,9 @@ static void emit_fields(GString *out, const Instance *instance, StateKind kind) 
     if (field->kind != kind) continue;
     g_autofree char *name = emit_field_name(field);
     emit_field(out, name, field->type, field->dimensions);
-    if (emit_is_ring(field)) g_string_append_printf(out, "  uint32_t spinach_next_%s;\n", field->name);
+    if (emit_is_ring(field))
+      g_string_append_printf(out, "  struct {\n    spinach_ring ring;\n    uint64_t laps[%d];\n  } spinach_ring_%s;\n",
+                             MAX(g_array_index(field->dimensions, int, 0), 1), field->name);
   }
 }
 
@@ -72,10 +74,10 @@ void emit_traces(GString *out, const Instance *instance) {
   for (guint i = 0; i < instance->state->len; i++) {
     const StateField *field = instance->state->pdata[i];
     if (field->kind != STATE_TRACE) continue;
-    g_autofree char *next = g_strdup_printf(", self->spinach_next_%s", field->name);
+    g_autofree char *ring = g_strdup_printf(", self->spinach_ring_%s", field->name);
     g_string_append_printf(out, "#define SP_note_%s(...) %s(self->spinach_trace_%s%s, __VA_ARGS__)\n", field->name,
                            emit_is_ring(field) ? "SP_NOTE_RING" : "SP_NOTE", field->name,
-                           emit_is_ring(field) ? next : "");
+                           emit_is_ring(field) ? ring : "");
   }
 }
 

@@ -24,9 +24,10 @@ handler(commit) {
   for (int i = 0; i < width(done); i++) enable(done, i, enabled(in));
 }
 
-static inline void remember(self_t *self, uint32_t pc, uint32_t word) {
+static inline void remember(self_t *self, uint32_t pc) {
   note(pc, pc);
-  note(history, (core_retired){.pc = pc, .word = word});
+  if (pc != self->following) note(history, (core_jump){.behind = self->following, .to = pc});
+  self->following = pc + 4 * (uint32_t)param(words);
 }
 
 phase_end() {
@@ -35,7 +36,7 @@ phase_end() {
   if (__builtin_expect((c & (control_word_of_annulled(true) | control_word_of_trap(~0))) != 0, false)) {
     if (control_word_annulled(c)) return;
     const trap_cause trap = control_word_trap(c);
-    if (trap >= trap_cause_syscall) remember(self, data(in).pc, data(in).word); /* for the report */
+    if (trap >= trap_cause_syscall) remember(self, data(in).pc); /* for the report */
     if (trap == trap_cause_unaligned || trap == trap_cause_access)
       sim_error("%s: address 0x%08x, pc 0x%08x, instruction 0x%08x", core_trap_text(trap), (unsigned)data(in).value,
                 (unsigned)data(in).pc, (unsigned)data(in).word);
@@ -43,7 +44,7 @@ phase_end() {
       sim_error("%s: pc 0x%08x, instruction 0x%08x", core_trap_text(trap), (unsigned)data(in).pc,
                 (unsigned)data(in).word);
   }
-  remember(self, data(in).pc, data(in).word);
+  remember(self, data(in).pc);
   count(instructions);
   event(retire, data(in).pc, data(in).word, data(in).value, (uint8_t)control_word_dest(c));
   const uint32_t number = call(marker, data(in).word);

@@ -54,7 +54,7 @@ phase_end() {
   }
   if (transferred(out)) {
     self->count--;
-    self->head = self->head + 1 == param(depth) ? 0 : self->head + 1;
+    self->head = self->count == 0 || self->head + 1 == param(depth) ? 0 : self->head + 1;
   }
   if (flushing) self->count = 0;
   if (transferred(in)) {

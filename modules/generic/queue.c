@@ -16,8 +16,8 @@ phase_end() {
     count(full_cycles);
   }
   if (transferred(out)) {
-    self->head = self->head + 1 == param(depth) ? 0 : self->head + 1;
     self->count--;
+    self->head = self->count == 0 || self->head + 1 == param(depth) ? 0 : self->head + 1;
   }
   if (self->count > self->most) report(peak, self->most = self->count);
 }

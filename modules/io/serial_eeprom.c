@@ -1,5 +1,6 @@
 /* serial_eeprom.c: a memory on two lines; see serial_eeprom.lss. */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/device_time.h"

@@ -39,12 +39,21 @@ handler(reply) {
   send_if(in_reply, SEEN(reply_filled[slot]), self->reply[slot]);
 }
 
+/* Nothing is in either ring: they begin anew, so that what repeats itself comes to the same slots.  A slot for a
+ * request is not filled again before it has been filled and freed since, so that it does not matter when it was freed
+ * before. */
+static void empty(self_t *self) {
+  self->request_tail = self->request_head = 0;
+  self->reply_tail = self->reply_head = 0;
+}
+
 phase_end(in) {
   if (some(in_reply) && transferred(in_reply)) {
     self->reply_head = self->reply_head + 1 == param(outstanding) ? 0 : self->reply_head + 1;
     self->replied--;
     self->in_flight--;
     set_stamp(left, 0);
+    if (self->in_flight == 0) empty(self);
   }
   if (transferred(in_request)) {
     uint32_t slot = self->request_tail;

@@ -140,9 +140,10 @@ static __attribute__((noinline)) void forget_snoop_hit(self_t *self) {
 // The target's reply to the oldest request was delivered.
 static inline void complete(self_t *self) {
   if (self->waiting <= 0) return;
-  if (width(notify)) self->notified = self->notifications[self->oldest];
-  self->oldest = self->oldest + 1 == param(outstanding) ? 0 : self->oldest + 1;
   self->waiting--;
+  if (!width(notify)) return;
+  self->notified = self->notifications[self->oldest];
+  self->oldest = self->waiting == 0 || self->oldest + 1 == param(outstanding) ? 0 : self->oldest + 1;
 }
 
 // The barrier at a target ends with its reply; behind the last one, the requester gets its own.

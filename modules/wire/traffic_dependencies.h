@@ -5,6 +5,7 @@
 #define TRAFFIC_DEPENDENCIES_H
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lss/runtime/text/number.h"

@@ -241,3 +241,17 @@ def test_without_an_editor_lines_are_plain(chain, tmp_path):
     (tmp_path / "libedit.so.2").touch()
     shown = type_in(chain, "cycle 3\ncycle 4\nquit\n", LD_LIBRARY_PATH=str(tmp_path))
     assert shown.count("there is no libedit.so.2") == 1 and "> 7 ns, cycle 7 of clk\n" in shown
+
+
+def test_registers_are_shown_with_what_their_bits_are_called(build_sim, talk):
+    bank = """import register_types;
+const TABLE = [{ name = "control", offset = 0, reset = 0x1d }, { name = "state", offset = 8, reset = 2 }, { name = "count", offset = 4, reset = 7 }];
+const BITS = [{ name = "enable", mask = 1 }, { name = "stop", mask = 2 }, { name = "step", mask = 12 }];
+instance r : memory_source; instance bank : register_bank { registers = TABLE; }; r.memory -> bank.in["r"];
+debug memory { 0 .. 1023 = bank.file : with_fields(TABLE, [{ register = "control", fields = BITS }, { register = "state", fields = BITS }]); }
+debug other { 0x8000 .. 0x83ff = bank.file : TABLE; }"""
+    out, err, _ = talk(build_sim(bank), "registers", "registers c*", "set bank.file[0] = 0", "registers bank.control", "registers stat")
+    control, state, count = "bank.control 0x0000001d enable|step=0x3|0x10", "bank.state 0x00000002 stop", "bank.count 0x00000007"
+    lines = [" ".join(line.split()) for line in out.splitlines() if line.startswith("bank.")]
+    assert lines == [control, state, count, control, count, "bank.control 0x00000000 0x0"]
+    assert 'no register has a name that matches "stat"' in out and not err

@@ -164,18 +164,19 @@ def test_what_was_written_stays(machine, firmware, debugged) -> None:
 def test_monitor(machine, firmware, debugged, run_sim, tmp_path) -> None:
     gdb = debugged(machine("single"), "--program", firmware("hello")).remote()
     for command in gdb.monitor("help").splitlines():
-        assert command.split()[0] in ("print", "set", "statistics", "where", "break", "frames", "checkpoint", "help")
+        assert command.split()[0] in ("print", "set", "statistics", "registers", "where", "break", "frames", "checkpoint", "help")
     assert gdb.monitor("frames") == "nothing in this machine receives or sends frames\n"
     assert "did you mean" in gdb.monitor("print core.writeback.pcc")
     assert gdb.monitor("print /x core.fetcher.pc") == "0x00000000\n"
     assert gdb.monitor("print core.fetcher.phase") == "request\n"
-    assert "has elements 0 to 31" in gdb.monitor("print core.writeback.history[30..40]")
+    assert "has elements 0 to 63" in gdb.monitor("print core.writeback.history[60..70]")
     assert gdb.monitor("break core.writeback.instructions >= 100") == ""
     gdb.ask("c")
     assert gdb.monitor("print core.writeback.instructions") == "100\n"
     assert "core.writeback.instructions = 100 instructions" in gdb.monitor("statistics core.writeback")
     assert "no instance" in gdb.monitor("statistics nothing")
-    assert gdb.monitor("set core.writeback.history[0] = {pc=1 word=2}") == "" and gdb.monitor("print core.writeback.history[0]") == "{pc=1 word=2}\n"
+    assert gdb.monitor("registers x") == 'no register has a name that matches "x"\n'
+    assert gdb.monitor("set core.writeback.history[0] = {behind=1 to=2}") == "" and gdb.monitor("print core.writeback.history[0]") == "{behind=1 to=2}\n"
     assert gdb.monitor("set core.fetcher.pc") == "set PATH.STATE = VALUE\n" and "name one of them" in gdb.monitor("set core.writeback.history = 1")
     assert gdb.monitor("set core.fetcher.phase = nowhere") != "" and "there is no command" in gdb.monitor("jump")
     assert gdb.monitor("checkpoint point") == ""

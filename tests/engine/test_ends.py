@@ -15,7 +15,7 @@ import pytest
 PIPE = 'instance p : source;  instance k : sink { record = "items.txt"; };  p.out -> k.in : uint32;\n'
 # Its C never returns.
 UNRESPONSIVE = "module unresponsive { runtime parameter abort = false : bool; inport in : uint32; always in.ack; phase_end; }\n"
-UNRESPONSIVE_C = "phase_end() { if (param(abort)) abort(); for (volatile int i = 0; i >= 0;) { } }\n"
+UNRESPONSIVE_C = "#include <stdlib.h>\nphase_end() { if (param(abort)) abort(); for (volatile int i = 0; i >= 0;) { } }\n"
 UNRESPONSIVE_MACHINE = (
     'instance p : source;  instance s : sink { record = "items.txt"; };  instance t : tee;  instance x : unresponsive;\n'
 )

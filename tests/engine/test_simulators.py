@@ -264,6 +264,7 @@ def test_partial_handlers_reach_their_fixed_point(build, run_sim):
         assert "x[0]: out[0].data is still unknown at the end of the cycle" in done.err
 
 
+@pytest.mark.optimised
 def test_identical_clusters_share_their_code(lss, tmp_path):
     (tmp_path / "m.lss").write_text(
         """
@@ -288,6 +289,32 @@ def test_identical_clusters_share_their_code(lss, tmp_path):
         instance, code = short.split()
         assert re.search(rf"^// {code} is the code of(?: i\d)* {instance}\b", unit, re.MULTILINE)
     assert "f[" not in unit
+
+
+@pytest.mark.parametrize(("options", "files"), [([], ["root_0.c", "tables.c"]), (["-O0"], ["root_0.c"])])
+@pytest.mark.optimised
+def test_a_small_machine_is_few_units(options: list[str], files: list[str], lss, run_sim, tmp_path: Path) -> None:
+    """Whatever its modules call what is theirs."""
+    (tmp_path / "m.lss").write_text('module m { stat uint64 n "cycles"; init; phase_end; }\ninstance a : m;\n')
+    (tmp_path / "m.c").write_text("""#include "m.h"
+#define views 1
+static const uint64_t clocks[] = {CLOCKS};
+enum { instances = 2, parameters };
+init() { report(n, instances + parameters); }
+phase_end() { count(n, clocks[views]); }
+""")
+    (tmp_path / "m.h").write_text("#define CLOCKS 3, 7\n#define sources 5\n#define names(x) x\n")
+    lss("build", *options, "m.lss", "-o", "m", "--keep", "kept")
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == files
+    assert run_sim(tmp_path / "m", "--cycles", "10").value("a", "n") == 5 + 10 * 7
+
+
+def test_lines_of_c_are_there_for_a_debugger(lss, monkeypatch, tmp_path: Path) -> None:
+    (tmp_path / "m.lss").write_text("instance s : source; instance k : sink; s.out -> k.in : uint32;")
+    for flags in ("-O0", "-O0 -gdwarf-4"):
+        monkeypatch.setenv("LSS_CFLAGS", flags)
+        lss("build", "m.lss", "-o", "m")
+        assert (b".debug_line\0" in (tmp_path / "m").read_bytes()) == ("-g" in flags)
 
 
 def test_the_schedule_names_lanes_by_their_keys(lss, tmp_path: Path) -> None:

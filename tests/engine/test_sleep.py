@@ -1,5 +1,7 @@
 """Clusters of instances that sleep while they would only repeat themselves: release builds let them, debug builds do not."""
 
+import re
+
 import pytest
 
 
@@ -125,3 +127,53 @@ def test_no_change_behind_a_crossing_is_jumped_over(build_sim, run_sim, tmp_path
             run_sim(build_sim(machine, "-I", tmp_path, *options), "--time", "50 us")
             taken.append((tmp_path / "items.txt").read_text())
         assert taken[0] == taken[1] and taken[0].count("\n") > 5, (a, b)
+
+
+BLINKER = """module blinker { outport out : bool;  state { bool lit; instant turn; }  phase_start -> out.data;  phase_end;  next_event; }
+module watcher { inport in : bool;  always in.ack;  state { bool was; }  stat uint64 turns "turns";  phase_end;  next_event; }
+"""
+BLINKER_C = """phase_start() { send(out, self->lit); }
+phase_end() {
+  if (until(turn)) return;
+  self->lit = !self->lit;
+  set_until(turn, 50);
+}
+next_event() { return after(until(turn)); }
+"""
+WATCHER_C = """phase_end() {
+  if (data(in) != self->was) count(turns);
+  self->was = data(in);
+}
+next_event() { return never(); }
+"""
+
+
+def test_a_number_that_is_always_shown_keeps_nobody_awake(build_sim, run_sim, tmp_path):
+    """What is shown to a group in every cycle wakes it only when it is another number."""
+    for module, code in zip(BLINKER.splitlines(), (BLINKER_C, WATCHER_C), strict=True):
+        name = module.split()[1]
+        (tmp_path / f"{name}.lss").write_text(module)
+        (tmp_path / f"{name}.c").write_text(code)
+    machine = """
+        module lane {
+          inport in : bool;
+          instance w : watcher;  in -> w.in;
+          instance none : source { count = 0; };  instance p[6] : pipe;  instance k : sink;   // enough for code of its own
+          none.out -> p[0].in : uint32;
+          for (i = 1; i < 6; i = i + 1) { p[i - 1].out -> p[i].in; }
+          p[5].out -> k.in;
+        }
+        instance b : blinker;  instance lanes[2] : lane;  instance t : tee;
+        b.out -> t.in;
+        for (i = 0; i < 2; i = i + 1) { t.out -> lanes[i].in; }
+        instance busy : source;  instance last : sink;
+        busy.out -> last.in : uint32;
+        """
+    simulator = build_sim(machine, "-I", tmp_path)
+    checked = run_sim(simulator, "--cycles", "10000", "--check-replay")
+    slept = int(re.search(r"checked as well: (\d+) cycles of clusters that slept", checked.err)[1])
+    assert slept > 15_000
+    assert checked.value("lanes[1].w", "turns") == 200
+    assert checked.stats["statistics"] == run_sim(simulator, "--cycles", "10000").stats["statistics"]
+    debug = run_sim(build_sim(machine, "-I", tmp_path, "--debug"), "--cycles", "10000")
+    assert checked.stats["statistics"] == debug.stats["statistics"]

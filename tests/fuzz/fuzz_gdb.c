@@ -119,7 +119,7 @@ const spinach_machine spinach_machine_table = {.file = "fuzz.lss",
 
 const char *spinach_run_begin(void) {
   if (spinach_cycles(0) >= CYCLES) return "all cycles were simulated";
-  spinach_advance_begin(0, CYCLES, UINT64_MAX, 64, false);
+  spinach_advance_begin(0, CYCLES, UINT64_MAX, (struct spinach_slice){64, 64}, false);
   return NULL;
 }
 

@@ -184,11 +184,40 @@ def test_a_program_for_a_newer_set_is_refused_by_the_machine(cores: dict[str, Pa
 
 
 def test_the_report_shows_registers_and_what_ran(cores: dict[str, Path], tmp_path: Path):
-    """More than 32 instructions run, so the list must begin with the oldest that is remembered."""
-    loop = "addiu $t0, $zero, 20\n1: addiu $t0, $t0, -1\nbne $t0, $zero, 1b\nlui $t1, 0xabcd\nX: break 5\n"
+    """A loop of a hundred instructions passed a thousand times hides neither what was before nor how often it was passed."""
+    body = "".join(f"addiu $t1, $t1, {n}\n" for n in range(97))
+    loop = f"addiu $t0, $zero, 1000\n1: addiu $t0, $t0, -1\n{body}bne $t0, $zero, 1b\nnop\nlui $t1, 0xabcd\nX: break 5\n"
     report = run(cores["big-prijoff"], assemble(loop, tmp_path / "x.elf", True, "device")).stderr.decode()
     assert "r8  00000000 abcd0000 00000000" in report, report
-    listed = [line.split() for line in report.splitlines() if re.match(r" +[0-9a-f]{8}  ", line)]
-    assert len(listed) == 32 and listed[-1][:3] == ["00400010", "break", "5"], report
-    assert [words[0] for words in listed[-4:]] == ["00400004", "00400008", "0040000c", "00400010"], report
+    lines = report[report.index("how it came here") :].splitlines()[1:]
+    assert lines[0].split()[0] == "00400000" and lines[1].strip() == "1000 times:", report
+    assert lines[2].startswith("      00400004 to 00400118, 70 instructions"), report
+    assert lines[3].split()[:2] == ["0040011c", "addiu"] and lines[32].split()[:2] == ["00400190", "nop"], report
+    assert lines[33].split()[:2] == ["00400194", "lui"] and lines[34].split()[:3] == ["00400198", "break", "5"], report
     assert "<X+0x0> x.s:" in report
+
+
+def test_the_report_shows_loops_that_call(cores: dict[str, Path], tmp_path: Path):
+    """What a lap consists of, in order, the one that is not over yet, and the loop around it."""
+    text = """
+addiu $s0, $zero, 2
+outer: addiu $t0, $zero, 50
+top: addiu $t0, $t0, -1
+jal f
+nop
+bne $t0, $zero, top
+nop
+addiu $s0, $s0, -1
+bne $s0, $zero, outer
+nop
+break
+f: jr $ra
+nop
+"""
+    report = run(cores["big-prijoff"], assemble(text, tmp_path / "x.elf", True, "device")).stderr.decode()
+    lines = report[report.index("how it came here") :].splitlines()[1:]
+    ways = [(line.split()[0], line.split()[1] == "times:") for line in lines if re.match(r" +(\d+ times:|[0-9a-f]{8}  )", line)]
+    lap = [f"{pc:08x}" for pc in (0x400008, 0x40000C, 0x400010, 0x40002C, 0x400030, 0x400014, 0x400018)]
+    end = [*lap, "0040001c", "00400020", "00400024"]
+    assert [pc for pc, _ in ways][-len(lap) - len(end) - 2 :] == ["49", *lap, *end, "00400028"], report
+    assert [pc for pc, loop in ways if loop] == ["49", "49"], report

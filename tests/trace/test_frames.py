@@ -9,10 +9,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 
 from harness.trace import frames, timeline
 from harness.trace.events import Events
+from tests.trace import perfetto_wire
 
 
 @pytest.fixture(scope="module")
@@ -111,24 +111,22 @@ def test_table_and_json(recorded: Path, build_dir: Path, lives) -> None:
 def test_timeline_has_all_of_it(recorded: Path, build_dir: Path, lives) -> None:
     done = harness(recorded, build_dir, "timeline", "run.trace", "-o", "run.perfetto")
     assert done.returncode == 0, done.stderr
-    trace = Trace()
-    trace.ParseFromString((recorded / "run.perfetto").read_bytes())
-    names = {p.track_descriptor.uuid: p.track_descriptor.name for p in trace.packet if p.HasField("track_descriptor")}
-    parents = {p.track_descriptor.uuid: names.get(p.track_descriptor.parent_uuid) for p in trace.packet if p.HasField("track_descriptor")}
+    shown = perfetto_wire.read((recorded / "run.perfetto").read_bytes())
+    names = {track.uuid: track.name for track in shown.tracks.values()}
+    parents = {track.uuid: names.get(track.parent) for track in shown.tracks.values()}
     stacks, spent, instants, whole, slices = defaultdict(list), Counter(), Counter(), Counter(), defaultdict(list)
-    for packet in trace.packet:
-        if not packet.HasField("track_event"):
-            continue
-        event, track = packet.track_event, packet.track_event.track_uuid
-        if event.type == TrackEvent.TYPE_SLICE_BEGIN:
-            stacks[track].append((event.name, packet.timestamp))
+    for event in shown.events:
+        track = event.track
+        if event.kind == perfetto_wire.SLICE_BEGIN:
+            stacks[track].append((event.name, event.ns))
             whole[parents[track]] += 1
-        elif event.type == TrackEvent.TYPE_SLICE_END:
+        elif event.kind == perfetto_wire.SLICE_END:
             name, begin = stacks[track].pop()
-            assert packet.timestamp >= begin
-            spent[names[track], name] += packet.timestamp - begin
-            slices[names[track].split()[0], name.split()[0]].append((begin, packet.timestamp))
+            assert event.ns >= begin
+            spent[names[track], name] += event.ns - begin
+            slices[names[track].split()[0], name.split()[0]].append((begin, event.ns))
         else:
+            assert event.kind == perfetto_wire.INSTANT
             instants[names[track], event.name] += 1
     assert not any(stacks.values()) and set(parents.values()) == {"", None, "processors", "devices", "frames"} - {""}
     assert whole["frames"] == len(lives)

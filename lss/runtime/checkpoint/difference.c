@@ -13,7 +13,7 @@ static const spinach_machine *const machine = &spinach_machine_table;
 static uint64_t compare_field(const char *path, const spinach_field *field, uint8_t *first, uint8_t *second) {
   const uint64_t count = spinach_field_elements(field), size = field->type->size;
   uint64_t differ = 0;
-  if (spinach_type_is_dense(field->type) && !field->next_offset &&
+  if (spinach_type_is_dense(field->type) && !field->ring_offset &&
       memcmp(first + field->offset, second + field->offset, count * size) == 0)
     return 0;
   for (uint64_t i = 0; i < count; i++) {

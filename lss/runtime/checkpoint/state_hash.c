@@ -15,7 +15,7 @@ static GString *noted;
 
 static void add_field(GChecksum *sum, uint8_t *state, const spinach_field *field) {
   const uint64_t count = spinach_field_elements(field), size = field->type->size;
-  if (spinach_type_is_dense(field->type) && !field->next_offset) {
+  if (spinach_type_is_dense(field->type) && !field->ring_offset) {
     g_checksum_update(sum, state + field->offset, (gssize)(count * size));
     return;
   }

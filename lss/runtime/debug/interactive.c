@@ -9,6 +9,7 @@
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/line_editor.h"
 #include "lss/runtime/debug/state_commands.h"
+#include "lss/runtime/observe/device_registers.h"
 #include "lss/runtime/observe/print.h"
 #include "lss/runtime/observe/trigger.h"
 #include "lss/runtime/text/pattern.h"
@@ -259,6 +260,12 @@ static void do_where(const char *words) {
   say_where();
 }
 
+static void do_registers(const char *words) {
+  g_autoptr(GString) text = g_string_new(NULL);
+  spinach_registers_append(text, words);
+  fputs(text->str, stdout);
+}
+
 static void do_quit(const char *words) {
   (void)words;
   ended = "ended by its user";
@@ -281,6 +288,7 @@ static const struct {
      NOTHING},
     {"where", "", "the time, and what each processor has executed last", do_where, NOTHING},
     {"print", "NAME", "states: a name, a range a.b[0..63], a pattern a.*", do_print, A_STATE},
+    {"registers", "[PATTERN]", "device registers, and what their bits are called", do_registers, NOTHING},
     {"set", "PATH.STATE = VALUE", "changes a state", do_set, A_SETTING},
     {"list", "[PATTERN]", "the states of instances", do_list, AN_INSTANCE},
     {"events", "[PATTERN]", "the events of instances", do_events, AN_INSTANCE},

@@ -11,6 +11,7 @@
 #include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/state_commands.h"
+#include "lss/runtime/observe/device_registers.h"
 #include "lss/runtime/observe/statistics.h"
 #include "lss/runtime/text/names.h"
 #include "lss/runtime/text/pattern.h"
@@ -120,6 +121,7 @@ static const char HELP[] =
     "print [/x] PATH.STATE[FIRST..LAST]  a state, as its type is written, or in hexadecimal\n"
     "set PATH.STATE = VALUE              changes it; the past is forgotten\n"
     "statistics [PATTERN]                all statistics, or those of instances: cpu[0].**\n"
+    "registers [PATTERN]                 device registers, and what their bits are called\n"
     "where                               the time, and what each processor executes next\n"
     "break CONDITION                     stops when it comes true: PATH.STATE >= N, event(PATH.EVENT), marker(N)\n"
     "break                               no more of these\n"
@@ -141,6 +143,8 @@ char *monitor_command(const char *command, GPtrArray *wanted) {
     print_statistics(out, words);
   else if (!strcmp(verb, "where"))
     print_where(out);
+  else if (!strcmp(verb, "registers"))
+    spinach_registers_append(out, words);
   else if (!strcmp(verb, "break"))
     break_when(out, words, wanted);
   else if (!strcmp(verb, "frames"))

@@ -389,10 +389,13 @@ static uint64_t next_look(int32_t fastest) {
 
 struct spinach_advancing spinach_advancing;
 
-void spinach_advance_begin(int32_t clock, uint64_t cycle_limit, uint64_t until, uint64_t slice, bool endless) {
+void spinach_advance_begin(int32_t clock, uint64_t cycle_limit, uint64_t until, struct spinach_slice slice,
+                           bool endless) {
+  const uint64_t most = cycle_limit - cycles[clock];
   spinach_advancing = (struct spinach_advancing){
       .clock = clock,
-      .end = cycles[clock] + slice < cycle_limit ? cycles[clock] + slice : cycle_limit,
+      .end = slice.cycles < most ? cycles[clock] + slice.cycles : cycle_limit,
+      .loops_end = slice.in_loops < most ? cycles[clock] + slice.in_loops : cycle_limit,
       .until = until,
       .quiet = 1,
       .endless = endless,
@@ -447,7 +450,7 @@ static bool choose_piece(struct spinach_advancing *a) {
 static void leave_out_loops(struct spinach_advancing *a) {
   const int32_t fastest = spinach_fastest_clock();
   const uint64_t now = earliest();
-  uint64_t limit = instant_after(a->clock, a->end - cycles[a->clock] - 1);
+  uint64_t limit = instant_after(a->clock, a->loops_end - cycles[a->clock] - 1);
   if (a->until < limit) limit = a->until;
   // Where it is looked for idle time does not depend on what is left out.
   if (machine->skipper_count && machine->jumps && a->quiet < LOOK) limit = now;
@@ -460,7 +463,7 @@ static void leave_out_loops(struct spinach_advancing *a) {
   a->stop = a->end;
   a->before = a->until;
   if (machine->skipper_count && next_look(fastest) < a->before) a->before = next_look(fastest);
-  a->within = earliest() < a->before && !is_time_to_look(fastest);
+  a->within = cycles[a->clock] < a->end && earliest() < a->before && !is_time_to_look(fastest);
 }
 
 void spinach_advance_step(bool one_instant) {

@@ -26,7 +26,7 @@ typedef struct {
   spinach_state_kind kind;
   bool statistic;
   bool gauge;           // a statistic of which no difference between two instants can be taken
-  uint64_t next_offset; // of a ring: a uint32_t, the index of its oldest element; else 0
+  uint64_t ring_offset; // of a ring: a spinach_ring (ring.h); else 0
 } spinach_field;
 
 typedef struct {
@@ -135,7 +135,14 @@ typedef struct {
 
 typedef struct {
   const char *name;
+  uint32_t mask; // one bit, or several side by side
+} spinach_debug_bits;
+
+typedef struct {
+  const char *name;
   int64_t offset; // in its region
+  uint32_t bit_count;
+  const spinach_debug_bits *bits;
 } spinach_debug_name;
 
 // A state field that processors find at the addresses from `first` to `last`, again and again if they are more than it
@@ -279,11 +286,16 @@ void spinach_reseed(void); // everything random, from spinach_seed
 // Lets instances follow a parameter that was set anew in a restored state.
 void spinach_parameter_reset(const spinach_parameter *parameter);
 // An advance: until `clock` has done so many cycles in all, or now() reaches `until`, or somebody stops the run, or, at
-// a boundary between instants, `slice` cycles of that clock have passed.  It consists of steps, between which it can be
-// left, looked at, and gone on with: what it does does not depend on how it is cut.
+// a boundary between instants, so many cycles of that clock have passed as its slice has.  It consists of steps,
+// between which it can be left, looked at, and gone on with: what it does does not depend on how it is cut.
+struct spinach_slice {
+  uint64_t cycles;   // as long as they are stepped
+  uint64_t in_loops; // where whole loops are left out, which takes no time: at least as many
+};
 struct spinach_advancing {
   int32_t clock;
   uint64_t end, until;   // where it ends: cycles of `clock`, an instant
+  uint64_t loops_end;    // likewise, where whole loops are left out
   uint64_t stop, before; // where the present piece ends: likewise
   uint64_t quiet;        // cycles that pass before it is looked again for idle time to skip
   bool endless;          // nothing bounds the run
@@ -293,7 +305,7 @@ struct spinach_advancing {
   bool nothing_left;     // it is endless, and nothing can happen any more
 };
 extern struct spinach_advancing spinach_advancing;
-void spinach_advance_begin(int32_t clock, uint64_t cycles, uint64_t until, uint64_t slice, bool endless);
+void spinach_advance_begin(int32_t clock, uint64_t cycles, uint64_t until, struct spinach_slice slice, bool endless);
 void spinach_advance_begin_step(bool endless); // one instant, without a jump over idle time
 // A step: of a whole piece, or of one instant.
 void spinach_advance_step(bool one_instant);

@@ -100,15 +100,25 @@ const char *spinach_run_end_stuck(const char *text) {
   return spinach_error_text;
 }
 
+// Cycles to the last look before there may have been no progress for too long.
+static uint64_t surely_progressing(const spinach_options *options) {
+  const uint64_t timeout = spinach_ticks(options->watchdog), stuck = spinach_passing->last_progress + timeout;
+  if (!timeout || stuck < timeout) return UINT64_MAX;
+  const uint64_t cycles = spinach_cycles(options->clock), period = machine->clocks[options->clock].period;
+  const uint64_t last = cycles + (stuck > spinach_time.now ? (stuck - spinach_time.now) / period : 0);
+  return last - last % SLICE > cycles ? last - last % SLICE - cycles : 0;
+}
+
 // Cycles until a checkpoint or a hash is due, at most to the next multiple of SLICE: there, wherever the run began or
 // was interrupted, it is looked whether there is progress.
-static uint64_t slice(const spinach_options *options) {
-  if (spinach_trace_active()) return 1;
+static struct spinach_slice slice(const spinach_options *options) {
+  if (spinach_trace_active()) return (struct spinach_slice){1, 1};
   const uint64_t cycles = spinach_cycles(options->clock), saved = options->checkpoint_every;
-  uint64_t most = SLICE - cycles % SLICE;
-  if (saved) most = MIN(most, saved - cycles % saved);
-  if (options->state_hashes) most = MIN(most, options->state_hash_every - cycles % options->state_hash_every);
-  return most;
+  uint64_t kept = UINT64_MAX;
+  if (saved) kept = saved - cycles % saved;
+  if (options->state_hashes) kept = MIN(kept, options->state_hash_every - cycles % options->state_hash_every);
+  const uint64_t looked = SLICE - cycles % SLICE, progressing = surely_progressing(options);
+  return (struct spinach_slice){MIN(kept, looked), MIN(kept, MAX(looked, progressing))};
 }
 
 // A checkpoint or a hash that is due is written; on failure the run has an error.

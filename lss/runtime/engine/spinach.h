@@ -4,6 +4,7 @@
 #define SPINACH_H
 
 #include "lss/runtime/engine/gate.h"
+#include "lss/runtime/engine/ring.h"
 #include "lss/runtime/files/stream.h"
 #include "lss/runtime/replay/replay.h"
 #include "lss/runtime/text/type.h"
@@ -87,6 +88,13 @@ const char *spinach_connection_path(uint32_t id); // "arb.in[1]"
 void spinach_enter(uint32_t id);                  // the instance whose init or finish runs, in its domain
 extern jmp_buf spinach_escape;                    // out of a finish function, after an error in it
 uint64_t ticks_per_second(void);
+
+// Of what generated code makes one function of: where nothing is optimised, calls are compiled sooner.
+#ifdef __OPTIMIZE__
+#define SPINACH_INLINE static inline __attribute__((always_inline))
+#else
+#define SPINACH_INLINE static inline
+#endif
 
 // Of the functions that step clusters: their callers keep little, so no registers are saved for them.
 #if __has_attribute(preserve_none)

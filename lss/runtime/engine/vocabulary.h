@@ -14,12 +14,12 @@
 #define SP_COUNT_CYCLES(counter, sign) ((void)((counter) += sign spinach_time.cycle))
 #define SP_REPORT(counter, v)          ((void)((counter) = (v)))
 #define SP_NOTE(value, ...)            ((void)((value) = (__VA_ARGS__)))
-#define SP_NOTE_RING(ring, next, ...)                                                                                  \
-  do {                                                                                                                 \
-    const uint32_t spinach_place = (next);                                                                             \
-    (next) = (spinach_place + 1) % (uint32_t)(sizeof(ring) / sizeof *(ring));                                          \
-    (ring)[spinach_place] = (__VA_ARGS__);                                                                             \
-  } while (0)
+#define SP_NOTE_IN(all, state, ...)                                                                                    \
+  ({                                                                                                                   \
+    const __typeof__(*(all)) spinach_noted = (__VA_ARGS__);                                                            \
+    spinach_ring_note(&(state).ring, (all), sizeof(all) / sizeof *(all), sizeof *(all), &spinach_noted);               \
+  })
+#define SP_NOTE_RING(all, state, ...) ((void)SP_NOTE_IN(all, state, __VA_ARGS__))
 // And of questions about time; a step that is tracked for a loop defines them otherwise.
 #define SP_UNTIL(instant)          spinach_until(instant)
 #define SP_WITHIN(instant, k)      ((instant) <= spinach_time.cycle + (k))

@@ -179,6 +179,13 @@ void stream_flush(stream *s) {
   if (fflush(file->out) != 0) spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
 }
 
+void stream_restart(stream *s) {
+  HostFile *file = output(s);
+  s->position = s->records = file->written = 0;
+  if (file->temporary && (fflush(file->out) || ftruncate(fileno(file->out), 0) || fseeko(file->out, 0, SEEK_SET)))
+    spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
+}
+
 // One that was written beyond where its stream is.
 static void cut(HostFile *file) {
   const stream *s = file->owner;

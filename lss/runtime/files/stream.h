@@ -36,6 +36,8 @@ void stream_printf(stream *s, const char *format, ...) __attribute__((format(pri
 
 // What was written is to be seen at once.
 void stream_flush(stream *s);
+// Drops what was written, also by the run that a restored one goes on from: the file begins anew.
+void stream_restart(stream *s);
 
 // ---- A terminal ------------------------------------------------------------------------------------------------
 // Standard input as it comes, a character at a time and without echo when it is a terminal.  A run that reads it is not

@@ -132,7 +132,7 @@ static bool is_endless(const spinach_options *options) {
   return !spinach_triggers_prolong();
 }
 
-void spinach_measure_advance(const spinach_options *options, uint64_t slice) {
+void spinach_measure_advance(const spinach_options *options, struct spinach_slice slice) {
   const bool endless = is_endless(options);
   if (spinach_triggers_step() || spinach_idle_check_active())
     spinach_advance_begin_step(endless);

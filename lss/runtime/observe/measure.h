@@ -37,7 +37,7 @@ bool spinach_measure_resume(GVariant *packed, bool same);
 const char *spinach_measure_look(void);
 
 // Begins an advance (machine.h) that ends before, or after the instant in which, one of them may come true.
-void spinach_measure_advance(const spinach_options *options, uint64_t slice);
+void spinach_measure_advance(const spinach_options *options, struct spinach_slice slice);
 
 // Takes the snapshots of the end of the run.  On a window that did not come to be prints a line and returns false.
 bool spinach_measure_end(void);

@@ -15,7 +15,8 @@
 #pragma weak program_symbol_at
 #pragma weak program_machine
 #pragma weak program_flags
-#pragma weak program_path
+#pragma weak program_segments
+#pragma weak program_big_endian
 #pragma weak isa_texts
 
 enum { ELF_MAGIC = 0x464c457f };
@@ -83,4 +84,22 @@ char *spinach_disassemble(uint32_t pc, uint32_t word) {
   }
   found->text(pc, word, text, sizeof text);
   return g_strdup(text);
+}
+
+bool spinach_program_word(uint32_t pc, uint32_t *word) {
+  const GPtrArray *list = programs();
+  for (guint i = 0; i < list->len; i++) {
+    gsize count;
+    const ProgramSegment *segments = program_segments(list->pdata[i], &count);
+    for (gsize k = 0; k < count; k++) {
+      const uint32_t offset = pc - segments[k].linked;
+      if (!segments[k].executable || segments[k].loaded < sizeof *word || offset > segments[k].loaded - sizeof *word)
+        continue;
+      uint32_t stored;
+      memcpy(&stored, segments[k].bytes + offset, sizeof stored);
+      *word = program_big_endian(list->pdata[i]) ? GUINT32_FROM_BE(stored) : GUINT32_FROM_LE(stored);
+      return true;
+    }
+  }
+  return false;
 }

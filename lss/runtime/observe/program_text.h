@@ -17,4 +17,7 @@ bool spinach_program_add(const char *path);
 char *spinach_describe_address(uint32_t address);
 char *spinach_disassemble(uint32_t pc, uint32_t word);
 
+// The instruction that a program given to the machine has there in its file; false: none has.
+bool spinach_program_word(uint32_t pc, uint32_t *word);
+
 #endif

@@ -33,8 +33,8 @@ typedef struct {
 
 typedef struct {
   uint8_t *place;
-  uint64_t size, elements;
-  uint32_t *next;
+  uint64_t size, elements, first; // the latest laps grow as counters do
+  spinach_ring *ring;
 } Ring;
 
 static GArray *guarded; // Stretch, of whole pages
@@ -44,7 +44,7 @@ static bool *moved;     // of each time: the loop that was compared last moves i
 static uint64_t *turns; // of each ring: by how many elements a loop moves its oldest one
 
 struct spinach_loop_state {
-  uint8_t *bytes, *counters;         // stretches, then rings from their oldest element on; counters
+  uint8_t *bytes, *counters;         // stretches, then rings from their oldest element on; counters, then laps
   uint64_t *times, *cycles, *values; // `values`: times in ascending order
   uint32_t *next;                    // of each ring
 };
@@ -119,10 +119,11 @@ static void add_field(const spinach_instance *instance, uint8_t *state, const sp
     g_array_append_val(counters, all);
     counter_count += elements;
     counter_bytes += elements * size;
-  } else if (field->kind == SPINACH_TRACE && field->next_offset) {
-    const Ring ring = {place, size, elements, (uint32_t *)(void *)(state + field->next_offset)};
+  } else if (field->kind == SPINACH_TRACE && field->ring_offset) {
+    const Ring ring = {place, size, elements, counter_count, (spinach_ring *)(void *)(state + field->ring_offset)};
     g_array_append_val(rings, ring);
-    byte_count += size * elements;
+    byte_count += (size + sizeof(uint64_t)) * elements + sizeof *ring.ring;
+    counter_count++;
   } else if (field->kind != SPINACH_MEMORY || size * elements < LEAST_MEMORY) {
     add_bytes(place, size * elements);
   }
@@ -139,6 +140,7 @@ static void find_all(void) {
     for (uint32_t k = 0; instance->layout && k < instance->layout->field_count; k++)
       add_field(instance, spinach_instance_state((int32_t)i), &instance->layout->fields[k]);
   }
+  counter_bytes += rings->len * sizeof(uint64_t);
   moved = g_new0(bool, times->len + 1);
   turns = g_new0(uint64_t, rings->len + 1);
 }
@@ -172,20 +174,52 @@ static int compare_values(const void *a, const void *b) {
   return one < other ? -1 : one > other;
 }
 
+static uint64_t *latest_laps(const Ring *ring) {
+  return &spinach_ring_laps(ring->ring)[spinach_ring_back(ring->ring, 1, (uint32_t)ring->elements)];
+}
+
+// An array from its element `first` on, and back to where it was.
+static uint8_t *turn(uint8_t *to, const void *array, uint64_t all, uint64_t older) {
+  memcpy(to, (const uint8_t *)array + older, all - older);
+  memcpy(to + all - older, array, older);
+  return to + all;
+}
+
+// All but where the oldest element is, and the laps that go on.
+static uint8_t *keep_ring(uint8_t *to, const Ring *ring) {
+  const uint64_t next = ring->ring->next, word = sizeof(uint64_t);
+  spinach_ring place = *ring->ring;
+  place.next = 0;
+  to = turn(to, ring->place, ring->elements * ring->size, next * ring->size);
+  to = turn(to, spinach_ring_laps(ring->ring), ring->elements * word, next * word);
+  memset(to - word, 0, word);
+  memcpy(to, &place, sizeof place);
+  return to + sizeof place;
+}
+
+static const uint8_t *put_ring(const uint8_t *from, const Ring *ring, uint32_t next) {
+  const uint64_t word = sizeof(uint64_t), later = ring->elements - next;
+  turn(ring->place, from, ring->elements * ring->size, later * ring->size);
+  from += ring->elements * ring->size;
+  turn((uint8_t *)spinach_ring_laps(ring->ring), from, ring->elements * word, later * word);
+  from += ring->elements * word;
+  memcpy(ring->ring, from, sizeof *ring->ring);
+  ring->ring->next = next;
+  return from + sizeof *ring->ring;
+}
+
 void spinach_loop_state_keep(spinach_loop_state *state) {
   uint8_t *to = state->bytes;
   EACH(Stretch, s, stretches) memcpy(to, s->place, s->size), to += s->size;
   for (uint32_t i = 0; i < rings->len; i++) {
     const Ring *ring = &g_array_index(rings, Ring, i);
-    const uint64_t older = *ring->next * ring->size, all = ring->elements * ring->size;
-    state->next[i] = *ring->next;
-    memcpy(to, ring->place + older, all - older);
-    memcpy(to + all - older, ring->place, older);
-    to += all;
+    state->next[i] = ring->ring->next;
+    to = keep_ring(to, ring);
   }
   for (uint32_t i = 0; i < times->len; i++) state->times[i] = *g_array_index(times, Time, i).place;
   to = state->counters;
   EACH(Counters, c, counters) memcpy(to, c->place, c->size * c->elements), to += c->size * c->elements;
+  EACH(Ring, r, rings) memcpy(to, latest_laps(r), sizeof(uint64_t)), to += sizeof(uint64_t);
   for (uint32_t i = 0; i < machine->clock_count; i++) state->cycles[i] = spinach_cycles((int32_t)i);
 }
 
@@ -223,9 +257,10 @@ void spinach_loop_state_grown(const spinach_loop_state *before, const spinach_lo
           load(now->counters + at + k * c->size, c->size) - load(before->counters + at + k * c->size, c->size);
     at += c->size * c->elements;
   }
-  for (uint32_t i = 0; i < rings->len; i++) {
-    const uint64_t elements = g_array_index(rings, Ring, i).elements;
-    turns[i] = (now->next[i] + elements - before->next[i]) % elements;
+  for (uint32_t i = 0; i < rings->len; i++, at += sizeof(uint64_t)) {
+    const Ring *ring = &g_array_index(rings, Ring, i);
+    turns[i] = (now->next[i] + ring->elements - before->next[i]) % ring->elements;
+    grown[ring->first] = load(now->counters + at, sizeof(uint64_t)) - load(before->counters + at, sizeof(uint64_t));
   }
 }
 
@@ -239,6 +274,11 @@ static void grow(uint8_t *to, const uint8_t *from, const uint64_t *grown, uint64
       memcpy(to, &value, c->size);
     }
   }
+  EACH(Ring, r, rings) {
+    const uint64_t value = load(to, sizeof value) + n * grown[r->first];
+    memcpy(to, &value, sizeof value);
+    to += sizeof value;
+  }
 }
 
 bool spinach_loop_state_grows_so(const spinach_loop_state *before, const spinach_loop_state *now,
@@ -250,9 +290,11 @@ bool spinach_loop_state_grows_so(const spinach_loop_state *before, const spinach
 
 // ---- Taken on
 
-void spinach_loop_state_work_out(spinach_loop_state *expected, const spinach_loop_state *now, const uint64_t *grown,
+void spinach_loop_state_work_out(spinach_loop_state *expected, spinach_loop_state *now, const uint64_t *grown,
                                  uint64_t n, uint64_t ticks) {
-  memcpy(expected->bytes, now->bytes, byte_count);
+  uint8_t *bytes = expected->bytes;
+  expected->bytes = now->bytes;
+  now->bytes = bytes;
   for (uint32_t i = 0; i < times->len; i++)
     expected->times[i] = now->times[i] + (moved[i] ? n * (ticks / g_array_index(times, Time, i).unit) : 0);
   grow(expected->counters, now->counters, grown, n);
@@ -268,15 +310,14 @@ void spinach_loop_state_apply(const spinach_loop_state *state) {
   for (uint32_t i = 0; i < times->len; i++) *g_array_index(times, Time, i).place = state->times[i];
   const uint8_t *from = state->counters;
   EACH(Counters, c, counters) memcpy(c->place, from, c->size * c->elements), from += c->size * c->elements;
+  const uint8_t *laps = from;
   from = state->bytes;
   EACH(Stretch, s, stretches) from += s->size;
   for (uint32_t i = 0; i < rings->len; i++) {
     const Ring *ring = &g_array_index(rings, Ring, i);
-    const uint64_t older = state->next[i] * ring->size, all = ring->elements * ring->size;
-    memcpy(ring->place + older, from, all - older);
-    memcpy(ring->place, from + all - older, older);
-    *ring->next = state->next[i];
-    from += all;
+    from = put_ring(from, ring, state->next[i]);
+    memcpy(latest_laps(ring), laps, sizeof(uint64_t));
+    laps += sizeof(uint64_t);
   }
 }
 
@@ -306,7 +347,7 @@ void spinach_loop_state_compare(const spinach_loop_state *expected, const spinac
   }
   for (uint32_t i = 0; i < rings->len; i++) {
     const Ring *ring = &g_array_index(rings, Ring, i);
-    const uint64_t size = ring->size * ring->elements;
+    const uint64_t size = (ring->size + sizeof(uint64_t)) * ring->elements + sizeof *ring->ring;
     if (memcmp(expected->bytes + at, now->bytes + at, size) != 0 || expected->next[i] != now->next[i])
       differs(ring->place);
     at += size;
@@ -321,5 +362,9 @@ void spinach_loop_state_compare(const spinach_loop_state *expected, const spinac
   EACH(Counters, c, counters) {
     if (memcmp(expected->counters + at, now->counters + at, c->size * c->elements) != 0) differs(c->place);
     at += c->size * c->elements;
+  }
+  EACH(Ring, r, rings) {
+    if (memcmp(expected->counters + at, now->counters + at, sizeof(uint64_t)) != 0) differs(r->place);
+    at += sizeof(uint64_t);
   }
 }

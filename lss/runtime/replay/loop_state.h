@@ -22,8 +22,9 @@ bool spinach_loop_state_grows_so(const spinach_loop_state *before, const spinach
 void spinach_loop_state_sort(spinach_loop_state *state);
 bool spinach_loop_state_has_time(const spinach_loop_state *state, uint64_t value);
 
-// What a state becomes by n loops more, of so many ticks, which are as those were that were compared last.
-void spinach_loop_state_work_out(spinach_loop_state *expected, const spinach_loop_state *now, const uint64_t *grown,
+// What a state becomes by n loops more, of so many ticks, which are as those were that were compared last; its bytes,
+// which stay, are taken from `now`.
+void spinach_loop_state_work_out(spinach_loop_state *expected, spinach_loop_state *now, const uint64_t *grown,
                                  uint64_t n, uint64_t ticks);
 void spinach_loop_state_apply(const spinach_loop_state *state); // into the arena, but the clocks
 // They are the same, or the run ends with the first field that differs.

@@ -31,6 +31,10 @@ static uint64_t common;              // ticks between the edges that all clocks 
 static uint64_t rest = LEAST_REST;   // points until the next attempt
 static uint64_t points[MOST_POINTS]; // hashes
 static uint32_t point_count;
+static uint32_t since; // how many points ago it was as it is now; 0: never, it is taken to be in the loop found last
+static uint64_t known[MOST_POINTS]; // hashes of the loop that was found last, into which the machine may come back
+static uint32_t known_count;
+static uint64_t known_period; // of the whole machine
 static spinach_loop_state *begin, *end, *now_state, *expected;
 static uint64_t *grown;               // of each counter in a loop
 static uint64_t began, ended, period; // of the first loop at hand
@@ -50,12 +54,12 @@ static void comes_at(uint64_t instant) {
 }
 
 static void comes_in(uint64_t n, uint64_t unit) {
-  if (phase == SECOND && n <= (UINT64_MAX - spinach_time.now) / unit) comes_at(spinach_time.now + n * unit);
+  if (n <= (UINT64_MAX - spinach_time.now) / unit) comes_at(spinach_time.now + n * unit);
 }
 
 // Whether it may be as it was when the first loop began, here or elsewhere: the loop does not move it.
 static bool is_fixed(const uint64_t *time) {
-  return phase == SECOND && spinach_loop_state_has_time(begin, *time);
+  return spinach_loop_state_has_time(begin, *time);
 }
 
 bool spinach_tracked_passed(const uint64_t *stamp, uint64_t k, uint64_t now, uint64_t unit) {
@@ -102,7 +106,7 @@ bool spinach_tracked_is(uint64_t instant, uint64_t coming, uint64_t unit) {
 }
 
 uint64_t spinach_tracked_modulo(uint64_t n) {
-  if (phase == SECOND && period / spinach_time.period % n != 0) spinach_effects++;
+  if (period / spinach_time.period % n != 0) spinach_effects++;
   return spinach_time.cycle % n;
 }
 
@@ -159,24 +163,34 @@ static void seeks(uint64_t now) {
   look_at(now);
 }
 
+// How many points ago it was as it is now; 0: never.
+static uint32_t points_since(uint64_t hash) {
+  for (uint32_t back = 1; back < point_count; back++)
+    if (points[point_count - 1 - back] == hash) return back;
+  return 0;
+}
+
+static bool is_known(uint64_t hash) {
+  for (uint32_t i = 0; i < known_count; i++)
+    if (known[i] == hash) return true;
+  return false;
+}
+
 static uint64_t seek(uint64_t now) {
   const uint64_t hash = hash_of_nodes();
   if (!hash || point_count == MOST_POINTS) return gives_up(now);
   look_at(now + common);
   points[point_count++] = hash;
-  for (uint32_t back = 1; back < point_count; back++) {
-    if (points[point_count - 1 - back] != hash) continue;
-    phase = FIRST;
-    began = now;
-    period = back * common;
-    tries = 0;
-    effects = spinach_effects;
-    skipped = spinach_skipped();
-    keeps(begin);
-    watch(true);
-    look_at(now + period);
-    break;
-  }
+  since = points_since(hash);
+  if (!since && !is_known(hash)) return 0;
+  phase = FIRST;
+  began = now;
+  period = since ? since * common : known_period;
+  tries = 0;
+  effects = spinach_effects;
+  skipped = spinach_skipped();
+  keeps(begin);
+  look_at(now + period);
   return 0;
 }
 
@@ -184,20 +198,31 @@ static bool has_done_more(void) {
   return effects != spinach_effects || skipped != spinach_skipped();
 }
 
+// What was taken for the loop that was found last was another.
+static uint64_t seeks_anew(uint64_t now) {
+  known_count = 0;
+  seeks(now);
+  return seek(now);
+}
+
 static uint64_t end_first(uint64_t now) {
-  if (has_done_more() || !hash_of_nodes()) return gives_up(now);
-  keeps(end);
-  if (!spinach_loop_state_repeats(begin, end, now - began)) {
-    if (++tries == MOST_MULTIPLES) return gives_up(now);
+  const bool whole = !has_done_more() && hash_of_nodes();
+  if (whole) keeps(end);
+  const bool again = whole && spinach_loop_state_repeats(begin, end, now - began);
+  if (!again && !since) return seeks_anew(now);
+  if (!whole || (!again && ++tries == MOST_MULTIPLES)) return gives_up(now);
+  if (!again) {
     look_at(now + period);
     return 0;
   }
-  period = now - began;
+  period = known_period = now - began;
+  if (since) memcpy(known, &points[point_count - since], (known_count = since) * sizeof *known);
   spinach_loop_state_grown(begin, end, grown);
   spinach_loop_state_sort(begin);
   ended = now;
   phase = SECOND;
   bound = UINT64_MAX;
+  watch(true);
   look_at(now + period);
   return 0;
 }

@@ -13,15 +13,9 @@
 
 #define SP_COUNT_CYCLES(counter, sign)                                                                                 \
   (spinach_replay_counted_cycles(&(counter), sign 1), (void)((counter) += sign spinach_time.cycle))
-#define SP_REPORT(counter, v) (spinach_effects++, (void)((counter) = (v)))
-#define SP_NOTE(value, ...)   ((void)((value) = (__VA_ARGS__)), spinach_replay_noted(&(value)))
-#define SP_NOTE_RING(ring, next, ...)                                                                                  \
-  do {                                                                                                                 \
-    const uint32_t spinach_place = (next);                                                                             \
-    (next) = (spinach_place + 1) % (uint32_t)(sizeof(ring) / sizeof *(ring));                                          \
-    (ring)[spinach_place] = (__VA_ARGS__);                                                                             \
-    spinach_replay_noted(&(ring)[spinach_place]);                                                                      \
-  } while (0)
+#define SP_REPORT(counter, v)         (spinach_effects++, (void)((counter) = (v)))
+#define SP_NOTE(value, ...)           ((void)((value) = (__VA_ARGS__)), spinach_replay_noted(&(value)))
+#define SP_NOTE_RING(all, state, ...) spinach_replay_noted(SP_NOTE_IN(all, state, __VA_ARGS__))
 #define SP_LOAD(array, i)                                                                                              \
   (*({                                                                                                                 \
     const __typeof__((array)[0]) *const spinach_place = &(array)[i];                                                   \

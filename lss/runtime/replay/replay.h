@@ -46,6 +46,7 @@ typedef struct spinach_replay_edge {
   uint8_t *input;                   // payloads of those that come
   bool within;                      // it leads to a node within the cycle, which is this edge's own
   uint32_t reads, notes, moves;     // how many there are of ...
+  uint32_t first_in_ring;           // of the notes
   uint32_t *read;                   // words of memories that were read, by their places in the table
   uint32_t *note;                   // traces of the cycle that ends here, in order ...
   uint8_t *noted;                   // ... and what was noted, SPINACH_REPLAY_NOTE bytes each
@@ -72,9 +73,9 @@ typedef struct {
   uint32_t offset, size; // of its bytes: 1, 2, 4 or 8
 } spinach_replay_counter;
 
-// A trace: elements of a size, the place of the oldest one; 0: it is no ring.
+// A trace: elements of a size, the place of its spinach_ring; 0: it is no ring.
 typedef struct {
-  uint32_t offset, size, elements, next;
+  uint32_t offset, size, elements, ring;
 } spinach_replay_trace;
 
 // What the compiler says of the state of clusters that are alike.

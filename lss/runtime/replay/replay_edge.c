@@ -113,8 +113,10 @@ static uint32_t trace_at(uint32_t offset) {
 }
 
 static void keep_notes(spinach_replay_edge *edge) {
-  for (uint32_t i = 0; i < edge->notes; i++) {
+  edge->first_in_ring = edge->notes;
+  for (uint32_t i = edge->notes; i-- > 0;) {
     edge->note[i] = trace_at(record->note[i]);
+    if (record->kind->traces[edge->note[i]].ring) edge->first_in_ring = i;
     memcpy(edge->noted + i * SPINACH_REPLAY_NOTE, record->state + record->note[i],
            record->kind->traces[edge->note[i]].size);
   }
@@ -169,27 +171,37 @@ spinach_replay_edge *spinach_replay_edge_now(spinach_replay *r, const spinach_re
 
 // ---- From there
 
-// The last notes of a trace, from the latest backwards: as many as it has place for.
-static void write_trace(const spinach_replay *r, uint32_t index, uint64_t noted) {
+// The latest note of a trace that is one value.
+static void write_value(const spinach_replay *r, uint32_t index) {
   const spinach_replay_trace *trace = &r->of->kind->traces[index];
-  uint8_t *state = spinach_replay_state(r);
-  uint32_t place = 0, *next = trace->next ? (uint32_t *)(state + trace->next) : NULL;
-  if (next) place = *next = (uint32_t)((*next + noted) % trace->elements);
-  uint64_t left = MIN(noted, trace->elements);
-  for (uint32_t i = r->logged; left && i-- > 0;) {
+  for (uint32_t i = r->logged; i-- > 0;) {
     const spinach_replay_edge *edge = r->log[i];
-    for (uint32_t k = edge->notes; left && k-- > 0;) {
+    for (uint32_t k = edge->notes; k-- > 0;) {
       if (edge->note[k] != index) continue;
-      place = place ? place - 1 : trace->elements - 1;
-      memcpy(state + trace->offset + place * trace->size, edge->noted + k * SPINACH_REPLAY_NOTE, trace->size);
-      left--;
+      memcpy(spinach_replay_state(r) + trace->offset, edge->noted + k * SPINACH_REPLAY_NOTE, trace->size);
+      return;
+    }
+  }
+}
+
+// The notes of all rings, in order.
+static void write_rings(const spinach_replay *r) {
+  const spinach_replay_trace *traces = r->of->kind->traces;
+  uint8_t *state = spinach_replay_state(r);
+  for (uint32_t i = 0; i < r->logged; i++) {
+    const spinach_replay_edge *edge = r->log[i];
+    for (uint32_t k = edge->first_in_ring; k < edge->notes; k++) {
+      const spinach_replay_trace *trace = &traces[edge->note[k]];
+      if (trace->ring)
+        spinach_ring_note((spinach_ring *)(void *)(state + trace->ring), state + trace->offset, trace->elements,
+                          trace->size, edge->noted + k * SPINACH_REPLAY_NOTE);
     }
   }
 }
 
 void spinach_replay_count(spinach_replay *r) {
   uint8_t *state = spinach_replay_state(r);
-  uint64_t *noted = r->table->noted;
+  bool *noted = r->table->noted;
   memset(noted, 0, r->of->kind->trace_count * sizeof *noted);
   for (spinach_replay_edge *edge = r->uncounted; edge; edge = edge->uncounted) {
     for (uint32_t i = 0; i < edge->moves; i++) {
@@ -199,11 +211,12 @@ void spinach_replay_count(spinach_replay *r) {
           load_counter(state, counter) + move->by * edge->uses + (uint64_t)(int64_t)move->cycles * edge->cycles;
       memcpy(state + counter->offset, &value, counter->size);
     }
-    for (uint32_t i = 0; i < edge->notes; i++) noted[edge->note[i]] += edge->uses;
+    for (uint32_t i = 0; i < edge->notes; i++) noted[edge->note[i]] = true;
     edge->uses = edge->cycles = 0;
   }
   r->uncounted = NULL;
   for (uint32_t i = 0; i < r->of->kind->trace_count; i++)
-    if (noted[i]) write_trace(r, i, noted[i]);
+    if (noted[i] && !r->of->kind->traces[i].ring) write_value(r, i);
+  write_rings(r);
   r->logged = 0;
 }

@@ -74,7 +74,7 @@ spinach_replay_table *spinach_replay_table_of(spinach_replay *r) {
   g_array_set_clear_func(table->words, word_clear);
   table->word_at = g_hash_table_new(NULL, NULL);
   table->moves = g_new(spinach_replay_move, kind->counter_count);
-  table->noted = g_new0(uint64_t, kind->trace_count);
+  table->noted = g_new0(bool, kind->trace_count);
   r->log = g_new(spinach_replay_edge *, SPINACH_REPLAY_LOG);
   table->sample = g_malloc0(table->state_size);
   table->counters = g_new0(uint64_t, kind->counter_count);

@@ -62,7 +62,7 @@ struct spinach_replay_table {
   spinach_replay_record record;           // of the cycle at hand
   uint64_t *counters;                     // before it
   spinach_replay_move *moves;             // a place for those of an edge
-  uint64_t *noted;                        // per trace: how many notes are not in it yet
+  bool *noted;                            // per trace: there are notes that are not in it yet
   uint8_t *sample;                        // the state some cycles ago, to see which word moves
   spinach_replay_phase phase;             // while it is stepped
   const uint32_t *witness;                // of the latest replay that paid; NULL: there was none ...

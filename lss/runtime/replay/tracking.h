@@ -40,6 +40,7 @@
 #define stream_write(...)         (spinach_tracked_file(), stream_write(__VA_ARGS__))
 #define stream_printf(...)        (spinach_tracked_file(), stream_printf(__VA_ARGS__))
 #define stream_flush(...)         (spinach_tracked_file(), stream_flush(__VA_ARGS__))
+#define stream_restart(...)       (spinach_tracked_file(), stream_restart(__VA_ARGS__))
 #define stream_terminal_read(...) (spinach_tracked_file(), stream_terminal_read(__VA_ARGS__))
 #define packet_next(...)          (spinach_tracked_file(), packet_next(__VA_ARGS__))
 #define packet_at(...)            (spinach_tracked_file(), packet_at(__VA_ARGS__))

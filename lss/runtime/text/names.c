@@ -47,9 +47,9 @@ int64_t spinach_integer(const struct spinach_type *type, const void *value) {
 }
 
 void *spinach_field_element(const spinach_field *field, void *state, uint64_t index) {
-  if (field->next_offset) {
+  if (field->ring_offset) {
     uint32_t oldest;
-    memcpy(&oldest, (char *)state + field->next_offset, sizeof oldest);
+    memcpy(&oldest, (char *)state + field->ring_offset, sizeof oldest);
     index = (oldest + index) % field->dimensions[0];
   }
   return (char *)state + field->offset + index * field->type->size;
@@ -59,7 +59,7 @@ char *spinach_first_difference(const spinach_layout *layout, void *one, void *ot
   for (uint32_t i = 0; i < layout->field_count; i++) {
     const spinach_field *field = &layout->fields[i];
     const uint64_t count = spinach_field_elements(field);
-    if (!field->next_offset &&
+    if (!field->ring_offset &&
         !memcmp((char *)one + field->offset, (char *)other + field->offset, count * field->type->size))
       continue;
     for (uint64_t k = 0; k < count; k++)

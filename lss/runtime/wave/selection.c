@@ -279,7 +279,7 @@ static bool show_field(WaveSelection *selection, GHashTable *known, const Patter
   const char *last = spinach_last_part(pattern->text), *indices = strchr(last, '[');
   g_autofree char *base = indices ? g_strndup(pattern->text, (gsize)(indices - pattern->text)) : NULL, *why = NULL;
   spinach_place place = {instance, field, 0, spinach_field_elements(field)};
-  if (field->next_offset || !spinach_path_matches(base ? base : pattern->text, name)) return false; // no ring
+  if (field->ring_offset || !spinach_path_matches(base ? base : pattern->text, name)) return false; // no ring
   if (indices && strchr(indices, '*')) return show_elements(selection, known, &place, indices);
   g_autofree char *exact = indices ? g_strconcat(name, indices, NULL) : NULL;
   if (exact && !spinach_look_up(exact, &place, &why)) return false;

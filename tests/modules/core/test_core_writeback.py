@@ -1,5 +1,6 @@
 """core_writeback: results reach the register file once, failures stop the run, annulled instructions leave no trace."""
 
+import random
 import re
 
 import pytest
@@ -75,13 +76,48 @@ def test_markers_are_instructions_that_are_announced(bench: Bench) -> None:
     assert happened(ran, "retire") == [(0, 0, marker), (1, 4, other), (4, 12, marker + 1)]
 
 
-def test_a_report_shows_the_latest_instructions_in_order(bench: Bench) -> None:
-    """More than are remembered went before the one that failed."""
-    done = [finished(4 * k, ADDU, control("addu", ADDU)) for k in range(40)] + [finished(160, 0xABCD, failed("breakpoint"))]
-    files = {"in.txt": "".join(f"{k} {one} once\n" for k, one in enumerate(done)), "busy.txt": "".join(f"{k} false once\n" for k in range(50))}
-    ran = bench.run(writeback(bench).simulator, 50, {"in_source[0].script": "in.txt", "busy_source[0].script": "busy.txt"}, ok=False, files=files)
-    shown = [int(pc, 16) for pc in re.findall(r"^    ([0-9a-f]{8})  ", ran.err, re.MULTILINE)]
-    assert len(shown) > 20 and shown == list(range(164 - 4 * len(shown), 164, 4))
+def visited(rng: random.Random, at: int, depth: int) -> list[int]:
+    """Addresses that a random program executes: stretches, loops of some laps, and ways that lead past instructions."""
+    pcs: list[int] = []
+    for k in range(rng.randint(1, 4)):
+        start = at + 0x100 * (k + 1) if rng.random() < 0.5 or not pcs else pcs[-1] + 4
+        if depth and rng.random() < 0.6:
+            body = visited(rng, start << 2, depth - 1)
+            pcs += body * rng.choice([1, 2, 3, 30])
+        else:
+            pcs += range(start, start + 4 * rng.randint(1, 6), 4)
+    return pcs
+
+
+def told(report: str) -> list[int]:
+    """The addresses of a report, loops as often as it says."""
+    pcs: list[int] = []
+    body: list[int] = []
+    times = 0
+    for line in report[report.index("how it came here") :].splitlines()[1:]:
+        shown = re.match(r"( {4,6})([0-9a-f]{8})(?: to ([0-9a-f]{8}), \d+ instruction|  )", line)
+        if body and not (shown and len(shown[1]) == 6):
+            pcs += body * times
+            body = []
+        if begins := re.match(r"    (\d+) times:$", line):
+            times = int(begins[1])
+        elif shown:
+            (body if len(shown[1]) == 6 else pcs).extend(range(int(shown[2], 16), int(shown[3] or shown[2], 16) + 4, 4))
+    return pcs
+
+
+def test_a_report_shows_how_the_processor_came_there(bench: Bench) -> None:
+    """What it tells is the end of what was executed, to the last lap; and of loops that is much."""
+    device, most = writeback(bench), 0
+    for seed in range(20):
+        pcs = visited(random.Random(seed), 0x1000, 2)[-2000:]
+        done = [finished(pc, ADDU, control("addu", ADDU)) for pc in pcs] + [finished(pcs[-1] + 4, 0xABCD, failed("breakpoint"))]
+        files = {"in.txt": "".join(f"{k} {one} once\n" for k, one in enumerate(done)), "busy.txt": "".join(f"{k} false once\n" for k in range(len(done)))}
+        ran = bench.run(device.simulator, len(done) + 9, {"in_source[0].script": "in.txt", "busy_source[0].script": "busy.txt"}, ok=False, files=files)
+        shown = told(ran.err)
+        assert len(shown) >= min(len(pcs) + 1, 64) and shown == [*pcs, pcs[-1] + 4][-len(shown) :], f"seed {seed}\n{ran.err}"
+        most = max(most, len(shown))
+    assert most > 1000
 
 
 @pytest.mark.parametrize(

@@ -278,3 +278,10 @@ def test_requesters_have_names(bench: Bench, line: str, words: str) -> None:
 def test_lanes_name_registers(bench: Bench, line: str, words: str) -> None:
     text = "import register_types;\ninstance r : memory_source;\ninstance k : sink;\ninstance l : sink;\ninstance s : source;\n"
     assert words in bench.refuse(f'{text}instance bank : register_bank {{ registers = [{{ name = "a", offset = 0 }}]; }};\nr.memory -> bank.in[\"r\"];\n{line}\n')
+
+
+def test_only_bits_of_registers_have_names(bench: Bench) -> None:
+    text = "import register_types;\ninstance r : memory_source;\nconst T = [{ name = \"a\", offset = 0 }];\n"
+    text += 'instance bank : register_bank { registers = T; };\nr.memory -> bank.in["r"];\n'
+    told = bench.refuse(text + 'debug memory { 0 .. 3 = bank.file : with_fields(T, [{ register = "b", fields = [{ name = "x", mask = 1 }] }]); }\n')
+    assert "no register is called b" in told

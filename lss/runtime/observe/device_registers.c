@@ -1,0 +1,93 @@
+// Words of memory that have names; see device_registers.h.
+#include "lss/runtime/observe/device_registers.h"
+
+#include "lss/runtime/engine/machine.h"
+#include "lss/runtime/text/names.h"
+#include "lss/runtime/text/pattern.h"
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+typedef void (*Act)(void *context, const char *path, const spinach_debug_name *word, uint32_t value);
+
+// What processors find at several addresses is one region.
+static bool is_known(const GPtrArray *regions, const spinach_debug_region *region) {
+  for (guint i = 0; i < regions->len; i++) {
+    const spinach_debug_region *other = regions->pdata[i];
+    if (other->instance == region->instance && other->field == region->field) return true;
+  }
+  return false;
+}
+
+static void each_word(const spinach_debug_region *region, Act act, void *context) {
+  const spinach_field *field = region->field;
+  const spinach_place place = {region->instance, field, 0, spinach_field_elements(field)};
+  for (uint32_t i = 0; i < region->name_count; i++) {
+    const spinach_debug_name *word = &region->names[i];
+    const uint64_t at = (uint64_t)word->offset / field->type->size;
+    if (word->offset < 0 || at >= place.count) continue;
+    const uint32_t value = (uint32_t)spinach_integer(field->type, spinach_element(&place, at));
+    act(context, machine->instances[region->instance].path, word, value);
+  }
+}
+
+static void each(Act act, void *context) {
+  g_autoptr(GPtrArray) known = g_ptr_array_new();
+  for (uint32_t i = 0; i < machine->view_count; i++)
+    for (uint32_t k = 0; k < machine->views[i].region_count; k++) {
+      const spinach_debug_region *region = &machine->views[i].regions[k];
+      if (!region->name_count || is_known(known, region)) continue;
+      g_ptr_array_add(known, (gpointer)region);
+      each_word(region, act, context);
+    }
+}
+
+// "enable|threshold=0x3|0x100": what is set, by name; the rest as a number.
+static void append_bits(GString *out, const spinach_debug_name *word, uint32_t value) {
+  const gsize start = out->len;
+  for (uint32_t i = 0; i < word->bit_count; i++) {
+    const spinach_debug_bits *bits = &word->bits[i];
+    if (!(value & bits->mask)) continue;
+    g_string_append_printf(out, "%s%s", out->len > start ? "|" : "", bits->name);
+    if (bits->mask & (bits->mask - 1))
+      g_string_append_printf(out, "=0x%x", (value & bits->mask) >> __builtin_ctz(bits->mask));
+    value &= ~bits->mask;
+  }
+  if (value || out->len == start) g_string_append_printf(out, "%s0x%x", out->len > start ? "|" : "", value);
+}
+
+typedef struct {
+  GString *out;
+  const char *pattern;
+} Wanted;
+
+static void append_word(void *context, const char *path, const spinach_debug_name *word, uint32_t value) {
+  const Wanted *wanted = context;
+  g_autofree char *name = g_strdup_printf("%s.%s", path, word->name);
+  if (*wanted->pattern && !spinach_path_matches(wanted->pattern, name) &&
+      !spinach_path_matches(wanted->pattern, word->name))
+    return;
+  g_string_append_printf(wanted->out, "%-40s 0x%08x", name, value);
+  if (word->bit_count) {
+    g_string_append(wanted->out, "  ");
+    append_bits(wanted->out, word, value);
+  }
+  g_string_append_c(wanted->out, '\n');
+}
+
+void spinach_registers_append(GString *out, const char *pattern) {
+  Wanted wanted = {out, pattern};
+  const gsize start = out->len;
+  each(append_word, &wanted);
+  if (out->len == start) g_string_append_printf(out, "no register has a name that matches \"%s\"\n", pattern);
+}
+
+static void report_word(void *context, const char *path, const spinach_debug_name *word, uint32_t value) {
+  if (!word->bit_count || !value) return;
+  g_autoptr(GString) text = g_string_new(NULL);
+  append_bits(text, word, value);
+  fprintf(context, "%s.%s = %s\n", path, word->name, text->str);
+}
+
+void spinach_registers_report(FILE *out) {
+  each(report_word, out);
+}
