@@ -1,19 +1,25 @@
 /* system_bus.c: a snooping bus with split transactions; see system_bus.lss.
  *
  * A transaction is in a slot until it has ended; `order` has the slots from the oldest to the youngest, which is the
- * order of their addresses on the bus.  So the answer of an agent is for the oldest slot that misses one of it. */
+ * order of their addresses on the bus.  The number of its slot is what agents call a transaction by. */
 #include <string.h>
 
 #include "memory/memory_access.h"
 #include "memory/memory_arbiter.h"
 
 #define BUS_LINE   ((uint32_t)param(line))
-#define BUS_MEMORY (-1) /* as the driver of the bus */
+#define BUS_MEMORY (-1) /* as the driver of the bus, or who sends a line */
+#define BUS_NOBODY (-2) /* sends a line: none is needed */
 #define BUS_BEATS  ((uint64_t)(param(line) > param(width) ? param(line) / param(width) : 1))
 
 /* Whether a transaction ends with data for its agent. */
 static inline bool fills(bus_op op) {
   return op == bus_op_read_shared || op == bus_op_read_exclusive || op == bus_op_upgrade || op == bus_op_read_once;
+}
+
+/* Whether the agent of a transaction that ends with data needs them. */
+static inline bool moves(const self_t *self, int32_t slot) {
+  return !self->keeps[slot] || self->dirty[slot];
 }
 
 /* The slot in which something is in this phase, the oldest; -1: none. */
@@ -39,8 +45,17 @@ static bool is_busy(const self_t *self, uint32_t address) {
 }
 
 init() {
-  self->on_bus = self->memory_slot = -1;
+  self->on_bus = self->memory_slot = self->home_lane = -1;
   self->driver = BUS_MEMORY;
+  for (int i = 0; i < width(agent_request); i++)
+    if (param(home)[0] && !strcmp(key(agent_request, i), param(home))) self->home_lane = i;
+  if (param(home)[0] && self->home_lane < 0) sim_input_error("no agent has the key '%s'", param(home));
+}
+
+/* Whether there is room for a transaction of this agent. */
+static inline bool has_room(const self_t *self, int lane) {
+  const uint32_t kept = self->home_lane >= 0 && lane != self->home_lane;
+  return self->active + kept < (uint32_t)param(outstanding);
 }
 
 handler(arbitrate) {
@@ -48,7 +63,8 @@ handler(arbitrate) {
   const bool free = self->on_bus < 0 || until(bus_ends) == 0;
   if (free && self->active < (uint32_t)param(outstanding) && oldest(self, bus_phase_ready) < 0)
     for (int i = 0; i < width(agent_request); i++)
-      if (some(agent_request, i) && !is_busy(self, data(agent_request, i).address)) requests |= UINT64_C(1) << i;
+      if (some(agent_request, i) && has_room(self, i) && !is_busy(self, data(agent_request, i).address))
+        requests |= UINT64_C(1) << i;
   set(winner, requests ? round_robin(requests, self->last) : -1);
 }
 
@@ -78,7 +94,8 @@ phase_start() {
   const bus_command *of = &self->of[shown >= 0 ? shown : 0];
   for (int i = 0; i < width(agent_snoop); i++) {
     const bool own = shown >= 0 && self->lane[shown] == i;
-    const bus_snoop snoop = {.op = of->op, .own = own, .address = of->address, .tag = own ? of->tag : 0};
+    const bus_snoop snoop = {
+        .op = of->op, .own = own, .address = of->address, .tag = own ? of->tag : 0, .number = (uint32_t)shown};
     send_if(agent_snoop, i, shown >= 0, snoop);
   }
   const int32_t slot = self->active > 0 ? responds(self) : -1;
@@ -87,7 +104,8 @@ phase_start() {
   } else {
     typeof_port(agent_response) response = {.tag = self->of[slot].tag,
                                             .shared = self->shared[slot],
-                                            .filled = fills(self->of[slot].op) && !self->keeps[slot],
+                                            .filled = fills(self->of[slot].op) && moves(self, slot),
+                                            .lost = self->lost[slot],
                                             .error = self->failed[slot]};
     if (response.filled) response.bytes = self->bytes[slot];
     for (int i = 0; i < width(agent_response); i++) {
@@ -113,12 +131,12 @@ static void finish_transaction(self_t *self, int32_t slot) {
   event(finished, self->lane[slot], self->of[slot].op, self->of[slot].address);
 }
 
-/* An agent answers the oldest snoop that it has not answered. */
+/* An agent answers a snoop. */
 static void take_snoop_response(self_t *self, int lane, const typeof_port(agent_snoop_response) * response) {
-  uint32_t k = 0;
-  while (k < self->active && !(self->missing[self->order[k]] >> lane & 1)) k++;
-  if (k == self->active) sim_error("the agent '%s' answers no snoop", key(agent_snoop_response, lane));
-  const uint32_t slot = self->order[k];
+  const uint32_t slot = response->number;
+  if (slot >= (uint32_t)param(outstanding) || self->phase[slot] != bus_phase_snooped ||
+      !(self->missing[slot] >> lane & 1))
+    sim_error("the agent '%s' answers no snoop", key(agent_snoop_response, lane));
   self->missing[slot] &= ~(UINT64_C(1) << lane);
   if (self->lane[slot] == lane) {
     self->withdrawn[slot] = response->result == snoop_result_withdrawn;
@@ -129,6 +147,10 @@ static void take_snoop_response(self_t *self, int lane, const typeof_port(agent_
     return;
   }
   if (response->result == snoop_result_none) return;
+  if (response->result == snoop_result_lost) {
+    self->lost[slot] = true;
+    return;
+  }
   const bool owns = response->result != snoop_result_shared;
   if (self->owner[slot] >= 0 || (owns && self->shared[slot]))
     sim_error("the line at 0x%x is owned by one of the agents '%s' and '%s', and the other has a copy",
@@ -139,6 +161,15 @@ static void take_snoop_response(self_t *self, int lane, const typeof_port(agent_
   self->owner[slot] = lane;
   self->dirty[slot] = response->result == snoop_result_modified;
   self->bytes[slot] = response->bytes;
+}
+
+/* What an agent writes joins the line that its owner sent. */
+static void merge_part(self_t *self, int32_t slot) {
+  const uint32_t first = self->first[slot], bytes = self->count[slot];
+  if (first + bytes > BUS_LINE || bytes == 0)
+    sim_error("the agent '%s' writes %u bytes from byte %u of a line of %u on",
+              key(agent_snoop_response, self->lane[slot]), (unsigned)bytes, (unsigned)first, (unsigned)BUS_LINE);
+  memcpy((uint8_t *)&self->bytes[slot] + first, (const uint8_t *)&self->part[slot] + first, bytes);
 }
 
 /* All answers to a transaction are in: where its line comes from, and what is next. */
@@ -154,27 +185,23 @@ static void decide(self_t *self, int32_t slot) {
     self->lane[slot] = from;
     self->part[slot] = self->bytes[slot];
   }
-  if (self->keeps[slot] && self->owner[slot] >= 0)
+  if (self->lost[slot]) self->keeps[slot] = false;
+  const bus_op op = self->of[slot].op;
+  if (op == bus_op_upgrade && self->keeps[slot] && self->owner[slot] >= 0)
     sim_error("the agents '%s' and '%s' have copies of the line at 0x%x, which one of them owns",
               key(agent_snoop_response, self->lane[slot]), key(agent_snoop_response, self->owner[slot]),
               (unsigned)self->of[slot].address);
-  const bus_op op = self->of[slot].op;
-  if (op == bus_op_upgrade && self->keeps[slot]) {
+  if (fills(op) && !moves(self, slot)) {
     self->phase[slot] = bus_phase_done;
-    from = -2;
+    from = BUS_NOBODY;
   } else if (op == bus_op_write_back || op == bus_op_write_line) {
     self->bytes[slot] = self->part[slot];
     self->phase[slot] = bus_phase_ready;
-    from = -2;
+    from = BUS_NOBODY;
   } else if (op == bus_op_write_part) {
-    uint8_t *bytes = (uint8_t *)&self->bytes[slot];
-    if (self->first[slot] + self->count[slot] > BUS_LINE || self->count[slot] == 0)
-      sim_error("the agent '%s' writes %u bytes from byte %u of a line of %u on",
-                key(agent_snoop_response, self->lane[slot]), (unsigned)self->count[slot], (unsigned)self->first[slot],
-                (unsigned)BUS_LINE);
-    memcpy(bytes + self->first[slot], (const uint8_t *)&self->part[slot] + self->first[slot], self->count[slot]);
+    merge_part(self, slot);
     self->phase[slot] = bus_phase_ready;
-    if (from < 0) from = -2;
+    if (from < 0) from = BUS_NOBODY;
   } else {
     self->phase[slot] = from >= 0 ? bus_phase_ready : bus_phase_reads;
   }
@@ -216,6 +243,7 @@ static void begin_transaction(self_t *self, int32_t lane, const bus_command *com
   self->missing[slot] = width(agent_snoop) == 64 ? ~UINT64_C(0) : (UINT64_C(1) << (width(agent_snoop) & 63)) - 1;
   self->owner[slot] = -1;
   self->dirty[slot] = self->shared[slot] = self->keeps[slot] = self->withdrawn[slot] = self->failed[slot] = false;
+  self->lost[slot] = false;
   self->order[self->active++] = (uint8_t)slot;
   count(address_cycles);
   count(transactions);
@@ -230,7 +258,8 @@ static void leave_bus(self_t *self) {
     event(begun, self->lane[slot], self->of[slot].op, self->of[slot].address);
     self->phase[slot] = bus_phase_snooped;
     set_until(snoop_ends[slot], (uint64_t)param(snoop_cycles));
-  } else if (!fills(self->of[slot].op) || (self->of[slot].op == bus_op_read_shared && self->dirty[slot])) {
+  } else if (!fills(self->of[slot].op) ||
+             (self->of[slot].op == bus_op_read_shared && self->dirty[slot] && !self->keeps[slot])) {
     self->phase[slot] = bus_phase_writes;
   } else {
     finish_transaction(self, slot);

@@ -78,6 +78,7 @@ static void finish_request(self_t *self, const typeof_port(bus_response) * respo
 /* The answer to a snoop: no copy, or what is written. */
 static void respond(self_t *self, const bus_snoop *snoop) {
   self->snoop_response.result = snoop_result_none;
+  self->snoop_response.number = snoop->number;
   self->responds_for = (uint32_t)param(entries);
   if (!snoop->own) return;
   const typeof_port(in_request) *request = &self->request[snoop->tag];

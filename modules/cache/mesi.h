@@ -1,9 +1,10 @@
-/* mesi.h: the MESI protocol as pure functions, for every cache that is an agent of a system bus; see coherence_types.
- */
+/* mesi.h: what caches that are agents of a system bus have in common: the MESI protocol as pure functions, the states
+ * of the lines of a set, and lines that are written back; see coherence_types. */
 #ifndef MESI_H
 #define MESI_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Tags of a cache's requests to the bus. */
 enum { MESI_FILL, MESI_WRITE_BACK };
@@ -44,6 +45,87 @@ static inline bus_op mesi_request(line_state now, bool writes) {
 /* What a cache has of a line after the response to that. */
 static inline line_state mesi_filled(bool writes, bool shared) {
   return writes ? line_state_modified : shared ? line_state_shared : line_state_exclusive;
+}
+
+/* ---- A set's lines -------------------------------------------------------------------------------------------------
+ */
+
+/* The lines of a set, in the state of a module. */
+typedef struct {
+  const bool *valid, *only, *dirty;
+  const uint32_t *number;
+  uint32_t ways;
+} mesi_set;
+
+#define MESI_SET(self, set)                                                                                            \
+  ((mesi_set){.valid = (self)->valid[set],                                                                             \
+              .only = (self)->only[set],                                                                               \
+              .dirty = (self)->dirty[set],                                                                             \
+              .number = (self)->number[set],                                                                           \
+              .ways = (uint32_t)param(ways)})
+
+/* The way that holds a line; `ways`: none. */
+static inline uint32_t mesi_find(mesi_set lines, uint32_t number) {
+  uint32_t found = lines.ways;
+  for (uint32_t w = 0; w < lines.ways; w++)
+    if (lines.valid[w] && lines.number[w] == number) found = w;
+  return found;
+}
+
+static inline line_state mesi_state(mesi_set lines, uint32_t way) {
+  if (way == lines.ways || !lines.valid[way]) return line_state_invalid;
+  return lines.dirty[way] ? line_state_modified : lines.only[way] ? line_state_exclusive : line_state_shared;
+}
+
+/* The state of a line as these three say it. */
+static inline void mesi_put_state(bool *valid, bool *only, bool *dirty, line_state next) {
+  *valid = next != line_state_invalid;
+  *only = next >= line_state_exclusive;
+  *dirty = next == line_state_modified;
+}
+
+/* ---- Lines that are written back -----------------------------------------------------------------------------------
+ */
+
+/* A ring of them, in the state of a module; their bytes are elsewhere. */
+typedef struct {
+  const uint32_t *line;
+  const bool *gone;
+  uint32_t head, count, places;
+} mesi_victims;
+
+#define MESI_VICTIMS(self)                                                                                             \
+  ((mesi_victims){.line = (self)->victim_line,                                                                         \
+                  .gone = (self)->victim_gone,                                                                         \
+                  .head = (self)->victim_head,                                                                         \
+                  .count = (self)->victim_count,                                                                       \
+                  .places = (uint32_t)param(victims)})
+
+/* The place of a line among them, -1: it is not there, or another agent has it. */
+static inline int32_t mesi_find_victim(mesi_victims victims, uint32_t number) {
+  for (uint32_t k = 0; k < victims.count; k++) {
+    const uint32_t place = (victims.head + k) % victims.places;
+    if (victims.line[place] == number && !victims.gone[place]) return (int32_t)place;
+  }
+  return -1;
+}
+
+/* ---- Snoops --------------------------------------------------------------------------------------------------------
+ */
+
+/* What a cache has of the line of another's transaction: in a way of its set, or among the victims. */
+typedef struct {
+  line_state now;
+  uint32_t way;   /* `ways`: in none */
+  int32_t victim; /* -1: not there */
+} mesi_copy;
+
+static inline mesi_copy mesi_look_up(mesi_set lines, mesi_victims victims, uint32_t number) {
+  mesi_copy copy = {.way = mesi_find(lines, number), .victim = -1};
+  copy.now = mesi_state(lines, copy.way);
+  if (copy.now == line_state_invalid) copy.victim = mesi_find_victim(victims, number);
+  if (copy.victim >= 0) copy.now = line_state_modified;
+  return copy;
 }
 
 #endif

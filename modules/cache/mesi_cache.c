@@ -18,33 +18,17 @@ static inline uint32_t place_of(uint32_t set, uint32_t way) {
 
 /* The way that holds a line, or MESI_NOWHERE. */
 static inline uint32_t find(const self_t *self, uint32_t number) {
-  const uint32_t set = set_of(number);
-  uint32_t found = MESI_NOWHERE;
-  for (uint32_t w = 0; w < (uint32_t)param(ways); w++)
-    if (self->valid[set][w] && self->number[set][w] == number) found = w;
-  return found;
+  return mesi_find(MESI_SET(self, set_of(number)), number);
 }
 
 static inline line_state state_of(const self_t *self, uint32_t set, uint32_t way) {
-  if (way == MESI_NOWHERE || !self->valid[set][way]) return line_state_invalid;
-  return self->dirty[set][way] ? line_state_modified : self->only[set][way] ? line_state_exclusive : line_state_shared;
+  return mesi_state(MESI_SET(self, set), way);
 }
 
-static inline void set_state(self_t *self, uint32_t set, uint32_t way, line_state next) {
+static void set_state(self_t *self, uint32_t set, uint32_t way, line_state next) {
   if (state_of(self, set, way) == next) return;
-  self->valid[set][way] = next != line_state_invalid;
-  self->only[set][way] = next == line_state_exclusive || next == line_state_modified;
-  self->dirty[set][way] = next == line_state_modified;
+  mesi_put_state(&self->valid[set][way], &self->only[set][way], &self->dirty[set][way], next);
   event(transition, self->number[set][way] * MESI_LINE, next);
-}
-
-/* The place of a line among those that are written back, -1: it is not there, or another agent has it. */
-static int32_t find_victim(const self_t *self, uint32_t number) {
-  for (uint32_t k = 0; k < self->victim_count; k++) {
-    const uint32_t place = (self->victim_head + k) % (uint32_t)param(victims);
-    if (self->victim_line[place] == number && !self->victim_gone[place]) return (int32_t)place;
-  }
-  return -1;
 }
 
 static inline bool is_linked(const self_t *self, uint32_t number) {
@@ -89,7 +73,8 @@ static bool lookup(const self_t *self, const typeof_port(in_request) * request, 
   const line_state now = state_of(self, set_of(number), find(self, number));
   const bool loses = op == mem_op_store_conditional && !is_linked(self, number);
   const bool hit = loses || (memory_only_reads(op) ? now != line_state_invalid : now >= line_state_exclusive);
-  *accepted = hit || (idle && self->victim_count < (uint32_t)param(victims) && find_victim(self, number) < 0);
+  *accepted = hit || (idle && self->victim_count < (uint32_t)param(victims) &&
+                      mesi_find_victim(MESI_VICTIMS(self), number) < 0);
   return hit;
 }
 
@@ -249,6 +234,12 @@ static void end_miss(self_t *self, typeof_port(in_reply) reply) {
 /* ---- The bus -------------------------------------------------------------------------------------------------------
  */
 
+/* A line that arrived is in this way, but for its state. */
+static inline void put_line(self_t *self, uint32_t set, uint32_t way, uint32_t number, const void *bytes) {
+  memcpy(store_span(lines, place_of(set, way), MESI_LINE), bytes, MESI_LINE);
+  self->number[set][way] = number;
+}
+
 /* The line of the request that missed is here, or its upgrade is done. */
 static void fill(self_t *self, const typeof_port(bus_response) * response) {
   const uint32_t number = self->pending.address / MESI_LINE, set = set_of(number);
@@ -261,11 +252,15 @@ static void fill(self_t *self, const typeof_port(bus_response) * response) {
     end_miss(self, reply);
     return;
   }
-  if (response->filled) {
-    memcpy(store_span(lines, place_of(set, self->way), MESI_LINE), &response->bytes, MESI_LINE);
-    self->number[set][self->way] = number;
-  }
+  if (response->filled) put_line(self, set, self->way, number, &response->bytes);
   const bool writes = !memory_only_reads(self->pending.op);
+  if (response->lost && self->linked_line == number) self->linked = false;
+  if (self->pending.op == mem_op_store_conditional && response->lost) {
+    count(failed_conditionals);
+    set_state(self, set, self->way, line_state_exclusive);
+    end_miss(self, (typeof_port(in_reply)){.tag = self->pending.tag});
+    return;
+  }
   set_state(self, set, self->way, mesi_filled(writes, response->shared));
   end_miss(self, perform(self, &self->pending));
 }
@@ -277,15 +272,40 @@ static void leave_victims(self_t *self) {
   self->victim_requested = false;
 }
 
+/* The write_back of the first victim is on the bus. */
+static snoop_result write_back_snooped(self_t *self) {
+  const uint32_t place = self->victim_head;
+  leave_victims(self);
+  if (self->victim_gone[place]) return snoop_result_withdrawn;
+  self->snoop_response.bytes = self->victim[place];
+  return snoop_result_modified;
+}
+
+/* Another's transaction does to a line what the protocol says. */
+static snoop_result snoop_line(self_t *self, const bus_snoop *snoop) {
+  const uint32_t number = snoop->address / MESI_LINE, set = set_of(number);
+  const mesi_copy copy = mesi_look_up(MESI_SET(self, set), MESI_VICTIMS(self), number);
+  const mesi_step step = mesi_snooped(copy.now, snoop->op);
+  if (copy.now == line_state_invalid) return step.result;
+  if (step.result == snoop_result_clean || step.result == snoop_result_modified) {
+    count(supplied);
+    if (copy.victim >= 0)
+      self->snoop_response.bytes = self->victim[copy.victim];
+    else
+      memcpy(&self->snoop_response.bytes, load_span(lines, place_of(set, copy.way), MESI_LINE), MESI_LINE);
+  }
+  if (copy.victim >= 0) {
+    self->victim_gone[copy.victim] = step.next != line_state_modified;
+  } else {
+    count(invalidations, step.next == line_state_invalid);
+    set_state(self, set, copy.way, step.next);
+  }
+  return step.result;
+}
+
 /* What an agent does when its own transaction is on the bus. */
 static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
-  if (snoop->tag == MESI_WRITE_BACK) {
-    const uint32_t place = self->victim_head;
-    leave_victims(self);
-    if (self->victim_gone[place]) return snoop_result_withdrawn;
-    self->snoop_response.bytes = self->victim[place];
-    return snoop_result_modified;
-  }
+  if (snoop->tag == MESI_WRITE_BACK) return write_back_snooped(self);
   const uint32_t number = snoop->address / MESI_LINE;
   if (self->pending.op == mem_op_store_conditional && !is_linked(self, number)) {
     count(failed_conditionals);
@@ -298,26 +318,8 @@ static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
 
 /* Another's transaction. */
 static snoop_result snooped(self_t *self, const bus_snoop *snoop) {
-  const uint32_t number = snoop->address / MESI_LINE, set = set_of(number), way = find(self, number);
-  const line_state now = state_of(self, set, way);
-  const int32_t victim = now == line_state_invalid ? find_victim(self, number) : -1;
-  const mesi_step step = mesi_snooped(victim >= 0 ? line_state_modified : now, snoop->op);
-  if (mesi_writes(snoop->op) && self->linked_line == number) self->linked = false;
-  if (step.result == snoop_result_clean || step.result == snoop_result_modified) {
-    count(supplied);
-    if (victim >= 0)
-      self->snoop_response.bytes = self->victim[victim];
-    else
-      memcpy(&self->snoop_response.bytes, load_span(lines, place_of(set, way), MESI_LINE), MESI_LINE);
-  }
-  if (victim >= 0) {
-    self->victim_gone[victim] = step.next != line_state_modified;
-    return step.result;
-  }
-  if (now == line_state_invalid) return step.result;
-  count(invalidations, step.next == line_state_invalid);
-  set_state(self, set, way, step.next);
-  return step.result;
+  if (mesi_writes(snoop->op) && self->linked_line == snoop->address / MESI_LINE) self->linked = false;
+  return snoop_line(self, snoop);
 }
 
 /* The bus has not granted the request for a line yet, and the line, or the link to it, may be lost. */
@@ -350,9 +352,11 @@ phase_end() {
   if (unlinks) self->linked = false;
   if (transferred(bus_response)) fill(self, &data(bus_response));
   self->responding = transferred(bus_snoop);
-  if (self->responding)
+  if (self->responding) {
+    self->snoop_response.number = data(bus_snoop).number;
     self->snoop_response.result =
         data(bus_snoop).own ? own_snoop(self, &data(bus_snoop)) : snooped(self, &data(bus_snoop));
+  }
   reconsider(self);
   while (self->victim_count > 0 && !self->victim_requested && self->victim_gone[self->victim_head]) leave_victims(self);
 }

@@ -1,4 +1,5 @@
-"""What two and four processors with coherent caches may see of each other, and what `sync` forbids; counters by LL and SC."""
+"""What two and four processors with coherent caches may see of each other, and what `sync` forbids; counters by LL and SC: on one bus, and
+with a level 2 for every other processor."""
 
 import subprocess
 from collections import Counter
@@ -17,25 +18,33 @@ COPIES = "lw $t0, 0($s2)\n  lw $t0, 0($s3)"
 
 @pytest.fixture(scope="session")
 def machine(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """machine(4): the simulator with so many processors, built once, to be run seldom unless `often`. A program for fewer leaves the
-    others where they are."""
-    built: dict[tuple[int, str, bool], Path] = {}
+    """machine(4): the simulator with so many processors, built once, to be run seldom unless `often`, above `clusters` caches of level 2. A program
+    for fewer leaves the others where they are."""
+    built: dict[tuple[int, str, bool, int], Path] = {}
 
-    def build(cpus: int = 4, endian: str = "little", often: bool = False) -> Path:
-        if (cpus, endian, often) not in built:
+    def build(cpus: int = 4, endian: str = "little", often: bool = False, clusters: int = 0) -> Path:
+        if (cpus, endian, often, clusters) not in built:
             output = tmp_path_factory.mktemp("smp") / f"smp{cpus}"
-            options = [*([] if often else ["-O0"]), f"-Dcpus={cpus}", f"-Dbig_endian={str(endian == 'big').lower()}"]
+            options = [*([] if often else ["-O0"]), f"-Dcpus={cpus}", f"-Dclusters={clusters}", f"-Dbig_endian={str(endian == 'big').lower()}"]
             subprocess.run([build_dir / "bin" / "lss", "build", root / "tests" / "isa" / "smp_machine.lss", "-o", output, *options], check=True)
-            built[cpus, endian, often] = output
-        return built[cpus, endian, often]
+            built[cpus, endian, often, clusters] = output
+        return built[cpus, endian, often, clusters]
 
     return build
 
 
-@pytest.fixture(params=[pytest.param((4, 1), id="short"), pytest.param((2, 30), id="long", marks=pytest.mark.soak)])
+@pytest.fixture(
+    params=[
+        pytest.param((4, 1, 0), id="short"),
+        pytest.param((4, 1, 2), id="level 2, short"),
+        pytest.param((2, 30, 0), id="long", marks=pytest.mark.soak),
+        pytest.param((2, 30, 1), id="one level 2, long", marks=pytest.mark.soak),
+        pytest.param((2, 30, 2), id="two of level 2, long", marks=pytest.mark.soak),
+    ]
+)
 def pair(request: pytest.FixtureRequest, machine: Callable[..., Path]) -> tuple[Path, int]:
     """A machine for two processors, and how many times a program is run there."""
-    return machine(request.param[0], often=request.param[1] > 1), request.param[1]
+    return machine(request.param[0], often=request.param[1] > 1, clusters=request.param[2]), request.param[1]
 
 
 def run(simulator: Path, text: str, directory: Path, big: bool = False, cycles: int = 3_000_000) -> list[str]:
@@ -80,12 +89,13 @@ def test_load_buffering(pair: tuple[Path, int], tmp_path: Path) -> None:
         assert outcomes[1, 1] == 0 and outcomes[0, 1] and outcomes[1, 0], outcomes
 
 
+@pytest.mark.parametrize("clusters", [0, 2])
 @pytest.mark.parametrize("runs", [1, pytest.param(30, marks=pytest.mark.soak)])
-def test_four_processors_agree_on_an_order(machine: Callable[..., Path], runs: int, tmp_path: Path) -> None:
+def test_four_processors_agree_on_an_order(machine: Callable[..., Path], runs: int, clusters: int, tmp_path: Path) -> None:
     """Two store, two look at both words in opposite orders: they never see the stores in opposite orders."""
     bodies = [[STORE_X], [STORE_Y], [LOAD_X.format(FIRST), LOAD_Y.format(SECOND)], [LOAD_Y.format(FIRST), LOAD_X.format(SECOND)]]
     for warm in ("", COPIES):
-        outcomes = Counter((o[2], o[3]) for o in seen(machine(often=runs > 1), runs, bodies, tmp_path, warm=warm).elements())
+        outcomes = Counter((o[2], o[3]) for o in seen(machine(often=runs > 1, clusters=clusters), runs, bodies, tmp_path, warm=warm).elements())
         assert outcomes[(1, 0), (1, 0)] == 0, outcomes
         assert any(o[0] == (1, 0) for o in outcomes) and any(o[1] == (1, 0) for o in outcomes), outcomes
 
@@ -94,10 +104,11 @@ def test_four_processors_agree_on_an_order(machine: Callable[..., Path], runs: i
 COUNT = ["ll $t0, 0($s0)", "addiu $t0, $t0, 1", "sc $t0, 0($s0)", "beq $t0, $zero, body{k}", "nop"]
 
 
+@pytest.mark.parametrize("clusters", [0, 2])
 @pytest.mark.parametrize(("cpus", "endian"), [(4, "little"), pytest.param(2, "big", marks=pytest.mark.soak)])
-def test_nothing_is_lost_between_ll_and_sc(machine: Callable[..., Path], tmp_path: Path, cpus: int, endian: str) -> None:
+def test_nothing_is_lost_between_ll_and_sc(machine: Callable[..., Path], tmp_path: Path, cpus: int, endian: str, clusters: int) -> None:
     rounds = 20
     bodies = [[line.format(k=k) for line in COUNT] for k in range(cpus)]
     last = f"  lw $t0, 0($s0)\n  addiu $t0, $t0, {ord('A') - cpus * rounds}\n  sb $t0, 0($t3)\n"
-    lines = run(machine(cpus, endian), program(bodies, rounds, last=last), tmp_path, endian == "big")
+    lines = run(machine(cpus, endian, clusters=clusters), program(bodies, rounds, last=last), tmp_path, endian == "big")
     assert lines == ["a" * cpus] * rounds + ["A"]

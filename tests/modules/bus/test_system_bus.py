@@ -51,8 +51,9 @@ def number(line: bytes) -> str:
     return f"{int.from_bytes(line, 'little'):#x}"
 
 
-def answer(result: str, line: bytes = b"", first: int = 0, count: int = 0) -> str:
-    return f"{{result={result} first={first} count={count} bytes={number(line) if line else 0}}}"
+def answer(result: str, line: bytes = b"", first: int = 0, count: int = 0, of: int = 0) -> str:
+    """To the snoop of transaction `of`: the lowest number that no other has."""
+    return f"{{result={result} number={of} first={first} count={count} bytes={number(line) if line else 0}}}"
 
 
 def responses(ran: Ran, agent: int = 0) -> list[tuple[int, dict[str, int]]]:
@@ -74,7 +75,7 @@ def test_a_line_of_memory(bench: Bench) -> None:
     ran = play(bench, [[f"10 {command('read_shared')}"], []], [[f"{ADDRESS + 1} {answer('none')}"], [f"{ADDRESS + 1} {answer('none')}"]])
     [(cycle, response)] = responses(ran)
     assert cycle == ANSWERS + 1 + LATENCY + TURN + BEATS
-    assert response == {"tag": 7, "shared": 0, "filled": 1, "error": 0, "bytes": int.from_bytes(OLD[:32], "little")}
+    assert response == {"tag": 7, "shared": 0, "filled": 1, "lost": 0, "error": 0, "bytes": int.from_bytes(OLD[:32], "little")}
     assert responses(ran, 1) == []
     for agent in (0, 1):
         [(cycle, value)] = read_items(ran.directory / f"s{agent}")
@@ -145,7 +146,7 @@ def test_transactions_for_one_line_follow_each_other_others_overlap(bench: Bench
     """The second for the same line begins when the first has ended; that for another line meanwhile."""
     read = command("read_shared")
     for address, gap in ((0, SNOOP + 1 + LATENCY + TURN + BEATS + 2 + TURN), (32, 1 + TURN)):
-        simulator_answers = [f"{ADDRESS + 1} {answer('none')}", f"{ADDRESS + 1 + gap} {answer('none')}"]
+        simulator_answers = [f"{ADDRESS + 1} {answer('none')}", f"{ADDRESS + 1 + gap} {answer('none', of=int(address > 0))}"]
         ran = play(bench, [[f"10 {read}"], [f"10 {command('read_shared', address)}"]], [simulator_answers, simulator_answers])
         assert [cycle for cycle, *_ in happened(ran, "begun")] == [ADDRESS, ADDRESS + gap]
         assert ran.counted("bus")["waited[1]"] == gap  # of "waited", an agent each
@@ -155,7 +156,7 @@ def test_requests_take_turns_and_lines_go_first(bench: Bench) -> None:
     """Four agents with two upgrades each."""
     addresses = [[f"10 {command('upgrade', 64 * k)}", f"10 {command('upgrade', 64 * k + 32)}"] for k in range(4)]
     gap = 1 + TURN
-    answers = [[f"{ADDRESS + 1 + gap * k} {answer('shared' if k % 4 == agent else 'none')}" for k in range(8)] for agent in range(4)]
+    answers = [[f"{ADDRESS + 1 + gap * k} {answer('shared' if k % 4 == agent else 'none', of=k % 4)}" for k in range(8)] for agent in range(4)]
     ran = play(bench, addresses, answers)
     assert [(cycle, lane) for cycle, lane, *_ in happened(ran, "begun")] == [(ADDRESS + gap * k, k % 4) for k in range(8)]
     # While an owner's line waits for the bus, no address comes before it.
@@ -170,6 +171,38 @@ def test_outstanding_bounds_transactions(bench: Bench) -> None:
     first = [f"{ADDRESS + 1} {answer('none')}", f"{ADDRESS + 1 + SNOOP + 1 + LATENCY + TURN + BEATS + 2 + TURN} {answer('none')}"]
     ran = play(bench, script, [first, first], body="outstanding = 1;")
     assert happened(ran, "begun")[1][0] - ADDRESS == SNOOP + 1 + LATENCY + TURN + BEATS + 2 + TURN
+
+
+def test_answers_come_in_any_order(bench: Bench) -> None:
+    """Of two reads at once, that whose last answer is there first goes to memory first."""
+    late, soon = ADDRESS + 20, ADDRESS + 9
+    none = [f"{soon} {answer('none', of=1)}", f"{late} {answer('none')}"]
+    ran = play(bench, [[f"10 {command('read_once')}"], [f"10 {command('read_once', 32)}"]], [none, none])
+    assert [cycle for cycle, *_ in happened(ran, "supplied")] == [soon, late]
+    assert [cycle for cycle, _ in responses(ran, 1)] == [soon + 1 + LATENCY + TURN + BEATS]
+
+
+@pytest.mark.parametrize(("other", "response"), [("none", (0, ANSWERS + 1)), ("clean", (0, ANSWERS + 1)), ("modified", (1, ANSWERS + TURN + BEATS))])
+@pytest.mark.parametrize("op", ["read_shared", "read_exclusive", "read_once"])
+def test_an_agent_with_a_copy_needs_a_newer_one_only(bench: Bench, op: str, other: str, response: tuple[int, int]) -> None:
+    """It then takes over what memory does not have."""
+    ran = play(bench, [[f"10 {command(op)}"], []], [[f"{ADDRESS + 1} {answer('shared')}"], [f"{ADDRESS + 1} {answer(other, NEW)}"]])
+    assert [(got["filled"], cycle) for cycle, got in responses(ran)] == [response]
+    assert memory(ran) == OLD and ran.stat("bus", "memory_reads") == 0
+
+
+def test_a_copy_that_is_void_is_read_anew(bench: Bench) -> None:
+    ran = play(bench, [[f"10 {command('upgrade')}"], []], [[f"{ADDRESS + 1} {answer('shared')}"], [f"{ADDRESS + 1} {answer('lost')}"]])
+    [(_, response)] = responses(ran)
+    assert (response["filled"], response["lost"], response["bytes"]) == (1, 1, int.from_bytes(OLD[:32], "little"))
+
+
+@pytest.mark.parametrize("home", [False, True])
+def test_room_is_kept_for_a_home(bench: Bench, home: bool) -> None:
+    """Of two transactions, one may be others', and the second is its own."""
+    reads = [[f"10 {command('read_once', 32 * k)}"] for k in range(2)] + [[f"20 {command('read_once', 64)}"]]
+    ran = play(bench, reads, [[], [], []], body='outstanding = 2; home = "a2";' if home else "outstanding = 2;", cycles=60)
+    assert [lane for _, lane, *_ in happened(ran, "begun")] == ([0, 2] if home else [0, 1])
 
 
 def test_owners_of_one_line_are_an_error(bench: Bench) -> None:
@@ -191,3 +224,6 @@ def test_an_error_of_memory_is_told_to_whom_it_concerns(bench: Bench) -> None:
 
 def test_what_a_bus_cannot_be(bench: Bench) -> None:
     assert "powers of two, not 24 and 8" in bench.refuse(netlist().replace("line = 32", "line = 24"))
+    assert "none can be kept" in bench.refuse(netlist(body='home = "a0"; outstanding = 1;'))
+    ran = bench.run(bench.build(netlist(body='home = "a9";')), 5, ok=False)
+    assert "no agent has the key 'a9'" in ran.err

@@ -11,9 +11,12 @@ shared collector flat on "cache[0]" event performed {
   include <<<
     #include <string.h>
     enum { FLAT_READ = 0, FLAT_LINK = 6, FLAT_CONDITIONAL = 7, FLAT_INVALID = 0, FLAT_EXCLUSIVE = 2, FLAT_MODIFIED = 3 }; /* mem_op, line_state */
+    typedef struct { uint32_t address, size, count; uint64_t value[64]; } flat_window; /* a read of a device below: what it may read */
     typedef struct {
       uint8_t bytes[4096];
-      uint8_t state[8][4096 / %(line)d];
+      uint8_t state[8][4096 / %(line)d], level[8][4096 / %(line)d], before[8][4096 / %(line)d];
+      flat_window window[32];
+      uint64_t now, level_since[8][4096 / %(line)d], void_from[8][4096 / %(line)d]; /* a copy that its cache does not know to be void, from the next cycle on */
       uint64_t expected[32];
       uint32_t link[8];
       uint64_t linked, reads, writes, conditionals, transitions;
@@ -23,9 +26,30 @@ shared collector flat on "cache[0]" event performed {
       memcpy(&value, m->bytes + address, size < 8 ? size : 8);
       return value;
     }
+    static inline int flat_state(const flat_memory *m, int agent, uint32_t line) {
+      const uint64_t end = m->void_from[agent][line];
+      return end > 0 && m->now >= end ? FLAT_INVALID : m->state[agent][line];
+    }
+    static inline void flat_level(flat_memory *m, int k, uint32_t line, int next, uint64_t now) {
+      if (m->level_since[k][line] != now) m->before[k][line] = m->level[k][line];
+      m->level_since[k][line] = now;
+      m->level[k][line] = (uint8_t)next;
+    }
+    /* Whether a level 2 had a line in this state or a higher one when this cycle began, or has it: which of two things in a cycle is first is not asked. */
+    static inline bool flat_includes(const flat_memory *m, int k, uint32_t line, int state) {
+      return m->level[k][line] >= state || (m->level_since[k][line] == m->now && m->before[k][line] >= state);
+    }
+    static inline void flat_widen(const flat_memory *m, flat_window *window) {
+      if (window->size > 0 && window->count < 64) window->value[window->count++] = flat_read(m, window->address, window->size);
+    }
+    static inline bool flat_was_there(const flat_window *window, uint64_t value) {
+      for (uint32_t j = 0; j < window->count; j++) if (window->value[j] == value) return true;
+      return false;
+    }
     static inline void flat_write(flat_memory *m, int agent, uint32_t address, uint32_t size, uint64_t value) {
       memcpy(m->bytes + address, &value, size < 8 ? size : 8);
       m->writes++;
+      for (int k = 0; k < 32; k++) flat_widen(m, &m->window[k]);
       for (int k = 0; k < 8; k++)
         if (k != agent && m->link[k] == address / %(line)d) m->linked &= ~(UINT64_C(1) << k);
     }
@@ -33,11 +57,12 @@ shared collector flat on "cache[0]" event performed {
     static inline const char *flat_access(flat_memory *m, int agent, int op, uint32_t address, uint32_t size, uint64_t value) {
       const uint64_t mask = size < 8 ? (UINT64_C(1) << 8 * size) - 1 : ~UINT64_C(0);
       if (op == FLAT_LINK) m->link[agent] = address / %(line)d, m->linked |= UINT64_C(1) << agent;
+      if (flat_state(m, agent, address / %(line)d) == FLAT_INVALID) return "uses what it has not";
       if (op == FLAT_READ || op == FLAT_LINK) {
         m->reads++;
         return (value & mask) == flat_read(m, address, size) ? NULL : "reads something else than was written";
       }
-      if (m->state[agent][address / %(line)d] != FLAT_MODIFIED) return "writes what it does not own";
+      if (flat_state(m, agent, address / %(line)d) != FLAT_MODIFIED) return "writes what it does not own";
       if (op == FLAT_CONDITIONAL && !(m->linked >> agent & 1)) return "stores although another wrote behind its load_linked";
       m->conditionals += op == FLAT_CONDITIONAL;
       flat_write(m, agent, address, size, value & mask);
@@ -46,15 +71,16 @@ shared collector flat on "cache[0]" event performed {
     static inline const char *flat_transition(flat_memory *m, int agent, uint32_t address, int next) {
       const uint32_t line = address / %(line)d;
       m->state[agent][line] = (uint8_t)next;
+      m->void_from[agent][line] = 0;
       m->transitions++;
       for (int k = 0; k < 8; k++)
-        if (k != agent && m->state[k][line] != FLAT_INVALID && (next >= FLAT_EXCLUSIVE || (next != FLAT_INVALID && m->state[k][line] >= FLAT_EXCLUSIVE)))
+        if (k != agent && flat_state(m, k, line) != FLAT_INVALID && (next >= FLAT_EXCLUSIVE || (next != FLAT_INVALID && m->state[k][line] >= FLAT_EXCLUSIVE)))
           return "two caches have the line, and one believes that it is the only one";
       return NULL;
     }
   >>>
   declare <<< flat_memory m; >>>
-  record <<< const char *wrong = flat_access(&self->m, 0, op, address, size, value); if (wrong) report_error("cycle %%llu, 0x%%x: cache 0 %%s: 0x%%llx, 0x%%llx", (unsigned long long)cycle, (unsigned)address, wrong, (unsigned long long)value, (unsigned long long)flat_read(&self->m, address, size)); >>>
+  record <<< self->m.now = cycle; const char *wrong = flat_access(&self->m, 0, op, address, size, value); if (wrong) report_error("cycle %%llu, 0x%%x: cache 0 %%s: 0x%%llx, 0x%%llx", (unsigned long long)cycle, (unsigned)address, wrong, (unsigned long long)value, (unsigned long long)flat_read(&self->m, address, size)); >>>
   %(more)s
   report <<<
     report_value("reads", self->m.reads, "reads", "Compared.");
@@ -64,8 +90,8 @@ shared collector flat on "cache[0]" event performed {
   >>>
 }
 """
-ACCESS = """record on "cache[%(i)d]" event performed <<< const char *wrong = flat_access(&self->m, %(i)d, op, address, size, value); if (wrong) report_error("cycle %%llu, 0x%%x: cache %(i)d %%s: 0x%%llx, 0x%%llx", (unsigned long long)cycle, (unsigned)address, wrong, (unsigned long long)value, (unsigned long long)flat_read(&self->m, address, size)); >>>"""
-TRANSITION = """record on "cache[%(i)d]" event transition <<< const char *wrong = flat_transition(&self->m, %(i)d, address, next); if (wrong) report_error("cycle %%llu, 0x%%x: %%s", (unsigned long long)cycle, (unsigned)address, wrong); >>>"""
+ACCESS = """record on "cache[%(i)d]" event performed <<< self->m.now = cycle; const char *wrong = flat_access(&self->m, %(i)d, op, address, size, value); if (wrong) report_error("cycle %%llu, 0x%%x: cache %(i)d %%s: 0x%%llx, 0x%%llx", (unsigned long long)cycle, (unsigned)address, wrong, (unsigned long long)value, (unsigned long long)flat_read(&self->m, address, size)); >>>"""
+TRANSITION = """record on "cache[%(i)d]" event transition <<< self->m.now = cycle; const char *wrong = flat_transition(&self->m, %(i)d, address, next); if (wrong) report_error("cycle %%llu, 0x%%x: %%s", (unsigned long long)cycle, (unsigned)address, wrong); >>>"""
 DEVICE = """record on "port" event ordered <<< if (op == FLAT_READ) self->m.expected[tag %% 32] = flat_read(&self->m, address, size); else flat_write(&self->m, 7, address, size, value); >>>
   record on "port" event performed <<< if (op == FLAT_READ) { self->m.reads++; if (value != self->m.expected[tag %% 32]) report_error("cycle %%llu, 0x%%x: the device reads 0x%%llx, not 0x%%llx", (unsigned long long)cycle, (unsigned)address, (unsigned long long)value, (unsigned long long)self->m.expected[tag %% 32]); } >>>"""
 # Processors: mostly reads and writes of 1 to 8 bytes, atomic operations, barriers, maintenance; two of sixteen are a pair of load_linked and store_conditional.
@@ -89,6 +115,56 @@ DEVICE_GENERATE = """<<<
   memcpy(&request.data, &random, 8);
   return request;
 >>>"""
+# A device on the bus below: what it writes is there with its reply, before which nobody reads the line anew; what it reads was there at some time since it was in order.
+DEVICE_BELOW = """record on "port" event ordered <<< flat_window *window = &self->m.window[tag % 32]; *window = (flat_window){.address = address, .size = op == FLAT_READ ? size : 0}; self->m.expected[tag % 32] = value; flat_widen(&self->m, window); >>>
+  record on "port" event performed <<<
+    flat_window *window = &self->m.window[tag % 32];
+    window->size = 0;
+    if (op != FLAT_READ) flat_write(&self->m, 7, address, size, self->m.expected[tag % 32]);
+    else if (self->m.reads++, !flat_was_there(window, value)) report_error("cycle %llu, 0x%x: the device reads 0x%llx, which was not there in that time", (unsigned long long)cycle, (unsigned)address, (unsigned long long)value);
+  >>>"""
+# What a cache of level 1 reads is in its level 2, and what it writes there is owned.
+INCLUDED = """record on "level[%(k)d]" event transition <<< flat_level(&self->m, %(k)d, address / LINE, next, cycle); >>>
+  record on "level[%(k)d]" event lost <<< for (int i = %(first)d; i < %(end)d; i++) self->m.void_from[i][address / LINE] = cycle + 1; >>>"""
+USES_LEVEL = """ if (!flat_includes(&self->m, %(k)d, address / LINE, op == FLAT_READ || op == FLAT_LINK ? 1 : FLAT_EXCLUSIVE)) report_error("cycle %%llu, 0x%%x: cache %(i)d uses what its level 2 has not", (unsigned long long)cycle, (unsigned)address); >>>"""
+
+
+def checker_of_levels(levels: int, caches: int) -> str:
+    """The collector for `caches` of level 1 above each of level[0] to level[levels - 1], and the device `port` below."""
+    text = checker(levels * caches).replace(DEVICE.replace("%%", "%"), DEVICE_BELOW)
+    ends = "(unsigned long long)flat_read(&self->m, address, size)); >>>"
+    for i in range(levels * caches):
+        at = text.index(f"cache {i} %s")
+        end = text.index(ends, at) + len(ends)
+        text = text[: end - len(" >>>")] + USES_LEVEL % {"k": i // caches, "i": i} + text[end:]
+    included = "\n  ".join(INCLUDED % {"k": k, "first": k * caches, "end": (k + 1) * caches} for k in range(levels))
+    return text.replace("  report <<<", f"  {included}\n  report <<<").replace("/ LINE", f"/ {LINE}")
+
+
+def two_levels(levels: int = 1, caches: int = 2, *, cache: str = "", above: str = "", level: str = "", bus: str = "", port: str = "", memory: str = "memory_delay { width = 256; depth = 8; latency = 6; }", array: int = 0) -> str:
+    """Requesters 0 to levels * caches - 1 behind caches of level 1, the last one behind a port on the bus below; `array`: cycles that the arrays of level 2 take longer."""
+    return f"""
+instance cache[{levels * caches}] : mesi_cache {{ line = {LINE}; width = 64; {cache} }};
+instance above[{levels}] : system_bus {{ line = {LINE}; home = "level"; {above} }};
+instance level[{levels}] : inclusive_cache {{ line = {LINE}; {level} }};
+instance port : coherent_port {{ line = {LINE}; {port} }};
+instance bus : system_bus {{ line = {LINE}; {bus} }};
+instance slow : {memory};
+instance memory : memory_state {{ width = 256; size = 4 KiB; }};
+for (k = 0; k < {levels}; k = k + 1) {{
+  level[k].above -> above[k].agent["level"];
+  level[k].below -> bus.agent["level" + string(k)];
+  for (i = 0; i < {caches}; i = i + 1) {{
+    requester[{caches} * k + i].memory -> cache[{caches} * k + i].in;
+    cache[{caches} * k + i].bus -> above[k].agent["cpu" + string(i)];
+  }}
+}}
+{f"instance array[{levels}] : memory_delay {{ width = 256; depth = 8; latency = {array}; }}; for (k = 0; k < {levels}; k = k + 1) {{ above[k].memory -> array[k].in; array[k].out -> level[k].in; }}" if array else f"for (k = 0; k < {levels}; k = k + 1) {{ above[k].memory -> level[k].in; }}"}
+requester[{levels * caches}].memory -> port.in;
+port.bus -> bus.agent["device"];
+bus.memory -> slow.in;
+slow.out -> memory.port;
+"""
 
 
 def checker(caches: int) -> str:

@@ -1,6 +1,7 @@
 """mesi_cache: each state against each snoop with the cache alone, then timing, links, write-backs and maintenance with others on a bus."""
 
 import random
+import re
 
 import pytest
 
@@ -19,11 +20,11 @@ dut.bus.request -> request.in; dut.bus.snoop_response -> answer.in; snoop.out ->
 
 
 def snoop(cycle: int, op: str, own: bool = False, address: int = 0, tag: int = 0) -> str:
-    return f"{cycle} {{op={op} own={str(own).lower()} address={address} tag={tag}}} once\n"
+    return f"{cycle} {{op={op} own={str(own).lower()} address={address} tag={tag} number=0}} once\n"
 
 
-def response(cycle: int, *, shared: bool = False, filled: bool = True, data: int = 0x1122) -> str:
-    return f"{cycle} {{tag=0 shared={str(shared).lower()} filled={str(filled).lower()} error=false bytes={data:#x}}} once\n"
+def response(cycle: int, *, shared: bool = False, filled: bool = True, lost: bool = False, data: int = 0x1122) -> str:
+    return f"{cycle} {{tag=0 shared={str(shared).lower()} filled={str(filled).lower()} lost={str(lost).lower()} error=false bytes={data:#x}}} once\n"
 
 
 # How a state is reached from a line that is filled in cycle 10: shared or not, and then written or not.
@@ -78,6 +79,17 @@ def test_a_request_follows_what_becomes_of_its_line(bench: Bench) -> None:
         assert [line.split("op=")[1].split()[0] for line in lines] == then
         if op == "store_conditional":
             assert [(a.cycle, a.data) for a in read_replies(ran.directory / "replies")] == [(11, 0x1122), (31, 0)]
+
+
+@pytest.mark.parametrize(("op", "replies", "state"), [("store_conditional", [(11, 0x1122), (31, 0), (41, 0x99)], EXCLUSIVE), ("write", [(11, 0x1122), (20, 0), (41, 5)], MODIFIED)])
+def test_a_response_may_say_that_copy_and_link_were_void(bench: Bench, op: str, replies: list[tuple[int, int]], state: int) -> None:
+    """Somebody behind a cache on the same bus wrote the line while the upgrade was under way: a store_conditional does not store, a write goes to the new line."""
+    files: dict[str, str | bytes] = {"s": f"5 load_linked 8 0\n20 {op} 8 0 5\n41 read 8 0\n", "n": snoop(8, "read_shared", True) + snoop(24, "upgrade", True) + snoop(50, "read_once"), "r": response(10, shared=True) + response(30, lost=True, data=0x99)}
+    settings = {"requester.script": "s", "requester.record": "replies", "snoop.script": "n", "response.script": "r", "answer.record": "a"}
+    ran = bench.run(bench.build(ALONE), 60, settings, files=files)
+    assert [(a.cycle, a.data) for a in read_replies(ran.directory / "replies")] == replies
+    assert happened(ran, "transition")[1] == (30, 0, state)
+    assert [re.findall(r"result=(\w+)", value) for _, value in read_items(ran.directory / "a")] == [["none"], ["shared"], ["modified" if op == "write" else "shared"]]
 
 
 def cached(bench: Bench, cache: str = "sets = 2; ways = 2;", more: str = "", caches: int = 2) -> Memory:
