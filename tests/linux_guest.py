@@ -39,6 +39,7 @@ class Guest:
     initramfs: Path
     tree: Path
     big_endian: bool = False
+    disk: Path | None = None  # image of the files, if they are not an initramfs
 
 
 def guest(build: Path) -> Guest:
@@ -51,13 +52,16 @@ def guest(build: Path) -> Guest:
     return found
 
 
-def pack(software: Guest, script: str, programs: Iterable[Path], root: Path, build: Path, directory: Path) -> Guest:
-    """The software with a script to run and programs of one's own."""
+def pack(software: Guest, script: str, programs: Iterable[Path], root: Path, build: Path, directory: Path, on_disk: bool = False) -> Guest:
+    """The software with a script to run and programs of one's own, in an initramfs or on a disk."""
 
     def run(*command: str | Path) -> str:
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
     overlay, made = directory / "overlay", Guest(software.vmlinux, directory / "initramfs.cpio", directory / "host.dtb")
+    files = made.initramfs
+    if on_disk:
+        made.disk = files = directory / "root.ext4"
     (overlay / "etc").mkdir(parents=True)
     (overlay / "etc/rc.local").write_text(script)
     (overlay / "bin").mkdir()
@@ -65,8 +69,8 @@ def pack(software: Guest, script: str, programs: Iterable[Path], root: Path, bui
         shutil.copy(program, overlay / "bin")
     steps = root / "firmware/linux"
     busybox = run(steps / "fetch", "busybox-static", build / "downloads")
-    run(steps / "initramfs", busybox, build / "firmware/tigon2/tg2.bin", overlay, made.initramfs)
-    run(steps / "tree", build / "gen/firmware/linux/host.dts", made.initramfs, made.tree)
+    run(steps / ("disk" if on_disk else "initramfs"), busybox, build / "firmware/tigon2/tg2.bin", overlay, files)
+    run(steps / "tree", build / "gen/firmware/linux/host.dts", "" if on_disk else files, made.tree)
     return made
 
 
@@ -100,7 +104,9 @@ def on_oracle(guest: Guest, build: Path, *options: str, timeout: float = 300) ->
 
 def on_host(guest: Guest | None, simulator: Path, directory: Path, *options: object, timeout: float = 600) -> tuple[int, str, dict]:
     """Exit status, console and statistics of a boot on examples/host."""
-    files = ["--kernel", guest.vmlinux, "--dtb", guest.tree, "--initramfs", guest.initramfs] if guest and "--restore" not in options else []
+    files: list[object] = []
+    if guest and "--restore" not in options:
+        files = ["--kernel", guest.vmlinux, "--dtb", guest.tree, *(["--disk_image", guest.disk] if guest.disk else ["--initramfs", guest.initramfs])]
     command = [simulator, "--quiet", "--console_output", "console", "--stats", "stats.json", *files, *options]
     done = subprocess.run(list(map(str, command)), cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
     assert (directory / "stats.json").exists(), done.stderr[-4000:]

@@ -7,7 +7,7 @@ LINUX     := $(BUILD)/linux
 LINUX_OUT ?= $(LINUX)/$(if $(filter little,$(ENDIAN)),out,out-$(ENDIAN))
 LINUX_SHELL := $(LINUX)/shell
 # Debian has no programs for big-endian processors any more, so of that byte order there is a kernel only.
-LINUX_FILES := $(LINUX_OUT)/vmlinux $(if $(filter little,$(ENDIAN)),$(foreach out,$(LINUX_OUT) $(LINUX_SHELL),$(out)/initramfs.cpio $(out)/host.dtb))
+LINUX_FILES := $(LINUX_OUT)/vmlinux $(if $(filter little,$(ENDIAN)),$(foreach out,$(LINUX_OUT) $(LINUX_SHELL),$(out)/initramfs.cpio $(out)/host.dtb) $(LINUX_OUT)/root.ext4 $(LINUX_OUT)/disk.dtb)
 
 .PHONY: linux_step
 $(LINUX_OUT)/vmlinux: linux_step | $(DEPS_LINUX)
@@ -16,16 +16,22 @@ $(LINUX_OUT)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin linux_step | $(DEP
 	@mkdir -p $(@D)
 	package=$$(firmware/linux/fetch busybox-static $(BUILD)/downloads) \
 	  && firmware/linux/initramfs "$$package" $< "$(OVERLAY)" $@
+$(LINUX_OUT)/root.ext4: $(BUILD)/firmware/tigon2/tg2.bin linux_step | $(DEPS_LINUX)
+	@mkdir -p $(@D)
+	package=$$(firmware/linux/fetch busybox-static $(BUILD)/downloads) \
+	  && firmware/linux/disk "$$package" $< "$(OVERLAY)" $@
 # The tree's numbers are those of the machine, with all devices that it may have.
 LINUX_TREE := $(BUILD)/gen/firmware/linux/host.dts
 ALL += $(LINUX_TREE)
 $(BUILD)/gen/firmware/linux/host.json: examples/host/host.lss $(call found,examples/tigon2/*.lss) $(BUILD)/bin/lss $(LSS_LIBRARY)
 	@mkdir -p $(@D)
-	$(BUILD)/bin/lss export -I examples/tigon2 -D nic=true $< -o $@
+	$(BUILD)/bin/lss export -I examples/tigon2 -D nic=true -D disk=true $< -o $@
 $(LINUX_TREE): $(BUILD)/gen/firmware/linux/host.json firmware/linux/host.dts firmware/tools/device_tree.py
 	$(PYTHON3) -B firmware/tools/device_tree.py $< firmware/linux/host.dts $@
-$(LINUX_OUT)/host.dtb $(LINUX_SHELL)/host.dtb: %/host.dtb: $(LINUX_TREE) %/initramfs.cpio firmware/linux/tree
+$(LINUX_OUT)/host.dtb $(LINUX_SHELL)/host.dtb: %/host.dtb: $(LINUX_TREE) %/initramfs.cpio firmware/linux/tree | $(DEPS_LINUX)
 	firmware/linux/tree $< $*/initramfs.cpio $@
+$(LINUX_OUT)/disk.dtb: $(LINUX_TREE) firmware/linux/tree | $(DEPS_LINUX)
+	firmware/linux/tree $< "" $@
 
 # Another guest of the same kernel, for studies: it ends at a shell, and has a program that loads the network.
 $(LINUX_SHELL)/overlay/bin/netload: firmware/linux/netload.c firmware/lib/marker.h firmware/linux/build.mk

@@ -26,7 +26,7 @@ SHARED = {
 _LOW = ["generic", "clock", "memory", "bus", "wire"]
 FAMILIES = {family: set(_LOW[:rank]) for rank, family in enumerate(_LOW)}
 FAMILIES |= {family: set(_LOW) for family in ("cache", "mmu", "io", "core", "nic")}
-FAMILIES["pci"] = {*_LOW, "io"}
+FAMILIES |= {family: {*_LOW, "io"} for family in ("pci", "disk")}
 INSTRUCTION_SETS = {"core/mips": "mips", "core/rv32i": "rv32i", "core/rfu": "mips"}
 FAMILIES |= {family: {*_LOW, "core", "cache", "mmu"} for family in INSTRUCTION_SETS}
 # What is of no instruction set, and no stage of anything.

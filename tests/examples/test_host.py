@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.emulib.test_system import bare, end
+from tests.examples import sectors
 from tests.isa import system
 from tests.linux_guest import guest
 
@@ -108,6 +109,25 @@ def test_programs_run_as_on_the_functional_machine(root: Path, build_dir: Path, 
         assert read.status == status == system.on_oracle(elf, False, build_dir).returncode, hex(address)
 
 
+WITH_DISK = [[], ["-D", "coherent=true"], ["-D", "lockstep=true"], ["-I", "examples/tigon2", "-D", "nic=true"]]
+
+
+@pytest.mark.parametrize("options", WITH_DISK, ids=lambda options: options[-1] if options else "plain")
+def test_a_program_reads_and_writes_the_disk(root: Path, build_sim, run_sim, tmp_path: Path, options: list[str]) -> None:
+    """By transfers that its caches see; the image is only read, also when a checkpoint comes between."""
+    machine = build_sim(root / "examples/host/host.lss", *(str(root / word) if word.startswith("examples") else word for word in options), "-D", "disk=true")
+    given = ["--quiet", "--kernel", sectors.program(3, tmp_path), "--disk_image", sectors.image(tmp_path, 8)]
+    done = run_sim(machine, *given, "--time", "20 ms", "--disk_commit", "whole", "--console_output", "out")
+    assert (tmp_path / "out").read_bytes() == sectors.TEXT and "was switched off" in done.stats["run"]["ended"]
+    assert (tmp_path / "whole").read_bytes() == sectors.after(3, 8) and sectors.image(tmp_path, 8).read_bytes() == sectors.after(0, 8)
+    assert done.value("virtio", "interrupts") == 7 and done.value("drive", "sectors_written") == 3
+    half = done.stats["run"]["cycles"]["cpu_clk"] // 2
+    run_sim(machine, *given, "--cycles", half, "--checkpoint", "point", "--disk_commit", "half")
+    rest = run_sim(machine, "--quiet", "--restore", "point", "--time", "20 ms", "--disk_commit", "rest")
+    assert (tmp_path / "rest").read_bytes() == sectors.after(3, 8) != (tmp_path / "half").read_bytes()
+    assert rest.stats["statistics"] == done.stats["statistics"]
+
+
 @pytest.mark.soak
 def test_a_big_endian_host(root: Path, build_dir: Path, build_sim, run_sim, tmp_path: Path) -> None:
     machine = build_sim(root / "examples/host/host.lss", "-D", "big_endian=true")
@@ -127,9 +147,12 @@ def test_a_boot_in_lockstep(root: Path, build_dir: Path, build_sim, run_sim, tmp
     assert done.value("core", "compared") > 20_000_000 and done.value("core", "compared_exceptions") > 5_000
 
 
+@pytest.mark.parametrize("l2", ["0 B", "256 KiB"])
 @pytest.mark.parametrize("nic", ["false", "true"])
-def test_it_can_have_coherent_caches(root: Path, build_dir: Path, nic: str) -> None:
+def test_it_can_have_coherent_caches(root: Path, build_dir: Path, nic: str, l2: str) -> None:
     """What runs there is tests/isa/test_litmus.py, and the soak's boots."""
-    command = [build_dir / "bin/lss", "check", "--netlist-only", root / "examples/host/host.lss", "-I", root / "examples/tigon2", "-D", "coherent=true", "-D", f"nic={nic}"]
+    command = [build_dir / "bin/lss", "check", "--netlist-only", root / "examples/host/host.lss", "-I", root / "examples/tigon2", "-D", "coherent=true", "-D", f"nic={nic}", "-D", f"l2={l2}"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr
+    done = subprocess.run([*command, "-D", "coherent=false"], capture_output=True, text=True)
+    assert (done.returncode == 0) == (l2 == "0 B") and ("coherent = true" in done.stderr) == (l2 != "0 B"), done.stderr

@@ -45,7 +45,7 @@ def test_a_parameter_acts_as_if_it_had_been_so_from_the_start(name: str, build_s
     pairs = [pair for pair in zip(given[::2], given[1::2]) if pair[0] != "--set" and pair[0] not in SHORT]
     limit = next([word, SHORT[word]] for word in SHORT if word in given)
     arguments = [*(word for pair in pairs for word in pair), *limit]
-    simulator = build_sim(ROOT / f"examples/{name}.lss", *options)
+    simulator = build_sim(ROOT / f"examples/{name.split()[0]}.lss", *options)
     run_sim(simulator, "--quiet", *arguments, "--cycles", 0, "--checkpoint", "point")
     default, moved, refused = run_sim(simulator, "--quiet", *arguments), 0, 0
     for parameter in parameters(simulator):

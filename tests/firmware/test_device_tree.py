@@ -29,9 +29,9 @@ def fill(root: Path, directory: Path, machine: dict | str, template: str) -> sub
 
 def test_what_a_template_may_ask_for(root: Path, machine: dict, tmp_path: Path) -> None:
     """Interrupts are followed through crossings to the key of the lane at the core."""
-    template = "serial@${uart.unit} <${uart.base} ${uart.size}> ${uart.reg_shift} ${uart.interrupt} ${rtc.interrupt} ${card.pci.intx} ${cpu_clk.frequency} ${uart.input_clock}"
+    template = "serial@${uart.unit} <${uart.base} ${uart.size}> ${uart.reg_shift} ${uart.interrupt} ${rtc.interrupt} ${card.pci.intx} ${virtio.interrupt} ${cpu_clk.frequency} ${uart.input_clock}"
     assert fill(root, tmp_path, machine, template).returncode == 0
-    assert (tmp_path / "filled").read_text() == "serial@1f000900 <0x1f000900 0x40> 3 4 6 3 200000000 3686400"
+    assert (tmp_path / "filled").read_text() == "serial@1f000900 <0x1f000900 0x40> 3 4 6 3 2 200000000 3686400"
 
 
 WRONG = {

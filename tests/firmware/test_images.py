@@ -71,4 +71,4 @@ def test_what_no_firmware_may_do_ends_the_run(machine, tmp_path: Path, name: str
     ran = machine().run("--payload", 18, firmware=file, ok=False)
     first = ran.err.splitlines()[0]
     assert ran.status == 1 and "error: nic.cpu[0]." in first and told in first
-    assert "cpu nic.cpu[0].pipeline:" in ran.err and "the latest instructions, oldest first:" in ran.err
+    assert "cpu nic.cpu[0].pipeline:" in ran.err and "how it came here, oldest first:" in ran.err

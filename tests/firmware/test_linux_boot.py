@@ -113,10 +113,11 @@ def test_boot_with_the_times_of_characters(software: Guest, root: Path, build_di
     assert status == 0 and sorted(comparable(console).splitlines()) == sorted(comparable(on_oracle(software, build_dir)[1]).splitlines())
 
 
-def test_boot_with_coherent_caches(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("l2", ["0 B", "256 KiB"])
+def test_boot_with_coherent_caches(software: Guest, root: Path, build_dir: Path, tmp_path: Path, l2: str) -> None:
     """Data stay in the cache that wrote them, and instructions are what the kernel makes sure they are; in lockstep, so that each is right."""
     machine = tmp_path / "coherent"
-    subprocess.run([build_dir / "bin/lss", "build", root / "examples/host/host.lss", "-D", "coherent=true", "-D", "lockstep=true", "-o", machine], check=True)
+    subprocess.run([build_dir / "bin/lss", "build", root / "examples/host/host.lss", "-D", "coherent=true", "-D", f"l2={l2}", "-D", "lockstep=true", "-o", machine], check=True)
     status, console, stats = on_host(software, machine, tmp_path)
     assert status == 0 and comparable(console) == comparable(on_oracle(software, build_dir)[1])
     [write_backs] = [one["value"] for one in stats["statistics"] if (one["path"], one["name"]) == ("dcache", "write_backs")]
