@@ -2,27 +2,16 @@
 // knows what was repeated (lss/runtime/engine/ring.h): these are loops.
 #include "lss/runtime/observe/jumps.h"
 
-#include "lss/runtime/debug/cores.h"
-#include "lss/runtime/observe/program_text.h"
+#include "lss/runtime/observe/stretches.h"
 #include "lss/runtime/text/names.h"
 
-enum { WORD = 4, SHOWN_STRETCHES = 32, SHOWN_INSTRUCTIONS = 32 };
+enum { WORD = 4 };
 
 typedef struct {
   uint32_t behind, to;
   uint32_t period; // the last so many jumps were made ...
   uint64_t laps;   // ... so often once more
 } Jump;
-
-// Instructions one behind the other.
-typedef struct {
-  uint32_t from, behind;
-  uint32_t members; // of the first one of a loop: how many stretches the loop has; else 0
-  uint64_t times;   // and how often it was passed
-  uint32_t full;    // how many at the end are shown one by one
-} Stretch;
-
-// ---- What happened
 
 static GArray *jumps_of(const spinach_debug_role *history) {
   const spinach_field *field = history->field;
@@ -104,8 +93,6 @@ static GArray *stretches_of(const GArray *jumps, uint32_t pc) {
   return stretches;
 }
 
-// ---- As text
-
 static const Core *core_of_view(const spinach_debug_view *view) {
   const char *path = spinach_machine_table.instances[view->instance].path;
   for (guint i = 1; i <= core_count(); i++)
@@ -113,57 +100,9 @@ static const Core *core_of_view(const spinach_debug_view *view) {
   return NULL;
 }
 
-// An instruction as the core's memory has it; else, where the machine does not say what memory that is, its program.
-static bool word_at(const Core *core, uint32_t pc, uint32_t *word) {
-  uint8_t bytes[WORD];
-  if (!core || core_read(core, pc, bytes, WORD) != WORD) return spinach_program_word(pc, word);
-  memcpy(word, bytes, WORD);
-  *word = core->big_endian ? GUINT32_FROM_BE(*word) : GUINT32_FROM_LE(*word);
-  return true;
-}
-
-static void print_instruction(FILE *out, const Core *core, uint32_t pc, int indent) {
-  g_autofree char *where = spinach_describe_address(pc);
-  const char *name = strchr(where, ' '); // after the address, which precedes it already
-  uint32_t word;
-  g_autofree char *code = word_at(core, pc, &word) ? spinach_disassemble(pc, word) : NULL;
-  fprintf(out, "%*s%08x  %-32s %s\n", indent, "", pc, code ? code : "", name ? name + 1 : "");
-}
-
-static void print_stretch(FILE *out, const Core *core, const Stretch *stretch, int indent) {
-  const uint32_t count = (stretch->behind - stretch->from) / WORD, few = count - stretch->full;
-  if (few) {
-    g_autofree char *where = spinach_describe_address(stretch->from);
-    const char *name = strchr(where, ' ');
-    fprintf(out, "%*s%08x to %08x, %u instruction%s%s%s\n", indent, "", stretch->from, stretch->from + (few - 1) * WORD,
-            few, few == 1 ? "" : "s", name ? ", from" : "", name ? name : "");
-  }
-  for (uint32_t i = few; i < count; i++) print_instruction(out, core, stretch->from + i * WORD, indent);
-}
-
-// Which instructions are shown one by one: the latest.
-static void choose_full(GArray *stretches) {
-  uint32_t left = SHOWN_INSTRUCTIONS;
-  for (guint i = stretches->len; i-- > 0;) {
-    Stretch *stretch = &g_array_index(stretches, Stretch, i);
-    stretch->full = MIN(left, (stretch->behind - stretch->from) / WORD);
-    left -= stretch->full;
-  }
-}
-
 void spinach_print_jumps(FILE *out, const spinach_debug_view *view, const spinach_debug_role *history, uint32_t pc) {
-  const Core *core = core_of_view(view);
   g_autoptr(GArray) jumps = jumps_of(history);
   g_autoptr(GArray) stretches = stretches_of(jumps, pc);
-  choose_full(stretches);
   fprintf(out, "  how it came here, oldest first:\n");
-  guint first = stretches->len > SHOWN_STRETCHES ? stretches->len - SHOWN_STRETCHES : 0, loop = 0;
-  for (guint i = 0; i < stretches->len; i++) {
-    const Stretch *stretch = &g_array_index(stretches, Stretch, i);
-    if (stretch->members) loop = i + stretch->members;
-    if (loop > first && i < first) first = i; // no loop is cut
-    if (i < first) continue;
-    if (stretch->members) fprintf(out, "    %" G_GUINT64_FORMAT " times:\n", stretch->times);
-    print_stretch(out, core, stretch, i < loop ? 6 : 4);
-  }
+  spinach_print_stretches(out, core_of_view(view), stretches, jumps->len < spinach_field_elements(history->field));
 }

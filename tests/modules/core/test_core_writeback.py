@@ -90,20 +90,23 @@ def visited(rng: random.Random, at: int, depth: int) -> list[int]:
 
 
 def told(report: str) -> list[int]:
-    """The addresses of a report, loops as often as it says."""
-    pcs: list[int] = []
-    body: list[int] = []
-    times = 0
+    """The addresses of a report, loops in each other as often as it says."""
+    loops: list[tuple[int, int, list[int]]] = [(0, 1, [])]  # indentation of the line that begins each, how often, what is in it
+
+    def end(indent: int) -> None:
+        while len(loops) > 1 and loops[-1][0] >= indent:
+            _, times, body = loops.pop()
+            loops[-1][2].extend(body * times)
+
     for line in report[report.index("how it came here") :].splitlines()[1:]:
-        shown = re.match(r"( {4,6})([0-9a-f]{8})(?: to ([0-9a-f]{8}), \d+ instruction|  )", line)
-        if body and not (shown and len(shown[1]) == 6):
-            pcs += body * times
-            body = []
-        if begins := re.match(r"    (\d+) times:$", line):
-            times = int(begins[1])
-        elif shown:
-            (body if len(shown[1]) == 6 else pcs).extend(range(int(shown[2], 16), int(shown[3] or shown[2], 16) + 4, 4))
-    return pcs
+        if begins := re.match(r"( +)(?:at least )?(\d+) times:$", line):
+            end(len(begins[1]))
+            loops.append((len(begins[1]), int(begins[2]), []))
+        elif shown := re.match(r"( +)([0-9a-f]{8})(?: to ([0-9a-f]{8}), \d+ instruction|  )", line):
+            end(len(shown[1]))
+            loops[-1][2].extend(range(int(shown[2], 16), int(shown[3] or shown[2], 16) + 4, 4))
+    end(0)
+    return loops[0][2]
 
 
 def test_a_report_shows_how_the_processor_came_there(bench: Bench) -> None:
@@ -118,6 +121,21 @@ def test_a_report_shows_how_the_processor_came_there(bench: Bench) -> None:
         assert len(shown) >= min(len(pcs) + 1, 64) and shown == [*pcs, pcs[-1] + 4][-len(shown) :], f"seed {seed}\n{ran.err}"
         most = max(most, len(shown))
     assert most > 1000
+
+
+@pytest.mark.parametrize(("laps", "shown"), [(20, "19 times:"), (200, "at least 21 times:")])
+def test_loops_in_loops_are_told_once(laps: int, shown: str, bench: Bench) -> None:
+    """A delay loop within a loop; beyond what is remembered it may have been passed more often."""
+    inner = list(range(0x2000, 0x200C, 4))
+    pcs = [0x1000, *([0x1004, *inner * 7, 0x200C, 0x2010] * laps), 0x3000]
+    done = [finished(pc, ADDU, control("addu", ADDU)) for pc in pcs] + [finished(0x3004, 0xABCD, failed("breakpoint"))]
+    files = {"in.txt": "".join(f"{k} {one} once\n" for k, one in enumerate(done)), "busy.txt": "".join(f"{k} false once\n" for k in range(len(done)))}
+    device = writeback(bench)
+    ran = bench.run(device.simulator, len(done) + 9, {"in_source[0].script": "in.txt", "busy_source[0].script": "busy.txt"}, ok=False, files=files)
+    lines = ran.err[ran.err.index("how it came here") :].splitlines()
+    assert any(line.strip() == shown for line in lines) and sum(bool(re.match(r" +[0-9a-f]{8}  ", line)) for line in lines) < 20, ran.err
+    executed = told(ran.err)
+    assert len(executed) > 400 and executed == [*pcs, 0x3004][-len(executed) :], ran.err
 
 
 @pytest.mark.parametrize(
