@@ -82,6 +82,12 @@ def kernel(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
     return ["--kernel", str(system.assemble(text, tmp_path / f"{length}.elf", False)), "--cycles", "10000000"]
 
 
+def sorting(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
+    text = tmp_path / "arguments"
+    text.write_text("64" if length == "short" else "2000")
+    return ["--program", str(build_dir / "firmware/bucket_sort/bucket_sort.elf"), "--arguments", str(text), "--cycles", "10000000"]
+
+
 def transfers(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
     passes = 2 if length == "short" else 100
     return ["--kernel", str(sectors.program(passes, tmp_path)), "--disk_image", str(sectors.image(tmp_path, 128)), "--cycles", "10000000"]
@@ -109,6 +115,8 @@ WORK = {
     "dual_core/dual_core": ([], waiting),
     "host/host": (["-D", "memory=4 MiB"], kernel),
     "host/host disk": (["-D", "memory=4 MiB", "-D", "disk=true"], transfers),
+    "multiprocessor/multiprocessor": ([], sorting),
+    "multiprocessor/multiprocessor level 2": (["-D", "cpus=4", "-D", "clusters=2", "-D", "dram=dram_kind.rambus"], sorting),
     "nic10g/nic10g": (["-D", "cores=2"], traffic("nic10g", "60 us", "500 us")),
     "pipe_chain/pipe_chain": ([], items),
     "quad_core/quad_core": (["-D", "memory=8 MiB"], waiting),

@@ -1,4 +1,4 @@
-"""Litmus tests: what processors may see of each other's loads and stores, as bare programs for smp_machine.lss.
+"""Litmus tests: what processors may see of each other's loads and stores, as bare programs for examples/multiprocessor.
 
 Every round the processors meet, wait for a while that differs, and each does its few loads and stores at words that no round
 before has touched; the first one prints what all of them loaded, a letter for each processor: 'a' + the first value + twice the second.
@@ -10,6 +10,13 @@ from tests.isa.programs import HEAD, run, target, tool
 
 BASE, X, Y, MEET, SEEN, CONSOLE = 0x80020000, 0x0000, 0x8000, 0x10000, 0x10100, 0xBF000000
 ROUNDS = 48  # of 64 bytes each
+SCRIPT = """
+ENTRY(__start)
+SECTIONS {
+  .text 0x80001000 : AT(0x1000) { *(.text) }
+  /DISCARD/ : { *(.data .bss .MIPS.abiflags .reginfo .pdr .gnu.attributes) }
+}
+"""
 
 # $s0 base, $s1 round, $s2 x, $s3 y, $s4 this processor, $s5 the chance of its waits, $t8 one; what is loaded goes to $v0 and $v1.
 PROGRAM = """
@@ -115,9 +122,9 @@ def program(bodies: list[list[str]], rounds: int = ROUNDS, seed: int = 1, warm: 
 
 
 def assembled(text: str, directory: Path, big: bool) -> Path:
-    """A raw image for address 0x80001000."""
-    source, linked, raw = (directory / name for name in ("litmus.s", "litmus.elf", "litmus.bin"))
+    """An ELF file, of kseg0 and loaded at the physical addresses behind."""
+    source, script, linked = (directory / name for name in ("litmus.s", "litmus.ld", "litmus.elf"))
     source.write_text(f"{HEAD}.text\n{text}\n")
-    run([tool("clang"), *target(big, "mips32r2"), "-Wno-unused-command-line-argument", "-nostdlib", "-static", "-fuse-ld=lld", "-Wl,-Ttext=0x80001000", "-o", linked, source])
-    run([tool("llvm-objcopy"), "-O", "binary", "-j", ".text", linked, raw])
-    return raw
+    script.write_text(SCRIPT)
+    run([tool("clang"), *target(big, "mips32r2"), "-Wno-unused-command-line-argument", "-nostdlib", "-static", "-fuse-ld=lld", "-Wl,--nmagic", f"-Wl,-T,{script}", "-o", linked, source])
+    return linked
