@@ -5,11 +5,11 @@ colour blindness.
 """
 
 import contextlib
+import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
-from math import nan
 from pathlib import Path
 
 import matplotlib
@@ -74,9 +74,11 @@ def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6, lege
 
 def lines(
     title: str, across: str, up: str, drawn: Sequence[Line], marks: Sequence[Mark], out: Path, from_zero: bool = False,
-    markers: bool = True, limits: Sequence[Line] = (), legend_title: str = "",
+    markers: bool = True, limits: Sequence[Line] = (), legend_title: str = "", beside: Sequence[Line] = (),
+    log: bool = False,
 ) -> None:  # fmt: skip
-    """Draws out.svg and out.png: values over an axis; one whose values are no numbers has them side by side."""
+    """Draws out.svg and out.png: values over an axis; one whose values are no numbers has them side by side.
+    Those `beside` are thin lines that others are compared with; a `log` axis is one of powers of two."""
     with _axes(title, across, up, out, legend_title=legend_title) as axes:
         for limit in limits:
             axes.plot(limit.across, limit.values, color=INK, linewidth=1.4, label=limit.name)
@@ -89,17 +91,37 @@ def lines(
                 at, line.values, color=color, marker=marker if markers else "", linestyle=dash, linewidth=1.8,
                 label=line.name or None,
             )  # fmt: skip
+        for line in beside:
+            at = [places.index(one) for one in line.across] if named else line.across
+            axes.plot(at, line.values, color=INK, linewidth=0.9, zorder=3, label=line.name or None)
         for (color, _, _), mark in zip(islice(cycle(STYLES), len(drawn), None), marks, strict=False):
             place = places.index(mark.across) if named else mark.across
             axes.plot(place, mark.value, color=color, marker="*", markersize=15, linestyle="", label=mark.label)
         if named:
             axes.set_xticks(range(len(places)), [str(one) for one in places])
+        elif log:
+            axes.set_xscale("log", base=2)
+            axes.set_xticks(*_powers(places))
         elif len(places) <= 9 and markers:
             axes.set_xticks(sorted(places))
         if from_zero:
             axes.set_xlim(0, None)
         if not any(value < 0 for line in drawn for value in line.values):
             axes.set_ylim(0, None)
+
+
+def _powers(places: Sequence[float]) -> tuple[list[float], list[str]]:
+    """The powers of two from the first to the last of an axis, and what they are called: 4 Ki."""
+    least, most = (math.frexp(at)[1] for at in (min(places), max(places)))
+    powers = [2.0**k for k in range(least - 1, most + 1) if min(places) <= 2.0**k <= max(places)]
+    return powers, [
+        f"{int(at) >> 10} Ki"
+        if at >= 1 << 10 and at < 1 << 20
+        else f"{at / 2**20:g} Mi"
+        if at >= 1 << 20
+        else f"{at:g}"
+        for at in powers
+    ]
 
 
 def bars(title: str, up: str, drawn: Sequence[Line], out: Path, legend_title: str = "") -> None:
@@ -110,7 +132,7 @@ def bars(title: str, up: str, drawn: Sequence[Line], out: Path, legend_title: st
         # The names of the series take half of the width: the title begins above them.
         axes.figure.suptitle(title, x=0.01, ha="left", fontsize="large", fontweight="bold", wrap=True)
         for (color, _, _), (index, column) in zip(cycle(STYLES), enumerate(columns), strict=False):
-            values = [dict(zip(line.across, line.values, strict=True)).get(column, nan) for line in drawn]
+            values = [dict(zip(line.across, line.values, strict=True)).get(column, math.nan) for line in drawn]
             places = [row + (index - (len(columns) - 1) / 2) * thick for row in range(len(drawn))]
             axes.barh(places, values, height=thick, color=color, label=str(column) or None)
         axes.axvline(0, color=INK, linewidth=1.0)

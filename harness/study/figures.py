@@ -101,6 +101,12 @@ def _stack(outcome: Outcome, figure: Figure, rows: Sequence[Row], title: str, ou
     return bool(lines)
 
 
+def _named(outcome: Outcome, measure: str | None, found: Sequence[plot.Line]) -> list[plot.Line]:
+    """Lines of one measure, the first of which says in the legend what all are."""
+    label = outcome.study.measures[measure].label if measure else ""
+    return [plot.Line("" if k else label or measure or "", one.across, one.values) for k, one in enumerate(found)]
+
+
 def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     """Draws out.svg and out.png; False when there is nothing to show yet."""
     rows, title = _rows(outcome, figure), figure.title or outcome.study.file.title
@@ -121,17 +127,21 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     limits = use.limits(figure, [row.point for row in rows]) if use else []
     marks = _marks(outcome, figure, rows)
     legend, groups = _series(outcome, figure, rows, titled=not limits and not marks)
-    drawn = []
+    drawn, beside = [], []
     for label, own in groups.items():
         pairs = [(row.point.coordinates.get(figure.x, ""), _value(outcome, rows, row, figure)) for row in own]
         pairs = [(at, value) for at, value in pairs if value is not None]
         if pairs:
             drawn.append(plot.Line(label, *map(list, zip(*pairs, strict=True))))
+        if others := [row for row in own if figure.beside in row.measures]:
+            across = [row.point.coordinates.get(figure.x, "") for row in others]
+            beside.append(plot.Line("", across, [row.measures[figure.beside or ""] for row in others]))
     if not drawn:
         return False
     if figure.kind == "bars":
         plot.bars(title, up, drawn, out, legend_title=_axis_label(outcome, figure.x))
     else:
         plot.lines(title, _axis_label(outcome, figure.x), up, drawn, marks, out,
-                   from_zero=figure.kind == "scaling", limits=limits, legend_title=legend)  # fmt: skip
+                   from_zero=figure.kind == "scaling", limits=limits, legend_title=legend,
+                   beside=_named(outcome, figure.beside, beside), log=figure.log)  # fmt: skip
     return True

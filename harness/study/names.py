@@ -19,10 +19,13 @@ def check(study: "Study") -> None:
     """Checks every name in the study and in its settings with the netlists of its machines."""
     file, where = study.file, str(study.path)
     understood = {name for use in study.uses.values() if use for name in use.axes()}
+    understood |= {name for text in file.text.values() for name in re.findall(r"\{(\w+)\}", text)}
     for axis in file.axis:
         plain = [value for value in axis.values if not isinstance(value, dict)]
         if plain and not axis.setting and axis.name not in understood:
-            raise StudyError(f"{where}: axis {axis.name!r}: it needs a setting, or values with settings")
+            raise StudyError(
+                f"{where}: axis {axis.name!r}: it needs a setting, values with settings, or a `text` with its name"
+            )
         if axis.best and axis.best not in study.measures:
             raise StudyError(f"{where}: axis {axis.name!r}: best: there is no measure {axis.best!r}")
     places = [VARIANT, *(axis.name for axis in file.axis)]
@@ -81,9 +84,13 @@ def _check_shown(study: "Study", names: list[str]) -> None:
     for number, one in enumerate(file.figure, 1):
         over = axes if one.kind not in ("series", "stack") else [one.x]  # a label of the axis of time, or of bars
         drawn = [("y", name, list(study.measures)) for name in one.measures]
+        drawn.append(("beside", one.beside, list(study.measures)))
         for key, value, known in ("x", one.x, over), ("series", one.series, axes), *drawn:
             if value and value not in known:
                 raise StudyError(f"{where}: figure {number}: {key}: {value!r} is none of {', '.join(known)}")
+        across = [value for axis in file.axis if axis.name == one.x for value in axis.values]
+        if one.log and not (across and all(isinstance(value, int | float) and value > 0 for value in across)):
+            raise StudyError(f"{where}: figure {number}: log: the values of x are no numbers above 0")
     for number, one in enumerate(file.published, 1):
         place = f"{where}: published {number}"
         for key, value in one.items():

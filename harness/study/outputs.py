@@ -93,6 +93,7 @@ def _grid(outcome: Outcome, title: str, rows: list[Row]) -> Table:
     grid = Table(title=escape(title), title_justify="left")
     places = [axis for axis in axes(study) if axis != VARIANT and any(axis in row.point.coordinates for row in rows)]
     many = {name for use in study.uses.values() if use and use.listed_last for name in use.measured}
+    many |= {name for name, measure in study.measures.items() if measure.hidden}
     known = [n for n in study.measures if n not in many and any(row.measures.get(n) is not None for row in rows)]
     for axis in places:
         grid.add_column(escape(axis), justify="right")

@@ -47,7 +47,7 @@ def _requested(outcome: Outcome) -> list[Figure]:
         return outcome.study.file.figure
     for axis in outcome.study.file.axis:
         if all(isinstance(value, int | float) for value in axis.values):
-            return [Figure(y=name, x=axis.name) for name in outcome.study.measures]
+            return [Figure(y=name, x=axis.name) for name, one in outcome.study.measures.items() if not one.hidden]
     return []
 
 
@@ -84,7 +84,8 @@ def points_table(outcome: Outcome, out: Path) -> Markup:
     tables: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Row]] = {}
     for rows in variants.values():
         axes = tuple(axis for axis in outputs.axes(outcome.study) if any(axis in row.point.coordinates for row in rows))
-        known = tuple(name for name in outcome.study.measures if any(name in row.measures for row in rows))
+        listed = [name for name, measure in outcome.study.measures.items() if not measure.hidden]
+        known = tuple(name for name in listed if any(name in row.measures for row in rows))
         tables.setdefault((axes, known), []).extend(rows)
     return Markup("\n").join(_points(outcome, out, axes, known, rows) for (axes, known), rows in tables.items())
 

@@ -80,6 +80,7 @@ class Measure(Table):
     label: str = ""
     better: Literal["more", "less"] = "more"
     only: list[str] = []
+    hidden: bool = False  # a step on the way to others, which tables leave out
 
 
 class Figure(Table):
@@ -90,6 +91,8 @@ class Figure(Table):
     kind: Literal["lines", "bars", "scaling", "series", "stack"] = "lines"
     series: str | None = None
     relative_to: str | None = None
+    beside: str | None = None  # a measure that each line is compared with
+    log: bool = False  # the axis
     where: dict[str, Any] = {}
     title: str = ""
 

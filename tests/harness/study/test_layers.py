@@ -1,6 +1,7 @@
 """What the study of a machine with an operating system needs: files whose text depends on the point, starts with settings of their
 own, layers of functions, the course of a run, bars that add up; and what each refuses."""
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -42,6 +43,45 @@ def test_a_text_for_each_point(place: Path) -> None:
     assert texts == ["3 7\n100 8\n", "5 7\n100 8\n"] and rates(made) == {"first 3": 2.0, "first 5": 2.0}
     assert page.draw(made, made.study.file.figure[0], place / "figure-1") and (place / "figure-1.png").stat().st_size > 5000
     assert "both: rate, more;" in page.draw(made, made.study.file.figure[0], place / "figure-1")
+
+
+CURVE = """
+title = "curve"
+machine = "chain.lss"
+base = { "option.cycles" = 900, "D.stages" = 2 }
+text = { "option.script" = "{first} 7\\n" }
+axis = { name = "first", values = [2, 4, 8, 2048, 1048576] }
+figure = { y = "rate", x = "first", beside = "expected", log = true }
+[measure]
+rate = "consumer.items"
+expected = { value = "twice / 2", label = "as it should be" }
+twice = { value = "2 * rate", hidden = true }
+"""
+
+
+def test_a_curve_beside_what_is_expected(place: Path) -> None:
+    """An axis that a text names has no settings; a hidden measure is a step on the way, in the results and in no table."""
+    made = make(place, CURVE)
+    assert [dict(row.result.job.inputs)["--script"].read_text() for row in made.rows][:2] == ["2 7\n", "4 7\n"]
+    written = page.write(made, place / "out", Progress()).read_text()
+    assert "twice" in (place / "out/results.csv").read_text()
+    assert "<th>expected" in written.replace('<th scope="col">', "<th>") and "<th>twice" not in written.replace('<th scope="col">', "<th>")
+    picture = (place / "out/figure-1.svg").read_text()
+    assert all(f"<!-- {label} -->" in picture for label in ("as it should be", "2 Ki", "1 Mi", "4"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ('beside = "expected"', 'beside = "other"', "figure 1: beside: 'other' is none of rate, expected, twice"),
+        ("2048, 1048576]", "0]", "figure 1: log: the values of x are no numbers above 0"),
+        ("{first} 7", "5 7", "axis 'first': it needs a setting, values with settings, or a `text` with its name"),
+    ],
+)
+def test_what_of_a_curve_is_refused(place: Path, old: str, new: str, why: str) -> None:
+    assert old in CURVE
+    with pytest.raises(StudyError, match=re.escape(why)):
+        prepare(place, CURVE.replace(old, new))
 
 
 @pytest.mark.parametrize(
