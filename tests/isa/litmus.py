@@ -10,6 +10,7 @@ from tests.isa.programs import HEAD, run, target, tool
 
 BASE, X, Y, MEET, SEEN, CONSOLE = 0x80020000, 0x0000, 0x8000, 0x10000, 0x10100, 0xBF000000
 ROUNDS = 48  # of 64 bytes each
+MOST = 500  # rounds that there is room for
 SCRIPT = """
 ENTRY(__start)
 SECTIONS {

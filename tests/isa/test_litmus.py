@@ -4,11 +4,14 @@ with a level 2 for every other processor."""
 import subprocess
 from collections import Counter
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from tests.isa.litmus import assembled, program
+from tests.isa.litmus import MOST, ROUNDS, assembled, program
+
+LONG = 200  # runs of a program, of MOST rounds each: 100,000
 
 STORE_X, STORE_Y, LOAD_X, LOAD_Y = "sw $t8, 0($s2)", "sw $t8, 0($s3)", "lw {}, 0($s2)", "lw {}, 0($s3)"
 FIRST, SECOND = "$v0", "$v1"
@@ -19,16 +22,17 @@ COPIES = "lw $t0, 0($s2)\n  lw $t0, 0($s3)"
 
 
 @pytest.fixture(scope="session")
-def machine(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """machine(4): the simulator with so many processors, built once, to be run seldom unless `often`, above `clusters` caches of level 2. A program
+def machine(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory, optimising) -> Callable[..., Path]:
+    """machine(4): the simulator with so many processors, built once, optimised if it is run `often`, above `clusters` caches of level 2. A program
     for fewer leaves the others where they are."""
     built: dict[tuple[int, str, bool, int], Path] = {}
 
     def build(cpus: int = 4, endian: str = "little", often: bool = False, clusters: int = 0) -> Path:
         if (cpus, endian, often, clusters) not in built:
             output = tmp_path_factory.mktemp("smp") / f"smp{cpus}"
-            options = [*([] if often else ["-O0"]), f"-Dcpus={cpus}", f"-Dclusters={clusters}", f"-Dbig_endian={str(endian == 'big').lower()}", *SMALL]
-            subprocess.run([build_dir / "bin" / "lss", "build", root / "examples/multiprocessor/multiprocessor.lss", "-o", output, *options], check=True)
+            options = [f"-Dcpus={cpus}", f"-Dclusters={clusters}", f"-Dbig_endian={str(endian == 'big').lower()}", *SMALL]
+            with optimising() if often else nullcontext():
+                subprocess.run([build_dir / "bin" / "lss", "build", root / "examples/multiprocessor/multiprocessor.lss", "-o", output, *options], check=True)
             built[cpus, endian, often, clusters] = output
         return built[cpus, endian, often, clusters]
 
@@ -39,9 +43,9 @@ def machine(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactor
     params=[
         pytest.param((4, 1, 0), id="short"),
         pytest.param((4, 1, 2), id="level 2, short"),
-        pytest.param((2, 30, 0), id="long", marks=pytest.mark.soak),
-        pytest.param((2, 30, 1), id="one level 2, long", marks=pytest.mark.soak),
-        pytest.param((2, 30, 2), id="two of level 2, long", marks=pytest.mark.soak),
+        pytest.param((2, LONG, 0), id="long", marks=pytest.mark.soak),
+        pytest.param((2, LONG, 1), id="one level 2, long", marks=pytest.mark.soak),
+        pytest.param((2, LONG, 2), id="two of level 2, long", marks=pytest.mark.soak),
     ]
 )
 def pair(request: pytest.FixtureRequest, machine: Callable[..., Path]) -> tuple[Path, int]:
@@ -49,7 +53,7 @@ def pair(request: pytest.FixtureRequest, machine: Callable[..., Path]) -> tuple[
     return machine(request.param[0], often=request.param[1] > 1, clusters=request.param[2]), request.param[1]
 
 
-def run(simulator: Path, text: str, directory: Path, big: bool = False, cycles: int = 3_000_000) -> list[str]:
+def run(simulator: Path, text: str, directory: Path, big: bool = False, cycles: int = 30_000_000) -> list[str]:
     """What the processors printed, a line a round."""
     raw = assembled(text, directory, big)
     done = subprocess.run([simulator, "--program", raw, "--cycles", str(cycles), "--quiet"], capture_output=True, text=True, timeout=300)
@@ -60,9 +64,11 @@ def run(simulator: Path, text: str, directory: Path, big: bool = False, cycles: 
 def seen(simulator: Path, seeds: int, bodies: list[list[str]], directory: Path, **options: str) -> Counter:
     """How often each outcome was seen: the values of each processor's two loads."""
     outcomes: Counter = Counter()
+    rounds = MOST if seeds == LONG else ROUNDS
     for seed in range(seeds):
-        for line in run(simulator, program(bodies, seed=97 * seed + 1, **options), directory):
+        for line in run(simulator, program(bodies, rounds, seed=97 * seed + 1, **options), directory):
             outcomes[tuple((value & 1, value >> 1) for value in (ord(letter) - 97 for letter in line))] += 1
+    assert outcomes.total() == seeds * rounds
     return outcomes
 
 
@@ -92,7 +98,7 @@ def test_load_buffering(pair: tuple[Path, int], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("clusters", [0, 2])
-@pytest.mark.parametrize("runs", [3, pytest.param(30, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("runs", [3, pytest.param(LONG, marks=pytest.mark.soak)])
 def test_four_processors_agree_on_an_order(machine: Callable[..., Path], runs: int, clusters: int, tmp_path: Path) -> None:
     """Two store, two look at both words in opposite orders: they never see the stores in opposite orders."""
     bodies = [[STORE_X], [STORE_Y], [LOAD_X.format(FIRST), LOAD_Y.format(SECOND)], [LOAD_Y.format(FIRST), LOAD_X.format(SECOND)]]
@@ -107,10 +113,14 @@ COUNT = ["ll $t0, 0($s0)", "addiu $t0, $t0, 1", "sc $t0, 0($s0)", "beq $t0, $zer
 
 
 @pytest.mark.parametrize("clusters", [0, 2])
-@pytest.mark.parametrize(("cpus", "endian"), [(4, "little"), pytest.param(2, "big", marks=pytest.mark.soak)])
-def test_nothing_is_lost_between_ll_and_sc(machine: Callable[..., Path], tmp_path: Path, cpus: int, endian: str, clusters: int) -> None:
-    rounds = 20
+@pytest.mark.parametrize(
+    ("cpus", "endian", "runs"), [(4, "little", 1), pytest.param(2, "big", 1, marks=pytest.mark.soak), pytest.param(4, "little", LONG, marks=pytest.mark.soak)]
+)
+def test_nothing_is_lost_between_ll_and_sc(machine: Callable[..., Path], tmp_path: Path, cpus: int, endian: str, runs: int, clusters: int) -> None:
+    """Counts of all processors; a long run's are half a million."""
+    rounds = MOST if runs == LONG else 20
     bodies = [[line.format(k=k) for line in COUNT] for k in range(cpus)]
     last = f"  lw $t0, 0($s0)\n  addiu $t0, $t0, {ord('A') - cpus * rounds}\n  sb $t0, 0($t3)\n"
-    lines = run(machine(cpus, endian, clusters=clusters), program(bodies, rounds, last=last), tmp_path, endian == "big")
-    assert lines == ["a" * cpus] * rounds + ["A"]
+    for seed in range(runs):
+        text = program(bodies, rounds, seed=97 * seed + 1, last=last)
+        assert run(machine(cpus, endian, runs == LONG, clusters), text, tmp_path, endian == "big") == ["a" * cpus] * rounds + ["A"]
