@@ -12,6 +12,7 @@ MACHINES = {
     "single": ["single_core/single_core.lss"],
     "dual": ["dual_core/dual_core.lss"],
     "quad": ["quad_core/quad_core.lss"],
+    "multiprocessor": ["multiprocessor/multiprocessor.lss"],
     "rfu": ["rfu_core/rfu_core.lss"],
     "recorded": ["single_core/single_core.lss", "--record", "memory"],
     "riscv": ["riscv_core/riscv_core.lss"],
