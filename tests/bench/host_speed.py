@@ -1,4 +1,5 @@
-"""What a cycle of the host machine costs, busy and idle, and how long its Linux takes to boot beside others that run it.
+"""What a cycle of the host machine costs, busy and idle, with each kind of memory, and how long its Linux takes to boot beside others
+that run it.
 
 Busy is the kernel on its way up; idle a shell that waits, alone and beside a network interface that polls.  The same files boot on
 the functional machine, and on QEMU, which translates and keeps no time: what they do in their seconds is less.
@@ -19,12 +20,18 @@ from tests.linux_guest import Guest, qemu_command  # noqa: E402
 
 MACHINE = ROOT / "examples" / "host" / "host.lss"
 CARD = ["-I", ROOT / "examples" / "tigon2", "-D", "nic=true"]
+# What is behind the core: caches that write through to a simple memory; coherent ones on a bus with an SDRAM; a level 2 between.
+MEMORIES: dict[str, list[str]] = {
+    "": [],
+    ", coherent": ["-D", "coherent=true"],
+    ", coherent, level 2": ["-D", "coherent=true", "-D", "l2=1 MiB"],
+}
 SETTLED = 20_000_000  # cycles behind the marker in which the shell comes up
 BUSY_FROM = 20_000_000  # cycles: the kernel is unpacking its files and starting drivers
 SHORT, LONG = 100_000, 400_000  # cycles between which host instructions are counted
 REPETITIONS = 3
 # Of the long run, in which restoring a checkpoint must not count.
-CYCLES = {"busy": 10_000_000, "idle": 2_000_000_000, "idle, with an idle card": 400_000_000}
+CYCLES = {"busy": 10_000_000, "busy, coherent": 10_000_000, "busy, coherent, level 2": 10_000_000, "idle": 2_000_000_000, "idle, with an idle card": 400_000_000}
 
 
 def guest(build: Path, name: str) -> Guest:
@@ -71,16 +78,23 @@ def waiting(simulator: Path, given: Guest, folder: Path) -> tuple[Path, int]:
     return checkpoint(going_on(simulator, prompt, 0)(settled), folder / f"{simulator.name}-idle"), settled
 
 
+def at_work(simulator: Path, given: Guest, folder: Path) -> Callable[[int], list]:
+    """The command that goes on for so many cycles where the kernel is on its way up."""
+    begun = checkpoint(boot(simulator, given), folder / f"{simulator.name}-busy", "--cycles", str(BUSY_FROM))
+    return going_on(simulator, begun, BUSY_FROM)
+
+
 def going_on(simulator: Path, begin: Path, from_cycle: int) -> Callable[[int], list]:
     """The command that goes on from a checkpoint for so many cycles."""
     return lambda n: [simulator, "--quiet", "--restore", begin, "--console_output", "/dev/null", "--cycles", from_cycle + n]
 
 
-def boot_seconds(build: Path, simulator: Path, folder: Path) -> dict[str, float]:
-    """Processor seconds from reset to power-off."""
+def boot_seconds(build: Path, simulators: dict[str, Path], folder: Path) -> dict[str, float]:
+    """Processor seconds from reset to power-off, the host machine's by its memory."""
     given = guest(build, "out")
     oracle = [build / "bin/mips-oracle", "--system", "--dtb", given.tree, "--initramfs", given.initramfs, given.vmlinux]
-    commands = {"host machine": boot(simulator, given), "functional machine": oracle}
+    commands = {f"host machine{memory}": boot(simulator, given) for memory, simulator in simulators.items()}
+    commands["functional machine"] = oracle
     if shutil.which("qemu-system-mipsel"):
         commands["QEMU"] = qemu_command(given, folder)
     return {name: median([run(command)[0] for _ in range(REPETITIONS)]) for name, command in commands.items()}
@@ -88,19 +102,19 @@ def boot_seconds(build: Path, simulator: Path, folder: Path) -> dict[str, float]
 
 def measure(build: Path) -> dict:
     """Nanoseconds and host instructions per cycle by state, and seconds of a boot by machine."""
-    alone, with_card = build_lss(build, "host"), build_lss(build, "host_nic", *CARD)
+    machines = {memory: build_lss(build, f"host{number or ''}", *MEMORIES[memory]) for number, memory in enumerate(MEMORIES)}
+    alone, with_card = machines[""], build_lss(build, "host_nic", *CARD)
     shell = guest(build, "shell")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        begun = checkpoint(boot(alone, shell), folder / "busy", "--cycles", str(BUSY_FROM))
-        busy = going_on(alone, begun, BUSY_FROM)
-        subjects = [Subject("busy", busy, cycles=CYCLES["busy"])]
+        busy = {f"busy{memory}": at_work(simulator, shell, folder) for memory, simulator in machines.items()}
+        subjects = [Subject(kind, command, cycles=CYCLES[kind]) for kind, command in busy.items()]
         for kind, simulator in ("idle", alone), ("idle, with an idle card", with_card):
             waits = going_on(simulator, *waiting(simulator, shell, folder))
             subjects.append(Subject(kind, waits, cycles=CYCLES[kind]))
         figures = {kind: median(times) for kind, times in interleaved(subjects, REPETITIONS).items()}
         return {
             "host_ns_per_cycle": figures,
-            "host_instructions_per_cycle": counted_per_cycle(busy, SHORT, LONG).instructions,
-            "host_boot_seconds": boot_seconds(build, alone, folder),
+            "host_instructions_per_cycle": {kind: counted_per_cycle(command, SHORT, LONG).instructions for kind, command in busy.items()},
+            "host_boot_seconds": boot_seconds(build, machines, folder),
         }
