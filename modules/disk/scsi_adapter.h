@@ -1,0 +1,74 @@
+/* Numbers of the Am53C974 (AMD PCscsi Technical Manual): registers, commands, interrupts. */
+#ifndef SCSI_ADAPTER_H
+#define SCSI_ADAPTER_H
+
+/* Registers, each in a word; some are others when they are written. */
+enum {
+  SCSI_COUNT_LOW,
+  SCSI_COUNT_MIDDLE,
+  SCSI_FIFO,
+  SCSI_COMMAND,
+  SCSI_STATUS,    /* written: the destination */
+  SCSI_INTERRUPT, /* written: the timeout */
+  SCSI_SEQUENCE,  /* written: the period */
+  SCSI_FLAGS,     /* written: the offset */
+  SCSI_CONTROL_1,
+  SCSI_CLOCK,
+  SCSI_TEST,
+  SCSI_CONTROL_2,
+  SCSI_CONTROL_3,
+  SCSI_CONTROL_4,
+  SCSI_COUNT_HIGH,
+  SCSI_RESERVED,
+  SCSI_DMA_COMMAND,
+  SCSI_DMA_START_COUNT,
+  SCSI_DMA_START_ADDRESS,
+  SCSI_DMA_COUNT,
+  SCSI_DMA_ADDRESS,
+  SCSI_DMA_STATUS,
+  SCSI_DMA_LIST,
+  SCSI_DMA_LIST_ADDRESS,
+};
+
+enum {
+  SCSI_NOTHING = 0x00,
+  SCSI_FLUSH = 0x01,
+  SCSI_RESET_CHIP = 0x02,
+  SCSI_RESET_BUS = 0x03,
+  SCSI_TRANSFER = 0x10,
+  SCSI_COMPLETE = 0x11,
+  SCSI_ACCEPT_MESSAGE = 0x12,
+  SCSI_SET_ATTENTION = 0x1a,
+  SCSI_CLEAR_ATTENTION = 0x1b,
+  SCSI_SELECT = 0x41,
+  SCSI_SELECT_ATTENTION = 0x42,
+  SCSI_SELECT_STOP = 0x43,
+  SCSI_ENABLE = 0x44,
+  SCSI_DISABLE = 0x45,
+  SCSI_SELECT_TAG = 0x46,
+  SCSI_WITH_DMA = 0x80,
+};
+
+enum {
+  SCSI_RESELECTED = 0x04,
+  SCSI_DONE = 0x08,
+  SCSI_SERVICE = 0x10,
+  SCSI_DISCONNECTED = 0x20,
+  SCSI_ILLEGAL = 0x40,
+  SCSI_WAS_RESET = 0x80,
+};
+
+enum { SCSI_DMA_IDLE, SCSI_DMA_BLAST, SCSI_DMA_ABORT, SCSI_DMA_START };
+enum { SCSI_DMA_BY_LIST = 0x10, SCSI_DMA_INTERRUPTS = 0x40, SCSI_DMA_TO_MEMORY = 0x80 };
+enum {
+  SCSI_DMA_ERROR = 0x02,
+  SCSI_DMA_ABORTED = 0x04,
+  SCSI_DMA_DONE = 0x08,
+  SCSI_DMA_OTHER = 0x10,
+  SCSI_DMA_BLASTED = 0x20
+};
+
+enum { SCSI_NO_RESET_REPORT = 0x40, SCSI_FEATURES = 0x40, SCSI_CHIP = 0x12 };
+enum { SCSI_RING = 128, SCSI_BURST = 64 };
+
+#endif
