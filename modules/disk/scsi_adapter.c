@@ -439,9 +439,10 @@ static void follow_received(self_t *self, const scsi_beat *beat, scsi_state bus)
 static void follow_connection(self_t *self, scsi_state bus) {
   if (bus.connected && !self->connected) {
     self->connected = true;
+    self->enabled = false;
     if (self->action == scsi_action_sends_messages || self->action == scsi_action_sends_command) return;
     count(reselections);
-    self->enabled = self->has_next = false;
+    self->has_next = false;
     self->action = scsi_action_reselected;
     self->fifo_count = 0;
   } else if (!bus.connected && self->connected) {
@@ -527,7 +528,7 @@ static scsi_phase phase_sent(const self_t *self) {
 
 phase_start() {
   scsi_lines lines = {.id = self->control[0] & 7, .attention = self->attention, .reset = self->resets};
-  lines.responds = self->enabled && !self->connected;
+  lines.responds = self->enabled && !self->connected && !self->pending;
   lines.busy = self->action == scsi_action_times_out && until(ends);
   const scsi_request wanted = {.destination = self->destination, .attention = self->messages};
   const bus_request request = {.write = self->to_memory, .address = self->dma_address, .length = self->burst};

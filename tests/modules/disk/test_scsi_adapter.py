@@ -264,6 +264,17 @@ def test_reselected_instead_of_selecting(bench: Bench) -> None:
     assert ran.counted("dut")["selections"] == 2
 
 
+def test_a_reselection_waits_until_it_is_enabled(bench: Bench) -> None:
+    """The interrupt of the bus that became free is told alone, however late it is read, and then nothing comes until the driver allows it."""
+    driver = Driver().set_up().ready().select(read_sectors(40, 1), tag=7)
+    driver.at(driver.cycle + 600).interrupt(DONE | SERVICE, MESSAGE_IN, 4)
+    driver.write(COMMAND, 1).write(COMMAND, 0x10).at(driver.cycle + 20).interrupt(DONE, MESSAGE_IN).read(FIFO, 4).write(COMMAND, 0x12)
+    driver.at(driver.cycle + 30_000).interrupt(DISCONNECTED).at(driver.cycle + 1000).read(STATUS, 0).write(COMMAND, 0x44)
+    driver.at(driver.cycle + 200).interrupt(RESELECTED | DONE, MESSAGE_IN).read(FIFO, 0x88).read(FIFO, 0x80)
+    ran, _ = play(bench, driver, driver.cycle + 500)
+    assert ran.counted("dut")["reselections"] == 1 and ran.stat("bus", "absent") > 100
+
+
 def test_messages_of_the_driver(bench: Bench) -> None:
     """Select and stop, then a message about synchronous data, its reply byte by byte, and the command."""
     driver = Driver().set_up().ready()
