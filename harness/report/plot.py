@@ -94,9 +94,13 @@ def lines(
         for line in beside:
             at = [places.index(one) for one in line.across] if named else line.across
             axes.plot(at, line.values, color=INK, linewidth=0.9, zorder=3, label=line.name or None)
-        for (color, _, _), mark in zip(islice(cycle(STYLES), len(drawn), None), marks, strict=False):
-            place = places.index(mark.across) if named else mark.across
-            axes.plot(place, mark.value, color=color, marker="*", markersize=15, linestyle="", label=mark.label)
+        labels = dict.fromkeys(mark.label for mark in marks)
+        for (color, _, _), label in zip(islice(cycle(STYLES), len(drawn), None), labels, strict=False):
+            alike = [mark for mark in marks if mark.label == label]
+            at = [places.index(mark.across) if named else mark.across for mark in alike]
+            size = 15 if len(alike) < 5 else 9
+            values = [mark.value for mark in alike]
+            axes.plot(at, values, color=color, marker="*", markersize=size, linestyle="", label=label)
         if named:
             axes.set_xticks(range(len(places)), [str(one) for one in places])
         elif log:

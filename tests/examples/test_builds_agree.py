@@ -97,6 +97,10 @@ def items(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
     return ["--set", "consumer.ready=0.4", "--cycles", "500" if length == "short" else "100000"]
 
 
+def reads(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
+    return ["--requests", "5" if length == "short" else "3000", "--outstanding", "4"]
+
+
 PACKETS = "sent.pcap", "received.pcap"  # that a NIC's run writes where it is run
 
 
@@ -112,6 +116,7 @@ def traffic(firmware: str | None, short: str, long: str) -> Callable[[str, Path,
 # Per machine: options of lss, and what it is given to do, in two lengths.
 WORK = {
     "arbiter/arbiter": ([], items),
+    "disk/disk": ([], reads),
     "dual_core/dual_core": ([], waiting),
     "host/host": (["-D", "memory=4 MiB"], kernel),
     "host/host disk": (["-D", "memory=4 MiB", "-D", "disk=true"], transfers),
