@@ -40,6 +40,7 @@ class Guest:
     tree: Path
     big_endian: bool = False
     disk: Path | None = None  # image of the files, if they are not an initramfs
+    drive: str = "vda"  # the disk that has it
 
 
 def guest(build: Path) -> Guest:
@@ -52,7 +53,7 @@ def guest(build: Path) -> Guest:
     return found
 
 
-def pack(software: Guest, script: str, programs: Iterable[Path], root: Path, build: Path, directory: Path, on_disk: bool = False) -> Guest:
+def pack(software: Guest, script: str, programs: Iterable[Path], root: Path, build: Path, directory: Path, on_disk: bool = False, drive: str = "vda") -> Guest:
     """The software with a script to run and programs of one's own, in an initramfs or on a disk."""
 
     def run(*command: str | Path) -> str:
@@ -62,6 +63,7 @@ def pack(software: Guest, script: str, programs: Iterable[Path], root: Path, bui
     files = made.initramfs
     if on_disk:
         made.disk = files = directory / "root.ext4"
+        made.drive = drive
     (overlay / "etc").mkdir(parents=True)
     (overlay / "etc/rc.local").write_text(script)
     (overlay / "bin").mkdir()
@@ -70,7 +72,7 @@ def pack(software: Guest, script: str, programs: Iterable[Path], root: Path, bui
     steps = root / "firmware/linux"
     busybox = run(steps / "fetch", "busybox-static", build / "downloads")
     run(steps / ("disk" if on_disk else "initramfs"), busybox, build / "firmware/tigon2/tg2.bin", overlay, files)
-    run(steps / "tree", build / "gen/firmware/linux/host.dts", "" if on_disk else files, made.tree)
+    run(steps / "tree", build / "gen/firmware/linux/host.dts", "" if on_disk else files, made.tree, drive)
     return made
 
 
@@ -106,7 +108,7 @@ def on_host(guest: Guest | None, simulator: Path, directory: Path, *options: obj
     """Exit status, console and statistics of a boot on examples/host."""
     files: list[object] = []
     if guest and "--restore" not in options:
-        files = ["--kernel", guest.vmlinux, "--dtb", guest.tree, *(["--disk_image", guest.disk] if guest.disk else ["--initramfs", guest.initramfs])]
+        files = ["--kernel", guest.vmlinux, "--dtb", guest.tree, *([f"--{'disk' if guest.drive == 'vda' else 'scsi'}_image", guest.disk] if guest.disk else ["--initramfs", guest.initramfs])]
     command = [simulator, "--quiet", "--console_output", "console", "--stats", "stats.json", *files, *options]
     done = subprocess.run(list(map(str, command)), cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
     assert (directory / "stats.json").exists(), done.stderr[-4000:]

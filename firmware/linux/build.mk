@@ -25,7 +25,7 @@ LINUX_TREE := $(BUILD)/gen/firmware/linux/host.dts
 ALL += $(LINUX_TREE)
 $(BUILD)/gen/firmware/linux/host.json: examples/host/host.lss $(call found,examples/tigon2/*.lss) $(BUILD)/bin/lss $(LSS_LIBRARY)
 	@mkdir -p $(@D)
-	$(BUILD)/bin/lss export -I examples/tigon2 -D nic=true -D disk=true $< -o $@
+	$(BUILD)/bin/lss export -I examples/tigon2 -D nic=true -D disk=true -D scsi=1 $< -o $@
 $(LINUX_TREE): $(BUILD)/gen/firmware/linux/host.json firmware/linux/host.dts firmware/tools/device_tree.py
 	$(PYTHON3) -B firmware/tools/device_tree.py $< firmware/linux/host.dts $@
 $(LINUX_OUT)/host.dtb $(LINUX_SHELL)/host.dtb: %/host.dtb: $(LINUX_TREE) %/initramfs.cpio firmware/linux/tree | $(DEPS_LINUX)
