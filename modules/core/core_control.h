@@ -1,10 +1,11 @@
-/* core_control.h: control words with a meaning of their own, and what is to be said of instructions that fail; the
- * control word itself is in core_types.lss. */
+/* core_control.h: control words with a meaning of their own; the control word itself is in core_types.lss. */
 #ifndef CORE_CONTROL_H
 #define CORE_CONTROL_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "core/trap_text.h"
 
 /* Numbers that no register of the file has, different ones, so that what is read is never what is written. */
 enum { CORE_NO_SOURCE = 33, CORE_NO_DEST = 32 };
@@ -29,22 +30,6 @@ enum { CORE_FIELD_SIZE = 8 };
 /* The control word of an instruction that failed: it writes nothing and says why when it arrives at the end. */
 static inline control_word core_failed(trap_cause trap) {
   return CORE_CONTROL_IDLE | control_word_of_trap(trap);
-}
-
-/* What to say about an instruction that failed. */
-static inline const char *core_trap_text(trap_cause trap) {
-  switch (trap) {
-  case trap_cause_overflowed: return "integer overflow";
-  case trap_cause_syscall: return "syscall";
-  case trap_cause_breakpoint: return "breakpoint";
-  case trap_cause_reserved: return "reserved instruction";
-  case trap_cause_coprocessor: return "instruction of a coprocessor that there is not";
-  case trap_cause_system: return "instruction for system control, which this processor has not";
-  case trap_cause_fetch: return "nothing to fetch there";
-  case trap_cause_unaligned: return "unaligned access";
-  case trap_cause_access: return "nothing responds at the address";
-  default: return "trap";
-  }
 }
 
 #endif
