@@ -28,7 +28,8 @@ FAMILIES = {family: set(_LOW[:rank]) for rank, family in enumerate(_LOW)}
 FAMILIES |= {family: set(_LOW) for family in ("cache", "mmu", "io", "core", "nic")}
 FAMILIES |= {family: {*_LOW, "io"} for family in ("pci", "disk")}
 INSTRUCTION_SETS = {"core/mips": "mips", "core/rv32i": "rv32i", "core/rfu": "mips"}
-FAMILIES |= {family: {*_LOW, "core", "cache", "mmu"} for family in INSTRUCTION_SETS}
+FAMILIES["core/ooo"] = {*_LOW, "core", "cache", "mmu"}
+FAMILIES |= {family: {*_LOW, "core", "core/ooo", "cache", "mmu"} for family in INSTRUCTION_SETS}
 # What is of no instruction set, and no stage of anything.
 SHARED_BY_MODULES = {"emulib/program/image.h", "emulib/arithmetic.h", "emulib/console_script.h", "emulib/rtc_registers.h", "lss/runtime/text/number.h"}
 LARGEST_FOLDER = 30

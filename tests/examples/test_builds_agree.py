@@ -131,6 +131,7 @@ WORK = {
     "tigon2/tigon2": (["-D", "cpus=2"], traffic("tigon2_parallel", "200 us", "5 ms")),
     "tigon2/tigon2_hardware_limit": ([], traffic(None, "200 us", "5 ms")),
     "vliw_core/vliw_core": ([], waiting),
+    "wide_core/wide_core": ([], program("sha256", 5_000, 10_000_000)),
 }
 
 

@@ -1,0 +1,186 @@
+/* active_list.c: program order, commitment and recovery; see active_list.lss. */
+#include "core/ooo/places.h"
+#include "core/trap_text.h"
+
+#define PLACE(age) place_of_age((age), param(entries))
+
+handler(show_room, i) {
+  send(room, i, self->space);
+}
+
+handler(show_squash, i) {
+  send(squash, i, self->order);
+}
+
+handler(show_redirect, i) {
+  send(redirect, i, self->to);
+}
+
+handler(show_head, i) {
+  send(head, i, self->first);
+}
+
+handler(show_retired, i) {
+  send(retired, i, self->gone);
+}
+
+handler(show_outcomes, i) {
+  send(outcomes, i, self->trained);
+}
+
+handler(look_up, i) {
+  const renamed_op *from = &self->op[PLACE(data(read_age, i))];
+  const execution found = {.pc = from->op.pc,
+                           .next = from->op.next,
+                           .immediate = from->op.immediate,
+                           .control = from->op.control,
+                           .snapshot = from->snapshot};
+  send_if(read_value, i, some(read_age, i), found);
+}
+
+static __attribute__((noinline)) void fail(self_t *self, uint32_t place) {
+  const micro_op *op = &self->op[place].op;
+  const trap_cause fault = self->fault[place];
+  note(pc, op->pc);
+  if (fault == trap_cause_unaligned || fault == trap_cause_access)
+    sim_error("%s: address 0x%08x, pc 0x%08x, instruction 0x%08x", core_trap_text(fault), (unsigned)self->target[place],
+              (unsigned)op->pc, (unsigned)op->word);
+  sim_error("%s: pc 0x%08x, instruction 0x%08x", core_trap_text(fault), (unsigned)op->pc, (unsigned)op->word);
+}
+
+/* A branch that is committed, for predictors. */
+static inline void train(self_t *self, uint32_t place) {
+  const uint32_t n = self->trained.count++;
+  const micro_op *op = &self->op[place].op;
+  self->trained.pc[n] = op->pc;
+  self->trained.target[n] = self->target[place];
+  self->trained.history[n] = op->history;
+  self->trained.kind[n] = operation_flow(op->control);
+  self->trained.taken[n] = self->taken >> place & 1;
+  if (self->trained.taken[n]) note(history, (core_jump){.behind = op->pc + 4, .to = self->target[place]});
+}
+
+static inline void emit_retire(self_t *self, uint32_t place) {
+  const renamed_op *op = &self->op[place];
+  const bool stores = operation_kind(op->op.control) == operation_class_store;
+  event(retire, op->op.pc, op->op.word, self->value[place], op->logical ? op->logical : 32, self->target[place],
+        stores ? (uint8_t)operation_size(op->op.control) : 0);
+  const uint32_t number = call(marker, op->op.word);
+  if (number) event(marker, number);
+}
+
+/* Commits what was finished when the cycle began; how many. */
+static inline uint32_t commit(self_t *self, uint32_t store_room) {
+  const uint32_t held = self->tail - self->first;
+  uint32_t n = 0, stores = 0;
+  self->trained.count = 0;
+  for (uint32_t i = 0; i < (uint32_t)param(commit_width); i++) {
+    const uint32_t place = PLACE(self->first + i);
+    if (i >= held || !(self->finished >> place & 1)) break;
+    if (__builtin_expect(self->fault[place] != trap_cause_none, false)) {
+      if (i == 0) fail(self, place);
+      break;
+    }
+    const operation c = self->op[place].op.control;
+    if (operation_kind(c) == operation_class_store && stores++ == store_room) {
+      stores--;
+      break;
+    }
+    self->finished &= ~(UINT64_C(1) << place);
+    self->gone.old[i] = self->op[place].old;
+    if (operation_flow(c) != branch_kind_none) train(self, place);
+    emit_retire(self, place);
+    n++;
+  }
+  self->gone.count = (uint8_t)n;
+  self->stores_sent = stores;
+  if (n > 0) note(pc, self->op[PLACE(self->first + n - 1)].op.pc);
+  self->first += n;
+  count(instructions, n);
+  count(branches, self->trained.count);
+  return n;
+}
+
+/* The oldest branch that went elsewhere than predicted: what is younger is dropped, and fetch continues there. */
+static inline void redirect(self_t *self, const completion *done) {
+  const micro_op *op = &self->op[PLACE(done->age)].op;
+  const branch_kind kind = operation_flow(op->control);
+  self->order = (squash_order){.valid = true, .snapshot = done->snapshot, .age = done->age};
+  self->to = (fetch_redirect){.valid = true,
+                              .push = kind == branch_kind_call,
+                              .top = (uint8_t)(op->top - (kind == branch_kind_subroutine_return)),
+                              .history = kind == branch_kind_conditional ? (uint32_t)op->history << 1 | done->taken
+                                                                         : op->history,
+                              .pc = done->target,
+                              .link = op->pc + 4};
+}
+
+static inline void finish_one(self_t *self, const completion *done) {
+  const uint32_t place = PLACE(done->age);
+  const uint64_t bit = UINT64_C(1) << place;
+  self->finished |= bit;
+  self->fault[place] = done->fault;
+  self->target[place] = done->target;
+  if (param(observed)) self->value[place] = done->value;
+  if (!done->branch) return;
+  self->taken = (self->taken & ~bit) | (done->taken ? bit : 0);
+  if (!done->redirects)
+    self->gone.resolved |= UINT64_C(1) << done->snapshot;
+  else if (!self->order.valid || place_younger(self->order.age, done->age))
+    redirect(self, done);
+}
+
+static inline void enter(self_t *self, const renamed_op *op) {
+  const uint32_t place = PLACE(op->age);
+  self->op[place] = *op;
+  self->fault[place] = operation_trap(op->op.control);
+  if (param(observed)) self->value[place] = self->target[place] = 0;
+  if (operation_kind(op->op.control) == operation_class_none) self->finished |= UINT64_C(1) << place;
+}
+
+/* Whether there is nothing to commit, and nothing was told in the last cycle that is not told again. */
+static inline bool quiet(const self_t *self) {
+  return !self->order.valid && (self->gone.count | self->gone.resolved) == 0 &&
+         (self->finished & place_bit(self->first, param(entries))) == 0;
+}
+
+phase_end() {
+  const bool squashes = self->order.valid;
+  if (data(in).count == 0 && quiet(self)) {
+    bool completes = false;
+    for (int i = 0; i < width(done); i++) completes |= data(done, i).valid;
+    if (!completes) {
+      if (!self->moved) unchanged();
+      self->moved = false;
+      return;
+    }
+  }
+  self->moved = true;
+  uint64_t kept = ~UINT64_C(0);
+  if (__builtin_expect(squashes, false)) {
+    count(squashed, self->tail - (self->order.age + 1));
+    kept = places_from(self->first, self->order.age + 1 - self->first, param(entries));
+    self->tail = self->order.age + 1;
+    self->finished &= kept;
+  }
+  commit(self, data(store_room) - self->stores_sent);
+  self->order.valid = self->to.valid = false;
+  self->gone.resolved = 0;
+  for (int i = 0; i < width(done); i++)
+    if (data(done, i).valid && (!squashes || kept >> PLACE(data(done, i).age) & 1)) finish_one(self, &data(done, i));
+  if (__builtin_expect(self->order.valid, false)) {
+    count(mispredicted);
+    count(indirect, operation_kind(self->op[PLACE(self->order.age)].op.control) == operation_class_indirect);
+  }
+  const uint32_t came = squashes ? 0 : data(in).count;
+  for (uint32_t i = 0; i < (uint32_t)param(width); i++) {
+    if (i >= came) break;
+    enter(self, &data(in).op[i]);
+  }
+  self->tail += came;
+  self->space = (uint32_t)param(window) - (self->tail - self->first);
+}
+
+next_event() {
+  return self->moved ? cycle() : never();
+}

@@ -1,0 +1,269 @@
+/* load_store_queue.c: orders loads and stores; see load_store_queue.lss. */
+#include "core/ooo/register_sets.h"
+
+#define PLACE(age)  place_of_age((age), param(list))
+#define BIT(place)  (UINT64_C(1) << (place))
+#define BUFFERED(n) ((n) & (uint32_t)(param(buffer) - 1))
+
+phase_start() {
+  const uint32_t b = BUFFERED(self->buffer_head);
+  const typeof_port(store_request) request = {.op = mem_op_write,
+                                              .size = self->buffer_size[b],
+                                              .address = self->buffer_address[b],
+                                              .data = self->buffer_value[b]};
+  send(room, (uint32_t)param(entries) - self->occupied);
+  send(store_room, (uint32_t)param(buffer) - self->buffer_count);
+  send_if(store_request, (self->buffer_count > 0) & !self->outstanding, request);
+}
+
+handler(show_result, i) {
+  send(results, i, self->shown[i / 2]);
+}
+
+handler(show_done, i) {
+  send(done, i, self->finished[i]);
+}
+
+handler(show_cancel, i) {
+  send(cancel, i, self->taken_back);
+}
+
+/* What a load gets of an older store that has one of its bytes; none if that store does not cover it. */
+static inline load_outcome forward(const struct load_store_bytes *store, uint32_t address, operation control,
+                                   uint32_t *value) {
+  if (!load_store_cover(store, address, operation_size(control))) return load_outcome_none;
+  *value = load_store_value(store, address, control);
+  return load_outcome_forwarded;
+}
+
+/* Where a load whose older stores all have addresses gets its value. */
+static inline load_outcome find_value(const self_t *self, uint32_t place, uint32_t *value) {
+  const uint32_t address = self->address[place], size = operation_size(self->control[place]);
+  uint64_t older = self->store_places;
+  if (older) older &= places_from(self->oldest, self->age[place] - self->oldest, param(list));
+  struct load_store_bytes youngest = {0};
+  uint32_t best = 0;
+  for (uint64_t m = older; m; m &= m - 1) {
+    const int s = __builtin_ctzll(m);
+    const struct load_store_bytes store = {self->address[s], operation_size(self->control[s]), self->value[s]};
+    const uint32_t distance = self->age[s] - self->oldest + 1;
+    if (distance < best || !load_store_overlap(&store, address, size)) continue;
+    best = distance;
+    youngest = store;
+  }
+  if (best) return forward(&youngest, address, self->control[place], value);
+  for (uint32_t k = self->buffer_count; k-- > 0;) {
+    const uint32_t b = BUFFERED(self->buffer_head + k);
+    const struct load_store_bytes store = {self->buffer_address[b], self->buffer_size[b], self->buffer_value[b]};
+    if (load_store_overlap(&store, address, size)) return forward(&store, address, self->control[place], value);
+  }
+  if (!call(cacheable, address) && (self->age[place] != self->oldest || self->buffer_count > 0))
+    return load_outcome_none;
+  return load_outcome_memory;
+}
+
+handler(search) {
+  uint64_t able = self->waiting;
+  const uint64_t unknown = self->store_places & ~self->known;
+  if (able && unknown) {
+    const uint32_t first = places_oldest(unknown, self->oldest, param(list));
+    able &= places_from(self->oldest, (first - self->oldest) & (uint32_t)(param(list) - 1), param(list));
+  }
+  load_outcome found = load_outcome_none;
+  uint32_t place = 0, value = 0;
+  for (; able && found == load_outcome_none; able &= ~BIT(place)) {
+    place = places_oldest(able, self->oldest, param(list));
+    found = find_value(self, place, &value);
+  }
+  set(outcome, found);
+  set(picked, place);
+  set(covered, value);
+  const operation c = self->control[place];
+  const typeof_port(memory_request) request = {.op = mem_op_read,
+                                               .size = (uint8_t)operation_size(c),
+                                               .sign = operation_sign(c),
+                                               .address = self->address[place],
+                                               .tag = place | (self->epoch & 0xffff) << 6};
+  send_if(memory_request, found == load_outcome_memory, request);
+}
+
+/* Whether a reply is to a load that is still wanted; the one that goes in this cycle has no mark of it yet. */
+static inline bool wanted(const self_t *self, uint32_t tag, uint32_t goes, bool to_memory) {
+  const uint32_t place = tag & 63;
+  if (self->sent >> place & 1) return self->tag[place] == tag;
+  return to_memory && place == goes && tag >> 6 == (self->epoch & 0xffff);
+}
+
+handler(wake) {
+  register_set set = {{0, 0}};
+  if (get(outcome) == load_outcome_forwarded) register_add(&set, self->dest[get(picked)]);
+  if (some(memory_reply)) {
+    const uint32_t tag = data(memory_reply).tag;
+    if (wanted(self, tag, get(picked), get(outcome) == load_outcome_memory)) register_add(&set, self->dest[tag & 63]);
+  }
+  if (param(speculate) && some(in) && operation_kind(data(in).op.control) == operation_class_load)
+    register_add(&set, data(in).dest);
+  for (int i = 0; i < width(wakes); i++) send(wakes, i, set);
+}
+
+/* Stores that were committed at the end of the cycle before move to the buffer. */
+static inline void commit(self_t *self, uint32_t head) {
+  const uint64_t gone = places_from(self->oldest, head - self->oldest, param(list));
+  if (!(gone & (self->load_places | self->store_places))) {
+    self->oldest = head;
+    return;
+  }
+  for (uint64_t m = gone & self->store_places; m;) {
+    const uint32_t place = places_oldest(m, self->oldest, param(list));
+    const uint32_t b = BUFFERED(self->buffer_head + self->buffer_count);
+    m &= ~BIT(place);
+    if (self->buffer_count++ == (uint32_t)param(buffer)) sim_error("more stores were committed than there is room for");
+    self->buffer_address[b] = self->address[place];
+    self->buffer_value[b] = self->value[place];
+    self->buffer_size[b] = (uint8_t)operation_size(self->control[place]);
+    count(stores);
+  }
+  self->store_places &= ~gone;
+  self->load_places &= ~gone;
+  self->known &= ~gone;
+  self->oldest = head;
+  self->occupied = (uint32_t)__builtin_popcountll(self->load_places | self->store_places);
+}
+
+static __attribute__((noinline)) void fail(const self_t *self) {
+  sim_error("nothing responds at the address 0x%08x of a store",
+            (unsigned)self->buffer_address[BUFFERED(self->buffer_head)]);
+}
+
+/* A load that has its value. */
+static inline void complete(self_t *self, uint32_t place, uint32_t value, bool fault, int lane, int port) {
+  self->shown[port] = (result){.dest = self->dest[place], .value = value};
+  self->finished[lane] = (completion){.valid = true,
+                                      .age = self->age[place],
+                                      .target = self->address[place],
+                                      .value = value,
+                                      .fault = fault ? trap_cause_access : trap_cause_none};
+  self->waiting &= ~BIT(place);
+  self->sent &= ~BIT(place);
+  self->promised &= ~BIT(place);
+}
+
+/* An address that arrived, and what a store stores. */
+static inline void arrive(self_t *self, const operands *o) {
+  const uint32_t place = PLACE(o->age), address = o->value[0] + o->op.immediate;
+  const operation c = o->op.control;
+  const bool stores = operation_kind(c) == operation_class_store;
+  const bool unaligned = (address & (operation_size(c) - 1)) != 0;
+  const uint32_t size = operation_size(c);
+  self->address[place] = address;
+  self->value[place] = size < 4 ? o->value[1] & (1u << 8 * size) - 1 : o->value[1];
+  self->control[place] = c;
+  self->age[place] = o->age;
+  self->dest[place] = o->dest;
+  self->known |= BIT(place);
+  if (param(speculate) && !stores) self->promised |= BIT(place);
+  if (stores || unaligned)
+    self->finished[1] = (completion){.valid = true,
+                                     .age = o->age,
+                                     .target = address,
+                                     .value = self->value[place],
+                                     .fault = unaligned ? trap_cause_unaligned : trap_cause_none};
+  else
+    self->waiting |= BIT(place);
+}
+
+/* What was promised and is not there. */
+static inline void take_back(self_t *self, uint64_t kept) {
+  self->taken_back = (register_set){{0, 0}};
+  for (uint64_t m = self->promised & kept; m; m &= m - 1) {
+    register_add(&self->taken_back, self->dest[__builtin_ctzll(m)]);
+    count(cancelled);
+  }
+  self->taken_back.of[0] &= ~UINT64_C(1); /* register 0 is always there */
+  self->promised = 0;
+}
+
+static inline void enter(self_t *self, const renamed_op *op) {
+  if (!rename_needs_memory(op->op.needs)) return;
+  const uint64_t bit = place_bit(op->age, param(list));
+  if (operation_kind(op->op.control) == operation_class_load)
+    self->load_places |= bit;
+  else
+    self->store_places |= bit;
+  self->occupied++;
+}
+
+/* The load that went, and the reply that came. */
+static inline void finish_loads(self_t *self, load_outcome outcome, uint32_t place, uint32_t covered, bool accepted,
+                                const typeof_port(memory_reply) * reply, uint64_t kept) {
+  if (reply && wanted(self, reply->tag, place, outcome == load_outcome_memory)) {
+    const uint32_t replied = reply->tag & 63;
+    if (kept >> replied & 1) complete(self, replied, (uint32_t)reply->data, reply->error, 0, 0);
+    if (outcome == load_outcome_memory && replied == place) accepted = false;
+  }
+  if (outcome == load_outcome_forwarded && kept >> place & 1) {
+    complete(self, place, covered, false, 2, 1);
+    count(forwarded);
+  }
+  if (outcome == load_outcome_memory && accepted) {
+    self->waiting &= ~BIT(place);
+    self->sent |= BIT(place);
+    self->tag[place] = place | (self->epoch & 0xffff) << 6;
+  }
+}
+
+/* Whether this cycle shows nothing that the next will not show, and has nothing under way. */
+static inline bool idle(const self_t *self) {
+  const bool shows = self->finished[0].valid | self->finished[1].valid | self->finished[2].valid;
+  return !shows && (self->waiting | self->promised | self->taken_back.of[0] | self->taken_back.of[1]) == 0;
+}
+
+phase_end() {
+  const bool squashes = data(squash).valid;
+  if (data(alloc).count == 0 && data(head) == self->oldest && !squashes && idle(self) && !some(in) &&
+      !some(memory_reply) && !some(store_request) && !some(store_reply)) {
+    if (!self->moved) unchanged();
+    self->moved = false;
+    return;
+  }
+  const uint64_t kept = __builtin_expect(squashes, false)
+                            ? places_from(data(head), data(squash).age + 1 - data(head), param(list))
+                            : ~UINT64_C(0);
+  self->moved = true;
+  for (int i = 0; i < 3; i++) self->finished[i].valid = false;
+  self->shown[0].dest = self->shown[1].dest = 0;
+  if (transferred(store_request)) self->outstanding = true;
+  if (self->outstanding && some(store_reply)) {
+    if (data(store_reply).error) fail(self);
+    self->outstanding = false;
+    self->buffer_head = BUFFERED(self->buffer_head + 1);
+    self->buffer_count--;
+  }
+  const bool accepted = transferred(memory_request);
+  count(loads, accepted);
+  finish_loads(self, get(outcome), get(picked), get(covered), accepted, some(memory_reply) ? &data(memory_reply) : NULL,
+               kept);
+  if (data(head) != self->oldest) commit(self, data(head));
+  if (param(speculate)) take_back(self, kept);
+  if (some(in) && kept >> PLACE(item(in).age) & 1) arrive(self, &item(in));
+  if (__builtin_expect(squashes, false)) {
+    self->load_places &= kept;
+    self->store_places &= kept;
+    self->known &= kept;
+    self->waiting &= kept;
+    self->sent &= kept;
+    self->promised &= kept;
+    self->epoch++;
+    self->occupied = (uint32_t)__builtin_popcountll(self->load_places | self->store_places);
+    return;
+  }
+  const uint32_t came = data(alloc).count;
+  for (uint32_t i = 0; i < (uint32_t)param(width); i++) {
+    if (i >= came) break;
+    enter(self, &data(alloc).op[i]);
+  }
+}
+
+next_event() {
+  return self->moved ? cycle() : never();
+}

@@ -1,0 +1,63 @@
+/* operand_read.c: reads the operands of what was granted; see operand_read.lss. */
+#include "core/ooo/places.h"
+#include "core/ooo/register_sets.h"
+
+phase_start() {
+  for (int i = 0; i < width(in); i++) {
+    const register_numbers numbers = {{self->held[i].source[0], self->held[i].source[1]}};
+    send_if(registers_numbers, i, self->full >> i & 1, numbers);
+    send_if(list_age, i, self->full >> i & 1, self->held[i].age);
+  }
+}
+
+static inline bool spoiled(const issued *op, const register_set *set) {
+  return register_in(set, op->source[0]) | register_in(set, op->source[1]);
+}
+
+static __attribute__((noinline)) register_set all_cancelled(const self_t *self, int lanes, register_set set) {
+  register_set all = set;
+  for (int i = 0; i < lanes; i++)
+    if (self->full >> i & 1 && spoiled(&self->held[i], &set)) register_add(&all, self->held[i].dest);
+  all.of[0] &= ~UINT64_C(1); /* register 0 is always there */
+  return all;
+}
+
+handler(drop, i) {
+  register_set all = data(cancel);
+  if (__builtin_expect(register_any(&all), false)) all = all_cancelled(self, width(in), all);
+  send(cancelled, i, all);
+}
+
+handler(pass, i) {
+  const issued *op = &self->held[i];
+  if (!(self->full >> i & 1) || __builtin_expect(register_any(&data(cancel)) && spoiled(op, &data(cancel)), false)) {
+    send_nothing(out, i);
+    return;
+  }
+  operands o = {.op = data(list_value, i), .age = op->age, .dest = op->dest};
+  for (int k = 0; k < 2; k++) {
+    uint32_t value = data(registers_values, i).of[k];
+    const uint32_t number = op->source[k];
+    for (int u = 0; u < width(results); u++)
+      if (data(results, u).dest == number) value = data(results, u).value;
+    o.value[k] = number ? value : 0;
+  }
+  send(out, i, o);
+}
+
+phase_end() {
+  uint32_t came = 0;
+  for (int i = 0; i < width(in); i++) {
+    came |= (uint32_t)some(in, i) << i;
+    if (some(in, i)) self->held[i] = item(in, i);
+  }
+  self->moved = (came | self->full) != 0;
+  self->full = came;
+  if (__builtin_expect(data(squash).valid, false))
+    for (int i = 0; i < width(in); i++)
+      if (place_younger(self->held[i].age, data(squash).age)) self->full &= ~(1u << i);
+}
+
+next_event() {
+  return self->moved ? cycle() : never();
+}

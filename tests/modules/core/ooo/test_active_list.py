@@ -1,0 +1,124 @@
+"""active_list: commits in order what is finished, as far as stores have room; the oldest wrong branch wins; faults wait."""
+
+import re
+
+import pytest
+
+from tests.modules.harness import Bench, collect, happened
+from tests.modules.wide import ALU, BRANCH, STORE, Wide, renamed, renamed_group
+
+PORTS = {
+    "in": ("in", 1, "renamed_group(4)"), "done": ("in", 2, "completion"), "store_room": ("in", 1, "uint32"), "read.age": ("in", 1, "uint32"),
+    "read.value": ("out", 1, "execution"), "room": ("out", 1, "uint32"), "squash": ("out", 1, "squash_order"), "redirect": ("out", 1, "fetch_redirect"),
+    "head": ("out", 1, "uint32"), "retired": ("out", 1, "retired_group(4)"), "outcomes": ("out", 1, "branch_outcomes(4)"),
+}  # fmt: skip
+EVENTS = collect("dut", "retire(pc, word, value, destination, address, size)", "marker(number)")
+
+
+def listed(bench: Bench, body: str = "") -> Wide:
+    return Wide(bench, "active_list", PORTS, f"entries = 16; observed = true; {body}", after=EVENTS)
+
+
+def group(*ops: tuple[int, dict], **fields: object) -> dict:
+    """(age, control) each; the pc is 4 * age."""
+    return renamed_group(*(renamed(age, control, pc=4 * age, word=100 + age, old=age + 1, **fields) for age, control in ops))
+
+
+def done(age: int, **fields: object) -> dict[str, object]:
+    return {"valid": 1, "age": age, **fields}
+
+
+def test_commitment_in_order(bench: Bench) -> None:
+    device = listed(bench)
+    seen = device.play({
+        "in": {0: group(*((age, ALU) for age in range(4))), 1: group((4, ALU))},
+        "done[0]": {1: done(2), 2: done(0, value=55), 3: done(1)}, "done[1]": {2: done(4), 4: done(3)},
+    }, 8)  # fmt: skip
+    assert seen["head"] == [0, 0, 0, 0, 1, 3, 5, 5]
+    assert [one["old"][: one["count"]] for one in seen["retired"]] == [[], [], [], [], [1], [2, 3], [4, 5], []]
+    assert seen["room"] == [16, 12, 11, 11, 12, 14, 16, 16]
+    assert [(cycle, pc, word) for cycle, pc, word, *_ in happened(device.ran, "retire")] == [(3, 0, 100), (4, 4, 101), (4, 8, 102), (5, 12, 103), (5, 16, 104)]
+    assert happened(device.ran, "retire")[0][3:] == (55, 32, 0, 0) and device.stat("instructions") == 5
+
+
+def test_width_of_commitment_and_window(bench: Bench) -> None:
+    device = listed(bench, "commit_width = 2; window = 6;")
+    seen = device.play({"in": {0: group(*((age, ALU) for age in range(4)))}, "done[0]": {1: done(0), 2: done(1)}, "done[1]": {1: done(2), 2: done(3)}}, 6)
+    assert seen["head"] == [0, 0, 0, 1, 3, 4] and seen["room"][:2] == [6, 2]
+
+
+def test_stores_wait_for_room(bench: Bench) -> None:
+    """What was committed in the cycle before is not known to the buffer yet."""
+    device = listed(bench)
+    stores = group(*((age, STORE) for age in range(3)), logical=0)
+    seen = device.play({
+        "in": {0: stores}, "done[0]": {1: done(0, target=64, value=7), 2: done(2)}, "done[1]": {1: done(1)}, "store_room": {2: 1, 3: 1, 4: 1, 5: 1, 6: 0, 7: 1},
+    }, 9)  # fmt: skip
+    assert seen["head"] == [0, 0, 0, 1, 1, 2, 2, 2, 3]
+    assert happened(device.ran, "retire")[0] == (2, 0, 100, 7, 32, 64, 4)
+
+
+def test_the_oldest_wrong_branch_wins(bench: Bench) -> None:
+    device = listed(bench)
+    ops = group(*((age, BRANCH) for age in range(4)), history=5, top=9)
+    wrong = {"branch": 1, "redirects": 1, "taken": 1}
+    seen = device.play({
+        "in": {0: ops, 3: group((4, ALU))},
+        "done[0]": {1: done(0, branch=1, snapshot=3), 2: done(3, snapshot=1, target=0x300, **wrong)}, "done[1]": {2: done(1, snapshot=2, target=0x200, **wrong), 3: done(2, **wrong)},
+    }, 7)  # fmt: skip
+    assert [one["valid"] for one in seen["squash"]] == [0, 0, 0, 1, 0, 0, 0]
+    assert (seen["squash"][3]["age"], seen["squash"][3]["snapshot"]) == (1, 2)
+    redirect = seen["redirect"][3]
+    assert {name: redirect[name] for name in ("valid", "push", "top", "history", "pc", "link")} == {"valid": 1, "push": 0, "top": 9, "history": 11, "pc": 0x200, "link": 8}
+    assert [one["resolved"] for one in seen["retired"]] == [0, 0, 1 << 3, 0, 0, 0, 0]
+    assert seen["head"] == [0, 0, 0, 1, 2, 2, 2] and seen["room"][-1] == 16, "what came and what was done in the cycle of the squash is dropped"
+    outcomes = [(one["pc"][0], one["target"][0], one["taken"][0], one["history"][0], one["kind"][0]) for one in seen["outcomes"] if one["count"]]
+    assert outcomes == [(0, 0, 0, 5, "conditional"), (4, 0x200, 1, 5, "conditional")]
+    assert [device.stat(name) for name in ("branches", "mispredicted", "indirect", "squashed")] == [2, 1, 0, 2]
+
+
+@pytest.mark.parametrize(("flow", "push", "top"), [("call", 1, 9), ("subroutine_return", 0, 8), ("jump", 0, 9)])
+def test_redirects_of_the_return_stack(flow: str, push: int, top: int, bench: Bench) -> None:
+    device = listed(bench)
+    seen = device.play({"in": {0: group((0, {"kind": "indirect", "flow": flow}), history=5, top=9)}, "done[0]": {1: done(0, branch=1, redirects=1, taken=1, target=64)}}, 4)
+    assert [seen["redirect"][2][name] for name in ("push", "top", "history", "link")] == [push, top, 5, 4]
+    assert device.stat("indirect") == 1
+
+
+def test_reading_by_place(bench: Bench) -> None:
+    device = listed(bench)
+    seen = device.play({"in": {0: group((0, ALU), (1, BRANCH), immediate=77, snapshot=6)}, "read_age": {1: 1, 2: 16, 3: 1}}, 4)
+    assert seen["read_value"][0] is None and seen["read_value"][1]["pc"] == 4
+    assert {name: seen["read_value"][3][name] for name in ("pc", "next", "immediate", "snapshot")} == {"pc": 4, "next": 8, "immediate": 77, "snapshot": 6}
+    assert seen["read_value"][2]["pc"] == 0
+
+
+FAILING = {"kind": "none", "trap": "syscall"}
+
+
+def test_faults_count_when_they_are_oldest(bench: Bench) -> None:
+    device = listed(bench)
+    with pytest.raises(AssertionError, match=re.escape("syscall: pc 0x00000004, instruction 0x00000065 (at 4 ns, cycle 4)")):
+        device.play({"in": {0: group((0, ALU), (1, FAILING))}, "done[0]": {2: done(0)}}, 8)
+    with pytest.raises(AssertionError, match=re.escape("unaligned access: address 0x00000007, pc 0x00000000")):
+        device.play({"in": {0: group((0, ALU))}, "done[0]": {1: done(0, fault="unaligned", target=7)}}, 8)
+    wrong = done(0, branch=1, redirects=1, taken=1)
+    device.play({"in": {0: group((0, BRANCH), (1, FAILING))}, "done[0]": {2: wrong}}, 8)
+    assert device.stat("instructions") == 1
+
+
+def test_markers(bench: Bench) -> None:
+    device = listed(bench, "marker = <<< return word == 101 ? 7 : 0; >>>;")
+    device.play({"in": {0: group((0, ALU), (1, ALU))}, "done[0]": {1: done(0)}, "done[1]": {1: done(1)}}, 5)
+    assert happened(device.ran, "marker") == [(2, 7)]
+
+
+@pytest.mark.parametrize(("body", "message"), [
+    ("entries = 24;", "an active list has a power of two of entries, not 24"), ("entries = 8; window = 9;", "a window of 9 instructions does not fit 8 entries"),
+    ("commit_width = 5;", "an active list commits 5 instructions a cycle, of groups of 4"),
+])  # fmt: skip
+def test_what_it_cannot_be(body: str, message: str, bench: Bench) -> None:
+    text = f"import wide_types;\ninstance dut : active_list {{ {body} }};\n"
+    text += "".join(f"instance s{i} : source; s{i}.out -> dut.{p};\n" for i, p in enumerate(("in", "done", "store_room", "read.age")))
+    text += "".join(f"instance k{i} : sink; dut.{p} -> k{i}.in;\n" for i, p in enumerate(("read.value", "room", "squash", "redirect", "head", "retired", "outcomes")))
+    assert message in bench.refuse(text)

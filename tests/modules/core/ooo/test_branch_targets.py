@@ -1,0 +1,42 @@
+"""branch_targets: what was committed as taken is known, until others of its set replace it."""
+
+import pytest
+
+from tests.modules.harness import Bench
+from tests.modules.wide import Wide
+
+PORTS = {"port.query": ("in", 1, "uint32"), "port.known": ("out", 1, "target_group(4)"), "train": ("in", 1, "branch_outcomes(4)")}
+
+
+def outcome(*branches: tuple[int, int, str, bool]) -> dict[str, object]:
+    pcs, targets, kinds, takens = zip(*branches, strict=True)
+    return {"count": len(branches), "pc": list(pcs), "target": list(targets), "kind": list(kinds), "taken": list(takens)}
+
+
+def test_branches_of_a_group(bench: Bench) -> None:
+    device = Wide(bench, "branch_targets", PORTS, "sets = 16;")
+    train = {0: outcome((0x44, 0x100, "conditional", True), (0x48, 0x200, "conditional", False), (0x4C, 0x300, "call", True))}
+    seen = device.play({"train": train, "port_query": {0: 0x40, 1: 0x40, 2: 0x4C, 3: 0x144}}, 5)["port_known"]
+    assert (seen[0]["conditional"], seen[0]["unconditional"]) == (0, 0)
+    assert (seen[1]["conditional"], seen[1]["unconditional"]) == (0b0010, 0b1000)
+    assert (seen[1]["target"][1], seen[1]["kind"][3], seen[1]["target"][3]) == (0x100, "call", 0x300)
+    assert (seen[2]["unconditional"], seen[2]["target"][0]) == (1, 0x300)
+    assert (seen[3]["conditional"], seen[3]["unconditional"]) == (0, 0), "another address with the same set"
+    assert seen[4] is None and device.stat("entered") == 2
+
+
+@pytest.mark.parametrize("ways", [1, 2])
+def test_replacement(ways: int, bench: Bench) -> None:
+    """Those of one set replace each other in turn; a branch that goes elsewhere keeps its entry."""
+    device = Wide(bench, "branch_targets", PORTS, f"sets = 8; ways = {ways};")
+    pcs = [0x20, 0x40, 0x60]
+    train = {cycle: outcome((pc, 0x1000 + pc, "jump", True)) for cycle, pc in enumerate(pcs)} | {3: outcome((0x60, 0x9000, "jump", True))}
+    seen = device.play({"train": train, "port_query": {4: 0x20, 5: 0x40, 6: 0x60}}, 7)["port_known"]
+    assert [one["unconditional"] for one in seen[4:]] == ([0, 0, 1] if ways == 1 else [0, 1, 1])
+    assert seen[6]["target"][0] == 0x9000 and device.stat("entered") == 3
+
+
+def test_sets_are_powers_of_two(bench: Bench) -> None:
+    text = "import wide_types;\ninstance dut : branch_targets { sets = 12; };\ninstance q : source; q.out -> dut.port.query;\n"
+    text += "instance k : sink; dut.port.known -> k.in; instance t : source; t.out -> dut.train;"
+    assert "branch targets have a power of two of sets, not 12" in bench.refuse(text)

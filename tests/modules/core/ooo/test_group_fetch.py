@@ -1,0 +1,109 @@
+"""group_fetch: groups follow the predictor, one reference at a time; redirects make what is awaited stale; halting; faults."""
+
+import re
+
+import pytest
+
+from tests.modules.harness import Bench
+from tests.modules.wide import Wide
+
+PORTS = {
+    "memory.request": ("out", 1, "mem_request(128)"), "memory.reply": ("in", 1, "mem_reply(128)"), "predictor.query": ("out", 1, "branch_query"),
+    "predictor.guess": ("in", 1, "branch_guess"), "out": ("out", 1, "word_group(4)"), "room": ("in", 1, "uint32"),
+    "redirect": ("in", 1, "fetch_redirect"), "control": ("in", 1, "core_control"),
+}  # fmt: skip
+
+
+def reply(first: int) -> dict[str, object]:
+    """Words first, first + 1, first + 2, first + 3."""
+    return {"data": hex(sum((first + i) << 32 * i for i in range(4)))}
+
+
+def guess(following: int, count: int = 4, history: int = 0) -> dict[str, int]:
+    return {"count": count, "next": following, "history": history}
+
+
+def always(value: object, cycles: int) -> dict[int, object]:
+    return {cycle: value for cycle in range(cycles)}
+
+
+def test_a_memory_that_replies_at_once(bench: Bench) -> None:
+    device = Wide(bench, "group_fetch", PORTS, "reset_pc = 256;")
+    seen = device.play({
+        "room": {0: 4, 1: 8, 2: 3, 3: 4}, "memory_reply": {0: reply(10), 1: reply(20), 3: reply(30)},
+        "predictor_guess": {0: guess(0x110), 1: guess(0x400, 2, 7), 3: guess(0x410)},
+    }, 5)  # fmt: skip
+    assert [one and one["address"] for one in seen["memory_request"]] == [0x100, 0x110, None, 0x400, None]
+    assert [one and (one["pc"], one["count"], one["next"], one["word"][: one["count"]]) for one in seen["out"]] == [
+        (0x100, 4, 0x110, [10, 11, 12, 13]), (0x110, 2, 0x400, [20, 21]), None, (0x400, 4, 0x410, [30, 31, 32, 33]), None,
+    ]  # fmt: skip
+    assert seen["predictor_query"][3] == {"pc": 0x400, "history": 7}
+    assert (device.stat("groups"), device.stat("words")) == (3, 10)
+
+
+def test_a_memory_that_takes_its_time(bench: Bench) -> None:
+    """The guess of the cycle of the reference counts; nothing else is asked for meanwhile."""
+    device = Wide(bench, "group_fetch", PORTS, "reset_pc = 256;")
+    seen = device.play({
+        "room": always(8, 7), "memory_reply": {3: reply(10), 5: reply(20)}, "predictor_guess": {0: guess(0x300, 3), 2: guess(0x999), 4: guess(0x500)},
+    }, 7)  # fmt: skip
+    assert [one and one["address"] for one in seen["memory_request"]] == [0x100, None, None, None, 0x300, None, 0x500]
+    assert [one and (one["pc"], one["count"], one["next"]) for one in seen["out"]] == [None, None, None, (0x100, 3, 0x300), None, (0x300, 4, 0x500), None]
+
+
+@pytest.mark.parametrize("late", [0, 1, 3])
+def test_redirects(late: int, bench: Bench) -> None:
+    """In the cycle of the reply, or before it: the reply is for nobody, and the next reference waits for it."""
+    device = Wide(bench, "group_fetch", PORTS, "reset_pc = 256;")
+    seen = device.play({
+        "room": always(8, 9), "memory_reply": {3: reply(10), 4: reply(20)}, "predictor_guess": always(guess(0x800), 9),
+        "redirect": {3 - late: {"valid": 1, "pc": 0x700, "history": 5}},
+    }, 6)  # fmt: skip
+    requests = [one and one["address"] for one in seen["memory_request"]]
+    assert requests == ([None, 0x700, None, None, 0x800, 0x800] if late == 3 else [0x100, None, None, None, 0x700, 0x800])
+    if late != 3:
+        assert [one and one["pc"] for one in seen["out"]] == [None, None, None, 0x100 if late == 0 else None, 0x700, None]
+        assert seen["predictor_query"][4] == {"pc": 0x700, "history": 5}
+
+
+def test_aligned_groups(bench: Bench) -> None:
+    device = Wide(bench, "group_fetch", PORTS, "reset_pc = 264; aligned = true;")
+    seen = device.play({"room": always(8, 1), "memory_reply": {0: reply(10)}, "predictor_guess": {0: guess(0x110, 2)}}, 1)
+    assert seen["memory_request"][0]["address"] == 0x100
+    assert (seen["out"][0]["pc"], seen["out"][0]["word"][:2]) == (0x108, [12, 13])
+
+
+def test_where_nothing_can_be_fetched(bench: Bench) -> None:
+    """An error of memory, addresses that are not executable or not aligned: one word that is a fault, and the next place."""
+    device = Wide(bench, "group_fetch", PORTS, "reset_pc = 256; executable = <<< return address < 0x1000; >>>;")
+    seen = device.play({
+        "room": always(8, 5), "predictor_guess": {0: guess(0x110)}, "memory_reply": {0: {"error": 1}},
+        "redirect": {1: {"valid": 1, "pc": 0x2000}, 3: {"valid": 1, "pc": 0x402}},
+    }, 5)  # fmt: skip
+    assert [one and (one["pc"], one["count"], one["fault"], one["next"]) for one in seen["out"]] == [(0x100, 1, 1, 0x104), None, (0x2000, 1, 1, 0x2004), None, (0x402, 1, 1, 0x406)]
+    assert [one is not None for one in seen["memory_request"]] == [True, False, False, False, False]
+
+
+def test_start_and_halt(bench: Bench) -> None:
+    device = Wide(bench, "group_fetch", PORTS, "start_halted = true;")
+    seen = device.play({
+        "room": always(8, 8), "memory_reply": {cycle: reply(0) for cycle in (3, 4)}, "predictor_guess": always(guess(0x240), 8),
+        "control": {2: {"set_halt": 1, "halt": 0, "set_pc": 1, "pc": 0x200}, 4: {"set_halt": 1, "halt": 1}},
+    }, 8)  # fmt: skip
+    assert [one and one["address"] for one in seen["memory_request"]] == [None, None, None, 0x200, 0x240, None, None, None]
+
+
+@pytest.mark.parametrize(("command", "message"), [
+    ({"set_pc": 1, "pc": 4}, "the pc is set while instructions are in flight"), ({"step": 1}, "it neither steps nor flushes"),
+])  # fmt: skip
+def test_commands_that_it_does_not_know(command: dict, message: str, bench: Bench) -> None:
+    device = Wide(bench, "group_fetch", PORTS)
+    with pytest.raises(AssertionError, match=re.escape(message)):
+        device.play({"room": always(8, 4), "memory_reply": {0: reply(0)}, "predictor_guess": {0: guess(16)}, "control": {2: command}}, 4)
+
+
+def test_widths_are_powers_of_two(bench: Bench) -> None:
+    text = "import memory_types; import wide_types;\ninstance dut : group_fetch { width = 3; };\n"
+    text += "".join(f"instance s{i} : source; s{i}.out -> dut.{p};\n" for i, p in enumerate(("memory.reply", "predictor.guess", "room", "redirect")))
+    text += "".join(f"instance k{i} : sink; dut.{p} -> k{i}.in;\n" for i, p in enumerate(("memory.request", "predictor.query", "out")))
+    assert "fetch has a width that is a power of two, not 3" in bench.refuse(text)

@@ -1,0 +1,39 @@
+"""instruction_buffer: a ring that gives away as many of its oldest as are taken, and loses all by a squash."""
+
+import random
+
+from tests.modules.harness import Bench
+from tests.modules.wide import Wide, micro_op
+
+PORTS = {"in": ("in", 1, "op_group(4)"), "out": ("out", 1, "op_ring(8)"), "room": ("out", 1, "uint32"), "take": ("in", 1, "uint32"), "squash": ("in", 1, "squash_order")}
+
+
+def test_first_in_first_out(bench: Bench) -> None:
+    device = Wide(bench, "instruction_buffer", PORTS, "depth = 8;")
+    r, waiting, number, most = random.Random(4), [], 0, 0
+    inputs: dict[str, dict[int, object]] = {"in": {}, "take": {}, "squash": {}}
+    expected = []
+    for cycle in range(300):
+        expected.append((list(waiting), 8 - len(waiting)))
+        taken = min(r.randrange(5), len(waiting))
+        came = [number + i for i in range(min(r.randrange(5), 8 - len(waiting)))]
+        number += len(came)
+        inputs["take"][cycle] = taken
+        if came:
+            inputs["in"][cycle] = {"count": len(came), "op": [micro_op(pc=4 * n) for n in came]}
+        waiting = waiting[taken:] + came
+        if r.random() < 0.05:
+            inputs["squash"][cycle], waiting = {"valid": 1, "age": 3}, []
+        most = max(most, len(waiting))
+    seen = device.play(inputs, 300)
+    rings = [[ring["op"][(ring["head"] + i) % 8]["pc"] // 4 for i in range(ring["count"])] for ring in seen["out"]]
+    assert list(zip(rings, seen["room"], strict=True)) == expected
+    assert device.stat("peak") == most > 4
+
+
+def test_what_it_cannot_be(bench: Bench) -> None:
+    text = "import wide_types;\ninstance dut : instruction_buffer {{ depth = {}; width = 8; }};\n"
+    text += "".join(f"instance s{p} : source; s{p}.out -> dut.{p};\n" for p in ("in", "take", "squash"))
+    text += "".join(f"instance k{p} : sink; dut.{p} -> k{p}.in;\n" for p in ("out", "room"))
+    assert "an instruction buffer has a power of two of entries, not 12" in bench.refuse(text.format(12))
+    assert "an instruction buffer of 4 entries has no room for a group of 8" in bench.refuse(text.format(4))

@@ -1,0 +1,162 @@
+"""load_store_queue: which loads may go, where their values come from for every overlap with a store, what is promised in vain, that
+stores reach memory when they are committed, in order, and no reply reaches whom it is not for."""
+
+import re
+
+import pytest
+
+from tests.modules.harness import Bench
+from tests.modules.wide import LOAD, STORE, Wide, registers, renamed, renamed_group
+
+PORTS = {
+    "alloc": ("in", 1, "renamed_group(4)"), "in": ("in", 1, "operands"), "memory.request": ("out", 1, "mem_request(64)"), "memory.reply": ("in", 1, "mem_reply(64)"),
+    "store.request": ("out", 1, "mem_request(64)"), "store.reply": ("in", 1, "mem_reply(64)"), "room": ("out", 1, "uint32"), "store_room": ("out", 1, "uint32"),
+    "results": ("out", 4, "result"), "done": ("out", 3, "completion"), "wakes": ("out", 1, "register_set"), "cancel": ("out", 1, "register_set"),
+    "squash": ("in", 1, "squash_order"), "head": ("in", 1, "uint32"),
+}  # fmt: skip
+
+
+def alloc(*controls: dict, first: int = 0) -> dict:
+    return renamed_group(*(renamed(first + i, control, dest=40 + first + i if control["kind"] == "load" else 0) for i, control in enumerate(controls)))
+
+
+def moves(age: int, control: dict, address: int, value: int = 0) -> dict[str, object]:
+    return {"age": age, "op": {"control": control, "immediate": 0}, "dest": 40 + age if control["kind"] == "load" else 0, "value": [address, value]}
+
+
+def completed(seen: dict) -> dict[int, tuple[int, int, int]]:
+    """Age: cycle, lane and value."""
+    return {one["age"]: (cycle, lane, one["value"]) for lane in range(3) for cycle, one in enumerate(seen[f"done[{lane}]"]) if one["valid"]}
+
+
+def test_a_load_that_hits(bench: Bench) -> None:
+    """Woken when its address comes, the value is shown two cycles later."""
+    device = Wide(bench, "load_store_queue", PORTS)
+    seen = device.play({"alloc": {0: alloc(LOAD)}, "in": {2: moves(0, LOAD, 64)}, "memory_reply": {3: {"tag": 0, "data": 99}}}, 6)
+    request = seen["memory_request"][3]
+    assert (request["op"], request["address"], request["size"], request["tag"]) == ("read", 64, 4, 0)
+    assert completed(seen) == {0: (4, 0, 99)} and seen["results[0]"][4] == {"dest": 40, "value": 99}
+    assert [cycle for cycle, one in enumerate(seen["wakes"]) if one == registers(40)] == [2, 3]
+    assert all(one == registers() for one in seen["cancel"]) and seen["room"] == [16, 15, 15, 15, 15, 15]
+    assert (device.stat("loads"), device.stat("cancelled")) == (1, 0)
+
+
+@pytest.mark.parametrize("speculate", [True, False])
+def test_a_load_that_does_not_hit(speculate: bool, bench: Bench) -> None:
+    device = Wide(bench, "load_store_queue", PORTS, f"speculate = {str(speculate).lower()};")
+    seen = device.play({"alloc": {0: alloc(LOAD)}, "in": {2: moves(0, LOAD, 64)}, "memory_reply": {7: {"tag": 0, "data": 99}}}, 10)
+    assert [cycle for cycle, one in enumerate(seen["wakes"]) if one == registers(40)] == ([2, 7] if speculate else [7])
+    assert [cycle for cycle, one in enumerate(seen["cancel"]) if one == registers(40)] == ([4] if speculate else [])
+    assert completed(seen) == {0: (8, 0, 99)} and device.stat("cancelled") == int(speculate)
+
+
+def test_a_load_to_no_register_promises_nothing(bench: Bench) -> None:
+    device = Wide(bench, "load_store_queue", PORTS)
+    seen = device.play({"alloc": {0: alloc(LOAD)}, "in": {2: moves(0, LOAD, 64) | {"dest": 0}}}, 6)
+    assert all(one == registers() for one in seen["cancel"])
+
+
+def value_read(value: int, size: int, sign: bool) -> int:
+    value &= (1 << 8 * size) - 1
+    return value - (1 << 8 * size) & 0xFFFFFFFF if sign and value >> (8 * size - 1) else value
+
+
+OVERLAPS = [(s, a, n, sign) for s in (1, 2, 4) for a in range(-3, 5) for n in (1, 2, 4) for sign in (False, True) if (64 + a) % n == 0]
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_every_overlap_of_a_load_with_an_older_store(committed: bool, bench: Bench) -> None:
+    """Covered: the store's value; overlapped in part: it waits until the store is in memory; else memory at once."""
+    device = Wide(bench, "load_store_queue", PORTS)
+    for size, offset, n, sign in OVERLAPS:
+        load = LOAD | {"size": n, "sign": int(sign)}
+        heads = {cycle: 1 for cycle in range(4, 20)} if committed else {}
+        seen = device.play({
+            "alloc": {0: alloc(STORE | {"size": size}, load)}, "in": {2: moves(0, STORE | {"size": size}, 64, 0x8182C3F4), 6: moves(1, load, 64 + offset)},
+            "head": heads, "memory_reply": {7: {"tag": 1, "data": 5}, 12: {"tag": 1, "data": 6}}, "store_reply": {11: {}} if committed else {},
+        }, 15)  # fmt: skip
+        case = f"store of {size}, load of {n} at {offset}"
+        if offset >= 0 and offset + n <= size:
+            assert completed(seen)[1] == (8, 2, value_read((0x8182C3F4 & (1 << 8 * size) - 1) >> 8 * offset, n, sign)), case
+            assert seen["results[3]"][8]["value"] == completed(seen)[1][2] and device.stat("forwarded") == 1, case
+        elif offset < size and offset + n > 0:
+            assert completed(seen).get(1) == ((13, 0, 6) if committed else None), case
+        else:
+            assert completed(seen)[1] == (8, 0, 5), case
+        assert completed(seen)[0][:2] == (3, 1)
+
+
+def test_the_youngest_older_store_counts(bench: Bench) -> None:
+    device = Wide(bench, "load_store_queue", PORTS, "list = 8;")
+    base = 6  # so that places go round
+    stores = {2 + i: moves(base + i, STORE, 64, 100 + i) for i in (0, 1, 3)}
+    seen = device.play({
+        "head": dict.fromkeys(range(12), base), "alloc": {1: alloc(STORE, STORE, LOAD, STORE, first=base)}, "in": stores | {8: moves(base + 2, LOAD, 64)},
+    }, 12)  # fmt: skip
+    assert completed(seen)[base + 2] == (10, 2, 101)
+
+
+def test_loads_wait_for_addresses_of_older_stores(bench: Bench) -> None:
+    device = Wide(bench, "load_store_queue", PORTS)
+    seen = device.play({
+        "alloc": {0: alloc(LOAD, STORE, LOAD)}, "in": {2: moves(2, LOAD, 64), 3: moves(0, LOAD, 96), 6: moves(1, STORE, 128, 1)},
+        "memory_reply": {4: {"tag": 0}, 7: {"tag": 2}},
+    }, 10)  # fmt: skip
+    assert [(cycle, one["address"]) for cycle, one in enumerate(seen["memory_request"]) if one] == [(4, 96), (7, 64)]
+
+
+def test_committed_stores(bench: Bench) -> None:
+    """In order, one at a time, as soon as the head has passed them; the next when the reply is there."""
+    device = Wide(bench, "load_store_queue", PORTS, "buffer = 2;")
+    seen = device.play({
+        "alloc": {0: alloc(STORE, STORE | {"size": 2})}, "in": {2: moves(1, STORE | {"size": 2}, 68, 0x12345678), 3: moves(0, STORE, 64, 11)},
+        "head": {cycle: 1 if cycle == 5 else 2 for cycle in range(5, 14)}, "store_reply": {8: {}, 10: {}},
+    }, 14)  # fmt: skip
+    requests = [(cycle, one["op"], one["address"], one["size"], one["data"]) for cycle, one in enumerate(seen["store_request"]) if one]
+    assert requests == [(6, "write", 64, 4, 11), (9, "write", 68, 2, 0x5678)]
+    assert seen["store_room"][5:12] == [2, 1, 0, 0, 1, 1, 2] and device.stat("stores") == 2
+    with pytest.raises(AssertionError, match=re.escape("nothing responds at the address 0x00000040 of a store")):
+        device.play({"alloc": {0: alloc(STORE)}, "in": {2: moves(0, STORE, 64)}, "head": dict.fromkeys(range(4, 9), 1), "store_reply": {6: {"error": 1}}}, 9)
+
+
+def test_replies_to_what_was_dropped(bench: Bench) -> None:
+    """The place is another load's when the reply comes; tags say whose it is."""
+    device = Wide(bench, "load_store_queue", PORTS)
+    seen = device.play({
+        "alloc": {0: alloc(LOAD, LOAD), 6: alloc(LOAD, first=1)}, "in": {2: moves(1, LOAD, 64), 8: moves(1, LOAD, 96)},
+        "squash": {4: {"valid": 1, "age": 0}}, "memory_reply": {10: {"tag": 1, "data": 5}, 12: {"tag": 1 | 1 << 6, "data": 6}},
+    }, 15)  # fmt: skip
+    assert seen["memory_request"][9]["tag"] == 1 | 1 << 6
+    assert completed(seen) == {1: (13, 0, 6)} and seen["room"][5:8] == [15, 15, 14]
+
+
+def test_faults(bench: Bench) -> None:
+    device = Wide(bench, "load_store_queue", PORTS)
+    seen = device.play({
+        "alloc": {0: alloc(LOAD, STORE, LOAD)}, "in": {2: moves(0, LOAD, 66), 3: moves(1, STORE, 65), 4: moves(2, LOAD, 1 << 20)}, "memory_reply": {5: {"tag": 2, "error": 1}},
+    }, 8)  # fmt: skip
+    faults = {one["age"]: (one["fault"], one["target"]) for lane in range(3) for one in seen[f"done[{lane}]"] if one["valid"]}
+    assert faults == {0: ("unaligned", 66), 1: ("unaligned", 65), 2: ("access", 1 << 20)}
+
+
+def test_what_is_not_cacheable_waits_until_it_is_oldest(bench: Bench) -> None:
+    """And until the stores before it are in memory; what is younger and cacheable goes first."""
+    device = Wide(bench, "load_store_queue", PORTS, "cacheable = <<< return address < 0x1000; >>>;")
+    seen = device.play({
+        "alloc": {0: alloc(STORE, LOAD, LOAD)}, "in": {2: moves(0, STORE, 0x2000, 1), 3: moves(1, LOAD, 0x2004), 4: moves(2, LOAD, 64)},
+        "head": dict.fromkeys(range(7, 15), 1), "memory_reply": {5: {"tag": 2}, 12: {"tag": 1}}, "store_reply": {10: {}},
+    }, 15)  # fmt: skip
+    assert [(cycle, one["address"]) for cycle, one in enumerate(seen["memory_request"]) if one] == [(5, 64), (11, 0x2004)]
+
+
+@pytest.mark.parametrize(("body", "lanes", "message"), [
+    ("list = 24;", 3, "an active list has a power of two of entries, not 24"), ("buffer = 3;", 3, "the buffer of committed stores has a power of two of entries, not 3"),
+    ("", 2, "loads and stores complete on 3 lanes, not 2"),
+])  # fmt: skip
+def test_what_it_cannot_be(body: str, lanes: int, message: str, bench: Bench) -> None:
+    text = f"import memory_types;\nimport wide_types;\ninstance dut : load_store_queue {{ {body} }};\n"
+    ins = ("alloc", "in", "memory.reply", "store.reply", "squash", "head")
+    outs = ("memory.request", "store.request", "room", "store_room", *["results"] * 4, *["done"] * lanes, "wakes", "cancel")
+    text += "".join(f"instance s{i} : source; s{i}.out -> dut.{p};\n" for i, p in enumerate(ins))
+    text += "".join(f"instance k{i} : sink; dut.{p} -> k{i}.in;\n" for i, p in enumerate(outs))
+    assert message in bench.refuse(text)

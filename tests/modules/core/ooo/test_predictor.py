@@ -1,0 +1,52 @@
+"""predictor: a group ends at its first branch that is taken; what it does to history and return stack."""
+
+import random
+
+import pytest
+
+from tests.modules.harness import Bench
+from tests.modules.wide import Wide
+
+PORTS = {
+    "port.query": ("in", 1, "branch_query"), "port.guess": ("out", 1, "branch_guess"), "targets.query": ("out", 1, "uint32"),
+    "targets.known": ("in", 1, "target_group(4)"), "directions.query": ("out", 1, "direction_query"), "directions.taken": ("in", 1, "uint32"),
+    "stack": ("in", 1, "stack_top"), "move": ("out", 1, "stack_move"),
+}  # fmt: skip
+KINDS = ["none", "conditional", "jump", "call", "subroutine_return"]
+
+
+@pytest.mark.parametrize("aligned", [False, True])
+def test_groups_of_all_kinds(aligned: bool, bench: Bench) -> None:
+    device = Wide(bench, "predictor", PORTS, f"aligned = {str(aligned).lower()};")
+    r = random.Random(3)
+    inputs: dict[str, dict[int, object]] = {"port_query": {}, "targets_known": {}, "directions_taken": {}, "stack": {}}
+    expected = []
+    for cycle in range(300):
+        pc, history, top = 4 * r.randrange(1000), r.getrandbits(8), r.randrange(100)
+        kinds = [r.choice(KINDS) if r.random() < 0.4 else "none" for _ in range(4)]
+        targets, taken = [4 * r.randrange(1000) for _ in range(4)], r.getrandbits(4)
+        masks = {name: sum(1 << i for i in range(4) if (kinds[i] == "conditional") == is_it and kinds[i] != "none") for name, is_it in (("conditional", True), ("unconditional", False))}
+        inputs["port_query"][cycle] = {"pc": pc, "history": history}
+        inputs["targets_known"][cycle] = masks | {"kind": kinds, "target": targets}
+        inputs["directions_taken"][cycle] = taken
+        inputs["stack"][cycle] = {"top": top, "address": 0x5000 + cycle}
+        words = 4 - (pc >> 2 & 3) if aligned else 4
+        ends = [i for i in range(words) if kinds[i] not in ("none", "conditional") or kinds[i] == "conditional" and taken >> i & 1]
+        last = ends[0] if ends else words - 1
+        kind = kinds[last] if ends else "none"
+        following = pc + 4 * words if not ends else 0x5000 + cycle if kind == "subroutine_return" else targets[last]
+        if "conditional" in kinds[: last + 1]:
+            history = history << 1 | (kind == "conditional")
+        move = {"push": int(kind == "call"), "pop": int(kind == "subroutine_return"), "link": pc + 4 * last + 4 if ends else 0}
+        expected.append(({"count": last + 1, "top": top, "history": history, "next": following}, move))
+    seen = device.play(inputs, 300)
+    assert list(zip(seen["port_guess"], seen["move"], strict=True)) == expected
+
+
+def test_only_conditional_branches_are_asked_for(bench: Bench) -> None:
+    device = Wide(bench, "predictor", PORTS)
+    known = {"conditional": 0b0101, "unconditional": 0b1000, "kind": ["conditional", "none", "conditional", "jump"]}
+    seen = device.play({"port_query": {0: {"pc": 64, "history": 5}, 1: {"pc": 80}}, "targets_known": {0: known, 1: {"conditional": 0}}}, 3)
+    assert seen["targets_query"] == [64, 80, None]
+    assert seen["directions_query"] == [{"pc": 64, "history": 5, "requested": 0b0101}, None, None]
+    assert seen["port_guess"][2] is None and seen["move"][2] == {"push": 0, "pop": 0, "link": 0}

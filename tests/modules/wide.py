@@ -1,0 +1,107 @@
+"""What the tests of modules of out-of-order cores share: a Device that is driven with Python values, cycle by cycle, and whose
+outputs are Python values again."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tests.modules.harness import Bench, Ran, read_monitor
+from tests.modules.mips import BundleDevice
+
+IMPORTS = "import memory_types;\nimport core_types;\nimport wide_types;\n"
+
+
+def text(value: object) -> str:
+    """A value as modules read it; fields that are left out are 0."""
+    if isinstance(value, Mapping):
+        return "{" + " ".join(f"{name}={text(one)}" for name, one in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + " ".join(text(one) for one in value) + "]"
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def value_of(words: str) -> Any:
+    """What modules print."""
+    tokens = re.findall(r"[][{}=]|[^][{}=\s]+", words)
+
+    def take(at: int) -> tuple[Any, int]:
+        if tokens[at] == "{":
+            fields, at = {}, at + 1
+            while tokens[at] != "}":
+                fields[tokens[at]], at = take(at + 2)
+            return fields, at + 1
+        if tokens[at] == "[":
+            items, at = [], at + 1
+            while tokens[at] != "]":
+                item, at = take(at)
+                items.append(item)
+            return items, at + 1
+        word = tokens[at]
+        return {"true": 1, "false": 0}.get(word, int(word, 0) if re.fullmatch(r"-?(0x)?[0-9a-f]+", word) and word[0] in "-0123456789" else word), at + 1
+
+    return take(0)[0]
+
+
+class Wide(BundleDevice):
+    """A module whose ports are driven in given cycles; None of an output is nothing."""
+
+    def __init__(self, bench: Bench, module: str, ports: dict[str, tuple[str, int, str]], body: str = "", after: str = "") -> None:
+        super().__init__(bench, module, ports, body, after=after, before=IMPORTS)
+        self.ran: Ran
+
+    def play(self, inputs: Mapping[str, Mapping[int, object]], cycles: int) -> dict[str, list[Any]]:
+        """inputs["done[1]"][7] is offered on lane 1 of `done` in cycle 7; of a port with one lane the lane may be left out."""
+        scripts, settings, files = {}, {}, {}
+        for name, items in inputs.items():
+            port, _, lane = name.partition("[")
+            scripts[port, int(lane.rstrip("]") or 0)] = "".join(f"{cycle} {text(items[cycle])} once\n" for cycle in sorted(items))
+        for port, lane, direction in self.lanes():
+            settings[f"{port}_monitor[{lane}].record"] = f"{port}{lane}.seen"
+            settings[f"{port}_monitor[{lane}].idle"] = True
+            if direction == "in":
+                settings[f"{port}_source[{lane}].script"] = f"{port}{lane}.txt"
+                files[f"{port}{lane}.txt"] = scripts.pop((port, lane), "")
+        assert not scripts, f"no such inputs: {sorted(scripts)}"
+        self.ran = self.bench.run(self.simulator, cycles, settings, files=files)
+        seen = {}
+        for port, lane, _ in self.lanes():
+            name = f"{port}[{lane}]" if self.ports[port][1] > 1 else port
+            lines = read_monitor(self.ran.directory / f"{port}{lane}.seen")
+            seen[name] = [None if line.value is None else value_of(line.value) for line in lines]
+        return seen
+
+    def stat(self, name: str) -> int:
+        """Of the latest run."""
+        return self.ran.stat("dut", name)
+
+
+# Instructions, as decoders make them.
+ALU = {"kind": "alu", "alu": "add"}
+LOAD = {"kind": "load", "alu": "add", "size": 4}
+STORE = {"kind": "store", "alu": "add", "size": 4}
+BRANCH = {"kind": "branch", "flow": "conditional", "compare": "eq"}
+
+
+def micro_op(control: Mapping[str, object] = ALU, dest: int = 0, source: tuple[int, int] = (0, 0), pc: int = 0, **fields: object) -> dict[str, object]:
+    needs = {
+        "memory": int(control["kind"] in ("load", "store")),
+        "integer": int(control["kind"] in ("alu", "branch", "jump", "indirect")),
+        "dest": int(dest != 0),
+        "snapshot": int("flow" in control),
+    }
+    return {"pc": pc, "next": pc + 4, "control": control, "needs": needs, "source": list(source), "dest": dest, **fields}
+
+
+def renamed(age: int, control: Mapping[str, object] = ALU, dest: int = 0, source: tuple[int, int] = (0, 0), **fields: Any) -> dict[str, Any]:
+    own = {name: fields.pop(name) for name in ("logical", "old", "snapshot") if name in fields}
+    return {"op": micro_op(control, dest, source, **fields), "age": age, **own}
+
+
+def renamed_group(*ops: dict[str, Any]) -> dict[str, Any]:
+    written = [sum(1 << op["op"]["dest"] - 64 * k for op in ops if op["op"]["dest"] // 64 == k and op["op"]["dest"]) for k in range(2)]
+    return {"count": len(ops), "dest": {"of": written}, "op": list(ops)}
+
+
+def registers(*numbers: int) -> dict[str, list[int]]:
+    """A register_set."""
+    return {"of": [sum(1 << n % 64 for n in numbers if n // 64 == k) for k in range(2)]}
