@@ -49,7 +49,11 @@ static void begin(void) {}
 static void end(uint32_t status) {
   CONSOLE[1] = status;
 }
+#ifdef __riscv
+__asm__(".globl _start\n_start: lui sp, 0x100\ncall run\n");
+#else
 __asm__(".globl __start\n__start: lui $sp, 0x0010\njal run\nnop\n");
+#endif
 #endif
 
 int main(void);
