@@ -510,12 +510,6 @@ static inline void complete_fill(self_t *self, bool replied) {
   }
 }
 
-/* The pending request has its reply: the next one may be accepted in the coming cycle. */
-static inline void release(self_t *self) {
-  self->waiting = false;
-  set_until(accepts, 2);
-}
-
 /* Memory's reply to a beat of a fill, a write, or an uncached request. */
 static inline void accept_reply(self_t *self, uint32_t tag, bool error) {
   if (error && (tag == CACHE_POSTED || tag == CACHE_WRITE_BACK))
@@ -526,7 +520,7 @@ static inline void accept_reply(self_t *self, uint32_t tag, bool error) {
     self->posted_count--;
     self->posted_requested--;
   } else if (tag == CACHE_UNCACHED) {
-    release(self);
+    self->waiting = false;
     self->uncached = false;
     self->phase = cache_phase_idle;
   } else if (tag == CACHE_WRITE_BACK) {
@@ -539,8 +533,10 @@ static inline void accept_reply(self_t *self, uint32_t tag, bool error) {
 
 /* Notes what the next cycle has to do. */
 static inline void update_flags(self_t *self) {
-  self->busy = self->phase != cache_phase_idle || self->posted_count > 0 || self->waiting ||
-               (CACHE_INVALIDATES_DIRTY && self->pending_write_backs);
+  const bool busy = self->phase != cache_phase_idle || self->posted_count > 0 || self->waiting ||
+                    (CACHE_INVALIDATES_DIRTY && self->pending_write_backs);
+  if (self->busy && !busy) set_until(accepts, 2); /* what was refused in this cycle may not be in the coming one */
+  self->busy = busy;
   self->request_pending = self->posted_requested < self->posted_count ||
                           (self->phase == cache_phase_fill && self->requested < CACHE_BEATS) ||
                           (self->phase == cache_phase_write_back && (CACHE_MASKED || self->requested < CACHE_BEATS)) ||
@@ -610,7 +606,7 @@ phase_end() {
     self->phase = self->uncached ? cache_phase_uncached : cache_phase_idle;
   }
   if (replied) {
-    release(self);
+    self->waiting = false;
     if (!CACHE_SEPARATE && self->pending.op == mem_op_write) write_inside(self, &self->pending, CACHE_FILL_OFFSET);
     if (self->pending.op == mem_op_write && !param(write_back) && param(write_buffer) > 0) post(self, &self->pending);
   }

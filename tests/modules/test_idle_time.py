@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.modules.harness import Bench
+from tests.modules.harness import MOST_CHECKED, Bench
 
 # A requester that waits for its reply, and then for a time, without a word: it lets idle time be skipped.
 REQUESTER = """
@@ -72,3 +72,25 @@ def test_skipped_cycles_count(bench: Bench, name: str) -> None:
     assert skips.stat(path, statistic) == steps.stat(path, statistic) > 100
     own = [one for one in steps.stats["statistics"] if one["path"] not in ("awake", "end")]
     assert skips.stats["statistics"] == own
+
+
+CACHED = MEMORY.replace("memory :", "ram :") + """
+instance requester : patient_requester;
+instance dut : cache { width = 64; line = 32; sets = 4; ways = 1; };
+instance delay : memory_delay { latency = 20; };
+requester.memory -> dut.in;
+dut.memory -> delay.in;
+delay.out -> ram.port;
+"""
+
+
+def test_a_cache_says_when_it_accepts_what_it_refused(bench: Bench) -> None:
+    """Its reply comes with the first beat of a line, and what is asked for then has to wait for the others.  It is looked for idle time in one cycle of many,
+    so the first request is tried in all of them."""
+    (bench.directory / "patient_requester.lss").write_text(REQUESTER.replace("state {", "runtime init parameter start = 0 : int;\n  init;\n  state {"))
+    code = REQUESTER_C.replace("cycle() + 5", "cycle() + 1").replace("phase_start() {", "init() { self->next = (uint64_t)param(start); }\nphase_start() {")
+    (bench.directory / "patient_requester.c").write_text(code)
+    simulator = bench.build(CACHED)
+    for start in range(128):
+        ran = bench.run(simulator, MOST_CHECKED + 1 + start, {"requester.start": start})  # so many are not stepped for the check
+        assert ran.stat("dut.controller", "misses") > 150, f"requester.start={start}"

@@ -65,7 +65,7 @@ static __attribute__((noinline)) void command(self_t *self, const core_control *
 phase_end() {
   if (__builtin_expect(some(control), false)) command(self, &data(control));
   const bool redirected = data(redirect).valid;
-  self->moved = redirected | some(control) | some(memory_request) | some(memory_reply) | transferred(out);
+  self->moved = redirected | some(control) | transferred(memory_request) | some(memory_reply) | transferred(out);
   if (transferred(memory_request)) {
     self->waiting = self->started = true;
     self->guess = data(predictor_guess);
