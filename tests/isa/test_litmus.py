@@ -117,7 +117,7 @@ COUNT = ["ll $t0, 0($s0)", "addiu $t0, $t0, 1", "sc $t0, 0($s0)", "beq $t0, $zer
     ("cpus", "endian", "runs"), [(4, "little", 1), pytest.param(2, "big", 1, marks=pytest.mark.soak), pytest.param(4, "little", LONG, marks=pytest.mark.soak)]
 )
 def test_nothing_is_lost_between_ll_and_sc(machine: Callable[..., Path], tmp_path: Path, cpus: int, endian: str, runs: int, clusters: int) -> None:
-    """Counts of all processors; a long run's are half a million."""
+    """Counts of all processors; a long run's are 400,000."""
     rounds = MOST if runs == LONG else 20
     bodies = [[line.format(k=k) for line in COUNT] for k in range(cpus)]
     last = f"  lw $t0, 0($s0)\n  addiu $t0, $t0, {ord('A') - cpus * rounds}\n  sb $t0, 0($t3)\n"
