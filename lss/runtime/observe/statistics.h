@@ -11,6 +11,7 @@
 //
 // "difference" is there only where it is false: the value is no count, and has a meaning at its instant alone.
 // Nothing in it depends on the host or the hour: equal runs write equal bytes.
+// `skipped_cycles` depends on where a run began to look for idle time, and so differs in one that was restored.
 #ifndef SPINACH_STATISTICS_H
 #define SPINACH_STATISTICS_H
 
