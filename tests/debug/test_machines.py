@@ -10,7 +10,8 @@ from tests.debug.test_gdb import same_results, values
 
 pytestmark = pytest.mark.optimised
 
-NO_PROCESSORS = {"arbiter", "pipe_chain"}
+NO_PROCESSORS = {"arbiter", "disk", "pipe_chain"}
+RENAMED = {"wide_core"}  # its registers lie behind a map, which a debug view cannot name yet
 ELSEWHERE = {"single_core", "host"}  # docs/debugging.md and test_gdb.py; test_precise_core.py
 
 
@@ -53,7 +54,7 @@ def options(session, firmware) -> list:
 
 
 def test_every_machine_is_here(root) -> None:
-    assert {folder.name for folder in (root / "examples").iterdir()} == NO_PROCESSORS | ELSEWHERE | set(SESSIONS)
+    assert {folder.name for folder in (root / "examples").iterdir()} == NO_PROCESSORS | RENAMED | ELSEWHERE | set(SESSIONS)
 
 
 def test_the_run_does_not_notice(session, options, machine, debugged, run_sim, tmp_path) -> None:

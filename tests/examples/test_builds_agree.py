@@ -98,7 +98,7 @@ def items(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
 
 
 def reads(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
-    return ["--requests", "5" if length == "short" else "3000", "--outstanding", "4"]
+    return ["--requests", "5" if length == "short" else "3000", "--outstanding", "4", "--time", "1000 s"]  # it ends before that
 
 
 PACKETS = "sent.pcap", "received.pcap"  # that a NIC's run writes where it is run

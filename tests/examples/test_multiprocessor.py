@@ -54,6 +54,7 @@ def test_processors_sort_together(built, run_sim, sort: Path, tmp_path: Path, na
     assert supplied > 100 if cpus > 1 else supplied == 0
 
 
+@pytest.mark.soak
 def test_processors_share_the_work(built, run_sim, sort: Path) -> None:
     """Between the program's markers."""
     cycles = {}
