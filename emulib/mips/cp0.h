@@ -63,6 +63,17 @@ enum {
 #define MIPS_VECTOR_BOOT  0xbfc00200u
 #define MIPS_VECTOR_RESET 0xbfc00000u
 
+/* Numbers for the words of a processor's state, where they come one by one. */
+enum mips_word {
+  MIPS_WORD_REGISTERS = 0, /* 32 of them */
+  MIPS_WORD_HI = 32,
+  MIPS_WORD_LO,
+  MIPS_WORD_PC,
+  MIPS_WORD_RANDOM, /* the shift register behind Random */
+  MIPS_WORD_CP0 = 64,
+  MIPS_WORD_TLB = 128, /* four of each entry: PageMask, EntryHi, EntryLo0, EntryLo1 */
+};
+
 /* The register of a number and selection, or MIPS_CP0_REGISTERS. */
 static inline enum mips_cp0 mips_cp0_find(unsigned number, unsigned select) {
 #define MIPS_CP0_CASE(name, number, select, reset, writable, text)                                                     \

@@ -137,6 +137,37 @@ void mips_lockstep_foreign(struct mips_lockstep *l, uint64_t cycle, uint32_t add
   }
 }
 
+static void begin_anew(struct mips_lockstep *l, uint32_t pc) {
+  struct mips_architecture *cpu = &l->cpu;
+  cpu->pc = pc;
+  cpu->next_pc = pc + 4;
+  cpu->delayed = cpu->waiting = cpu->linked = false;
+  l->started = true;
+  l->access_count = l->exception_count = l->load_count = 0;
+  for (unsigned n = 0; n < MIPS_LOCKSTEP_PAGES; n++) l->pages[n].number = 0;
+}
+
+void mips_lockstep_load(struct mips_lockstep *l, uint32_t word, uint32_t value) {
+  struct mips_architecture *cpu = &l->cpu;
+  switch (word) {
+  case MIPS_WORD_PC: begin_anew(l, value); return;
+  case MIPS_WORD_HI: cpu->hi = value; return;
+  case MIPS_WORD_LO: cpu->lo = value; return;
+  case MIPS_WORD_RANDOM: cpu->random = (uint16_t)value; return;
+  default: break;
+  }
+  const uint32_t field = word - MIPS_WORD_TLB;
+  if (word < 32) {
+    cpu->r[word] = value;
+  } else if (word >= MIPS_WORD_CP0 && word - MIPS_WORD_CP0 < MIPS_CP0_REGISTERS) {
+    cpu->cp0[word - MIPS_WORD_CP0] = value;
+  } else if (field / 4 < MIPS_TLB_MOST) {
+    struct mips_tlb_entry *e = &cpu->tlb[field / 4];
+    uint32_t *const fields[] = {&e->mask, &e->hi, &e->lo[0], &e->lo[1]};
+    *fields[field % 4] = value;
+  }
+}
+
 void mips_lockstep_access(struct mips_lockstep *l, struct mips_lockstep_access access) {
   if (!access.stores) {
     note_load(l, (struct mips_lockstep_load){access.cycle, access.pc});

@@ -205,8 +205,20 @@ static inline uint32_t execute(struct mips_system *m) {
   return word;
 }
 
+/* Begins an instruction anew that was postponed: the pc has advanced unless it could not be fetched. */
+static void take_back(struct mips_system *m) {
+  m->cpu.cycle--;
+  m->cpu.delayed = m->in_delay_slot;
+  if (m->postponed != 1 + MIPS_FETCH) {
+    m->cpu.next_pc = m->cpu.pc;
+    m->cpu.pc = m->at;
+  }
+  m->postponed = 0;
+}
+
 /* What is beside instructions, once the deadline has come.  True: the run ends. */
 static bool attend(struct mips_system *m, uint64_t until, enum mips_pause *pause) {
+  if (m->postponed) take_back(m);
   if (m->cpu.cycle >= m->cpu.timer_cycle) mips_timer_expired(m);
   if (m->stopping) return *pause = MIPS_PAUSE_STOPPED, true;
   if (m->cpu.cycle >= until) return *pause = MIPS_PAUSE_CYCLE, true;
@@ -224,6 +236,17 @@ enum mips_pause mips_system_run(struct mips_system *m, uint64_t until) {
   m->deadline = 0;
   for (;;) {
     if (m->cpu.cycle >= m->deadline && attend(m, until, &pause)) return pause;
+    execute(m);
+  }
+}
+
+enum mips_pause mips_system_run_to(struct mips_system *m, uint64_t until, uint32_t pc) {
+  enum mips_pause pause;
+  m->stopping = false;
+  m->deadline = 0;
+  for (;;) {
+    if (m->cpu.cycle >= m->deadline && attend(m, until, &pause)) return pause;
+    if (m->cpu.pc == pc) return MIPS_PAUSE_THERE;
     execute(m);
   }
 }
@@ -253,4 +276,16 @@ enum mips_pause mips_system_step(struct mips_system *m, struct mips_step *did) {
 void mips_system_stop(struct mips_system *m) {
   m->stopping = true;
   m->deadline = 0;
+}
+
+void mips_system_postpone(struct mips_system *m) {
+  m->postponed = 1; /* which kind, whoever called says */
+  mips_system_stop(m);
+}
+
+enum mips_pause mips_system_finish(struct mips_system *m) {
+  m->stopping = false;
+  execute(m);
+  if (m->postponed) take_back(m);
+  return m->stopping ? MIPS_PAUSE_STOPPED : MIPS_PAUSE_CYCLE;
 }

@@ -151,6 +151,7 @@ struct mips_system {
 
   bool user_mode;    /* Status says so */
   bool stopping;     /* mips_system_stop() was called */
+  uint8_t postponed; /* mips_system_postpone() was called, for this kind of reference and 1; 0: it was not */
   uint64_t deadline; /* cycle in which the loop must look at what is beside instructions */
   struct mips_window windows[2][MIPS_ACCESSES][MIPS_WINDOWS]; /* of kernel and user mode */
   struct mips_decoded decoded[MIPS_DECODED];
@@ -168,12 +169,20 @@ void mips_system_changed(struct mips_system *m);
 enum mips_pause {
   MIPS_PAUSE_CYCLE,   /* cpu.cycle is what was asked for */
   MIPS_PAUSE_WAITING, /* the processor waits for an interrupt */
-  MIPS_PAUSE_STOPPED, /* mips_system_stop() */
+  MIPS_PAUSE_STOPPED, /* mips_system_stop() or mips_system_postpone() */
+  MIPS_PAUSE_THERE,   /* pc is what mips_system_run_to() was given */
 };
 /* Executes until cpu.cycle is `until`. */
 enum mips_pause mips_system_run(struct mips_system *m, uint64_t until);
+/* The same, until pc is `pc` before that. */
+enum mips_pause mips_system_run_to(struct mips_system *m, uint64_t until, uint32_t pc);
 /* For functions of the environment: the run ends behind this instruction. */
 void mips_system_stop(struct mips_system *m);
+/* For read and write of the environment, which then return false: the run ends before this instruction, of which
+ * nothing was done, because what it wants is not known yet. */
+void mips_system_postpone(struct mips_system *m);
+/* Executes the instruction that was postponed, before anything else happens: what it wants is known now. */
+enum mips_pause mips_system_finish(struct mips_system *m);
 /* Executes one instruction and says what it did, unless the processor waits. */
 enum mips_pause mips_system_step(struct mips_system *m, struct mips_step *did);
 

@@ -31,7 +31,10 @@ bool mips_read(struct mips_system *m, uint32_t address, unsigned size, enum mips
   if (!locate(m, address, size, access, &found, &bytes)) return false;
   if (bytes != NULL) return *value = mips_get(bytes, size, m->options.big_endian), true;
   if (m->environment.read(m->environment.user, found.physical, size, found.cached, value)) return true;
-  mips_raise(m, access == MIPS_FETCH ? MIPS_EXCEPTION_IBE : MIPS_EXCEPTION_DBE);
+  if (m->postponed)
+    m->postponed = (uint8_t)(1 + access);
+  else
+    mips_raise(m, access == MIPS_FETCH ? MIPS_EXCEPTION_IBE : MIPS_EXCEPTION_DBE);
   return false;
 }
 
@@ -41,6 +44,9 @@ bool mips_write(struct mips_system *m, uint32_t address, unsigned size, uint32_t
   if (!locate(m, address, size, MIPS_STORE, &found, &bytes)) return false;
   if (bytes != NULL) return mips_put(bytes, size, m->options.big_endian, value), true;
   if (m->environment.write(m->environment.user, found.physical, size, found.cached, value)) return true;
-  mips_raise(m, MIPS_EXCEPTION_DBE);
+  if (m->postponed)
+    m->postponed = 1 + MIPS_STORE;
+  else
+    mips_raise(m, MIPS_EXCEPTION_DBE);
   return false;
 }

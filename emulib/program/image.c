@@ -1,6 +1,8 @@
 /* image.c: program.h without GLib in its interface; see image.h. */
 #include "program/image.h"
 
+#include <string.h>
+
 #include "program/program.h"
 
 struct ProgramImage {
@@ -41,6 +43,17 @@ bool program_image_big_endian(const ProgramImage *image) {
 
 uint32_t program_image_entry(const ProgramImage *image) {
   return program_entry(image->program);
+}
+
+bool program_image_symbol(const ProgramImage *image, const char *name, uint32_t *address) {
+  gsize count;
+  const ProgramSymbol *symbols = program_symbols(image->program, &count);
+  for (gsize n = 0; n < count; n++) {
+    if (strcmp(symbols[n].name, name) != 0) continue;
+    *address = symbols[n].address;
+    return true;
+  }
+  return false;
 }
 
 bool program_image_segment(const ProgramImage *image, size_t index, uint32_t *address, const uint8_t **bytes,

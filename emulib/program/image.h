@@ -18,6 +18,8 @@ void program_image_free(ProgramImage *image);
 bool program_image_runs_on(const ProgramImage *image, const char *set, char *error, size_t error_size);
 bool program_image_big_endian(const ProgramImage *image);
 uint32_t program_image_entry(const ProgramImage *image);
+/* The address of the first symbol with a name; false when there is none. */
+bool program_image_symbol(const ProgramImage *image, const char *name, uint32_t *address);
 /* Segment `index`, from 0 in ascending address order: its bytes in the file (zeros follow up to its size); false when
  * there are no more. */
 bool program_image_segment(const ProgramImage *image, size_t index, uint32_t *address, const uint8_t **bytes,

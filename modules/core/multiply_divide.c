@@ -70,6 +70,11 @@ phase_end() {
     else
       self->spent = 0;
   }
+  if (width(load) && transferred(load)) {
+    self->hi = data(load).hi;
+    self->lo = data(load).lo;
+    set_until(seen, 2);
+  }
   if (!__builtin_expect(transferred(in), false)) return;
   operate(self, data(in).op, data(in).a, data(in).b);
   set_until(seen, 2);

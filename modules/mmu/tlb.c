@@ -63,6 +63,17 @@ handler(maintain) {
   send_if(operate_reply, some(operate_request), reply);
 }
 
+handler(serve) {
+  if (width(access_request) == 0) return;
+  tlb_reply reply = {0};
+  if (some(access_request)) reply.entry = self->entry[data(access_request).index % (uint32_t)param(entries)];
+  send_if(access_reply, some(access_request), reply);
+}
+
+handler(commit_access) {
+  enable(access_reply, enabled(access_request));
+}
+
 handler(commit) {
   for (int i = 0; i < width(lookup_request); i++)
     enable(lookup_reply, i, param(lookup_cycles) > 0 || enabled(lookup_request, i));
@@ -91,9 +102,11 @@ phase_end() {
     self->found_lane[param(stages) - 1] = (uint32_t)i;
     self->found_reply[param(stages) - 1] = reply;
   }
-  self->wrote = transferred(operate_request) && data(operate_request).op == tlb_op_write;
+  const bool accessed = width(access_request) > 0 && transferred(access_request);
+  self->wrote = accessed ? data(access_request).op == tlb_op_write
+                         : transferred(operate_request) && data(operate_request).op == tlb_op_write;
   if (!self->wrote) return;
-  const tlb_request request = data(operate_request);
+  const tlb_request request = accessed ? data(access_request) : data(operate_request);
   const uint32_t index = request.index % (uint32_t)param(entries), global = request.entry.lo0 & request.entry.lo1 & 1;
   const uint32_t kept = ~mmu_frame_bits(mmu_page_mask(request.entry.mask)) & ~1u;
   self->entry[index] = (tlb_entry){.mask = request.entry.mask,

@@ -128,6 +128,39 @@ def test_a_program_reads_and_writes_the_disk(root: Path, build_sim, run_sim, tmp
     assert rest.stats["statistics"] == done.stats["statistics"]
 
 
+AT = ["never", "start", "end", "instructions(1)", "instructions(33)", "instructions(90)", "symbol(SYMBOL)", "30 us", "2 ms"]
+
+
+@pytest.mark.parametrize("options", [["-D", "lockstep=true"], ["-D", "coherent=true"]], ids=lambda options: options[-1])
+def test_programs_begin_on_the_fast_core(root: Path, build_sim, run_sim, tmp_path: Path, options: list[str]) -> None:
+    """Wherever it gives them to the detailed one, they print the same and end the same; `never` also in the same cycle as without it."""
+    plain, machine = (build_sim(root / "examples/host/host.lss", *options, "-D", "disk=true", *more) for more in ([], ["-D", "fast=true"]))
+    (tmp_path / "script").write_text("wait >\nsend ab\\tb\nwait \\tb\nafter 1 ms\nsend q\n")
+    echo = ["--quiet", "--kernel", bare(ECHO, tmp_path / "echo.elf"), "--console_script", tmp_path / "script"]
+    disk = ["--quiet", "--kernel", sectors.program(3, tmp_path), "--disk_image", sectors.image(tmp_path, 8), "--disk_commit", "whole"]
+    wanted = [run_sim(plain, *given, "--time", "20 ms", ok=None) for given in (echo, disk)]
+    for at in AT:
+        for given, without in zip((echo, disk), wanted, strict=True):
+            point = at.replace("SYMBOL", "put" if given is echo else "main")
+            done = run_sim(machine, *given, "--time", "20 ms", "--switch_at", point, "--console_output", "out", ok=None)
+            expected = b">ab\tbq" if given is echo else sectors.TEXT
+            assert (done.status, (tmp_path / "out").read_bytes()) == (without.status, expected), at
+            assert "was switched off" in done.stats["run"]["ended"]
+            assert (tmp_path / "whole").read_bytes() == sectors.after(3, 8)
+            assert at != "never" or done.stats["run"]["cycles"] == without.stats["run"]["cycles"]
+            late = at == "2 ms" and done.value("switch", "fast_cycles") < 400_000
+            assert done.value("switch", "switches") == (0 if at in ("never", "end") or late else 1), at
+            assert (done.value("ram", "instructions") == 0) == (at in ("never", "start"))
+
+    # A checkpoint on the fast core, after which the rest is as it was, or switches elsewhere
+    whole = run_sim(machine, *echo, "--switch_at", "end", "--console_output", "out", ok=None)
+    run_sim(machine, *echo, "--switch_at", "end", "--console_output", "first", "--cycles", 40_000, "--checkpoint", "point")
+    for at in ("end", "300 us"):
+        rest = run_sim(machine, "--quiet", "--restore", "point", "--console_output", "rest", "--switch_at", at, ok=None)
+        assert (tmp_path / "first").read_bytes() + (tmp_path / "rest").read_bytes() == b">ab\tbq" and rest.status == 7
+        assert rest.value("switch", "switches") == (at != "end") and (at != "end" or rest.stats["statistics"] == whole.stats["statistics"])
+
+
 @pytest.mark.soak
 def test_a_big_endian_host(root: Path, build_dir: Path, build_sim, run_sim, tmp_path: Path) -> None:
     machine = build_sim(root / "examples/host/host.lss", "-D", "big_endian=true")

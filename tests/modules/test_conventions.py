@@ -143,6 +143,7 @@ ASK_FOR_TIME = {
     "tigon2_driver": "times of the software, in nanoseconds",
     "tigon2_traffic_generator": "says at what time it failed",
     "register_bank": "timers count in a unit of their own; a reply's place is its cycle",
+    "core_switch": "its parameter may be a time since the start of the run; asked for between cycles only",
     "rtc_m48t02": "shows seconds since the start of the run",
     "dram_controller": "a reply says how long it took; refreshes are so far apart that they are counted later",
     "memory_controller": "a reply says how long it took; refreshes of idle time are counted later",

@@ -428,6 +428,27 @@ static __attribute__((noinline)) bool see_to(self_t *self) {
   return woken || (self->Status ^ self->Cause) != self->summed_up;
 }
 
+/* Other registers and another time come from outside. */
+static __attribute__((noinline, unused)) void load_registers(self_t *self, const mips_state *state) {
+#define LOAD(name, number, select, reset, writable, text) self->name = state->cp0[MIPS_CP0_##name];
+  MIPS_EACH_CP0_REGISTER(LOAD)
+  self->random = state->random;
+  set_until(timer, state->timer > never() ? never() : state->timer);
+  event(loaded, MIPS_WORD_PC, state->waiting ? state->pc - 4 : state->pc);
+  event(loaded, MIPS_WORD_HI, state->hi);
+  event(loaded, MIPS_WORD_LO, state->lo);
+  event(loaded, MIPS_WORD_RANDOM, state->random);
+  for (uint32_t k = 0; k < 32; k++) event(loaded, MIPS_WORD_REGISTERS + k, state->r[k]);
+  for (uint32_t k = 0; k < MIPS_CP0_REGISTERS; k++) event(loaded, MIPS_WORD_CP0 + k, state->cp0[k]);
+  for (uint32_t k = 0; k < (uint32_t)param(tlb_entries); k++) {
+    const uint32_t at = MIPS_WORD_TLB + 4 * k;
+    event(loaded, at, state->tlb[k].mask);
+    event(loaded, at + 1, state->tlb[k].hi);
+    event(loaded, at + 2, state->tlb[k].lo0);
+    event(loaded, at + 3, state->tlb[k].lo1);
+  }
+}
+
 phase_end() {
   const mips_system_outcome outcome = get(outcome);
   bool changed = false;
@@ -454,6 +475,10 @@ phase_end() {
     self->written_back = false;
   } else if (__builtin_expect(transferred(out), false)) {
     self->written_back = changed = true;
+  }
+  if (width(load) && transferred(load)) {
+    load_registers(self, &data(load));
+    changed = true;
   }
   uint32_t levels = 0;
   for (int i = 0; i < width(lines); i++) levels |= data(lines, i) ? (uint32_t)param(line_bits)[i] : 0;

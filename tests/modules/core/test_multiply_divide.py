@@ -66,6 +66,19 @@ def test_products_are_added_to_what_was_there(op: str, hi: int, lo: int, bench: 
     )
 
 
+def test_what_comes_from_outside(bench: Bench) -> None:
+    ports = {"in": ("in", 1, "muldiv_request"), "hilo": ("out", 1, "muldiv_state"), "load": ("in", 1, "muldiv_load")}
+    Device(bench, "multiply_divide", ports, "multiply_cycles = 3;", before="import core_types;").check_table(
+        f"""
+        load        | in                   | hilo
+        {{hi=5 lo=6}} | .                    | {state(0, 0, True)}
+        .           | {ask("maddu", 2, 3)} | {state(5, 6, True)}
+        .           | .                    | {state(5, 12, False)}
+        .           | .                    | {state(5, 12, True)}
+        """
+    )
+
+
 def products(bench: Bench, cycles: int) -> Device:
     ports = {"in": ("in", 1, "muldiv_request"), "hilo": ("out", 1, "muldiv_state"), "product": ("out", 1, "muldiv_product")}
     return Device(bench, "multiply_divide", ports, f"product_cycles = {cycles};", before="import core_types;")

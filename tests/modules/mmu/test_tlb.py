@@ -72,6 +72,24 @@ def test_probe_and_read(bench: Bench) -> None:
     )
 
 
+def test_entries_are_read_and_written_from_outside(bench: Bench) -> None:
+    """As by the processor."""
+    ports = {
+        "lookup.request": ("in", 1, "translation_request"), "lookup.reply": ("out", 1, "translation_reply"), "changed": ("out", 1, "uint32"),
+        "operate.request": ("in", 1, "tlb_request"), "operate.reply": ("out", 1, "tlb_reply"),
+        "access.request": ("in", 1, "tlb_request"), "access.reply": ("out", 1, "tlb_reply"),
+    }  # fmt: skip
+    pair = Pair(0x10000, 5, frames=(0x7000, 0x9000), dirty=(True, False))
+    BundleDevice(bench, "tlb", ports, before=IMPORTS, after=collect("dut", "written(index)")).check_table(
+        f"""
+        access_request                        | operate_request        | lookup_request    | access_reply                       | operate_reply | lookup_reply          | changed
+        {operation("write", 3, pair.entry())} | .                      | .                 | -                                  | .             | .                     | 0
+        {operation("read", 3)}                | .                      | {ask(0x10123, 5)} | {operation_reply(0, pair.entry())} | .             | .                     | 1
+        .                                     | {operation("read", 3)} | .                 | .                                  | {operation_reply(0, pair.entry())} | {pair.found(0x10123)} | 1
+        """
+    )
+
+
 def operation_reply(index: int, entry: str | None = None) -> str:
     return struct(index=index, entry=entry or struct(mask=0, hi=0, lo0=0, lo1=0))
 

@@ -18,7 +18,8 @@ from tests.modules.core.mips.system_bench import (
     registers,
     restart,
 )
-from tests.modules.harness import Bench
+from tests.modules.harness import Bench, collect, happened
+from tests.modules.mips import struct
 
 ALL = 0xFFFFFFFF
 OTHER = {"entries": 64, "big_endian": True, "user_local": True, "prid": 0x12345678, "caches": ((256, 2, 16), (64, 8, 64))}
@@ -221,3 +222,25 @@ def test_what_user_mode_may_do(bench: Bench, name: str, status: int) -> None:
 def test_what_cannot_be_shown_to_software_is_refused(bench: Bench) -> None:
     for body in ("tlb_entries = 20", "dcache_sets = 96", "icache_line = 48"):
         assert "powers of two" in bench.refuse(f"instance dut : mips_system {{ {body}; }};\n")
+
+
+def test_registers_come_from_outside(bench: Bench) -> None:
+    """The instructions behind see them, but for Count, which follows from the time until it is Compare; who follows is told every word, the pc first."""
+    values = {name: 0x01010101 * n for n, name in enumerate(registers())} | {"Cause": 0, "Status": CU0, "Count": 0, "Compare": 1000}
+    cp0 = [*values.values(), *[0] * (32 - len(values))]
+    pairs = [dict(mask=n, hi=n + 1, lo0=n + 2, lo1=n + 3) for n in range(64)]
+    general = [7 * n for n in range(32)]
+
+    def array(items: list) -> str:
+        return "[" + " ".join(map(str, items)) + "]"
+
+    state = struct(r=array(general), hi=3, lo=4, pc=0x80002000, waiting=True, cp0=array(cp0), timer=500, random=6, tlb=array([struct(**pair) for pair in pairs]))
+    played = SystemBench(bench, load=True, after=collect("dut", "loaded(word, value)")).play([mfc0("EPC"), mfc0("Compare"), mfc0("ErrorEPC"), mfc0("Count")], at={0: 2}, load=state)
+    *found, count = played.results()
+    assert found == [values[name] for name in ("EPC", "Compare", "ErrorEPC")] and 750 <= count < 760
+    told = [(word, value) for _, word, value in happened(played.ran, "loaded")]
+    entries = [value for pair in pairs[:16] for value in pair.values()]
+    assert told[0] == (34, 0x80002000 - 4)
+    assert dict(told) == {34: 0x80002000 - 4, 32: 3, 33: 4, 35: 6} | dict(enumerate(general)) | {64 + n: cp0[n] for n in range(len(values))} | {128 + n: value for n, value in enumerate(entries)}
+    assert len(told) == len(dict(told)) and played.ran.stat("dut", "unimplemented") == 0
+

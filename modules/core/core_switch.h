@@ -1,0 +1,87 @@
+/* core_switch.h: when a processor takes a program from another one, as text says it; see core_switch.lss. */
+#ifndef CORE_SWITCH_H
+#define CORE_SWITCH_H
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum core_switch_kind {
+  CORE_SWITCH_NEVER,
+  CORE_SWITCH_START,
+  CORE_SWITCH_END,
+  CORE_SWITCH_MARKER,
+  CORE_SWITCH_SYMBOL,
+  CORE_SWITCH_INSTRUCTIONS,
+  CORE_SWITCH_TIME,
+  CORE_SWITCH_WRONG,
+};
+
+enum { CORE_SWITCH_NAME = 256 };
+
+struct core_switch_point {
+  enum core_switch_kind kind;
+  uint64_t number;             /* of the marker, of instructions, of nanoseconds */
+  char name[CORE_SWITCH_NAME]; /* of the symbol */
+};
+
+/* The text between WORD( and ), if there is any and nothing follows; false: it is something else. */
+static inline bool core_switch_argument(const char *text, const char *word, char argument[CORE_SWITCH_NAME]) {
+  const size_t size = strlen(word), length = strlen(text);
+  if (strncmp(text, word, size) != 0 || text[size] != '(' || text[length - 1] != ')') return false;
+  if (length < size + 3 || length - size - 2 >= CORE_SWITCH_NAME) return false;
+  memcpy(argument, text + size + 1, length - size - 2);
+  argument[length - size - 2] = '\0';
+  return true;
+}
+
+/* Decimal digits and nothing else, not 0. */
+static inline bool core_switch_number(const char *text, uint64_t *number) {
+  if (text[0] == '\0' || strspn(text, "0123456789") != strlen(text) || strlen(text) > 18) return false;
+  *number = strtoull(text, NULL, 10);
+  return *number > 0;
+}
+
+static inline bool core_switch_time(const char *text, uint64_t *nanoseconds) {
+  static const struct {
+    const char *name;
+    uint64_t nanoseconds;
+  } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+  const size_t digits = strspn(text, "0123456789");
+  char number[10];
+  if (digits == 0 || digits >= sizeof number) return false;
+  memcpy(number, text, digits);
+  number[digits] = '\0';
+  const char *unit = text + digits + strspn(text + digits, " ");
+  for (size_t k = 0; k < sizeof units / sizeof *units; k++) {
+    if (strcmp(unit, units[k].name) != 0) continue;
+    *nanoseconds = strtoull(number, NULL, 10) * units[k].nanoseconds;
+    return *nanoseconds > 0;
+  }
+  return false;
+}
+
+static inline struct core_switch_point core_switch_read(const char *text) {
+  struct core_switch_point point = {.kind = CORE_SWITCH_WRONG};
+  if (!strcmp(text, "never")) {
+    point.kind = CORE_SWITCH_NEVER;
+  } else if (!strcmp(text, "start")) {
+    point.kind = CORE_SWITCH_START;
+  } else if (!strcmp(text, "end")) {
+    point.kind = CORE_SWITCH_END;
+  } else if (core_switch_argument(text, "marker", point.name)) {
+    if (core_switch_number(point.name, &point.number) && point.number <= UINT16_MAX) point.kind = CORE_SWITCH_MARKER;
+  } else if (core_switch_argument(text, "instructions", point.name)) {
+    if (core_switch_number(point.name, &point.number)) point.kind = CORE_SWITCH_INSTRUCTIONS;
+  } else if (core_switch_argument(text, "symbol", point.name)) {
+    point.kind = CORE_SWITCH_SYMBOL;
+  } else if (core_switch_time(text, &point.number)) {
+    point.kind = CORE_SWITCH_TIME;
+  }
+  return point;
+}
+
+#endif

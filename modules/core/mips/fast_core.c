@@ -1,0 +1,266 @@
+/* fast_core.c: a functional processor and its RAM; see fast_core.lss. */
+#include "core/mips/fast_core.h"
+
+#include "emulib/mips/quantum.h"
+#include "memory/memory_access.h"
+
+#define TIMER_PENDING ((uint32_t)MIPS_CAUSE_TI | 1u << (MIPS_CAUSE_IP_SHIFT + 7))
+#define LINES_PENDING (0x1fu << (MIPS_CAUSE_IP_SHIFT + 2))
+#define CP0(name)     self->processor.cp0[MIPS_CP0_##name]
+
+static struct mips_system_options options_of(const self_t *self) {
+  (void)self;
+  return (struct mips_system_options){
+      .big_endian = param(big_endian),
+      .user_local = param(user_local),
+      .tlb_entries = (uint8_t)param(tlb_entries),
+      .count_divider = (uint8_t)param(count_divider),
+      .prid = (uint32_t)param(prid),
+      .icache = {(uint16_t)param(icache_sets), (uint8_t)param(icache_ways), (uint8_t)param(icache_line)},
+      .dcache = {(uint16_t)param(dcache_sets), (uint8_t)param(dcache_ways), (uint8_t)param(dcache_line)}};
+}
+
+/* The state, and emulib's picture of it, in which time begins anew with each step. */
+
+static struct mips_architecture architecture_of(const self_t *self) {
+  struct mips_architecture cpu;
+  fast_core_unpack(&cpu, &self->processor, until(timer), (uint32_t)param(count_divider));
+  cpu.next_pc = self->next_pc;
+  cpu.delayed = self->delayed;
+  cpu.linked = self->linked;
+  cpu.link = self->link;
+  return cpu;
+}
+
+static void keep(self_t *self, const struct mips_architecture *cpu) {
+  fast_core_pack(&self->processor, cpu);
+  self->next_pc = cpu->next_pc;
+  self->delayed = cpu->delayed;
+  self->linked = cpu->linked;
+  self->link = cpu->link;
+  set_until(timer, cpu->timer_cycle == UINT64_MAX ? never() : cpu->timer_cycle - FAST_CORE_BEGIN);
+}
+
+init() {
+  const struct mips_system_options options = options_of(self);
+  struct mips_architecture cpu;
+  mips_quantum_reset(&options, &cpu);
+  fast_core_pack(&self->processor, &cpu);
+  self->processor.pc = (uint32_t)param(reset_pc);
+  self->next_pc = (uint32_t)param(reset_pc) + 4;
+  self->processor.timer = cpu.timer_cycle;
+  set_until(timer, never());
+}
+
+/* Interrupts that end a wait. */
+static inline bool interrupted(const self_t *self) {
+  const uint32_t cause = (CP0(Cause) & ~LINES_PENDING) | self->levels;
+  return (cause & CP0(Status) & MIPS_CAUSE_IP) != 0;
+}
+
+static inline bool sleeps(const self_t *self) {
+  return self->processor.waiting && !interrupted(self);
+}
+
+phase_start() {
+  const bool halted = self->phase == fast_phase_halted;
+  send_if(uncached_request, self->phase == fast_phase_requests && within(passed, 0), self->request);
+  const core_status report = {.halted = halted, .pc = self->processor.pc};
+  for (int i = 0; i < width(status); i++) send(status, i, report);
+  for (int i = 0; i < width(load); i++) accept(load, i, halted);
+  if (__builtin_expect(halted, true)) {
+    mips_state state = self->processor;
+    state.cp0[MIPS_CP0_Cause] = (state.cp0[MIPS_CP0_Cause] & ~LINES_PENDING) | self->levels;
+    send(save, state);
+  } else {
+    send_nothing(save);
+  }
+}
+
+handler(commit) {
+  enable(uncached_request, acked(uncached_request));
+}
+
+/* The RAM for everybody else. */
+
+/* Where a request falls; false when nothing replies to it. */
+static inline bool locate(uint32_t address, uint32_t size, uint32_t *offset) {
+  *offset = address;
+  return size - 1 < (uint32_t)param(width) / 8 && (uint64_t)address + size <= (uint64_t)param(size);
+}
+
+handler(reply) {
+  typeof_port(port_reply) reply = {0};
+  mem_snoop written = {0};
+  const bool present = some(port_request) && enabled(port_request);
+  if (present) {
+    const uint32_t size = data(port_request).size;
+    const mem_op op = data(port_request).op;
+    uint32_t offset;
+    reply.tag = data(port_request).tag;
+    if (op < mem_op_barrier) {
+      reply.error = op > mem_op_write || !locate(data(port_request).address, size, &offset);
+      if (!reply.error && op == mem_op_read) {
+        memory_to_number(&reply.data, load_span(bytes, offset, size), size, param(big_endian));
+        if (data(port_request).sign) extend_sign(&reply.data, size, sizeof reply.data);
+      } else if (!reply.error) {
+        written = (mem_snoop){.address = offset, .size = size, .tag = reply.tag};
+      }
+    }
+  }
+  send_if(port_reply, present, reply);
+  for (int i = 0; i < width(snoop); i++) send_if(snoop, i, written.size > 0, written);
+}
+
+/* Whether a write ends the link. */
+static inline void end_link(self_t *self, uint32_t offset, uint32_t size) {
+  if (offset < self->link + MIPS_LINK_LINE && self->link < offset + size) self->linked = false;
+}
+
+/* Steps. */
+
+/* The timer comes while no instruction is executed. */
+static void expire(self_t *self) {
+  CP0(Cause) |= TIMER_PENDING;
+  set_until(timer, (UINT64_C(1) << 32) * (uint64_t)param(count_divider));
+}
+
+static void count_events(self_t *self, const struct mips_statistics *did) {
+  for (int k = 0; k < 14; k++) count(exceptions[k], did->exceptions[k]);
+  count(refills, did->refills);
+  count(unimplemented, did->unimplemented);
+}
+
+/* What the next instruction wants of a device. */
+static void request(self_t *self, const struct mips_quantum_request *wanted) {
+  const mem_op op = wanted->access == MIPS_STORE ? mem_op_write : mem_op_read;
+  self->fetches = wanted->access == MIPS_FETCH;
+  self->request = (mem_request_32){.op = op, .size = wanted->size, .address = wanted->address, .data = wanted->value};
+  self->phase = fast_phase_requests;
+  self->offered = false;
+  count(device_requests);
+}
+
+/* Executes up to a limit, which may have come; `reply` is what a device replied to the instruction's load or store. */
+static void step(self_t *self, core_limit limit, struct mips_quantum_reply reply) {
+  const struct mips_system_options options = options_of(self);
+  uint64_t most = self->halting ? 1 : (uint64_t)param(quantum);
+  if (limit.by_instructions && !self->halting) {
+    const uint64_t left = limit.instructions > self->completed ? limit.instructions - self->completed : 0;
+    if (left < most) most = left;
+  }
+  CP0(Cause) = (CP0(Cause) & ~LINES_PENDING) | self->levels;
+  struct mips_architecture cpu = architecture_of(self);
+  struct mips_quantum q = {
+      .options = &options, .cpu = &cpu, .memory = store_span(bytes, 0, param(size)), .size = (uint32_t)param(size)};
+  q.fetched = (struct mips_quantum_reply){self->fetched, self->fetch_failed, self->fetched_word};
+  q.referred = reply;
+  q.until = FAST_CORE_BEGIN + most;
+  q.to_pc = limit.by_pc && !self->halting;
+  q.pc = limit.pc;
+  const enum mips_pause pause = mips_quantum_run(&q);
+  const uint64_t cycles = cpu.cycle - FAST_CORE_BEGIN, done = cycles - q.statistics.failed;
+  keep(self, &cpu);
+  self->fetched = q.fetched.present;
+  self->completed += done;
+  set_until(passed, cycles);
+  if (q.request.present) request(self, &q.request);
+  if (pause == MIPS_PAUSE_THERE || (q.marker != 0 && limit.by_marker && q.marker == limit.marker) ||
+      (limit.by_instructions && self->completed >= limit.instructions))
+    self->halting = true;
+  count(instructions, done);
+  count(steps);
+  count_events(self, &q.statistics);
+  if (q.marker != 0) event(marker, q.marker);
+  event(executed, cpu.pc, done);
+}
+
+/* Commands. */
+
+static void obey(self_t *self, core_control command) {
+  if (command.set_pc) {
+    if (self->phase != fast_phase_halted) sim_error("the pc is set while the processor executes");
+    self->processor.pc = command.pc;
+    self->processor.waiting = false;
+    self->next_pc = command.pc + 4;
+    self->delayed = false;
+  }
+  if (!command.set_halt) return;
+  self->halting = command.halt;
+  if (self->phase != fast_phase_halted || command.halt) return;
+  self->phase = fast_phase_runs;
+  self->completed = 0;
+  set_until(passed, 1);
+  set_until(timer, self->processor.timer > never() ? never() : self->processor.timer);
+}
+
+/* Count stands still. */
+static void halt(self_t *self) {
+  self->phase = fast_phase_halted;
+  self->processor.timer = until(timer) == never() ? UINT64_MAX : until(timer);
+  set_until(timer, never());
+}
+
+static void take(self_t *self, const mips_state *state) {
+  self->processor = *state;
+  if (!(CP0(Cause) & MIPS_CAUSE_DC)) CP0(Count) = 0;
+  self->next_pc = state->pc + 4;
+  self->delayed = self->linked = false;
+  self->link = 0;
+}
+
+/* What a device replies. */
+static struct mips_quantum_reply receive(self_t *self, bool error, uint32_t value) {
+  self->phase = fast_phase_runs;
+  self->request = (mem_request_32){0};
+  if (!self->fetches) return (struct mips_quantum_reply){true, error, value};
+  self->fetched = true;
+  self->fetch_failed = error;
+  self->fetched_word = value;
+  return (struct mips_quantum_reply){0};
+}
+
+phase_end() {
+  uint32_t levels = 0;
+  for (int i = 0; i < width(lines); i++) levels |= data(lines, i) ? (uint32_t)param(line_bits)[i] : 0;
+  if (transferred(port_request) && data(port_request).op == mem_op_write) {
+    const uint32_t size = data(port_request).size;
+    uint32_t offset;
+    if (locate(data(port_request).address, size, &offset)) {
+      number_to_memory(store_span(bytes, offset, size), &data(port_request).data, size, param(big_endian));
+      if (self->linked) end_link(self, offset, size);
+    }
+  } else if (self->phase == fast_phase_halted && !self->changed && levels == self->levels && !some(control) &&
+             !some(load)) {
+    return unchanged();
+  }
+  const fast_phase before = self->phase;
+  self->changed = levels != self->levels || transferred(control) || transferred(load);
+  self->levels = levels;
+  if (within(timer, 0)) expire(self), self->changed = true;
+  if (transferred(load)) take(self, &data(load));
+  if (transferred(control)) obey(self, data(control));
+  struct mips_quantum_reply reply = {0};
+  self->offered = self->phase == fast_phase_requests && within(passed, 0);
+  if (transferred(uncached_request)) self->phase = fast_phase_outstanding;
+  if (transferred(uncached_reply)) reply = receive(self, data(uncached_reply).error, data(uncached_reply).data);
+  if (self->phase == fast_phase_runs && within(passed, 0)) {
+    if (self->halting && !self->delayed && !reply.present && !self->fetched)
+      halt(self);
+    else if (reply.present || self->fetched || !sleeps(self))
+      step(self, data(limit), reply);
+  }
+  self->changed |= self->phase != before || transferred(uncached_request) || transferred(uncached_reply);
+}
+
+next_event() {
+  if (self->changed) return cycle();
+  const bool offers = self->phase == fast_phase_requests && !self->offered;
+  const bool executes = self->phase == fast_phase_runs && !sleeps(self);
+  const uint64_t next = until(timer);
+  return after((offers || executes) && until(passed) < next ? until(passed) : next);
+}
+
+#undef CP0
+#undef TIMER_PENDING
+#undef LINES_PENDING
