@@ -9,7 +9,7 @@
 
 enum { LEVEL = 1, LONGEST_RUN = 1 << 20 }; // bytes of a run, so that no more are in memory twice
 
-static bool is_zero(const guint8 *page, gsize size) {
+bool pages_is_zero(const guint8 *page, gsize size) {
   return page[0] == 0 && memcmp(page, page + 1, size - 1) == 0;
 }
 
@@ -30,7 +30,7 @@ GArray *pages_compress(const guint8 *memory, gsize size, GByteArray *file) {
   GArray *runs = g_array_new(FALSE, FALSE, sizeof(PageRun));
   for (gsize at = 0; at < size;) {
     gsize end = at;
-    while (end < size && end - at < LONGEST_RUN && !is_zero(memory + end, page)) end += page;
+    while (end < size && end - at < LONGEST_RUN && !pages_is_zero(memory + end, page)) end += page;
     if (end > at) {
       const guint before = file->len;
       pages_append_compressed(file, memory + at, end - at);

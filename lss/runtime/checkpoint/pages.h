@@ -12,6 +12,9 @@ typedef struct {
   char sha256[65];      // of these
 } PageRun;
 
+// Whether all bytes are 0; there is one at least.
+bool pages_is_zero(const guint8 *page, gsize size);
+
 // Appends the compressed runs of `memory` to `file`; returns an array of PageRun, which the caller frees.
 GArray *pages_compress(const guint8 *memory, gsize size, GByteArray *file);
 

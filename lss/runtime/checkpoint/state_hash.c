@@ -1,6 +1,7 @@
 // Hashes of the state; see state_hash.h.
 #include "lss/runtime/checkpoint/state_hash.h"
 
+#include "lss/runtime/checkpoint/pages.h"
 #include "lss/runtime/engine/instants.h"
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/engine/options.h"
@@ -13,15 +14,11 @@ enum { DIGITS = 16, STRETCH = 4096 };
 static const spinach_machine *const machine = &spinach_machine_table;
 static GString *noted;
 
-static bool is_zero(const uint8_t *bytes, uint64_t size) {
-  return !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
-}
-
 // Of large memories only what is not 0, with where it is: a disk is mostly zeros, which take long to hash.
 static void add_memory(GChecksum *sum, const uint8_t *bytes, uint64_t size) {
   for (uint64_t at = 0; at < size; at += STRETCH) {
     const uint64_t length = MIN(size - at, (uint64_t)STRETCH);
-    if (is_zero(bytes + at, length)) continue;
+    if (pages_is_zero(bytes + at, length)) continue;
     g_checksum_update(sum, (const guchar *)&at, sizeof at);
     g_checksum_update(sum, bytes + at, (gssize)length);
   }
