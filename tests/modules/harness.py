@@ -3,7 +3,8 @@
 A netlist is built once per session and then run with many tables: everything that differs between runs is a runtime
 parameter.  Tables have one row per cycle; a column is a port's data (`in`, `out[1]`), an acknowledgment (`out.ack`) or an
 enable (`out.enable`).  Columns of inports' data and outports' acknowledgments drive the module, all others are checked.
-Cells: a value, `.` for nothing, `-` for "not looked at", and for driven data `7!` for an item that is offered but cancelled.
+Cells: a value, `.` for nothing, `-` for "not looked at", and `7!` for an item that is offered but cancelled.  What is not
+driven must be committed where it is accepted, unless it has the `!`, or a column of its own for the enable.
 """
 
 import hashlib
@@ -71,6 +72,11 @@ class Seen:
     @property
     def transferred(self) -> bool:
         return self.value is not None and self.enable and self.ack
+
+    @property
+    def cancelled(self) -> bool:
+        """The receiver would have it, the sender does not commit it."""
+        return self.value is not None and self.ack and not self.enable
 
 
 @dataclass(frozen=True)
@@ -304,10 +310,14 @@ class Device:
             files={name: "".join(line + "\n" for line in lines) for name, lines in scripts.items()},
         )
         seen = {(port, lane): read_monitor(ran.directory / f"{port}{lane}.seen") for port, lane, _ in self.lanes()}
+        enables = {(port, lane) for _, port, lane, signal, _ in checks if signal == "enable"}
         wrong = []
         for cycle, port, lane, signal, cell in checks:
             line = seen[port, lane][cycle]
-            found = {"value": line.value or ".", "enable": str(int(line.enable)), "ack": str(int(line.ack))}[signal]
+            if signal == "value":
+                found = (line.value or ".") + "!" * (line.cancelled and (port, lane) not in enables)
+            else:
+                found = str(int(line.enable if signal == "enable" else line.ack))
             if found != cell:
                 wrong.append(f"cycle {cycle}: {port}[{lane}] {signal} is {found}, expected {cell}")
         assert not wrong, "\n".join([*wrong, f"in {ran.directory}"])

@@ -50,7 +50,8 @@ class Wide(BundleDevice):
         self.ran: Ran
 
     def play(self, inputs: Mapping[str, Mapping[int, object]], cycles: int) -> dict[str, list[Any]]:
-        """inputs["done[1]"][7] is offered on lane 1 of `done` in cycle 7; of a port with one lane the lane may be left out."""
+        """inputs["done[1]"][7] is offered on lane 1 of `done` in cycle 7; of a port with one lane the lane may be left out.
+        All that the module offers and that is accepted must be committed."""
         scripts, settings, files = {}, {}, {}
         for name, items in inputs.items():
             port, _, lane = name.partition("[")
@@ -67,6 +68,8 @@ class Wide(BundleDevice):
         for port, lane, _ in self.lanes():
             name = f"{port}[{lane}]" if self.ports[port][1] > 1 else port
             lines = read_monitor(self.ran.directory / f"{port}{lane}.seen")
+            cancelled = [line for line in lines if line.cancelled]
+            assert not cancelled, f"{name} is offered and not committed: {cancelled}"
             seen[name] = [None if line.value is None else value_of(line.value) for line in lines]
         return seen
 

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from tests.loops import told
 from tests.modules.harness import Bench, collect, happened
 from tests.modules.mips import BundleDevice, control, encode, failed, finished, pack, reply, request, shown
 
@@ -39,8 +40,8 @@ def test_nothing_leaves_while_the_memory_stage_waits(bench: Bench) -> None:
     ran = writeback(bench).check_table(
         f"""
         in                         | in.ack | busy  | bypass                | done
-        {finished(0, ADDU, c, 42)} | 0      | true  | {shown(c, 42)}        | .
-        {finished(0, ADDU, c, 42)} | 0      | true  | {shown(c, 42)}        | .
+        {finished(0, ADDU, c, 42)} | 0      | true  | {shown(c, 42)}!       | .
+        {finished(0, ADDU, c, 42)} | 0      | true  | {shown(c, 42)}!       | .
         {finished(0, ADDU, c, 42)} | 1      | false | {shown(c, 42)}        | true
         """
     )
@@ -87,26 +88,6 @@ def visited(rng: random.Random, at: int, depth: int) -> list[int]:
         else:
             pcs += range(start, start + 4 * rng.randint(1, 6), 4)
     return pcs
-
-
-def told(report: str) -> list[int]:
-    """The addresses of a report, loops in each other as often as it says."""
-    loops: list[tuple[int, int, list[int]]] = [(0, 1, [])]  # indentation of the line that begins each, how often, what is in it
-
-    def end(indent: int) -> None:
-        while len(loops) > 1 and loops[-1][0] >= indent:
-            _, times, body = loops.pop()
-            loops[-1][2].extend(body * times)
-
-    for line in report[report.index("how it came here") :].splitlines()[1:]:
-        if begins := re.match(r"( +)(?:at least )?(\d+) times:$", line):
-            end(len(begins[1]))
-            loops.append((len(begins[1]), int(begins[2]), []))
-        elif shown := re.match(r"( +)([0-9a-f]{8})(?: to ([0-9a-f]{8}), \d+ instruction|  )", line):
-            end(len(shown[1]))
-            loops[-1][2].extend(range(int(shown[2], 16), int(shown[3] or shown[2], 16) + 4, 4))
-    end(0)
-    return loops[0][2]
 
 
 def test_a_report_shows_how_the_processor_came_there(bench: Bench) -> None:

@@ -93,13 +93,13 @@ def test_a_product_for_a_register_takes_its_time(bench: Bench) -> None:
     ran = products(bench, 3).check_table(
         f"""
         in                   | product              | hilo
-        {ask("mul", M, 5)}!  | {product(M - 4, False)} | {state(0, 0, True)}
-        {ask("mul", 9, 9)}!  | {product(M - 4, False)} | {state(0, 0, True)}
-        {ask("mul", 9, 9)}!  | {product(M - 4, True)} | {state(0, 0, True)}
+        {ask("mul", M, 5)}!  | {product(M - 4, False)}! | {state(0, 0, True)}
+        {ask("mul", 9, 9)}!  | {product(M - 4, False)}! | {state(0, 0, True)}
+        {ask("mul", 9, 9)}!  | {product(M - 4, True)}! | {state(0, 0, True)}
         {ask("mul", 9, 9)}   | {product(M - 4, True)} | {state(0, 0, True)}
-        {ask("mul", 9, 9)}!  | {product(81, False)}  | {state(0, 0, True)}
+        {ask("mul", 9, 9)}!  | {product(81, False)}! | {state(0, 0, True)}
         .                    | .                    | {state(0, 0, True)}
-        {ask("mul", 2, 3)}!  | {product(6, False)}  | {state(0, 0, True)}
+        {ask("mul", 2, 3)}!  | {product(6, False)}! | {state(0, 0, True)}
         {ask("mtlo", 2)}     | .                    | {state(0, 0, True)}
         .                    | .                    | {state(0, 2, True)}
         """

@@ -25,7 +25,7 @@ def test_a_refused_change_is_tried_again(bench: Bench) -> None:
         5  | 1      | 5   | 1
         6  | 1      | 6   | 0
         5  | 1      | .   | 1
-        8! | 1      | 8   | 1
+        8! | 1      | 8!  | 1
         8  | 1      | 8   | 1
         8  | 1      | .   | 1
     """)
