@@ -149,6 +149,8 @@ void spinach_print_stretches(FILE *out, const Core *core, const GArray *stretche
   g_autoptr(GPtrArray) items = items_of(stretches);
   while (fold(items, whole)) {
   }
+  Item *oldest = items->len ? items->pdata[0] : NULL; // which may have begun before what is known
+  if (oldest && oldest->items && !whole) oldest->at_least = true;
   choose_full(items, SHOWN_INSTRUCTIONS);
   guint first = items->len, shown = 0;
   while (first > 0 && (shown += stretches_in(items->pdata[first - 1])) <= SHOWN_STRETCHES) first--;
