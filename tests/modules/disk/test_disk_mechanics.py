@@ -32,13 +32,13 @@ def test_a_sector_takes_overhead_seek_rotation_and_transfer(bench: Bench, seek: 
     """Over every distance inwards and back: overhead + seek + rotation to it + revolution / S, and the cycles of the buffer."""
     disk = Disk(seek=seek)
     targets = [sector for d in range(30) for sector in (30 * d + 7 * d % 30, 0)]
-    script = "".join(asked(40_000 * k + 137 * k, "read", sector, tag=k) for k, sector in enumerate(targets))
-    ran, replies = play(bench, disk, script, 40_300 * len(targets), **NO_AHEAD, dut__ready_sectors=1)
+    script = "".join(asked(20_137 * k, "read", sector, tag=k) for k, sector in enumerate(targets))
+    ran, replies = play(bench, disk, script, 20_137 * len(targets), **NO_AHEAD, dut__ready_sectors=1)
     at, wanted, moves, waits, hits = (0, 0), [], 0, 0, 0
     held = contents(disk.sectors)
     kept: list[int] = []  # what the segments have, the latest last
     for k, sector in enumerate(targets):
-        begin = 40_137 * k + disk.overhead
+        begin = 20_137 * k + disk.overhead
         if sector in kept:
             kept.remove(sector)
             wanted.append(Reply(begin + LATENCY, k, True, False, part(held, sector)))
@@ -53,7 +53,7 @@ def test_a_sector_takes_overhead_seek_rotation_and_transfer(bench: Bench, seek: 
     counted = ran.counted("dut")
     done = {"reads": 60, "hits": hits, "sectors_passed": 60 - hits, "seek_time": moves, "rotation_time": waits, "transfer_time": 1000 * (60 - hits)}
     assert {name: counted.get(name, 0) for name in done} == done and hits > 25
-    assert counted["response"] == sum(reply.cycle - 40_137 * k for k, reply in enumerate(replies))
+    assert counted["response"] == sum(reply.cycle - 20_137 * k for k, reply in enumerate(replies))
     assert counted["seeks"] == len([one for one in approaches(ran) if targets and one[2] // 30 != 0])
     assert [one[1:4] for one in happened(ran, "done")] == [(0, sector, 1) for sector in targets]
 
@@ -69,7 +69,7 @@ def test_published_times_are_those_of_the_curve() -> None:
 def test_the_platters_turn_with_time(bench: Bench) -> None:
     """A sector read at instants of several revolutions waits until it comes, wherever it is then."""
     disk = Disk(seek="none", overhead=0)
-    starts = [20_011 * k + 611 * k * k for k in range(25)]
+    starts = [11_311 * k + 97 * k * k for k in range(25)]
     script = "".join(asked(cycle, "read", 3 if k % 2 else 33, tag=k) for k, cycle in enumerate(starts))
     _, replies = play(bench, disk, script, starts[-1] + 20_000, **NO_AHEAD, dut__ready_sectors=1)
     # Both are in the buffer from the second time on: only the first two depend on the platters.
