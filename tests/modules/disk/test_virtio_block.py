@@ -235,6 +235,24 @@ def test_the_queue_goes_round(bench: Bench) -> None:
     assert [line.value for line in read_monitor(ran.directory / "line")].index("true") < 600
 
 
+ACTING = (0x14, 0x20, 0x24, virtio.QUEUE, 0x44, NOTIFY, 0x64, STATUS)  # registers that a write does something to, at any time
+OF_THE_QUEUE = (0x38, 0x80, 0x84, 0x90, 0x94, 0xA0, 0xA4)  # and those of a queue that is not in use
+
+
+def test_what_is_written_to_no_register_changes_nothing(bench: Bench) -> None:
+    """Nor to those of a queue that is in use, nor to those of a queue that there is none of."""
+    queue = Queue(size=16)
+    simple(queue, READ, 9, BUFFERS)
+    noise = [write(0, register, 0xFFFFFFFF) for register in range(0, 0x200, 4) if register not in (*ACTING, *OF_THE_QUEUE)]
+    own = [write(0, register, 0xFFFFFFFF) for register in OF_THE_QUEUE]
+    *steps, ready, started, notified = set_up(0, queue).splitlines(keepends=True)
+    other = [write(0, virtio.QUEUE, 1), *own, write(0, virtio.QUEUE, 0)]
+    script = [*steps, *noise, *other, ready, *noise, *own, started, *noise, *own, notified]
+    ran, memory, _ = play(bench, queue, "".join(script), 3000, DISK)
+    assert used(queue, memory) == [(0, 513)] and memory[BUFFERS + 16 : BUFFERS + 529] == DISK[9 * 512 : 10 * 512] + b"\0"
+    assert ran.counted("dut") == {"notifications": 1, "chains": 1, "reads": 1, "interrupts": 1}
+
+
 def broken(name: str) -> Queue:
     """A queue whose first chain is one that a driver must not make."""
     queue = Queue(size=16)

@@ -70,6 +70,14 @@ def test_policies(bench: Bench, policy: str, expected: list[int]) -> None:
     assert order == expected
 
 
+def test_requests_in_a_row_are_counted_up_to_255(bench: Bench) -> None:
+    """The second requester is let in once the first has been served so often, which stays so."""
+    policy = "return requests & 2 && served == 255 ? 1 : requests & 1 ? 0 : -1;"
+    replies = Memory(bench, flat(2, policy), 2).play([[f"0 read 4 {4 * k}" for k in range(300)], ["0 read 4 0", "280 read 4 0"]], 400, outstanding=8)
+    assert len(replies[0]) == 300 and [reply.cycle for reply in replies[1]] == [256]
+    assert [reply.cycle for reply in Memory(bench, flat(2, policy), 2).play([[f"0 read 4 {4 * k}" for k in range(300)], ["280 read 4 0"]], 400, outstanding=8)[1]] == [281]
+
+
 def test_a_policy_may_hold_everybody(bench: Bench) -> None:
     policy = "return requests == 3 ? 0 : -1;"
     replies = Memory(bench, flat(2, policy), 2).play([["0 read 4 0"], ["5 read 4 0"]], 30)

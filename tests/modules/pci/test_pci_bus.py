@@ -24,7 +24,7 @@ dut.memory.write_data -> write_gate.in; write_gate.out -> host.bus.write_data;
 host.bus.read_data -> read_gate.in; read_gate.out -> dut.memory.read_data;
 instance ask[2] : source;
 instance give[2] : source;
-instance got[2] : sink;
+instance got_gate[2] : monitor; instance got[2] : sink;
 instance card[2] : pci_function { vendor = 0x12ae; bars = [256 B]; interrupt_latency = 0 ns; };
 card[0].device = 1;
 card[1].device = 2;
@@ -36,7 +36,7 @@ dut.initiator.reply -> told.in;
 for (i = 0; i < 2; i = i + 1) {
   ask[i].out -> dut.master[i].request : bus_request;
   give[i].out -> dut.master[i].write_data : bus_beat;
-  dut.master[i].read_data -> got[i].in : bus_beat;
+  dut.master[i].read_data -> got_gate[i].in; got_gate[i].out -> got[i].in : bus_beat;
   dut.target -> card[i].target;
   card[i].window -> space[i].port;
 }
@@ -63,6 +63,7 @@ class Run:
             files |= {f"ask{i}": ask[i], f"give{i}": give[i]}
             values |= {f"ask[{i}].script": f"ask{i}", f"give[{i}].script": f"give{i}", f"got[{i}].record": f"got{i}"}
         self.ran = bench.run(bench.build(text), cycles, values | settings, files=files, seed=seed)
+        assert [self.ran.stat(f"got_gate[{i}]", "cancels") for i in range(2)] == [0, 0], "what reaches a master is committed"
         there = self.ran.directory
         self.got = [[(cycle, fields(item)) for cycle, item in read_items(there / f"got{i}")] for i in range(2)]
         self.software = read_replies(there / "seen")
@@ -184,13 +185,13 @@ def test_random_transfers(bench: Bench, seed: int) -> None:
             for k in range(0, length, 8):
                 part = data[k : k + 8]
                 gives[lane] += f"0 {{bytes={int.from_bytes(part, 'little')} count={len(part)} last={int(k + 8 >= length)}}}\n"
-    processor = "".join(f"{100 * k} {config(rng.choice([1, 7]), 0)}\n" for k in range(20))
+    processor = "".join(f"{350 * k} {config(rng.choice([1, 7]), 0)}\n" for k in range(20))
     software = "".join(f"{k} write 64 {0x10000 + 64 * k} {int.from_bytes(start[64 * k : 64 * k + 64], 'little'):#x}\n" for k in range(64))
     software += "".join(f"7900 read 64 {0x10000 + 64 * k}\n" for k in range(64))
     asks = ["".join(line.replace("0 {", "100 {", 1) + "\n" for line in lane.splitlines()) for lane in asks]
     values: dict[str, object] = {"software.outstanding": 64}
     for i in range(2):
-        values |= {f"ask[{i}].offer": 0.2, f"ask[{i}].cancel": 0.3, f"give[{i}].offer": 0.4, f"give[{i}].cancel": 0.3}
+        values |= {f"ask[{i}].offer": 0.2, f"ask[{i}].cancel": 0.3, f"give[{i}].offer": 0.4, f"give[{i}].cancel": 0.3, f"got[{i}].ready": 0.7}
     run = Run(bench, WIDE, 8100, tuple(asks), tuple(gives), software, processor, seed + 1, **values)
     assert [run.data(lane) for lane in range(2)] == wanted, f"seed {seed}"
     assert b"".join(reply.data.to_bytes(64, "little") for reply in run.software[64:]) == bytes(contents), f"seed {seed}"

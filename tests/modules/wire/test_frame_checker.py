@@ -43,13 +43,15 @@ def beats(frames: list[tuple[int, bytes]], width: int, faulty: bytes = b"") -> s
 FCS = b"\0\0\0\0"
 
 
-def check(bench: Bench, sent: list, left: list, came: list, found: list, ok: bool = True, drops: int = 0, ignored: int = 0, faulty: bytes = b"", late: int = 0, netlist: str = NETLIST, **settings: object):
+def check(bench: Bench, sent: list, left: list, came: list, found: list, ok: bool = True, drops: int = 0, ignored: int = 0, faulty: bytes = b"", late: int = 0, netlist: str = NETLIST, until: int = 0, **settings: object):
+    """Drops are counted and everybody is done when all frames have passed; or drops are from the start, and the run ends in cycle `until`."""
     files = {"a": beats(sent, 64), "b": beats([(at, one + FCS) for at, one in left], 8), "c": beats([(at, one + FCS) for at, one in came], 8, faulty + FCS), "d": beats(found, 64)}
     over = 1 + max(at for at, _ in [*sent, *left, *came, *found])
-    files |= {"early": "".join(f"{i} {ignored} once\n" for i in range(over, over + 2000))}
-    files |= {"lost": "".join(f"{i} {drops} once\n" for i in range(over + late, over + 2000)), "ready": "".join(f"{i} 1 once\n" for i in range(over, over + 2000))}
+    first = 0 if until else over
+    files |= {"early": "".join(f"{i} {ignored} once\n" for i in range(first, over + 2000))}
+    files |= {"lost": "".join(f"{i} {drops} once\n" for i in range(first + late, over + 2000)), "ready": "".join(f"{i} 1 once\n" for i in range(over, over + 2000))}
     values = {f"{name}.script": name for name in "abcd"} | {"lost.script": "lost", "early.script": "early", "ready[0].script": "ready", "ready[1].script": "ready", "dut.timeout": "2 us"}
-    return bench.run(bench.build(netlist), over + 2500, values | {f"dut.{k}": v for k, v in settings.items()}, files=files, ok=ok)
+    return bench.run(bench.build(netlist), until or over + 2500, values | {f"dut.{k}": v for k, v in settings.items()}, files=files, ok=ok)
 
 
 FRAMES = [*(udp.frame(udp.HOST, udp.PEER, noise(18 + 7 * i, i)) for i in range(4)), noise(88, 4)]
@@ -175,6 +177,15 @@ def test_frames_that_were_ignored_are_no_drops(bench: Bench) -> None:
     assert "but for 2 that came while the device did not receive" in ran.out + ran.err
     ran = check(bench, IN, OUT, IN, OUT[2:], ignored=1, ok=False)
     assert "and the device counted 0 drops and ignored 1" in ran.err
+
+
+def test_a_run_that_ends_early_has_lost_no_more_than_was_counted(bench: Bench) -> None:
+    """Two frames did not come out before the third: drops and what was ignored explain them, together."""
+    for drops, ignored in ((1, 1), (2, 0), (0, 2), (2, 1)):
+        ran = check(bench, IN, OUT, IN, OUT[2:], drops=drops, ignored=ignored, until=700)
+        assert ran.stat("dut", "counted_drops") == drops and ran.stat("dut", "counted_ignored") == ignored
+    ran = check(bench, IN, OUT, IN, OUT[2:], drops=1, until=700, ok=False)
+    assert "2 frames from wire to host are missing, and the device counted only 1 drops and ignored 0" in ran.err
 
 
 @pytest.mark.parametrize("gone", [2, 4])

@@ -8,7 +8,7 @@ from harness.net import packets
 from harness.net.tcp import generate
 from tests.modules.assists import noise
 from tests.modules.conversations import acknowledged_too_early, segments, tcp
-from tests.modules.harness import Bench, Ran, collect, happened, read_monitor
+from tests.modules.harness import MOST_CHECKED, Bench, Ran, collect, happened, read_monitor
 
 NETLIST = """
 import ethernet_types;
@@ -105,6 +105,13 @@ def test_the_same_trace_played_independently_is_not_causal(link: Link, tmp_path:
     assert len(sent) == len(send) and len(received) == len(receive)
     assert acknowledged_too_early(segments(sent, True), segments(received, False))
     assert link.ran.stat("dut", "conversations") == 0, "it keeps quiet"
+
+
+def test_it_sleeps_until_a_frame_is_due(link: Link) -> None:
+    """Thinking takes no whole cycles here; the run is short enough for what the module says of the time until then to be checked in each."""
+    send = [(0, tcp(True, 100, None, b"q" * 100)), (13_007, tcp(True, 200, 550))]
+    sent, received = link(send, [(7_003, tcp(False, 500, 200, b"a" * 50))], cycles=MOST_CHECKED)
+    assert len(sent) == 2 and len(received) == 1
 
 
 def test_question_and_answer(link: Link) -> None:

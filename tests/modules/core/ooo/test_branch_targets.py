@@ -25,6 +25,14 @@ def test_branches_of_a_group(bench: Bench) -> None:
     assert seen[4] is None and device.stat("entered") == 2
 
 
+def test_the_same_branch_again_and_again(bench: Bench) -> None:
+    """Nothing changes at the ports meanwhile but what is found."""
+    device = Wide(bench, "branch_targets", PORTS, "sets = 16;")
+    train = dict.fromkeys(range(4), outcome((0x44, 0x100, "jump", True)))
+    seen = device.play({"train": train, "port_query": dict.fromkeys(range(5), 0x40)}, 5)["port_known"]
+    assert [one["unconditional"] for one in seen] == [0, 2, 2, 2, 2] and device.stat("entered") == 1
+
+
 @pytest.mark.parametrize("ways", [1, 2])
 def test_replacement(ways: int, bench: Bench) -> None:
     """Those of one set replace each other in turn; a branch that goes elsewhere keeps its entry."""

@@ -86,14 +86,16 @@ def test_every_overlap_of_a_load_with_an_older_store(committed: bool, bench: Ben
         assert completed(seen)[0][:2] == (3, 1)
 
 
-def test_the_youngest_older_store_counts(bench: Bench) -> None:
+@pytest.mark.parametrize("base", [6, 2**32 - 1])
+def test_the_youngest_older_store_counts(base: int, bench: Bench) -> None:
+    """Also where places go round, and where ages do."""
     device = Wide(bench, "load_store_queue", PORTS, "list = 8;")
-    base = 6  # so that places go round
-    stores = {2 + i: moves(base + i, STORE, 64, 100 + i) for i in (0, 1, 3)}
-    seen = device.play({
-        "head": dict.fromkeys(range(12), base), "alloc": {1: alloc(STORE, STORE, LOAD, STORE, first=base)}, "in": stores | {8: moves(base + 2, LOAD, 64)},
-    }, 12)  # fmt: skip
-    assert completed(seen)[base + 2] == (10, 2, 101)
+    ages = [base, *((base + i) % 2**32 for i in (1, 2, 3))]
+    stores = {2 + i: moves(ages[i], STORE, 64, 100 + i) for i in (0, 1, 3)}
+    controls = renamed_group(*(renamed(age, control, dest=40 * (control == LOAD)) for age, control in zip(ages, (STORE, STORE, LOAD, STORE), strict=True)))
+    load = moves(ages[2], LOAD, 64) | {"dest": 40}
+    seen = device.play({"head": dict.fromkeys(range(12), base), "alloc": {1: controls}, "in": stores | {8: load}}, 12)
+    assert completed(seen)[ages[2]] == (10, 2, 101)
 
 
 def test_loads_wait_for_addresses_of_older_stores(bench: Bench) -> None:
