@@ -42,6 +42,9 @@ def value_of(words: str) -> Any:
     return take(0)[0]
 
 
+QUIET = 200  # cycles behind those of interest in which nothing comes: a module that does not sleep then is told
+
+
 class Wide(BundleDevice):
     """A module whose ports are driven in given cycles; None of an output is nothing."""
 
@@ -63,14 +66,14 @@ class Wide(BundleDevice):
                 settings[f"{port}_source[{lane}].script"] = f"{port}{lane}.txt"
                 files[f"{port}{lane}.txt"] = scripts.pop((port, lane), "")
         assert not scripts, f"no such inputs: {sorted(scripts)}"
-        self.ran = self.bench.run(self.simulator, cycles, settings, files=files)
+        self.ran = self.bench.run(self.simulator, cycles + QUIET, settings, files=files)
         seen = {}
         for port, lane, _ in self.lanes():
             name = f"{port}[{lane}]" if self.ports[port][1] > 1 else port
             lines = read_monitor(self.ran.directory / f"{port}{lane}.seen")
             cancelled = [line for line in lines if line.cancelled]
             assert not cancelled, f"{name} is offered and not committed: {cancelled}"
-            seen[name] = [None if line.value is None else value_of(line.value) for line in lines]
+            seen[name] = [None if line.value is None else value_of(line.value) for line in lines[:cycles]]
         return seen
 
     def stat(self, name: str) -> int:

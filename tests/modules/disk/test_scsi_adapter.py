@@ -112,9 +112,9 @@ def play(bench: Bench, driver: Driver, cycles: int, image: bytes = IMAGE, seed: 
     """Runs it and compares what it read; memory at the end."""
     stores = "".join(f"0 write 8 {at + k} {int.from_bytes(data[k : k + 8], 'little'):#x}\n" for at, data in driver.memory.items() for k in range(0, len(data), 8))
     looks = "".join(f"{cycles} read 8 {k}\n" for k in range(0, RAM, 8))
-    values: dict[str, object] = {"software.script": "script", "software.record": "accesses", "software.outstanding": 4, "inspector.script": "looks", "inspector.record": "memory", "inspector.outstanding": 1, "contents.image": "disk", "contents.commit": "after", "line.record": "line"}  # fmt: skip
+    values: dict[str, object] = {"software.script": "script", "software.record": "accesses", "software.outstanding": 4, "inspector.script": "looks", "inspector.record": "memory", "inspector.outstanding": 8, "contents.image": "disk", "contents.commit": "after", "line.record": "line"}  # fmt: skip
     files: dict[str, str | bytes] = {"script": driver.script, "looks": stores + looks, "disk": image}
-    ran = bench.run(bench.build(NETLIST), cycles + 8 * RAM // 4, values | settings, files=files, seed=seed)
+    ran = bench.run(bench.build(NETLIST), cycles + RAM // 8 + 400, values | settings, files=files, seed=seed)
     (ran.directory / "received").write_text("")
     found = [one.data for one in read_replies(ran.directory / "accesses")]
     assert len(found) == len(driver.wanted)

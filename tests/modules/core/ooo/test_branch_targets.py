@@ -1,5 +1,7 @@
 """branch_targets: what was committed as taken is known, until others of its set replace it."""
 
+import random
+
 import pytest
 
 from tests.modules.harness import Bench
@@ -42,6 +44,36 @@ def test_replacement(ways: int, bench: Bench) -> None:
     seen = device.play({"train": train, "port_query": {4: 0x20, 5: 0x40, 6: 0x60}}, 7)["port_known"]
     assert [one["unconditional"] for one in seen[4:]] == ([0, 0, 1] if ways == 1 else [0, 1, 1])
     assert seen[6]["target"][0] == 0x9000 and device.stat("entered") == 3
+
+
+@pytest.mark.parametrize("ways", [1, 3])
+def test_random_branches(ways: int, bench: Bench) -> None:
+    """Against entries of sets in Python, all of which are asked for."""
+    device = Wide(bench, "branch_targets", PORTS, f"sets = 4; ways = {ways};")
+    r, cycles = random.Random(ways), 300
+    held: list[list[tuple[int, int, str] | None]] = [[None] * ways for _ in range(4)]
+    turns, entered = [0] * 4, 0
+    train, queries, expected = {}, {}, []
+    for cycle in range(cycles):
+        first = 4 * r.randrange(24)
+        known = {one[0]: one for row in held for one in row if one}
+        queries[cycle] = first
+        expected.append([known.get(first + 4 * i, (0, 0, "none"))[1:] for i in range(4)])
+        branches = [(4 * r.randrange(24), 16 * r.randrange(4), r.choice(["conditional", "jump"]), r.random() < 0.7) for _ in range(r.randrange(1, 3))]
+        train[cycle] = outcome(*branches)
+        for pc, target, kind, taken in branches:
+            row = held[pc >> 2 & 3]
+            way = next((w for w, one in enumerate(row) if one and one[0] == pc), None)
+            if taken and way is None:
+                way, turns[pc >> 2 & 3] = turns[pc >> 2 & 3], (turns[pc >> 2 & 3] + 1) % ways
+                entered += 1
+            if taken:
+                row[way] = (pc, target, kind)  # type: ignore[index]
+    seen = device.play({"train": train, "port_query": queries}, cycles)["port_known"]
+    assert [list(zip(one["target"], one["kind"], strict=True)) for one in seen] == expected
+    masks = [[sum((kind == "conditional") == conditional and kind != "none" and 1 << i for i, (_, kind) in enumerate(row)) for conditional in (True, False)] for row in expected]
+    assert [[one["conditional"], one["unconditional"]] for one in seen] == masks
+    assert device.stat("entered") == entered > 100
 
 
 def test_sets_are_powers_of_two(bench: Bench) -> None:

@@ -30,6 +30,15 @@ def test_values_are_those_of_the_cycle_before(bench: Bench) -> None:
     assert [[seen[f"port_values[{i}]"][cycle] for i in range(3)] for cycle in range(cycles)] == expected
 
 
+def test_the_same_value_again_and_again(bench: Bench) -> None:
+    """Nothing changes at the ports meanwhile but what is read."""
+    device = Wide(bench, "register_file", {
+        "port.numbers": ("in", 1, "register_numbers"), "port.values": ("out", 1, "register_values"), "write": ("in", 1, "result"),
+    })  # fmt: skip
+    seen = device.play({"write": dict.fromkeys(range(4), {"dest": 9, "value": 7}), "port_numbers": dict.fromkeys(range(4), {"of": [9, 0]})}, 4)
+    assert [one["of"] for one in seen["port_values"]] == [[0, 0], [7, 0], [7, 0], [7, 0]]
+
+
 def test_register_0_is_not_written(bench: Bench) -> None:
     device = Wide(bench, "register_file", {
         "port.numbers": ("in", 1, "register_numbers"), "port.values": ("out", 1, "register_values"), "write": ("in", 1, "result"),
