@@ -196,6 +196,21 @@ def test_sizes_are_added_up_and_looked_at_anew_when_in_doubt(damaged: str | None
     assert total(cache) < limit * 3 // 2 and int(sizes.read_text()) <= total(cache)
 
 
+def test_a_cache_may_be_as_large_as_its_limit(machine, cached, tmp_path: Path) -> None:
+    """Not a byte larger: then what was used last stays, and something goes."""
+    cache, folders = tmp_path / "cache", [machine("one"), machine("two")]
+    left = []
+    for less in (None, 0, 1):
+        if less is not None:
+            shutil.rmtree(cache)
+            cached("cache", "--limit", f"{left[0] - less} B")
+        for folder in folders:
+            (cache / "sizes").unlink(missing_ok=True)  # so that each entry is looked at
+            cached("run", folder / "top.lss", "-O0", "--", "--cycles", "1")
+        left.append(int((cache / "sizes").read_text()))
+    assert left[0] == left[1] > left[2]
+
+
 def test_a_build_outlives_any_limit(machine, cached) -> None:
     cached("cache", "--limit", "1 B")
     done = cached("run", machine() / "top.lss", "-O0", "--", "--cycles", "3", "--print", "a.n")

@@ -125,6 +125,18 @@ def test_a_device_writes_and_software_finds_it(bench: Bench) -> None:
     assert told.stats.counted("dut") == {"writes": 1, "written_bytes": 11, "busy": 39}  # two words and 30 %
 
 
+@pytest.mark.parametrize("sizes", [(3, 8, 5, 8, 8, 8), (8, 8, 8, 7, 8, 1), (1, 1, 6, 8, 8, 8, 8)])
+def test_beats_of_a_write_may_be_of_any_size(sizes: tuple[int, ...], bench: Bench) -> None:
+    """Not only the last; what is in a beat beyond its bytes is nothing."""
+    beats, at = "", 1
+    for k, size in enumerate(sizes):
+        content = bytes(range(at, at + size)) + b"\xff" * (8 - size)
+        beats += f"0 {{bytes={int.from_bytes(content, 'little'):#x} count={size} last={int(k + 1 == len(sizes))}}}\n"
+        at += size
+    told = run(bench, ask=(f"0 {request(0x1000, 40, 1)} once\n", ""), give=(beats, ""), software="".join(f"300 read 8 {0x1000 + 8 * k}\n" for k in range(6)))
+    assert b"".join(one.data.to_bytes(8, "little") for one in told.software) == bytes(range(1, 41)) + bytes(8)
+
+
 def test_memory_that_is_not_there_fails_the_transfer(bench: Bench) -> None:
     told = run(bench, ask=(f"0 {request(0x10000, 16)} once\n", f"0 {request(0x20000, 8, 1)} once\n"), give=("", "0 {bytes=1 count=8 last=1}\n"))
     assert "error=true" in told.got[0][-1][1] or "error=1" in told.got[0][-1][1]
