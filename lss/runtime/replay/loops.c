@@ -9,7 +9,7 @@ enum {
   MOST_POINTS = 512,     // common edges of all clocks in which a loop is looked for
   MOST_MULTIPLES = 64,   // a loop of the processors is at most so often in one of the machine
   LEAST_REST = 2,        // points between attempts, after one that paid
-  MOST_REST = 1 << 13,   // and after many in vain
+  MOST_REST = 1 << 16,   // and after many in vain
   MOST_COMMON = 1 << 16, // cycles of the fastest clock between two points
 };
 
@@ -134,9 +134,13 @@ static void rests(uint64_t now, uint64_t n) {
   look_at((now / common + n) * common);
 }
 
-static uint64_t gives_up(uint64_t now) {
+static void rests_longer(uint64_t now) {
   rests(now, rest);
   if (rest < MOST_REST) rest *= 2;
+}
+
+static uint64_t gives_up(uint64_t now) {
+  rests_longer(now);
   return 0;
 }
 
@@ -269,6 +273,11 @@ static uint64_t end_second(uint64_t now, uint64_t limit) {
     return gives_up(now);
   look_at_sleeping();
   watch(false);
+  // It pays if what may be left out is no less than what it took to find that out.
+  if (bound < now || bound - now < now - began) {
+    rests_longer(bound < now ? now : bound);
+    return 0;
+  }
   rest = LEAST_REST;
   return take_on(now, limit);
 }
