@@ -17,7 +17,7 @@ import tigon2_speed
 from measuring import Counts, Subject, calibrate, counted_per_cycle, host_cycles, median
 
 LAYOUTS = 5
-SHORT, LONG = 600_000, 750_000  # clocks between which instructions are counted: tables have been filled, and loops are found
+SHORT, LONG = 400_000, 1_000_000  # clocks between which instructions are counted: by the first, tables have been filled and loops found
 
 
 @dataclass
@@ -82,7 +82,7 @@ def ratio_of_cycles(workload: Workload, simulators: list[Path], seconds: float) 
     return median(with_replay), median(ratios)
 
 
-def measure(build: Path, seconds: float = 0.3) -> dict:
+def measure(build: Path, seconds: float = 1.0) -> dict:
     """Per workload: instructions and mispredicted branches both ways, host cycles, and the ratios."""
     made: dict[str, list[Path]] = {}
     results: dict[str, dict] = {"replay_ratio": {}, "replay_instruction_ratio": {}, "replay_workloads": {}}

@@ -107,7 +107,7 @@ void spinach_replay_compare(spinach_replay *r, const spinach_replay_node *from, 
   }
   if (last) compare_moves(r, now, edge);
   if (last) compare_notes(r, now, edge);
-  g_free(now);
+  g_aligned_free(now);
 }
 
 // ---- Cycles of clusters that sleep

@@ -18,6 +18,7 @@ enum {
 };
 
 const uint32_t spinach_replay_nowhere;
+spinach_replay_edge spinach_replay_none = {.after = &spinach_replay_none};
 uint64_t spinach_effects;
 static bool disabled;
 
@@ -159,6 +160,7 @@ static void stop(spinach_replay *r) {
   spinach_replay_table *table = r->table;
   spinach_replay_count(r);
   r->at = NULL;
+  r->previous = &spinach_replay_none;
   if (r->gate) spinach_gate_reset(r->gate);
   if (r->cycle - table->entered < LEAST + PAYS * table->learnt) {
     table->trust = MAX(table->trust / 2, LEAST_CREDIT);
@@ -260,7 +262,9 @@ void spinach_replay_forget(void) {
   for (spinach_replay *const *r = spinach_replays; *r; r++) {
     if (!(*r)->table) continue;
     (*r)->at = NULL;
-    (*r)->uncounted = NULL;
+    (*r)->previous = &spinach_replay_none;
+    (*r)->uncounted_edges = 0;
+    memset((*r)->latest, 0, ((*r)->of->kind->trace_count + 1) * sizeof *(*r)->latest);
     (*r)->logged = 0;
     spinach_replay_table_clear((*r)->table);
     (*r)->table->backoff = LEAST_BACKOFF;

@@ -16,6 +16,7 @@
 
 enum {
   SPINACH_REPLAY_SEGMENTS = 4, // of a cluster, at most
+  SPINACH_REPLAY_LINE = 64,    // bytes of a line of the host's caches
   SPINACH_REPLAY_NOTE = 16,    // bytes of what is noted in a trace, at most
   SPINACH_REPLAY_LOG = 1024,   // edges with notes before they are written into the traces
 };
@@ -35,22 +36,25 @@ typedef struct {
   uint64_t by;
 } spinach_replay_move;
 
-// A segment of a cycle: from a node, on certain inputs, to another node.
+// A segment of a cycle: from a node, on certain inputs, to another node.  What is looked at each time that it is taken
+// is in one line of a cache, with the payloads of its inputs behind it.
 typedef struct spinach_replay_edge {
-  uint64_t flags;                        // of the inputs: which come and are accepted
-  uint64_t uses, cycles;                 // times that it was taken and has not been counted; the sum of their cycles
-  struct spinach_replay_edge *uncounted; // another edge that was taken and not counted
+  _Alignas(SPINACH_REPLAY_LINE) uint64_t flags; // of the inputs: which come and are accepted
   spinach_replay_node *to;
   const spinach_replay_output *output;
-  struct spinach_replay_edge *next; // another edge from the same node
-  uint8_t *input;                   // payloads of those that come
-  bool within;                      // it leads to a node within the cycle, which is this edge's own
-  uint32_t reads, notes, moves;     // how many there are of ...
-  uint32_t first_in_ring;           // of the notes
-  uint32_t *read;                   // words of memories that were read, by their places in the table
-  uint32_t *note;                   // traces of the cycle that ends here, in order ...
-  uint8_t *noted;                   // ... and what was noted, SPINACH_REPLAY_NOTE bytes each
-  spinach_replay_move *move;        // counters of that cycle
+  uint8_t *input;                    // payloads of those that come
+  uint64_t uses, cycles;             // times that it was taken and has not been counted; the sum of their cycles
+  struct spinach_replay_edge *after; // the one that was taken next, the last time: only to be fetched, it may be gone
+  uint32_t single;                   // 1 + the trace of its only note, if that trace is one value; else 0
+  bool logs;                         // it has other notes
+  bool within;                       // it leads to a node within the cycle, which is this edge's own
+  struct spinach_replay_edge *next;  // another edge from the same node
+  uint32_t reads, notes, moves;      // how many there are of ...
+  uint32_t first_in_ring;            // of the notes
+  uint32_t *read;                    // words of memories that were read, by their places in the table
+  uint32_t *note;                    // traces of the cycle that ends here, in order ...
+  uint8_t *noted;                    // ... and what was noted, SPINACH_REPLAY_NOTE bytes each
+  spinach_replay_move *move;         // counters of that cycle
 } spinach_replay_edge;
 
 struct spinach_replay_node {
@@ -116,19 +120,28 @@ typedef struct {
   spinach_replay_node *at;                                      // NULL: it is stepped
   const spinach_replay_output *output[SPINACH_REPLAY_SEGMENTS]; // what its segments drive
   uint64_t cycle;                                               // the last whole one
-  spinach_replay_edge *uncounted;                               // taken and not counted
-  const uint32_t *witness;                                      // while it is stepped: a word of its state ...
-  uint32_t anchor;                                              // ... and the value at which it is looked
-  uint32_t wait;                                                // cycles until it is looked anyway
-  struct spinach_replay_table *table;                           // NULL until it is needed
+  spinach_replay_edge *previous;                                // taken last; spinach_replay_none: none
+  spinach_replay_edge **uncounted;                              // taken and not counted, each once
+  uint32_t uncounted_edges;
+  const uint32_t *witness;            // while it is stepped: a word of its state ...
+  uint32_t anchor;                    // ... and the value at which it is looked
+  uint32_t wait;                      // cycles until it is looked anyway
+  struct spinach_replay_table *table; // NULL until it is needed
+  spinach_replay_edge **latest; // by 1 + the trace that is one value: taken, with the latest note that is not written
   uint32_t logged;
-  spinach_replay_edge **log; // taken, with notes that are not written yet
+  spinach_replay_edge **log; // taken, with notes of rings that are not written yet
 } spinach_replay;
 
 extern const uint32_t spinach_replay_nowhere;
+extern spinach_replay_edge spinach_replay_none;
 enum { SPINACH_REPLAY_WAIT = 64 }; // cycles before the first look
 #define SPINACH_REPLAY(cluster, its_gate)                                                                              \
-  {.of = &(cluster), .gate = (its_gate), .witness = &spinach_replay_nowhere, .anchor = 1, .wait = SPINACH_REPLAY_WAIT}
+  {.of = &(cluster),                                                                                                   \
+   .gate = (its_gate),                                                                                                 \
+   .previous = &spinach_replay_none,                                                                                   \
+   .witness = &spinach_replay_nowhere,                                                                                 \
+   .anchor = 1,                                                                                                        \
+   .wait = SPINACH_REPLAY_WAIT}
 
 extern spinach_replay *const spinach_replays[]; // of the machine, ends with NULL
 
@@ -141,22 +154,32 @@ void spinach_replay_watch(spinach_replay *r);
 
 // Counts and notes what was replayed since the last time.
 void spinach_replay_count(spinach_replay *r);
+// Keeps the notes of an edge that `logs`.
+void spinach_replay_log(spinach_replay *r, spinach_replay_edge *edge);
+
+// Has the processor fetch what is looked at in the next cycle: tables are larger than caches that are near.
+static inline __attribute__((always_inline)) void spinach_replay_fetch_ahead(spinach_replay *r,
+                                                                             spinach_replay_edge *edge) {
+  __builtin_prefetch(edge->to);
+  __builtin_prefetch(edge->after);
+  __builtin_prefetch((const uint8_t *)edge->after + sizeof *edge);
+  r->previous->after = edge;
+  r->previous = edge;
+}
 
 // Takes an edge, of the last segment of a cycle or another; true when what the segment drives becomes something else.
 static inline __attribute__((always_inline)) bool spinach_replay_take(spinach_replay *r, spinach_replay_edge *edge,
                                                                       uint32_t segment, bool last, uint64_t cycle) {
   if (last) {
-    if (__builtin_expect(!edge->uses++, 0)) {
-      edge->uncounted = r->uncounted;
-      r->uncounted = edge;
-    }
+    if (__builtin_expect(!edge->uses++, 0)) r->uncounted[r->uncounted_edges++] = edge;
     edge->cycles += cycle;
     r->cycle = cycle;
-    if (edge->notes) {
-      r->log[r->logged++] = edge;
-      if (__builtin_expect(r->logged == SPINACH_REPLAY_LOG, 0)) spinach_replay_count(r);
-    }
+    if (edge->single)
+      r->latest[edge->single] = edge;
+    else if (edge->logs)
+      spinach_replay_log(r, edge);
   }
+  spinach_replay_fetch_ahead(r, edge);
   r->at = edge->to;
   const bool other = edge->output != r->output[segment];
   r->output[segment] = edge->output;

@@ -5,6 +5,8 @@
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/replay/replay_table.h"
 
+enum { AHEAD = 8 }; // edges that are fetched before they are looked at
+
 // ---- While it is stepped
 
 static spinach_replay_record *record; // of the cluster whose step runs
@@ -120,6 +122,10 @@ static void keep_notes(spinach_replay_edge *edge) {
     memcpy(edge->noted + i * SPINACH_REPLAY_NOTE, record->state + record->note[i],
            record->kind->traces[edge->note[i]].size);
   }
+  if (edge->notes == 1 && !record->kind->traces[edge->note[0]].ring)
+    edge->single = 1 + edge->note[0];
+  else
+    edge->logs = edge->notes > 0;
 }
 
 // The place in the table of a word that was read.
@@ -141,15 +147,18 @@ static uint32_t place_of_word(const spinach_replay *r, uint32_t offset) {
 static spinach_replay_edge *edge_new(uint32_t input_size, uint32_t reads, uint32_t notes, uint32_t moves) {
   const size_t input = (input_size + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
   spinach_replay_edge *edge =
-      g_malloc0(sizeof *edge + moves * sizeof *edge->move + input + notes * (SPINACH_REPLAY_NOTE + sizeof *edge->note) +
-                reads * sizeof *edge->read);
+      g_aligned_alloc0(1,
+                       sizeof *edge + input + moves * sizeof *edge->move +
+                           notes * (SPINACH_REPLAY_NOTE + sizeof *edge->note) + reads * sizeof *edge->read,
+                       SPINACH_REPLAY_LINE);
+  edge->after = &spinach_replay_none;
   edge->moves = moves;
   edge->notes = notes;
   edge->reads = reads;
-  edge->move = (spinach_replay_move *)(edge + 1);
-  edge->input = (uint8_t *)(edge->move + moves);
-  edge->noted = edge->input + input;
-  edge->note = (uint32_t *)(edge->noted + notes * SPINACH_REPLAY_NOTE);
+  edge->input = (uint8_t *)(edge + 1);
+  edge->move = (spinach_replay_move *)(void *)(edge->input + input);
+  edge->noted = (uint8_t *)(edge->move + moves);
+  edge->note = (uint32_t *)(void *)(edge->noted + notes * SPINACH_REPLAY_NOTE);
   edge->read = edge->note + notes;
   return edge;
 }
@@ -174,18 +183,14 @@ spinach_replay_edge *spinach_replay_edge_now(spinach_replay *r, const spinach_re
 // The latest note of a trace that is one value.
 static void write_value(const spinach_replay *r, uint32_t index) {
   const spinach_replay_trace *trace = &r->of->kind->traces[index];
-  for (uint32_t i = r->logged; i-- > 0;) {
-    const spinach_replay_edge *edge = r->log[i];
-    for (uint32_t k = edge->notes; k-- > 0;) {
-      if (edge->note[k] != index) continue;
-      memcpy(spinach_replay_state(r) + trace->offset, edge->noted + k * SPINACH_REPLAY_NOTE, trace->size);
-      return;
-    }
-  }
+  const spinach_replay_edge *edge = r->latest[1 + index];
+  uint32_t k = edge->notes - 1;
+  while (edge->note[k] != index) k--;
+  memcpy(spinach_replay_state(r) + trace->offset, edge->noted + k * SPINACH_REPLAY_NOTE, trace->size);
 }
 
 // The notes of all rings, in order.
-static void write_rings(const spinach_replay *r) {
+static void write_rings(spinach_replay *r) {
   const spinach_replay_trace *traces = r->of->kind->traces;
   uint8_t *state = spinach_replay_state(r);
   for (uint32_t i = 0; i < r->logged; i++) {
@@ -197,26 +202,42 @@ static void write_rings(const spinach_replay *r) {
                           trace->size, edge->noted + k * SPINACH_REPLAY_NOTE);
     }
   }
+  r->logged = 0;
+}
+
+void spinach_replay_log(spinach_replay *r, spinach_replay_edge *edge) {
+  const spinach_replay_trace *traces = r->of->kind->traces;
+  for (uint32_t i = 0; i < edge->notes; i++)
+    if (!traces[edge->note[i]].ring) r->latest[1 + edge->note[i]] = edge;
+  if (edge->first_in_ring == edge->notes) return;
+  r->log[r->logged++] = edge;
+  if (r->logged == SPINACH_REPLAY_LOG) write_rings(r);
+}
+
+static void count_edge(const spinach_replay *r, spinach_replay_edge *edge) {
+  uint8_t *state = spinach_replay_state(r);
+  for (uint32_t i = 0; i < edge->moves; i++) {
+    const spinach_replay_move *move = &edge->move[i];
+    const spinach_replay_counter *counter = &r->of->kind->counters[move->counter];
+    const uint64_t value =
+        load_counter(state, counter) + move->by * edge->uses + (uint64_t)(int64_t)move->cycles * edge->cycles;
+    memcpy(state + counter->offset, &value, counter->size);
+  }
+  edge->uses = edge->cycles = 0;
 }
 
 void spinach_replay_count(spinach_replay *r) {
-  uint8_t *state = spinach_replay_state(r);
-  bool *noted = r->table->noted;
-  memset(noted, 0, r->of->kind->trace_count * sizeof *noted);
-  for (spinach_replay_edge *edge = r->uncounted; edge; edge = edge->uncounted) {
-    for (uint32_t i = 0; i < edge->moves; i++) {
-      const spinach_replay_move *move = &edge->move[i];
-      const spinach_replay_counter *counter = &r->of->kind->counters[move->counter];
-      const uint64_t value =
-          load_counter(state, counter) + move->by * edge->uses + (uint64_t)(int64_t)move->cycles * edge->cycles;
-      memcpy(state + counter->offset, &value, counter->size);
+  for (uint32_t i = 0; i < r->uncounted_edges; i++) {
+    if (i + AHEAD < r->uncounted_edges) {
+      const uint8_t *coming = (const uint8_t *)r->uncounted[i + AHEAD];
+      for (uint32_t k = 0; k < 3; k++) __builtin_prefetch(coming + k * SPINACH_REPLAY_LINE);
     }
-    for (uint32_t i = 0; i < edge->notes; i++) noted[edge->note[i]] = true;
-    edge->uses = edge->cycles = 0;
+    count_edge(r, r->uncounted[i]);
   }
-  r->uncounted = NULL;
-  for (uint32_t i = 0; i < r->of->kind->trace_count; i++)
-    if (noted[i] && !r->of->kind->traces[i].ring) write_value(r, i);
+  r->uncounted_edges = 0;
+  for (uint32_t i = 0; i < r->of->kind->trace_count; i++) {
+    if (r->latest[1 + i]) write_value(r, i);
+    r->latest[1 + i] = NULL;
+  }
   write_rings(r);
-  r->logged = 0;
 }

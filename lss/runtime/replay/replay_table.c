@@ -51,7 +51,7 @@ static void node_free(gpointer pointer) {
   for (spinach_replay_edge *edge = node->edges, *next; edge != &no_edge; edge = next) {
     next = edge->next;
     if (edge->within) node_free(edge->to); // the others are the set's, and may be gone
-    g_free(edge);
+    g_aligned_free(edge);
   }
   g_free(node);
 }
@@ -74,7 +74,8 @@ spinach_replay_table *spinach_replay_table_of(spinach_replay *r) {
   g_array_set_clear_func(table->words, word_clear);
   table->word_at = g_hash_table_new(NULL, NULL);
   table->moves = g_new(spinach_replay_move, kind->counter_count);
-  table->noted = g_new0(bool, kind->trace_count);
+  r->uncounted = g_new(spinach_replay_edge *, MOST_EDGES);
+  r->latest = g_new0(spinach_replay_edge *, kind->trace_count + 1);
   r->log = g_new(spinach_replay_edge *, SPINACH_REPLAY_LOG);
   table->sample = g_malloc0(table->state_size);
   table->counters = g_new0(uint64_t, kind->counter_count);
@@ -112,7 +113,7 @@ static void remove_readers(spinach_replay_table *table, spinach_replay_node *nod
     *link = edge->next;
     table->edges -= 1 + (edge->within ? edges_from(edge->to) : 0);
     if (edge->within) node_free(edge->to);
-    g_free(edge);
+    g_aligned_free(edge);
   }
 }
 

@@ -62,7 +62,6 @@ struct spinach_replay_table {
   spinach_replay_record record;           // of the cycle at hand
   uint64_t *counters;                     // before it
   spinach_replay_move *moves;             // a place for those of an edge
-  bool *noted;                            // per trace: there are notes that are not in it yet
   uint8_t *sample;                        // the state some cycles ago, to see which word moves
   spinach_replay_phase phase;             // while it is stepped
   const uint32_t *witness;                // of the latest replay that paid; NULL: there was none ...
@@ -94,7 +93,7 @@ void spinach_replay_step_alone(const spinach_replay_cluster *of, uint32_t segmen
 void spinach_replay_step(spinach_replay *r, uint32_t segment); // steps a segment, and writes down what it does
 // After a segment: what it did on the present inputs, as an edge that leads away from `from`.
 spinach_replay_edge *spinach_replay_edge_add(spinach_replay *r, spinach_replay_node *from);
-// The same without a node to which it leads, and not in the table: the caller frees it with g_free.
+// The same without a node to which it leads, and not in the table: the caller frees it with g_aligned_free.
 spinach_replay_edge *spinach_replay_edge_now(spinach_replay *r, const spinach_replay_node *from);
 // Before replay begins: what was read of memories may have changed, and what followed from it is forgotten.
 void spinach_replay_refresh(spinach_replay *r);
