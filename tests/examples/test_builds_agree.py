@@ -61,7 +61,7 @@ WAITING = """
 words: .word 1, 2, 3, 4, 5, 6
 """
 PASSES = {"short": 20, "long": 2000}
-RESTORED = {"short": 5, "long": 90}
+RESTORED = {"short": 5, "long": 60}
 
 
 def waiting(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
