@@ -25,7 +25,7 @@ OTHERS = {
     "frequency": lambda text: ["30 MHz"],
     "string": lambda text: [],  # files, patterns and modes have a test each
 }
-SHORT = {"--cycles": "3000", "--time": "40 us"}
+SHORT = {"--cycles": "3000", "--time": "15 us"}
 AT_START = '"{}" cannot be set anew: it acts only at the start of a run'
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from harness.trace.profile import functions, read
 
-FRAMES = (2000, 5000)
+FRAMES = (1000, 2500)
 
 
 def per_pair(machine, *options) -> dict[str, tuple[float, float]]:
