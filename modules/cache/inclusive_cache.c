@@ -35,7 +35,7 @@ static void set_state(self_t *self, uint32_t set, uint32_t way, line_state next)
 /* Makes room in a way: what was changed in its line is to be written back. */
 static void evict(self_t *self, uint32_t set, uint32_t way) {
   if (self->dirty[set][way]) {
-    const uint32_t place = (self->victim_head + self->victim_count++) % (uint32_t)param(victims);
+    const uint32_t place = mesi_add_victim(&self->ring, (uint32_t)param(victims));
     self->victim_line[place] = self->number[set][way];
     self->victim_gone[place] = false;
     memcpy(&self->victim[place], load_span(lines, place_of(set, way), MESI_LINE), MESI_LINE);
@@ -76,15 +76,14 @@ phase_start() {
   send_if(above_snoop_response, responds, response);
   const uint32_t fills = self->fetching > 0 ? first_in(self, refill_phase_requests) : (uint32_t)param(transactions);
   bus_command command = {
-      .op = bus_op_write_back, .address = self->victim_line[self->victim_head] * MESI_LINE, .tag = LEVEL_WRITE_BACK};
+      .op = bus_op_write_back, .address = self->victim_line[self->ring.head] * MESI_LINE, .tag = LEVEL_WRITE_BACK};
   if (fills < (uint32_t)param(transactions)) {
     const uint32_t number = self->wanted[fills], set = set_of(number);
     command = (bus_command){.op = mesi_request(state_of(self, set, find(self, number)), mesi_writes(self->op[fills])),
                             .address = number * MESI_LINE,
                             .tag = fills};
   }
-  send_if(below_request, command.tag != LEVEL_WRITE_BACK || (self->victim_count > 0 && !self->victim_requested),
-          command);
+  send_if(below_request, command.tag != LEVEL_WRITE_BACK || mesi_writes_back(self->ring), command);
   send_if(below_snoop_response, self->responding, self->snoop_response);
 }
 
@@ -207,7 +206,7 @@ static uint32_t choose_place(self_t *self, uint32_t set) {
 static bool begin_fetch(self_t *self, uint32_t e) {
   const uint32_t number = self->wanted[e], set = set_of(number), here = find(self, number);
   const uint32_t kept = self->recall != recall_phase_idle && self->recall_for >= 0;
-  const bool room = self->victim_count + kept < (uint32_t)param(victims);
+  const bool room = self->ring.count + kept < (uint32_t)param(victims);
   if (self->fetching == (uint32_t)param(mshrs) || mesi_find_victim(MESI_VICTIMS(self), number) >= 0) return false;
   const uint32_t way = here != MESI_NOWHERE ? here : choose_place(self, set);
   if (way == MESI_NOWHERE) return false;
@@ -293,17 +292,9 @@ static uint32_t writer_of(const self_t *self, uint32_t number) {
   return (uint32_t)param(transactions);
 }
 
-/* The first of the lines that are written back is not any more. */
-static void leave_victims(self_t *self) {
-  self->victim_head = (self->victim_head + 1) % (uint32_t)param(victims);
-  self->victim_count--;
-  self->victim_requested = false;
-}
-
 /* The write_back of the first victim is on the bus. */
 static snoop_result write_back_snooped(self_t *self) {
-  const uint32_t place = self->victim_head;
-  leave_victims(self);
+  const uint32_t place = mesi_leave_victim(&self->ring, (uint32_t)param(victims));
   if (self->victim_gone[place]) return snoop_result_withdrawn;
   self->snoop_response.bytes = self->victim[place];
   return snoop_result_modified;
@@ -312,23 +303,18 @@ static snoop_result write_back_snooped(self_t *self) {
 /* Another's transaction does to a line what the protocol says. */
 static snoop_result snoop_line(self_t *self, const bus_snoop *snoop) {
   const uint32_t number = snoop->address / MESI_LINE, set = set_of(number);
-  const mesi_copy copy = mesi_look_up(MESI_SET(self, set), MESI_VICTIMS(self), number);
-  const mesi_step step = mesi_snooped(copy.now, snoop->op);
-  if (copy.now == line_state_invalid) return step.result;
-  if (step.result == snoop_result_clean || step.result == snoop_result_modified) {
-    count(supplied);
-    if (copy.victim >= 0)
-      self->snoop_response.bytes = self->victim[copy.victim];
-    else
-      memcpy(&self->snoop_response.bytes, load_span(lines, place_of(set, copy.way), MESI_LINE), MESI_LINE);
-  }
+  const mesi_copy copy = mesi_snoop(MESI_SET(self, set), MESI_VICTIMS(self), number, snoop->op);
+  count(supplied, copy.sends);
   if (copy.victim >= 0) {
-    self->victim_gone[copy.victim] = step.next != line_state_modified;
-  } else {
-    count(invalidations, step.next == line_state_invalid);
-    set_state(self, set, copy.way, step.next);
+    if (copy.sends) self->snoop_response.bytes = self->victim[copy.victim];
+    self->victim_gone[copy.victim] = copy.step.next != line_state_modified;
+  } else if (copy.now != line_state_invalid) {
+    if (copy.sends)
+      memcpy(&self->snoop_response.bytes, load_span(lines, place_of(set, copy.way), MESI_LINE), MESI_LINE);
+    count(invalidations, copy.step.next == line_state_invalid);
+    set_state(self, set, copy.way, copy.step.next);
   }
-  return step.result;
+  return copy.step.result;
 }
 
 /* What is answered to its own transaction below. */
@@ -386,7 +372,7 @@ static void serve(self_t *self, const typeof_port(in_request) * request) {
 phase_end() {
   const bool spoken = some(in_request) | some(above_snoop) | some(above_response) | some(below_snoop) |
                       some(below_response) | self->replying | self->responding;
-  if (!spoken && self->active == 0 && self->snooped_count == 0 && self->victim_count == 0 &&
+  if (!spoken && self->active == 0 && self->snooped_count == 0 && self->ring.count == 0 &&
       self->recall == recall_phase_idle)
     return unchanged();
   self->replying = transferred(in_request);
@@ -398,7 +384,7 @@ phase_end() {
   if (transferred(above_request)) self->recall = recall_phase_requested;
   if (transferred(below_request)) {
     if (data(below_request).tag == LEVEL_WRITE_BACK)
-      self->victim_requested = true;
+      self->ring.requested = true;
     else
       self->phase[data(below_request).tag] = refill_phase_requested;
   }
@@ -416,12 +402,12 @@ phase_end() {
   self->responding = false;
   if (self->snooped_count > 0) take_snoop(self);
   if (self->waiting_count > 0) begin_one(self);
-  while (self->victim_count > 0 && !self->victim_requested && self->victim_gone[self->victim_head]) leave_victims(self);
+  mesi_leave_gone(&self->ring, self->victim_gone, (uint32_t)param(victims));
 }
 
 next_event() {
   const bool works = self->replying || self->responding || self->waiting_count > 0 || self->snooped_count > 0 ||
-                     self->recall == recall_phase_requests || (self->victim_count > 0 && !self->victim_requested);
+                     self->recall == recall_phase_requests || mesi_writes_back(self->ring);
   if (works) return cycle();
   for (uint32_t e = 0; self->active > 0 && e < (uint32_t)param(transactions); e++)
     if (self->phase[e] == refill_phase_responds || self->phase[e] == refill_phase_requests) return cycle();

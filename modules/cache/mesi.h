@@ -91,40 +91,67 @@ static inline void mesi_put_state(bool *valid, bool *only, bool *dirty, line_sta
 typedef struct {
   const uint32_t *line;
   const bool *gone;
-  uint32_t head, count, places;
+  victim_ring ring;
+  uint32_t places;
 } mesi_victims;
 
 #define MESI_VICTIMS(self)                                                                                             \
   ((mesi_victims){.line = (self)->victim_line,                                                                         \
                   .gone = (self)->victim_gone,                                                                         \
-                  .head = (self)->victim_head,                                                                         \
-                  .count = (self)->victim_count,                                                                       \
+                  .ring = (self)->ring,                                                                                \
                   .places = (uint32_t)param(victims)})
 
 /* The place of a line among them, -1: it is not there, or another agent has it. */
 static inline int32_t mesi_find_victim(mesi_victims victims, uint32_t number) {
-  for (uint32_t k = 0; k < victims.count; k++) {
-    const uint32_t place = (victims.head + k) % victims.places;
+  for (uint32_t k = 0; k < victims.ring.count; k++) {
+    const uint32_t place = (victims.ring.head + k) % victims.places;
     if (victims.line[place] == number && !victims.gone[place]) return (int32_t)place;
   }
   return -1;
 }
 
+/* The place of one more, for which there is room. */
+static inline uint32_t mesi_add_victim(victim_ring *ring, uint32_t places) {
+  return (ring->head + ring->count++) % places;
+}
+
+/* The first leaves; returns the place that it had. */
+static inline uint32_t mesi_leave_victim(victim_ring *ring, uint32_t places) {
+  const uint32_t place = ring->head;
+  *ring = (victim_ring){.head = (place + 1) % places, .count = ring->count - 1};
+  return place;
+}
+
+/* Those at the head leave of which others have the line, and the bus no request. */
+static inline void mesi_leave_gone(victim_ring *ring, const bool *gone, uint32_t places) {
+  while (ring->count > 0 && !ring->requested && gone[ring->head]) mesi_leave_victim(ring, places);
+}
+
+/* Whether the bus is to be asked to take the first. */
+static inline bool mesi_writes_back(victim_ring ring) {
+  return ring.count > 0 && !ring.requested;
+}
+
 /* ---- Snoops --------------------------------------------------------------------------------------------------------
  */
 
-/* What a cache has of the line of another's transaction: in a way of its set, or among the victims. */
+/* What a cache has of the line of another's transaction, in a way of its set or among the victims, and what it does
+ * about it. */
 typedef struct {
   line_state now;
   uint32_t way;   /* `ways`: in none */
   int32_t victim; /* -1: not there */
+  bool sends;     /* its bytes go with the answer */
+  mesi_step step;
 } mesi_copy;
 
-static inline mesi_copy mesi_look_up(mesi_set lines, mesi_victims victims, uint32_t number) {
+static inline mesi_copy mesi_snoop(mesi_set lines, mesi_victims victims, uint32_t number, bus_op op) {
   mesi_copy copy = {.way = mesi_find(lines, number), .victim = -1};
   copy.now = mesi_state(lines, copy.way);
   if (copy.now == line_state_invalid) copy.victim = mesi_find_victim(victims, number);
   if (copy.victim >= 0) copy.now = line_state_modified;
+  copy.step = mesi_snooped(copy.now, op);
+  copy.sends = copy.step.result == snoop_result_clean || copy.step.result == snoop_result_modified;
   return copy;
 }
 

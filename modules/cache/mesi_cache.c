@@ -40,7 +40,7 @@ init() {
 }
 
 phase_start() {
-  if (self->phase != miss_phase_requests && self->victim_count == 0 && !self->responding) {
+  if (self->phase != miss_phase_requests && self->ring.count == 0 && !self->responding) {
     send_nothing(bus_request);
     send_nothing(bus_snoop_response);
     return;
@@ -49,8 +49,8 @@ phase_start() {
   const bool fills = self->phase == miss_phase_requests;
   if (!fills)
     command = (bus_command){
-        .op = bus_op_write_back, .address = self->victim_line[self->victim_head] * MESI_LINE, .tag = MESI_WRITE_BACK};
-  send_if(bus_request, fills || (self->victim_count > 0 && !self->victim_requested), command);
+        .op = bus_op_write_back, .address = self->victim_line[self->ring.head] * MESI_LINE, .tag = MESI_WRITE_BACK};
+  send_if(bus_request, fills || mesi_writes_back(self->ring), command);
   send_if(bus_snoop_response, self->responding, self->snoop_response);
 }
 
@@ -61,7 +61,7 @@ static bool lookup(const self_t *self, const typeof_port(in_request) * request, 
   const bool idle = self->phase == miss_phase_idle;
   *accepted = false;
   if (op >= mem_op_barrier) {
-    *accepted = idle && self->victim_count == 0;
+    *accepted = idle && self->ring.count == 0;
     return *accepted && op == mem_op_barrier;
   }
   const bool passes = op == mem_op_read && self->phase != miss_phase_replies && self->phase != miss_phase_maintains &&
@@ -73,8 +73,8 @@ static bool lookup(const self_t *self, const typeof_port(in_request) * request, 
   const line_state now = state_of(self, set_of(number), find(self, number));
   const bool loses = op == mem_op_store_conditional && !is_linked(self, number);
   const bool hit = loses || (memory_only_reads(op) ? now != line_state_invalid : now >= line_state_exclusive);
-  *accepted = hit || (idle && self->victim_count < (uint32_t)param(victims) &&
-                      mesi_find_victim(MESI_VICTIMS(self), number) < 0);
+  *accepted =
+      hit || (idle && self->ring.count < (uint32_t)param(victims) && mesi_find_victim(MESI_VICTIMS(self), number) < 0);
   return hit;
 }
 
@@ -162,7 +162,7 @@ static typeof_port(in_reply) perform(self_t *self, const typeof_port(in_request)
 /* Makes room in a way: what was changed in its line is to be written back. */
 static void evict(self_t *self, uint32_t set, uint32_t way) {
   if (self->dirty[set][way]) {
-    const uint32_t place = (self->victim_head + self->victim_count++) % (uint32_t)param(victims);
+    const uint32_t place = mesi_add_victim(&self->ring, (uint32_t)param(victims));
     self->victim_line[place] = self->number[set][way];
     self->victim_gone[place] = false;
     memcpy(&self->victim[place], load_span(lines, place_of(set, way), MESI_LINE), MESI_LINE);
@@ -265,17 +265,9 @@ static void fill(self_t *self, const typeof_port(bus_response) * response) {
   end_miss(self, perform(self, &self->pending));
 }
 
-/* The first of the lines that are written back is not any more. */
-static void leave_victims(self_t *self) {
-  self->victim_head = (self->victim_head + 1) % (uint32_t)param(victims);
-  self->victim_count--;
-  self->victim_requested = false;
-}
-
 /* The write_back of the first victim is on the bus. */
 static snoop_result write_back_snooped(self_t *self) {
-  const uint32_t place = self->victim_head;
-  leave_victims(self);
+  const uint32_t place = mesi_leave_victim(&self->ring, (uint32_t)param(victims));
   if (self->victim_gone[place]) return snoop_result_withdrawn;
   self->snoop_response.bytes = self->victim[place];
   return snoop_result_modified;
@@ -284,23 +276,18 @@ static snoop_result write_back_snooped(self_t *self) {
 /* Another's transaction does to a line what the protocol says. */
 static snoop_result snoop_line(self_t *self, const bus_snoop *snoop) {
   const uint32_t number = snoop->address / MESI_LINE, set = set_of(number);
-  const mesi_copy copy = mesi_look_up(MESI_SET(self, set), MESI_VICTIMS(self), number);
-  const mesi_step step = mesi_snooped(copy.now, snoop->op);
-  if (copy.now == line_state_invalid) return step.result;
-  if (step.result == snoop_result_clean || step.result == snoop_result_modified) {
-    count(supplied);
-    if (copy.victim >= 0)
-      self->snoop_response.bytes = self->victim[copy.victim];
-    else
-      memcpy(&self->snoop_response.bytes, load_span(lines, place_of(set, copy.way), MESI_LINE), MESI_LINE);
-  }
+  const mesi_copy copy = mesi_snoop(MESI_SET(self, set), MESI_VICTIMS(self), number, snoop->op);
+  count(supplied, copy.sends);
   if (copy.victim >= 0) {
-    self->victim_gone[copy.victim] = step.next != line_state_modified;
-  } else {
-    count(invalidations, step.next == line_state_invalid);
-    set_state(self, set, copy.way, step.next);
+    if (copy.sends) self->snoop_response.bytes = self->victim[copy.victim];
+    self->victim_gone[copy.victim] = copy.step.next != line_state_modified;
+  } else if (copy.now != line_state_invalid) {
+    if (copy.sends)
+      memcpy(&self->snoop_response.bytes, load_span(lines, place_of(set, copy.way), MESI_LINE), MESI_LINE);
+    count(invalidations, copy.step.next == line_state_invalid);
+    set_state(self, set, copy.way, copy.step.next);
   }
-  return step.result;
+  return copy.step.result;
 }
 
 /* What an agent does when its own transaction is on the bus. */
@@ -337,16 +324,16 @@ static void reconsider(self_t *self) {
 phase_end() {
   const bool unlinks = width(unlink) > 0 && some(unlink) && data(unlink) && self->linked;
   const bool spoken = some(in_request) | some(bus_response) | some(bus_snoop) | unlinks;
-  if (!spoken && !self->responding && self->victim_count == 0 &&
+  if (!spoken && !self->responding && self->ring.count == 0 &&
       (self->phase == miss_phase_idle || self->phase == miss_phase_requested))
     return unchanged();
   if (self->phase == miss_phase_replies) self->phase = miss_phase_idle;
-  if (self->phase == miss_phase_maintains && self->victim_count == 0) self->phase = miss_phase_replies;
+  if (self->phase == miss_phase_maintains && self->ring.count == 0) self->phase = miss_phase_replies;
   if (transferred(bus_request)) {
     if (data(bus_request).tag == MESI_FILL)
       self->phase = miss_phase_requested;
     else
-      self->victim_requested = true;
+      self->ring.requested = true;
   }
   if (transferred(in_request)) accept_request(self, &data(in_request), get(hit));
   if (unlinks) self->linked = false;
@@ -358,12 +345,11 @@ phase_end() {
         data(bus_snoop).own ? own_snoop(self, &data(bus_snoop)) : snooped(self, &data(bus_snoop));
   }
   reconsider(self);
-  while (self->victim_count > 0 && !self->victim_requested && self->victim_gone[self->victim_head]) leave_victims(self);
+  mesi_leave_gone(&self->ring, self->victim_gone, (uint32_t)param(victims));
 }
 
 next_event() {
   const bool speaks = self->phase == miss_phase_requests || self->phase == miss_phase_replies;
-  const bool maintained = self->phase == miss_phase_maintains && self->victim_count == 0;
-  return speaks || maintained || self->responding || (self->victim_count > 0 && !self->victim_requested) ? cycle()
-                                                                                                         : never();
+  const bool maintained = self->phase == miss_phase_maintains && self->ring.count == 0;
+  return speaks || maintained || self->responding || mesi_writes_back(self->ring) ? cycle() : never();
 }
