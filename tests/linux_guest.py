@@ -42,6 +42,17 @@ class Guest:
     disk: Path | None = None  # image of the files, if they are not an initramfs
     drive: str = "vda"  # the disk that has it
 
+    @property
+    def bus(self) -> str:
+        """Of the disk that has its files, as options of examples/host begin."""
+        return "disk" if self.drive == "vda" else "scsi"
+
+    @property
+    def options(self) -> list[object]:
+        """What examples/host is given to boot it."""
+        files = [f"--{self.bus}_image", self.disk] if self.disk else ["--initramfs", self.initramfs]
+        return ["--kernel", self.vmlinux, "--dtb", self.tree, *files]
+
 
 def guest(build: Path) -> Guest:
     """What `make linux` has made; a test that wants it is skipped where it is absent."""
@@ -53,12 +64,16 @@ def guest(build: Path) -> Guest:
     return found
 
 
-def pack(software: Guest, script: str, programs: Iterable[Path], root: Path, build: Path, directory: Path, on_disk: bool = False, drive: str = "vda") -> Guest:
-    """The software with a script to run and programs of one's own, in an initramfs or on a disk."""
+def pack(
+    software: Guest, script: str, programs: Iterable[Path], root: Path, build: Path, directory: Path, on_disk: bool = False, drive: str = "vda", dma_coherent: bool = True
+) -> Guest:  # fmt: skip
+    """The software with a script to run and programs of one's own, in an initramfs or on a disk; without `dma_coherent` a kernel that keeps its caches right
+    beside devices."""
 
     def run(*command: str | Path) -> str:
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
+    directory.mkdir(exist_ok=True)
     overlay, made = directory / "overlay", Guest(software.vmlinux, directory / "initramfs.cpio", directory / "host.dtb")
     files = made.initramfs
     if on_disk:
@@ -72,7 +87,10 @@ def pack(software: Guest, script: str, programs: Iterable[Path], root: Path, bui
     steps = root / "firmware/linux"
     busybox = run(steps / "fetch", "busybox-static", build / "downloads")
     run(steps / ("disk" if on_disk else "initramfs"), busybox, build / "firmware/tigon2/tg2.bin", overlay, files)
-    run(steps / "tree", build / "gen/firmware/linux/host.dts", "" if on_disk else files, made.tree, drive)
+    source = directory / "host.dts"
+    text = (build / "gen/firmware/linux/host.dts").read_text()
+    source.write_text(text if dma_coherent else text.replace("dma-coherent;", ""))
+    run(steps / "tree", source, "" if on_disk else files, made.tree, drive)
     return made
 
 
@@ -104,11 +122,16 @@ def on_oracle(guest: Guest, build: Path, *options: str, timeout: float = 300) ->
     return done.returncode, done.stdout
 
 
+def build_host(root: Path, build: Path, simulator: Path, *defines: str) -> Path:
+    """The simulator of examples/host with these parameters, such as "coherent=true"."""
+    options = ["-I", root / "examples/tigon2", *(word for one in defines for word in ("-D", one)), "-o", simulator]
+    subprocess.run([build / "bin/lss", "build", root / "examples/host/host.lss", *options], check=True)
+    return simulator
+
+
 def on_host(guest: Guest | None, simulator: Path, directory: Path, *options: object, timeout: float = 600) -> tuple[int, str, dict]:
     """Exit status, console and statistics of a boot on examples/host."""
-    files: list[object] = []
-    if guest and "--restore" not in options:
-        files = ["--kernel", guest.vmlinux, "--dtb", guest.tree, *([f"--{'disk' if guest.drive == 'vda' else 'scsi'}_image", guest.disk] if guest.disk else ["--initramfs", guest.initramfs])]
+    files = guest.options if guest and "--restore" not in options else []
     command = [simulator, "--quiet", "--console_output", "console", "--stats", "stats.json", *files, *options]
     done = subprocess.run(list(map(str, command)), cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
     assert (directory / "stats.json").exists(), done.stderr[-4000:]

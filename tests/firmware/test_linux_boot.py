@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.firmware import tool
-from tests.linux_guest import Guest, comparable, on_host, on_oracle, on_qemu
+from tests.linux_guest import Guest, build_host, comparable, on_host, on_oracle, on_qemu
 
 pytestmark = [pytest.mark.soak, pytest.mark.optimised]
 
@@ -89,9 +89,7 @@ def test_a_guest_at_work_says_the_same_on_both(packed, build_dir: Path, tmp_path
 
 @pytest.fixture(scope="module")
 def host(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    simulator = tmp_path_factory.mktemp("host") / "host"
-    subprocess.run([build_dir / "bin/lss", "build", root / "examples/host/host.lss", "-o", simulator], check=True)
-    return simulator
+    return build_host(root, build_dir, tmp_path_factory.mktemp("host") / "host")
 
 
 def test_boot_on_the_host_machine(software: Guest, host: Path, build_dir: Path, tmp_path: Path) -> None:
@@ -107,8 +105,7 @@ def test_boot_on_the_host_machine(software: Guest, host: Path, build_dir: Path, 
 
 def test_boot_with_the_times_of_characters(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """Nothing is lost at the end; what the kernel does beside may be done earlier."""
-    machine = tmp_path / "timed"
-    subprocess.run([build_dir / "bin/lss", "build", root / "examples/host/host.lss", "-D", "instant_uart=false", "-o", machine], check=True)
+    machine = build_host(root, build_dir, tmp_path / "timed", "instant_uart=false")
     status, console, _ = on_host(software, machine, tmp_path)
     assert status == 0 and sorted(comparable(console).splitlines()) == sorted(comparable(on_oracle(software, build_dir)[1]).splitlines())
 
@@ -116,8 +113,7 @@ def test_boot_with_the_times_of_characters(software: Guest, root: Path, build_di
 @pytest.mark.parametrize("l2", ["0 B", "256 KiB"])
 def test_boot_with_coherent_caches(software: Guest, root: Path, build_dir: Path, tmp_path: Path, l2: str) -> None:
     """Data stay in the cache that wrote them, and instructions are what the kernel makes sure they are; in lockstep, so that each is right."""
-    machine = tmp_path / "coherent"
-    subprocess.run([build_dir / "bin/lss", "build", root / "examples/host/host.lss", "-D", "coherent=true", "-D", f"l2={l2}", "-D", "lockstep=true", "-o", machine], check=True)
+    machine = build_host(root, build_dir, tmp_path / "coherent", "coherent=true", f"l2={l2}", "lockstep=true")
     status, console, stats = on_host(software, machine, tmp_path)
     assert status == 0 and comparable(console) == comparable(on_oracle(software, build_dir)[1])
     [write_backs] = [one["value"] for one in stats["statistics"] if (one["path"], one["name"]) == ("dcache", "write_backs")]

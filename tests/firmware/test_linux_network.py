@@ -14,7 +14,7 @@ import pytest
 
 from harness.firmware import tool
 from harness.net import packets
-from tests.linux_guest import Guest, comparable, on_host, on_oracle, pack
+from tests.linux_guest import Guest, build_host, comparable, on_host, on_oracle, pack
 from tests.modules.wire.stations import stream
 
 pytestmark = [pytest.mark.soak, pytest.mark.optimised, pytest.mark.timeout(7200)]
@@ -78,15 +78,9 @@ def datagrams(directory: Path, *flags: str) -> Path:
     return directory / "datagrams"
 
 
-def build(root: Path, build_dir: Path, simulator: Path, *defines: str) -> Path:
-    options = ["-I", root / "examples/tigon2", "-o", simulator, *[word for one in defines for word in ("-D", one)]]
-    subprocess.run([build_dir / "bin/lss", "build", root / "examples/host/host.lss", *options], check=True)
-    return simulator
-
-
 @pytest.fixture(scope="module")
 def host(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(root, build_dir, tmp_path_factory.mktemp("host") / "host", "nic=true")
+    return build_host(root, build_dir, tmp_path_factory.mktemp("host") / "host", "nic=true")
 
 
 def value(stats: dict, path: str, name: str) -> float:
@@ -286,7 +280,7 @@ def test_a_big_endian_kernel(nic: str, root: Path, build_dir: Path, tmp_path: Pa
     names = "\n".join(["init", "lib", "lib/firmware", "lib/firmware/acenic", "lib/firmware/acenic/tg2.bin"])
     made.initramfs.write_bytes(subprocess.run(["cpio", "--quiet", "-o", "-H", "newc"], cwd=tmp_path, input=names.encode(), check=True, capture_output=True).stdout)
     subprocess.run([root / "firmware/linux/tree", build_dir / "gen/firmware/linux/host.dts", made.initramfs, made.tree], check=True)
-    simulator = build(root, build_dir, tmp_path / "host", f"nic={nic}", "big_endian=true")
+    simulator = build_host(root, build_dir, tmp_path / "host", f"nic={nic}", "big_endian=true")
     status, console, _ = on_host(made, simulator, tmp_path, "--time", "3 s")
     assert status == 0 and console.endswith("reboot: Power down\n")
     if nic == "true":
@@ -299,7 +293,7 @@ def test_a_big_endian_kernel(nic: str, root: Path, build_dir: Path, tmp_path: Pa
 def test_a_boot_with_the_card_in_lockstep(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """Every instruction is what the functional processor does, which is told where the card writes."""
     made = pack(software, "ping -A -c 10 10.0.0.1; nc 10.0.0.1 5001 </init >/tmp/a; md5sum </tmp/a", [], root, build_dir, tmp_path)
-    simulator = build(root, build_dir, tmp_path / "host", "nic=true", "lockstep=true")
+    simulator = build_host(root, build_dir, tmp_path / "host", "nic=true", "lockstep=true")
     settings = ["--set", "station.tcp_send=200000", "--set", "station.tcp_close=true"]
     status, console, stats = on_host(made, simulator, tmp_path, *settings, "--time", "3 s", timeout=7200)
     assert status == 0 and md5(stream(200000)) in console and "10 packets transmitted, 10 packets received" in console
@@ -309,7 +303,7 @@ def test_a_boot_with_the_card_in_lockstep(software: Guest, root: Path, build_dir
 def test_coherent_caches(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """The card reads what is only in the data cache, and ends the copies of what it writes."""
     made = pack(software, 'datagrams; echo "datagrams: $?"; ping -A -c 10 10.0.0.1; nc 10.0.0.1 5001 </init >/tmp/a; md5sum </tmp/a', [datagrams(tmp_path, "--target=mipsel-linux-gnu")], root, build_dir, tmp_path)
-    simulator = build(root, build_dir, tmp_path / "host", "nic=true", "coherent=true")
+    simulator = build_host(root, build_dir, tmp_path / "host", "nic=true", "coherent=true")
     settings = ["--set", "station.tcp_send=200000", "--set", "station.tcp_close=true"]
     status, console, stats = on_host(made, simulator, tmp_path, *settings, "--time", "3 s", timeout=7200)
     assert status == 0 and md5(stream(200000)) in console and "10 packets transmitted, 10 packets received" in console
