@@ -12,6 +12,7 @@ import pytest
 from tests.emulib.test_system import bare, end
 from tests.examples import sectors
 from tests.isa import system
+from tests.kills import Work
 from tests.linux_guest import guest
 
 # Prints '>' and what is typed, up to a q, and waits until that has left.
@@ -126,6 +127,16 @@ def test_a_program_reads_and_writes_the_disk(root: Path, build_sim, run_sim, tmp
     rest = run_sim(machine, "--quiet", "--restore", "point", "--time", "20 ms", "--disk_commit", "rest")
     assert (tmp_path / "rest").read_bytes() == sectors.after(3, 8) != (tmp_path / "half").read_bytes()
     assert rest.stats["statistics"] == done.stats["statistics"]
+
+
+def test_killed_runs_go_on(root: Path, build_sim, tmp_path: Path) -> None:
+    """While a program writes to the disk; of Linux that is tests/firmware/test_linux_scsi.py."""
+    given = ["--kernel", sectors.program(8, tmp_path), "--disk_image", sectors.image(tmp_path, 16)]
+    work = Work(build_sim(root / "examples/host/host.lss", "-D", "disk=true"), given, {"--console_output": "out", "--disk_commit": "after"}, tmp_path)
+    straight = work.straight()
+    assert (straight.status, (tmp_path / "out").read_bytes(), (tmp_path / "after").read_bytes()) == (0, sectors.TEXT, sectors.after(8, 16))
+    assert work.survives(straight, 3, "50 us") > 0
+    assert sectors.image(tmp_path, 16).read_bytes() == sectors.after(0, 16)
 
 
 AT = ["never", "start", "end", "instructions(1)", "instructions(33)", "instructions(90)", "symbol(SYMBOL)", "30 us", "2 ms"]

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.firmware.disks import LITTLE, boot_twice, does_the_same, in_two_boots, tells_the_same
-from tests.linux_guest import Guest, build_host, pack
+from tests.firmware.disks import LITTLE, boot_twice, checked, does_the_same, in_two_boots, tells_the_same
+from tests.kills import Work
+from tests.linux_guest import Guest, build_host, on_host, pack
 
 pytestmark = [pytest.mark.soak, pytest.mark.optimised]
 
@@ -52,3 +53,27 @@ def test_other_machines_do_the_same(on_disk, host: Path, root: Path, build_dir: 
 def test_kernels_need_not_know_that_caches_see_devices(on_disk, root: Path, build_dir: Path, tmp_path: Path) -> None:
     machine = build_host(root, build_dir, tmp_path / "host", "scsi=1", "coherent=true")
     tells_the_same(on_disk(LITTLE), on_disk(LITTLE, dma_coherent=False), machine, tmp_path)
+
+
+# Typed at a shell: files come and go, and each is on the disk before the next one is written.
+HEAVY = "for k in 1 2 3; do head -c ${k}0000 /bin/busybox >/file$k; sync; done; rm /file1; echo written; exit 5"
+PROMPT = "6 s"  # the shell waits
+SWITCH = "6250 ms"  # it writes, and from now on on the detailed core
+KILLS = 50
+
+
+def test_killed_runs_go_on(on_disk, root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """Of runs that write checkpoints and are killed while Linux writes to its disk, each goes on from its latest one as if nothing had happened; so do files and the
+    file system.  The way there, and the first half, are the fast core's, which leaves time for many kills."""
+    machine = build_host(root, build_dir, tmp_path / "host", "scsi=1", "fast=true")
+    status, console, _ = on_host(on_disk("exec sh"), machine, tmp_path, "--switch_at", SWITCH, "--time", PROMPT, "--checkpoint", "prompt")
+    assert status == 0 and "/ # " in console
+    (tmp_path / "script").write_text(f"send {HEAVY}\\n\n")
+    outputs = {"--console_output": "console", "--scsi_commit": "after.ext4"}
+    work = Work(machine, ["--restore", "prompt", "--console_script", "script"], outputs, tmp_path)
+    straight = work.straight()
+    assert straight.status == 5 and "\nwritten\n" in (tmp_path / "console").read_text()
+    [switches] = [one["value"] for one in straight.statistics if (one["path"], one["name"]) == ("switch", "switches")]
+    assert switches == 1
+    checked(tmp_path / "after.ext4")
+    assert work.survives(straight, KILLS, "20 ms") > KILLS / 2

@@ -1,7 +1,9 @@
 """disk_image: sectors of a file, copied on write; what is written out at the end; checkpoints; files that are none."""
 
 import random
+import resource
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -120,6 +122,28 @@ def test_what_is_no_image(bench: Bench, tmp_path: Path) -> None:
     assert "this run reads it already" in told({"dut.image": file, "dut.commit": file})
     assert "cannot write" in told({"dut.commit": tmp_path / "absent" / "out"})
     assert "whole sectors of 512 bytes" in bench.refuse("import disk_types; instance i : disk_image { capacity = 700 B; };")
+
+
+@pytest.mark.parametrize("sectors", [16, 512])
+def test_what_cannot_be_written_out(bench: Bench, sectors: int, tmp_path: Path) -> None:
+    """Where there is no room, one line says so, and what was there before stays as it was; nothing is left beside it, and the image is as before."""
+    device = image(bench, "capacity = 1 MiB;")
+    (tmp_path / "disk").write_bytes(content(1, sectors))
+    (tmp_path / "after").write_bytes(b"of an earlier run")
+    files = ["--set", "dut.image=disk", *(word for name, value in QUIET.items() for word in ("--set", f"{name}={value}"))]
+
+    def told(commit: str, room: int = resource.RLIM_INFINITY) -> str:
+        # A limit on the size of files is what a full disk is, but for the word for it.
+        limited = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (room, room))
+        command = [device.simulator, "--quiet", "--cycles", "5", *files, "--set", f"dut.commit={commit}"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, preexec_fn=limited, restore_signals=False)
+        assert done.returncode == 1, done.stderr
+        return done.stderr
+
+    assert 'cannot write "after": File too large' in told("after", 512 * sectors - 1)
+    assert 'cannot write "/dev/full": No space left on device' in told("/dev/full")
+    assert sorted(file.name for file in tmp_path.iterdir() if file.is_file()) == ["after", "disk"]
+    assert (tmp_path / "after").read_bytes() == b"of an earlier run" and (tmp_path / "disk").read_bytes() == content(1, sectors)
 
 
 def play(seed: int, sectors: int, steps: int) -> tuple[str, str, list[bytes], bytearray]:
