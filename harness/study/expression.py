@@ -7,6 +7,7 @@ number, so a list goes through `sum` or its like.  `a or b` is b where a has no 
 """
 
 import ast
+import math
 import operator
 import re
 from collections.abc import Callable, Iterator
@@ -78,6 +79,7 @@ LISTS: dict[str, Callable] = {
     "sum": sum, "min": min, "max": max, "mean": lambda values: sum(values) / len(values), "median": median,
     "count": len, "percentile": _percentile, "only": _only,
 }  # fmt: skip
+NUMBERS: dict[str, Callable] = {"sqrt": math.sqrt}
 QUERIES = {"cycles": 1, "events": 1, "param": 1, "published": 1, "settled": 2}
 CONSTANTS = {"true": True, "false": False}
 
@@ -143,13 +145,13 @@ def _check(node: ast.expr) -> None:
             inner = [node.left, *node.comparators]
         case ast.Call(func=ast.Name(id="_path")):
             return
-        case ast.Call(func=ast.Name(id=name), keywords=[]) if name in LISTS or name in QUERIES:
+        case ast.Call(func=ast.Name(id=name), keywords=[]) if name in {**LISTS, **NUMBERS, **QUERIES}:
             wanted = QUERIES.get(name, 2 if name == "percentile" else 1)
             if len(node.args) != wanted:
                 raise ExpressionError(f"{name}() takes {wanted} value{'s' if wanted > 1 else ''}")
             inner = node.args
         case ast.Call(func=ast.Name(id=name)):
-            raise ExpressionError(f"there is no function {name}(); known are {', '.join([*LISTS, *QUERIES])}")
+            raise ExpressionError(f"there is no function {name}(); known are {', '.join([*LISTS, *NUMBERS, *QUERIES])}")
         case _:
             raise ExpressionError("only + - * / ( ), comparisons, and, or, not, numbers, paths and functions are known")
     for one in inner:
@@ -237,11 +239,23 @@ def _alternative(nodes: list[ast.expr], reading: Reading) -> Any:
     return _value(nodes[-1], reading)
 
 
+def _number(name: str, value: Any) -> Any:
+    """A function of a number, or of each of a list."""
+    if isinstance(value, Values):
+        return Values(value.keys, tuple(_number(name, one) for one in value.values))
+    try:
+        return NUMBERS[name](value)
+    except ValueError:
+        raise ExpressionError(f"{name}() of {value:g}") from None
+
+
 def _call(name: str, args: list[ast.expr], reading: Reading) -> Any:
     if name in LISTS:
         values, *more = [_value(one, reading) for one in args]
         values = list(values.values) if isinstance(values, Values) else [values]
         return LISTS[name](values, *more)
+    if name in NUMBERS:
+        return _number(name, _value(args[0], reading))
     name_of_measure = text_of(args[0])
     if name == "settled":
         return reading.settled(name_of_measure, _value(args[1], reading))

@@ -3,6 +3,7 @@
 Names and labels are text, whatever they hold; pictures are named by their number.
 """
 
+import statistics
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -101,10 +102,29 @@ def _stack(outcome: Outcome, figure: Figure, rows: Sequence[Row], title: str, ou
     return bool(lines)
 
 
-def _named(outcome: Outcome, measure: str | None, found: Sequence[plot.Line]) -> list[plot.Line]:
-    """Lines of one measure, the first of which says in the legend what all are."""
-    label = outcome.study.measures[measure].label if measure else ""
-    return [plot.Line("" if k else label or measure or "", one.across, one.values) for k, one in enumerate(found)]
+def fit(rows: Iterable[Row], measure: str, other: str) -> float | None:
+    """The square of Pearson's correlation between two measures; None for fewer than two points or one value."""
+    pairs = [(row.measures[measure], row.measures[other]) for row in rows if other in row.measures]
+    try:
+        return statistics.correlation(*zip(*pairs, strict=True)) ** 2
+    except (statistics.StatisticsError, TypeError):
+        return None
+
+
+def _beside(outcome: Outcome, figure: Figure, groups: Sequence[list[Row]]) -> list[plot.Line]:
+    """Lines that others are compared with; the first says in the legend what all are, and how well those fit."""
+    lines, measure = [], figure.beside
+    if not measure:
+        return lines
+    for own in groups:
+        if others := [row for row in own if measure in row.measures]:
+            across = [row.point.coordinates.get(figure.x, "") for row in others]
+            lines.append(plot.Line("", across, [row.measures[measure] for row in others]))
+    fitted = fit((row for own in groups for row in own), figure.measures[0], measure)
+    label = (outcome.study.measures[measure].label or measure) if lines else ""
+    if fitted is not None:
+        label += f" (r² = {fitted:.4f})"
+    return [plot.Line("" if k else label, one.across, one.values) for k, one in enumerate(lines)]
 
 
 def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
@@ -127,15 +147,12 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     limits = use.limits(figure, [row.point for row in rows]) if use else []
     marks = _marks(outcome, figure, rows)
     legend, groups = _series(outcome, figure, rows, titled=not limits and not marks)
-    drawn, beside = [], []
+    drawn = []
     for label, own in groups.items():
         pairs = [(row.point.coordinates.get(figure.x, ""), _value(outcome, rows, row, figure)) for row in own]
         pairs = [(at, value) for at, value in pairs if value is not None]
         if pairs:
             drawn.append(plot.Line(label, *map(list, zip(*pairs, strict=True))))
-        if others := [row for row in own if figure.beside in row.measures]:
-            across = [row.point.coordinates.get(figure.x, "") for row in others]
-            beside.append(plot.Line("", across, [row.measures[figure.beside or ""] for row in others]))
     if not drawn:
         return False
     if figure.kind == "bars":
@@ -143,5 +160,5 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     else:
         plot.lines(title, _axis_label(outcome, figure.x), up, drawn, marks, out,
                    from_zero=figure.kind == "scaling", limits=limits, legend_title=legend,
-                   beside=_named(outcome, figure.beside, beside), log=figure.log)  # fmt: skip
+                   beside=_beside(outcome, figure, list(groups.values())), log=figure.log)  # fmt: skip
     return True

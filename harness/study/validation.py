@@ -8,7 +8,7 @@ import html
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from markupsafe import Markup
 from harness.report import provenance
 from harness.report.page import STYLE, table
 from harness.run import files
-from harness.study import outputs, page
+from harness.study import figures, outputs, page
 from harness.study.collection import Collection
 from harness.study.figures import row_label
 from harness.study.page import AGREES, signed, spelt
@@ -62,7 +62,8 @@ class Directives:
         }  # fmt: skip
         self.inline: dict[str, Callable[..., str]] = {
             "gain": self._gain, "setting": self._setting, "verdict": self._verdict, "worst": self._worst,
-            "mean": self._mean, "uncertainty": self._uncertainty,
+            "mean": self._mean, "uncertainty": self._uncertainty, "range": self._range, "fit": self._fit,
+            "points": lambda study, *places: str(len(self._among(study, [], places))),
         }  # fmt: skip
 
     def _outcome(self, study: str) -> Outcome:
@@ -162,6 +163,25 @@ class Directives:
         ]  # fmt: skip
         return f"{max(parts):.1f} %" if parts else NOT_RUN
 
+    def _among(self, study: str, names: Sequence[str], places: Sequence[str]) -> list[Row]:
+        """The rows that have measures of these names, at places with all of these values."""
+        outcome = self._outcome(study)
+        if unknown := set(names) - set(outcome.study.measures):
+            raise KeyError(*unknown)
+        if unknown := set(places) - {str(value) for row in outcome.rows for value in row.point.coordinates.values()}:
+            raise KeyError(*unknown)
+        rows = [row for row in outcome.rows if set(places) <= {str(one) for one in row.point.coordinates.values()}]
+        return [row for row in rows if row.status == OK and set(names) <= set(row.measures)]
+
+    def _range(self, study: str, measure: str, *places: str) -> str:
+        values = [row.measures[measure] for row in self._among(study, [measure], places)]
+        unit = self._outcome(study).study.measures[measure].unit
+        return f"{spelt(min(values), unit)} to {spelt(max(values), unit)}" if values else NOT_RUN
+
+    def _fit(self, study: str, measure: str, other: str, *places: str) -> str:
+        fitted = figures.fit(self._among(study, [measure, other], places), measure, other)
+        return NOT_RUN if fitted is None else f"{fitted:.4f}"
+
     def _missing(self, study: str) -> str:
         return Markup("<p><em>{}: not run yet.</em></p>").format(self._outcome(study).study.file.title)
 
@@ -169,12 +189,13 @@ class Directives:
         return any(row.status == OK and row.measures for row in self._outcome(study).rows)
 
     def _figure_of(self, directive: str) -> Callable[[str], str]:
-        def show(study: str) -> str:
+        def show(study: str, number: str = "1") -> str:
             outcome = self._outcome(study)
-            figure = next((one for one in outcome.study.file.figure if one.kind == KINDS[directive]), None)
-            if figure is None:
-                raise KeyError(f"{study} has no figure of kind {KINDS[directive]}")
-            drawn = page.draw(outcome, figure, self.out / f"{study}-{directive}")
+            known = [one for one in outcome.study.file.figure if one.kind == KINDS[directive]]
+            if not 0 < int(number) <= len(known):
+                raise KeyError(f"{study} has no figure {number} of kind {KINDS[directive]}")
+            name = f"{study}-{directive}" + (f"-{number}" if number != "1" else "")
+            drawn = page.draw(outcome, known[int(number) - 1], self.out / name)
             if directive != "convergence" or not self._ran(study):
                 return drawn
             return f'<div class="plots">{drawn}<div class="wide">{self._settled(outcome)}</div></div>'
@@ -254,8 +275,8 @@ def render(text: str, source: Path, first: int, directives: Directives) -> str:
             if not alone:
                 return value
             # The first figure or table of a study is what links to the study lead to.
-            study = found[1].split()[-1]
-            anchor = f' id="{study}"' if study not in anchored and study != found[1] else ""
+            study = "".join(found[1].split()[1:2])
+            anchor = f' id="{study}"' if study and study not in anchored else ""
             anchored.add(study)
             blocks.append(f"<div{anchor}>{value}</div>")
             return f"\n\nBLOCK-{len(blocks) - 1}-\n\n"

@@ -33,7 +33,7 @@ def measured(root: Path, build_dir: Path, tmp_path: Path, short: bool = True, mo
     """What each point came to, by its place; every point is within the study's own checks."""
     folder, build = root / "examples/multiprocessor", tmp_path / "build"
     place = tmp_path / "study.toml"
-    text = (folder / "study.toml").read_text()
+    text = (folder / "studies/memory.toml").read_text().replace("../", "")
     text = text.replace('base = { "D.cpus" = 1', f'base = {{ "D.cpus" = 1{more}')
     place.write_text(reduced(text) if short else text)
     shutil.copy(folder / "multiprocessor.lss", tmp_path)

@@ -213,7 +213,10 @@ def test_unknown_studies(place: Path) -> None:
         ("x {{colour fig one 18}}", "text.md:5: {{colour fig one 18}}"),
         ("{{picture fig}}", "text.md:5: {{picture fig}}"),
         ("{{figure gif}}", "text.md:5: {{figure gif}}"),
-        ("{{changes fig}}", "fig has no figure of kind bars"),
+        ("{{changes fig}}", "fig has no figure 1 of kind bars"),
+        ("{{figure fig 2}}", "fig has no figure 2 of kind lines"),
+        ("x {{range fig speed}}", "{{range fig speed}}: there is no such thing ('speed')"),
+        ("x {{points fig two}}", "{{points fig two}}: there is no such thing ('two')"),
     ],
 )
 def test_bad_texts(place: Path, directive: str, error: str) -> None:
@@ -296,7 +299,9 @@ def test_what_texts_may_ask(place: Path, tmp_path: Path) -> None:
         "gain why base 1472 soak one 18": "(not run)", "setting soak one 18 overhead": "(not run)",
         "worst": "93.2 %", "worst 1472": "0.4 %", "worst 18": "93.2 %", "mean": "46.8 %", "mean one": "46.8 %", "mean 1472": "0.4 %",
         "ratio fig one 18": "1:1 (as good within the error: 1:2)", "verdict soak one": "(not run)", "uncertainty": "(not run)",
-        "settled convergence one 1472": "(not run)",
+        "settled convergence one 1472": "(not run)", "points fig": "2", "points fig one 18": "1", "points soak one": "0",
+        "range fig percent": "6.7 % to 123.0 %", "range fig percent 18": "6.7 % to 6.7 %", "range soak percent": "(not run)",
+        "fit fig rate percent one": "1.0000", "fit fig rate percent 18": "(not run)", "fit soak rate percent": "(not run)",
     }  # fmt: skip
     assert {text: directives.fill(text, False) for text in said} == said
     for text, missing in {"drips": "drips", "worst 99": "99", "verdict soak two": "two", "setting fig one 18 x": "x", "percent fig one": "payload"}.items():
