@@ -3,8 +3,8 @@
  * At the end of a cycle come first what the requester did, then the bus's response, then its snoop: a line that arrives
  * serves the request that waited for it before another agent can take it away. */
 #include "cache/cache_controller.h"
+#include "cache/line_access.h"
 #include "cache/mesi.h"
-#include "memory/memory_state.h"
 
 #define MESI_LINE    ((uint32_t)param(line))
 #define MESI_NOWHERE ((uint32_t)param(ways)) /* no way */
@@ -86,15 +86,6 @@ handler(probe) {
   set(replied, hit || (accepted && param(post_writes) && data(in_request).op == mem_op_write));
 }
 
-/* What a request reads of a line that is here. */
-static void read_line(const self_t *self, const typeof_port(in_request) * request, uint32_t place, void *value,
-                      size_t wide) {
-  memset(value, 0, wide);
-  memory_to_number(value, load_span(lines, place + request->address % MESI_LINE, request->size), request->size,
-                   param(big_endian));
-  if (request->sign && request->op != mem_op_take_run) extend_sign(value, request->size, (unsigned)wide);
-}
-
 /* The reply to a request whose line is here, before it is carried out. */
 static typeof_port(in_reply) reply_to(const self_t *self, const typeof_port(in_request) * request, bool stores) {
   typeof_port(in_reply) reply = {.tag = request->tag};
@@ -104,13 +95,10 @@ static typeof_port(in_reply) reply_to(const self_t *self, const typeof_port(in_r
     return reply;
   }
   const uint32_t number = request->address / MESI_LINE, set = set_of(number);
-  read_line(self, request, place_of(set, find(self, number)), &reply.data, sizeof reply.data);
-  if (request->op == mem_op_take_run) {
-    const uint64_t run = memory_run_of_ones(low_number(&reply.data, request->size),
-                                            low_number(&request->data, sizeof request->data), request->size);
-    memset(&reply.data, 0, sizeof reply.data);
-    memcpy(&reply.data, &run, sizeof reply.data < 8 ? sizeof reply.data : 8);
-  }
+  line_read(&reply.data, sizeof reply.data,
+            load_span(lines, place_of(set, find(self, number)) + request->address % MESI_LINE, request->size),
+            request->op, request->size, request->sign, low_number(&request->data, sizeof request->data),
+            param(big_endian));
   return reply;
 }
 
@@ -142,17 +130,14 @@ static typeof_port(in_reply) perform(self_t *self, const typeof_port(in_request)
     event(performed, request->op, request->address, request->size, low_number(&reply.data, sizeof reply.data));
     return reply;
   }
-  uint64_t value = low_number(&request->data, sizeof request->data);
   set_state(self, set, way, line_state_modified);
   if (memory_is_atomic(request->op)) {
     if (request->size > 8) sim_error("an atomic operation on %d bytes: at most 8", (int)request->size);
-    const uint64_t before = load_number(load_span(lines, at, request->size), request->size, param(big_endian));
-    event(performed, mem_op_read, request->address, request->size, before);
-    value = memory_modified(request->op, before, value, request->size);
-    store_number(store_span(lines, at, request->size), value, request->size, param(big_endian));
-  } else {
-    number_to_memory(store_span(lines, at, request->size), &request->data, request->size, param(big_endian));
+    event(performed, mem_op_read, request->address, request->size,
+          load_number(load_span(lines, at, request->size), request->size, param(big_endian)));
   }
+  const uint64_t value = line_write(store_span(lines, at, request->size), request->op, &request->data,
+                                    sizeof request->data, request->size, param(big_endian));
   event(performed, request->op == mem_op_store_conditional ? request->op : mem_op_write, request->address,
         request->size, value);
   if (request->op == mem_op_store_conditional) self->linked = false;
