@@ -11,3 +11,12 @@ def test_sha256(root, build_dir, build_sim, run_sim) -> None:
     assert done.value("core.writeback", "instructions") > 50_000
     refused = run_sim(simulator, "--program", build_dir / "firmware/hello/hello.elf", ok=False)
     assert "hello.elf: a big-endian program in a little-endian memory" in refused.err
+
+
+def test_chains_of_pointers(root, build_dir, build_sim, run_sim) -> None:
+    """In order, and out of order behind a cache that misses all the time."""
+    program = build_dir / "firmware/chase/chase.elf"
+    assert "0 chains lost\n" in run_sim(build_sim(root / "examples/riscv_core/riscv_core.lss"), "--program", program).out
+    done = run_sim(build_sim(root / "examples/wide_core/wide_core.lss", "-D", "caches=true"), "--program", program)
+    assert "0 chains lost\n" in done.out
+    assert done.value("dcache.controller", "misses") > 8 * 1024

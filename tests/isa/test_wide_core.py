@@ -19,16 +19,17 @@ MACHINES: dict[str, dict[str, object]] = {
     "smallest": SMALL,
     "smallest slow": SMALL | {"slow": 1},
     "narrow": {"width": 2, "entries": 8, "queue": 3, "memory_queue": 2, "registers": 36, "snapshots": 2},
-    "narrow cached": {"width": 2, "entries": 8, "queue": 3, "memory_queue": 2, "registers": 36, "snapshots": 2, "caches": "true"},
+    "narrow cached": {"width": 2, "entries": 8, "queue": 3, "memory_queue": 2, "registers": 36, "snapshots": 2, "caches": "true", "mshrs": 2, "cache_sets": 4},
     "four": {"width": 4},
     "four slow": {"width": 4, "slow": 1},
     "four cached": {"width": 4, "caches": "true"},
+    "four blocking": {"width": 4, "caches": "true", "mshrs": 0},
     "four waiting": {"width": 4, "speculate": "false", "slow": 1},
     "long units": {"width": 4, "unit_latency": 3, "slow": 1},
     "tight eight": {"width": 8, "entries": 8, "queue": 3, "memory_queue": 2, "registers": 40, "snapshots": 3, "slow": 1},
     "eight": {"width": 8},
     "eight slow": {"width": 8, "slow": 1},
-    "eight cached": {"width": 8, "entries": 64, "queue": 64, "memory_queue": 64, "caches": "true"},
+    "eight cached": {"width": 8, "entries": 64, "queue": 64, "memory_queue": 64, "caches": "true", "cache_sets": 16},
 }
 
 
