@@ -1,45 +1,10 @@
 """ooo_core: micro-benchmarks whose times follow from parameters, and what a core cannot be built with.  That it executes what it
 should is the business of tests/isa/test_wide_core.py."""
 
-import re
-import subprocess
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
-from tests.isa import riscv
+from tests.modules.core.ooo.conftest import Core
 from tests.modules.harness import Bench
-
-COLLECTOR = """
-collector retired on "core.core.list" event retire {
-  record <<< fprintf(stderr, "retired %08x %llu\\n", (unsigned)pc, (unsigned long long)cycle); >>>
-}
-"""
-
-
-@pytest.fixture(scope="module")
-def retired(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Path) -> Callable[..., list[int]]:
-    """retired(code, first, count, parameters): cycles in which so many instructions left the core, from number `first` of the code on."""
-    directory = tmp_path_factory.mktemp("cycles")
-    (directory / "machine.lss").write_text((root / "examples/wide_core/wide_core.lss").read_text() + COLLECTOR)
-    built: dict[str, Path] = {}
-
-    def run(code: str, first: int, count: int, **parameters: object) -> list[int]:
-        words = [word for name, value in parameters.items() for word in ("-D", f"{name}={value}")]
-        key = " ".join(words)
-        if key not in built:
-            built[key] = directory / f"sim{len(built)}"
-            done = subprocess.run([build_dir / "bin/lss", "build", directory / "machine.lss", *words, "-o", built[key]], capture_output=True, text=True)
-            assert done.returncode == 0, done.stderr
-        elf = riscv.assemble(code + "\nEXIT 0\n", directory / "x.elf", "device")
-        done = subprocess.run([built[key], "--program", elf, "--cycles", "20000"], capture_output=True, text=True)
-        assert done.returncode == 0 and "the program exited" in done.stderr, done.stderr
-        run.indirect = int((re.findall(r"indirect +(\d+)", done.stdout + done.stderr) or ["0"])[0])  # type: ignore[attr-defined]
-        lines = re.findall(r"^retired (\w{8}) (\d+)$", done.stderr, re.MULTILINE)
-        return [int(cycle) for _, cycle in lines[first : first + count]]
-
-    return run
 
 
 def steps(cycles: list[int]) -> set[int]:
@@ -48,12 +13,12 @@ def steps(cycles: list[int]) -> set[int]:
 
 @pytest.mark.parametrize("latency", [1, 2, 4])
 @pytest.mark.parametrize("width", [1, 4])
-def test_a_chain_costs_the_latency_of_its_units(width: int, latency: int, retired) -> None:
+def test_a_chain_costs_the_latency_of_its_units(width: int, latency: int, retired: Core) -> None:
     assert steps(retired("addi a0, a0, 1\n" * 80, 0, 80, width=width, unit_latency=latency)) == {latency}
 
 
 @pytest.mark.parametrize(("width", "units"), [(1, 1), (2, 1), (2, 2), (4, 2), (4, 4), (8, 4), (8, 8)])
-def test_independent_instructions_are_limited_by_width_and_units(width: int, units: int, retired) -> None:
+def test_independent_instructions_are_limited_by_width_and_units(width: int, units: int, retired: Core) -> None:
     code = "".join(f"addi x{5 + i % 20}, zero, {i}\n" for i in range(160))
     cycles = retired(code, 32, 96, width=width, units=units, entries=64, queue=64, registers=128)
     rate = min(width, units)
@@ -61,7 +26,7 @@ def test_independent_instructions_are_limited_by_width_and_units(width: int, uni
 
 
 @pytest.mark.parametrize("queue", [1, 2, 3, 4])
-def test_a_queue_of_q_entries_sustains_a_quarter_of_q(queue: int, retired) -> None:
+def test_a_queue_of_q_entries_sustains_a_quarter_of_q(queue: int, retired: Core) -> None:
     """Its room is known where instructions are sent four cycles after one left."""
     code = "".join(f"addi x{5 + i % 20}, zero, {i}\n" for i in range(120))
     cycles = retired(code, 20, 81, width=4, units=4, entries=64, registers=128, queue=queue)
@@ -69,13 +34,13 @@ def test_a_queue_of_q_entries_sustains_a_quarter_of_q(queue: int, retired) -> No
 
 
 @pytest.mark.parametrize(("speculate", "each"), [("true", 2), ("false", 3)])
-def test_a_chain_of_loads(speculate: str, each: int, retired) -> None:
+def test_a_chain_of_loads(speculate: str, each: int, retired: Core) -> None:
     """Load to use is 2 when loads are believed to hit, and one more when not."""
     code = "la a0, cell\n" + "lw a0, 0(a0)\n" * 60 + ".data\ncell: .word cell\n.text"
     assert steps(retired(code, 2, 60, speculate=speculate)) == {each}
 
 
-def test_a_value_through_memory(retired) -> None:
+def test_a_value_through_memory(retired: Core) -> None:
     """Store and load of the same address, each needing the other: 3 cycles a pair."""
     code = "la t0, cell\n" + "sw a0, 0(t0)\nlw a0, 0(t0)\n" * 40 + ".data\ncell: .word 0\n.text"
     loads = retired(code, 2, 80)[1::2]
@@ -83,20 +48,20 @@ def test_a_value_through_memory(retired) -> None:
 
 
 @pytest.mark.parametrize("width", [1, 4, 8])
-def test_a_wrong_prediction_costs_7_cycles(width: int, retired) -> None:
+def test_a_wrong_prediction_costs_7_cycles(width: int, retired: Core) -> None:
     """From the branch to what follows it, as both are granted and so as both are committed; a branch that was never seen is taken to fall through."""
     code = "nop\n" * 16 + "".join(f"beq zero, zero, {n}f\n.word 0\n.word 0\n{n}: nop\n" for n in range(1, 9))
     cycles = retired(code, 16, 16, width=width)
     assert [b - a for a, b in zip(cycles[::2], cycles[1::2])] == [7] * 8
 
 
-def test_a_loop_is_predicted(retired) -> None:
+def test_a_loop_is_predicted(retired: Core) -> None:
     """Four instructions, one of them a branch, in a cycle and one more for nothing: fetch stops at a taken branch."""
     cycles = retired("li a0, 100\n1: addi a1, a1, 1\naddi a2, a2, 1\naddi a0, a0, -1\nbnez a0, 1b\n", 1 + 4 * 40, 4 * 40, width=4, units=4)
     assert steps(cycles[::4]) == {1}
 
 
-def test_returns_deeper_than_the_stack_miss(retired) -> None:
+def test_returns_deeper_than_the_stack_miss(retired: Core) -> None:
     """One return for each level beyond the entries of the return stack, in each round."""
 
     def missed(levels: int, rounds: int) -> int:
@@ -104,7 +69,7 @@ def test_returns_deeper_than_the_stack_miss(retired) -> None:
         for n in range(1, levels):
             code += f"f{n}: addi sp, sp, -4\nsw ra, 0(sp)\ncall f{n + 1}\nlw ra, 0(sp)\naddi sp, sp, 4\nret\n"
         retired(code + f"f{levels}: ret\nout:\n.data\n.space 4096\nstack: .word 0\n.text\n", 0, 1)
-        return retired.indirect  # type: ignore[attr-defined]
+        return retired.counted("core.core.list", "indirect")
 
     assert [missed(levels, 9) - missed(levels, 5) for levels in (8, 16, 17, 20)] == [0, 0, 4, 16]
 
