@@ -85,20 +85,22 @@ class Wide(BundleDevice):
 ALU = {"kind": "alu", "alu": "add"}
 LOAD = {"kind": "load", "alu": "add", "size": 4}
 STORE = {"kind": "store", "alu": "add", "size": 4}
+MULTIPLY = {"kind": "multiply", "product": "low"}
 BRANCH = {"kind": "branch", "flow": "conditional", "compare": "eq"}
 
 
-def micro_op(control: Mapping[str, object] = ALU, dest: int = 0, source: tuple[int, int] = (0, 0), pc: int = 0, **fields: object) -> dict[str, object]:
+def micro_op(control: Mapping[str, object] = ALU, dest: int = 0, source: tuple[int, ...] = (0, 0), pc: int = 0, **fields: object) -> dict[str, object]:
     needs = {
-        "memory": int(control["kind"] in ("load", "store")),
-        "integer": int(control["kind"] in ("alu", "branch", "jump", "indirect")),
+        "memory": int(control["kind"] in ("load", "linked", "conditional", "store")),
+        "integer": int(control["kind"] in ("alu", "branch", "jump", "indirect", "select")),
+        "product": int(control["kind"] in ("multiply", "divide")),
         "dest": int(dest != 0),
         "snapshot": int("flow" in control),
     }
     return {"pc": pc, "next": pc + 4, "control": control, "needs": needs, "source": list(source), "dest": dest, **fields}
 
 
-def renamed(age: int, control: Mapping[str, object] = ALU, dest: int = 0, source: tuple[int, int] = (0, 0), **fields: Any) -> dict[str, Any]:
+def renamed(age: int, control: Mapping[str, object] = ALU, dest: int = 0, source: tuple[int, ...] = (0, 0), **fields: Any) -> dict[str, Any]:
     own = {name: fields.pop(name) for name in ("logical", "old", "snapshot") if name in fields}
     return {"op": micro_op(control, dest, source, **fields), "age": age, **own}
 

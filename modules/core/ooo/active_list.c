@@ -4,6 +4,9 @@
 
 #define PLACE(age) place_of_age((age), param(entries))
 
+/* From a branch to what is executed when it is not taken. */
+#define BRANCH_BYTES (param(delay_slot) ? 8u : 4u)
+
 handler(show_room, i) {
   send(room, i, self->space);
 }
@@ -57,14 +60,15 @@ static inline void train(self_t *self, uint32_t place) {
   self->trained.history[n] = op->history;
   self->trained.kind[n] = operation_flow(op->control);
   self->trained.taken[n] = self->taken >> place & 1;
-  if (self->trained.taken[n]) note(history, (core_jump){.behind = op->pc + 4, .to = self->target[place]});
+  if (self->trained.taken[n]) note(history, (core_jump){.behind = op->pc + BRANCH_BYTES, .to = self->target[place]});
 }
 
 static inline void emit_retire(self_t *self, uint32_t place) {
   const renamed_op *op = &self->op[place];
   const bool stores = operation_kind(op->op.control) == operation_class_store;
+  if (param(parts) > 1 && operation_more(op->op.control)) return;
   event(retire, op->op.pc, op->op.word, self->value[place], op->logical ? op->logical : 32, self->target[place],
-        stores ? (uint8_t)operation_size(op->op.control) : 0);
+        stores ? self->size[place] : 0);
   const uint32_t number = call(marker, op->op.word);
   if (number) event(marker, number);
 }
@@ -72,7 +76,7 @@ static inline void emit_retire(self_t *self, uint32_t place) {
 /* Commits what was finished when the cycle began; how many. */
 static inline uint32_t commit(self_t *self, uint32_t store_room) {
   const uint32_t held = self->tail - self->first;
-  uint32_t n = 0, stores = 0;
+  uint32_t n = 0, stores = 0, unfinished = 0;
   self->trained.count = 0;
   for (uint32_t i = 0; i < (uint32_t)param(commit_width); i++) {
     const uint32_t place = PLACE(self->first + i);
@@ -89,6 +93,7 @@ static inline uint32_t commit(self_t *self, uint32_t store_room) {
     self->finished &= ~(UINT64_C(1) << place);
     self->gone.old[i] = self->op[place].old;
     if (operation_flow(c) != branch_kind_none) train(self, place);
+    if (param(parts) > 1) unfinished += operation_more(c);
     emit_retire(self, place);
     n++;
   }
@@ -96,7 +101,7 @@ static inline uint32_t commit(self_t *self, uint32_t store_room) {
   self->stores_sent = stores;
   if (n > 0) note(pc, self->op[PLACE(self->first + n - 1)].op.pc);
   self->first += n;
-  count(instructions, n);
+  count(instructions, n - unfinished);
   count(branches, self->trained.count);
   return n;
 }
@@ -105,14 +110,17 @@ static inline uint32_t commit(self_t *self, uint32_t store_room) {
 static inline void redirect(self_t *self, const completion *done) {
   const micro_op *op = &self->op[PLACE(done->age)].op;
   const branch_kind kind = operation_flow(op->control);
+  const bool slot = param(delay_slot) && !(operation_likely(op->control) && !done->taken);
   self->order = (squash_order){.valid = true, .snapshot = done->snapshot, .age = done->age};
   self->to = (fetch_redirect){.valid = true,
                               .push = kind == branch_kind_call,
+                              .delayed = slot,
                               .top = (uint8_t)(op->top - (kind == branch_kind_subroutine_return)),
                               .history = kind == branch_kind_conditional ? (uint32_t)op->history << 1 | done->taken
                                                                          : op->history,
-                              .pc = done->target,
-                              .link = op->pc + 4};
+                              .pc = slot ? op->pc + 4 : done->target,
+                              .target = slot ? done->target : 0,
+                              .link = op->pc + BRANCH_BYTES};
 }
 
 static inline void finish_one(self_t *self, const completion *done) {
@@ -121,7 +129,10 @@ static inline void finish_one(self_t *self, const completion *done) {
   self->finished |= bit;
   self->fault[place] = done->fault;
   self->target[place] = done->target;
-  if (param(observed)) self->value[place] = done->value;
+  if (param(observed)) {
+    self->value[place] = done->value;
+    self->size[place] = done->size;
+  }
   if (!done->branch) return;
   self->taken = (self->taken & ~bit) | (done->taken ? bit : 0);
   if (!done->redirects)

@@ -9,19 +9,42 @@ handler(show_done, i) {
 }
 
 /* Branches and jumps: the result is the return address. */
-static inline uint32_t branch(const operands *o, completion *done) {
+static inline __attribute__((always_inline)) uint32_t branch(const typeof_port(in) * o, completion *done) {
   const operation c = o->op.control;
-  const uint32_t behind = o->op.pc + 4;
+  const uint32_t behind = o->op.pc + (param(delay_slot) ? 8 : 4);
   done->branch = done->taken = true;
   done->target = o->op.immediate;
   if (operation_kind(c) == operation_class_branch) {
     done->taken = branch_compares(operation_compare(c), o->value[0], o->value[1]);
     if (!done->taken) done->target = behind;
   } else if (operation_kind(c) == operation_class_indirect) {
-    done->target = (o->value[0] + o->op.immediate) & ~1u;
+    done->target = (o->value[0] + o->value[1] + o->op.immediate) & (param(even_targets) ? ~1u : ~0u);
   }
   done->redirects = done->target != o->op.next;
+  /* Fetch went on with the delay slot, which is not executed. */
+  if (param(delay_slot)) done->redirects |= operation_likely(c) && !done->taken;
   return behind;
+}
+
+/* What chooses, multiplies or divides. */
+static __attribute__((noinline)) uint32_t compute_other(operation control, uint32_t a, uint32_t b, uint32_t c) {
+  if (operation_kind(control) == operation_class_select)
+    return branch_compares(operation_compare(control), b, 0) ? a : c;
+  return product_compute(operation_product(control), a, b, c);
+}
+
+static inline __attribute__((always_inline)) uint32_t compute_one(const self_t *self, const typeof_port(in) * o,
+                                                                  completion *done) {
+  const operation c = o->op.control;
+  if (operation_kind(c) == operation_class_alu) {
+    const uint32_t b = operation_immediate(c) ? o->op.immediate : o->value[1];
+    const uint32_t value = call(compute, operation_alu(c), o->value[0], b, o->op.immediate);
+    if (__builtin_expect(operation_trap(c) != trap_cause_none, false))
+      done->fault = operation_trapped(c, o->value[0], b, value);
+    return value;
+  }
+  if (param(sources) == 2 || operation_kind(c) <= operation_class_indirect) return branch(o, done);
+  return compute_other(c, o->value[0], o->value[1], o->value[param(sources) - 1]);
 }
 
 static inline bool dropped(const completion *done, const squash_order *squash) {
@@ -48,16 +71,13 @@ static inline void pass_pipeline(self_t *self, const squash_order *squash) {
 
 phase_end() {
   self->moved = some(in) | self->finished.valid;
-  const operation c = data(in).op.control;
   self->finished.valid = false;
   self->shown.dest = 0;
   if (some(in) && !(data(squash).valid && place_younger(item(in).age, data(squash).age))) {
-    const operands *o = &item(in);
+    const typeof_port(in) *o = &item(in);
     completion *done = &self->finished;
     *done = (completion){.valid = true, .snapshot = o->op.snapshot, .age = o->age};
-    const uint32_t b = operation_immediate(c) ? o->op.immediate : o->value[1];
-    const bool computes = operation_kind(c) == operation_class_alu;
-    done->value = computes ? call(compute, operation_alu(c), o->value[0], b) : branch(o, done);
+    done->value = compute_one(self, o, done);
     self->shown = (result){.dest = o->dest, .value = done->value};
     count(executed);
   }

@@ -5,8 +5,18 @@ init() {
   self->running = !param(start_halted);
 }
 
+/* Whether only the delay slot of a branch is to be fetched; what is there to be guessed is known. */
+static inline bool at_slot(const self_t *self) {
+  return param(delay_slot) && self->delayed;
+}
+
+static inline branch_guess behind_slot(const self_t *self) {
+  return (branch_guess){.count = 1, .history = self->history, .next = self->target};
+}
+
 handler(ask) {
-  const bool goes = self->running & !self->waiting & !data(redirect).valid & (data(room) >= (uint32_t)param(width));
+  const bool goes =
+      self->running & !self->waiting & !data(redirect).valid & (data(room) >= (uint32_t)(param(width) * param(parts)));
   const uint32_t pc = self->pc;
   const bool nothing = goes && ((pc & 3) != 0 || !call(executable, pc));
   const uint32_t address = param(aligned) ? pc & ~(uint32_t)(4 * param(width) - 1) : pc;
@@ -14,17 +24,30 @@ handler(ask) {
   const branch_query query = {.pc = pc, .history = self->history};
   set(fails, nothing);
   send_if(memory_request, goes & !nothing, request);
-  send_if(predictor_query, goes & !nothing, query);
+  send_if(predictor_query, goes & !nothing & !at_slot(self), query);
 }
 
 handler(commit_query) {
   enable(predictor_query, acked(memory_request));
 }
 
+/* The words of a number that memory replied. */
+static inline void take_words(uint32_t *words, const void *number) {
+  memcpy(words, number, 4 * param(width));
+  if (!param(big_endian)) return;
+  for (int i = 0, k = param(width) - 1; i < k; i++, k--) {
+    const uint32_t upper = words[k];
+    words[k] = words[i];
+    words[i] = upper;
+  }
+}
+
 handler(deliver) {
   typeof_port(out) group;
   group.pc = self->pc;
   group.history = self->history;
+  group.delayed = false;
+  group.target = 0;
   if (__builtin_expect(get(fails), false)) {
     group.count = 1;
     group.fault = true;
@@ -38,20 +61,24 @@ handler(deliver) {
     send_nothing(out);
     return;
   }
-  const branch_guess guess = self->waiting ? self->guess : data(predictor_guess);
+  const branch_guess guess = self->waiting ? self->guess : at_slot(self) ? behind_slot(self) : data(predictor_guess);
   if (param(aligned)) {
     uint32_t words[2 * param(width)];
     const uint32_t first = self->pc >> 2 & (uint32_t)(param(width) - 1);
-    memcpy(words, &data(memory_reply).data, 4 * param(width));
+    take_words(words, &data(memory_reply).data);
     for (int i = 0; i < param(width); i++) words[param(width) + i] = 0;
     for (int i = 0; i < param(width); i++) group.word[i] = words[first + (uint32_t)i];
   } else {
-    memcpy(group.word, &data(memory_reply).data, 4 * param(width));
+    take_words(group.word, &data(memory_reply).data);
   }
   group.fault = data(memory_reply).error;
   group.count = group.fault ? 1 : guess.count;
   group.top = guess.top;
   group.next = group.fault ? self->pc + 4 : guess.next;
+  if (param(delay_slot)) {
+    group.delayed = !group.fault && guess.delayed;
+    group.target = guess.target;
+  }
   send(out, group);
 }
 
@@ -68,16 +95,24 @@ phase_end() {
   self->moved = redirected | some(control) | transferred(memory_request) | some(memory_reply) | transferred(out);
   if (transferred(memory_request)) {
     self->waiting = self->started = true;
-    self->guess = data(predictor_guess);
+    self->guess = at_slot(self) ? behind_slot(self) : data(predictor_guess);
   }
   if (some(memory_reply)) self->waiting = self->stale = false;
   if (__builtin_expect(redirected, false)) {
     self->pc = data(redirect).pc;
     self->history = data(redirect).history;
+    if (param(delay_slot)) {
+      self->delayed = data(redirect).delayed;
+      self->target = data(redirect).target;
+    }
     self->stale = self->waiting;
   } else if (transferred(out)) {
     self->pc = data(out).next;
     self->history = data(out).fault ? self->history : self->guess.history;
+    if (param(delay_slot)) {
+      self->delayed = data(out).delayed;
+      self->target = data(out).target;
+    }
     count(groups);
     count(words, data(out).count);
   }

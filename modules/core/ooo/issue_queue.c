@@ -17,15 +17,25 @@ static __attribute__((noinline)) uint64_t reading(const self_t *self, const regi
   return places;
 }
 
+/* The places whose sources are not all there. */
+static inline uint64_t missing(const self_t *self) {
+  uint64_t places = 0;
+  for (int k = 0; k < param(sources); k++) places |= self->lacks[k];
+  return places;
+}
+
 handler(select) {
-  uint64_t ready = self->held & ~self->lacks[0] & ~self->lacks[1], granted = 0, spoiled[2] = {0, 0};
+  uint64_t ready = self->held & ~missing(self), granted = 0, spoiled[param(sources)] = {0};
   register_set promised = {{0, 0}};
   if (__builtin_expect(register_any(&data(cancelled)), false)) {
-    for (int k = 0; k < 2; k++) spoiled[k] = reading(self, &data(cancelled), k);
-    ready &= ~spoiled[0] & ~spoiled[1];
+    for (int k = 0; k < param(sources); k++) {
+      spoiled[k] = reading(self, &data(cancelled), k);
+      ready &= ~spoiled[k];
+    }
   }
   if (__builtin_expect(data(squash).valid, false))
     ready &= places_from(data(head), data(squash).age + 1 - data(head), param(list));
+  if (param(interval) > 1 && self->resting > 0) ready = 0;
   uint32_t n = 0;
   for (int unit = 0; unit < width(issue); unit++) {
     if (!ready) {
@@ -43,7 +53,7 @@ handler(select) {
   set(chosen, granted);
   set(grants, n);
   set(promise, promised);
-  for (int k = 0; k < 2; k++) set(spoiled, k, spoiled[k]);
+  for (int k = 0; k < param(sources); k++) set(spoiled, k, spoiled[k]);
 }
 
 /* What was granted latency - 1 cycles ago, and not in vain. */
@@ -56,21 +66,26 @@ handler(wake, i) {
   send(wakes, i, set);
 }
 
-static __attribute__((noinline)) void take_back(self_t *self, const register_set *set, const uint64_t spoiled[2]) {
-  const uint32_t again = (uint32_t)__builtin_popcountll(self->last & (spoiled[0] | spoiled[1]));
-  count(retaken, again);
-  self->occupied += again;
-  self->held |= self->last & (spoiled[0] | spoiled[1]);
-  for (int k = 0; k < 2; k++) {
-    self->available[k] &= ~set->of[k];
+static __attribute__((noinline)) void take_back(self_t *self, const register_set *set, const uint64_t *spoiled) {
+  uint64_t places = 0;
+  for (int k = 0; k < param(sources); k++) {
+    places |= self->last & spoiled[k];
     self->lacks[k] |= spoiled[k];
     for (uint64_t m = spoiled[k]; m; m &= m - 1) self->waiters[k][self->op[__builtin_ctzll(m)].source[k]] |= m & -m;
+  }
+  const uint32_t again = (uint32_t)__builtin_popcountll(places);
+  count(retaken, again);
+  self->occupied += again;
+  self->held |= places;
+  for (int k = 0; k < 2; k++) {
+    self->available[k] &= ~set->of[k];
     for (int d = 0; param(latency) > 1 && d < param(delays); d++) self->pending[d].of[k] &= ~set->of[k];
   }
 }
 
-static inline void delay_promise(self_t *self, register_set promised) {
+static inline void delay_promise(self_t *self, register_set promised, uint64_t places) {
   self->pending[self->turn] = promised;
+  self->pending_places[self->turn] = places;
   self->turn = self->turn + 1 < param(delays) ? self->turn + 1 : 0;
   self->promised = false;
   for (int d = 0; d < param(delays); d++) self->promised |= register_any(&self->pending[d]);
@@ -82,23 +97,34 @@ static inline void wake_waiters(self_t *self, const register_set *set) {
     for (uint64_t m = set->of[k]; m; m &= m - 1) {
       const int number = 64 * k + __builtin_ctzll(m);
       if (number >= param(registers)) break;
-      self->lacks[0] &= ~self->waiters[0][number];
-      self->lacks[1] &= ~self->waiters[1][number];
-      self->waiters[0][number] = self->waiters[1][number] = 0;
+      for (int s = 0; s < param(sources); s++) {
+        self->lacks[s] &= ~self->waiters[s][number];
+        self->waiters[s][number] = 0;
+      }
     }
+  }
+}
+
+/* What was granted and is dropped wakes nobody: its register may soon be another instruction's. */
+static inline void withdraw_promises(self_t *self, uint64_t kept) {
+  for (int d = 0; d < param(delays); d++) {
+    for (uint64_t m = self->pending_places[d] & ~kept; m; m &= m - 1) {
+      const uint32_t dest = self->op[__builtin_ctzll(m)].dest;
+      self->pending[d].of[dest >> 6] &= ~(UINT64_C(1) << (dest & 63));
+    }
+    self->pending_places[d] &= kept;
   }
 }
 
 static __attribute__((noinline)) void drop_younger(self_t *self, uint64_t kept) {
   for (uint64_t m = self->held & ~kept; m; m &= m - 1) {
     const issued *op = &self->op[__builtin_ctzll(m)];
-    self->waiters[0][op->source[0]] &= ~(m & -m);
-    self->waiters[1][op->source[1]] &= ~(m & -m);
+    for (int k = 0; k < param(sources); k++) self->waiters[k][op->source[k]] &= ~(m & -m);
   }
+  if (param(latency) > 1) withdraw_promises(self, kept);
   self->held &= kept;
   self->last &= kept;
-  self->lacks[0] &= kept;
-  self->lacks[1] &= kept;
+  for (int k = 0; k < param(sources); k++) self->lacks[k] &= kept;
   self->leaving = (uint32_t)__builtin_popcountll(self->last);
   self->occupied = (uint32_t)__builtin_popcountll(self->held) + self->leaving;
 }
@@ -108,14 +134,14 @@ static inline void enter(self_t *self, const renamed_op *from) {
   const uint64_t bit = UINT64_C(1) << place;
   self->held |= bit;
   self->occupied++;
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < param(sources); k++) {
     const uint32_t source = from->op.source[k];
     if (self->available[source >> 6] >> (source & 63) & 1) continue;
     self->lacks[k] |= bit;
     self->waiters[k][source] |= bit;
   }
-  self->op[place] =
-      (issued){.age = from->age, .source = {from->op.source[0], from->op.source[1]}, .dest = from->op.dest};
+  self->op[place] = (issued){
+      .age = from->age, .source = {from->op.source[0], from->op.source[1], from->op.source[2]}, .dest = from->op.dest};
 }
 
 phase_end() {
@@ -124,7 +150,8 @@ phase_end() {
   for (int i = 0; i < width(awake); i++)
     for (int k = 0; k < 2; k++) set.of[k] |= data(awake, i).of[k];
   const bool cancels = register_any(&data(cancelled)), squashes = data(squash).valid;
-  if (came == 0 && !(get(chosen) | self->last) && !register_any(&set) && !cancels && !squashes && !self->promised) {
+  if (came == 0 && !(get(chosen) | self->last) && !register_any(&set) && !cancels && !squashes && !self->promised &&
+      (param(interval) == 1 || self->resting == 0)) {
     if (!self->moved) unchanged();
     self->moved = false;
     return;
@@ -133,13 +160,18 @@ phase_end() {
   self->occupied -= self->leaving;
   self->leaving = get(grants);
   if (__builtin_expect(cancels, false)) {
-    const uint64_t spoiled[2] = {get(spoiled, 0), get(spoiled, 1)};
+    uint64_t spoiled[param(sources)];
+    for (int k = 0; k < param(sources); k++) spoiled[k] = get(spoiled, k);
     take_back(self, &data(cancelled), spoiled);
   }
   self->held &= ~get(chosen);
   self->last = get(chosen);
   count(granted, get(grants));
-  if (param(latency) > 1) delay_promise(self, get(promise));
+  if (param(interval) > 1) {
+    if (self->resting > 0) self->resting--;
+    if (get(grants) > 0) self->resting = (uint32_t)param(interval) - 1;
+  }
+  if (param(latency) > 1) delay_promise(self, get(promise), get(chosen));
   wake_waiters(self, &set);
   if (__builtin_expect(squashes, false)) {
     drop_younger(self, places_from(data(head), data(squash).age + 1 - data(head), param(list)));

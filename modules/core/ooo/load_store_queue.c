@@ -5,6 +5,10 @@
 #define BIT(place)  (UINT64_C(1) << (place))
 #define BUFFERED(n) ((n) & (uint32_t)(param(buffer) - 1))
 
+/* The tag of what goes only as the oldest: a memory takes a load-linked and a store-conditional of one tag for a pair.
+ */
+#define OLDEST_TAG (UINT32_C(1) << 22)
+
 phase_start() {
   const uint32_t b = BUFFERED(self->buffer_head);
   const typeof_port(store_request) request = {.op = mem_op_write,
@@ -29,45 +33,93 @@ handler(show_cancel, i) {
 }
 
 /* What a load gets of an older store that has one of its bytes; none if that store does not cover it. */
-static inline load_outcome forward(const struct load_store_bytes *store, uint32_t address, operation control,
+static inline load_outcome forward(const self_t *self, const struct load_store_bytes *store, uint32_t place,
                                    uint32_t *value) {
-  if (!load_store_cover(store, address, operation_size(control))) return load_outcome_none;
-  *value = load_store_value(store, address, control);
+  const uint32_t address = self->address[place], size = self->size[place];
+  if (!load_store_cover(store, address, size)) return load_outcome_none;
+  *value = load_store_value(store, address, size, operation_sign(self->control[place]), param(big_endian));
   return load_outcome_forwarded;
+}
+
+/* What an instruction here may be is known when a machine is built, so that what it cannot be costs nothing. */
+static inline bool is_kind(operation control, operation_class kind) {
+  return param(links) && operation_kind(control) == kind;
+}
+
+static inline bool is_part(operation control) {
+  return param(word_parts) && operation_part(control) != word_part_whole;
+}
+
+static inline bool is_link(operation control) {
+  return is_kind(control, operation_class_linked) || is_kind(control, operation_class_conditional);
+}
+
+/* Whether it goes only as the oldest, when all stores are in memory. */
+static inline bool goes_last(const self_t *self, uint32_t place) {
+  return is_link(self->control[place]) || !call(cacheable, self->address[place]);
 }
 
 /* Where a load whose older stores all have addresses gets its value. */
 static inline load_outcome find_value(const self_t *self, uint32_t place, uint32_t *value) {
-  const uint32_t address = self->address[place], size = operation_size(self->control[place]);
+  const uint32_t address = self->address[place], size = self->size[place];
+  if (__builtin_expect(goes_last(self, place), false)) {
+    const bool last = self->age[place] == self->oldest && self->buffer_count == 0;
+    return last ? load_outcome_memory : load_outcome_none;
+  }
   uint64_t older = self->store_places;
   if (older) older &= places_from(self->oldest, self->age[place] - self->oldest, param(list));
   struct load_store_bytes youngest = {0};
   uint32_t best = 0;
   for (uint64_t m = older; m; m &= m - 1) {
     const int s = __builtin_ctzll(m);
-    const struct load_store_bytes store = {self->address[s], operation_size(self->control[s]), self->value[s]};
+    const struct load_store_bytes store = {self->address[s], self->size[s], self->value[s]};
     const uint32_t distance = self->age[s] - self->oldest + 1;
     if (distance < best || !load_store_overlap(&store, address, size)) continue;
     best = distance;
     youngest = store;
   }
-  if (best) return forward(&youngest, address, self->control[place], value);
+  if (best) return forward(self, &youngest, place, value);
   for (uint32_t k = self->buffer_count; k-- > 0;) {
     const uint32_t b = BUFFERED(self->buffer_head + k);
     const struct load_store_bytes store = {self->buffer_address[b], self->buffer_size[b], self->buffer_value[b]};
-    if (load_store_overlap(&store, address, size)) return forward(&store, address, self->control[place], value);
+    if (load_store_overlap(&store, address, size)) return forward(self, &store, place, value);
   }
-  if (!call(cacheable, address) && (self->age[place] != self->oldest || self->buffer_count > 0))
-    return load_outcome_none;
   return load_outcome_memory;
 }
 
+static inline uint32_t tag_of(const self_t *self, uint32_t place) {
+  return is_link(self->control[place]) ? OLDEST_TAG : place | (self->epoch & 0xffff) << 6;
+}
+
+/* The place to which a reply with this tag belongs, if it is still wanted. */
+static inline uint32_t place_of_tag(const self_t *self, uint32_t tag) {
+  return param(links) && tag == OLDEST_TAG ? PLACE(self->oldest) : tag & 63;
+}
+
+static inline typeof_port(memory_request) request_of(const self_t *self, uint32_t place) {
+  const operation c = self->control[place];
+  typeof_port(memory_request) request = {.op = mem_op_read,
+                                         .size = self->size[place],
+                                         .sign = operation_sign(c),
+                                         .address = self->address[place],
+                                         .tag = tag_of(self, place)};
+  if (is_kind(c, operation_class_linked)) request.op = mem_op_load_linked;
+  if (is_kind(c, operation_class_conditional)) {
+    request.op = mem_op_store_conditional;
+    request.data = self->value[place];
+  }
+  return request;
+}
+
+/* A store-conditional is among the stores without a known place until it was decided, and may go itself. */
 handler(search) {
   uint64_t able = self->waiting;
   const uint64_t unknown = self->store_places & ~self->known;
   if (able && unknown) {
     const uint32_t first = places_oldest(unknown, self->oldest, param(list));
-    able &= places_from(self->oldest, (first - self->oldest) & (uint32_t)(param(list) - 1), param(list));
+    const uint32_t before = (first - self->oldest) & (uint32_t)(param(list) - 1);
+    const uint32_t itself = param(links) ? self->waiting >> first & 1 : 0;
+    able &= places_from(self->oldest, before + itself, param(list));
   }
   load_outcome found = load_outcome_none;
   uint32_t place = 0, value = 0;
@@ -78,20 +130,14 @@ handler(search) {
   set(outcome, found);
   set(picked, place);
   set(covered, value);
-  const operation c = self->control[place];
-  const typeof_port(memory_request) request = {.op = mem_op_read,
-                                               .size = (uint8_t)operation_size(c),
-                                               .sign = operation_sign(c),
-                                               .address = self->address[place],
-                                               .tag = place | (self->epoch & 0xffff) << 6};
-  send_if(memory_request, found == load_outcome_memory, request);
+  send_if(memory_request, found == load_outcome_memory, request_of(self, place));
 }
 
 /* Whether a reply is to a load that is still wanted; the one that goes in this cycle has no mark of it yet. */
 static inline bool wanted(const self_t *self, uint32_t tag, uint32_t goes, bool to_memory) {
-  const uint32_t place = tag & 63;
+  const uint32_t place = place_of_tag(self, tag);
   if (self->sent >> place & 1) return self->tag[place] == tag;
-  return to_memory && place == goes && tag >> 6 == (self->epoch & 0xffff);
+  return to_memory && place == goes && tag == tag_of(self, place);
 }
 
 handler(wake) {
@@ -99,7 +145,8 @@ handler(wake) {
   if (get(outcome) == load_outcome_forwarded) register_add(&set, self->dest[get(picked)]);
   if (some(memory_reply)) {
     const uint32_t tag = data(memory_reply).tag;
-    if (wanted(self, tag, get(picked), get(outcome) == load_outcome_memory)) register_add(&set, self->dest[tag & 63]);
+    if (wanted(self, tag, get(picked), get(outcome) == load_outcome_memory))
+      register_add(&set, self->dest[place_of_tag(self, tag)]);
   }
   if (param(speculate) && some(in) && operation_kind(data(in).op.control) == operation_class_load)
     register_add(&set, data(in).dest);
@@ -120,7 +167,7 @@ static inline void commit(self_t *self, uint32_t head) {
     if (self->buffer_count++ == (uint32_t)param(buffer)) sim_error("more stores were committed than there is room for");
     self->buffer_address[b] = self->address[place];
     self->buffer_value[b] = self->value[place];
-    self->buffer_size[b] = (uint8_t)operation_size(self->control[place]);
+    self->buffer_size[b] = self->size[place];
     count(stores);
   }
   self->store_places &= ~gone;
@@ -135,8 +182,17 @@ static __attribute__((noinline)) void fail(const self_t *self) {
             (unsigned)self->buffer_address[BUFFERED(self->buffer_head)]);
 }
 
-/* A load that has its value. */
+static __attribute__((noinline)) void decide_conditional(self_t *self, uint32_t place, uint32_t stored) {
+  event(conditional, self->address[place], self->value[place], stored != 0);
+  self->store_places &= ~BIT(place);
+  self->load_places |= BIT(place);
+}
+
+/* A load that has its value, or a store-conditional that was decided. */
 static inline void complete(self_t *self, uint32_t place, uint32_t value, bool fault, int lane, int port) {
+  const operation c = self->control[place];
+  if (is_part(c)) value = load_store_merge(operation_part(c), self->size[place], self->value[place], value);
+  if (is_kind(c, operation_class_conditional) && !fault) decide_conditional(self, place, value);
   self->shown[port] = (result){.dest = self->dest[place], .value = value};
   self->finished[lane] = (completion){.valid = true,
                                       .age = self->age[place],
@@ -149,24 +205,30 @@ static inline void complete(self_t *self, uint32_t place, uint32_t value, bool f
 }
 
 /* An address that arrived, and what a store stores. */
-static inline void arrive(self_t *self, const operands *o) {
-  const uint32_t place = PLACE(o->age), address = o->value[0] + o->op.immediate;
+static inline void arrive(self_t *self, const typeof_port(in) * o) {
+  const uint32_t place = PLACE(o->age);
   const operation c = o->op.control;
   const bool stores = operation_kind(c) == operation_class_store;
-  const bool unaligned = (address & (operation_size(c) - 1)) != 0;
-  const uint32_t size = operation_size(c);
+  uint32_t address = o->value[0] + o->op.immediate, size = operation_size(c), value = o->value[1];
+  const bool unaligned = !is_part(c) && (address & (size - 1)) != 0;
+  if (is_part(c)) {
+    load_store_part(operation_part(c), param(big_endian), &address, &size);
+    if (stores && operation_part(c) == word_part_left) value >>= 8 * (4 - size);
+  }
   self->address[place] = address;
-  self->value[place] = size < 4 ? o->value[1] & (1u << 8 * size) - 1 : o->value[1];
+  self->size[place] = (uint8_t)size;
+  self->value[place] = stores && size < 4 ? value & ((1u << 8 * size) - 1) : value;
   self->control[place] = c;
   self->age[place] = o->age;
   self->dest[place] = o->dest;
-  self->known |= BIT(place);
-  if (param(speculate) && !stores) self->promised |= BIT(place);
+  if (!is_kind(c, operation_class_conditional)) self->known |= BIT(place);
+  if (param(speculate) && operation_kind(c) == operation_class_load) self->promised |= BIT(place);
   if (stores || unaligned)
     self->finished[1] = (completion){.valid = true,
                                      .age = o->age,
                                      .target = address,
                                      .value = self->value[place],
+                                     .size = (uint8_t)size,
                                      .fault = unaligned ? trap_cause_unaligned : trap_cause_none};
   else
     self->waiting |= BIT(place);
@@ -186,7 +248,7 @@ static inline void take_back(self_t *self, uint64_t kept) {
 static inline void enter(self_t *self, const renamed_op *op) {
   if (!rename_needs_memory(op->op.needs)) return;
   const uint64_t bit = place_bit(op->age, param(list));
-  if (operation_kind(op->op.control) == operation_class_load)
+  if (operation_kind(op->op.control) == operation_class_load || is_kind(op->op.control, operation_class_linked))
     self->load_places |= bit;
   else
     self->store_places |= bit;
@@ -197,7 +259,7 @@ static inline void enter(self_t *self, const renamed_op *op) {
 static inline void finish_loads(self_t *self, load_outcome outcome, uint32_t place, uint32_t covered, bool accepted,
                                 const typeof_port(memory_reply) * reply, uint64_t kept) {
   if (reply && wanted(self, reply->tag, place, outcome == load_outcome_memory)) {
-    const uint32_t replied = reply->tag & 63;
+    const uint32_t replied = place_of_tag(self, reply->tag);
     if (kept >> replied & 1) complete(self, replied, (uint32_t)reply->data, reply->error, 0, 0);
     if (outcome == load_outcome_memory && replied == place) accepted = false;
   }
@@ -208,7 +270,7 @@ static inline void finish_loads(self_t *self, load_outcome outcome, uint32_t pla
   if (outcome == load_outcome_memory && accepted) {
     self->waiting &= ~BIT(place);
     self->sent |= BIT(place);
-    self->tag[place] = place | (self->epoch & 0xffff) << 6;
+    self->tag[place] = tag_of(self, place);
   }
 }
 

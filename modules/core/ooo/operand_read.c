@@ -4,14 +4,18 @@
 
 phase_start() {
   for (int i = 0; i < width(in); i++) {
-    const register_numbers numbers = {{self->held[i].source[0], self->held[i].source[1]}};
+    const issued *op = &self->held[i];
+    typeof_port(registers_numbers) numbers;
+    for (int k = 0; k < param(sources); k++) numbers.of[k] = op->source[k];
     send_if(registers_numbers, i, self->full >> i & 1, numbers);
     send_if(list_age, i, self->full >> i & 1, self->held[i].age);
   }
 }
 
 static inline bool spoiled(const issued *op, const register_set *set) {
-  return register_in(set, op->source[0]) | register_in(set, op->source[1]);
+  bool any = false;
+  for (int k = 0; k < param(sources); k++) any |= register_in(set, op->source[k]);
+  return any;
 }
 
 static __attribute__((noinline)) register_set all_cancelled(const self_t *self, int lanes, register_set set) {
@@ -34,8 +38,8 @@ handler(pass, i) {
     send_nothing(out, i);
     return;
   }
-  operands o = {.op = data(list_value, i), .age = op->age, .dest = op->dest};
-  for (int k = 0; k < 2; k++) {
+  typeof_port(out) o = {.op = data(list_value, i), .age = op->age, .dest = op->dest};
+  for (int k = 0; k < param(sources); k++) {
     uint32_t value = data(registers_values, i).of[k];
     const uint32_t number = op->source[k];
     for (int u = 0; u < width(results); u++)

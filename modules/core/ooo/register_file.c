@@ -1,12 +1,13 @@
 /* register_file.c: the values of physical registers; see register_file.lss. */
 
 handler(read, i) {
-  const register_numbers *from = &data(port_numbers, i);
+  const typeof_port(port_numbers) *from = &data(port_numbers, i);
   if (!some(port_numbers, i)) {
     send_nothing(port_values, i);
     return;
   }
-  const register_values values = {{self->value[from->of[0]], self->value[from->of[1]]}};
+  typeof_port(port_values) values;
+  for (int k = 0; k < param(sources); k++) values.of[k] = self->value[from->of[k]];
   send(port_values, i, values);
 }
 

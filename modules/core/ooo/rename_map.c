@@ -3,6 +3,8 @@
 
 #define RING(n)     ((n) & (uint32_t)(param(ring) - 1))
 #define BUFFERED(n) ((n) & (uint32_t)(param(depth) - 1))
+#define NEGATIVE    0x20820820u /* the uppermost bits of the fields of rename_needs */
+#define QUEUES      0x3ffffu    /* the fields that are room in queues */
 #define ALL         (param(snapshots) == 64 ? ~UINT64_C(0) : (UINT64_C(1) << param(snapshots) % 64) - 1)
 
 init() {
@@ -19,17 +21,17 @@ static inline uint32_t least(uint32_t a, uint32_t b) {
   return a < b ? a : b;
 }
 
-/* As many of something as a byte of rename_needs can count down from. */
+/* As many of something as a field of rename_needs can count down from, which is more than what two groups need. */
 static inline uint32_t countable(uint32_t n) {
-  return least(n, 127);
+  return least(n, 31);
 }
 
-/* How many of the oldest n find room for everything that they need: no byte of what is left becomes negative. */
+/* How many of the oldest n find room for everything that they need: no field of what is left becomes negative. */
 static inline uint32_t fitting(const typeof_port(in) * ring, uint32_t n, uint32_t left) {
   for (uint32_t i = 0; i < (uint32_t)param(width); i++) {
     if (i >= n) break;
     left -= ring->op[BUFFERED(ring->head + i)].needs;
-    if (left & 0x80808080u) return i;
+    if (left & NEGATIVE) return i;
   }
   return n;
 }
@@ -40,11 +42,12 @@ handler(count) {
     send(take, 0);
     return;
   }
-  uint32_t integer = ~0u, memory = ~0u;
+  uint32_t integer = ~0u, memory = ~0u, product = ~0u;
   for (int i = 0; i < width(integer_room); i++) integer = least(integer, data(integer_room, i));
   for (int i = 0; i < width(memory_room); i++) memory = least(memory, data(memory_room, i));
-  const uint32_t queues = countable(memory) | countable(integer) << 8;
-  const uint32_t own = countable(self->free_tail - self->free_head) << 16 | countable(self->free_snapshots) << 24;
+  for (int i = 0; i < width(product_room); i++) product = least(product, data(product_room, i));
+  const uint32_t queues = countable(memory) | countable(integer) << 6 | countable(product) << 12;
+  const uint32_t own = countable(self->free_tail - self->free_head) << 18 | countable(self->free_snapshots) << 24;
   send(take, fitting(&data(in), n, (queues - self->latched_needs) | own));
 }
 
@@ -78,8 +81,7 @@ static inline void take_snapshot(self_t *self, renamed_op *op) {
 
 static inline void rename_one(self_t *self, renamed_op *to, const micro_op *from) {
   to->op = *from;
-  to->op.source[0] = self->map[from->source[0]];
-  to->op.source[1] = self->map[from->source[1]];
+  for (int k = 0; k < param(sources); k++) to->op.source[k] = self->map[from->source[k]];
   to->logical = from->dest;
   to->old = 0;
   if (from->dest) {
@@ -119,7 +121,7 @@ phase_end() {
     if (i >= n) break;
     const micro_op *from = &data(in).op[BUFFERED(data(in).head + i)];
     rename_one(self, &self->latched.op[i], from);
-    self->latched_needs += from->needs & 0xffff;
+    self->latched_needs += from->needs & QUEUES;
   }
   self->latched.count = (uint8_t)n;
   count(renamed, n);

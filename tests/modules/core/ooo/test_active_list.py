@@ -52,10 +52,32 @@ def test_stores_wait_for_room(bench: Bench) -> None:
     device = listed(bench)
     stores = group(*((age, STORE) for age in range(3)), logical=0)
     seen = device.play({
-        "in": {0: stores}, "done[0]": {1: done(0, target=64, value=7), 2: done(2)}, "done[1]": {1: done(1)}, "store_room": {2: 1, 3: 1, 4: 1, 5: 1, 6: 0, 7: 1},
+        "in": {0: stores}, "done[0]": {1: done(0, target=64, value=7, size=4), 2: done(2)}, "done[1]": {1: done(1)}, "store_room": {2: 1, 3: 1, 4: 1, 5: 1, 6: 0, 7: 1},
     }, 9)  # fmt: skip
     assert seen["head"] == [0, 0, 0, 1, 1, 2, 2, 2, 3]
     assert happened(device.ran, "retire")[0] == (2, 0, 100, 7, 32, 64, 4)
+
+
+def test_a_branch_with_a_delay_slot(bench: Bench) -> None:
+    """Fetch goes on with the slot, and then elsewhere; behind a branch that annuls it when it is not taken, elsewhere at once."""
+    device = listed(bench, "delay_slot = true;")
+    ops = group((0, BRANCH), (1, BRANCH | {"likely": 1}), (2, BRANCH | {"likely": 1, "flow": "call"}), history=5, top=9)
+    wrong = {"branch": 1, "redirects": 1}
+    seen = device.play({
+        "in": {0: ops}, "done[0]": {1: done(2, taken=1, target=0x300, **wrong), 3: done(1, target=0xC, **wrong), 5: done(0, taken=1, target=0x100, **wrong)},
+    }, 8)  # fmt: skip
+    names = ("pc", "delayed", "target", "push", "link")
+    found = [tuple(one[name] for name in names) for one in seen["redirect"] if one["valid"]]
+    assert found == [(12, 1, 0x300, 1, 16), (0xC, 0, 0, 0, 12), (4, 1, 0x100, 0, 8)]
+
+
+def test_an_instruction_of_several_operations(bench: Bench) -> None:
+    """The last of them is told and counted; they may leave in different cycles."""
+    device = listed(bench, "parts = 3;")
+    ops = group((0, ALU | {"more": 1}), (1, ALU | {"more": 1}), (2, ALU), (3, ALU))
+    seen = device.play({"in": {0: ops}, "done[0]": {1: done(0), 2: done(1), 3: done(2, value=77), 4: done(3)}}, 7)
+    assert seen["head"] == [0, 0, 0, 1, 2, 3, 4] and device.stat("instructions") == 2
+    assert [(pc, value) for _, pc, _, value, *_ in happened(device.ran, "retire")] == [(8, 77), (12, 0)]
 
 
 def test_the_oldest_wrong_branch_wins(bench: Bench) -> None:

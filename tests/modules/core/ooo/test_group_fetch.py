@@ -73,6 +73,35 @@ def test_aligned_groups(bench: Bench) -> None:
     assert (seen["out"][0]["pc"], seen["out"][0]["word"][:2]) == (0x108, [12, 13])
 
 
+@pytest.mark.parametrize("late", [0, 2])
+def test_delay_slots(late: int, bench: Bench) -> None:
+    """Alone, without asking the predictor, before where their branches go: predicted, or as a redirect says."""
+    device = Wide(bench, "group_fetch", PORTS, "reset_pc = 256; delay_slot = true;")
+    first, second, third = 0, 1 + late, 2 + 2 * late
+    seen = device.play({
+        "room": always(8, 14), "memory_reply": {cycle + late: reply(10 * n) for n, cycle in enumerate((first, second, third, 9, 10))},
+        "predictor_guess": {first: guess(0x110, history=3) | {"delayed": 1, "target": 0x400}, second: guess(0x999, 2), third: guess(0x408, 2), 9: guess(0x999)},
+        "redirect": {8: {"valid": 1, "pc": 0x700, "delayed": 1, "target": 0x800, "history": 5}},
+    }, 14)  # fmt: skip
+    groups = [(one["pc"], one["count"], one["next"], one["delayed"], one["target"], one["history"]) for one in seen["out"] if one]
+    assert groups[:4] == [(0x100, 4, 0x110, 1, 0x400, 0), (0x110, 1, 0x400, 0, 0, 3), (0x400, 2, 0x408, 0, 0, 3), (0x700, 1, 0x800, 0, 0, 5)]
+    asked = [one["pc"] for one in seen["predictor_query"] if one]
+    assert 0x110 not in asked and 0x700 not in asked and asked[:2] == [0x100, 0x400]
+
+
+@pytest.mark.parametrize("aligned", [False, True])
+def test_words_of_the_other_byte_order(aligned: bool, bench: Bench) -> None:
+    device = Wide(bench, "group_fetch", PORTS, f"reset_pc = 264; big_endian = true; aligned = {str(aligned).lower()};")
+    seen = device.play({"room": always(8, 1), "memory_reply": {0: reply(10)}, "predictor_guess": {0: guess(0x110, 2)}}, 1)
+    assert seen["out"][0]["word"][:2] == ([11, 10] if aligned else [13, 12])
+
+
+def test_room_for_what_words_become(bench: Bench) -> None:
+    device = Wide(bench, "group_fetch", PORTS, "parts = 3;")
+    seen = device.play({"room": {0: 11, 1: 12}, "memory_reply": {1: reply(10)}, "predictor_guess": always(guess(16), 2)}, 2)
+    assert [one is not None for one in seen["memory_request"]] == [False, True]
+
+
 def test_where_nothing_can_be_fetched(bench: Bench) -> None:
     """An error of memory, addresses that are not executable or not aligned: one word that is a fault, and the next place."""
     device = Wide(bench, "group_fetch", PORTS, "reset_pc = 256; executable = <<< return address < 0x1000; >>>;")

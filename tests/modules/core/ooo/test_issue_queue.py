@@ -47,6 +47,41 @@ def test_long_units_wake_later(latency: int, bench: Bench) -> None:
     assert woken == [latency, latency + 1] and seen["wakes[1]"][latency] == registers(40)
 
 
+def test_what_is_dropped_wakes_nobody(bench: Bench) -> None:
+    """Its register may be another instruction's long before a slow unit would be through."""
+    device = Wide(bench, "issue_queue", PORTS, f"latency = 5; {TAKES}")
+    group = renamed_group(renamed(0, dest=40), renamed(1, dest=41))
+    seen = device.play({"in": {0: group}, "squash": {3: {"valid": 1, "age": 0}}}, 9)
+    assert granted(seen) == {0: (1, 0), 1: (1, 1)}
+    assert [cycle for cycle, one in enumerate(seen["wakes[0]"]) if one == registers(40)] == [5]
+    assert all(one in (registers(), registers(40)) for one in seen["wakes[0]"])
+
+
+@pytest.mark.parametrize("interval", [1, 2, 5])
+def test_a_unit_that_is_busy_for_some_cycles(interval: int, bench: Bench) -> None:
+    ports = PORTS | {"issue": ("out", 1, "issued")}
+    device = Wide(bench, "issue_queue", ports, f"latency = 5; interval = {interval}; {TAKES}")
+    group = renamed_group(*(renamed(age, dest=40 + age) for age in range(3)))
+    seen = device.play({"in": {0: group}}, 14)
+    assert [cycle for cycle, one in enumerate(seen["issue"]) if one] == [1, 1 + interval, 1 + 2 * interval]
+
+
+def test_units_that_are_busy_have_a_queue_each(bench: Bench) -> None:
+    text = f"import wide_types;\ninstance dut : issue_queue {{ interval = 2; {TAKES} }};\n"
+    text += "".join(f"instance s{p} : source; s{p}.out -> dut.{p};\n" for p in ("in", "awake", "cancelled", "squash", "head"))
+    text += "".join(f"instance k{n} : sink; dut.{p} -> k{n}.in;\n" for n, p in enumerate(("issue", "issue", "room", "wakes")))
+    assert "units that are busy for 2 cycles have a queue each" in bench.refuse(text)
+
+
+def test_three_sources(bench: Bench) -> None:
+    """Each is waited for, and each may be promised in vain."""
+    device = Wide(bench, "issue_queue", PORTS, f"sources = 3; {TAKES}")
+    group = renamed_group(renamed(0, LOAD, dest=40), renamed(1, dest=41, source=(1, 2, 40)), renamed(2, dest=42, source=(1, 41, 40)))
+    seen = device.play({"in": {0: group}, "awake[0]": {2: registers(40), 3: registers(41), 7: registers(40), 8: registers(41)}, "cancelled": {4: registers(40, 41)}}, 11)
+    grants = [(cycle, one["age"], one["source"]) for cycle, one in enumerate(seen["issue[0]"]) if one]
+    assert grants == [(3, 1, [1, 2, 40]), (8, 1, [1, 2, 40]), (9, 2, [1, 41, 40])]
+
+
 def test_units_that_wake_others_themselves(bench: Bench) -> None:
     device = Wide(bench, "issue_queue", PORTS, f"latency = 0; {TAKES}")
     seen = device.play({"in": {0: renamed_group(renamed(0, dest=40))}}, 4)
@@ -81,17 +116,18 @@ def test_another_choice(bench: Bench) -> None:
     assert granted(device.play({"in": {0: group}}, 4)) == {3: (1, 0), 2: (1, 1), 1: (2, 0), 0: (2, 1)}
 
 
+@pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize("seed", range(3))
-def test_random_dependences(seed: int, bench: Bench) -> None:
+def test_random_dependences(seed: int, count: int, bench: Bench) -> None:
     """All are granted once, none before what it reads was woken, and of two that are ready the older first."""
-    device = Wide(bench, "issue_queue", PORTS, f"list = 16; registers = 128; entries = 16; {TAKES}")
+    device = Wide(bench, "issue_queue", PORTS, f"list = 16; registers = 128; entries = 16; sources = {count}; {TAKES}")
     r, cycles = random.Random(seed), 200
     inputs: dict[str, dict[int, object]] = {"in": {}, "head": dict.fromkeys(range(cycles), 0), "awake[0]": {}}
     woken, age, sources, came = {n: -1 for n in range(32)}, 0, {}, {}
     for cycle in range(3):
         ops = []
         for _ in range(4):
-            sources[age], came[age] = [r.choice(sorted(woken)) for _ in range(2)], cycle
+            sources[age], came[age] = [r.choice(sorted(woken)) for _ in range(count)], cycle
             ops.append(renamed(age, dest=32 + age, source=tuple(sources[age])))
             woken[32 + age] = cycles
             age += 1

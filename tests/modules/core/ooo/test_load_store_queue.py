@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.modules.harness import Bench
+from tests.modules.harness import Bench, collect, happened
 from tests.modules.wide import LOAD, STORE, Wide, registers, renamed, renamed_group
 
 PORTS = {
@@ -149,6 +149,77 @@ def test_what_is_not_cacheable_waits_until_it_is_oldest(bench: Bench) -> None:
         "head": dict.fromkeys(range(7, 15), 1), "memory_reply": {5: {"tag": 2}, 12: {"tag": 1}}, "store_reply": {10: {}},
     }, 15)  # fmt: skip
     assert [(cycle, one["address"]) for cycle, one in enumerate(seen["memory_request"]) if one] == [(5, 64), (11, 0x2004)]
+
+
+def part_of(part: str, big: bool, address: int) -> tuple[int, int]:
+    """Where the bytes begin that a load or store of a part of a word moves, and how many they are."""
+    offset = address & 3
+    return (address, 4 - offset) if (part == "left") == big else (address - offset, offset + 1)
+
+
+@pytest.mark.parametrize("big", [False, True], ids=["little", "big"])
+def test_parts_of_words(big: bool, bench: Bench) -> None:
+    """A load leaves the rest of its register; a store writes the left or the right bytes of its own."""
+    device = Wide(bench, "load_store_queue", PORTS, f"word_parts = true; big_endian = {str(big).lower()};")
+    for part in ("left", "right"):
+        for offset in range(4):
+            load, store = LOAD | {"part": part}, STORE | {"part": part}
+            first, count = part_of(part, big, 64 + offset)
+            number = int("81927364"[: 2 * count], 16)
+            seen = device.play({
+                "alloc": {0: alloc(load, store)}, "in": {2: moves(0, load, 64 + offset, 0xAABBCCDD), 3: moves(1, store, 128 + offset, 0x11223344)},
+                "memory_reply": {3: {"tag": 0, "data": number}}, "head": dict.fromkeys(range(6, 12), 2), "store_reply": {8: {}},
+            }, 10)  # fmt: skip
+            request, rest = seen["memory_request"][3], 8 * (4 - count)
+            assert (request["address"], request["size"]) == (first, count)
+            kept = 0xAABBCCDD & ((1 << rest) - 1 if part == "left" else ~((1 << 8 * count) - 1))
+            assert completed(seen)[0][2] == (number << rest | kept if part == "left" else number | kept)
+            write = next(one for one in seen["store_request"] if one)
+            stored = 0x11223344 >> rest if part == "left" else 0x11223344 & (1 << 8 * count) - 1
+            assert (write["address"], write["size"], write["data"]) == (first + 64, count, stored)
+            assert completed(seen)[1][2] == stored
+
+
+def test_overlaps_in_the_other_byte_order(bench: Bench) -> None:
+    device = Wide(bench, "load_store_queue", PORTS, "big_endian = true;")
+    for size, offset, n, sign in OVERLAPS:
+        if offset < 0 or offset + n > size:
+            continue
+        load = LOAD | {"size": n, "sign": int(sign)}
+        seen = device.play({"alloc": {0: alloc(STORE | {"size": size}, load)}, "in": {2: moves(0, STORE | {"size": size}, 64, 0x8182C3F4), 6: moves(1, load, 64 + offset)}}, 10)
+        stored = 0x8182C3F4 & (1 << 8 * size) - 1
+        assert completed(seen)[1] == (8, 2, value_read(stored >> 8 * (size - n - offset), n, sign)), f"store of {size}, load of {n} at {offset}"
+
+
+LINKED, CONDITIONAL, LINK_TAG = {"kind": "linked", "size": 4}, {"kind": "conditional", "size": 4}, 1 << 22
+
+
+def test_a_load_linked_and_a_store_conditional(bench: Bench) -> None:
+    """Each goes when it is the oldest and no store is under way; loads behind the store wait until it was decided, and then find in memory
+    what there is: nothing is forwarded."""
+    after = collect("dut", "conditional(address, data, stored)")
+    device = Wide(bench, "load_store_queue", PORTS, "links = true;", after=after)
+    operations = alloc(STORE, LINKED, CONDITIONAL, LOAD)
+    for number in (1, 2):
+        operations["op"][number]["op"]["dest"] = 40 + number
+    seen = device.play({
+        "alloc": {0: operations},
+        "in": {2: moves(0, STORE, 64, 5), 3: moves(1, LINKED, 64) | {"dest": 41}, 4: moves(2, CONDITIONAL, 64, 9) | {"dest": 42}, 5: moves(3, LOAD, 64)},
+        "head": dict.fromkeys(range(7, 15), 1) | dict.fromkeys(range(15, 30), 2), "store_reply": {10: {}},
+        "memory_reply": {13: {"tag": LINK_TAG, "data": 5}, 20: {"tag": LINK_TAG, "data": 1}, 22: {"tag": 3, "data": 9}},
+    }, 26)  # fmt: skip
+    requests = [(cycle, one["op"], one["tag"], one["data"]) for cycle, one in enumerate(seen["memory_request"]) if one]
+    assert requests == [(11, "load_linked", LINK_TAG, 0), (16, "store_conditional", LINK_TAG, 9), (21, "read", 3, 0)]
+    assert completed(seen) == {0: (3, 1, 5), 1: (14, 0, 5), 2: (21, 0, 1), 3: (23, 0, 9)}
+    assert [cycle for cycle, one in enumerate(seen["wakes"]) if one == registers(42)] == [20], "nothing is promised"
+    assert happened(device.ran, "conditional") == [(20, 64, 9, 1)]
+
+
+def test_a_store_conditional_of_no_register_is_decided_once(bench: Bench) -> None:
+    """Memory replies in the cycle of the request, and what it refuses is offered on."""
+    device = Wide(bench, "load_store_queue", PORTS, "links = true;")
+    seen = device.play({"alloc": {0: alloc(CONDITIONAL)}, "in": {2: moves(0, CONDITIONAL, 64, 9)}, "memory_reply": {3: {"tag": LINK_TAG, "data": 0}}}, 8)
+    assert [cycle for cycle, one in enumerate(seen["memory_request"]) if one] == [3] and completed(seen) == {0: (4, 0, 0)}
 
 
 @pytest.mark.parametrize(("body", "lanes", "message"), [

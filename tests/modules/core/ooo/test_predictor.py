@@ -15,9 +15,11 @@ PORTS = {
 KINDS = ["none", "conditional", "jump", "call", "subroutine_return"]
 
 
+@pytest.mark.parametrize("slot", [False, True])
 @pytest.mark.parametrize("aligned", [False, True])
-def test_groups_of_all_kinds(aligned: bool, bench: Bench) -> None:
-    device = Wide(bench, "predictor", PORTS, f"aligned = {str(aligned).lower()};")
+def test_groups_of_all_kinds(aligned: bool, slot: bool, bench: Bench) -> None:
+    """A delay slot belongs to the group, or follows it, and then it is known where fetch goes behind that."""
+    device = Wide(bench, "predictor", PORTS, f"aligned = {str(aligned).lower()}; delay_slot = {str(slot).lower()};")
     r = random.Random(3)
     inputs: dict[str, dict[int, object]] = {"port_query": {}, "targets_known": {}, "directions_taken": {}, "stack": {}}
     expected = []
@@ -37,8 +39,13 @@ def test_groups_of_all_kinds(aligned: bool, bench: Bench) -> None:
         following = pc + 4 * words if not ends else 0x5000 + cycle if kind == "subroutine_return" else targets[last]
         if "conditional" in kinds[: last + 1]:
             history = history << 1 | (kind == "conditional")
-        move = {"push": int(kind == "call"), "pop": int(kind == "subroutine_return"), "link": pc + 4 * last + 4 if ends else 0}
-        expected.append(({"count": last + 1, "top": top, "history": history, "next": following}, move))
+        move = {"push": int(kind == "call"), "pop": int(kind == "subroutine_return"), "link": pc + 4 * last + (8 if slot else 4) if ends else 0}
+        guess = {"count": last + 1, "top": top, "history": history, "delayed": 0, "next": following, "target": 0}
+        if slot and ends and last + 1 < words:
+            guess["count"] += 1
+        elif slot and ends:
+            guess |= {"delayed": 1, "next": pc + 4 * words, "target": following}
+        expected.append((guess, move))
     seen = device.play(inputs, 300)
     assert list(zip(seen["port_guess"], seen["move"], strict=True)) == expected
 

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from tests.modules.harness import Bench
-from tests.modules.wide import ALU, BRANCH, LOAD, Wide, micro_op
+from tests.modules.wide import ALU, BRANCH, LOAD, MULTIPLY, Wide, micro_op
 
 PORTS = {
     "in": ("in", 1, "op_ring(16)"), "take": ("out", 1, "uint32"), "out": ("out", 1, "renamed_group(4)"), "list_room": ("in", 1, "uint32"),
@@ -31,10 +31,10 @@ def test_dependences_within_a_group(bench: Bench) -> None:
     assert seen["take"] == [4, 1, 0]
     ops = seen["out"][1]["op"]
     assert [(op["op"]["source"], op["op"]["dest"], op["logical"], op["old"], op["age"]) for op in ops] == [
-        ([1, 2], 32, 5, 5, 0), ([32, 0], 33, 5, 32, 1), ([33, 33], 34, 6, 6, 2), ([34, 7], 0, 0, 0, 3),
+        ([1, 2, 0], 32, 5, 5, 0), ([32, 0, 0], 33, 5, 32, 1), ([33, 33, 0], 34, 6, 6, 2), ([34, 7, 0], 0, 0, 0, 3),
     ]  # fmt: skip
     assert seen["out"][1]["dest"]["of"] == [0b111 << 32, 0]
-    assert (seen["out"][2]["count"], seen["out"][2]["op"][0]["op"]["source"]) == (1, [33, 34])
+    assert (seen["out"][2]["count"], seen["out"][2]["op"][0]["op"]["source"]) == (1, [33, 34, 0])
     assert device.stat("renamed") == 5
 
 
@@ -61,6 +61,14 @@ def test_registers_and_snapshots_run_out(bench: Bench) -> None:
     retired[5] = {"resolved": 1}
     seen = device.play({"in": {4: branches, 5: branches, 6: branches}, "retired": retired} | rooms(7), 7)
     assert seen["take"][4:] == [1, 0, 1]
+
+
+def test_room_for_multiplications(bench: Bench) -> None:
+    """Of all queues for them, less what was renamed last, of which they do not know yet; others do not wait for it."""
+    device = Wide(bench, "rename_map", PORTS | {"product_room": ("in", 2, "uint32")}, "registers = 64;")
+    group = ring(micro_op(dest=1), micro_op(MULTIPLY, dest=2), micro_op(MULTIPLY, dest=3), micro_op(dest=4))
+    product = {"product_room[0]": dict(enumerate((4, 3, 9, 0))), "product_room[1]": dict(enumerate((9, 9, 1, 9)))}
+    assert device.play({"in": dict.fromkeys(range(4), group)} | product | rooms(4), 4)["take"] == [4, 2, 1, 1]
 
 
 class Model:
@@ -101,16 +109,16 @@ class Model:
         return snapshot
 
 
-@pytest.mark.parametrize(("registers", "snapshots"), [(33, 1), (40, 3), (128, 8)])
-def test_random_instructions(registers: int, snapshots: int, bench: Bench) -> None:
+@pytest.mark.parametrize(("registers", "snapshots", "sources"), [(33, 1, 2), (40, 3, 3), (128, 8, 2), (64, 64, 3)])
+def test_random_instructions(registers: int, snapshots: int, sources: int, bench: Bench) -> None:
     """Renamed, retired in order, branches resolved or squashed in any order."""
-    device = Wide(bench, "rename_map", PORTS, f"registers = {registers}; snapshots = {snapshots};")
+    device = Wide(bench, "rename_map", PORTS, f"registers = {registers}; snapshots = {snapshots}; sources = {sources};")
     r, model, cycles = random.Random(registers), Model(registers, snapshots), 300
     inputs: dict[str, dict[int, object]] = {"in": {}, "squash": {}, "retired": {}} | rooms(cycles)
     flight: list[tuple[int, int]] = []  # age, old register
     expected: list[list] = [[]]
     for cycle in range(cycles):
-        ops = [micro_op(r.choice([ALU, ALU, LOAD, BRANCH]), r.randrange(32), (r.randrange(32), r.randrange(32))) for _ in range(r.randrange(5))]
+        ops = [micro_op(r.choice([ALU, ALU, LOAD, BRANCH]), r.randrange(32), tuple(r.randrange(32) for _ in range(sources))) for _ in range(r.randrange(5))]
         for op in ops:
             if op["needs"]["snapshot"]:  # type: ignore[index]
                 op["dest"], op["needs"]["dest"] = 0, 0  # type: ignore[index]
@@ -140,7 +148,7 @@ def test_random_instructions(registers: int, snapshots: int, bench: Bench) -> No
         flight += [(age, old) for age, _, _, old in done]
         expected.append(done)
     seen = device.play(inputs, cycles)
-    found = [[(op["age"], op["op"]["source"], op["op"]["dest"], op["old"]) for op in out["op"][: out["count"]]] for out in seen["out"]]
+    found = [[(op["age"], op["op"]["source"][:sources], op["op"]["dest"], op["old"]) for op in out["op"][: out["count"]]] for out in seen["out"]]
     assert found == expected[:cycles]
     assert device.stat("renamed") == sum(len(one) for one in expected)
 
