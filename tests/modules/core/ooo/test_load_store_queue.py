@@ -132,6 +132,14 @@ def test_replies_to_what_was_dropped(bench: Bench) -> None:
     assert completed(seen) == {1: (13, 0, 6)} and seen["room"][5:8] == [15, 15, 14]
 
 
+def test_what_comes_with_a_squash(bench: Bench) -> None:
+    """The address of what is dropped is for nobody, that of what is older counts."""
+    device = Wide(bench, "load_store_queue", PORTS)
+    for age, wanted in ((0, {0: (5, 1, 7)}), (1, {})):
+        seen = device.play({"alloc": {0: alloc(STORE, STORE)}, "in": {4: moves(age, STORE, 64, 7)}, "squash": {4: {"valid": 1, "age": 0}}}, 8)
+        assert completed(seen) == wanted and seen["room"][5] == 15
+
+
 def test_faults(bench: Bench) -> None:
     device = Wide(bench, "load_store_queue", PORTS)
     seen = device.play({
