@@ -114,6 +114,7 @@ def check(report: str, walk: Walk, entries: int) -> list[int]:
     alone = [line for line in lines if re.match(r" +[0-9a-f]{8}  ", line)]
     listed = len(alone) + sum(int(count) for line in lines for count in re.findall(r"[0-9a-f]{8} to [0-9a-f]{8}, (\d+) ", line))
     assert len(alone) == min(32, listed), "the latest 32 are shown one by one"
+    assert all(len(line.split()) == 1 for line in alone), "there is no program whose words they could be"
     if re.fullmatch(r" +\d+ times:", lines[0]):
         behind = next((i for i, line in enumerate(lines[1:], 1) if line[4] != " "), len(lines))
         lap, before = told("\n".join(["how it came here", *lines[1:behind]])), walk.executed[: -len(shown)]

@@ -6,6 +6,7 @@ where every run tries it first.
 
 import json
 import os
+import re
 import struct
 import subprocess
 from collections.abc import Callable
@@ -118,3 +119,16 @@ def test_every_flipped_bit_of_a_checkpoint_is_noticed(build_dir: Path, made: Cal
     command = [program, a_checkpoint(build_dir, tmp_path), str(FLIPS), "1"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, f"{FLIPS}\n"), done.stdout + done.stderr[-4000:]
+
+
+def test_headers_of_checkpoints_have_every_entry(build_dir: Path, made: Callable[..., Path], tmp_path: Path) -> None:
+    """Of the type that it is read as; where a machine comes from is for people only."""
+    program = made(build_dir / "sanitize", "fuzz/header_checkpoint", "SANITIZE=1")
+    done = subprocess.run([program, a_checkpoint(build_dir, tmp_path)], capture_output=True, text=True, check=True)
+    said = dict(line.split(": ", 1) for line in done.stdout.splitlines())
+    keys = [name.removeprefix("same ") for name in said if name.startswith("same ")]
+    assert len(keys) > 12 and "format" in keys and all(said[f"same {key}"] == "taken" for key in keys)
+    for key in keys:
+        wanted = "taken" if key == "sources" else f"it is damaged: its header lacks `{key}`"
+        assert [said[f"{how} {key}"] for how in ("without", "double")] == [wanted, wanted]
+    assert re.fullmatch(r"it has format \d+, and this simulator reads \d+", said["newer format"])
