@@ -63,16 +63,26 @@ enum {
 #define MIPS_VECTOR_BOOT  0xbfc00200u
 #define MIPS_VECTOR_RESET 0xbfc00000u
 
-/* Numbers for the words of a processor's state, where they come one by one. */
+/* What a program can see of a processor between two instructions, the second of which is in no delay slot, as words, in
+ * the order in which they are passed on.  Links are not part of it: a store-conditional behind fails, as after an
+ * exception. */
 enum mips_word {
   MIPS_WORD_REGISTERS = 0, /* 32 of them */
   MIPS_WORD_HI = 32,
   MIPS_WORD_LO,
-  MIPS_WORD_PC,
-  MIPS_WORD_RANDOM, /* the shift register behind Random */
-  MIPS_WORD_CP0 = 64,
-  MIPS_WORD_TLB = 128, /* four of each entry: PageMask, EntryHi, EntryLo0, EntryLo1 */
+  MIPS_WORD_PC,         /* of the next instruction */
+  MIPS_WORD_TIMER,      /* cycles until Count becomes equal to Compare, all ones: it stands still; the low half */
+  MIPS_WORD_TIMER_HIGH, /* and the high one */
+  MIPS_WORD_RANDOM,     /* the shift register behind Random */
+  MIPS_WORD_WAITING,    /* 1: behind a wait, so the next is executed once an interrupt is pending */
+  MIPS_WORD_CP0,        /* the registers, in the order of cp0.def; Count is 0 unless it stands still */
+  MIPS_WORD_TLB = MIPS_WORD_CP0 + MIPS_CP0_REGISTERS, /* four of each entry: PageMask, EntryHi, EntryLo0, EntryLo1 */
 };
+
+/* How many there are. */
+static inline uint32_t mips_words(uint32_t tlb_entries) {
+  return MIPS_WORD_TLB + 4 * tlb_entries;
+}
 
 /* The register of a number and selection, or MIPS_CP0_REGISTERS. */
 static inline enum mips_cp0 mips_cp0_find(unsigned number, unsigned select) {

@@ -83,8 +83,8 @@ struct mips_lockstep {
 
 /* Begins with whatever is completed first. */
 void mips_lockstep_init(struct mips_lockstep *l, struct mips_system_options options, uint32_t memory);
-/* The processor got another state, of which this is a word (enum mips_word); the pc comes first.  What was known of
- * memory counts no more: other processors have run. */
+/* The processor gets another state, of which this is a word (enum mips_word); all come before it executes.  What was
+ * known of memory counts no more: other processors have run. */
 void mips_lockstep_load(struct mips_lockstep *l, uint32_t word, uint32_t value);
 void mips_lockstep_access(struct mips_lockstep *l, struct mips_lockstep_access access);
 /* Others wrote so many bytes from this physical address on. */

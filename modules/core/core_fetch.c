@@ -35,9 +35,11 @@ phase_start() {
   typeof_port(memory_request)
       request = {.op = mem_op_read, .size = 4, .tag = PRECISE ? self->number : 0, .address = self->pc & ~3u};
   send_if(memory_request, requests(self), request);
-  typeof_port(status) report = {
-      .halted = self->halted && self->outstanding == 0 && self->phase == core_fetch_phase_request, .pc = self->pc};
-  send(status, report);
+  const typeof_port(status)
+      report = {.halted = self->halted && self->outstanding == 0 && self->phase == core_fetch_phase_request,
+                .slot = self->redirected,
+                .pc = self->pc};
+  for (int i = 0; i < width(status); i++) send(status, i, report);
 }
 
 handler(deliver) {
@@ -69,7 +71,7 @@ static inline void obey(self_t *self, core_control command) {
   }
   if (command.set_pc) {
     self->pc = command.pc;
-    self->redirected = false;
+    self->redirected = self->held_off = false;
     self->fresh = true;
     if (self->phase == core_fetch_phase_outstanding)
       self->phase = core_fetch_phase_unwanted;
@@ -126,13 +128,16 @@ static __attribute__((noinline)) void turn(self_t *self, bool comes, bool done) 
 }
 
 phase_end() {
-  const bool commanded = transferred(control);
+  int commanded = -1; /* the lane with a command */
+  for (int i = 0; i < width(control); i++)
+    if (__builtin_expect(transferred(control, i), false)) commanded = i;
   if (turns(self)) {
     const bool comes = (some(memory_reply) & enabled(memory_reply)) && counts(self, data(memory_reply).tag);
     turn(self, comes, transferred(done));
     if (KILLED) self->outstanding = data(restart).in_flight;
-    if (commanded) obey(self, data(control));
-    self->moved = comes | transferred(done) | commanded;
+    for (int i = 0; i < width(control); i++)
+      if (__builtin_expect(commanded == i, false)) obey(self, data(control, i));
+    self->moved = comes | transferred(done) | (commanded >= 0);
     return;
   }
   const bool waited = self->phase == core_fetch_phase_waits, replied = some(memory_reply) & enabled(memory_reply);
@@ -177,9 +182,10 @@ phase_end() {
   if (CONTROLLED && __builtin_expect(self->stepping, false) && sent) self->halted = true, self->stepping = false;
   if (width(status) > 0 || width(control) > 0) self->outstanding += leaves - transferred(done);
   if (KILLED) self->outstanding = data(restart).in_flight;
-  if (commanded) obey(self, data(control));
+  for (int i = 0; i < width(control); i++)
+    if (__builtin_expect(commanded == i, false)) obey(self, data(control, i));
   if ((width(status) > 0 && __builtin_expect(self->halted, false)) || (PRECISE && self->held_off))
-    self->moved = sent | arrives | leaves | transferred(redirect) | transferred(done) | commanded;
+    self->moved = sent | arrives | leaves | transferred(redirect) | transferred(done) | (commanded >= 0);
 }
 
 next_event() {

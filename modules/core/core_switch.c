@@ -1,4 +1,4 @@
-/* core_switch.c: a fast processor's program goes to a detailed one; see core_switch.lss. */
+/* core_switch.c: who of two processors has the program; see core_switch.lss. */
 #include "core/core_switch.h"
 
 #include "emulib/program/image.h"
@@ -67,11 +67,16 @@ init() {
   begin_counting(fast);
 }
 
+/* Whether the fast processor has the program for the first time. */
+static inline bool begins(const self_t *self) {
+  return self->phase >= core_switch_phase_fast && !self->returned;
+}
+
 /* In a restored run.  What has been switched stays so. */
 static void set_anew(self_t *self) {
+  if (!begins(self)) return;
   const bool never = set_limit(self) == CORE_SWITCH_NEVER;
-  if (never && self->phase != core_switch_phase_detailed)
-    sim_input_error("at = never: the fast processor has executed already; `end` keeps it");
+  if (never) sim_input_error("at = never: the fast processor has executed already; `end` keeps it");
   self->changed = true;
 }
 
@@ -84,8 +89,17 @@ handler(reset, program) {
 }
 
 phase_start() {
-  for (int i = 0; i < width(limit); i++) send(limit, i, self->limit);
+  if (__builtin_expect(self->phase >= core_switch_phase_fast, false))
+    send(limit, self->limit);
+  else
+    send_nothing(limit);
+  for (int i = 0; i < width(executes); i++) send(executes, i, self->phase == core_switch_phase_detailed);
+  for (int i = 0; i < width(back); i++) accept(back, i, self->phase == core_switch_phase_detailed && self->running);
+  for (int i = 0; i < width(flush); i++)
+    send_if(flush, i, self->phase == core_switch_phase_flushing && self->emptied == (uint32_t)i, true);
 }
+
+/* The words of a state, on their way to the detailed processor. */
 
 handler(pass) {
   if (__builtin_expect(self->phase == core_switch_phase_passing, false) && some(fast_save))
@@ -102,63 +116,141 @@ handler(take) {
   accept(fast_save, self->phase == core_switch_phase_passing && acked(detailed_load));
 }
 
+/* And back. */
+
+handler(pass_back) {
+  if (__builtin_expect(self->phase == core_switch_phase_returning, false) && some(detailed_save))
+    send(fast_load, data(detailed_save));
+  else
+    send_nothing(fast_load);
+}
+
+handler(commit_back) {
+  enable(fast_load, enabled(detailed_save));
+}
+
+handler(take_back) {
+  accept(detailed_save, self->phase == core_switch_phase_returning && acked(fast_load));
+}
+
 handler(command) {
   const core_control halt = {.set_halt = true, .halt = true}, go = {.set_halt = true, .halt = false};
   const bool comes = some(control);
-  if (self->phase == core_switch_phase_halting)
-    send(fast_control, halt);
-  else
-    send_if(fast_control, comes && self->phase == core_switch_phase_fast, data(control));
-  if (self->phase == core_switch_phase_starting)
+  if (__builtin_expect(self->phase == core_switch_phase_detailed, true)) {
+    send_nothing(fast_control);
+    if (__builtin_expect(comes, false))
+      send(detailed_control, data(control));
+    else
+      send_nothing(detailed_control);
+    return;
+  }
+  switch (self->phase) {
+  case core_switch_phase_stopping:
+  case core_switch_phase_stepping:
+    send_nothing(fast_control);
+    send(detailed_control, self->phase == core_switch_phase_stopping ? halt : ((core_control){.step = true}));
+    return;
+  case core_switch_phase_starting:
+    send_nothing(fast_control);
     send(detailed_control, go);
-  else
-    send_if(detailed_control, comes && self->phase == core_switch_phase_detailed, data(control));
+    return;
+  case core_switch_phase_fast: send_if(fast_control, comes, data(control)); break;
+  case core_switch_phase_halting: send(fast_control, halt); break;
+  case core_switch_phase_resuming: send(fast_control, go); break;
+  default: send_nothing(fast_control); break;
+  }
+  send_nothing(detailed_control);
 }
 
 handler(accept) {
-  accept(control, (self->phase == core_switch_phase_fast && acked(fast_control)) ||
-                      (self->phase == core_switch_phase_detailed && acked(detailed_control)));
+  if (__builtin_expect(self->phase == core_switch_phase_detailed, true))
+    accept(control, acked(detailed_control));
+  else
+    accept(control, self->phase == core_switch_phase_fast && acked(fast_control));
 }
 
+/* Commands of its own are not taken back. */
 handler(commit) {
-  const bool enabled = enabled(control);
-  enable(fast_control, enabled || self->phase == core_switch_phase_halting);
-  enable(detailed_control, enabled || self->phase == core_switch_phase_starting);
+  enable(fast_control, enabled(control) | (self->phase != core_switch_phase_fast));
+  enable(detailed_control, enabled(control) | (self->phase != core_switch_phase_detailed));
+}
+
+/* The detailed processor has the program. */
+static void arrive(self_t *self) {
+  end_counting(fast);
+  count(switches);
+  event(switched, true);
+}
+
+/* The fast one has it again. */
+static void arrive_back(self_t *self) {
+  self->returned = true;
+  begin_counting(fast);
+  count(switches);
+  event(switched, false);
+}
+
+/* The detailed processor is asked for the program; the fast one then executes so many instructions. */
+static void call_back(self_t *self, uint64_t instructions) {
+  self->limit = (core_limit){.by_instructions = instructions != UINT64_MAX, .instructions = instructions};
+  self->emptied = 0;
+  self->phase = core_switch_phase_stopping;
+}
+
+/* The phase that follows in what takes the program from one processor to the other. */
+static core_switch_phase next_phase(const self_t *self, struct core_switch_seen seen) {
+  const core_switch_phase phase = self->phase;
+  switch (phase) {
+  case core_switch_phase_stopping:
+  case core_switch_phase_stepping: return seen.obeyed ? core_switch_phase_draining : phase;
+  case core_switch_phase_draining:
+    if (!seen.halted) return phase;
+    if (seen.slot) return core_switch_phase_stepping;
+    return width(flush) > 0 ? core_switch_phase_flushing : core_switch_phase_settling;
+  case core_switch_phase_flushing: return self->emptied == (uint32_t)width(flush) ? core_switch_phase_settling : phase;
+  case core_switch_phase_settling: return seen.quiet ? core_switch_phase_returning : phase;
+  case core_switch_phase_returning: return seen.passed ? core_switch_phase_resuming : phase;
+  case core_switch_phase_resuming: return seen.obeyed ? core_switch_phase_fast : phase;
+  case core_switch_phase_fast:
+    if (!self->running) return phase;
+    if (seen.halted) return core_switch_phase_passing;
+    return within(halts, 0) ? core_switch_phase_halting : phase;
+  case core_switch_phase_halting: return seen.obeyed ? core_switch_phase_fast : phase;
+  case core_switch_phase_passing: return seen.passed ? core_switch_phase_starting : phase;
+  case core_switch_phase_starting: return seen.obeyed ? core_switch_phase_detailed : phase;
+  default: return phase;
+  }
+}
+
+static void go_on(self_t *self, struct core_switch_seen seen) {
+  const core_switch_phase before = self->phase, next = next_phase(self, seen);
+  self->phase = next;
+  if (before == core_switch_phase_halting && next != before) set_until(halts, never());
+  if (before == core_switch_phase_starting && next != before) arrive(self);
+  if (before == core_switch_phase_resuming && next != before) arrive_back(self);
 }
 
 phase_end() {
   const core_switch_phase before = self->phase;
-  switch (before) {
-  case core_switch_phase_fast:
-    if (self->running && data(fast_status).halted)
-      self->phase = core_switch_phase_passing;
-    else if (self->running && within(halts, 0))
-      self->phase = core_switch_phase_halting;
-    break;
-  case core_switch_phase_halting:
-    if (!transferred(fast_control)) break;
-    set_until(halts, never());
-    self->phase = core_switch_phase_fast;
-    break;
-  case core_switch_phase_passing:
-    if (transferred(detailed_load)) self->phase = core_switch_phase_starting;
-    break;
-  case core_switch_phase_starting:
-    if (!transferred(detailed_control)) break;
-    self->phase = core_switch_phase_detailed;
-    end_counting(fast);
-    count(switches);
-    event(switched, true);
-    break;
-  default: break;
+  bool emptied = false;
+  if (__builtin_expect(before != core_switch_phase_detailed, false)) {
+    const bool back = before < core_switch_phase_fast;
+    for (int i = 0; i < width(flush); i++) emptied |= transferred(flush, i);
+    self->emptied += emptied;
+    struct core_switch_seen seen = {.halted = data(fast_status).halted, .quiet = width(quiet) == 0 || data(quiet)};
+    if (back) seen.halted = data(detailed_status).halted, seen.slot = data(detailed_status).slot;
+    seen.obeyed = transferred(fast_control) || transferred(detailed_control); /* there is one at most */
+    seen.passed =
+        (transferred(fast_load) && data(fast_load).last) || (transferred(detailed_load) && data(detailed_load).last);
+    go_on(self, seen);
   }
-  const bool commanded = transferred(control) && data(control).set_halt;
-  if (commanded) self->running = !data(control).halt;
-  self->changed = self->phase != before;
+  if (width(back) > 0 && transferred(back)) call_back(self, data(back));
+  if (some(control) && transferred(control) && data(control).set_halt) self->running = !data(control).halt;
+  self->changed = self->phase != before || emptied;
 }
 
 statistics() {
-  counted(fast_cycles) = counted(fast) + (self->phase == core_switch_phase_detailed ? 0 : cycle());
+  counted(fast_cycles) = counted(fast) + (self->phase < core_switch_phase_fast ? 0 : cycle());
 }
 
 next_event() {

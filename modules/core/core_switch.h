@@ -64,6 +64,15 @@ static inline bool core_switch_time(const char *text, uint64_t *nanoseconds) {
   return false;
 }
 
+/* What a cycle has brought for the phases in which the program goes from one processor to the other. */
+struct core_switch_seen {
+  bool obeyed; /* a command was taken */
+  bool halted; /* the processor that is to give the program has halted, */
+  bool slot;   /* before a delay slot */
+  bool passed; /* the last word of its state was passed on */
+  bool quiet;  /* memory has all that its caches had */
+};
+
 static inline struct core_switch_point core_switch_read(const char *text) {
   struct core_switch_point point = {.kind = CORE_SWITCH_WRONG};
   if (!strcmp(text, "never")) {

@@ -7,6 +7,7 @@
 #define TIMER_PENDING ((uint32_t)MIPS_CAUSE_TI | 1u << (MIPS_CAUSE_IP_SHIFT + 7))
 #define LINES_PENDING (0x1fu << (MIPS_CAUSE_IP_SHIFT + 2))
 #define CP0(name)     self->processor.cp0[MIPS_CP0_##name]
+#define STATE_WORDS   mips_words((uint32_t)param(tlb_entries))
 
 static struct mips_system_options options_of(const self_t *self) {
   (void)self;
@@ -62,23 +63,56 @@ static inline bool sleeps(const self_t *self) {
   return self->processor.waiting && !interrupted(self);
 }
 
+static inline bool is_halted(const self_t *self) {
+  return self->phase <= fast_phase_gone;
+}
+
 phase_start() {
-  const bool halted = self->phase == fast_phase_halted;
-  send_if(uncached_request, self->phase == fast_phase_requests && within(passed, 0), self->request);
+  const bool halted = is_halted(self);
   const core_status report = {.halted = halted, .pc = self->processor.pc};
+  set(stands, halted);
   for (int i = 0; i < width(status); i++) send(status, i, report);
   for (int i = 0; i < width(load); i++) accept(load, i, halted);
-  if (__builtin_expect(halted, true)) {
-    mips_state state = self->processor;
-    state.cp0[MIPS_CP0_Cause] = (state.cp0[MIPS_CP0_Cause] & ~LINES_PENDING) | self->levels;
-    send(save, state);
+  if (__builtin_expect(self->phase == fast_phase_halted, false)) {
+    const uint32_t number = self->position;
+    send(save,
+         ((core_state_word){
+             .number = number, .value = fast_core_word(&self->processor, number), .last = number + 1 == STATE_WORDS}));
   } else {
     send_nothing(save);
   }
 }
 
+/* Requests to devices: its own, or those of another processor. */
+
+handler(ask) {
+  if (__builtin_expect(!get(stands), false))
+    send_if(uncached_request, self->phase == fast_phase_requests && within(passed, 0), self->request);
+  else if (__builtin_expect(some(others_request), false))
+    send(uncached_request, data(others_request));
+  else
+    send_nothing(uncached_request);
+}
+
+handler(accept) {
+  for (int i = 0; i < width(others_request); i++) accept(others_request, i, get(stands) & acked(uncached_request));
+}
+
 handler(commit) {
-  enable(uncached_request, acked(uncached_request));
+  enable(uncached_request, get(stands) ? enabled(others_request) : acked(uncached_request));
+}
+
+handler(pass) {
+  for (int i = 0; i < width(others_reply); i++) {
+    if (__builtin_expect(get(stands) & some(uncached_reply), false))
+      send(others_reply, i, data(uncached_reply));
+    else
+      send_nothing(others_reply, i);
+  }
+}
+
+handler(commit_reply) {
+  for (int i = 0; i < width(others_reply); i++) enable(others_reply, i, enabled(uncached_reply));
 }
 
 /* The RAM for everybody else. */
@@ -179,7 +213,7 @@ static void step(self_t *self, core_limit limit, struct mips_quantum_reply reply
 
 static void obey(self_t *self, core_control command) {
   if (command.set_pc) {
-    if (self->phase != fast_phase_halted) sim_error("the pc is set while the processor executes");
+    if (!is_halted(self)) sim_error("the pc is set while the processor executes");
     self->processor.pc = command.pc;
     self->processor.waiting = false;
     self->next_pc = command.pc + 4;
@@ -187,9 +221,9 @@ static void obey(self_t *self, core_control command) {
   }
   if (!command.set_halt) return;
   self->halting = command.halt;
-  if (self->phase != fast_phase_halted || command.halt) return;
+  if (!is_halted(self) || command.halt) return;
   self->phase = fast_phase_runs;
-  self->completed = 0;
+  self->completed = self->position = 0;
   set_until(passed, 1);
   set_until(timer, self->processor.timer > never() ? never() : self->processor.timer);
 }
@@ -201,10 +235,16 @@ static void halt(self_t *self) {
   set_until(timer, never());
 }
 
-static void take(self_t *self, const mips_state *state) {
-  self->processor = *state;
-  if (!(CP0(Cause) & MIPS_CAUSE_DC)) CP0(Count) = 0;
-  self->next_pc = state->pc + 4;
+/* A word of the state was taken. */
+static void advance(self_t *self, bool last) {
+  self->position = last ? 0 : self->position + 1;
+  if (last) self->phase = fast_phase_gone;
+}
+
+/* One came. */
+static void take(self_t *self, core_state_word word) {
+  fast_core_set_word(&self->processor, word.number, word.value);
+  self->next_pc = self->processor.pc + 4;
   self->delayed = self->linked = false;
   self->link = 0;
 }
@@ -220,37 +260,51 @@ static struct mips_quantum_reply receive(self_t *self, bool error, uint32_t valu
   return (struct mips_quantum_reply){0};
 }
 
+/* A write of somebody else. */
+static inline void write(self_t *self, const typeof_port(port_request) * request) {
+  uint32_t offset;
+  if (!locate(request->address, request->size, &offset)) return;
+  number_to_memory(store_span(bytes, offset, request->size), &request->data, request->size, param(big_endian));
+  if (self->linked) end_link(self, offset, request->size);
+}
+
 phase_end() {
+  const bool written = transferred(port_request) && data(port_request).op == mem_op_write;
+  if (__builtin_expect((self->phase == fast_phase_gone) & !(some(control) | some(load)), true)) {
+    self->changed = false;
+    if (!written) return unchanged();
+    write(self, &data(port_request));
+    return;
+  }
   uint32_t levels = 0;
   for (int i = 0; i < width(lines); i++) levels |= data(lines, i) ? (uint32_t)param(line_bits)[i] : 0;
-  if (transferred(port_request) && data(port_request).op == mem_op_write) {
-    const uint32_t size = data(port_request).size;
-    uint32_t offset;
-    if (locate(data(port_request).address, size, &offset)) {
-      number_to_memory(store_span(bytes, offset, size), &data(port_request).data, size, param(big_endian));
-      if (self->linked) end_link(self, offset, size);
-    }
-  } else if (self->phase == fast_phase_halted && !self->changed && levels == self->levels && !some(control) &&
-             !some(load)) {
+  if (written) {
+    write(self, &data(port_request));
+  } else if (is_halted(self) && !self->changed && levels == self->levels && !some(control) && !some(load) &&
+             !transferred(save)) {
     return unchanged();
   }
   const fast_phase before = self->phase;
-  self->changed = levels != self->levels || transferred(control) || transferred(load);
+  self->changed = levels != self->levels || transferred(control) || transferred(load) || transferred(save);
   self->levels = levels;
   if (within(timer, 0)) expire(self), self->changed = true;
-  if (transferred(load)) take(self, &data(load));
+  if (transferred(save)) advance(self, data(save).last);
+  if (transferred(load)) take(self, data(load));
   if (transferred(control)) obey(self, data(control));
   struct mips_quantum_reply reply = {0};
   self->offered = self->phase == fast_phase_requests && within(passed, 0);
-  if (transferred(uncached_request)) self->phase = fast_phase_outstanding;
-  if (transferred(uncached_reply)) reply = receive(self, data(uncached_reply).error, data(uncached_reply).data);
+  if (!is_halted(self)) {
+    if (transferred(uncached_request)) self->phase = fast_phase_outstanding;
+    if (transferred(uncached_reply)) reply = receive(self, data(uncached_reply).error, data(uncached_reply).data);
+    self->changed |= transferred(uncached_request) || transferred(uncached_reply);
+  }
   if (self->phase == fast_phase_runs && within(passed, 0)) {
     if (self->halting && !self->delayed && !reply.present && !self->fetched)
       halt(self);
     else if (reply.present || self->fetched || !sleeps(self))
-      step(self, data(limit), reply);
+      step(self, some(limit) ? data(limit) : (core_limit){0}, reply);
   }
-  self->changed |= self->phase != before || transferred(uncached_request) || transferred(uncached_reply);
+  self->changed |= self->phase != before;
 }
 
 next_event() {
@@ -262,5 +316,6 @@ next_event() {
 }
 
 #undef CP0
+#undef STATE_WORDS
 #undef TIMER_PENDING
 #undef LINES_PENDING

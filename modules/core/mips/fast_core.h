@@ -13,6 +13,44 @@
 _Static_assert(MIPS_CP0_REGISTERS <= sizeof((mips_state *)0)->cp0 / sizeof(uint32_t), "all registers have a place");
 _Static_assert(sizeof(struct mips_tlb_entry) == sizeof(tlb_entry), "the fields of TLB entries are the same");
 
+/* A word of the state that is a whole number there; NULL: it is another one. */
+static inline uint32_t *fast_core_field(mips_state *state, uint32_t number) {
+  if (number < MIPS_WORD_HI) return &state->r[number];
+  if (number == MIPS_WORD_HI) return &state->hi;
+  if (number == MIPS_WORD_LO) return &state->lo;
+  if (number == MIPS_WORD_PC) return &state->pc;
+  if (number < MIPS_WORD_CP0) return NULL;
+  if (number < MIPS_WORD_TLB) return &state->cp0[number - MIPS_WORD_CP0];
+  tlb_entry *entry = &state->tlb[(number - MIPS_WORD_TLB) / 4];
+  uint32_t *const parts[] = {&entry->mask, &entry->hi, &entry->lo0, &entry->lo1};
+  return parts[(number - MIPS_WORD_TLB) % 4];
+}
+
+static inline uint32_t fast_core_word(const mips_state *state, uint32_t number) {
+  const uint32_t *field = fast_core_field((mips_state *)state, number);
+  if (field) return *field;
+  switch (number) {
+  case MIPS_WORD_TIMER: return (uint32_t)state->timer;
+  case MIPS_WORD_TIMER_HIGH: return (uint32_t)(state->timer >> 32);
+  case MIPS_WORD_RANDOM: return state->random;
+  default: return state->waiting;
+  }
+}
+
+static inline void fast_core_set_word(mips_state *state, uint32_t number, uint32_t value) {
+  uint32_t *field = fast_core_field(state, number);
+  if (field) {
+    *field = value;
+    return;
+  }
+  switch (number) {
+  case MIPS_WORD_TIMER: state->timer = (state->timer & ~UINT64_C(0xffffffff)) | value; break;
+  case MIPS_WORD_TIMER_HIGH: state->timer = (uint64_t)value << 32 | (uint32_t)state->timer; break;
+  case MIPS_WORD_RANDOM: state->random = (uint16_t)value; break;
+  default: state->waiting = value != 0; break;
+  }
+}
+
 /* Increments of Count until it is Compare. */
 static inline uint64_t fast_core_counts(uint64_t timer, uint32_t divider) {
   return (timer + divider - 1) / divider;

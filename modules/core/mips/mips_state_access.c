@@ -1,64 +1,123 @@
-/* mips_state_access.c: writes a processor's state; see mips_state_access.lss. */
+/* mips_state_access.c: a processor's state, word by word; see mips_state_access.lss. */
+#include "mips/cp0.h"
 
-static inline bool is_last(const self_t *self) {
-  return self->step == (uint32_t)param(cycles) - 1;
+#define STATE_WORDS mips_words((uint32_t)param(tlb_entries))
+
+/* What belongs to system control. */
+static inline bool is_system(uint32_t number) {
+  return number >= MIPS_WORD_TIMER && number < MIPS_WORD_TLB;
 }
 
-handler(write) {
-  if (__builtin_expect(!some(load), true)) {
+/* Which of the words of a TLB entry this is. */
+static inline uint32_t part_of(uint32_t number) {
+  return (number - MIPS_WORD_TLB) % 4;
+}
+
+static inline uint32_t *part(tlb_entry *entry, uint32_t number) {
+  uint32_t *const parts[] = {&entry->mask, &entry->hi, &entry->lo0, &entry->lo1};
+  return parts[part_of(number)];
+}
+
+/* The instruction with which a processor goes on whose state says that it waits, or not. */
+static inline uint32_t begins_at(const self_t *self, uint32_t waiting) {
+  return waiting ? self->pc - 4 : self->pc;
+}
+
+/* Whether words of the core's own are offered. */
+#define OFFERS (width(save) > 0 && data(status).halted)
+
+handler(ask) {
+  const bool loads = some(load);
+  accept(load, data(status).halted);
+  if (__builtin_expect(!data(status).halted || !(loads || OFFERS), true)) {
     send_nothing(registers_request);
-    send_nothing(hilo);
-    send_nothing(system);
+    send_nothing(hilo_load);
+    send_nothing(system_request);
     send_nothing(operate_request);
-    accept(load, false);
+    send_nothing(control);
     return;
   }
-  const uint32_t step = self->step;
+  const uint32_t number = loads ? data(load).number : self->position, value = loads ? data(load).value : 0;
   const mem_request_32 request = {
-      .op = mem_op_write, .size = 4, .address = 4 * (step % 32), .data = data(load).r[step % 32]};
-  const tlb_request entry = {
-      .op = tlb_op_write, .index = step, .entry = data(load).tlb[step % (uint32_t)param(tlb_entries)]};
-  const muldiv_load hilo = {.hi = data(load).hi, .lo = data(load).lo};
-  send_if(registers_request, step < 32, request);
-  send_if(operate_request, step < (uint32_t)param(tlb_entries), entry);
-  send_if(hilo, is_last(self), hilo);
-  send_if(system, is_last(self), data(load));
-  accept(load, is_last(self));
-}
-
-handler(command) {
-  if (__builtin_expect(some(load), false)) {
-    const core_control go = {.set_pc = true, .pc = data(load).waiting ? data(load).pc - 4 : data(load).pc};
-    send_if(fetch_control, is_last(self), go);
-  } else {
-    send_if(fetch_control, some(control), data(control));
+      .op = loads ? mem_op_write : mem_op_read, .size = 4, .address = 4 * number, .data = value};
+  tlb_request operation = {.op = loads ? tlb_op_write : tlb_op_read, .index = (number - MIPS_WORD_TLB) / 4};
+  if (loads && number >= MIPS_WORD_TLB) {
+    operation.entry = self->entry;
+    *part(&operation.entry, number) = value;
   }
+  send_if(registers_request, number < MIPS_WORD_HI, request);
+  send_if(hilo_load, loads && number == MIPS_WORD_LO, ((muldiv_load){.hi = self->hi, .lo = value}));
+  send_if(system_request, is_system(number), request);
+  send_if(control, loads && number == MIPS_WORD_WAITING,
+          ((core_control){.set_pc = true, .pc = begins_at(self, value)}));
+  send_if(operate_request, number >= MIPS_WORD_TLB && (!loads || part_of(number) == 3), operation);
 }
 
-handler(accept) {
-  accept(control, !some(load) && acked(fetch_control));
+handler(show) {
+  if (__builtin_expect(!OFFERS || some(load), true)) {
+    send_nothing(save);
+    return;
+  }
+  core_state_word word = {.number = self->position, .last = self->position + 1 == STATE_WORDS};
+  if (word.number < MIPS_WORD_HI) {
+    word.value = data(registers_reply).data;
+  } else if (is_system(word.number)) {
+    word.value = data(system_reply).data;
+  } else if (word.number >= MIPS_WORD_TLB) {
+    tlb_entry entry = data(operate_reply).entry;
+    word.value = *part(&entry, word.number);
+  } else {
+    word.value = word.number == MIPS_WORD_PC   ? data(status).pc
+                 : word.number == MIPS_WORD_HI ? data(hilo).hi
+                                               : data(hilo).lo;
+  }
+  send(save, word);
 }
 
 handler(commit) {
-  const bool enabled = enabled(load);
+  const bool enabled = !some(load) || enabled(load);
   enable(registers_request, enabled);
-  enable(hilo, enabled);
-  enable(system, enabled);
+  enable(hilo_load, enabled);
   enable(operate_request, enabled);
+  enable(control, enabled);
 }
 
-handler(commit_command) {
-  enable(fetch_control, some(load) ? enabled(load) : enabled(control));
+handler(commit_save) {
+  enable(save, enabled(status) & enabled(hilo));
+}
+
+/* Only what is taken stops the timer. */
+handler(commit_system) {
+  enable(system_request, some(load) ? enabled(load) : width(save) > 0 && acked(save));
+}
+
+/* A word came. */
+static void keep(self_t *self, core_state_word word) {
+  if (word.number == MIPS_WORD_PC) self->pc = word.value;
+  if (word.number == MIPS_WORD_HI) self->hi = word.value;
+  if (word.number >= MIPS_WORD_TLB) *part(&self->entry, word.number) = word.value;
+  if (word.number == MIPS_WORD_WAITING) event(loaded, MIPS_WORD_PC, begins_at(self, word.value));
+  if (word.number != MIPS_WORD_PC) event(loaded, word.number, word.value);
+  if (word.last) count(loads);
 }
 
 phase_end() {
-  if (!some(load) || !enabled(load)) return unchanged();
-  self->step++;
-  if (!transferred(load)) return;
-  self->step = 0;
-  count(loads);
+  if (__builtin_expect(!(some(load) | data(status).halted | self->moved | (self->position > 0)), true))
+    return unchanged();
+  const bool saves = transferred(save);
+  self->moved = transferred(load) || saves;
+  if (transferred(load)) keep(self, data(load));
+  if (saves) {
+    self->position = data(save).last ? 0 : self->position + 1;
+    count(saves, data(save).last);
+  } else if (some(load) || !data(status).halted) {
+    self->position = 0;
+  }
 }
 
 next_event() {
-  return self->step > 0 ? cycle() : never();
+  return self->moved ? cycle() : never();
 }
+
+#undef STATE_WORDS
+#undef OFFERS

@@ -54,7 +54,7 @@ static __attribute__((noinline)) void sum_up(self_t *self, bool changed) {
                                     .k0 = self->Config & 7};
   self->changed = changed;
   self->summed_up = self->Status ^ self->Cause;
-  self->unusual = changed | self->waiting | self->interruptible;
+  self->unusual = changed | self->waiting | self->interruptible | self->stopped;
 }
 
 /* The timer.  Count is as many less than Compare as it has to go until it is equal. */
@@ -286,7 +286,7 @@ handler(decide) {
   const mips_system_outcome outcome = get(outcome);
   core_restart restart = {.refetch = true}; /* where a wait held it */
   bool kills = false, restarts = __builtin_expect(self->unusual, false) && self->waiting && interrupts(self) != 0,
-       unlinks = false;
+       unlinks = __builtin_expect(self->unusual, false) && self->stopped;
   if (outcome != mips_system_outcome_none) {
     const control_word c = data(in).control;
     const bool fails = goes_on(outcome) && some(fault) && data(fault).fails;
@@ -298,7 +298,7 @@ handler(decide) {
     } else if (__builtin_expect(control_word_serializes(c), false) && acked(out) && !control_word_annulled(c) &&
                outcome == mips_system_outcome_passes) {
       restart = restart_behind(self, data(in));
-      unlinks = is_system(data(in), MIPS_eret);
+      unlinks |= is_system(data(in), MIPS_eret);
       kills = restarts = true;
     }
   }
@@ -428,25 +428,68 @@ static __attribute__((noinline)) bool see_to(self_t *self) {
   return woken || (self->Status ^ self->Cause) != self->summed_up;
 }
 
-/* Other registers and another time come from outside. */
-static __attribute__((noinline, unused)) void load_registers(self_t *self, const mips_state *state) {
-#define LOAD(name, number, select, reset, writable, text) self->name = state->cp0[MIPS_CP0_##name];
-  MIPS_EACH_CP0_REGISTER(LOAD)
-  self->random = state->random;
-  set_until(timer, state->timer > never() ? never() : state->timer);
-  event(loaded, MIPS_WORD_PC, state->waiting ? state->pc - 4 : state->pc);
-  event(loaded, MIPS_WORD_HI, state->hi);
-  event(loaded, MIPS_WORD_LO, state->lo);
-  event(loaded, MIPS_WORD_RANDOM, state->random);
-  for (uint32_t k = 0; k < 32; k++) event(loaded, MIPS_WORD_REGISTERS + k, state->r[k]);
-  for (uint32_t k = 0; k < MIPS_CP0_REGISTERS; k++) event(loaded, MIPS_WORD_CP0 + k, state->cp0[k]);
-  for (uint32_t k = 0; k < (uint32_t)param(tlb_entries); k++) {
-    const uint32_t at = MIPS_WORD_TLB + 4 * k;
-    event(loaded, at, state->tlb[k].mask);
-    event(loaded, at + 1, state->tlb[k].hi);
-    event(loaded, at + 2, state->tlb[k].lo0);
-    event(loaded, at + 3, state->tlb[k].lo1);
+/* The words of the state, for others. */
+
+static uint32_t read_word(const self_t *self, uint32_t number) {
+  const uint64_t left = self->stopped ? self->stands : until(timer) == never() ? UINT64_MAX : until(timer);
+  switch (number) {
+  case MIPS_WORD_TIMER: return (uint32_t)left;
+  case MIPS_WORD_TIMER_HIGH: return (uint32_t)(left >> 32);
+  case MIPS_WORD_RANDOM: return self->random;
+  case MIPS_WORD_WAITING: return self->waiting;
+  case MIPS_WORD_CP0 + MIPS_CP0_Count: return self->Cause & MIPS_CAUSE_DC ? self->Count : 0;
+  default: return read_register(self, (enum mips_cp0)(number - MIPS_WORD_CP0));
   }
+}
+
+static void stop(self_t *self) {
+  self->stands = until(timer) == never() ? UINT64_MAX : until(timer);
+  self->stopped = true;
+  set_until(timer, never());
+}
+
+static void go_on(self_t *self) {
+  set_until(timer, self->stands > never() ? never() : self->stands);
+  self->stopped = false;
+}
+
+static void write_word(self_t *self, uint32_t number, uint32_t value) {
+#define LOAD(name, number, select, reset, writable, text)                                                              \
+  case MIPS_WORD_CP0 + MIPS_CP0_##name: self->name = value; return;
+  switch (number) {
+  case MIPS_WORD_TIMER: self->stands = (self->stands & ~UINT64_C(0xffffffff)) | value; return;
+  case MIPS_WORD_TIMER_HIGH: self->stands = (uint64_t)value << 32 | (uint32_t)self->stands; return;
+  case MIPS_WORD_RANDOM: self->random = (uint16_t)value; return;
+  case MIPS_WORD_WAITING:
+    if (self->waiting) wake(self); /* its wait is executed again, if it has one */
+    return;
+    MIPS_EACH_CP0_REGISTER(LOAD)
+  default: return;
+  }
+}
+
+/* A word is read or written. */
+static __attribute__((noinline, unused)) void access_word(self_t *self, mem_request_32 request) {
+  const uint32_t number = request.address / 4;
+  if (number == MIPS_WORD_TIMER && !self->stopped) stop(self);
+  if (request.op == mem_op_write) write_word(self, number, (uint32_t)request.data);
+  if (number == MIPS_WORD_CP0 + MIPS_CP0_REGISTERS - 1 && self->stopped) go_on(self);
+}
+
+handler(serve) {
+  for (int i = 0; i < width(words_request); i++) {
+    const bool present = some(words_request, i);
+    mem_reply_32 reply = {0};
+    if (__builtin_expect(present, false)) {
+      reply.tag = data(words_request, i).tag;
+      if (data(words_request, i).op == mem_op_read) reply.data = read_word(self, data(words_request, i).address / 4);
+    }
+    send_if(words_reply, i, present, reply);
+  }
+}
+
+handler(commit_words) {
+  for (int i = 0; i < width(words_request); i++) enable(words_reply, i, enabled(words_request, i));
 }
 
 phase_end() {
@@ -476,8 +519,8 @@ phase_end() {
   } else if (__builtin_expect(transferred(out), false)) {
     self->written_back = changed = true;
   }
-  if (width(load) && transferred(load)) {
-    load_registers(self, &data(load));
+  if (width(words_request) && __builtin_expect(transferred(words_request), false)) {
+    access_word(self, data(words_request));
     changed = true;
   }
   uint32_t levels = 0;

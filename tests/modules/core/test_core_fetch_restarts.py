@@ -133,7 +133,7 @@ def test_a_branch_to_nowhere_is_forgotten_by_a_restart(bench: Bench) -> None:
 def test_a_core_halts_though_instructions_were_killed(bench: Bench) -> None:
     """Two are in the pipeline; one is killed, one leaves."""
     halt = struct(set_halt=True, halt=True, set_pc=False, pc=0, step=False, flush=False)
-    parts = "halted={} fault=false pc={}"
+    parts = "halted={} fault=false slot=false pc={}"
     fetch(bench, controlled=True).check_table(
         f"""
         memory_request | memory_reply | kill  | restart                  | control | done | status

@@ -6,25 +6,36 @@ from tests.modules.harness import Bench, collect, happened
 from tests.modules.mips import BundleDevice, struct
 
 PORTS = {
-    "control": ("in", 1, "core_control"), "fast_control": ("out", 1, "core_control"), "detailed_control": ("out", 1, "core_control"),
-    "limit": ("out", 1, "core_limit"), "fast_status": ("in", 1, "core_status"), "fast_save": ("in", 1, "uint32"), "detailed_load": ("out", 1, "uint32"),
+    "control": ("in", 1, "core_control"), "fast_control": ("out", 1, "core_control"), "detailed_control": ("out", 1, "core_control"), "limit": ("out", 1, "core_limit"),
+    "fast_status": ("in", 1, "core_status"), "fast_save": ("in", 1, "core_state_word"), "detailed_load": ("out", 1, "core_state_word"),
 }  # fmt: skip
+BACK = {
+    "executes": ("out", 1, "bool"), "back": ("in", 1, "uint64"), "detailed_status": ("in", 1, "core_status"), "detailed_save": ("in", 1, "core_state_word"),
+    "fast_load": ("out", 1, "core_state_word"), "flush": ("out", 2, "bool"), "quiet": ("in", 1, "bool"),
+}  # fmt: skip
+WORD, LAST = struct(number=4, value=7, last=False), struct(number=5, value=8, last=True)
 
 
 def command(halt: bool, pc: int | None = None) -> str:
     return struct(set_halt=True, halt=halt, set_pc=pc is not None, pc=pc or 0, step=False, flush=False)
 
 
-def status(halted: bool) -> str:
-    return struct(halted=halted, fault=False, pc=0)
+def status(halted: bool, slot: bool = False) -> str:
+    return struct(halted=halted, fault=False, slot=slot, pc=0)
 
 
 def limit(**fields: int) -> str:
     return struct(**({"by_marker": False, "marker": 0, "by_pc": False, "pc": "0x0", "by_instructions": False, "instructions": 0} | fields))
 
 
-def switch(bench: Bench) -> BundleDevice:
-    return BundleDevice(bench, "core_switch", PORTS, after=collect("dut", "switched(detailed)"))
+def switch(bench: Bench, back: bool = False) -> BundleDevice:
+    return BundleDevice(bench, "core_switch", PORTS | (BACK if back else {}), after=collect("dut", "switched(detailed)"))
+
+
+def add(table: str, columns: dict[str, list[str]]) -> str:
+    """The table with more columns."""
+    header, *rows = [line for line in table.splitlines() if line.strip()]
+    return "\n".join([" | ".join([header, *columns]), *(" | ".join([row, *cells]) for row, *cells in zip(rows, *columns.values(), strict=True))])
 
 
 HEADER = "control | control.ack | fast_control | detailed_control | fast_status | fast_save | detailed_load | detailed_load.ack"
@@ -37,24 +48,64 @@ def test_a_state_is_passed_on(bench: Bench, at: str) -> None:
     ran = switch(bench).check_table(
         f"""
         {HEADER}
-        {go}  | 1 | {go} | .    | {status(True)}  | . | . | 0
-        .     | - | .    | .    | {status(False)} | . | . | 0
-        .     | - | .    | .    | {status(True)}  | 7 | . | 0
-        .     | - | .    | .    | {status(True)}  | 7 | 7 | 0
-        .     | - | .    | .    | {status(True)}  | 7 | 7 | 1
-        .     | - | .    | {on} | {status(True)}  | . | . | 0
-        {go}  | 1 | .    | {go} | {status(True)}  | . | . | 0
-        .     | - | .    | .    | {status(True)}  | . | . | 0
+        {go}  | 1 | {go} | .    | {status(True)}  | .      | .      | 0
+        .     | - | .    | .    | {status(False)} | .      | .      | 0
+        .     | - | .    | .    | {status(True)}  | {WORD} | .      | 0
+        .     | - | .    | .    | {status(True)}  | {WORD} | {WORD} | 0
+        .     | - | .    | .    | {status(True)}  | {WORD} | {WORD} | 1
+        .     | - | .    | .    | {status(True)}  | {LAST} | {LAST} | 1
+        .     | - | .    | {on} | {status(True)}  | .      | .      | 0
+        {go}  | 1 | .    | {go} | {status(True)}  | .      | .      | 0
+        .     | - | .    | .    | {status(True)}  | .      | .      | 0
         """,
         {"dut.at": at},
     )
-    assert ran.stat("dut", "switches") == 1 and ran.stat("dut", "fast_cycles") == 5 and happened(ran, "switched") == [(5, 1)]
+    assert ran.stat("dut", "switches") == 1 and ran.stat("dut", "fast_cycles") == 6 and happened(ran, "switched") == [(6, 1)]
 
 
 def test_never(bench: Bench) -> None:
     go = command(False, 16)
-    ran = switch(bench).check_table(f"{HEADER}\n{go} | 1 | . | {go} | {status(True)} | 7 | . | 0\n. | - | . | . | {status(True)} | 7 | . | 0\n")
+    ran = switch(bench).check_table(f"{HEADER}\n{go} | 1 | . | {go} | {status(True)} | {WORD} | . | 0\n. | - | . | . | {status(True)} | {WORD} | . | 0\n")
     assert ran.stat("dut", "switches") == 0 and ran.stat("dut", "fast_cycles") == 0
+
+
+@pytest.mark.parametrize("slot", [False, True])
+def test_the_way_back(bench: Bench, slot: bool) -> None:
+    """Halted, behind its delay slot, with empty caches and a quiet memory the detailed processor gives its state; the fast one has a limit."""
+    go, on, halt = command(False, 16), command(False), command(True)
+    step = struct(set_halt=False, halt=False, set_pc=False, pc=0, step=True, flush=False)
+    slots = f"""
+        . | - | . | .      | . | 0    | {status(True, True)}  | . | . | . | 0 | . | 0 | false | -
+        . | - | . | {step} | . | 0    | {status(True, True)}  | . | . | . | 0 | . | 0 | false | -
+        . | - | . | .      | . | 0    | {status(False)}       | . | . | . | 0 | . | 0 | false | -
+    """  # fmt: skip
+    rows = [line for line in f"""
+        control | control.ack | fast_control | detailed_control | back | back.ack | detailed_status | detailed_save | fast_load | flush[0] | flush[0].ack | flush[1] | flush[1].ack | quiet | executes
+        {go} | 1 | {go} | .      | .  | 0 | {status(True)}  | .      | .      | .    | 0 | .    | 0 | false | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | .      | .      | .    | 0 | .    | 0 | false | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | .      | .      | .    | 0 | .    | 0 | false | false
+        .    | - | .    | {on}   | .  | 0 | {status(True)}  | .      | .      | .    | 0 | .    | 0 | false | false
+        .    | - | .    | .      | 20 | 1 | {status(False)} | {WORD} | .      | .    | 0 | .    | 0 | true  | true
+        .    | - | .    | {halt} | .  | 0 | {status(False)} | {WORD} | .      | .    | 0 | .    | 0 | true  | false
+        .    | - | .    | .      | .  | 0 | {status(False)} | .      | .      | .    | 0 | .    | 0 | true  | false
+        {"SLOT" if slot else ""}
+        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | .    | 0 | .    | 0 | true  | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | true | 0 | .    | 0 | false | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | true | 1 | .    | 0 | false | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | .    | 0 | true | 1 | false | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | .    | 0 | .    | 0 | false | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | .    | 0 | .    | 0 | true  | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | {WORD} | .    | 0 | .    | 0 | false | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | {LAST} | {LAST} | .    | 0 | .    | 0 | false | false
+        .    | - | {on} | .      | .  | 0 | {status(True)}  | .      | .      | .    | 0 | .    | 0 | false | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | .      | .      | .    | 0 | .    | 0 | false | false
+    """.splitlines() if line.strip()]  # fmt: skip
+    table = "\n".join(rows).replace("SLOT", slots.strip())
+    cycles = len([line for line in table.splitlines() if line.strip()]) - 1
+    device = switch(bench, back=True)
+    ran = device.check_table(add(table, {"fast_status": [status(k != cycles - 1) for k in range(cycles)], "fast_save": [LAST if k == 2 else "." for k in range(cycles)]}), {"dut.at": "start"})
+    assert ran.stat("dut", "switches") == 2 and happened(ran, "switched") == [(3, 1), (cycles - 2, 0)]
+    assert ran.stat("dut", "fast_cycles") == 3 + 2
 
 
 def test_wrong_points(bench: Bench) -> None:

@@ -16,6 +16,13 @@ PROGRAM = [
 ]  # fmt: skip
 MARKER = encode("lui", 0, 0, low=7)
 STATE_PC = 0xBFC00204
+WORDS = 129  # registers, HI, LO, pc, timer, Random's register, wait, 26 of coprocessor 0, 16 entries of the TLB
+
+
+def shown(text: str) -> tuple[int, int, bool]:
+    """A word as modules print it."""
+    fields = dict(field.split("=") for field in text.strip("{}").split())
+    return int(fields["number"], 0), int(fields["value"], 0), fields["last"] == "true"
 
 
 def machine(bench: Bench, after: str = "") -> Memory:

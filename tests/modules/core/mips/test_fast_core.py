@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.modules.core.mips.fast_program import PROGRAM, SETTINGS, STATE_PC, machine, scripts
+from tests.modules.core.mips.fast_program import DEVICES, PROGRAM, SETTINGS, STATE_PC, WORDS, machine, scripts, shown
 from tests.modules.harness import Bench, collect, happened, read_items
+from tests.modules.mips import struct
 
 
 @pytest.mark.parametrize("quantum", [1, 3, 1000])
@@ -19,8 +20,37 @@ def test_a_program(bench: Bench, quantum: int) -> None:
     assert counted["unimplemented"] == 1 and counted["refills"] == 1 and {name: n for name, n in counted.items() if name.partition("[")[0] == "exceptions"} == {"exceptions[2]": 1}
     assert counted["steps"] == len(happened(dut.last, "executed")) and sum(done for _, _, done in happened(dut.last, "executed")) == len(PROGRAM)
     assert [number for _, number in happened(dut.last, "marker")] == [7]
-    [*_, (_, state)] = read_items(dut.last.directory / "taken")
-    assert f"pc={STATE_PC:#x}" in state or f"pc={STATE_PC}" in state
+    words = read_items(dut.last.directory / "taken")
+    assert len(words) == 101 + WORDS  # of the reset state before it is let go, and of the last, once
+    numbers, values, last = zip(*(shown(word) for _, word in words[-WORDS:]), strict=True)
+    assert numbers == tuple(range(WORDS)) and last == (*[False] * (WORDS - 1), True)
+    assert (values[8], values[10], values[33], values[34]) == (5, 5, 25, STATE_PC)
+
+
+def test_a_state_comes(bench: Bench) -> None:
+    """While it is halted; then it executes what that says: here the handler's marker, with other registers."""
+    dut = machine(bench, "instance taken : sink;\ninstance other : source;\ndut.save -> taken.in;\nother.out -> dut.load : core_state_word;\n" + collect("dut", "marker(number)"))
+    played, files = scripts([])
+    words = [0] * WORDS
+    words[9], words[34], words[39 + 13] = 77, 0xBFC00200, 1 << 22
+    came = [struct(number=k, value=value, last=k == WORDS - 1) for k, value in enumerate(words)]
+    files |= {"go": f"300 {struct(set_halt=True, halt=False, set_pc=False, pc=0, step=False, flush=False)} once\n", "other": "".join(f"150 {word}\n" for word in came)}
+    dut.play(played, 400, SETTINGS | {"taken.record": "taken", "other.script": "other"}, files=files, outstanding=8)
+    assert [number for _, number in happened(dut.last, "marker")] == [7]
+    went = dict(shown(word)[:2] for _, word in read_items(dut.last.directory / "taken")[-WORDS:])
+    assert (went[9], went[34]) == (77, 0xBFC00204)
+
+
+def test_requests_of_others_pass(bench: Bench) -> None:
+    """Within the cycle, while the processor is halted; not while it executes."""
+    others = "instance other : memory_source { width = 32; };\nother.memory -> dut.others;\ninstance taken : sink;\ndut.save -> taken.in;\n"
+    dut = machine(bench, others)
+    played, files = scripts([])
+    files |= {"other": f"5 write 4 {DEVICES + 64:#x} 0x1234\n6 read 4 {DEVICES + 64:#x}\n7 read 4 0x1e000000\n105 read 4 {DEVICES + 32:#x}\n"}
+    dut.play(played, 400, SETTINGS | {"other.script": "other", "other.record": "replies"}, files=files, outstanding=8)
+    replies = [line.split() for line in (dut.last.directory / "replies").read_text().splitlines()]
+    assert [(int(cycle), int(error), int(data, 0)) for cycle, _, error, data in replies[:3]] == [(5, 0, 0), (6, 0, 0x1234), (7, 1, 0)]
+    assert int(replies[3][0]) > 110 and int(replies[3][3], 0) == 5
 
 
 def test_wrong_parameters(bench: Bench) -> None:

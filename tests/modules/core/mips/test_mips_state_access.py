@@ -1,49 +1,68 @@
-"""mips_state_access: the state of a processor that has run a program arrives in a register file, a TLB and the others, in 32 cycles."""
+"""mips_state_access: the state of a processor that has run a program arrives in a register file, a TLB and the others, a word in a cycle; and goes on from there as it came."""
 
-from tests.modules.core.mips.fast_program import SETTINGS, STATE_PC, machine, scripts
-from tests.modules.harness import Bench, read_items
+from tests.modules.core.mips.fast_program import SETTINGS, STATE_PC, WORDS, machine, scripts, shown
+from tests.modules.harness import Bench, collect, happened, read_items
+from tests.modules.mips import struct
 
 PARTS = """
     instance access : mips_state_access;
     instance registers : memory_state { width = 32; size = 128 B; };
     instance joint : tlb;
-    instance hilo : sink;
-    instance system : sink;
+    instance hilo : multiply_divide;
+    instance works : source;
+    instance system : memory_state { width = 32; size = 1 KiB; };
     instance fetch : sink;
-    instance outside : source;
-    instance reader : memory_source { width = 32; };
+    instance status : source;
+    instance after : sink;
     instance lookups : source;
     instance never_operated : source;
     instance dropped[3] : sink;
     dut.save -> access.load;
-    outside.out -> access.control : core_control;
-    access.fetch_control -> fetch.in;
+    access.save -> after.in;
+    status.out -> access.status : core_status;
+    access.control -> fetch.in;
     access.registers -> registers.port;
-    reader.memory -> registers.port;
-    access.hilo -> hilo.in;
-    access.system -> system.in;
+    access.hilo_load -> hilo.load;
+    hilo.hilo -> access.hilo;
+    works.out -> hilo.in : muldiv_request;
+    access.system -> system.port;
     access.operate -> joint.access;
     lookups.out -> joint.lookup.request : translation_request;
     joint.lookup.reply -> dropped[0].in;
     never_operated.out -> joint.operate.request : tlb_request;
     joint.operate.reply -> dropped[1].in;
     joint.changed -> dropped[2].in;
-"""
+""" + collect("access", "loaded(number, value)")
 
 
-def test_a_state_arrives(bench: Bench) -> None:
-    """Registers, HI and LO, the TLB, and fetch's pc; the reset state first, then that of the program, again and again while it is offered."""
+def test_a_state_arrives_and_goes_on(bench: Bench) -> None:
+    """The program's state, in the order of the numbers, once; then, while the core is halted, all of it is offered as it came, taken at random and again from the first word on."""
     dut = machine(bench, "import mmu_types;\n" + PARTS)
     played, files = scripts([])
-    files |= {"read": "399 read 4 0x20\n399 read 4 0x28\n399 read 4 0x68\n", "none": ""}
-    settings = SETTINGS | {"reader.script": "read", "reader.record": "read.out", "hilo.record": "hilo", "fetch.record": "fetch", "system.record": "system"}
-    settings |= {name: "none" for name in ("outside.script", "lookups.script", "never_operated.script")}
-    dut.play(played, 450, settings, files=files, outstanding=8)
-    values = [int(line.split()[3], 0) for line in (dut.last.directory / "read.out").read_text().splitlines()]
-    assert values == [5, 5, 0x80000000]
-    assert any("lo=25" in value or "lo=0x19" in value for _, value in read_items(dut.last.directory / "hilo"))
-    gone = read_items(dut.last.directory / "fetch")
-    assert gone[0][0] == 31 and "set_pc=true" in gone[0][1] and any(f"{STATE_PC}" in value or f"{STATE_PC:#x}" in value for _, value in gone)
-    assert [cycle for cycle, _ in gone] == [cycle for cycle, _ in read_items(dut.last.directory / "system")]
-    assert dut.last.stat("access", "loads") == len(gone) > 2
-    assert dut.last.stat("joint", "lookups") == 0
+    halted = struct(halted=True, fault=False, slot=False, pc=STATE_PC)
+    files |= {"status": "".join(f"{k} {halted} once\n" for k in range(300, 1200)), "none": ""}
+    settings = SETTINGS | {"status.script": "status", "fetch.record": "fetch", "after.record": "after", "after.ready": 0.5} | {f"{name}.script": "none" for name in ("works", "lookups", "never_operated")}
+    dut.play(played, 1200, settings, files=files, outstanding=8, seed=5)
+    came = [(cycle, number, value) for cycle, number, value in happened(dut.last, "loaded")]
+    assert all(cycle == 300 + (38 if number == 34 else number) for cycle, number, _ in came) and dut.last.stat("access", "loads") == 1
+    words = {number: value for _, number, value in came}
+    assert sorted(words) == list(range(WORDS)) and (words[8], words[10], words[26], words[33], words[34]) == (5, 5, 0x80000000, 25, STATE_PC)
+    assert [(cycle, f"pc={STATE_PC}" in value or f"pc={STATE_PC:#x}" in value) for cycle, value in read_items(dut.last.directory / "fetch")] == [(300 + 38, True)]
+    went = [shown(value) for _, value in read_items(dut.last.directory / "after")]
+    saves = dut.last.stat("access", "saves")
+    assert saves >= 2 and len(went) >= saves * WORDS
+    for k, word in enumerate(went):
+        number = k % WORDS
+        assert word == (number, words[number], number == WORDS - 1)
+
+
+def test_nothing_moves_while_the_core_executes(bench: Bench) -> None:
+    """What comes waits, and nothing is offered."""
+    dut = machine(bench, "import mmu_types;\n" + PARTS)
+    played, files = scripts([])
+    running = struct(halted=False, fault=False, slot=False, pc=0)
+    files |= {"status": "".join(f"{k} {running} once\n" for k in range(400)), "none": ""}
+    settings = SETTINGS | {"status.script": "status", "fetch.record": "fetch", "after.record": "after"} | {f"{name}.script": "none" for name in ("works", "lookups", "never_operated")}
+    dut.play(played, 400, settings, files=files, outstanding=8)
+    assert not happened(dut.last, "loaded") and not read_items(dut.last.directory / "fetch") and not read_items(dut.last.directory / "after")
+    assert dut.last.stat("access", "loads") == dut.last.stat("access", "saves") == 0

@@ -18,8 +18,8 @@ from tests.modules.core.mips.system_bench import (
     registers,
     restart,
 )
-from tests.modules.harness import Bench, collect, happened
-from tests.modules.mips import struct
+from tests.modules.harness import Bench
+from tests.modules.mips import request
 
 ALL = 0xFFFFFFFF
 OTHER = {"entries": 64, "big_endian": True, "user_local": True, "prid": 0x12345678, "caches": ((256, 2, 16), (64, 8, 64))}
@@ -224,23 +224,36 @@ def test_what_cannot_be_shown_to_software_is_refused(bench: Bench) -> None:
         assert "powers of two" in bench.refuse(f"instance dut : mips_system {{ {body}; }};\n")
 
 
+CP0_WORDS, TIMER, TIMER_HIGH, RANDOM, WAITING = 39, 35, 36, 37, 38  # enum mips_word
+
+
 def test_registers_come_from_outside(bench: Bench) -> None:
-    """The instructions behind see them, but for Count, which follows from the time until it is Compare; who follows is told every word, the pc first."""
+    """The instructions behind see them, but for Count, which follows from the time until it is Compare."""
     values = {name: 0x01010101 * n for n, name in enumerate(registers())} | {"Cause": 0, "Status": CU0, "Count": 0, "Compare": 1000}
-    cp0 = [*values.values(), *[0] * (32 - len(values))]
-    pairs = [dict(mask=n, hi=n + 1, lo0=n + 2, lo1=n + 3) for n in range(64)]
-    general = [7 * n for n in range(32)]
-
-    def array(items: list) -> str:
-        return "[" + " ".join(map(str, items)) + "]"
-
-    state = struct(r=array(general), hi=3, lo=4, pc=0x80002000, waiting=True, cp0=array(cp0), timer=500, random=6, tlb=array([struct(**pair) for pair in pairs]))
-    played = SystemBench(bench, load=True, after=collect("dut", "loaded(word, value)")).play([mfc0("EPC"), mfc0("Compare"), mfc0("ErrorEPC"), mfc0("Count")], at={0: 2}, load=state)
+    words = {TIMER: 500, TIMER_HIGH: 0, RANDOM: 6, WAITING: 1} | {CP0_WORDS + n: value for n, value in enumerate(values.values())}
+    writes = {k: request("write", 4 * number, data=value) for k, (number, value) in enumerate(words.items())}
+    dut = SystemBench(bench, words=True)
+    played = dut.play([mfc0("EPC"), mfc0("Compare"), mfc0("ErrorEPC"), mfc0("Count")], 60, at={0: len(writes) + 2}, words=writes)
     *found, count = played.results()
     assert found == [values[name] for name in ("EPC", "Compare", "ErrorEPC")] and 750 <= count < 760
-    told = [(word, value) for _, word, value in happened(played.ran, "loaded")]
-    entries = [value for pair in pairs[:16] for value in pair.values()]
-    assert told[0] == (34, 0x80002000 - 4)
-    assert dict(told) == {34: 0x80002000 - 4, 32: 3, 33: 4, 35: 6} | dict(enumerate(general)) | {64 + n: cp0[n] for n in range(len(values))} | {128 + n: value for n, value in enumerate(entries)}
-    assert len(told) == len(dict(told)) and played.ran.stat("dut", "unimplemented") == 0
+    assert played.ran.stat("dut", "unimplemented") == 0
+    ended = [line.cycle for line in played.seen["unlink"] if line.value == "true"]
+    assert ended == list(range(1, len(writes)))  # links
 
+
+def test_registers_are_read_from_outside(bench: Bench) -> None:
+    """As they are stored; time stands still from the word of the timer to that of the last register, and goes on from there."""
+    numbers = [TIMER, TIMER_HIGH, RANDOM, WAITING, *range(CP0_WORDS, CP0_WORDS + len(registers()))]
+    dut = SystemBench(bench, words=True)
+    before = [mtc0("Count", 100), mtc0("Compare", 200), mtc0("EPC", 0x1234)]
+    reads = {20 + 3 * k: request("read", 4 * number) for k, number in enumerate(numbers)}
+    last = max(reads)
+    played = dut.play([*before, mfc0("Count"), mfc0("Count")], last + 20, at={3: 12, 4: last + 8}, words=reads)
+    replies = [int(re.search(r" data=(\d+)", line.value)[1]) for line in played.seen["words_reply"] if line.value]
+    found = dict(zip(numbers, replies, strict=True))
+    names = list(registers())
+    assert (found[CP0_WORDS + names.index("Compare")], found[CP0_WORDS + names.index("EPC")], found[CP0_WORDS + names.index("Count")]) == (200, 0x1234, 0)
+    early, late = played.results()[-2:]
+    cycles = dict(zip((3, 4), [line.cycle for line in played.left()][-2:], strict=True))
+    assert late - early == (cycles[4] - cycles[3] - (last - 20)) // 2
+    assert (200 - early) * 2 - (20 - cycles[3]) - found[TIMER] in (0, 1) and found[TIMER_HIGH] == 0
