@@ -60,60 +60,64 @@ WAITING = """
 .balign 64
 words: .word 1, 2, 3, 4, 5, 6
 """
-PASSES = {"short": 20, "long": 2000}
-RESTORED = {"short": 5, "long": 60}
+LENGTHS = ("short", "middle", "long")
+RESTORED = {"short": 5, "middle": 60, "long": 3}  # times that a run is interrupted
+
+
+def by_length(length: str, *values: int) -> str:
+    """What stands for a length among three."""
+    return str(values[LENGTHS.index(length)])
 
 
 def waiting(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
-    program = assemble(WAITING.replace("PASSES", str(PASSES[length])), tmp_path / f"{length}.elf", True, "device")
+    program = assemble(WAITING.replace("PASSES", by_length(length, 20, 300, 2000)), tmp_path / f"{length}.elf", True, "device")
     return ["--program", str(program), "--cycles", "10000000"]
 
 
-def program(name: str, short: int, long: int) -> Callable[[str, Path, Path], list[str]]:
+def program(name: str, *cycles: int) -> Callable[[str, Path, Path], list[str]]:
     def arguments(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
-        cycles = short if length == "short" else long
-        return ["--program", str(build_dir / f"firmware/{name}/{name}.elf"), "--cycles", str(cycles)]
+        return ["--program", str(build_dir / f"firmware/{name}/{name}.elf"), "--cycles", by_length(length, *cycles)]
 
     return arguments
 
 
 def kernel(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
-    text = system.HEAD + system.START + WAITING.replace("PASSES", str(PASSES[length])).replace("EXIT 0", end(0))
+    text = system.HEAD + system.START + WAITING.replace("PASSES", by_length(length, 20, 300, 2000)).replace("EXIT 0", end(0))
     return ["--kernel", str(system.assemble(text, tmp_path / f"{length}.elf", False)), "--cycles", "10000000"]
 
 
 def sorting(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
     text = tmp_path / "arguments"
-    text.write_text("64" if length == "short" else "2000")
+    text.write_text(by_length(length, 64, 500, 2000))
     return ["--program", str(build_dir / "firmware/bucket_sort/bucket_sort.elf"), "--arguments", str(text), "--cycles", "10000000"]
 
 
 def transfers(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
-    passes = 2 if length == "short" else 100
+    passes = int(by_length(length, 2, 20, 100))
     return ["--kernel", str(sectors.program(passes, tmp_path)), "--disk_image", str(sectors.image(tmp_path, 128)), "--cycles", "10000000"]
 
 
 def items(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
-    return ["--set", "consumer.ready=0.4", "--cycles", "500" if length == "short" else "100000"]
+    return ["--set", "consumer.ready=0.4", "--cycles", by_length(length, 500, 20_000, 100_000)]
 
 
 def reads(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
-    return ["--requests", "5" if length == "short" else "150", "--outstanding", "4", "--time", "1000 s"]  # it ends before that
+    return ["--requests", by_length(length, 5, 50, 150), "--outstanding", "4", "--time", "1000 s"]  # it ends before that
 
 
 PACKETS = "sent.pcap", "received.pcap"  # that a NIC's run writes where it is run
 
 
-def traffic(firmware: str | None, short: str, long: str) -> Callable[[str, Path, Path], list[str]]:
+def traffic(firmware: str | None, *microseconds: int) -> Callable[[str, Path, Path], list[str]]:
     def arguments(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
         given = ["--firmware", str(build_dir / f"firmware/{firmware}/{firmware}.elf")] if firmware else []
         given += ["--sent", PACKETS[0], "--received", PACKETS[1]] if firmware else []
-        return [*given, "--payload", "400", "--time", short if length == "short" else long]
+        return [*given, "--payload", "400", "--time", by_length(length, *microseconds) + " us"]
 
     return arguments
 
 
-# Per machine: options of lss, and what it is given to do, in two lengths.
+# Per machine: options of lss, and what it is given to do, in three lengths.
 WORK = {
     "arbiter/arbiter": ([], items),
     "disk/disk": (["-D", "cylinders=100"], reads),
@@ -122,16 +126,16 @@ WORK = {
     "host/host disk": (["-D", "memory=4 MiB", "-D", "disk=true"], transfers),
     "multiprocessor/multiprocessor": ([], sorting),
     "multiprocessor/multiprocessor level 2": (["-D", "cpus=2", "-D", "clusters=2", "-D", "dram=dram_kind.rambus"], sorting),
-    "nic10g/nic10g": (["-D", "cores=2"], traffic("nic10g", "60 us", "500 us")),
+    "nic10g/nic10g": (["-D", "cores=2"], traffic("nic10g", 60, 200, 500)),
     "pipe_chain/pipe_chain": ([], items),
     "quad_core/quad_core": (["-D", "memory=8 MiB"], waiting),
     "rfu_core/rfu_core": ([], waiting),
-    "riscv_core/riscv_core": ([], program("sha256", 20_000, 10_000_000)),
+    "riscv_core/riscv_core": ([], program("sha256", 20_000, 1_000_000, 10_000_000)),
     "single_core/single_core": ([], waiting),
-    "tigon2/tigon2": (["-D", "cpus=2"], traffic("tigon2_parallel", "200 us", "5 ms")),
-    "tigon2/tigon2_hardware_limit": ([], traffic(None, "200 us", "5 ms")),
+    "tigon2/tigon2": (["-D", "cpus=2"], traffic("tigon2_parallel", 200, 1000, 5000)),
+    "tigon2/tigon2_hardware_limit": ([], traffic(None, 200, 1000, 5000)),
     "vliw_core/vliw_core": ([], waiting),
-    "wide_core/wide_core": ([], program("sha256", 5_000, 10_000_000)),
+    "wide_core/wide_core": ([], program("sha256", 5_000, 100_000, 10_000_000)),
 }
 
 
@@ -201,6 +205,13 @@ REST = ("multiprocessor/multiprocessor",)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.soak] * (name in REST)) for name in WORK])
 def test_builds_agree(name: str, build_sim, run_sim, build_dir: Path, tmp_path: Path) -> None:
     compare(name, "short", build_sim, run_sim, build_dir, tmp_path)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", WORK)
+def test_restored_runs_agree(name: str, build_sim, run_sim, build_dir: Path, tmp_path: Path) -> None:
+    """A thousand in all."""
+    compare(name, "middle", build_sim, run_sim, build_dir, tmp_path)
 
 
 @pytest.mark.soak
