@@ -122,8 +122,10 @@ static void export_view(Json *json, const DebugView *view) {
   json_open_member(json, "roles", '{');
   for (guint i = 0; i < view->roles->len; i++) {
     const DebugRole *role = view->roles->pdata[i];
-    g_autofree char *text = g_strdup_printf("%s.%s", role->instance->path, role->field->name);
-    json_member(json, role->role, text);
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_string_printf(text, "%s.%s", role->instance->path, role->field->name);
+    if (role->map) g_string_append_printf(text, " through %s.%s", role->map_instance->path, role->map->name);
+    json_member(json, role->role, text->str);
   }
   json_close(json, '}');
   if (view->properties->len) {

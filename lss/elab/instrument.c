@@ -201,8 +201,8 @@ Instance *find_instance(Instance *from, const char *path) {
   return from;
 }
 
-// "fetch.pc", "../sram.bytes": a state field, seen from an instance.
-static bool find_state(const Attached *attached, Node *role, const char *path, DebugRole *found) {
+// "fetch.pc", "../sram.bytes": a state field, seen from an instance; `place` is where that is said, `user` what for.
+static bool find_state(const Attached *attached, Location place, const char *user, const char *path, DebugRole *found) {
   Instance *from = attached->inst->instance;
   const char *rest = path;
   while (g_str_has_prefix(rest, "../")) {
@@ -214,8 +214,7 @@ static bool find_state(const Attached *attached, Node *role, const char *path, D
   const char *field = dot ? dot + 1 : rest;
   Instance *holder = from ? find_instance(from, instance) : NULL;
   if (!holder) {
-    problem(role->value->location, "unknown-name", "there is no instance `%s` for the %s", instance,
-            role->name ? arena_printf("role `%s`", role->name) : "region");
+    problem(place, "unknown-name", "there is no instance `%s` for the %s", instance, user);
     return false;
   }
   found->instance = holder;
@@ -224,8 +223,8 @@ static bool find_state(const Attached *attached, Node *role, const char *path, D
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   for (guint i = 0; holder->leaf && i < holder->state->len; i++)
     g_ptr_array_add(names, (gpointer)((StateField *)holder->state->pdata[i])->name);
-  problem(role->value->location, "unknown-name", "`%s` has no state `%s`%s", *holder->path ? holder->path : "the top",
-          field, did_you_mean(diag_suggestion(field, names)));
+  problem(place, "unknown-name", "`%s` has no state `%s`%s", *holder->path ? holder->path : "the top", field,
+          did_you_mean(diag_suggestion(field, names)));
   return false;
 }
 
@@ -247,11 +246,28 @@ static const char *role_path(const Attached *attached, Expr *expr) {
   }
 }
 
+// The map of a role: integers that say where in its field the values are.
+static bool find_map(const Attached *attached, Node *node, DebugRole *role) {
+  const char *path = role_path(attached, node->target), *user = arena_printf("map of the role `%s`", node->name);
+  DebugRole map;
+  if (!path || !find_state(attached, node->target->location, user, path, &map)) return false;
+  role->map_instance = map.instance;
+  role->map = map.field;
+  if (map.field->dimensions->len != 1 || map.field->type->kind != TYPE_UINT) {
+    problem(node->target->location, "value-type", "the %s is a list of unsigned integers", user);
+    return false;
+  }
+  if (role->field->dimensions->len == 1) return true;
+  problem(node->value->location, "value-type", "what the role `%s` finds through a map is a list", node->name);
+  return false;
+}
+
 static void add_role(const Attached *attached, Node *node, DebugView *view) {
-  const char *path = role_path(attached, node->value);
+  const char *path = role_path(attached, node->value), *user = arena_printf("role `%s`", node->name);
   DebugRole *found = arena_new(DebugRole);
   found->role = node->name;
-  if (path && find_state(attached, node, path, found)) g_ptr_array_add(view->roles, found);
+  if (!path || !find_state(attached, node->value->location, user, path, found)) return;
+  if (!node->target || find_map(attached, node, found)) g_ptr_array_add(view->roles, found);
 }
 
 static void add_property(const Attached *attached, Node *node, DebugView *view) {
@@ -324,7 +340,7 @@ static void add_region(const Attached *attached, Node *node, DebugView *view) {
   if (!evaluate_int(attached->scope, node->range->right, "an address", 0, G_MAXUINT32, &region->first) ||
       !evaluate_int(attached->scope, node->range->third, "the last address", region->first, G_MAXUINT32,
                     &region->last) ||
-      !path || !find_state(attached, node, path, &region->state))
+      !path || !find_state(attached, node->value->location, "region", path, &region->state))
     return;
   const Type *type = region->state.field->type;
   if (type->kind != TYPE_INT && type->kind != TYPE_UINT) {

@@ -284,6 +284,8 @@ typedef struct {
   const char *role;   // "pc", "registers"
   Instance *instance; // leaf that holds the field
   StateField *field;
+  Instance *map_instance; // leaf that holds the map, an array in which each element says where in `field` its value is
+  StateField *map;        // NULL: the elements of `field` are meant in their order
 } DebugRole;
 
 // What is said of a processor beside its state: `isa : "mips"`.

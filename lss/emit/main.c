@@ -233,11 +233,12 @@ static void emit_connections(const Emitter *emitter, GString *out) {
   g_string_append(out, "  {0}\n};\n");
 }
 
-static char *debug_state(const Emitter *emitter, const DebugRole *role) {
+static char *debug_state(const Emitter *emitter, const Instance *instance, const StateField *field) {
   guint index = 0;
-  g_ptr_array_find(role->instance->state, role->field, &index);
-  g_autofree char *spec = emit_spec_name(emitter, role->instance);
-  return g_strdup_printf("%d, &%s_fields[%u]", role->instance->id, spec, index);
+  if (!field) return g_strdup("-1, NULL");
+  g_ptr_array_find(instance->state, field, &index);
+  g_autofree char *spec = emit_spec_name(emitter, instance);
+  return g_strdup_printf("%d, &%s_fields[%u]", instance->id, spec, index);
 }
 
 static void emit_bits(GString *out, const DebugRegion *region, guint number, guint k) {
@@ -275,7 +276,7 @@ static void emit_regions(const Emitter *emitter, GString *out, const DebugView *
   g_string_append_printf(out, "static const spinach_debug_region spinach_table_regions_%u[] = {\n", number);
   for (guint k = 0; k < view->regions->len; k++) {
     const DebugRegion *region = view->regions->pdata[k];
-    g_autofree char *state = debug_state(emitter, &region->state);
+    g_autofree char *state = debug_state(emitter, region->state.instance, region->state.field);
     g_string_append_printf(
         out, "  {0x%" G_GINT64_MODIFIER "xu, 0x%" G_GINT64_MODIFIER "xu, %s, %u, spinach_table_names_%u_%u},\n",
         region->first, region->last, state, region->names->len, number, k);
@@ -287,8 +288,9 @@ static void emit_view(const Emitter *emitter, GString *out, const DebugView *vie
   g_string_append_printf(out, "static const spinach_debug_role spinach_table_roles_%u[] = {\n", number);
   for (guint k = 0; k < view->roles->len; k++) {
     const DebugRole *role = view->roles->pdata[k];
-    g_autofree char *state = debug_state(emitter, role);
-    g_string_append_printf(out, "  {\"%s\", %s},\n", role->role, state);
+    g_autofree char *state = debug_state(emitter, role->instance, role->field);
+    g_autofree char *map = debug_state(emitter, role->map_instance, role->map);
+    g_string_append_printf(out, "  {\"%s\", %s, %s},\n", role->role, state, map);
   }
   g_string_append_printf(out, "  {0}\n};\nstatic const spinach_debug_property spinach_table_properties_%u[] = {\n",
                          number);

@@ -86,7 +86,7 @@ typedef enum {
   NODE_SECTION,  // name (include, declare, init, record, report), value (EXPR_CODE); of a record of another event: text
                  // (pattern), type_name (event)
   NODE_DEBUG,    // name, body (NODE_ROLE, NODE_PROPERTY, NODE_REGION)
-  NODE_ROLE,     // name, value (a reference or a string)
+  NODE_ROLE,     // name, value (a reference or a string), target (likewise: a map, may be NULL)
   NODE_PROPERTY, // name, value
   NODE_REGION,   // range (of addresses), value (as of a role), type (records with name and offset, may be NULL)
   NODE_CLOCK,    // name, value

@@ -9,7 +9,7 @@ typedef struct {
   GHashTable *breakpoints; // address to 1: software, 2: hardware
   uint64_t seen;           // retired when it was looked at last
   uint32_t last;           // the address of the latest of them
-  uint64_t reported; // how many had retired at its latest stop: that instruction is not reported again on the way on
+  uint64_t reported;       // how many retire before that of its latest stop, which is not reported again on the way on
 } Points;
 
 typedef struct {
@@ -74,7 +74,7 @@ static void collect_access(const Event *event, uint64_t before, GArray *found) {
       continue;
     g_free(watch->why);
     watch->why = event_text(event);
-    const Stop stop = {STOP_WATCHPOINT, core, true, watch->address, watch->kind, watch->why};
+    const Stop stop = {STOP_WATCHPOINT, core, true, watch->address, watch->kind, watch->why, 0};
     const Met met = {stop, before, 0};
     g_array_append_val(found, met);
   }
@@ -87,24 +87,43 @@ static void collect_events(uint64_t before, GArray *found) {
   conditions_collect(before, events, found);
 }
 
-void breakpoints_collect(uint64_t before, guint stepped, GArray *found) {
+static Met met_at(guint core, StopKind kind, uint64_t before, uint32_t within, uint32_t pc) {
+  const Met met = {{kind, .core = core, .within = within}, before, pc};
+  return met;
+}
+
+// Of instructions that retired in one instant, `count` before them: the first breakpoint that is not reported yet, or
+// going backwards the last; else the first of them, or the last.
+static Met met_of(guint core, uint64_t count, uint64_t before, bool backwards) {
+  const Points *points = &points_of[core - 1];
+  const Core *processor = core_of(core);
+  const uint64_t now = core_retired(core), all = processor->retiring ? now - count : 1;
+  const bool was_here = count <= points->reported && points->reported < count + all;
+  const uint64_t first = was_here ? points->reported + 1 - count : 0;
+  for (uint64_t k = first; k < all; k++) {
+    const uint64_t within = backwards ? all - 1 - (k - first) : k;
+    const uint32_t pc = core_retired_pc(processor, all - 1 - within);
+    Met met = met_at(core, STOP_BREAKPOINT, before, (uint32_t)within, pc);
+    if (breakpoints_hit(core, pc, &met.stop)) {
+      met.stop.within = (uint32_t)within;
+      return met;
+    }
+  }
+  const uint64_t within = backwards ? all - 1 : 0;
+  return met_at(core, STOP_STEPPED, before, (uint32_t)within, core_retired_pc(processor, all - 1 - within));
+}
+
+void breakpoints_collect(uint64_t before, guint stepped, bool backwards, GArray *found) {
   for (guint i = 0; i < core_count(); i++) {
     Points *points = &points_of[i];
     const uint64_t now = core_retired(i + 1);
     if (now == points->seen) continue;
-    const uint64_t count = points->seen; // before it
+    const Met met = met_of(i + 1, points->seen, before, backwards);
+    const uint32_t last = points->last;
     points->seen = now;
-    const uint32_t pc = (uint32_t)core_get(&core_of(i + 1)->pc), last = points->last;
-    points->last = pc;
-    const gpointer kind = g_hash_table_lookup(points->breakpoints, GUINT_TO_POINTER(pc));
-    Met met = {{.core = i + 1, .hardware = GPOINTER_TO_UINT(kind) == 2}, before, pc};
-    if (kind && count != points->reported) {
-      met.stop.kind = STOP_BREAKPOINT;
+    points->last = (uint32_t)core_get(&core_of(i + 1)->pc);
+    if (met.stop.kind == STOP_BREAKPOINT || (stepped == i + 1 && !core_in_delay_slot(core_of(i + 1), last, met.pc)))
       g_array_append_val(found, met);
-    } else if (stepped == i + 1 && !core_in_delay_slot(core_of(i + 1), last, pc)) {
-      met.stop.kind = STOP_STEPPED;
-      g_array_append_val(found, met);
-    }
   }
   uint8_t value[64];
   for (guint i = 0; i < watches->len; i++) {
@@ -121,7 +140,7 @@ void breakpoints_collect(uint64_t before, guint stepped, GArray *found) {
 
 Stop breakpoints_report(Stop stop) {
   if (!stop.core) return stop;
-  points_of[stop.core - 1].reported = core_retired(stop.core);
+  points_of[stop.core - 1].reported = core_retired(stop.core) + stop.within;
   return stop;
 }
 

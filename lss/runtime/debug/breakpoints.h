@@ -25,8 +25,9 @@ void breakpoints_unpack(GVariant *packed);
 bool breakpoints_any(void);
 // What is so now: what comes is compared with it.
 void breakpoints_see(void);
-// After an instant that began at `before`: adds what was met in it; `stepped`: also what that processor retired.
-void breakpoints_collect(uint64_t before, guint stepped, GArray *met);
+// After an instant that began at `before`: adds what was met in it; `stepped`: also what that processor retired.  Of
+// several instructions of a processor one is met: the first, or going backwards the last.
+void breakpoints_collect(uint64_t before, guint stepped, bool backwards, GArray *met);
 // Whether there is a breakpoint at an address, and the stop that it is.
 bool breakpoints_hit(guint core, uint32_t pc, Stop *stop);
 

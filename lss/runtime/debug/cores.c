@@ -27,11 +27,35 @@ static CoreValue value_of(const spinach_debug_view *view, const char *name) {
   return (CoreValue){role->field->type, bytes_of(role->instance, role->field)};
 }
 
-int64_t core_number_in(const struct spinach_type *type, const uint8_t *value, const char *name) {
+// Where an integer is that is a member of a struct, or else of a struct in that.
+static CoreValue member_of(const struct spinach_type *type, const uint8_t *value, const char *name) {
+  CoreValue found = {0};
+  if (type->kind != SPINACH_STRUCT) return found;
   for (uint32_t i = 0; i < type->member_count; i++)
     if (!strcmp(type->members[i].name, name) && spinach_is_integer(type->members[i].type))
-      return spinach_integer(type->members[i].type, value + type->members[i].offset);
-  return 0;
+      return (CoreValue){type->members[i].type, (uint8_t *)value + type->members[i].offset};
+  for (uint32_t i = 0; i < type->member_count && !found.at; i++)
+    found = member_of(type->members[i].type, value + type->members[i].offset, name);
+  return found;
+}
+
+int64_t core_number_in(const struct spinach_type *type, const uint8_t *value, const char *name) {
+  const CoreValue found = member_of(type, value, name);
+  return core_get(&found);
+}
+
+// Of the instruction that retires so many behind the next; less than 0: of one that did.
+static uint32_t retiring(const Core *core, int64_t behind, const char *what) {
+  const uint64_t place = (uint64_t)(core_get(&core->retiring_first) + behind) % core->retiring_places;
+  return (uint32_t)core_number_in(core->retiring, core->retiring_ring + place * core->retiring->size, what);
+}
+
+uint32_t core_retired_pc(const Core *core, uint64_t before) {
+  return core->retiring ? retiring(core, -1 - (int64_t)before, "pc") : (uint32_t)core_get(&core->pc);
+}
+
+uint32_t core_retiring_pc(const Core *core, uint32_t behind) {
+  return retiring(core, behind, "pc");
 }
 
 int64_t core_get(const CoreValue *value) {
@@ -43,22 +67,29 @@ void core_set(const CoreValue *value, int64_t number) {
     memcpy(value->at, &number, value->type->size); // hosts are little-endian (modules/memory/memory_access.h)
 }
 
-static uint8_t *register_at(const Core *core, uint32_t number, uint32_t *size) {
+static uint8_t *register_at(const Core *core, uint32_t number, uint32_t behind, uint32_t *size) {
   // A memory that serves as register file holds bytes, as the host would lay out the numbers.
-  *size = core->registers.type->size == 1 ? 4 : (uint32_t)core->registers.type->size;
-  return core->registers.at + (gsize)number * *size;
+  const uint64_t element = core->registers->field->type->size;
+  const bool bytes = element == 1 && !core->registers->map;
+  *size = bytes ? 4 : (uint32_t)element;
+  while (number && behind-- > 0) {
+    const spinach_debug_role direct = {.instance = core->registers->instance, .field = core->registers->field};
+    if (retiring(core, behind, "logical") == number)
+      return spinach_role_element(&direct, retiring(core, behind, "dest"));
+  }
+  return spinach_role_element(core->registers, bytes ? 4 * number : number);
 }
 
-uint32_t core_register(const Core *core, uint32_t number) {
+uint32_t core_register(const Core *core, uint32_t number, uint32_t behind) {
   uint32_t size, value = 0;
-  const uint8_t *at = register_at(core, number, &size);
+  const uint8_t *at = register_at(core, number, core->retiring ? behind : 0, &size);
   memcpy(&value, at, MIN(size, sizeof value));
   return value;
 }
 
 void core_set_register(const Core *core, uint32_t number, uint32_t value) {
   uint32_t size;
-  uint8_t *at = register_at(core, number, &size);
+  uint8_t *at = register_at(core, number, 0, &size);
   if (number) memcpy(at, &value, MIN(size, sizeof value));
 }
 
@@ -190,19 +221,40 @@ static const spinach_debug_role *bytes_of_lines(const spinach_debug_view *view) 
   return found;
 }
 
-static void add_writes(CoreCache *cache, const spinach_debug_view *view) {
-  const spinach_debug_role *write = role_of(view, "write"), *pending = role_of(view, "pending");
-  cache->waiting = value_of(view, "waiting");
-  if (pending && cache->waiting.at) {
-    cache->request = pending->field->type;
-    cache->pending = bytes_of(pending->instance, pending->field);
+// Requests, or their addresses: `role` names the former, which are `places` in all `rings`.
+static void add_ring(Core *core, const spinach_debug_role *role, CoreWrites writes) {
+  if (!role || !writes.count.at || (writes.address.at && (!writes.size.at || !writes.data.at))) return;
+  writes.places = (uint32_t)spinach_field_elements(role->field) / writes.rings;
+  if (!writes.address.at) {
+    writes.request = role->field->type;
+    writes.requests = bytes_of(role->instance, role->field);
   }
-  cache->write_first = value_of(view, "write_first");
-  cache->write_count = value_of(view, "write_count");
-  if (!write || !cache->write_first.at || !cache->write_count.at) return;
-  cache->write = write->field->type;
-  cache->writes = bytes_of(write->instance, write->field);
-  cache->write_room = (uint32_t)spinach_field_elements(write->field);
+  g_array_append_val(core->writes, writes);
+}
+
+static void add_writes(Core *core, const spinach_debug_view *view) {
+  const spinach_debug_role *count = role_of(view, "write_count"), *addresses = role_of(view, "write_address");
+  if (count)
+    add_ring(core, addresses ? addresses : role_of(view, "write"),
+             (CoreWrites){.address = value_of(view, "write_address"),
+                          .size = value_of(view, "write_size"),
+                          .data = value_of(view, "write_data"),
+                          .first = value_of(view, "write_first"),
+                          .count = value_of(view, "write_count"),
+                          .rings = (uint32_t)spinach_field_elements(count->field)});
+  add_ring(core, role_of(view, "pending"), (CoreWrites){.count = value_of(view, "waiting"), .rings = 1});
+}
+
+// A processor's own buffers are newer than those outside.
+static void add_all_writes(Core *core, int32_t instance) {
+  for (int inside = 0; inside < 2; inside++)
+    for (uint32_t i = 0; i < machine->view_count; i++) {
+      const spinach_debug_view *view = &machine->views[i];
+      const bool any = role_of(view, "write_count") || role_of(view, "pending");
+      const int32_t around = any ? surrounding(view->instance) : -1;
+      if (around >= 0 && encloses(around, instance) && encloses(instance, view->instance) == inside)
+        add_writes(core, view);
+    }
 }
 
 static void add_fill(CoreCache *cache, const spinach_debug_view *view) {
@@ -238,7 +290,6 @@ static void add_caches(Core *core, int32_t instance) {
     cache.line = (uint32_t)size / cache.lines;
     if (changed && spinach_field_elements(changed->field) * changed->field->type->size * 8 >= size)
       cache.changed = bytes_of(changed->instance, changed->field);
-    add_writes(&cache, view);
     add_fill(&cache, view);
     g_array_append_val(core->caches, cache);
   }
@@ -264,6 +315,16 @@ static void add_system(CoreSystem *system, int32_t instance) {
   }
 }
 
+// Where those lie that retire, where several do at a time.
+static void add_retiring(Core *core, const spinach_debug_view *view) {
+  const spinach_debug_role *ring = role_of(view, "retiring");
+  core->retiring_first = value_of(view, "retiring_first");
+  if (!ring || !core->retiring_first.at) return;
+  core->retiring = ring->field->type;
+  core->retiring_ring = bytes_of(ring->instance, ring->field);
+  core->retiring_places = (uint32_t)spinach_field_elements(ring->field);
+}
+
 static Core *core_new(const spinach_debug_view *view, uint32_t number) {
   const spinach_debug_role *registers = role_of(view, "registers");
   Core *core = g_new0(Core, 1);
@@ -276,14 +337,18 @@ static Core *core_new(const spinach_debug_view *view, uint32_t number) {
                  .hi = value_of(view, "hi"),
                  .lo = value_of(view, "lo"),
                  .fetches = g_array_new(FALSE, FALSE, sizeof(CoreFetch)),
-                 .registers = value_of(view, "registers"),
+                 .registers = registers,
+                 .memory_behind = (uint32_t)g_ascii_strtoull(property_of(view, "memory_behind"), NULL, 10),
                  .regions = g_array_new(FALSE, FALSE, sizeof(CoreRegion)),
-                 .caches = g_array_new(FALSE, FALSE, sizeof(CoreCache))};
-  const uint64_t bytes = spinach_field_elements(registers->field) * registers->field->type->size;
-  core->register_count = (uint32_t)(bytes / (registers->field->type->size == 1 ? 4 : registers->field->type->size));
+                 .caches = g_array_new(FALSE, FALSE, sizeof(CoreCache)),
+                 .writes = g_array_new(FALSE, FALSE, sizeof(CoreWrites))};
+  const bool bytes = registers->field->type->size == 1 && !registers->map;
+  core->register_count = (uint32_t)spinach_role_elements(registers) / (bytes ? 4 : 1);
+  add_retiring(core, view);
   add_fetches(core, view->instance);
   add_regions(core, view->instance);
   add_caches(core, view->instance);
+  add_all_writes(core, view->instance);
   add_system(&core->system, view->instance);
   return core;
 }

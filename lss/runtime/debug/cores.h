@@ -21,7 +21,16 @@ typedef struct {
   uint32_t word; // bytes of one of its integers
 } CoreRegion;
 
-// A cache with its write buffer.
+// Writes on their way to memory: rings of requests, or of what is in them in arrays of their own.
+typedef struct {
+  const struct spinach_type *request; // NULL: there are arrays
+  const uint8_t *requests;
+  CoreValue address, size, data; // of the first
+  CoreValue first, count;        // of the first ring: where it begins, and how many are in it
+  uint32_t rings, places;        // how many, and of each
+} CoreWrites;
+
+// A cache.
 typedef struct {
   CoreValue number, valid, dirty; // of the first line; the others follow
   uint8_t *bytes;
@@ -32,13 +41,6 @@ typedef struct {
       victim_read;                    // the line that makes room for it, and how much of it was read out,
   const uint8_t *victim;              // in beats
   uint32_t ways, beat, victim_stride; // bytes of a beat, and from one to the next
-  CoreValue write_first, write_count;
-  const struct spinach_type *write; // a request in the write buffer
-  const uint8_t *writes;
-  uint32_t write_room;
-  const struct spinach_type *request; // one outside the buffer, that has no reply yet
-  const uint8_t *pending;
-  CoreValue waiting;
 } CoreCache;
 
 // A stage that fetches; a processor that executes several instructions at a time may have one for each.
@@ -63,11 +65,17 @@ typedef struct {
   bool big_endian;
   CoreValue pc, retired, hi, lo; // the address of the instruction that left the pipeline last, how many did
   GArray *fetches;               // CoreFetch
-  CoreValue registers;           // the first
+  const spinach_debug_role *registers;
   uint32_t register_count;
+  const struct spinach_type *retiring; // a ring of what retires, several at a time; NULL: they retire one by one
+  const uint8_t *retiring_ring;
+  uint32_t retiring_places;
+  CoreValue retiring_first; // the next
+  uint32_t memory_behind;   // cycles by which a write is in memory or a buffer later than its instruction retires
   CoreSystem system;
   GArray *regions; // CoreRegion, inner ones first
   GArray *caches;  // CoreCache
+  GArray *writes;  // CoreWrites, the older ones first
 } Core;
 
 // All processors (Core*) whose view says enough: pc, retired, registers and isa.  Valid to the end of the process.
@@ -80,10 +88,16 @@ guint core_around(const char *path);
 
 int64_t core_get(const CoreValue *value);
 void core_set(const CoreValue *value, int64_t number);
-uint32_t core_register(const Core *core, uint32_t number);
+// Its value when so many more instructions have retired, of those that will in the next instant.
+uint32_t core_register(const Core *core, uint32_t number, uint32_t behind);
 void core_set_register(const Core *core, uint32_t number, uint32_t value);
 
-// An integer that is a member of a struct; 0: it has none of that name.
+// The address of the instruction that retired so many before the last, of those of one instant; and of that which
+// retires so many behind the next.
+uint32_t core_retired_pc(const Core *core, uint64_t before);
+uint32_t core_retiring_pc(const Core *core, uint32_t behind);
+
+// An integer that is a member of a struct, or else of a struct in that; 0: it has none of that name.
 int64_t core_number_in(const struct spinach_type *type, const uint8_t *value, const char *name);
 
 // ---- translate.c: the address in memory of one that programs use; false: there is none.

@@ -72,32 +72,57 @@ static const struct spinach_member *member(const struct spinach_type *type, cons
 
 static bool is_write(const struct spinach_type *type, const uint8_t *request) {
   const struct spinach_member *operation = member(type, "op");
-  g_autofree char *text = operation ? spinach_type_text(operation->type, request + operation->offset) : NULL;
-  return !g_strcmp0(text, "write");
+  if (!operation) return true;
+  const struct spinach_member *write = member(operation->type, "write");
+  return write && spinach_integer(operation->type, request + operation->offset) == write->value;
 }
 
-// The byte of a write, in the request; NULL when it does not cover it.
-static const uint8_t *in_write(const Core *core, const struct spinach_type *type, const uint8_t *write,
-                               const uint8_t *wanted) {
-  const uint32_t address = (uint32_t)core_number_in(type, write, "address");
-  const uint32_t size = (uint32_t)core_number_in(type, write, "size");
-  const struct spinach_member *data = member(type, "data");
+// One of the writes on their way to memory, whose data are a number.
+typedef struct {
+  uint32_t address, size;
+  const uint8_t *data; // NULL: it is no write
+} Write;
+
+static Write write_at(const CoreWrites *writes, uint32_t place) {
+  if (!writes->request)
+    return (Write){(uint32_t)of_line(&writes->address, place), (uint32_t)of_line(&writes->size, place),
+                   writes->data.at + place * writes->data.type->size};
+  const uint8_t *request = writes->requests + place * writes->request->size;
+  const struct spinach_member *data = member(writes->request, "data");
+  return (Write){(uint32_t)core_number_in(writes->request, request, "address"),
+                 (uint32_t)core_number_in(writes->request, request, "size"),
+                 data && is_write(writes->request, request) ? request + data->offset : NULL};
+}
+
+// The byte of a write, in its data; NULL when it does not cover it.
+static const uint8_t *in_write(const Core *core, Write write, const uint8_t *wanted) {
   Byte byte;
-  for (uint32_t i = 0; data && i < size && i < MOST_DATA; i++)
-    if (find_byte(core, address + i, &byte) && byte.at == wanted)
-      return write + data->offset + (core->big_endian ? size - 1 - i : i);
+  for (uint32_t i = 0; write.data && i < write.size && i < MOST_DATA; i++)
+    if (find_byte(core, write.address + i, &byte) && byte.at == wanted)
+      return write.data + (core->big_endian ? write.size - 1 - i : i);
   return NULL;
 }
 
-// In the latest of the writes that memory does not have yet.
-static const uint8_t *in_writes(const Core *core, const CoreCache *cache, const uint8_t *wanted) {
+static uint32_t count_in(const CoreWrites *writes, uint32_t ring) {
+  return MIN((uint32_t)of_line(&writes->count, ring), writes->places);
+}
+
+// In the latest of these.
+static const uint8_t *in_writes(const Core *core, const CoreWrites *writes, const uint8_t *wanted) {
   const uint8_t *found = NULL;
-  if (core_get(&cache->waiting) && cache->request && is_write(cache->request, cache->pending))
-    found = in_write(core, cache->request, cache->pending, wanted);
-  for (uint32_t i = cache->write ? (uint32_t)core_get(&cache->write_count) : 0; !found && i-- > 0;) {
-    const uint64_t slot = (uint64_t)(core_get(&cache->write_first) + i) % cache->write_room;
-    found = in_write(core, cache->write, cache->writes + slot * cache->write->size, wanted);
-  }
+  for (uint32_t ring = 0; ring < writes->rings; ring++)
+    for (uint32_t i = count_in(writes, ring); !found && i-- > 0;) {
+      const uint64_t slot = (uint64_t)(of_line(&writes->first, ring) + i) % writes->places;
+      found = in_write(core, write_at(writes, ring * writes->places + (uint32_t)slot), wanted);
+    }
+  return found;
+}
+
+// In the latest of all.
+static const uint8_t *in_all_writes(const Core *core, const uint8_t *wanted) {
+  const uint8_t *found = NULL;
+  for (guint i = core->writes->len; !found && i-- > 0;)
+    found = in_writes(core, &g_array_index(core->writes, CoreWrites, i), wanted);
   return found;
 }
 
@@ -111,10 +136,9 @@ static uint8_t read_byte(const Core *core, const Byte *byte) {
       const uint8_t *copy = in_dirty_line(cache, line, byte->canonical);
       if (copy) value = *copy;
     }
-    const uint8_t *write = in_writes(core, cache, byte->at);
-    if (write) value = *write;
   }
-  return value;
+  const uint8_t *write = in_all_writes(core, byte->at);
+  return write ? *write : value;
 }
 
 uint32_t core_read(const Core *core, uint32_t address, uint8_t *bytes, uint32_t count) {
@@ -178,9 +202,8 @@ static bool is_in_flight(const Core *core, const Byte *byte) {
     if (is_victim(cache, byte->canonical)) return true;
     if (core_get(&cache->filling) && (uint32_t)core_get(&cache->fill_number) == byte->canonical / cache->line)
       return true;
-    if (in_writes(core, cache, byte->at)) return true;
   }
-  return false;
+  return in_all_writes(core, byte->at) != NULL;
 }
 
 bool core_is_quiescent(const Core *core, uint32_t address, uint32_t count) {
@@ -195,9 +218,10 @@ bool core_is_quiescent(const Core *core, uint32_t address, uint32_t count) {
 }
 
 bool core_writes_are_done(const Core *core) {
-  for (guint c = 0; c < core->caches->len; c++) {
-    const CoreCache *cache = &g_array_index(core->caches, CoreCache, c);
-    if ((cache->write && core_get(&cache->write_count)) || core_get(&cache->waiting)) return false;
+  for (guint i = 0; i < core->writes->len; i++) {
+    const CoreWrites *writes = &g_array_index(core->writes, CoreWrites, i);
+    for (uint32_t ring = 0; ring < writes->rings; ring++)
+      if (of_line(&writes->count, ring)) return false;
   }
   return true;
 }

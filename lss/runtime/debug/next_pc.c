@@ -10,13 +10,17 @@ enum { LOOK_AHEAD = 4096 }; // instants in which a processor retires an instruct
 
 typedef struct {
   uint64_t at; // the instant for which it is known
-  uint32_t pc;
+  uint32_t pc, within;
 } Known;
 
 static Known *known_of; // each core
 
-void next_pc_know(guint core, uint32_t pc) {
-  known_of[core - 1] = (Known){spinach_next_instant(), pc};
+void next_pc_know(guint core, uint32_t pc, uint32_t within) {
+  known_of[core - 1] = (Known){spinach_next_instant(), pc, within};
+}
+
+uint32_t next_pc_within(guint core) {
+  return known_of[core - 1].at == spinach_next_instant() ? known_of[core - 1].within : 0;
 }
 
 // The address of the instruction that it retires next.
@@ -35,12 +39,12 @@ static uint32_t look_ahead(guint number) {
   StepOutcome outcome = STEPPED;
   for (uint32_t i = 0; i < LOOK_AHEAD && core_retired(number) == before && outcome == STEPPED; i++)
     outcome = stepping_step(true);
-  if (core_retired(number) != before) pc = (uint32_t)core_get(&core->pc);
+  if (core_retired(number) != before) pc = core_retired_pc(core, core_retired(number) - before - 1);
   uint32_t failed;
   if (outcome == FAILED && stepping_failed(number, &failed)) pc = failed;
   history_back(now);
   stepping_set_over(why);
-  next_pc_know(number, pc);
+  next_pc_know(number, pc, 0);
   return pc;
 }
 

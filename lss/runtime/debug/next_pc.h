@@ -8,7 +8,10 @@
 void next_pc_begin(void);
 // Its address; in a delay slot that of the branch.
 uint32_t next_pc_of(guint core);
-void next_pc_know(guint core, uint32_t pc); // it is valid for this instant
+// It is valid for this instant; `within`: instructions before it that retire in the same instant, and are shown as if
+// they had.
+void next_pc_know(guint core, uint32_t pc, uint32_t within);
+uint32_t next_pc_within(guint core);
 void next_pc_forget(void);
 
 #endif

@@ -103,7 +103,7 @@ bool registers_append(const Core *core, guint number, GString *out) {
   const CoreValue *special = special_register(core, number);
   uint32_t value;
   if (number < GENERAL && number < core->register_count) {
-    value = core_register(core, number);
+    value = core_register(core, number, next_pc_within(core->number));
   } else if (number == registers_pc(core)) {
     value = next_pc_of(core->number);
   } else if (special) {

@@ -3,6 +3,7 @@
 #include "lss/runtime/debug/conditions.h"
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/drain.h"
+#include "lss/runtime/debug/groups.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/stepping.h"
@@ -24,6 +25,8 @@ static uint64_t latest(uint64_t last, GArray *found) {
 
 Stop run_control_backward(guint core, bool stepped) {
   stops_forget();
+  Stop within;
+  if (groups_go_back(core, stepped, &within)) return within;
   drain_let_go();
   g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(Met));
   for (guint i = 1; i <= core_count(); i++) breakpoints_pass(i, UINT64_MAX);
@@ -43,7 +46,7 @@ Stop run_control_backward(guint core, bool stepped) {
       if (stepping_step(true) != STEPPED) break;
       stepping_mark_near();
       g_array_set_size(met, 0);
-      breakpoints_collect(before, stepped ? core : 0, met);
+      breakpoints_collect(before, stepped ? core : 0, true, met);
       if (met->len) {
         last = before;
         g_array_set_size(found, 0);

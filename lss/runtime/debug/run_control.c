@@ -5,6 +5,7 @@
 #include "lss/runtime/debug/conditions.h"
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/drain.h"
+#include "lss/runtime/debug/groups.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/stepping.h"
@@ -25,7 +26,7 @@ static Stop ended(StepOutcome outcome) {
   for (guint i = 1; i <= core_count() && outcome == FAILED; i++) {
     if (!stepping_failed(i, &pc)) continue;
     Stop hit;
-    next_pc_know(i, pc);
+    next_pc_know(i, pc, 0);
     stop.core = i;
     if (breakpoints_hit(i, pc, &hit) && !breakpoints_reported(i)) return breakpoints_report(hit);
   }
@@ -64,6 +65,7 @@ Stop run_control_forward(guint core, bool stepped, StopScope scope) {
   Stop stop;
   if (scope != STOPS_OF_ONE_FIRST && stops_go_back(&stop)) return stop;
   if (scope == STOPS_OF_ALL && stops_next(&stop)) return stop;
+  if (stepped && groups_step(core, &stop)) return stop;
   drain_let_go();
   history_mark();
   const bool one_instant = stepped || breakpoints_any();
@@ -79,7 +81,7 @@ Stop run_control_forward(guint core, bool stepped, StopScope scope) {
     stepping_mark_far();
     if (count % POLL_EVERY == 0 && poll_request()) return (Stop){.kind = STOP_REQUESTED};
     if (!one_instant) continue;
-    breakpoints_collect(before, stepped ? core : 0, found);
+    breakpoints_collect(before, stepped ? core : 0, false, found);
     if (scope != STOPS_OF_ALL) stops_drop_others(found, core, scope);
     if (first && drop_step(found)) first = false;
     if (found->len) return stop_at(found, before);

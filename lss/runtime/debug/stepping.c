@@ -56,6 +56,16 @@ void stepping_go_to(uint64_t instant) {
   while (spinach_next_instant() < instant && stepping_step(true) == STEPPED) stepping_mark_near();
 }
 
+void stepping_look_ahead(uint32_t instants, void (*look)(void *arguments), void *arguments) {
+  const uint64_t now = spinach_next_instant();
+  const char *why = over;
+  if (instants) history_mark();
+  for (uint32_t i = 0; i < instants && stepping_step(true) == STEPPED; i++) continue;
+  look(arguments);
+  if (instants) history_back(now);
+  over = why;
+}
+
 // An instruction that fails does not retire, but is known as the last that was executed.
 bool stepping_failed(guint number, uint32_t *pc) {
   *pc = last_executed[number - 1];

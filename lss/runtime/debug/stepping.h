@@ -23,6 +23,8 @@ bool stepping_failed(guint core, uint32_t *pc);
 
 // To an instant, forwards or backwards.
 void stepping_go_to(uint64_t instant);
+// Shows `look` the machine so many instants later; then it is as before.
+void stepping_look_ahead(uint32_t instants, void (*look)(void *arguments), void *arguments);
 void stepping_mark_far(void);  // a mark if the latest one is far away
 void stepping_mark_near(void); // where something is looked for
 

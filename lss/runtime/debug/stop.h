@@ -27,6 +27,7 @@ typedef struct {
   uint32_t address; // of a watchpoint
   WatchKind watch;
   const char *why; // of a condition or an access, until the next one
+  uint32_t within; // of an instruction: those before it that retire in the same instant
 } Stop;
 
 // Whose breakpoints and watchpoints stop the machine: those of all processors, or of one; what others hit meanwhile is

@@ -16,7 +16,7 @@ Stop stops_deliver(GArray *found, bool ahead) {
     if (!stop_is_of_instruction(&g_array_index(found, Met, i).stop)) g_array_remove_index(found, i);
   for (guint i = 0; i < found->len; i++) {
     const Met *met = &g_array_index(found, Met, i);
-    if (stop_is_of_instruction(&met->stop)) next_pc_know(met->stop.core, met->pc);
+    if (stop_is_of_instruction(&met->stop)) next_pc_know(met->stop.core, met->pc, met->stop.within);
     Met later = *met;
     later.instant = spinach_next_instant();
     later.stop.why = g_intern_string(met->stop.why); // it may come true again before it is reported
@@ -60,7 +60,7 @@ bool stops_go_back(Stop *stop) {
     stepping_go_to(met.instant);
     if (!stop_is_of_instruction(&met.stop)) stepping_step(true);
   }
-  if (stop_is_of_instruction(&met.stop)) next_pc_know(met.stop.core, met.pc);
+  if (stop_is_of_instruction(&met.stop)) next_pc_know(met.stop.core, met.pc, met.stop.within);
   *stop = breakpoints_report(met.stop);
   return true;
 }

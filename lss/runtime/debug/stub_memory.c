@@ -1,8 +1,10 @@
 // Packets that read and write registers and memory; see stub.h.
 #include "lss/runtime/debug/drain.h"
+#include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/registers.h"
 #include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/session.h"
+#include "lss/runtime/debug/stepping.h"
 
 #include <string.h>
 
@@ -55,13 +57,26 @@ bool read_stretch(const char **text, guint32 *address, guint32 *count) {
   return packet_number(text, address) && *(*text)++ == ',' && packet_number(text, count);
 }
 
+typedef struct {
+  const Core *core;
+  guint32 address, count, there;
+  guint8 *bytes;
+} Read;
+
+static void read_now(void *arguments) {
+  Read *read = arguments;
+  read->there = core_read(read->core, read->address, read->bytes, read->count);
+}
+
 void read_memory(const Stub *stub, const char *text, GString *reply) {
   guint32 address, count;
   if (!read_stretch(&text, &address, &count) || *text) return reply_with(reply, "E01");
   g_autofree guint8 *bytes = g_malloc(MIN(count, MOST_MEMORY) + 1);
-  const guint32 there = core_read(core_of(stub->general), address, bytes, MIN(count, MOST_MEMORY));
-  if (!there && count) return reply_with(reply, "E14");
-  packet_append_bytes(reply, bytes, there);
+  Read read = {core_of(stub->general), address, MIN(count, MOST_MEMORY), 0, bytes};
+  const guint32 behind = read.core->memory_behind + (next_pc_within(stub->general) > 0);
+  stepping_look_ahead(behind, read_now, &read);
+  if (!read.there && count) return reply_with(reply, "E14");
+  packet_append_bytes(reply, bytes, read.there);
 }
 
 void write_memory(const Stub *stub, const GString *packet, bool binary, GString *reply) {

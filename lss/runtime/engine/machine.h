@@ -127,6 +127,8 @@ typedef struct {
   const char *role;
   int32_t instance;
   const spinach_field *field;
+  int32_t map_instance;
+  const spinach_field *map; // integers: element i of the role is that of `field` which map[i] says; NULL: element i
 } spinach_debug_role;
 
 typedef struct {

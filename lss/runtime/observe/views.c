@@ -21,28 +21,23 @@ static const spinach_debug_role *role_of(const spinach_debug_view *view, const c
   return NULL;
 }
 
-static void *element(const spinach_debug_role *role, uint64_t index) {
-  spinach_place place = {role->instance, role->field, 0, spinach_field_elements(role->field)};
-  return spinach_element(&place, index);
-}
-
 static void print_registers(FILE *out, const spinach_debug_role *role) {
   // A memory that serves as register file holds bytes, as the host would lay out the numbers.
-  const bool bytes = role->field->type->size == 1;
-  uint64_t count = spinach_field_elements(role->field) / (bytes ? sizeof(uint32_t) : 1);
+  const bool bytes = role->field->type->size == 1 && !role->map;
+  uint64_t count = spinach_role_elements(role) / (bytes ? sizeof(uint32_t) : 1);
   for (uint64_t i = 0; i < count; i++) {
     if (i % REGISTERS_PER_LINE == 0) fprintf(out, "%s    r%-2llu", i ? "\n" : "", (unsigned long long)i);
     if (bytes) {
       uint32_t value;
-      memcpy(&value, element(role, i * sizeof value), sizeof value);
+      memcpy(&value, spinach_role_element(role, i * sizeof value), sizeof value);
       fprintf(out, " %08x", value);
     } else if (spinach_is_integer(role->field->type)) {
-      uint64_t value = (uint64_t)spinach_integer(role->field->type, element(role, i));
+      uint64_t value = (uint64_t)spinach_integer(role->field->type, spinach_role_element(role, i));
       fprintf(out, role->field->type->size > 4 ? " %016llx" : " %08llx",
               (unsigned long long)(role->field->type->size > 4 ? value : (uint32_t)value));
     } else {
       char text[256];
-      spinach_type_print(role->field->type, element(role, i), text, sizeof text);
+      spinach_type_print(role->field->type, spinach_role_element(role, i), text, sizeof text);
       fprintf(out, " %s", text);
     }
   }
@@ -50,12 +45,13 @@ static void print_registers(FILE *out, const spinach_debug_role *role) {
 }
 
 // What other roles are read with, or only debuggers use.
-static const char *const unprinted[] = {"memory", "retired",   "fetch_pc", "pc_set", "branch_pending",
-                                        "halt",   "in_flight", "fetching", NULL};
+static const char *const unprinted[] = {"memory",         "retired",        "fetch_pc",  "pc_set",
+                                        "branch_pending", "halt",           "in_flight", "fetching",
+                                        "retiring",       "retiring_first", NULL};
 
 // What holds parts of memory, or is only for debuggers, says nothing that people could read here.
 static bool says_nothing(const spinach_debug_view *view) {
-  if (role_of(view, "line_bytes") || role_of(view, "line_number")) return true;
+  if (role_of(view, "line_bytes") || role_of(view, "line_number") || role_of(view, "write_count")) return true;
   for (uint32_t i = 0; i < view->role_count; i++)
     if (!g_strv_contains(unprinted, view->roles[i].role)) return false;
   return true;
@@ -68,7 +64,8 @@ static void print_view(FILE *out, const spinach_debug_view *view) {
   const spinach_debug_role *pc = role_of(view, "pc"), *registers = role_of(view, "registers"),
                            *history = role_of(view, "history");
   if (pc && spinach_is_integer(pc->field->type)) {
-    g_autofree char *where = spinach_describe_address((uint32_t)spinach_integer(pc->field->type, element(pc, 0)));
+    g_autofree char *where =
+        spinach_describe_address((uint32_t)spinach_integer(pc->field->type, spinach_role_element(pc, 0)));
     fprintf(out, "  pc = %s\n", where);
   }
   if (registers) {
@@ -80,11 +77,11 @@ static void print_view(FILE *out, const spinach_debug_view *view) {
     if (role == pc || role == registers || role == history || g_strv_contains(unprinted, role->role)) continue;
     if (spinach_field_elements(role->field) != 1 || role->field->type->size > SMALL) continue;
     char text[512];
-    spinach_type_print(role->field->type, element(role, 0), text, sizeof text);
+    spinach_type_print(role->field->type, spinach_role_element(role, 0), text, sizeof text);
     fprintf(out, "  %s = %s\n", role->role, text);
   }
   if (history && pc && history->field->ring_offset)
-    spinach_print_jumps(out, view, history, (uint32_t)spinach_integer(pc->field->type, element(pc, 0)));
+    spinach_print_jumps(out, view, history, (uint32_t)spinach_integer(pc->field->type, spinach_role_element(pc, 0)));
 }
 
 static bool encloses(int32_t outer, int32_t inner) {

@@ -28,6 +28,11 @@ void *spinach_field_element(const spinach_field *field, void *state, uint64_t in
 // The same in the arena.  An instant that is past is 0 from now on.
 void *spinach_element(const spinach_place *place, uint64_t index);
 
+// Element i of the state that a role names, and how many there are: through its map if it has one, where what is out of
+// range means the first.
+void *spinach_role_element(const spinach_debug_role *role, uint64_t index);
+uint64_t spinach_role_elements(const spinach_debug_role *role);
+
 // All elements of a field.
 uint64_t spinach_field_elements(const spinach_field *field);
 
