@@ -89,7 +89,7 @@ static inline mshr_outcome decide(const self_t *self, const typeof_port(in_reque
   mshr_outcome outcome = mshr_outcome_none;
   if (miss == MSHR_NONE)
     outcome = look_up(self, request, set, room, way);
-  else if (self->entry[miss].waiting < (uint32_t)param(targets))
+  else if (self->target_count[miss] < param(targets))
     outcome = mshr_outcome_joins;
   if (outcome == mshr_outcome_none) return outcome;
   *replied = outcome == mshr_outcome_hit || outcome == mshr_outcome_through ||
@@ -246,8 +246,7 @@ static uint32_t choose_way(self_t *self, uint32_t set) {
 
 /* A request waits for its line. */
 static void join(self_t *self, uint32_t m, const typeof_port(in_request) * request, uint32_t lane, bool replied) {
-  mshr *miss = &self->entry[m];
-  const uint32_t k = (miss->head + miss->waiting++) % (uint32_t)param(targets);
+  const uint32_t k = (uint32_t)(self->target_first[m] + self->target_count[m]++) % (uint32_t)param(targets);
   self->target[m][k] = *request;
   self->target_lane[m][k] = (uint8_t)lane;
   self->posted[m][k] = replied;
@@ -267,6 +266,7 @@ static uint32_t begin_miss(self_t *self, const typeof_port(in_request) * request
              .set = set,
              .way = way,
              .first = param(critical_first) ? request->address % CACHE_LINE / (uint32_t)CACHE_BEAT_BYTES : 0};
+  self->target_first[m] = 0;
   count(misses);
   event(miss, request->address);
   return m;
@@ -377,9 +377,9 @@ static void accept_reply(self_t *self, const typeof_port(memory_reply) * reply) 
 /* Carries out the first request that waits for a line, if what it needs is here; false: nothing can be done. */
 static bool serve(self_t *self, uint32_t m) {
   mshr *miss = &self->entry[m];
-  const typeof_port(in_request) *request = &self->target[m][miss->head];
-  const uint32_t lane = self->target_lane[m][miss->head];
-  const bool posted = self->posted[m][miss->head], writes = !memory_only_reads(request->op);
+  const typeof_port(in_request) *request = &self->target[m][self->target_first[m]];
+  const uint32_t lane = self->target_lane[m][self->target_first[m]];
+  const bool posted = self->posted[m][self->target_first[m]], writes = !memory_only_reads(request->op);
   const uint64_t needs =
       writes ? CACHE_ALL_BEATS : cache_beats(request->address % CACHE_LINE, request->size, CACHE_BEAT_BYTES);
   if ((needs & ~miss->arrived) || (!posted && self->replying[lane])) return false;
@@ -395,8 +395,8 @@ static bool serve(self_t *self, uint32_t m) {
     perform(self, request, miss->set, miss->way);
   }
   if (!posted) show_reply(self, lane, reply);
-  miss->head = (miss->head + 1) % (uint32_t)param(targets);
-  miss->waiting--;
+  self->target_first[m] = (uint8_t)((self->target_first[m] + 1) % param(targets));
+  self->target_count[m]--;
   return true;
 }
 
@@ -405,9 +405,9 @@ static void advance(self_t *self) {
   for (uint32_t k = 0; k < self->used; k++) {
     const uint32_t m = self->order[k];
     mshr *miss = &self->entry[m];
-    while (miss->waiting > 0 && miss->arrived && serve(self, m)) {
+    while (self->target_count[m] > 0 && miss->arrived && serve(self, m)) {
     }
-    if (miss->waiting > 0 || miss->arrived != CACHE_ALL_BEATS) continue;
+    if (self->target_count[m] > 0 || miss->arrived != CACHE_ALL_BEATS) continue;
     self->valid[miss->set][miss->way] = miss->failed == 0;
     if (miss->failed)
       self->dirty[miss->set][miss->way] = false;

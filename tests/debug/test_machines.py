@@ -11,7 +11,7 @@ from tests.debug.test_gdb import same_results, values
 pytestmark = pytest.mark.optimised
 
 NO_PROCESSORS = {"arbiter", "disk", "pipe_chain"}
-RENAMED = {"wide_core"}  # its registers lie behind a map, which a debug view cannot name yet
+LOOKED_AT = {"wide_core"}  # whose pipeline a debugger does not empty, so that nothing is written
 ELSEWHERE = {"single_core", "host"}  # docs/debugging.md and test_gdb.py; test_precise_core.py
 
 
@@ -37,6 +37,7 @@ SESSIONS = {
     "rfu_core": Session("rfu", ["--program", "checksum"], "main", "frame[7]"),
     "vliw_core": Session("vliw", ["--program", "fir"], "filter_narrow", "*(int *) &narrow", step="stepi"),  # bundles have no lines
     "riscv_core": Session("riscv", ["--program", "sha256"], "main", "*(unsigned *) ($sp - 4)", add=0x00118213, source="$gp", result="$tp"),
+    "wide_core": Session("wide cached", ["--program", "sha256"], "main", "*(unsigned *) ($sp - 4)"),
     "tigon2": Session("tigon2", ["--firmware", "tigon2_parallel", "--payload", "1472", "--frames", "8"], "receive_frames", "*$mac_tx_producer", 2),
     "nic10g": Session("nic10g", ["--firmware", "nic10g", "--payload", "18", "--frames", "200"], "send_task", "*$mac_tx_producer", 8),
 }
@@ -44,6 +45,8 @@ SESSIONS = {
 
 @pytest.fixture(params=[pytest.param(name, marks=pytest.mark.soak if name == "nic10g" else []) for name in SESSIONS])
 def session(request) -> Session:
+    if request.param in LOOKED_AT and "written" in request.node.name:
+        pytest.skip("nothing is written there")
     return SESSIONS[request.param]
 
 
@@ -54,7 +57,7 @@ def options(session, firmware) -> list:
 
 
 def test_every_machine_is_here(root) -> None:
-    assert {folder.name for folder in (root / "examples").iterdir()} == NO_PROCESSORS | RENAMED | ELSEWHERE | set(SESSIONS)
+    assert {folder.name for folder in (root / "examples").iterdir()} == NO_PROCESSORS | ELSEWHERE | set(SESSIONS)
 
 
 def test_the_run_does_not_notice(session, options, machine, debugged, run_sim, tmp_path) -> None:

@@ -7,6 +7,10 @@
 /* From a branch to what is executed when it is not taken. */
 #define BRANCH_BYTES (param(delay_slot) ? 8u : 4u)
 
+init() {
+  for (int i = 0; i < param(logical); i++) self->committed[i] = (uint8_t)i;
+}
+
 handler(show_room, i) {
   send(room, i, self->space);
 }
@@ -92,6 +96,7 @@ static inline uint32_t commit(self_t *self, uint32_t store_room) {
     }
     self->finished &= ~(UINT64_C(1) << place);
     self->gone.old[i] = self->op[place].old;
+    self->committed[self->op[place].logical] = self->op[place].op.dest; /* of none both are 0 */
     if (operation_flow(c) != branch_kind_none) train(self, place);
     if (param(parts) > 1) unfinished += operation_more(c);
     emit_retire(self, place);

@@ -1,0 +1,69 @@
+"""A core that executes out of order, seen by gdb: each of its stops is that of a core which executes one instruction after the other."""
+
+import struct
+
+import pytest
+
+from tests.debug.test_gdb import same_results, values
+
+pytestmark = pytest.mark.optimised
+STACK = 0x800000 - 256
+
+
+def states(run, steps: int) -> list[tuple[int, tuple[int, ...], str]]:
+    """pc, registers and the stack wherever it stops."""
+    remote, found = run.remote(), []
+    for _ in range(steps):
+        registers = struct.unpack("<33I", bytes.fromhex(remote.ask("g")))
+        found.append((registers[32], registers[:32], remote.ask(f"m{STACK:x},100")))
+        assert remote.ask("vCont;s:p1.1").startswith("T05")
+    return found
+
+
+@pytest.fixture
+def ended(debugged):
+    """The states of a simulator, which is ended then."""
+
+    def run(simulator, *options, steps: int) -> list[tuple[int, tuple[int, ...], str]]:
+        one = debugged(simulator, *options)
+        found = states(one, steps)
+        one.process.kill()
+        one.process.wait()
+        one.path.unlink()
+        return found
+
+    return run
+
+
+@pytest.mark.parametrize("name", ["wide", "wide cached"])
+def test_each_instruction_in_its_order(name: str, machine, firmware, ended) -> None:
+    """Those that are committed in one cycle, too: pc and registers are as if they had been executed one by one."""
+    options, steps = ["--program", firmware("sha256")], 400
+    orderly = ended(machine("riscv"), *options, steps=steps + 8)
+    wide = ended(machine(name), *options, steps=steps)
+    assert [one[:2] for one in wide] == [one[:2] for one in orderly[:steps]]
+    for n, (_, _, stack) in enumerate(wide):  # what the instruction at pc stores, and those that are committed with it, may be there
+        assert stack in [after for *_, after in orderly[max(n - 1, 0) : n + 5]], n
+
+
+def test_and_back(machine, firmware, debugged, run_sim, tmp_path) -> None:
+    """The way back passes the same addresses as the way there, a breakpoint in the midst of a cycle is met from both sides, and the run does not notice."""
+    run = debugged(machine("wide"), "--program", firmware("sha256"), "--stats", "debugged.json")
+    steps = 40
+    there = "".join("print $pc\nprint/x $t0 + $a0 + $sp\nstepi\n" for _ in range(steps))
+    back = "".join("reverse-stepi\nprint $pc\nprint/x $t0 + $a0 + $sp\n" for _ in range(steps))
+    seen = values(run.gdb(f"break compress\ncontinue\ndelete\n{there}{back}"))
+    pairs = list(zip(seen[::2], seen[1::2]))
+    assert len(pairs) == 2 * steps and len(set(pairs)) > steps // 3
+    assert pairs[:steps] == pairs[steps:][::-1]
+    assert run.end()[0] == 0
+    same_results(tmp_path, run_sim, machine("wide"), "--program", firmware("sha256"))
+
+
+def test_breakpoints_in_one_cycle(machine, firmware, debugged) -> None:
+    """One at each of some instructions of which several are committed at a time: all are met, in their order and in the opposite one."""
+    run = debugged(machine("wide"), "--program", firmware("sha256"))
+    places = [f"*(main + {4 * n})" for n in range(8)]
+    text = run.gdb("".join(f"break {place}\n" for place in places) + "continue\n" + "print (char *) $pc - (char *) main\ncontinue\n" * 8 + "reverse-continue\nprint (char *) $pc - (char *) main\n" * 8)
+    assert values(text)[:8] == [str(4 * n) for n in range(8)], text
+    assert values(text)[8:] == [str(4 * n) for n in reversed(range(8))], text
