@@ -89,6 +89,7 @@ static typeof_port(memory_request) memory_request_of(const self_t *self, int32_t
 }
 
 phase_start() {
+  for (int i = 0; i < width(quiet); i++) send(quiet, i, self->active == 0);
   const bool ends = self->on_bus >= 0 && until(bus_ends) == 0;
   const int32_t shown = ends && self->phase[self->on_bus] == bus_phase_address ? self->on_bus : -1;
   const bus_command *of = &self->of[shown >= 0 ? shown : 0];
@@ -292,7 +293,8 @@ static inline void count_waiting(self_t *self, uint64_t cycles) {
 }
 
 phase_end() {
-  if (get(winner) < 0 && self->active == 0) {
+  const bool quiet = self->active == 0;
+  if (get(winner) < 0 && quiet && !(width(quiet) > 0 && self->changed)) {
     bool spoken = false;
     for (int i = 0; i < width(agent_snoop_response); i++) spoken |= some(agent_snoop_response, i);
     if (!spoken) return unchanged();
@@ -331,6 +333,7 @@ phase_end() {
   if (self->on_bus < 0) move_line(self);
   if (self->memory_slot < 0) self->memory_slot = oldest(self, bus_phase_reads);
   if (self->memory_slot < 0) self->memory_slot = oldest(self, bus_phase_writes);
+  if (width(quiet) > 0) self->changed = quiet != (self->active == 0);
 }
 
 // Cycles in which nothing but time passes are not stepped, and count all the same.
@@ -339,6 +342,7 @@ skip(n) {
 }
 
 next_event() {
+  if (self->changed) return cycle();
   if (self->memory_slot >= 0 || oldest(self, bus_phase_done) >= 0) return cycle();
   uint64_t wait = self->on_bus >= 0 ? until(bus_ends) : never();
   for (uint32_t k = 0; k < self->active; k++) {

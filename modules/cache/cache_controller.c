@@ -107,6 +107,7 @@ static __attribute__((noinline)) bool next_request(const self_t *self, typeof_po
 }
 
 phase_start() {
+  for (int i = 0; i < width(empty); i++) accept(empty, i, self->emptied && !self->busy);
   if (__builtin_expect(!self->request_pending, true)) {
     send_nothing(fill_request);
     return;
@@ -546,9 +547,18 @@ static inline void update_flags(self_t *self) {
                        satisfied(self, self->arrived, self->failed != 0);
 }
 
+/* `empties`: all lines are to go, and those of requests meanwhile; `done`: they are gone, in this cycle. */
+static inline void go_on_emptying(self_t *self, bool empties, bool done, bool requested) {
+  if (__builtin_expect(!empties && !self->emptied, true)) return;
+  if (!self->emptied || requested) invalidate_lines(self);
+  self->emptied = empties && !done;
+}
+
+#define EMPTIES (width(empty) > 0 && some(empty) && data(empty))
+
+/* Without an invalidation, a request or one outstanding there is nothing to do. */
 phase_end() {
-  /* Without one, a request or one outstanding there is nothing to do. */
-  bool invalidation = width(invalidate_all) > 0 && some(invalidate_all);
+  bool invalidation = (width(invalidate_all) > 0 && some(invalidate_all)) || EMPTIES;
   invalidation |= width(unlink) > 0 && unlink_if(self, some(unlink) && data(unlink));
   for (int i = 0; i < width(snoop); i++) invalidation |= some(snoop, i);
   if (!(self->busy | invalidation)) {
@@ -618,6 +628,7 @@ phase_end() {
   for (int i = 0; i < width(snoop); i++)
     if (transferred(snoop, i) && !call(is_own_write, data(snoop, i).tag)) invalidate_range(self, &data(snoop, i));
   if (width(invalidate_all) > 0 && transferred(invalidate_all) && data(invalidate_all)) invalidate_lines(self);
+  if (width(empty) > 0) go_on_emptying(self, EMPTIES, transferred(empty), transferred(in_request));
   if (CACHE_INVALIDATES_DIRTY && self->pending_write_backs && self->phase == cache_phase_idle && !self->waiting) {
     uint32_t index = (uint32_t)cache_first(&self->write_back_pending[0][0], (uint32_t)(param(sets) * param(ways)));
     evict_way(self, index / (uint32_t)param(ways), index % (uint32_t)param(ways));
@@ -628,5 +639,7 @@ phase_end() {
 }
 
 next_event() {
-  return self->busy || until(accepts) ? cycle() : never();
+  return self->busy || self->emptied || until(accepts) ? cycle() : never();
 }
+
+#undef EMPTIES

@@ -9,6 +9,7 @@
 #define LEVEL_WRITE_BACK ((uint32_t)param(transactions)) /* tag of requests below that are no transaction's */
 #define MESI_LINE        ((uint32_t)param(line))
 #define MESI_NOWHERE     ((uint32_t)param(ways)) /* no way */
+#define MESI_PLACES      ((uint32_t)(param(sets) * param(ways)))
 
 static inline uint32_t set_of(uint32_t number) {
   return number % (uint32_t)param(sets);
@@ -67,6 +68,7 @@ init() {
 }
 
 phase_start() {
+  for (int i = 0; i < width(empty); i++) accept(empty, i, self->emptied == MESI_PLACES && self->ring.count == 0);
   send_if(in_reply, self->replying, self->reply);
   const bus_command recall = {.op = self->recall_op, .address = self->recall_line * MESI_LINE};
   send_if(above_request, self->recall == recall_phase_requests, recall);
@@ -369,8 +371,20 @@ static void serve(self_t *self, const typeof_port(in_request) * request) {
   set_state(self, set, way, line_state_modified);
 }
 
+/* Empties as many ways as there is room for what was changed in them. */
+static __attribute__((noinline, unused)) void empty_ways(self_t *self) {
+  const uint32_t ways = (uint32_t)param(ways);
+  if (self->active > 0) self->emptied = 0;
+  if (self->active > 0 || self->recall != recall_phase_idle) return;
+  for (; self->emptied < MESI_PLACES && self->ring.count < (uint32_t)param(victims); self->emptied++) {
+    evict(self, self->emptied / ways, self->emptied % ways);
+    self->held[self->emptied / ways][self->emptied % ways] = line_above_none;
+  }
+}
+
 phase_end() {
-  const bool spoken = some(in_request) | some(above_snoop) | some(above_response) | some(below_snoop) |
+  const bool empties = width(empty) > 0 && some(empty) && data(empty);
+  const bool spoken = empties | some(in_request) | some(above_snoop) | some(above_response) | some(below_snoop) |
                       some(below_response) | self->replying | self->responding;
   if (!spoken && self->active == 0 && self->snooped_count == 0 && self->ring.count == 0 &&
       self->recall == recall_phase_idle)
@@ -402,12 +416,14 @@ phase_end() {
   self->responding = false;
   if (self->snooped_count > 0) take_snoop(self);
   if (self->waiting_count > 0) begin_one(self);
+  if (empties) empty_ways(self);
+  if (width(empty) > 0 && transferred(empty)) self->emptied = 0;
   mesi_leave_gone(&self->ring, self->victim_gone, (uint32_t)param(victims));
 }
 
 next_event() {
-  const bool works = self->replying || self->responding || self->waiting_count > 0 || self->snooped_count > 0 ||
-                     self->recall == recall_phase_requests || mesi_writes_back(self->ring);
+  const bool works = self->emptied > 0 || self->replying || self->responding || self->waiting_count > 0 ||
+                     self->snooped_count > 0 || self->recall == recall_phase_requests || mesi_writes_back(self->ring);
   if (works) return cycle();
   for (uint32_t e = 0; self->active > 0 && e < (uint32_t)param(transactions); e++)
     if (self->phase[e] == refill_phase_responds || self->phase[e] == refill_phase_requests) return cycle();

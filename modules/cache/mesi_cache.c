@@ -8,6 +8,7 @@
 
 #define MESI_LINE    ((uint32_t)param(line))
 #define MESI_NOWHERE ((uint32_t)param(ways)) /* no way */
+#define MESI_PLACES  ((uint32_t)(param(sets) * param(ways)))
 
 static inline uint32_t set_of(uint32_t number) {
   return number % (uint32_t)param(sets);
@@ -39,7 +40,13 @@ init() {
   random_seed(&self->rng);
 }
 
+/* Every way was emptied, and what was in them is on the bus. */
+static inline bool is_empty(const self_t *self) {
+  return self->emptied == MESI_PLACES && self->ring.count == 0;
+}
+
 phase_start() {
+  for (int i = 0; i < width(empty); i++) accept(empty, i, is_empty(self));
   if (self->phase != miss_phase_requests && self->ring.count == 0 && !self->responding) {
     send_nothing(bus_request);
     send_nothing(bus_snoop_response);
@@ -171,6 +178,14 @@ static void maintain_line(self_t *self, const typeof_port(in_request) * request)
   if (self->dirty[set][way] || cache_operation_invalidate(operation)) evict(self, set, way);
 }
 
+/* Empties as many ways as there is room for what was changed in them. */
+static __attribute__((noinline, unused)) void empty_ways(self_t *self) {
+  const uint32_t ways = (uint32_t)param(ways);
+  if (self->phase != miss_phase_idle) return;
+  for (; self->emptied < MESI_PLACES && self->ring.count < (uint32_t)param(victims); self->emptied++)
+    evict(self, self->emptied / ways, self->emptied % ways);
+}
+
 /* A request that cannot be served asks the bus for its line. */
 static void miss(self_t *self, const typeof_port(in_request) * request) {
   const uint32_t number = request->address / MESI_LINE, set = set_of(number);
@@ -186,6 +201,7 @@ static void miss(self_t *self, const typeof_port(in_request) * request) {
     count(upgrades);
   }
   self->phase = miss_phase_requests;
+  self->emptied = 0;
   self->posted = param(post_writes) && request->op == mem_op_write;
 }
 
@@ -308,7 +324,8 @@ static void reconsider(self_t *self) {
 
 phase_end() {
   const bool unlinks = width(unlink) > 0 && some(unlink) && data(unlink) && self->linked;
-  const bool spoken = some(in_request) | some(bus_response) | some(bus_snoop) | unlinks;
+  const bool empties = width(empty) > 0 && some(empty) && data(empty);
+  const bool spoken = some(in_request) | some(bus_response) | some(bus_snoop) | unlinks | empties;
   if (!spoken && !self->responding && self->ring.count == 0 &&
       (self->phase == miss_phase_idle || self->phase == miss_phase_requested))
     return unchanged();
@@ -330,11 +347,14 @@ phase_end() {
         data(bus_snoop).own ? own_snoop(self, &data(bus_snoop)) : snooped(self, &data(bus_snoop));
   }
   reconsider(self);
+  if (empties) empty_ways(self);
+  if (width(empty) > 0 && transferred(empty)) self->emptied = 0;
   mesi_leave_gone(&self->ring, self->victim_gone, (uint32_t)param(victims));
 }
 
 next_event() {
   const bool speaks = self->phase == miss_phase_requests || self->phase == miss_phase_replies;
   const bool maintained = self->phase == miss_phase_maintains && self->ring.count == 0;
-  return speaks || maintained || self->responding || mesi_writes_back(self->ring) ? cycle() : never();
+  return speaks || maintained || self->responding || self->emptied > 0 || mesi_writes_back(self->ring) ? cycle()
+                                                                                                       : never();
 }

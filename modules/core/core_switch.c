@@ -89,20 +89,22 @@ handler(reset, program) {
 }
 
 phase_start() {
-  if (__builtin_expect(self->phase >= core_switch_phase_fast, false))
+  const bool rests = self->phase == core_switch_phase_detailed;
+  set(rests, rests);
+  if (!rests && self->phase >= core_switch_phase_fast)
     send(limit, self->limit);
   else
     send_nothing(limit);
-  for (int i = 0; i < width(executes); i++) send(executes, i, self->phase == core_switch_phase_detailed);
-  for (int i = 0; i < width(back); i++) accept(back, i, self->phase == core_switch_phase_detailed && self->running);
-  for (int i = 0; i < width(flush); i++)
-    send_if(flush, i, self->phase == core_switch_phase_flushing && self->emptied == (uint32_t)i, true);
+  for (int i = 0; i < width(executes); i++) send(executes, i, rests);
+  for (int i = 0; i < width(back); i++) accept(back, i, rests && self->running);
+  for (int i = 0; i < width(empty); i++)
+    send_if(empty, i, !rests && self->phase == core_switch_phase_emptying && self->emptied == (uint32_t)i, true);
 }
 
 /* The words of a state, on their way to the detailed processor. */
 
 handler(pass) {
-  if (__builtin_expect(self->phase == core_switch_phase_passing, false) && some(fast_save))
+  if (!get(rests) && self->phase == core_switch_phase_passing && some(fast_save))
     send(detailed_load, data(fast_save));
   else
     send_nothing(detailed_load);
@@ -113,13 +115,13 @@ handler(commit_state) {
 }
 
 handler(take) {
-  accept(fast_save, self->phase == core_switch_phase_passing && acked(detailed_load));
+  accept(fast_save, !get(rests) && self->phase == core_switch_phase_passing && acked(detailed_load));
 }
 
 /* And back. */
 
 handler(pass_back) {
-  if (__builtin_expect(self->phase == core_switch_phase_returning, false) && some(detailed_save))
+  if (!get(rests) && self->phase == core_switch_phase_returning && some(detailed_save))
     send(fast_load, data(detailed_save));
   else
     send_nothing(fast_load);
@@ -130,13 +132,13 @@ handler(commit_back) {
 }
 
 handler(take_back) {
-  accept(detailed_save, self->phase == core_switch_phase_returning && acked(fast_load));
+  accept(detailed_save, !get(rests) && self->phase == core_switch_phase_returning && acked(fast_load));
 }
 
 handler(command) {
   const core_control halt = {.set_halt = true, .halt = true}, go = {.set_halt = true, .halt = false};
   const bool comes = some(control);
-  if (__builtin_expect(self->phase == core_switch_phase_detailed, true)) {
+  if (get(rests)) {
     send_nothing(fast_control);
     if (__builtin_expect(comes, false))
       send(detailed_control, data(control));
@@ -163,7 +165,7 @@ handler(command) {
 }
 
 handler(accept) {
-  if (__builtin_expect(self->phase == core_switch_phase_detailed, true))
+  if (get(rests))
     accept(control, acked(detailed_control));
   else
     accept(control, self->phase == core_switch_phase_fast && acked(fast_control));
@@ -171,8 +173,8 @@ handler(accept) {
 
 /* Commands of its own are not taken back. */
 handler(commit) {
-  enable(fast_control, enabled(control) | (self->phase != core_switch_phase_fast));
-  enable(detailed_control, enabled(control) | (self->phase != core_switch_phase_detailed));
+  enable(fast_control, get(rests) || enabled(control) || self->phase != core_switch_phase_fast);
+  enable(detailed_control, !get(rests) || enabled(control));
 }
 
 /* The detailed processor has the program. */
@@ -205,10 +207,11 @@ static core_switch_phase next_phase(const self_t *self, struct core_switch_seen 
   case core_switch_phase_stepping: return seen.obeyed ? core_switch_phase_draining : phase;
   case core_switch_phase_draining:
     if (!seen.halted) return phase;
-    if (seen.slot) return core_switch_phase_stepping;
-    return width(flush) > 0 ? core_switch_phase_flushing : core_switch_phase_settling;
-  case core_switch_phase_flushing: return self->emptied == (uint32_t)width(flush) ? core_switch_phase_settling : phase;
-  case core_switch_phase_settling: return seen.quiet ? core_switch_phase_returning : phase;
+    return seen.slot ? core_switch_phase_stepping : core_switch_phase_settling;
+  case core_switch_phase_settling:
+    if (!seen.quiet) return phase;
+    return self->emptied < (uint32_t)width(empty) ? core_switch_phase_emptying : core_switch_phase_returning;
+  case core_switch_phase_emptying: return seen.emptied ? core_switch_phase_settling : phase;
   case core_switch_phase_returning: return seen.passed ? core_switch_phase_resuming : phase;
   case core_switch_phase_resuming: return seen.obeyed ? core_switch_phase_fast : phase;
   case core_switch_phase_fast:
@@ -232,12 +235,12 @@ static void go_on(self_t *self, struct core_switch_seen seen) {
 
 phase_end() {
   const core_switch_phase before = self->phase;
-  bool emptied = false;
   if (__builtin_expect(before != core_switch_phase_detailed, false)) {
     const bool back = before < core_switch_phase_fast;
-    for (int i = 0; i < width(flush); i++) emptied |= transferred(flush, i);
-    self->emptied += emptied;
-    struct core_switch_seen seen = {.halted = data(fast_status).halted, .quiet = width(quiet) == 0 || data(quiet)};
+    struct core_switch_seen seen = {.halted = data(fast_status).halted, .quiet = true};
+    for (int i = 0; i < width(quiet); i++) seen.quiet &= data(quiet, i);
+    for (int i = 0; i < width(empty); i++) seen.emptied |= transferred(empty, i);
+    self->emptied += seen.emptied;
     if (back) seen.halted = data(detailed_status).halted, seen.slot = data(detailed_status).slot;
     seen.obeyed = transferred(fast_control) || transferred(detailed_control); /* there is one at most */
     seen.passed =
@@ -246,7 +249,7 @@ phase_end() {
   }
   if (width(back) > 0 && transferred(back)) call_back(self, data(back));
   if (some(control) && transferred(control) && data(control).set_halt) self->running = !data(control).halt;
-  self->changed = self->phase != before || emptied;
+  self->changed = self->phase != before;
 }
 
 statistics() {

@@ -66,11 +66,12 @@ static inline bool core_switch_time(const char *text, uint64_t *nanoseconds) {
 
 /* What a cycle has brought for the phases in which the program goes from one processor to the other. */
 struct core_switch_seen {
-  bool obeyed; /* a command was taken */
-  bool halted; /* the processor that is to give the program has halted, */
-  bool slot;   /* before a delay slot */
-  bool passed; /* the last word of its state was passed on */
-  bool quiet;  /* memory has all that its caches had */
+  bool obeyed;  /* a command was taken */
+  bool halted;  /* the processor that is to give the program has halted, */
+  bool slot;    /* before a delay slot */
+  bool emptied; /* one of its caches is empty */
+  bool quiet;   /* what left its caches is where it belongs */
+  bool passed;  /* the last word of its state was passed on */
 };
 
 static inline struct core_switch_point core_switch_read(const char *text) {

@@ -1,6 +1,9 @@
 """What a cycle of the host machine costs, busy and idle, with each kind of memory, and how long its Linux takes to boot beside others
 that run it.
 
+The same for the functional core with which a machine may begin: instructions in a second, seconds to the prompt, and what it
+costs beside the detailed core when that has the program.
+
 Busy is the kernel on its way up; idle a shell that waits, alone and beside a network interface that polls.  The same files boot on
 the functional machine, and on QEMU, which translates and keeps no time: what they do in their seconds is less.
 """
@@ -31,7 +34,7 @@ BUSY_FROM = 20_000_000  # cycles: the kernel is unpacking its files and starting
 SHORT, LONG = 100_000, 400_000  # cycles between which host instructions are counted
 REPETITIONS = 3
 # Of the long run, in which restoring a checkpoint must not count.
-CYCLES = {"busy": 10_000_000, "busy, coherent": 10_000_000, "busy, coherent, level 2": 10_000_000, "idle": 2_000_000_000, "idle, with an idle card": 400_000_000}
+CYCLES = {"busy": 10_000_000, "busy, a fast core beside it": 10_000_000, "busy, coherent": 10_000_000, "busy, coherent, level 2": 10_000_000, "idle": 2_000_000_000, "idle, with an idle card": 400_000_000}
 
 
 def guest(build: Path, name: str) -> Guest:
@@ -78,9 +81,9 @@ def waiting(simulator: Path, given: Guest, folder: Path) -> tuple[Path, int]:
     return checkpoint(going_on(simulator, prompt, 0)(settled), folder / f"{simulator.name}-idle"), settled
 
 
-def at_work(simulator: Path, given: Guest, folder: Path) -> Callable[[int], list]:
+def at_work(simulator: Path, given: Guest, folder: Path, *options: str) -> Callable[[int], list]:
     """The command that goes on for so many cycles where the kernel is on its way up."""
-    begun = checkpoint(boot(simulator, given), folder / f"{simulator.name}-busy", "--cycles", str(BUSY_FROM))
+    begun = checkpoint([*boot(simulator, given), *options], folder / f"{simulator.name}-busy", "--cycles", str(BUSY_FROM))
     return going_on(simulator, begun, BUSY_FROM)
 
 
@@ -100,14 +103,25 @@ def boot_seconds(build: Path, simulators: dict[str, Path], folder: Path) -> dict
     return {name: median([run(command)[0] for _ in range(REPETITIONS)]) for name, command in commands.items()}
 
 
+def fast_boot(build: Path, simulator: Path, folder: Path) -> dict[str, float]:
+    """Of a boot on the functional core, start of the run included: millions of instructions in a second of the processor up to the power switch, and seconds up to the prompt."""
+    stats = folder / "fast.json"
+    whole = [run([*boot(simulator, guest(build, "out")), "--switch_at", "end", "--stats", stats])[0] for _ in range(REPETITIONS)]
+    [instructions] = [one["value"] for one in json.loads(stats.read_text())["statistics"] if (one["path"], one["name"]) == ("ram", "instructions")]
+    marked = boot(simulator.with_name(f"{simulator.name}_marked"), guest(build, "shell"))
+    prompt = [run([*marked, "--switch_at", "end", "--until", "marker(3)"])[0] for _ in range(REPETITIONS)]
+    return {"host_fast_mips": instructions / median(whole) / 1e6, "host_fast_prompt_seconds": median(prompt)}
+
+
 def measure(build: Path) -> dict:
-    """Nanoseconds and host instructions per cycle by state, and seconds of a boot by machine."""
+    """Nanoseconds and host instructions per cycle by state, seconds of a boot by machine, and figures of the functional core."""
     machines = {memory: build_lss(build, f"host{number or ''}", *MEMORIES[memory]) for number, memory in enumerate(MEMORIES)}
-    alone, with_card = machines[""], build_lss(build, "host_nic", *CARD)
+    alone, with_card, fast = machines[""], build_lss(build, "host_nic", *CARD), build_lss(build, "host_fast", "-D", "fast=true")
     shell = guest(build, "shell")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         busy = {f"busy{memory}": at_work(simulator, shell, folder) for memory, simulator in machines.items()}
+        busy["busy, a fast core beside it"] = at_work(fast, shell, folder, "--switch_at", "start")
         subjects = [Subject(kind, command, cycles=CYCLES[kind]) for kind, command in busy.items()]
         for kind, simulator in ("idle", alone), ("idle, with an idle card", with_card):
             waits = going_on(simulator, *waiting(simulator, shell, folder))
@@ -117,4 +131,5 @@ def measure(build: Path) -> dict:
             "host_ns_per_cycle": figures,
             "host_instructions_per_cycle": {kind: counted_per_cycle(command, SHORT, LONG).instructions for kind, command in busy.items()},
             "host_boot_seconds": boot_seconds(build, machines, folder),
+            **fast_boot(build, fast, folder),
         }

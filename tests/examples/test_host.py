@@ -145,7 +145,8 @@ AT = ["never", "start", "end", "instructions(1)", "instructions(33)", "instructi
 @pytest.mark.parametrize("options", [["-D", "lockstep=true"], ["-D", "coherent=true"]], ids=lambda options: options[-1])
 def test_programs_begin_on_the_fast_core(root: Path, build_sim, run_sim, tmp_path: Path, options: list[str]) -> None:
     """Wherever it gives them to the detailed one, they print the same and end the same; `never` also in the same cycle as without it."""
-    plain, machine = (build_sim(root / "examples/host/host.lss", *options, "-D", "disk=true", *more) for more in ([], ["-D", "fast=true"]))
+    plain, machine = (build_sim(root / "examples/host/host.lss", *options, "-D", "disk=true", *more) for more in ([], ["-D", "fast=true", "-D", "sampling=true"]))
+    once = ["--set", "sampler.measure=1000000000"]  # the first window does not end
     (tmp_path / "script").write_text("wait >\nsend ab\\tb\nwait \\tb\nafter 1 ms\nsend q\n")
     echo = ["--quiet", "--kernel", bare(ECHO, tmp_path / "echo.elf"), "--console_script", tmp_path / "script"]
     disk = ["--quiet", "--kernel", sectors.program(3, tmp_path), "--disk_image", sectors.image(tmp_path, 8), "--disk_commit", "whole"]
@@ -153,7 +154,7 @@ def test_programs_begin_on_the_fast_core(root: Path, build_sim, run_sim, tmp_pat
     for at in AT:
         for given, without in zip((echo, disk), wanted, strict=True):
             point = at.replace("SYMBOL", "put" if given is echo else "main")
-            done = run_sim(machine, *given, "--time", "20 ms", "--switch_at", point, "--console_output", "out", ok=None)
+            done = run_sim(machine, *given, *once, "--time", "20 ms", "--switch_at", point, "--console_output", "out", ok=None)
             expected = b">ab\tbq" if given is echo else sectors.TEXT
             assert (done.status, (tmp_path / "out").read_bytes()) == (without.status, expected), at
             assert "was switched off" in done.stats["run"]["ended"]
@@ -165,11 +166,27 @@ def test_programs_begin_on_the_fast_core(root: Path, build_sim, run_sim, tmp_pat
 
     # A checkpoint on the fast core, after which the rest is as it was, or switches elsewhere
     whole = run_sim(machine, *echo, "--switch_at", "end", "--console_output", "out", ok=None)
-    run_sim(machine, *echo, "--switch_at", "end", "--console_output", "first", "--cycles", 40_000, "--checkpoint", "point")
+    run_sim(machine, *echo, *once, "--switch_at", "end", "--console_output", "first", "--cycles", 40_000, "--checkpoint", "point")
     for at in ("end", "300 us"):
         rest = run_sim(machine, "--quiet", "--restore", "point", "--console_output", "rest", "--switch_at", at, ok=None)
         assert (tmp_path / "first").read_bytes() + (tmp_path / "rest").read_bytes() == b">ab\tbq" and rest.status == 7
         assert rest.value("switch", "switches") == (at != "end") and (at != "end" or rest.stats["statistics"] == whole.stats["statistics"])
+
+    # To and fro in windows; a checkpoint anywhere changes nothing
+    windows = ["--switch_at", "instructions(20)", *(word for setting in ("period=11", "warm=5", "measure=10") for word in ("--set", f"sampler.{setting}"))]
+    for given, expected, without in zip((echo, disk), (b">ab\tbq", sectors.TEXT), wanted, strict=True):
+        done = run_sim(machine, *given, *windows, "--time", "20 ms", "--console_output", "out", ok=None)
+        assert (done.status, (tmp_path / "out").read_bytes()) == (without.status, expected) and (tmp_path / "whole").read_bytes() == sectors.after(3, 8)
+        assert "was switched off" in done.stats["run"]["ended"]
+        sampled, switches = done.value("sampler", "sampled"), done.value("switch", "switches")
+        assert sampled > 3 and switches in (2 * sampled - 1, 2 * sampled, 2 * sampled + 1) and done.value("sampler", "sampled_instructions") == 10 * sampled
+        mean = done.value("sampler", "sampled_cycles") / (10 * sampled)
+        assert mean >= 1 and done.value("sampler", "low") + done.value("sampler", "high") == pytest.approx(2 * mean)
+        cycles = done.stats["run"]["cycles"]["cpu_clk"]
+        for part in (2, 3):
+            run_sim(machine, *given, *windows, "--console_output", "first", "--cycles", cycles * part // 5, "--checkpoint", "point", ok=None)
+            rest = run_sim(machine, "--quiet", "--restore", "point", "--time", "20 ms", "--console_output", "rest", ok=None)
+            assert (tmp_path / "first").read_bytes() + (tmp_path / "rest").read_bytes() == expected and rest.stats["statistics"] == done.stats["statistics"]
 
 
 @pytest.mark.soak

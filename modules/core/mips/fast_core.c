@@ -70,10 +70,13 @@ static inline bool is_halted(const self_t *self) {
 phase_start() {
   const bool halted = is_halted(self);
   const core_status report = {.halted = halted, .pc = self->processor.pc};
-  set(stands, halted);
   for (int i = 0; i < width(status); i++) send(status, i, report);
   for (int i = 0; i < width(load); i++) accept(load, i, halted);
-  if (__builtin_expect(self->phase == fast_phase_halted, false)) {
+}
+
+handler(judge) {
+  set(stands, !some(limit) || is_halted(self));
+  if (some(limit) && self->phase == fast_phase_halted) {
     const uint32_t number = self->position;
     send(save,
          ((core_state_word){
@@ -83,10 +86,14 @@ phase_start() {
   }
 }
 
+handler(commit_save) {
+  enable(save, enabled(limit));
+}
+
 /* Requests to devices: its own, or those of another processor. */
 
 handler(ask) {
-  if (__builtin_expect(!get(stands), false))
+  if (!get(stands))
     send_if(uncached_request, self->phase == fast_phase_requests && within(passed, 0), self->request);
   else if (__builtin_expect(some(others_request), false))
     send(uncached_request, data(others_request));
@@ -99,7 +106,7 @@ handler(accept) {
 }
 
 handler(commit) {
-  enable(uncached_request, get(stands) ? enabled(others_request) : acked(uncached_request));
+  enable(uncached_request, get(stands) ? enabled(others_request) : acked(uncached_request) && enabled(limit));
 }
 
 handler(pass) {
@@ -270,7 +277,7 @@ static inline void write(self_t *self, const typeof_port(port_request) * request
 
 phase_end() {
   const bool written = transferred(port_request) && data(port_request).op == mem_op_write;
-  if (__builtin_expect((self->phase == fast_phase_gone) & !(some(control) | some(load)), true)) {
+  if (!some(limit) && !(some(control) | some(load))) {
     self->changed = false;
     if (!written) return unchanged();
     write(self, &data(port_request));
@@ -302,7 +309,7 @@ phase_end() {
     if (self->halting && !self->delayed && !reply.present && !self->fetched)
       halt(self);
     else if (reply.present || self->fetched || !sleeps(self))
-      step(self, some(limit) ? data(limit) : (core_limit){0}, reply);
+      step(self, data(limit), reply);
   }
   self->changed |= self->phase != before;
 }

@@ -165,6 +165,7 @@ static bool read_hardware_register(const self_t *self, uint32_t number, uint32_t
 /* The instruction in the memory stage. */
 
 phase_start() {
+  for (int i = 0; i < width(waits); i++) send(waits, i, self->waiting);
   for (int i = 0; i < width(context); i++) send(context, i, self->context);
 }
 

@@ -11,7 +11,7 @@ PORTS = {
 }  # fmt: skip
 BACK = {
     "executes": ("out", 1, "bool"), "back": ("in", 1, "uint64"), "detailed_status": ("in", 1, "core_status"), "detailed_save": ("in", 1, "core_state_word"),
-    "fast_load": ("out", 1, "core_state_word"), "flush": ("out", 2, "bool"), "quiet": ("in", 1, "bool"),
+    "fast_load": ("out", 1, "core_state_word"), "empty": ("out", 2, "bool"), "quiet": ("in", 1, "bool"),
 }  # fmt: skip
 WORD, LAST = struct(number=4, value=7, last=False), struct(number=5, value=8, last=True)
 
@@ -80,7 +80,7 @@ def test_the_way_back(bench: Bench, slot: bool) -> None:
         . | - | . | .      | . | 0    | {status(False)}       | . | . | . | 0 | . | 0 | false | -
     """  # fmt: skip
     rows = [line for line in f"""
-        control | control.ack | fast_control | detailed_control | back | back.ack | detailed_status | detailed_save | fast_load | flush[0] | flush[0].ack | flush[1] | flush[1].ack | quiet | executes
+        control | control.ack | fast_control | detailed_control | back | back.ack | detailed_status | detailed_save | fast_load | empty[0] | empty[0].ack | empty[1] | empty[1].ack | quiet | executes
         {go} | 1 | {go} | .      | .  | 0 | {status(True)}  | .      | .      | .    | 0 | .    | 0 | false | false
         .    | - | .    | .      | .  | 0 | {status(True)}  | .      | .      | .    | 0 | .    | 0 | false | false
         .    | - | .    | .      | .  | 0 | {status(True)}  | .      | .      | .    | 0 | .    | 0 | false | false
@@ -89,12 +89,15 @@ def test_the_way_back(bench: Bench, slot: bool) -> None:
         .    | - | .    | {halt} | .  | 0 | {status(False)} | {WORD} | .      | .    | 0 | .    | 0 | true  | false
         .    | - | .    | .      | .  | 0 | {status(False)} | .      | .      | .    | 0 | .    | 0 | true  | false
         {"SLOT" if slot else ""}
-        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | .    | 0 | .    | 0 | true  | false
-        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | true | 0 | .    | 0 | false | false
-        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | true | 1 | .    | 0 | false | false
-        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | .    | 0 | true | 1 | false | false
-        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | .    | 0 | .    | 0 | false | false
-        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | .    | 0 | .    | 0 | true  | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | true | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | false | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | true | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | true | 0 | . | 0 | false | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | true | 1 | . | 0 | true | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | true | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | . | 0 | true | 1 | false | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | false | false
+        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | true | false
         .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | {WORD} | .    | 0 | .    | 0 | false | false
         .    | - | .    | .      | .  | 0 | {status(True)}  | {LAST} | {LAST} | .    | 0 | .    | 0 | false | false
         .    | - | {on} | .      | .  | 0 | {status(True)}  | .      | .      | .    | 0 | .    | 0 | false | false

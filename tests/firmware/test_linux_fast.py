@@ -1,0 +1,124 @@
+"""Linux on the host machine that begins on the fast core: it boots as in detail, goes on in detail from anywhere, with every device, in either byte order."""
+
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.firmware.test_linux_boot import hello
+from tests.firmware.test_linux_disk import LITTLE, checked, in_image
+from tests.linux_guest import Guest, comparable, on_host, on_oracle, pack
+
+pytestmark = [pytest.mark.soak, pytest.mark.optimised, pytest.mark.timeout(3600)]
+
+SWITCHES, BEHIND = 50, 100_000  # so many runs, and instructions of each that are compared
+
+
+def build(root: Path, build_dir: Path, simulator: Path, *defines: str) -> Path:
+    options = ["-I", root / "examples/tigon2", "-o", simulator, *[word for one in ("fast=true", *defines) for word in ("-D", one)]]
+    subprocess.run([build_dir / "bin/lss", "build", root / "examples/host/host.lss", *options], check=True)
+    return simulator
+
+
+@pytest.fixture(scope="module")
+def host(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(root, build_dir, tmp_path_factory.mktemp("host") / "host")
+
+
+@pytest.fixture(scope="module")
+def shell(software: Guest, build_dir: Path) -> Guest:
+    """The guest that sets marker 3 and ends at a shell."""
+    return Guest(software.vmlinux, build_dir / "linux/shell/initramfs.cpio", build_dir / "linux/shell/host.dtb")
+
+
+def value(stats: dict, path: str, name: str) -> float:
+    [found] = [one["value"] for one in stats["statistics"] if (one["path"], one["name"]) == (path, name)]
+    return found
+
+
+def test_a_fast_boot_prints_what_a_detailed_one_does(software: Guest, host: Path, build_dir: Path, tmp_path: Path) -> None:
+    """All of it on the fast core, and all of it in detail: consoles of the functional machine; `never` is the machine without a fast core, to the cycle."""
+    wanted = comparable(on_oracle(software, build_dir)[1])
+    status, console, stats = on_host(software, host, tmp_path, "--switch_at", "end")
+    assert (status, comparable(console)) == (0, wanted) and value(stats, "core.pipeline.writeback", "instructions") == 0
+    assert 20e6 < value(stats, "ram", "instructions") < 40e6
+    status, console, stats = on_host(software, host, tmp_path, "--switch_at", "start")
+    assert (status, comparable(console)) == (0, wanted) and value(stats, "ram", "instructions") == 0
+    never = on_host(software, host, tmp_path)
+    plain = tmp_path / "plain"
+    subprocess.run([build_dir / "bin/lss", "build", host_description(), "-o", plain], check=True)
+    without = on_host(software, plain, tmp_path)
+    assert never[:2] == without[:2] and never[2]["run"]["cycles"] == without[2]["run"]["cycles"]
+    here = {(one["path"], one["name"]): one["value"] for one in never[2]["statistics"]}
+    assert all(here[one["path"], one["name"]] == one["value"] for one in without[2]["statistics"] if one["path"] != "ram")
+
+
+def host_description() -> Path:
+    return Path(__file__).resolve().parents[2] / "examples/host/host.lss"
+
+
+def test_switches_at_random_instants(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """What runs behind each is what the functional processor does, instruction by instruction. SEED in the environment repeats a run."""
+    seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1 << 32))
+    print(f"SEED={seed}")
+    machine = build(root, build_dir, tmp_path / "host", "lockstep=true")
+    whole = on_host(software, machine, tmp_path, "--switch_at", "end")[2]["run"]
+    rng, end = random.Random(seed), whole["cycles"]["cpu_clk"] * 5 * 9 // 10  # ns
+    for instant in sorted(rng.randrange(1_000_000, end) for _ in range(SWITCHES)):
+        limits = ["--until", f"core.pipeline.writeback.instructions >= {BEHIND}", "--time", f"{instant + 400_000_000} ns"]
+        _, _, stats = on_host(software, machine, tmp_path, "--switch_at", f"{instant} ns", *limits)
+        assert "error" not in stats["run"] and value(stats, "switch", "switches") == 1, (seed, instant)
+        assert value(stats, "core", "compared") >= BEHIND - 1, (seed, instant, stats["run"]["ended"])
+
+
+@pytest.mark.parametrize("instant", ["60 ms", "100 ms"])
+def test_save_restore_and_switch_commute(software: Guest, host: Path, tmp_path: Path, instant: str) -> None:
+    """A checkpoint before the switch, and one behind it, go on as the run without: console and state, byte for byte."""
+    at, end = ["--switch_at", instant], ["--time", "120 ms"]
+    whole = on_host(software, host, tmp_path, *at, *end, "--checkpoint", "whole")
+    for middle in ("50 ms", "110 ms"):
+        begun = on_host(software, host, tmp_path, *at, "--time", middle, "--checkpoint", "begun")
+        rest = on_host(software, host, tmp_path, "--restore", "begun", *end, "--checkpoint", "rest")
+        assert begun[1] + rest[1] == whole[1] and rest[2]["statistics"] == whole[2]["statistics"]
+        subprocess.run([host, "--quiet", "--restore", "whole", "--compare", "rest"], cwd=tmp_path, check=True)
+
+
+def test_a_ping_behind_a_fast_boot(shell: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """The driver starts the card on the fast core; the echoes are sent and received in detail."""
+    machine = build(root, build_dir, tmp_path / "host", "nic=true")
+    (tmp_path / "script").write_text("wait # \nsend ping -A -c 10 10.0.0.1\\n\nwait # \nsend cat /proc/net/dev /proc/interrupts; devmem 0x1f000504 32 7; poweroff -f\\n\n")
+    status, console, stats = on_host(shell, machine, tmp_path, "--switch_at", "marker(3)", "--console_script", "script", "--time", "20 s", timeout=3000)
+    assert status == 7 and "eth0 02:00:00:00:00:01 is up" in console and "10 packets transmitted, 10 packets received, 0% packet loss" in console
+    assert "ERR:          0" in console and value(stats, "switch", "switches") == 1
+    assert value(stats, "ram", "instructions") > 20e6 and value(stats, "core.pipeline.writeback", "instructions") > 100_000
+
+
+@pytest.mark.parametrize(("defines", "drive"), [(["disk=true"], "vda"), (["scsi=1"], "sda"), (["disk=true", "coherent=true"], "vda")], ids=str)
+def test_a_root_on_a_disk_behind_a_fast_boot(software: Guest, root: Path, build_dir: Path, tmp_path: Path, defines: list[str], drive: str) -> None:
+    """The kernel mounts it on the fast core; what the guest writes in detail is on the image, which is whole."""
+    machine = build(root, build_dir, tmp_path / "host", *defines)
+    marker = build_dir / "linux/shell/overlay/bin/netload"
+    made = pack(software, f"netload ready\n{LITTLE}", [marker], root, build_dir, tmp_path, on_disk=True, drive=drive)
+    status, console, stats = on_host(made, machine, tmp_path, "--switch_at", "marker(3)", f"--{'disk' if drive == 'vda' else 'scsi'}_commit", "after.ext4", timeout=3000)
+    assert status == 4 and "/dev/root on / type ext4 (rw" in console and console.endswith("reboot: Power down\n"), console[-2000:]
+    assert value(stats, "switch", "switches") == 1 and value(stats, "core.pipeline.writeback", "instructions") > 1e6
+    checked(tmp_path / "after.ext4")
+    busybox = (tmp_path / "overlay/../root.ext4").exists() and in_image(tmp_path / "after.ext4", "/file3")
+    assert len(busybox) == 300_000 and busybox.startswith(in_image(tmp_path / "after.ext4", "/file1"))
+
+
+def test_a_big_endian_kernel(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """Its first process prints and switches off in detail."""
+    kernel = build_dir / "linux/out-big/vmlinux"
+    if not kernel.exists():
+        pytest.skip(f"there is no {kernel}; `make linux ENDIAN=big` makes it")
+    made = Guest(kernel, tmp_path / "initramfs.cpio", tmp_path / "host.dtb", big_endian=True)
+    hello(tmp_path, "--target=mips-linux-gnu", "-DFIRST_PROCESS").rename(tmp_path / "init")
+    made.initramfs.write_bytes(subprocess.run(["cpio", "--quiet", "-o", "-H", "newc"], cwd=tmp_path, input=b"init\n", check=True, capture_output=True).stdout)
+    subprocess.run([root / "firmware/linux/tree", build_dir / "gen/firmware/linux/host.dts", made.initramfs, made.tree], check=True)
+    machine = build(root, build_dir, tmp_path / "host", "big_endian=true", "lockstep=true")
+    status, console, stats = on_host(made, machine, tmp_path, "--switch_at", "symbol(run_init_process)", "--time", "3 s")
+    assert status == 0 and "\nhello from C\n" in console and console.endswith("reboot: Power down\n")
+    assert value(stats, "ram", "instructions") > 1e6 and value(stats, "core", "compared") > 10_000
