@@ -122,9 +122,10 @@ def on_oracle(guest: Guest, build: Path, *options: str, timeout: float = 300) ->
     return done.returncode, done.stdout
 
 
-def build_host(root: Path, build: Path, simulator: Path, *defines: str) -> Path:
-    """The simulator of examples/host with these parameters, such as "coherent=true"."""
+def build_host(root: Path, build: Path, simulator: Path, *defines: str, recorded: str = "") -> Path:
+    """The simulator of examples/host with these parameters, such as "coherent=true", and events that may be `recorded`."""
     options = ["-I", root / "examples/tigon2", *(word for one in defines for word in ("-D", one)), "-o", simulator]
+    options += ["--record", recorded] if recorded else []
     subprocess.run([build / "bin/lss", "build", root / "examples/host/host.lss", *options], check=True)
     return simulator
 
