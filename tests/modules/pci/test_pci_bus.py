@@ -67,6 +67,7 @@ class Run:
         assert [self.ran.stat(f"got_gate[{i}]", "cancels") for i in range(2)] == [0, 0], "what reaches a master is committed"
         there = self.ran.directory
         self.got = [[(cycle, fields(item)) for cycle, item in read_items(there / f"got{i}")] for i in range(2)]
+        assert all(int(beat["count"], 0) or beat["error"] == "true" for lane in self.got for _, beat in lane), "a beat without bytes tells of an error"
         self.software = read_replies(there / "seen")
         self.told = read_items(there / "told")
 
