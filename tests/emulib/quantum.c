@@ -1,5 +1,5 @@
 /* Two processors whose quanta are executed in turn, with different memories, translations or options, do what each does
- * alone.  Fails at the first pair that does not, with its name. */
+ * alone, and one asks its owner for code and words of a device.  Fails at the first that is wrong, with its name. */
 #include "mips/quantum.h"
 
 #include <stdio.h>
@@ -100,6 +100,43 @@ static void check(const char *name, struct processor a, struct processor b) {
   exit(1);
 }
 
+/* The owner's side of a device that has the code, a word to load and a word to store: what is asked for, one after the
+ * other.  A request is the same until its reply is given, however often a quantum is begun meanwhile. */
+static void check_devices(void) {
+  static const uint32_t rom[] = {0x8d090000 /* lw $t1, 0($t0) */, 0xad090004 /* sw $t1, 4($t0) */,
+                                 0x91090009 /* lbu $t1, 9($t0) */, 0x25290001 /* addiu $t1, $t1, 1 */};
+  static const struct mips_quantum_request wanted[] = {
+      {true, MIPS_FETCH, 0x1fc00000, 0, 4}, {true, MIPS_LOAD, 0x1f000000, 0, 4},
+      {true, MIPS_FETCH, 0x1fc00004, 0, 4}, {true, MIPS_STORE, 0x1f000004, 0x1234, 4},
+      {true, MIPS_FETCH, 0x1fc00008, 0, 4}, {true, MIPS_LOAD, 0x1f000009, 0, 1},
+      {true, MIPS_FETCH, 0x1fc0000c, 0, 4}, {true, MIPS_FETCH, 0x1fc00010, 0, 4}};
+  struct processor p = processor(shared, 0x2000);
+  p.cpu.pc = 0xbfc00000;
+  p.cpu.next_pc = p.cpu.pc + 4;
+  p.cpu.r[T0] = 0xbf000000;
+  struct mips_quantum q = {.options = &p.options, .cpu = &p.cpu, .memory = shared, .size = SIZE};
+  for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++) {
+    for (int again = 0; again < 2; again++) {
+      q.until = p.cpu.cycle + QUANTUM;
+      mips_quantum_run(&q);
+      const struct mips_quantum_request r = q.request, w = wanted[k];
+      if (!r.present || r.access != w.access || r.address != w.address || r.value != w.value || r.size != w.size) {
+        fprintf(stderr, "request %zu: kind %d, address 0x%08x, value 0x%x\n", k, r.access, (unsigned)r.address,
+                (unsigned)r.value);
+        exit(1);
+      }
+    }
+    const struct mips_quantum_reply reply = {true, false, q.request.access == MIPS_LOAD ? 0x1234 : 0};
+    if (q.request.access == MIPS_FETCH)
+      q.fetched = (struct mips_quantum_reply){true, false, rom[(q.request.address & 0xfff) / 4 % 4]};
+    else
+      q.referred = reply;
+  }
+  if (p.cpu.r[T0 + 1] == 0x35 && p.cpu.pc == 0xbfc00010) return;
+  fprintf(stderr, "behind the device's code: t1 0x%x, pc 0x%08x\n", (unsigned)p.cpu.r[T0 + 1], (unsigned)p.cpu.pc);
+  exit(1);
+}
+
 int main(void) {
   const struct processor usual = processor(memories[0], 0x2000), other = processor(memories[1], 0x2000);
   struct processor p = processor(shared, 0x4000);
@@ -127,5 +164,6 @@ int main(void) {
   p.cpu.pc = CODE;
   p.cpu.next_pc = CODE + 4;
   check("segments", usual, p);
+  check_devices();
   return 0;
 }
