@@ -1,5 +1,9 @@
 """memory_source: plays requests, keeps to its number of outstanding ones, records the replies."""
 
+import json
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from tests.modules.harness import Bench, Memory, collect, happened
@@ -59,6 +63,21 @@ GENERATED = [
 def test_how_many_are_generated_may_be_said(bench: Bench, settings: dict[str, float], counted: dict[str, int]) -> None:
     ran = bench.run(Memory(bench, NETLIST).simulator, 200, {f"requester[0].{name}": value for name, value in settings.items()})
     assert ran.counted("requester[0]") == counted
+
+
+@pytest.mark.parametrize("name, value", [("count", 30), ("count", 2), ("count", 0), ("count", -1), ("outstanding", 3), ("offer", 0.5), ("cancel", 0.5)])
+def test_a_restored_run_may_be_told_otherwise(bench: Bench, name: str, value: float, tmp_path: Path) -> None:
+    """Before its first request it does as if that had been said from the start."""
+    simulator, seen = Memory(bench, NETLIST).simulator, {}
+    usual, other = ["--set", "requester[0].count=20"], ["--set", f"requester[0].{name}={value}"]
+    for what, words in (
+        ("point", [*usual, "--cycles", 0, "--checkpoint", "point"]), ("restored", ["--restore", "point", *other, "--cycles", 90]),
+        ("straight", [*usual, *other, "--cycles", 90]), ("usual", [*usual, "--cycles", 90]),
+    ):  # fmt: skip
+        command = [simulator, "--quiet", "--stats", what + ".json", *words]
+        subprocess.run(list(map(str, command)), cwd=tmp_path, check=True, capture_output=True)
+        seen[what] = json.loads((tmp_path / f"{what}.json").read_text())["statistics"]
+    assert seen["restored"] == seen["straight"] != seen["usual"]
 
 
 def test_errors_are_counted(bench: Bench) -> None:
