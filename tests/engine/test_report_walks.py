@@ -104,6 +104,20 @@ def breaks(executed: list[int]) -> int:
     return sum(b != a + WORD for a, b in zip(executed, executed[1:]))
 
 
+def addresses(line: str) -> list[str]:
+    """What a line stands for, if it is no loop's."""
+    return re.findall(r"^ +([0-9a-f]{8})(?: to ([0-9a-f]{8})|  )", line)
+
+
+def loops_are_whole(lines: list[str]) -> None:
+    """A lap of one stretch that follows its loop would have been one more of it."""
+    for i, line in enumerate(lines):
+        indent = len(line) - len(line.lstrip())
+        body = lines[i + 1 : next((k for k in range(i + 1, len(lines)) if len(lines[k]) - len(lines[k].lstrip()) <= indent), len(lines))]
+        if line.endswith(" times:") and len(body) == 1 and addresses(body[0]) and i + 2 < len(lines):
+            assert addresses(lines[i + 2]) != addresses(body[0]), line
+
+
 def check(report: str, walk: Walk, entries: int) -> list[int]:
     shown, lines = told(report), report[report.index("how it came here") :].splitlines()[1:]
     assert shown and shown == walk.executed[-len(shown) :]
@@ -115,6 +129,7 @@ def check(report: str, walk: Walk, entries: int) -> list[int]:
     listed = len(alone) + sum(int(count) for line in lines for count in re.findall(r"[0-9a-f]{8} to [0-9a-f]{8}, (\d+) ", line))
     assert len(alone) == min(32, listed), "the latest 32 are shown one by one"
     assert all(len(line.split()) == 1 for line in alone), "there is no program whose words they could be"
+    loops_are_whole(lines)
     if re.fullmatch(r" +\d+ times:", lines[0]):
         behind = next((i for i, line in enumerate(lines[1:], 1) if line[4] != " "), len(lines))
         lap, before = told("\n".join(["how it came here", *lines[1:behind]])), walk.executed[: -len(shown)]
