@@ -11,72 +11,14 @@ import pytest
 
 from tests.isa import riscv
 from tests.isa.streams import explain
+from tests.isa.wide import MACHINES, builder, counted, run, unfriendly
 
 FIRST = int(os.environ.get("SEED", "1"))
-# Machines, by what they are built with; `slow` puts delays in front of memory in place of caches.
-SMALL = {"width": 1, "entries": 4, "queue": 1, "memory_queue": 1, "registers": 33, "snapshots": 1}
-MACHINES: dict[str, dict[str, object]] = {
-    "smallest": SMALL,
-    "smallest slow": SMALL | {"slow": 1},
-    "narrow": {"width": 2, "entries": 8, "queue": 3, "memory_queue": 2, "registers": 36, "snapshots": 2},
-    "narrow cached": {"width": 2, "entries": 8, "queue": 3, "memory_queue": 2, "registers": 36, "snapshots": 2, "caches": "true", "mshrs": 2, "cache_sets": 4},
-    "four": {"width": 4},
-    "four slow": {"width": 4, "slow": 1},
-    "four cached": {"width": 4, "caches": "true"},
-    "four blocking": {"width": 4, "caches": "true", "mshrs": 0},
-    "four waiting": {"width": 4, "speculate": "false", "slow": 1},
-    "long units": {"width": 4, "unit_latency": 3, "slow": 1},
-    "tight eight": {"width": 8, "entries": 8, "queue": 3, "memory_queue": 2, "registers": 40, "snapshots": 3, "slow": 1},
-    "eight": {"width": 8},
-    "eight slow": {"width": 8, "slow": 1},
-    "eight cached": {"width": 8, "entries": 64, "queue": 64, "memory_queue": 64, "caches": "true", "cache_sets": 16},
-}
-
-
-def unfriendly(name: str) -> list[str]:
-    """What makes the memory of a machine so, if it takes time at all."""
-    slow = {"slow", "caches"} & MACHINES[name].keys()
-    return ["--set", "jitter=5", "--set", "refuse=0.3"] if slow else []
 
 
 @pytest.fixture(scope="session")
 def machine(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Path) -> Callable[..., Path]:
-    """machine(name, options...): the simulator of one of MACHINES in lockstep."""
-    directory = tmp_path_factory.mktemp("wide")
-    source, slow = root / "examples/wide_core/wide_core.lss", directory / "slow.lss"
-    text = source.read_text()
-    for link, width in (("core.data -> ram.port;", "64"), ("filter.scratchpad -> ram.port;", "64"), ("core.instructions -> code.port;", "32 * width")):
-        first, second = link.removesuffix(";").split(" -> ")
-        name = f"slow_{first.replace('.', '_')}"
-        delay = f"instance {name} : memory_delay {{ width = {width}; latency = 2; jitter = jitter; refuse = refuse; }};"
-        assert text.count(f"  {link}\n}}\n") + text.count(f"  {link}\n  ") == 1
-        head, _, tail = text.rpartition(f"  {link}\n")
-        text = f"{head}  {delay}\n  {first} -> {name}.in;\n  {name}.out -> {second};\n{tail}"
-    slow.write_text(text)
-    built: dict[tuple[str, ...], Path] = {}
-
-    def build(name: str, *options: str) -> Path:
-        if (name, *options) not in built:
-            settings = {"lockstep": "true"} | MACHINES[name]
-            chosen = slow if settings.pop("slow", 0) else source
-            simulator = built[name, *options] = directory / f"sim{len(built)}"
-            given = [word for key, value in settings.items() for word in ("-D", f"{key}={value}")]
-            command = [build_dir / "bin" / "lss", "build", chosen, *given, *options, "-o", simulator]
-            done = subprocess.run(command, capture_output=True, text=True)
-            assert done.returncode == 0, done.stderr
-        return built[name, *options]
-
-    return build
-
-
-def run(simulator: Path, elf: Path, *options: object, cycles: int = 400_000) -> subprocess.CompletedProcess:
-    """Bounded, so that a core that stands still fails instead of running for ever."""
-    command = [simulator, "--program", elf, "--cycles", cycles, *options]
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300)
-
-
-def counted(done: subprocess.CompletedProcess, name: str) -> int:
-    return int(re.findall(rf"^core\S* +{name} +(\d+)", done.stdout + done.stderr, re.MULTILINE)[0])
+    return builder(tmp_path_factory.mktemp("wide"), build_dir, root, 32)
 
 
 @pytest.mark.parametrize("name", ["smallest slow", "four", "eight slow"])

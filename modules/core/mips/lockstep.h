@@ -46,4 +46,21 @@ static inline bool lockstep_retire(struct mips_lockstep *l, uint64_t cycle, uint
                               text);
 }
 
+/* A store-conditional of load_store_queue that was decided and has not been committed. */
+struct lockstep_conditional {
+  bool waits;
+  uint32_t address, data;
+};
+
+/* An instruction that active_list commits; what it stored comes with it, but for a store-conditional, which was decided
+ * before. */
+static inline bool lockstep_commit(struct mips_lockstep *l, struct lockstep_conditional *decided, uint64_t cycle,
+                                   uint32_t pc, uint32_t word, uint32_t value, uint8_t destination, uint32_t address,
+                                   uint8_t size, char text[MIPS_LOCKSTEP_TEXT]) {
+  if (size > 0) lockstep_access(l, cycle, pc, mem_op_write, address, size, value);
+  if (decided->waits) lockstep_access(l, cycle, pc, mem_op_store_conditional, decided->address, 4, decided->data);
+  decided->waits = false;
+  return lockstep_retire(l, cycle, pc, word, value, destination, text);
+}
+
 #endif

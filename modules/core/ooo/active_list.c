@@ -64,13 +64,22 @@ static inline void train(self_t *self, uint32_t place) {
   self->trained.history[n] = op->history;
   self->trained.kind[n] = operation_flow(op->control);
   self->trained.taken[n] = self->taken >> place & 1;
-  if (self->trained.taken[n]) note(history, (core_jump){.behind = op->pc + BRANCH_BYTES, .to = self->target[place]});
+  if (!param(delay_slot) && self->trained.taken[n])
+    note(history, (core_jump){.behind = op->pc + BRANCH_BYTES, .to = self->target[place]});
+}
+
+/* Where the program did not go on with the next instruction: behind a delay slot, or a branch that annuls it. */
+static inline void remember(self_t *self, uint32_t pc) {
+  if (pc != self->following) note(history, (core_jump){.behind = self->following, .to = pc});
+  self->following = pc + 4;
 }
 
 static inline void emit_retire(self_t *self, uint32_t place) {
   const renamed_op *op = &self->op[place];
   const bool stores = operation_kind(op->op.control) == operation_class_store;
   if (param(parts) > 1 && operation_more(op->op.control)) return;
+  if (param(delay_slot)) remember(self, op->op.pc);
+  if (param(observed)) note(pc, op->op.pc);
   event(retire, op->op.pc, op->op.word, self->value[place], op->logical ? op->logical : 32, self->target[place],
         stores ? self->size[place] : 0);
   const uint32_t number = call(marker, op->op.word);

@@ -51,9 +51,9 @@ static inline bool dropped(const completion *done, const squash_order *squash) {
   return squash->valid && place_younger(done->age, squash->age);
 }
 
-/* What comes out of a pipeline of several cycles, in place of what goes in. */
-static inline void pass_pipeline(self_t *self, const squash_order *squash) {
-  if (!self->finished.valid && self->in_flight == 0) return;
+/* What comes out of a pipeline of several cycles, in place of what goes in; whether there is anything in it. */
+static inline bool pass_pipeline(self_t *self, const squash_order *squash) {
+  if (!self->finished.valid && self->in_flight == 0) return false;
   const result in = self->finished.valid ? self->shown : (result){.dest = 0};
   const completion entered = self->finished.valid ? self->finished : (completion){.valid = false};
   self->shown = self->coming[self->turn];
@@ -67,6 +67,7 @@ static inline void pass_pipeline(self_t *self, const squash_order *squash) {
     self->in_flight += self->finishing[i].valid;
   }
   if (dropped(&self->finished, squash)) self->finished.valid = self->shown.dest = 0;
+  return true;
 }
 
 phase_end() {
@@ -81,8 +82,7 @@ phase_end() {
     self->shown = (result){.dest = o->dest, .value = done->value};
     count(executed);
   }
-  if (param(latency) > 1) pass_pipeline(self, &data(squash));
-  if (param(latency) > 1) self->moved |= self->finished.valid | self->in_flight;
+  if (param(latency) > 1) self->moved |= pass_pipeline(self, &data(squash));
 }
 
 next_event() {

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,8 @@ class Core:
     on.  `change` replaces text of the machine.
     """
 
-    def __init__(self, compiler: Path, machine: str, directory: Path) -> None:
-        self.compiler, self.machine, self.directory = compiler, machine, directory
+    def __init__(self, compiler: Path, machine: str, directory: Path, assemble: Callable[[str, Path], Path], **always: object) -> None:
+        self.compiler, self.machine, self.directory, self.assemble, self.always = compiler, machine, directory, assemble, always
         self.built: dict[str, Path] = {}
         self.printed = ""
         self.lines: list[tuple[int, int]] = []
@@ -45,8 +46,8 @@ class Core:
         return self.built[key]
 
     def __call__(self, code: str, first: int = 0, count: int = 1, change: tuple[str, str] | None = None, **parameters: object) -> list[int]:
-        simulator = self.build(change, parameters)
-        elf = riscv.assemble(code + "\nEXIT 0\n", self.directory / "x.elf", "device")
+        simulator = self.build(change, self.always | parameters)
+        elf = self.assemble(code + "\nEXIT 0\n", self.directory / "x.elf")
         done = subprocess.run([simulator, "--program", elf, "--cycles", "400000"], capture_output=True, text=True)
         assert done.returncode == 0 and "the program exited" in done.stderr, done.stderr
         self.printed = done.stdout + done.stderr
@@ -62,7 +63,11 @@ class Core:
         return int((re.findall(rf"^{re.escape(path)} +{name} +(\d+)", self.printed, re.MULTILINE) or ["0"])[0])
 
 
+def steps(cycles: list[int]) -> set[int]:
+    return {b - a for a, b in zip(cycles, cycles[1:])}
+
+
 @pytest.fixture(scope="module")
 def retired(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Path) -> Core:
     machine = (root / "examples/wide_core/wide_core.lss").read_text() + COLLECTOR
-    return Core(build_dir / "bin/lss", machine, tmp_path_factory.mktemp("cycles"))
+    return Core(build_dir / "bin/lss", machine, tmp_path_factory.mktemp("cycles"), lambda code, path: riscv.assemble(code, path, "device"))

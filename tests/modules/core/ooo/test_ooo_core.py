@@ -3,12 +3,8 @@ should is the business of tests/isa/test_wide_core.py."""
 
 import pytest
 
-from tests.modules.core.ooo.conftest import Core
+from tests.modules.core.ooo.conftest import Core, steps
 from tests.modules.harness import Bench
-
-
-def steps(cycles: list[int]) -> set[int]:
-    return {b - a for a, b in zip(cycles, cycles[1:])}
 
 
 @pytest.mark.parametrize("latency", [1, 2, 4])

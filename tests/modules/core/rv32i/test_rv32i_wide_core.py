@@ -9,23 +9,20 @@ from pathlib import Path
 import pytest
 
 from tests.isa.riscv import assemble
+from tests.modules import wrong_core
+from tests.modules.wrong_core import run
 
 # What is damaged on its way, by its own numbers.
-DAMAGE = {
-    ("decode.out", "buffered.in"): """
-      typeof_port(out) g = in.v[0];
-      for (int i = 0; i < g.count; i++) {
-        if (g.op[i].word == 0x11100293) g.op[i].dest = 6;
-        if (g.op[i].word == 0x22200293) g.op[i].dest = 0;
-        if (g.op[i].word == 0x33306013) g.op[i].dest = 7, g.op[i].needs = needs_of(&g.op[i]);
-        if (g.op[i].word == 0x44400293) g.op[i].immediate++;
-        if (g.op[i].word == 0x05c2a023) g.op[i].immediate += 4;
-        if (g.op[i].word == 0x07c29023) g.op[i].control = operation_set_size(g.op[i].control, 4);
-        if (g.op[i].word == 0x00105463) g.op[i].control = operation_set_compare(g.op[i].control, branch_compare_lt);
-        if (g.op[i].word == 0x55500293) g.op[i].word = 0x55600293;
-      }
-      return g;""",
-}
+DAMAGE = """
+if (op->word == 0x11100293) op->dest = 6;
+if (op->word == 0x22200293) op->dest = 0;
+if (op->word == 0x33306013) op->dest = 7, op->needs = needs_of(op);
+if (op->word == 0x44400293) op->immediate++;
+if (op->word == 0x05c2a023) op->immediate += 4;
+if (op->word == 0x07c29023) op->control = operation_set_size(op->control, 4);
+if (op->word == 0x00105463) op->control = operation_set_compare(op->control, branch_compare_lt);
+if (op->word == 0x55500293) op->word = 0x55600293;
+"""
 WRONG = {
     "register": ("addi t0, zero, 0x111", "addi t0, zero, 273: wrote t1 = 0x00000111, expected t0 = 0x00000111"),
     "no register": ("addi t0, zero, 0x222", "addi t0, zero, 546: wrote no register, expected t0 = 0x00000222"),
@@ -40,41 +37,7 @@ WRONG = {
 
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Path) -> Callable[[bool], Path]:
-    directory = tmp_path_factory.mktemp("lockstep")
-    core = (root / "modules/core/ooo/ooo_core.lss").read_text().replace("module ooo_core", "module wrong_core")
-    for number, ((sender, receiver), code) in enumerate(DAMAGE.items()):
-        assert core.count(f"  {sender} -> {receiver};") == 1
-        unit = f"  instance damage{number} : damage_group {{ width = width; }};\n  {sender} -> damage{number}.in;\n  damage{number}.out -> {receiver};"
-        core = core.replace(f"  {sender} -> {receiver};", unit)
-        (directory / "damage_group.lss").write_text(
-            "import wide_types;\nmodule damage_group {\n  parameter width = 4 : int;\n  inport in : op_group(width);\n  outport out : op_group(width);\n"
-            "  always in.ack, out.enable;\n  handler damage : in.data, in.enable -> out.data;\n}\n"
-        )
-        body = code.replace("in.v[0]", "data(in)").replace("return g;", "send(out, g);")
-        (directory / "damage_group.c").write_text(
-            f'#include "core/ooo/issue_queue.h"\nhandler(damage) {{\n  if (!some(in)) {{\n    send_nothing(out);\n    return;\n  }}\n{body}\n}}\n'
-        )
-    (directory / "wrong_core.lss").write_text(core)
-    wide = (root / "modules/core/rv32i/rv32i_wide_core.lss").read_text()
-    (directory / "rv32i_wrong_core.lss").write_text(wide.replace("module rv32i_wide_core", "module rv32i_wrong_core").replace(": ooo_core", ": wrong_core"))
-    built: dict[bool, Path] = {}
-
-    def build(wrong: bool) -> Path:
-        if wrong not in built:
-            text = (root / "examples/wide_core/wide_core.lss").read_text()
-            source = directory / f"machine{int(wrong)}.lss"
-            source.write_text(text.replace(": rv32i_wide_core", ": rv32i_wrong_core") if wrong else text)
-            built[wrong] = source.with_suffix(".sim")
-            command = [build_dir / "bin/lss", "build", source, "-I", directory, "-D", "lockstep=true", "-o", built[wrong]]
-            done = subprocess.run(command, capture_output=True, text=True)
-            assert done.returncode == 0, done.stderr
-        return built[wrong]
-
-    return build
-
-
-def run(machine: Path, elf: Path) -> subprocess.CompletedProcess:
-    return subprocess.run([machine, "--program", elf, "--cycles", "20000"], capture_output=True, text=True, timeout=60)
+    return wrong_core.machines(tmp_path_factory.mktemp("lockstep"), build_dir, root, "rv32i_wide_core", DAMAGE)
 
 
 @pytest.mark.parametrize("name", WRONG)
