@@ -44,7 +44,7 @@ def machine(bench: Bench, after: str = "") -> Memory:
 def scripts(reads: list[str]) -> tuple[list[list[str]], dict[str, str]]:
     """The program goes to RAM and is let go in cycle 100; `reads` are of the RAM, later."""
     program = [f"0 write 4 {4 * k:#x} {word:#x}" for k, word in enumerate(PROGRAM)]
-    files = {"go": f"100 {GO} once\n", "limit": "".join(f"{k} {LIMIT} once\n" for k in range(400))}
+    files = {"go": f"100 {GO} once\n", "limit": "".join(f"{k} {LIMIT} once\n" for k in range(1200))}
     return [program + reads, [f"0 write 4 {HANDLER:#x} {MARKER:#x}"]], files
 
 
