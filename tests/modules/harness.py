@@ -186,7 +186,7 @@ class Bench:
         for name, value in (settings or {}).items():
             command += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=120, cwd=directory, stdin=subprocess.DEVNULL
+            command, capture_output=True, text=True, timeout=120 + cycles // 10_000, cwd=directory, stdin=subprocess.DEVNULL
         )
         told = f"cd {directory} && {' '.join(command)}\n{done.stdout}{done.stderr}"
         assert (done.returncode == 0) == ok, f"status {done.returncode}: {told}"
