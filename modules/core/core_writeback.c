@@ -12,7 +12,7 @@ handler(write) {
 
 handler(notify_done) {
   for (int i = 0; i < width(done); i++)
-    send_if(done, i, some(in) & !data(busy), !control_word_annulled(item(in).control));
+    send_if(done, i, some(in) & !data(busy), !(some(in) && control_word_annulled(item(in).control)));
 }
 
 handler(accept) {
