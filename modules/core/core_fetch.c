@@ -37,7 +37,7 @@ phase_start() {
   send_if(memory_request, requests(self), request);
   const typeof_port(status)
       report = {.halted = self->halted && self->outstanding == 0 && self->phase == core_fetch_phase_request,
-                .slot = self->redirected,
+                .slot = PRECISE && self->redirected,
                 .pc = self->pc};
   for (int i = 0; i < width(status); i++) send(status, i, report);
 }
@@ -128,16 +128,15 @@ static __attribute__((noinline)) void turn(self_t *self, bool comes, bool done) 
 }
 
 phase_end() {
-  int commanded = -1; /* the lane with a command */
-  for (int i = 0; i < width(control); i++)
-    if (__builtin_expect(transferred(control, i), false)) commanded = i;
+  bool commanded = false;
+  for (int i = 0; i < width(control); i++) commanded |= transferred(control, i);
   if (turns(self)) {
     const bool comes = (some(memory_reply) & enabled(memory_reply)) && counts(self, data(memory_reply).tag);
     turn(self, comes, transferred(done));
     if (KILLED) self->outstanding = data(restart).in_flight;
-    for (int i = 0; i < width(control); i++)
-      if (__builtin_expect(commanded == i, false)) obey(self, data(control, i));
-    self->moved = comes | transferred(done) | (commanded >= 0);
+    for (int i = 0; commanded && i < width(control); i++)
+      if (transferred(control, i)) obey(self, data(control, i));
+    self->moved = comes | transferred(done) | commanded;
     return;
   }
   const bool waited = self->phase == core_fetch_phase_waits, replied = some(memory_reply) & enabled(memory_reply);
@@ -182,10 +181,10 @@ phase_end() {
   if (CONTROLLED && __builtin_expect(self->stepping, false) && sent) self->halted = true, self->stepping = false;
   if (width(status) > 0 || width(control) > 0) self->outstanding += leaves - transferred(done);
   if (KILLED) self->outstanding = data(restart).in_flight;
-  for (int i = 0; i < width(control); i++)
-    if (__builtin_expect(commanded == i, false)) obey(self, data(control, i));
+  for (int i = 0; commanded && i < width(control); i++)
+    if (transferred(control, i)) obey(self, data(control, i));
   if ((width(status) > 0 && __builtin_expect(self->halted, false)) || (PRECISE && self->held_off))
-    self->moved = sent | arrives | leaves | transferred(redirect) | transferred(done) | (commanded >= 0);
+    self->moved = sent | arrives | leaves | transferred(redirect) | transferred(done) | commanded;
 }
 
 next_event() {

@@ -19,8 +19,8 @@ def asks(address: int) -> str:
     return request("read", address)
 
 
-def status(pc: int, halted: bool, slot: bool = False) -> str:
-    return struct(halted=halted, fault=False, slot=slot, pc=pc)
+def status(pc: int, halted: bool) -> str:
+    return struct(halted=halted, fault=False, slot=False, pc=pc)
 
 
 def command(**parts: object) -> str:
@@ -147,7 +147,7 @@ def test_halted_before_a_delay_slot_resumes_with_it(bench: Bench) -> None:
         {asks(0)}      | {reply(10)}  | {fetched(0, 10, True)}  | .        | .    | {halt}                    | -
         .              | .            | .                       | 0x100    | .    | .                         | -
         .              | .            | .                       | .        | true | .                         | -
-        .              | .            | .                       | .        | .    | {command(set_halt=True)}  | {status(4, True, slot=True)}
+        .              | .            | .                       | .        | .    | {command(set_halt=True)}  | {status(4, True)}
         {asks(4)}      | {reply(11)}  | {fetched(4, 11)}        | .        | .    | .                         | -
         {asks(0x100)}  | {reply(12)}  | {fetched(0x100, 12)}    | .        | .    | .                         | -
         """
