@@ -31,7 +31,8 @@ def machine(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Pat
 
 
 @pytest.mark.parametrize(("name", "big", "nops"), [
-    ("smallest slow", True, 0), ("four", True, 0), ("four", False, 1), ("four", True, 2), ("eight slow", False, 0),
+    ("smallest slow", True, 0), ("four", False, 1), ("eight slow", False, 0),
+    pytest.param("four", True, 0, marks=pytest.mark.soak), pytest.param("four", True, 2, marks=pytest.mark.soak),
 ])  # fmt: skip
 def test_every_instruction(name: str, big: bool, nops: int, machine, tmp_path: Path) -> None:
     failed = {}
@@ -63,7 +64,7 @@ def compare(seed: int, big: bool, names: list[str], machine, build_dir: Path, tm
 @pytest.mark.parametrize("name", MACHINES)
 def test_random_streams(name: str, machine, build_dir: Path, tmp_path: Path) -> None:
     """SEED=n in the environment starts at another seed.  Machines take turns with the byte orders."""
-    for seed in range(FIRST, FIRST + 3):
+    for seed in range(FIRST, FIRST + 2):
         compare(seed, list(MACHINES).index(name) % 2 == 0, [name], machine, build_dir, tmp_path)
 
 

@@ -193,6 +193,7 @@ def test_random_firmware_does_the_same_without_replay(name: str, firmwares, alik
         alike(made.simulator, *made.options(seed, 50_000))
 
 
+@pytest.mark.soak
 def test_tables_under_sanitizers(sanitized_lss, firmwares, run_sim, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")
     made = firmwares("local_mips", "-O", "0", "--sanitize", compiler=sanitized_lss)

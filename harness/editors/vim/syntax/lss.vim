@@ -6,7 +6,7 @@ endif
 syntax include @lssC syntax/c.vim
 unlet! b:current_syntax
 
-syntax keyword lssStatement break continue else for if import in on return while
+syntax keyword lssStatement break continue else for if import in on return through while
 syntax keyword lssDeclaration bundle clock collector const debug enum event function inport instance local module outport packed
 syntax keyword lssDeclaration parameter stat state struct type userpoint var
 syntax keyword lssModifier backward crossing forward gauge keyed optional partial repeated runtime shared specialize
