@@ -133,14 +133,20 @@ def test_a_shell_is_typed_to(packed, host: Path, build_dir: Path, tmp_path: Path
     assert status == 6 and console.startswith("devmem 0x1f000504") and console.endswith("reboot: Power down\n")
 
 
-def test_a_big_endian_kernel_runs_a_program(root: Path, build_dir: Path, tmp_path: Path) -> None:
-    """On the functional machine only: on QEMU's its console takes minutes for a line."""
+def big_endian_guest(root: Path, build_dir: Path, folder: Path) -> Guest:
+    """The big-endian kernel with one process, which prints and switches off; without the kernel the test is skipped."""
     kernel = build_dir / "linux/out-big/vmlinux"
     if not kernel.exists():
         pytest.skip(f"there is no {kernel}; `make linux ENDIAN=big` makes it")
-    made = Guest(kernel, tmp_path / "initramfs.cpio", tmp_path / "host.dtb", big_endian=True)
-    hello(tmp_path, "--target=mips-linux-gnu", "-DFIRST_PROCESS").rename(tmp_path / "init")
-    made.initramfs.write_bytes(subprocess.run(["cpio", "--quiet", "-o", "-H", "newc"], cwd=tmp_path, input=b"init\n", check=True, capture_output=True).stdout)
+    made = Guest(kernel, folder / "initramfs.cpio", folder / "host.dtb", big_endian=True)
+    hello(folder, "--target=mips-linux-gnu", "-DFIRST_PROCESS").rename(folder / "init")
+    made.initramfs.write_bytes(subprocess.run(["cpio", "--quiet", "-o", "-H", "newc"], cwd=folder, input=b"init\n", check=True, capture_output=True).stdout)
     subprocess.run([root / "firmware/linux/tree", build_dir / "gen/firmware/linux/host.dts", made.initramfs, made.tree], check=True)
+    return made
+
+
+def test_a_big_endian_kernel_runs_a_program(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """On the functional machine only: on QEMU's its console takes minutes for a line."""
+    made = big_endian_guest(root, build_dir, tmp_path)
     status, console = on_oracle(made, build_dir)
     assert status == 0 and "\nhello from C\n" in console and console.endswith("reboot: Power down\n")

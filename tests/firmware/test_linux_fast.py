@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.firmware.test_linux_boot import hello
+from tests.firmware.test_linux_boot import big_endian_guest
 from tests.firmware.test_linux_disk import LITTLE, checked, in_image
 from tests.linux_guest import Guest, comparable, on_host, on_oracle, pack
 
@@ -107,13 +107,7 @@ def test_a_root_on_a_disk_behind_a_fast_boot(software: Guest, root: Path, build_
 
 def test_a_big_endian_kernel(root: Path, build_dir: Path, tmp_path: Path) -> None:
     """Its first process prints and switches off in detail."""
-    kernel = build_dir / "linux/out-big/vmlinux"
-    if not kernel.exists():
-        pytest.skip(f"there is no {kernel}; `make linux ENDIAN=big` makes it")
-    made = Guest(kernel, tmp_path / "initramfs.cpio", tmp_path / "host.dtb", big_endian=True)
-    hello(tmp_path, "--target=mips-linux-gnu", "-DFIRST_PROCESS").rename(tmp_path / "init")
-    made.initramfs.write_bytes(subprocess.run(["cpio", "--quiet", "-o", "-H", "newc"], cwd=tmp_path, input=b"init\n", check=True, capture_output=True).stdout)
-    subprocess.run([root / "firmware/linux/tree", build_dir / "gen/firmware/linux/host.dts", made.initramfs, made.tree], check=True)
+    made = big_endian_guest(root, build_dir, tmp_path)
     machine = build(root, build_dir, tmp_path / "host", "big_endian=true", "lockstep=true")
     status, console, stats = on_host(made, machine, tmp_path, "--switch_at", "symbol(run_init_process)", "--time", "3 s")
     assert status == 0 and "\nhello from C\n" in console and console.endswith("reboot: Power down\n")
