@@ -81,10 +81,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Files |
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Most machines of tests run for a moment only: clang takes a quarter of the time when it need not optimise them.  The C
-    that it gets is the same, in fewer units, so what our compiler does is tried all the same."""
-    optimised = item.get_closest_marker("optimised") or item.config.getoption("--optimized")
-    os.environ["LSS_CFLAGS"] = CFLAGS if optimised else f"{CFLAGS} -O0"
+    os.environ["LSS_CFLAGS"] = flags(item.config, item.get_closest_marker("optimised") is not None)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -121,14 +118,21 @@ def made(root: Path) -> Callable[..., Path]:
     return make
 
 
+def flags(config: pytest.Config, optimised: bool) -> str:
+    """What lss hands on to clang.  Most machines of tests run for a moment only: clang takes a quarter of the time when it need
+    not optimise them.  The C that it gets is the same, in fewer units, so what our compiler does is tried all the same."""
+    return CFLAGS if optimised or config.getoption("--optimized") else f"{CFLAGS} -O0"
+
+
 @pytest.fixture(scope="session")
-def optimising() -> Callable[[], AbstractContextManager]:
-    """with optimising(): what is built meanwhile is optimised, whichever test is the first to want a machine that several share."""
+def optimising(request: pytest.FixtureRequest) -> Callable[[bool], AbstractContextManager]:
+    """with optimising(often): what is built meanwhile is optimised if it is run so often that it pays, whichever test is the first
+    to want a machine that several share."""
 
     @contextmanager
-    def build() -> Iterator[None]:
+    def build(often: bool) -> Iterator[None]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("LSS_CFLAGS", CFLAGS)
+            patch.setenv("LSS_CFLAGS", flags(request.config, often))
             yield
 
     return build

@@ -5,14 +5,14 @@
 #include <string.h>
 
 // Bytes of a unit that is still small.  A larger one stays in the cache when only a table changes, which names the
-// folder of the machine too.
+// folder of the machine too; where nothing is optimised that is worth nothing.
 enum { SMALL = 48 << 10 };
 
 bool emit_is_joined(const Emitter *emitter) {
   // Collectors may have C that is for one place only.
   if (emitter->kinds->len != 1 || emitter->netlist->collectors->len) return false;
   const Kind *kind = emitter->kinds->pdata[0];
-  return !kind->record && strlen(kind->unit) <= SMALL;
+  return !kind->record && (emitter->unoptimised || strlen(kind->unit) <= SMALL);
 }
 
 char *emit_joined(Emitter *emitter) {

@@ -110,7 +110,8 @@ def test_programs_run_as_on_the_functional_machine(root: Path, build_dir: Path, 
         assert read.status == status == system.on_oracle(elf, False, build_dir).returncode, hex(address)
 
 
-WITH_DISK = [[], ["-D", "coherent=true"], ["-D", "lockstep=true"], ["-I", "examples/tigon2", "-D", "nic=true"]]
+COHERENT, LOCKSTEP = ["-D", "coherent=true"], ["-D", "lockstep=true"]
+WITH_DISK = [pytest.param([], marks=pytest.mark.soak), COHERENT, pytest.param(LOCKSTEP, marks=pytest.mark.soak), ["-I", "examples/tigon2", "-D", "nic=true"]]
 
 
 @pytest.mark.parametrize("options", WITH_DISK, ids=lambda options: options[-1] if options else "plain")
@@ -142,7 +143,7 @@ def test_killed_runs_go_on(root: Path, build_sim, tmp_path: Path) -> None:
 AT = ["never", "start", "end", "instructions(1)", "instructions(33)", "instructions(90)", "symbol(SYMBOL)", "30 us", "2 ms"]
 
 
-@pytest.mark.parametrize("options", [["-D", "lockstep=true"], ["-D", "coherent=true"]], ids=lambda options: options[-1])
+@pytest.mark.parametrize("options", [LOCKSTEP, pytest.param(COHERENT, marks=pytest.mark.soak)], ids=lambda options: options[-1])
 def test_programs_begin_on_the_fast_core(root: Path, build_sim, run_sim, tmp_path: Path, options: list[str]) -> None:
     """Wherever it gives them to the detailed one, they print the same and end the same; `never` also in the same cycle as without it."""
     plain, machine = (build_sim(root / "examples/host/host.lss", *options, "-D", "disk=true", *more) for more in ([], ["-D", "fast=true", "-D", "sampling=true"]))

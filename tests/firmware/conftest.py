@@ -3,7 +3,6 @@
 import json
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -71,7 +70,7 @@ def machine(root: Path, build_dir: Path, firmware: Path, tmp_path_factory, optim
         if key not in made:
             directory = tmp_path_factory.mktemp("machine")
             defines = [f"{name}={value}" for name, value in parameters.items()]
-            with nullcontext() if parameters.keys() - {"cpus"} else optimising():
+            with optimising(parameters.keys() <= {"cpus"}):
                 cost.build_simulator(root / "examples/tigon2/tigon2.lss", directory / "simulator", build_dir, defines)
             made[key] = Machine(directory / "simulator", firmware, directory)
         return replace(made[key], firmware=build_dir / f"firmware/{name}/{name}.elf")

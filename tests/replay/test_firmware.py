@@ -18,8 +18,6 @@ from . import firmware
 from .firmware import HALT, Target
 from .test_check import replayed
 
-pytestmark = pytest.mark.optimised
-
 ROOT = Path(__file__).resolve().parents[2]
 
 # Processors with a scratchpad each, which holds their code, and what they share; simulated fast.
@@ -175,6 +173,7 @@ def test_random_firmware_is_replayed_exactly(name: str, firmwares, run_sim) -> N
 
 
 @pytest.mark.soak
+@pytest.mark.optimised
 @pytest.mark.parametrize("name", MACHINES)
 def test_soak_of_random_firmware(name: str, firmwares, run_sim, tell) -> None:
     made, checked, runs = firmwares(name), 0, MACHINES[name].soak
