@@ -61,7 +61,7 @@ WAITING = """
 words: .word 1, 2, 3, 4, 5, 6
 """
 LENGTHS = ("short", "middle", "long")
-RESTORED = {"short": 5, "middle": 60, "long": 3}  # times that a run is interrupted
+RESTORED = {"short": 2, "middle": 60, "long": 3}  # times that a run is interrupted
 
 
 def by_length(length: str, *values: int) -> str:

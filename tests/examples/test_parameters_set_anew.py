@@ -35,7 +35,7 @@ def parameters(simulator: Path) -> list[dict]:
 
 
 # Machines whose modules are, all but a few without parameters, in the others.
-REST = ("tigon2/tigon2", "dual_core/dual_core", "rfu_core/rfu_core", "vliw_core/vliw_core")
+REST = ("tigon2/tigon2", "host/host", "dual_core/dual_core", "rfu_core/rfu_core", "vliw_core/vliw_core")
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.soak] * (name in REST)) for name in WORK])

@@ -12,6 +12,7 @@ import pytest
 from tests.isa import riscv
 from tests.isa.streams import explain
 from tests.isa.wide import MACHINES, builder, counted, run, unfriendly
+from tests.sample import sampled
 
 FIRST = int(os.environ.get("SEED", "1"))
 
@@ -45,7 +46,7 @@ def compare(seed: int, names: list[str], machine, build_dir: Path, tmp_path: Pat
             assert found == expected.stdout, f"seed {seed} on {name}: {explain(expected.stdout, found)}"
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", sampled(MACHINES))
 def test_random_streams(name: str, machine, build_dir: Path, tmp_path: Path) -> None:
     """SEED=n in the environment starts at another seed."""
     for seed in range(FIRST, FIRST + 5):

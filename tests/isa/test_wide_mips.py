@@ -14,6 +14,7 @@ from tests.isa import cases
 from tests.isa.programs import assemble
 from tests.isa.streams import explain, random_program
 from tests.isa.wide import MACHINES, builder, counted, run, unfriendly
+from tests.sample import sampled
 
 FIRST = int(os.environ.get("SEED", "1"))
 BYTE_ORDERS = pytest.mark.parametrize("big", [True, False], ids=["big", "little"])
@@ -61,9 +62,9 @@ def compare(seed: int, big: bool, names: list[str], machine, build_dir: Path, tm
             assert found == expected.stdout, f"seed {seed} on {name}: {explain(expected.stdout, found)}"
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", sampled(MACHINES, first=1))
 def test_random_streams(name: str, machine, build_dir: Path, tmp_path: Path) -> None:
-    """SEED=n in the environment starts at another seed.  Machines take turns with the byte orders."""
+    """SEED=n in the environment starts at another seed.  RV32I has the other half of the machines; they take turns with the byte orders."""
     for seed in range(FIRST, FIRST + 2):
         compare(seed, list(MACHINES).index(name) % 2 == 0, [name], machine, build_dir, tmp_path)
 
