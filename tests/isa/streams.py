@@ -8,6 +8,7 @@ the loop counter, sp is left alone; everything else is fair game.
 from __future__ import annotations
 
 import random
+import re
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -221,6 +222,17 @@ class Generator:
 
 def random_program(seed: int, length: int = 400, instruction_set: str = "mips2") -> Stream:
     return Generator(seed, length, instruction_set).program()
+
+
+def chained(programs: list[Stream]) -> str:
+    """One program out of several, one behind the other, each with memory and labels of its own.  They print nothing."""
+    code, data = "", ""
+    for n, program in enumerate(programs):
+        text = re.sub(r"\b(L\d+|area)\b", rf"\1of{n}", program.text)
+        steps, _, rest = text.partition("\nWRITE ")
+        code += steps + "\n"
+        data += rest.partition("\n.data\n")[2]
+    return f"{code}EXIT 0\n.data\n{data}"
 
 
 def explain(expected: bytes, found: bytes) -> str:

@@ -53,12 +53,6 @@ def test_random_streams(name: str, machine, build_dir: Path, tmp_path: Path) -> 
         compare(seed, [name], machine, build_dir, tmp_path)
 
 
-@pytest.mark.soak
-def test_many_random_streams(machine, build_dir: Path, tmp_path: Path) -> None:
-    for seed in range(5000, 5100):
-        compare(seed, list(MACHINES), machine, build_dir, tmp_path)
-
-
 @pytest.mark.parametrize("name", ["smallest slow", "four cached", "eight slow"])
 def test_debug_builds_do_the_same(name: str, machine, tmp_path: Path) -> None:
     """Statistics and all; and each module says when it may sleep."""

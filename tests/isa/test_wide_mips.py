@@ -17,7 +17,6 @@ from tests.isa.wide import MACHINES, builder, counted, run, unfriendly
 from tests.sample import sampled
 
 FIRST = int(os.environ.get("SEED", "1"))
-BYTE_ORDERS = pytest.mark.parametrize("big", [True, False], ids=["big", "little"])
 REGISTERS = 35  # of programs: HI, LO and one between the operations of an instruction are among them
 
 
@@ -67,13 +66,6 @@ def test_random_streams(name: str, machine, build_dir: Path, tmp_path: Path) -> 
     """SEED=n in the environment starts at another seed.  RV32I has the other half of the machines; they take turns with the byte orders."""
     for seed in range(FIRST, FIRST + 2):
         compare(seed, list(MACHINES).index(name) % 2 == 0, [name], machine, build_dir, tmp_path)
-
-
-@pytest.mark.soak
-@BYTE_ORDERS
-def test_many_random_streams(big: bool, machine, build_dir: Path, tmp_path: Path) -> None:
-    for seed in range(5000, 5100):
-        compare(seed, big, list(MACHINES), machine, build_dir, tmp_path)
 
 
 @pytest.mark.parametrize(("name", "big"), [("narrow cached", False), ("eight slow", True)])

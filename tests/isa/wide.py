@@ -23,12 +23,21 @@ MACHINES: dict[str, dict[str, object]] = {
     "eight slow": {"width": 8, "slow": 1},
     "eight cached": {"width": 8, "entries": 64, "queue": 64, "memory_queue": 64, "caches": "true", "cache_sets": 16},
 }
+# Every width with every list and every queue, each with both ways to recover: one of the two on a memory that replies at once.
+GRID: dict[str, dict[str, object]] = {
+    f"{width}-wide, list {entries}, queue {queue}, {'snapshots' if snapshots else 'walk'}{', slow' if slow else ''}": {
+        "width": width, "entries": entries, "queue": queue, "registers": min(entries, 6 * queue + width), "snapshots": snapshots, **({"slow": 1} if slow else {}),
+    }
+    for w, width in enumerate((1, 2, 4, 8)) for e, entries in enumerate((4, 16, 32, 64)) for q, queue in enumerate((1, 4, 16))
+    for snapshots in (0, min(queue, 8)) for slow in [(w + e + q + bool(snapshots)) % 2]
+}  # fmt: skip
+ALL = MACHINES | GRID
 LINKS = (("core.data -> ram.port;", "64"), ("filter.scratchpad -> ram.port;", "64"), ("core.instructions -> code.port;", "32 * width"))
 
 
 def unfriendly(name: str) -> list[str]:
     """What makes the memory of a machine so, if it takes time at all."""
-    slow = {"slow", "caches"} & MACHINES[name].keys()
+    slow = {"slow", "caches"} & ALL[name].keys()
     return ["--set", "jitter=5", "--set", "refuse=0.3"] if slow else []
 
 
@@ -45,14 +54,14 @@ def slowed(text: str) -> str:
 
 
 def builder(directory: Path, build_dir: Path, root: Path, logical: int, *processor: str) -> Callable[..., Path]:
-    """build(name, options...): the simulator of one of MACHINES in lockstep; the program has so many registers."""
+    """build(name, options...): the simulator of one of ALL in lockstep; the program has so many registers."""
     source, slow = root / "examples/wide_core/wide_core.lss", directory / "slow.lss"
     slow.write_text(slowed(source.read_text()))
     built: dict[tuple[str, ...], Path] = {}
 
     def build(name: str, *options: str) -> Path:
         if (name, *options) not in built:
-            settings = {"lockstep": "true"} | MACHINES[name]
+            settings = {"lockstep": "true"} | ALL[name]
             if "registers" in settings:
                 settings["registers"] = int(str(settings["registers"])) + logical
             chosen = slow if settings.pop("slow", 0) else source

@@ -1,10 +1,13 @@
 /* rename_map.c: register renaming; see rename_map.lss. */
+#include "core/ooo/places.h"
 #include "core/ooo/register_sets.h"
 
 #define RING(n)     ((n) & (uint32_t)(param(ring) - 1))
 #define BUFFERED(n) ((n) & (uint32_t)(param(depth) - 1))
 #define NEGATIVE    0x20820820u /* the uppermost bits of the fields of rename_needs */
 #define QUEUES      0x3ffffu    /* the fields that are room in queues */
+#define WALKS       (param(snapshots) == 0)
+#define PLACE(age)  place_of_age((age), param(list))
 #define ALL         (param(snapshots) == 64 ? ~UINT64_C(0) : (UINT64_C(1) << param(snapshots) % 64) - 1)
 
 init() {
@@ -38,7 +41,7 @@ static inline uint32_t fitting(const typeof_port(in) * ring, uint32_t n, uint32_
 
 handler(count) {
   const uint32_t n = least(least(data(in).count, (uint32_t)param(width)), data(list_room) - self->latched.count);
-  if (n == 0 || data(squash).valid) {
+  if (n == 0 || data(squash).valid || (WALKS && self->behind > 0)) {
     send(take, 0);
     return;
   }
@@ -47,7 +50,8 @@ handler(count) {
   for (int i = 0; i < width(memory_room); i++) memory = least(memory, data(memory_room, i));
   for (int i = 0; i < width(product_room); i++) product = least(product, data(product_room, i));
   const uint32_t queues = countable(memory) | countable(integer) << 6 | countable(product) << 12;
-  const uint32_t own = countable(self->free_tail - self->free_head) << 18 | countable(self->free_snapshots) << 24;
+  const uint32_t own =
+      countable(self->free_tail - self->free_head) << 18 | (WALKS ? 31u : countable(self->free_snapshots)) << 24;
   send(take, fitting(&data(in), n, (queues - self->latched_needs) | own));
 }
 
@@ -55,7 +59,8 @@ static inline void count_snapshots(self_t *self) {
   self->free_snapshots = (uint32_t)(param(snapshots) - __builtin_popcountll(self->used));
 }
 
-static __attribute__((noinline)) void restore(self_t *self, uint32_t snapshot, uint32_t age) {
+/* The map and the free registers are those behind a branch of this age again. */
+static inline void restore(self_t *self, uint32_t snapshot, uint32_t age) {
   memcpy(self->map, self->saved[snapshot], sizeof self->map);
   self->free_head = self->saved_head[snapshot];
   self->age = age + 1;
@@ -64,9 +69,28 @@ static __attribute__((noinline)) void restore(self_t *self, uint32_t snapshot, u
     if ((int32_t)(self->saved_age[k] - age) >= 0) self->used &= ~(UINT64_C(1) << k);
   }
   count_snapshots(self);
+}
+
+/* Undoes the youngest instructions, as many as a cycle allows. */
+static inline void walk_back(self_t *self) {
+  const uint32_t n = least(self->behind, (uint32_t)param(walk));
+  for (uint32_t i = 0; i < n; i++) {
+    const uint32_t place = PLACE(--self->age);
+    if (self->written[place] == 0) continue;
+    self->map[self->written[place]] = self->before[place];
+    self->free_head--;
+  }
+  self->behind -= n;
+  count(walked);
+}
+
+static __attribute__((noinline)) void recover(self_t *self, const squash_order *squash) {
   self->latched.count = 0;
   self->latched.dest = (register_set){{0, 0}};
   self->latched_needs = 0;
+  if (!WALKS) return restore(self, squash->snapshot, squash->age);
+  self->behind = self->age - (squash->age + 1);
+  if (self->behind > 0) walk_back(self);
 }
 
 static inline void take_snapshot(self_t *self, renamed_op *op) {
@@ -91,7 +115,12 @@ static inline void rename_one(self_t *self, renamed_op *to, const micro_op *from
     register_add(&self->latched.dest, to->op.dest);
   }
   to->age = self->age++;
-  if (rename_needs_snapshot(from->needs)) take_snapshot(self, to);
+  if (WALKS) {
+    self->written[PLACE(to->age)] = from->dest;
+    self->before[PLACE(to->age)] = to->old;
+  } else if (rename_needs_snapshot(from->needs)) {
+    take_snapshot(self, to);
+  }
 }
 
 phase_end() {
@@ -100,12 +129,17 @@ phase_end() {
     if (i >= gone) break;
     if (data(retired).old[i]) self->free[RING(self->free_tail++)] = data(retired).old[i];
   }
-  if (data(retired).resolved) {
+  if (!WALKS && data(retired).resolved) {
     self->used &= ~data(retired).resolved;
     count_snapshots(self);
   }
   if (__builtin_expect(data(squash).valid, false)) {
-    restore(self, data(squash).snapshot, data(squash).age);
+    recover(self, &data(squash));
+    self->moved = true;
+    return;
+  }
+  if (WALKS && self->behind > 0) {
+    walk_back(self);
     self->moved = true;
     return;
   }

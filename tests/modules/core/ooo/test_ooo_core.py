@@ -51,6 +51,17 @@ def test_a_wrong_prediction_costs_7_cycles(width: int, retired: Core) -> None:
     assert [b - a for a, b in zip(cycles[::2], cycles[1::2])] == [7] * 8
 
 
+@pytest.mark.parametrize(("width", "entries", "snapshots"), [(1, 4, 0), (1, 32, 0), (2, 16, 0), (4, 8, 0), (4, 32, 0), (4, 32, 8)])
+def test_a_walk_back_costs_more_behind_many(width: int, entries: int, snapshots: int, retired: Core) -> None:
+    """The branch waits until the list is full of what follows it.  Two cycles of the walk are there anyway, until the right instructions come
+    to renaming."""
+    code = "nop\n" * 16 + "addi a0, a0, 1\n" * 3 + "bnez a0, 1f\n" + "".join(f"addi x{5 + n % 5}, zero, {n}\n" for n in range(80)) + "1: nop\n"
+    retired(code, width=width, entries=entries, queue=64, registers=128, snapshots=snapshots, unit_latency=16)
+    [branch], [behind] = retired.passed(19), retired.passed(100)
+    undone = 0 if snapshots else entries - 1
+    assert behind - branch == 7 + 15 + max(0, -(-undone // width) - 2)
+
+
 def test_a_loop_is_predicted(retired: Core) -> None:
     """Four instructions, one of them a branch, in a cycle and one more for nothing: fetch stops at a taken branch."""
     cycles = retired("li a0, 100\n1: addi a1, a1, 1\naddi a2, a2, 1\naddi a0, a0, -1\nbnez a0, 1b\n", 1 + 4 * 40, 4 * 40, width=4, units=4)

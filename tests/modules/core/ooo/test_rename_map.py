@@ -1,5 +1,6 @@
 """rename_map: names within a group and across groups, what has to wait for which room, and that a squash undoes exactly what came
-behind its branch: random instructions against a map, a list of free registers and copies of both in Python."""
+behind its branch, by a snapshot or by walking back: random instructions against a map, a list of free registers and copies of both in
+Python, one way against the other, and how long each takes."""
 
 import random
 
@@ -72,12 +73,13 @@ def test_room_for_multiplications(bench: Bench) -> None:
 
 
 class Model:
-    """A map, free registers in order, and copies of both for each branch."""
+    """A map, free registers in order, and copies of both for each branch; without snapshots `walk` instructions are undone in a cycle."""
 
-    def __init__(self, registers: int, snapshots: int) -> None:
+    def __init__(self, registers: int, snapshots: int, walk: int) -> None:
         self.map, self.free, self.age = list(range(32)), list(range(32, registers)), 0
         self.saved: dict[int, tuple[int, list[int], list[int]]] = {}
-        self.snapshots = snapshots
+        self.snapshots, self.walk = snapshots or 1000, 0 if snapshots else walk
+        self.behind = 0  # instructions that are still to be undone
 
     def limits(self) -> list[int]:
         """Registers and snapshots that are free when a cycle begins: what is given back in it comes too late."""
@@ -103,29 +105,34 @@ class Model:
             free.append(register)
 
     def squash(self, age: int) -> int:
+        self.behind += (self.age - age - 1) * bool(self.walk)
         snapshot, self.map, self.free = self.saved[age]
         self.saved = {a: one for a, one in self.saved.items() if a < age}
         self.age = age + 1
         return snapshot
 
 
-@pytest.mark.parametrize(("registers", "snapshots", "sources"), [(33, 1, 2), (40, 3, 3), (128, 8, 2), (64, 64, 3)])
-def test_random_instructions(registers: int, snapshots: int, sources: int, bench: Bench) -> None:
-    """Renamed, retired in order, branches resolved or squashed in any order."""
-    device = Wide(bench, "rename_map", PORTS, f"registers = {registers}; snapshots = {snapshots}; sources = {sources};")
-    r, model, cycles = random.Random(registers), Model(registers, snapshots), 300
+def random_group(r: random.Random, sources: int) -> list[dict]:
+    ops = [micro_op(r.choice([ALU, ALU, LOAD, BRANCH]), r.randrange(32), tuple(r.randrange(32) for _ in range(sources))) for _ in range(r.randrange(5))]
+    for op in ops:
+        if op["needs"]["snapshot"]:  # type: ignore[index]
+            op["dest"], op["needs"]["dest"] = 0, 0  # type: ignore[index]
+    return ops
+
+
+def random_run(r: random.Random, model: Model, cycles: int, sources: int, entries: int = 64) -> tuple[dict[str, dict[int, object]], list[list]]:
+    """What comes in each cycle: instructions, others that are retired in order, branches that are resolved or squashed in any order; and what
+    the model renames in each."""
     inputs: dict[str, dict[int, object]] = {"in": {}, "squash": {}, "retired": {}} | rooms(cycles)
     flight: list[tuple[int, int]] = []  # age, old register
     expected: list[list] = [[]]
     for cycle in range(cycles):
-        ops = [micro_op(r.choice([ALU, ALU, LOAD, BRANCH]), r.randrange(32), tuple(r.randrange(32) for _ in range(sources))) for _ in range(r.randrange(5))]
-        for op in ops:
-            if op["needs"]["snapshot"]:  # type: ignore[index]
-                op["dest"], op["needs"]["dest"] = 0, 0  # type: ignore[index]
+        ops = random_group(r, sources)
         inputs["in"][cycle] = ring(*ops)
         done, retired = [], {"old": [], "resolved": 0}
         squashed = r.choice(sorted(model.saved)) if model.saved and r.random() < 0.1 else None
-        limits = model.limits()
+        limits, room = model.limits(), entries - len(flight)
+        inputs["list_room"][cycle] = room + len(expected[-1])
         behind = [age for age in model.saved if squashed is None or age < squashed]
         leave = [one for one in flight[: r.randrange(5)] if one[0] not in model.saved and not any(age < one[0] for age in model.saved)]
         flight = flight[len(leave) :]
@@ -135,22 +142,65 @@ def test_random_instructions(registers: int, snapshots: int, sources: int, bench
                 model.release(old)
         if behind and r.random() < 0.5:
             resolved = r.choice(behind)
-            retired["resolved"] = 1 << model.saved.pop(resolved)[0]
+            retired["resolved"] = 1 << model.saved.pop(resolved)[0] % 64
         inputs["retired"][cycle] = retired | {"count": len(leave)}
-        for op in ops if squashed is None else []:
+        for op in ops[:room] if squashed is None and model.behind == 0 else []:
             one = model.rename(op, limits)
             if one is None:
                 break
             done.append((model.age - 1, *one))
         if squashed is not None:
-            inputs["squash"][cycle] = {"valid": 1, "age": squashed, "snapshot": model.squash(squashed)}
+            inputs["squash"][cycle] = {"valid": 1, "age": squashed, "snapshot": model.squash(squashed) % 256}
             flight = [one for one in flight if one[0] <= squashed]
+        model.behind = max(0, model.behind - model.walk)
         flight += [(age, old) for age, _, _, old in done]
         expected.append(done)
-    seen = device.play(inputs, cycles)
+    return inputs, expected
+
+
+@pytest.mark.parametrize(("registers", "snapshots", "sources", "walk"), [(33, 1, 2, 1), (40, 3, 3, 1), (128, 8, 2, 1), (64, 64, 3, 1), (33, 0, 2, 1), (64, 0, 3, 2), (128, 0, 2, 4), (128, 0, 2, 1)])  # fmt: skip
+def test_random_instructions(registers: int, snapshots: int, sources: int, walk: int, bench: Bench) -> None:
+    """Renamed, retired in order, branches resolved or squashed in any order, also while the map walks back."""
+    device = Wide(bench, "rename_map", PORTS, f"registers = {registers}; snapshots = {snapshots}; sources = {sources}; walk = {walk};")
+    inputs, expected = random_run(random.Random(registers + walk), Model(registers, snapshots, walk), 300, sources)
+    seen = device.play(inputs, 300)
     found = [[(op["age"], op["op"]["source"][:sources], op["op"]["dest"], op["old"]) for op in out["op"][: out["count"]]] for out in seen["out"]]
-    assert found == expected[:cycles]
+    assert found == expected[:300]
     assert device.stat("renamed") == sum(len(one) for one in expected)
+
+
+def test_snapshots_against_walks(bench: Bench) -> None:
+    """A walk that undoes everything in a cycle is a snapshot, to the last cycle; small lists go round."""
+    found = []
+    inputs, _ = random_run(random.Random(5), Model(96, 64, 1), 300, 2, 16)
+    for body in ("snapshots = 64;", "snapshots = 0; list = 16; walk = 16;"):
+        seen = Wide(bench, "rename_map", PORTS, f"registers = 96; {body}").play(inputs, 300)
+        for out in seen["out"]:
+            for op in out["op"]:
+                del op["snapshot"]
+        found.append((seen["take"], [(out["count"], out["dest"], out["op"][: out["count"]]) for out in seen["out"]]))
+    assert found[0] == found[1] and sum(found[0][0]) > 200
+
+
+@pytest.mark.parametrize("walk", [1, 2, 4, 8])
+@pytest.mark.parametrize("behind", [0, 1, 2, 7, 8, 13])
+def test_a_walk_takes_its_time(behind: int, walk: int, bench: Bench) -> None:
+    """With n instructions behind the branch renaming goes on max(1, ceil(n / walk)) cycles behind the squash, which may come with some of them
+    in the latch; with snapshots in the next."""
+    for snapshots in (0, 4):
+        device = Wide(bench, "rename_map", PORTS, f"registers = 64; snapshots = {snapshots}; walk = {walk};")
+        ops = [micro_op(BRANCH), *[micro_op(dest=n + 1) for n in range(behind)]]
+        groups = [ops[n : n + 4] for n in range(0, len(ops), 4)]
+        at = len(groups)  # the cycle of the squash
+        after = ring(micro_op(dest=9, source=(1, behind)))
+        inputs = {"in": dict(enumerate(map(lambda one: ring(*one), groups))) | {at + k: after for k in range(20)}}
+        squash = {"squash": {at: {"valid": 1, "age": 0, "snapshot": 0}}}
+        seen = device.play(inputs | squash | rooms(at + 20), at + 20)
+        wait = 1 if snapshots else max(1, -(-behind // walk))
+        assert [n for n, taken in enumerate(seen["take"][at:]) if taken] == list(range(wait, 20))
+        [op] = seen["out"][at + wait + 1]["op"][:1]
+        assert (op["age"], op["op"]["source"][:2], op["op"]["dest"]) == (1, [1, behind], 32), "names and free registers are those of before"
+        assert device.stat("walked") == (0 if snapshots else -(-behind // walk))
 
 
 def test_registers_must_be_enough(bench: Bench) -> None:
