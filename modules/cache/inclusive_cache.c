@@ -14,9 +14,6 @@
 static inline uint32_t set_of(uint32_t number) {
   return number % (uint32_t)param(sets);
 }
-static inline uint32_t place_of(uint32_t set, uint32_t way) {
-  return (set * (uint32_t)param(ways) + way) * MESI_LINE;
-}
 
 /* The way that holds a line, or MESI_NOWHERE. */
 static inline uint32_t find(const self_t *self, uint32_t number) {
@@ -28,27 +25,12 @@ static inline line_state state_of(const self_t *self, uint32_t set, uint32_t way
 }
 
 static void set_state(self_t *self, uint32_t set, uint32_t way, line_state next) {
-  if (state_of(self, set, way) == next) return;
-  mesi_put_state(&self->valid[set][way], &self->only[set][way], &self->dirty[set][way], next);
-  event(transition, self->number[set][way] * MESI_LINE, next);
+  MESI_CHANGE(self, set, way, next);
 }
 
 /* Makes room in a way: what was changed in its line is to be written back. */
 static void evict(self_t *self, uint32_t set, uint32_t way) {
-  if (self->dirty[set][way]) {
-    const uint32_t place = mesi_add_victim(&self->ring, (uint32_t)param(victims));
-    self->victim_line[place] = self->number[set][way];
-    self->victim_gone[place] = false;
-    memcpy(&self->victim[place], load_span(lines, place_of(set, way), MESI_LINE), MESI_LINE);
-    count(write_backs);
-  }
-  if (self->valid[set][way]) set_state(self, set, way, line_state_invalid);
-}
-
-/* A line that arrived is in this way, but for its state. */
-static inline void put_line(self_t *self, uint32_t set, uint32_t way, uint32_t number, const void *bytes) {
-  memcpy(store_span(lines, place_of(set, way), MESI_LINE), bytes, MESI_LINE);
-  self->number[set][way] = number;
+  MESI_EVICT(self, set, way);
 }
 
 /* The transaction above that is in this phase, the first; `transactions`: none. */
@@ -247,7 +229,7 @@ static void fill(self_t *self, const typeof_port(below_response) * response) {
   self->fetching--;
   if (!response->error) {
     if (response->filled) {
-      put_line(self, set, self->way[e], number, &response->bytes);
+      MESI_PUT(self, set, self->way[e], number, &response->bytes);
       self->held[set][self->way[e]] = line_above_none;
     }
     set_state(self, set, self->way[e], mesi_filled(mesi_writes(self->op[e]), response->shared));
@@ -261,7 +243,7 @@ static void end_recall(self_t *self, const typeof_port(above_response) * respons
   self->recall = recall_phase_idle;
   event(recall, self->recall_line * MESI_LINE, self->recall_op, self->recall_for >= 0);
   if (response->filled) {
-    put_line(self, set, way, self->recall_line, &response->bytes);
+    MESI_PUT(self, set, way, self->recall_line, &response->bytes);
     set_state(self, set, way, line_state_modified);
   }
   if (mesi_writes(self->recall_op))
@@ -294,34 +276,9 @@ static uint32_t writer_of(const self_t *self, uint32_t number) {
   return (uint32_t)param(transactions);
 }
 
-/* The write_back of the first victim is on the bus. */
-static snoop_result write_back_snooped(self_t *self) {
-  const uint32_t place = mesi_leave_victim(&self->ring, (uint32_t)param(victims));
-  if (self->victim_gone[place]) return snoop_result_withdrawn;
-  self->snoop_response.bytes = self->victim[place];
-  return snoop_result_modified;
-}
-
-/* Another's transaction does to a line what the protocol says. */
-static snoop_result snoop_line(self_t *self, const bus_snoop *snoop) {
-  const uint32_t number = snoop->address / MESI_LINE, set = set_of(number);
-  const mesi_copy copy = mesi_snoop(MESI_SET(self, set), MESI_VICTIMS(self), number, snoop->op);
-  count(supplied, copy.sends);
-  if (copy.victim >= 0) {
-    if (copy.sends) self->snoop_response.bytes = self->victim[copy.victim];
-    self->victim_gone[copy.victim] = copy.step.next != line_state_modified;
-  } else if (copy.now != line_state_invalid) {
-    if (copy.sends)
-      memcpy(&self->snoop_response.bytes, load_span(lines, place_of(set, copy.way), MESI_LINE), MESI_LINE);
-    count(invalidations, copy.step.next == line_state_invalid);
-    set_state(self, set, copy.way, copy.step.next);
-  }
-  return copy.step.result;
-}
-
 /* What is answered to its own transaction below. */
 static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
-  if (snoop->tag == LEVEL_WRITE_BACK) return write_back_snooped(self);
+  if (snoop->tag == LEVEL_WRITE_BACK) return MESI_LEAVE(self, &self->snoop_response.bytes);
   const bool has = find(self, snoop->address / MESI_LINE) != MESI_NOWHERE;
   return snoop->op == bus_op_upgrade && has ? snoop_result_shared : snoop_result_none;
 }
@@ -345,7 +302,8 @@ static void take_snoop(self_t *self) {
   self->recalled = false;
   self->responding = true;
   self->snoop_response.number = snoop->number;
-  self->snoop_response.result = snoop->own ? own_snoop(self, snoop) : snoop_line(self, snoop);
+  self->snoop_response.result =
+      snoop->own ? own_snoop(self, snoop) : MESI_SNOOP(self, set_of(number), snoop, &self->snoop_response.bytes);
   count(snoops_below, !snoop->own);
   self->snooped_head = (self->snooped_head + 1) % (uint32_t)param(snoops);
   self->snooped_count--;
@@ -357,7 +315,7 @@ static void take_snoop(self_t *self) {
 /* The reply to a request of the bus above. */
 static void serve(self_t *self, const typeof_port(in_request) * request) {
   const uint32_t number = request->address / MESI_LINE, set = set_of(number), way = find(self, number);
-  const uint32_t at = place_of(set, way) + request->address % MESI_LINE;
+  const uint32_t at = MESI_PLACE(set, way) + request->address % MESI_LINE;
   self->reply = (typeof_port(in_reply)){.tag = request->tag, .error = way == MESI_NOWHERE}; /* mem_fault_bus */
   if (way == MESI_NOWHERE) return;
   if (request->op == mem_op_read) {

@@ -155,4 +155,72 @@ static inline mesi_copy mesi_snoop(mesi_set lines, mesi_victims victims, uint32_
   return copy;
 }
 
+/* The answer of a cache that has a link to the line: where it has no copy any more nobody else is to believe that it
+ * has the only one, as its writes would not be seen here. */
+static inline snoop_result mesi_with_link(snoop_result result, bus_op op, bool linked) {
+  return linked && op == bus_op_read_shared && result == snoop_result_none ? snoop_result_shared : result;
+}
+
+/* ---- What modules do with such lines -------------------------------------------------------------------------------
+ *
+ * Macros, as events, statistics and memories are reached by words of the module. Its state, parameters, statistics and
+ * the event `transition` are called as those of mesi_cache; `set` is that of the line.
+ */
+
+/* Where the bytes of a way are. */
+#define MESI_PLACE(set, way) (((set) * (uint32_t)param(ways) + (way)) * (uint32_t)param(line))
+
+/* What is here of the line in a way is another from now on. */
+#define MESI_CHANGE(self, set, way, next)                                                                              \
+  do {                                                                                                                 \
+    if (mesi_state(MESI_SET(self, set), way) == (next)) break;                                                         \
+    mesi_put_state(&(self)->valid[set][way], &(self)->only[set][way], &(self)->dirty[set][way], next);                 \
+    event(transition, (self)->number[set][way] * (uint32_t)param(line), next);                                         \
+  } while (0)
+
+/* Makes room in a way: what was changed in its line is to be written back, for which there is room. */
+#define MESI_EVICT(self, set, way)                                                                                     \
+  do {                                                                                                                 \
+    if ((self)->dirty[set][way]) {                                                                                     \
+      const uint32_t to = mesi_add_victim(&(self)->ring, (uint32_t)param(victims));                                    \
+      (self)->victim_line[to] = (self)->number[set][way];                                                              \
+      (self)->victim_gone[to] = false;                                                                                 \
+      memcpy(&(self)->victim[to], load_span(lines, MESI_PLACE(set, way), (uint32_t)param(line)), param(line));         \
+      count(write_backs);                                                                                              \
+    }                                                                                                                  \
+    if ((self)->valid[set][way]) MESI_CHANGE(self, set, way, line_state_invalid);                                      \
+  } while (0)
+
+/* A line that arrived is in a way, but for its state. */
+#define MESI_PUT(self, set, way, its_number, bytes)                                                                    \
+  do {                                                                                                                 \
+    memcpy(store_span(lines, MESI_PLACE(set, way), (uint32_t)param(line)), bytes, param(line));                        \
+    (self)->number[set][way] = (its_number);                                                                           \
+  } while (0)
+
+/* The result for another's transaction, which does to a line what the protocol says; the bytes go to `sent`. */
+#define MESI_SNOOP(self, set, snoop, sent)                                                                             \
+  ({                                                                                                                   \
+    const uint32_t number_ = (snoop)->address / (uint32_t)param(line);                                                 \
+    const mesi_copy copy_ = mesi_snoop(MESI_SET(self, set), MESI_VICTIMS(self), number_, (snoop)->op);                 \
+    count(supplied, copy_.sends);                                                                                      \
+    if (copy_.victim >= 0) {                                                                                           \
+      if (copy_.sends) *(sent) = (self)->victim[copy_.victim];                                                         \
+      (self)->victim_gone[copy_.victim] = copy_.step.next != line_state_modified;                                      \
+    } else if (copy_.now != line_state_invalid) {                                                                      \
+      if (copy_.sends) memcpy(sent, load_span(lines, MESI_PLACE(set, copy_.way), param(line)), param(line));           \
+      count(invalidations, copy_.step.next == line_state_invalid);                                                     \
+      MESI_CHANGE(self, set, copy_.way, copy_.step.next);                                                              \
+    }                                                                                                                  \
+    copy_.step.result;                                                                                                 \
+  })
+
+/* The result for the write_back of the first victim, which is on the bus. */
+#define MESI_LEAVE(self, sent)                                                                                         \
+  ({                                                                                                                   \
+    const uint32_t place_ = mesi_leave_victim(&(self)->ring, (uint32_t)param(victims));                                \
+    if (!(self)->victim_gone[place_]) *(sent) = (self)->victim[place_];                                                \
+    (self)->victim_gone[place_] ? snoop_result_withdrawn : snoop_result_modified;                                      \
+  })
+
 #endif

@@ -13,9 +13,6 @@
 static inline uint32_t set_of(uint32_t number) {
   return number % (uint32_t)param(sets);
 }
-static inline uint32_t place_of(uint32_t set, uint32_t way) {
-  return (set * (uint32_t)param(ways) + way) * MESI_LINE;
-}
 
 /* The way that holds a line, or MESI_NOWHERE. */
 static inline uint32_t find(const self_t *self, uint32_t number) {
@@ -27,9 +24,7 @@ static inline line_state state_of(const self_t *self, uint32_t set, uint32_t way
 }
 
 static void set_state(self_t *self, uint32_t set, uint32_t way, line_state next) {
-  if (state_of(self, set, way) == next) return;
-  mesi_put_state(&self->valid[set][way], &self->only[set][way], &self->dirty[set][way], next);
-  event(transition, self->number[set][way] * MESI_LINE, next);
+  MESI_CHANGE(self, set, way, next);
 }
 
 static inline bool is_linked(const self_t *self, uint32_t number) {
@@ -103,7 +98,7 @@ static typeof_port(in_reply) reply_to(const self_t *self, const typeof_port(in_r
   }
   const uint32_t number = request->address / MESI_LINE, set = set_of(number);
   line_read(&reply.data, sizeof reply.data,
-            load_span(lines, place_of(set, find(self, number)) + request->address % MESI_LINE, request->size),
+            load_span(lines, MESI_PLACE(set, find(self, number)) + request->address % MESI_LINE, request->size),
             request->op, request->size, request->sign, low_number(&request->data, sizeof request->data),
             param(big_endian));
   return reply;
@@ -126,7 +121,7 @@ handler(reply) {
 /* Carries out a request whose line is here, in a state that it allows; returns its reply. */
 static typeof_port(in_reply) perform(self_t *self, const typeof_port(in_request) * request) {
   const uint32_t number = request->address / MESI_LINE, set = set_of(number), way = find(self, number);
-  const uint32_t at = place_of(set, way) + request->address % MESI_LINE;
+  const uint32_t at = MESI_PLACE(set, way) + request->address % MESI_LINE;
   const typeof_port(in_reply) reply = reply_to(self, request, true);
   cache_use_way(self->age[set], (uint32_t)param(ways), way);
   if (request->op == mem_op_load_linked) {
@@ -153,14 +148,7 @@ static typeof_port(in_reply) perform(self_t *self, const typeof_port(in_request)
 
 /* Makes room in a way: what was changed in its line is to be written back. */
 static void evict(self_t *self, uint32_t set, uint32_t way) {
-  if (self->dirty[set][way]) {
-    const uint32_t place = mesi_add_victim(&self->ring, (uint32_t)param(victims));
-    self->victim_line[place] = self->number[set][way];
-    self->victim_gone[place] = false;
-    memcpy(&self->victim[place], load_span(lines, place_of(set, way), MESI_LINE), MESI_LINE);
-    count(write_backs);
-  }
-  if (self->valid[set][way]) set_state(self, set, way, line_state_invalid);
+  MESI_EVICT(self, set, way);
 }
 
 /* Does with a line what `maintain` asks for; its reply waits until memory has it. */
@@ -235,12 +223,6 @@ static void end_miss(self_t *self, typeof_port(in_reply) reply) {
 /* ---- The bus -------------------------------------------------------------------------------------------------------
  */
 
-/* A line that arrived is in this way, but for its state. */
-static inline void put_line(self_t *self, uint32_t set, uint32_t way, uint32_t number, const void *bytes) {
-  memcpy(store_span(lines, place_of(set, way), MESI_LINE), bytes, MESI_LINE);
-  self->number[set][way] = number;
-}
-
 /* The line of the request that missed is here, or its upgrade is done. */
 static void fill(self_t *self, const typeof_port(bus_response) * response) {
   const uint32_t number = self->pending.address / MESI_LINE, set = set_of(number);
@@ -253,7 +235,7 @@ static void fill(self_t *self, const typeof_port(bus_response) * response) {
     end_miss(self, reply);
     return;
   }
-  if (response->filled) put_line(self, set, self->way, number, &response->bytes);
+  if (response->filled) MESI_PUT(self, set, self->way, number, &response->bytes);
   const bool writes = !memory_only_reads(self->pending.op);
   if (response->lost && self->linked_line == number) self->linked = false;
   if (self->pending.op == mem_op_store_conditional && response->lost) {
@@ -266,34 +248,9 @@ static void fill(self_t *self, const typeof_port(bus_response) * response) {
   end_miss(self, perform(self, &self->pending));
 }
 
-/* The write_back of the first victim is on the bus. */
-static snoop_result write_back_snooped(self_t *self) {
-  const uint32_t place = mesi_leave_victim(&self->ring, (uint32_t)param(victims));
-  if (self->victim_gone[place]) return snoop_result_withdrawn;
-  self->snoop_response.bytes = self->victim[place];
-  return snoop_result_modified;
-}
-
-/* Another's transaction does to a line what the protocol says. */
-static snoop_result snoop_line(self_t *self, const bus_snoop *snoop) {
-  const uint32_t number = snoop->address / MESI_LINE, set = set_of(number);
-  const mesi_copy copy = mesi_snoop(MESI_SET(self, set), MESI_VICTIMS(self), number, snoop->op);
-  count(supplied, copy.sends);
-  if (copy.victim >= 0) {
-    if (copy.sends) self->snoop_response.bytes = self->victim[copy.victim];
-    self->victim_gone[copy.victim] = copy.step.next != line_state_modified;
-  } else if (copy.now != line_state_invalid) {
-    if (copy.sends)
-      memcpy(&self->snoop_response.bytes, load_span(lines, place_of(set, copy.way), MESI_LINE), MESI_LINE);
-    count(invalidations, copy.step.next == line_state_invalid);
-    set_state(self, set, copy.way, copy.step.next);
-  }
-  return copy.step.result;
-}
-
 /* What an agent does when its own transaction is on the bus. */
 static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
-  if (snoop->tag == MESI_WRITE_BACK) return write_back_snooped(self);
+  if (snoop->tag == MESI_WRITE_BACK) return MESI_LEAVE(self, &self->snoop_response.bytes);
   const uint32_t number = snoop->address / MESI_LINE;
   if (self->pending.op == mem_op_store_conditional && !is_linked(self, number)) {
     count(failed_conditionals);
@@ -306,8 +263,10 @@ static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
 
 /* Another's transaction. */
 static snoop_result snooped(self_t *self, const bus_snoop *snoop) {
-  if (mesi_writes(snoop->op) && self->linked_line == snoop->address / MESI_LINE) self->linked = false;
-  return snoop_line(self, snoop);
+  const uint32_t number = snoop->address / MESI_LINE;
+  if (mesi_writes(snoop->op) && self->linked_line == number) self->linked = false;
+  const snoop_result result = MESI_SNOOP(self, set_of(number), snoop, &self->snoop_response.bytes);
+  return mesi_with_link(result, snoop->op, is_linked(self, number));
 }
 
 /* The bus has not granted the request for a line yet, and the line, or the link to it, may be lost. */

@@ -1,7 +1,9 @@
 /* mshr_controller.c: a non-blocking cache; see mshr_controller.lss.
  *
- * At the end of a cycle come first the requests that were accepted, then memory's reply, then those that waited for it.
- * What is sent in the next cycle, to memory and in reply to who waited, is decided here and shown from state. */
+ * At the end of a cycle come first the requests that were accepted, then memory's reply, or the bus's response and who
+ * is first to wait for that, the bus's snoop, and then all who wait. What is sent in the next cycle, to memory and in
+ * reply to who waited, is decided here and shown from state; what the bus is asked for is looked up when it is shown.
+ */
 #include "cache/mshr_controller.h"
 
 static inline uint32_t number_of(uint32_t address) {
@@ -9,9 +11,6 @@ static inline uint32_t number_of(uint32_t address) {
 }
 static inline uint32_t set_of(const self_t *self, uint32_t number) {
   return call(index, number) % (uint32_t)param(sets);
-}
-static inline uint32_t place_of(uint32_t set, uint32_t way) {
-  return (set * (uint32_t)param(ways) + way) * CACHE_LINE;
 }
 
 /* The way that holds a line, or MSHR_NOWHERE. */
@@ -36,13 +35,25 @@ static inline uint64_t filling(const self_t *self, uint32_t set) {
   return ways;
 }
 
+/* What is here of a line in a way, on a bus. */
+static inline line_state state_of(const self_t *self, uint32_t set, uint32_t way) {
+  return mesi_state(MESI_SET(self, set), way);
+}
+
+/* Whether a line in a way is here so that a request can be carried out. */
+static inline bool suffices(const self_t *self, uint32_t set, uint32_t way, mem_op op) {
+  if (way == MSHR_NOWHERE) return false;
+  if (!param(coherent)) return true;
+  return state_of(self, set, way) >= (memory_only_reads(op) ? line_state_shared : line_state_exclusive);
+}
+
 static inline bool is_linked(const self_t *self, uint32_t number) {
   return self->linked && self->linked_line == number;
 }
 
 /* Whether nothing is outstanding. */
 static inline bool idle(const self_t *self) {
-  return self->used == 0 && self->leaving_count == 0 && !self->passing;
+  return self->used == 0 && self->leaving_count == 0 && self->ring.count == 0 && !self->passing;
 }
 
 init() {
@@ -50,12 +61,43 @@ init() {
   for (int m = 0; m < param(mshrs); m++) self->order[m] = (uint8_t)m;
 }
 
+/* The oldest miss that is to be asked of the bus, or MSHR_NONE; of a line that is being written back not yet. */
+static uint32_t requesting(const self_t *self) {
+  for (uint32_t k = 0; k < self->used; k++) {
+    const mshr *miss = &self->entry[self->order[k]];
+    if (miss->phase == miss_phase_requests && self->target_count[self->order[k]] > 0 &&
+        mesi_find_victim(MESI_VICTIMS(self), miss->number) < 0)
+      return self->order[k];
+  }
+  return MSHR_NONE;
+}
+
 phase_start() {
   send_if(memory_request, self->offering, self->offered);
+  if (!param(coherent) || (self->used == 0 && self->ring.count == 0 && !self->responding)) {
+    send_nothing(bus_request);
+    send_nothing(bus_snoop_response);
+    return;
+  }
+  const uint32_t m = requesting(self);
+  const mshr *miss = &self->entry[m % MSHR_NONE];
+  bus_command command = {.op = mesi_request(state_of(self, miss->set, miss->way), miss->writes),
+                         .address = miss->number * CACHE_LINE,
+                         .tag = m};
+  if (m == MSHR_NONE)
+    command = (bus_command){
+        .op = bus_op_write_back, .address = self->victim_line[self->ring.head] * CACHE_LINE, .tag = MSHR_NONE};
+  send_if(bus_request, m != MSHR_NONE || mesi_writes_back(self->ring), command);
+  send_if(bus_snoop_response, self->responding, self->snoop_response);
 }
 
 /* ---- Requests ------------------------------------------------------------------------------------------------------
  */
+
+/* Whether it is a store_conditional that fails. */
+static inline bool stores_nothing(const self_t *self, const typeof_port(in_request) * request) {
+  return request->op == mem_op_store_conditional && !is_linked(self, number_of(request->address));
+}
 
 /* What becomes of a request whose line no MSHR has. */
 static inline mshr_outcome look_up(const self_t *self, const typeof_port(in_request) * request, uint32_t set,
@@ -63,13 +105,18 @@ static inline mshr_outcome look_up(const self_t *self, const typeof_port(in_requ
   const uint32_t number = number_of(request->address);
   const bool writes = !memory_only_reads(request->op);
   *way = find(self, set, number);
-  const bool stores_nothing = request->op == mem_op_store_conditional && !is_linked(self, number);
-  if (*way != MSHR_NOWHERE || stores_nothing)
+  if (suffices(self, set, *way, request->op) || stores_nothing(self, request))
     return param(write_back) || !writes || room->writes > 0 ? mshr_outcome_hit : mshr_outcome_none;
   if (!param(write_back) && request->op == mem_op_write)
     return room->writes > 0 ? mshr_outcome_through : mshr_outcome_none;
   if (room->mshrs == 0 || (param(write_back) && room->writes == 0)) return mshr_outcome_none;
+  if (*way != MSHR_NOWHERE) return mshr_outcome_miss;
   return __builtin_popcountll(filling(self, set)) < param(ways) ? mshr_outcome_miss : mshr_outcome_none;
+}
+
+/* Whether a request makes or uses a link, of which there is one. */
+static inline bool links(mem_op op) {
+  return op == mem_op_load_linked || op == mem_op_store_conditional;
 }
 
 /* Decides about a request; `replied`: it gets its reply in this cycle, if its lane is free for that. */
@@ -78,7 +125,7 @@ static inline mshr_outcome decide(const self_t *self, const typeof_port(in_reque
   *replied = false;
   if (request->op >= mem_op_barrier || !call(cacheable, request->address))
     return room->alone && idle(self) ? mshr_outcome_passes : mshr_outcome_none;
-  if (self->passing) return mshr_outcome_none;
+  if (self->passing || (links(request->op) && room->linked)) return mshr_outcome_none;
   if (request->address % CACHE_LINE + request->size > CACHE_LINE)
     sim_error("a request of %d bytes at 0x%x crosses a line of %d bytes: the requester must make two of it",
               (int)request->size, (unsigned)request->address, (int)param(line));
@@ -96,6 +143,7 @@ static inline mshr_outcome decide(const self_t *self, const typeof_port(in_reque
              (param(post_writes) && request->op == mem_op_write);
   if (*replied && !lane_free) return mshr_outcome_none;
   room->banks |= UINT64_C(1) << bank;
+  room->linked |= links(request->op);
   room->mshrs -= outcome == mshr_outcome_miss;
   const bool written = outcome == mshr_outcome_hit || outcome == mshr_outcome_through;
   room->writes -= param(write_back) ? outcome == mshr_outcome_miss : written && !memory_only_reads(request->op);
@@ -104,7 +152,7 @@ static inline mshr_outcome decide(const self_t *self, const typeof_port(in_reque
 
 handler(probe) {
   mshr_room room = {.mshrs = (uint32_t)param(mshrs) - self->used,
-                    .writes = (uint32_t)param(write_buffer) - self->leaving_count,
+                    .writes = (uint32_t)param(write_buffer) - self->leaving_count - self->ring.count,
                     .alone = true};
   for (int i = 0; i < width(in); i++) {
     mshr_outcome outcome = mshr_outcome_none;
@@ -130,7 +178,7 @@ static typeof_port(in_reply)
     memcpy(&reply.data, &stores, 1);
     return reply;
   }
-  const uint32_t at = place_of(set, way) + request->address % CACHE_LINE;
+  const uint32_t at = MESI_PLACE(set, way) + request->address % CACHE_LINE;
   line_read(&reply.data, sizeof reply.data, load_span(lines, at, request->size), request->op, request->size,
             request->sign, low_number(&request->data, sizeof request->data), param(big_endian));
   return reply;
@@ -157,7 +205,7 @@ handler(reply, i) {
 
 /* A new entry, of so many bytes at an address. */
 static inline uint32_t leave(self_t *self, uint32_t address, uint32_t size) {
-  const uint32_t k = (self->leaving_first + self->leaving_count++) % (uint32_t)param(write_buffer);
+  const uint32_t k = (self->leaving_first + self->leaving_count++) % (uint32_t)param(writes);
   memset(&self->leaving[k], 0, sizeof self->leaving[k]);
   self->leaving[k].op = mem_op_write;
   self->leaving[k].address = address;
@@ -175,7 +223,7 @@ static inline void leave_lines(self_t *self, uint32_t address, uint32_t place, u
 /* Whether something of a line is there. */
 static bool leaves(const self_t *self, uint32_t number) {
   for (uint32_t k = 0; k < self->leaving_count; k++) {
-    const uint32_t place = (self->leaving_first + k) % (uint32_t)param(write_buffer);
+    const uint32_t place = (self->leaving_first + k) % (uint32_t)param(writes);
     if (number_of(self->leaving[place].address) == number) return true;
   }
   return false;
@@ -184,7 +232,7 @@ static bool leaves(const self_t *self, uint32_t number) {
 /* Entries that memory has done make room, the oldest first. */
 static inline void retire_writes(self_t *self) {
   while (self->leaving_sent > 0 && self->bytes_done[self->leaving_first] == self->leaving[self->leaving_first].size) {
-    self->leaving_first = (self->leaving_first + 1) % (uint32_t)param(write_buffer);
+    self->leaving_first = (self->leaving_first + 1) % (uint32_t)param(writes);
     self->leaving_count--;
     self->leaving_sent--;
   }
@@ -194,23 +242,35 @@ static inline void retire_writes(self_t *self) {
 /* ---- Requests that are carried out ---------------------------------------------------------------------------------
  */
 
+/* The low 64 bits of what is at a place of the lines, for the event. */
+static inline uint64_t read_at(const self_t *self, const typeof_port(in_request) * request, uint32_t at) {
+  const uint32_t size = request->size < 8 ? request->size : 8;
+  return load_number(load_span(lines, at, size), size, param(big_endian));
+}
+
 /* Carries out a request whose line is in a way. */
 static void perform(self_t *self, const typeof_port(in_request) * request, uint32_t set, uint32_t way) {
-  const uint32_t number = number_of(request->address);
-  const bool conditional = request->op == mem_op_store_conditional, stores = !conditional || is_linked(self, number);
+  const bool stores = !stores_nothing(self, request);
   if (request->op == mem_op_load_linked) {
     self->linked = true;
-    self->linked_line = number;
+    self->linked_line = number_of(request->address);
   }
-  if (conditional) self->linked = false;
+  if (request->op == mem_op_store_conditional) self->linked = false;
+  count(failed_conditionals, !stores);
   if (!stores) return;
   if (self->age[set][way]) cache_use_way(self->age[set], (uint32_t)param(ways), way);
+  const uint32_t at = MESI_PLACE(set, way) + request->address % CACHE_LINE;
+  const bool atomic = memory_is_atomic(request->op);
+  if (param(coherent) && !memory_only_reads(request->op)) MESI_CHANGE(self, set, way, line_state_modified);
+  if (memory_only_reads(request->op) || atomic)
+    event(performed, atomic ? mem_op_read : request->op, request->address, request->size, read_at(self, request, at));
   if (memory_only_reads(request->op)) return;
-  if (memory_is_atomic(request->op) && request->size > 8)
-    sim_error("an atomic operation on %d bytes: at most 8", (int)request->size);
-  const uint32_t at = place_of(set, way) + request->address % CACHE_LINE;
-  line_write(store_span(lines, at, request->size), request->op, &request->data, sizeof request->data, request->size,
-             param(big_endian));
+  if (atomic && request->size > 8) sim_error("an atomic operation on %d bytes: at most 8", (int)request->size);
+  const uint64_t value = line_write(store_span(lines, at, request->size), request->op, &request->data,
+                                    sizeof request->data, request->size, param(big_endian));
+  event(performed, request->op == mem_op_store_conditional ? request->op : mem_op_write, request->address,
+        request->size, value);
+  if (param(coherent)) return;
   if (param(write_back))
     self->dirty[set][way] = true;
   else
@@ -219,11 +279,15 @@ static void perform(self_t *self, const typeof_port(in_request) * request, uint3
 
 /* A way of a set loses its line. */
 static void evict(self_t *self, uint32_t set, uint32_t way) {
+  const uint32_t address = self->number[set][way] * CACHE_LINE;
+  if (self->valid[set][way] && self->dirty[set][way]) event(evict, address);
+  if (param(coherent)) {
+    MESI_EVICT(self, set, way);
+    return;
+  }
   if (self->valid[set][way] && self->dirty[set][way]) {
-    const uint32_t address = self->number[set][way] * CACHE_LINE;
-    leave_lines(self, address, place_of(set, way), CACHE_LINE);
-    count(evictions);
-    event(evict, address);
+    leave_lines(self, address, MESI_PLACE(set, way), CACHE_LINE);
+    count(write_backs);
   }
   self->valid[set][way] = self->dirty[set][way] = false;
 }
@@ -250,19 +314,23 @@ static void join(self_t *self, uint32_t m, const typeof_port(in_request) * reque
   self->target[m][k] = *request;
   self->target_lane[m][k] = (uint8_t)lane;
   self->posted[m][k] = replied;
+  self->entry[m].writes |= !memory_only_reads(request->op);
 }
 
 /* A new miss. */
 static uint32_t begin_miss(self_t *self, const typeof_port(in_request) * request) {
-  const uint32_t number = number_of(request->address), set = set_of(self, number), way = choose_way(self, set);
-  evict(self, set, way);
+  const uint32_t number = number_of(request->address), set = set_of(self, number), here = find(self, set, number);
+  const uint32_t way = here != MSHR_NOWHERE ? here : choose_way(self, set);
+  if (here == MSHR_NOWHERE) evict(self, set, way);
   self->number[set][way] = number;
+  count(upgrades, here != MSHR_NOWHERE);
   cache_use_way(self->age[set], (uint32_t)param(ways), way);
   if (self->used == 0) begin_counting(missing);
   begin_counting(outstanding);
   const uint32_t m = self->order[self->used++];
   self->entry[m] =
-      (mshr){.number = number,
+      (mshr){.phase = miss_phase_requests,
+             .number = number,
              .set = set,
              .way = way,
              .first = param(critical_first) ? request->address % CACHE_LINE / (uint32_t)CACHE_BEAT_BYTES : 0};
@@ -282,8 +350,8 @@ static void maintain_line(self_t *self, const typeof_port(in_request) * request)
   if (way == MSHR_NOWHERE || !self->valid[set][way]) return;
   event(maintain, request->address, operation);
   if (!cache_operation_write_back(operation)) self->dirty[set][way] = false;
-  evict(self, set, way);
-  self->valid[set][way] = !cache_operation_invalidate(operation);
+  if (!param(coherent) || self->dirty[set][way] || cache_operation_invalidate(operation)) evict(self, set, way);
+  if (!param(coherent)) self->valid[set][way] = !cache_operation_invalidate(operation);
   count(maintained, cache_operation_invalidate(operation));
 }
 
@@ -350,7 +418,7 @@ static void accept_beat(self_t *self, const typeof_port(memory_reply) * reply) {
   if (reply->error)
     miss->failed |= UINT64_C(1) << beat;
   else
-    number_to_memory(store_span(lines, place_of(miss->set, miss->way) + beat * CACHE_BEAT_BYTES, CACHE_BEAT_BYTES),
+    number_to_memory(store_span(lines, MESI_PLACE(miss->set, miss->way) + beat * CACHE_BEAT_BYTES, CACHE_BEAT_BYTES),
                      &reply->data, CACHE_BEAT_BYTES, param(big_endian));
   if (param(fill_penalty) > 0 && miss->arrived == CACHE_ALL_BEATS)
     set_until(bank_free[miss->set % (uint32_t)param(banks)], (uint64_t)param(fill_penalty) + 1);
@@ -374,17 +442,29 @@ static void accept_reply(self_t *self, const typeof_port(memory_reply) * reply) 
   }
 }
 
+/* Whether a line is here for a request that waits for it, on a bus; if it came and is not, or not any more, the bus is
+ * asked anew. */
+static inline bool has_for(const self_t *self, mshr *miss, const typeof_port(in_request) * request) {
+  if (stores_nothing(self, request)) return true;
+  if (miss->phase != miss_phase_replies) return false;
+  if (miss->failed || suffices(self, miss->set, miss->way, request->op)) return true;
+  miss->phase = miss_phase_requests;
+  return false;
+}
+
 /* Carries out the first request that waits for a line, if what it needs is here; false: nothing can be done. */
 static bool serve(self_t *self, uint32_t m) {
   mshr *miss = &self->entry[m];
   const typeof_port(in_request) *request = &self->target[m][self->target_first[m]];
   const uint32_t lane = self->target_lane[m][self->target_first[m]];
   const bool posted = self->posted[m][self->target_first[m]], writes = !memory_only_reads(request->op);
-  const uint64_t needs =
-      writes ? CACHE_ALL_BEATS : cache_beats(request->address % CACHE_LINE, request->size, CACHE_BEAT_BYTES);
-  if ((needs & ~miss->arrived) || (!posted && self->replying[lane])) return false;
+  const uint64_t needs = param(coherent) || writes
+                             ? CACHE_ALL_BEATS
+                             : cache_beats(request->address % CACHE_LINE, request->size, CACHE_BEAT_BYTES);
+  if (!posted && self->replying[lane]) return false;
+  if (param(coherent) ? !has_for(self, miss, request) : (needs & ~miss->arrived) != 0) return false;
   if (writes && !param(write_back) && self->leaving_count == (uint32_t)param(write_buffer)) return false;
-  const bool fails = (miss->failed & needs) != 0;
+  const bool fails = (miss->failed & needs) != 0 && !(param(coherent) && stores_nothing(self, request));
   typeof_port(in_reply) reply = {.tag = request->tag, .error = fails}; /* mem_fault_bus */
   if (fails && posted)
     sim_error("memory replied with an error to the fetch of the line at 0x%x, which a write waits for whose requester "
@@ -400,19 +480,23 @@ static bool serve(self_t *self, uint32_t m) {
   return true;
 }
 
+/* Serves who waits for a line. */
+static inline void serve_all(self_t *self, uint32_t m) {
+  while (self->target_count[m] > 0 && (param(coherent) || self->entry[m].arrived) && serve(self, m)) {
+  }
+}
+
 /* Serves who waits, and ends misses of which nothing is left. */
 static void advance(self_t *self) {
   for (uint32_t k = 0; k < self->used; k++) {
     const uint32_t m = self->order[k];
     mshr *miss = &self->entry[m];
-    while (self->target_count[m] > 0 && miss->arrived && serve(self, m)) {
-    }
-    if (self->target_count[m] > 0 || miss->arrived != CACHE_ALL_BEATS) continue;
-    self->valid[miss->set][miss->way] = miss->failed == 0;
-    if (miss->failed)
-      self->dirty[miss->set][miss->way] = false;
-    else
-      event(fill, miss->number * CACHE_LINE, miss->set, miss->way);
+    serve_all(self, m);
+    if (self->target_count[m] > 0) continue;
+    if (param(coherent) ? miss->phase == miss_phase_requested : miss->arrived != CACHE_ALL_BEATS) continue;
+    if (!param(coherent)) self->valid[miss->set][miss->way] = miss->failed == 0;
+    if (!param(coherent) && miss->failed) self->dirty[miss->set][miss->way] = false;
+    if (miss->arrived && !miss->failed) event(fill, miss->number * CACHE_LINE, miss->set, miss->way);
     memmove(&self->order[k], &self->order[k + 1], --self->used - k);
     self->order[self->used] = (uint8_t)m;
     k--;
@@ -439,7 +523,7 @@ static bool offer_beat(self_t *self) {
 
 static bool offer_write(self_t *self) {
   if (self->leaving_sent == self->leaving_count) return false;
-  const uint32_t k = (self->leaving_first + self->leaving_sent) % (uint32_t)param(write_buffer);
+  const uint32_t k = (self->leaving_first + self->leaving_sent) % (uint32_t)param(writes);
   const uint32_t left = self->leaving[k].size - self->pieces_sent;
   const uint32_t size = left < CACHE_BEAT_BYTES ? left : CACHE_BEAT_BYTES;
   self->offered = (typeof(self->offered)){.op = mem_op_write,
@@ -457,8 +541,78 @@ static bool offer_passenger(self_t *self) {
   return true;
 }
 
+/* ---- The bus -------------------------------------------------------------------------------------------------------
+ */
+
+/* The bus accepted what it was asked for. */
+static void note_requested(self_t *self, const bus_command *command) {
+  if (command->tag == MSHR_NONE) {
+    self->ring.requested = true;
+    return;
+  }
+  self->entry[command->tag].phase = miss_phase_requested;
+  self->entry[command->tag].granted = command->op;
+}
+
+/* The line of a miss is here, or its upgrade is done: who is first to wait for it is served before another can have it.
+ */
+static void take_line(self_t *self, const typeof_port(bus_response) * response) {
+  mshr *miss = &self->entry[response->tag];
+  miss->phase = miss_phase_replies;
+  miss->arrived = CACHE_ALL_BEATS;
+  miss->failed = response->error ? CACHE_ALL_BEATS : 0;
+  if (response->lost && self->linked_line == miss->number) self->linked = false;
+  if (!response->error) {
+    if (response->filled) MESI_PUT(self, miss->set, miss->way, miss->number, &response->bytes);
+    MESI_CHANGE(self, miss->set, miss->way, mesi_filled(mesi_writes(miss->granted), response->shared));
+  }
+  serve_all(self, response->tag);
+}
+
+/* The answer to its own transaction. */
+static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
+  if (snoop->tag == MSHR_NONE) return MESI_LEAVE(self, &self->snoop_response.bytes);
+  mshr *miss = &self->entry[snoop->tag];
+  serve_all(self, snoop->tag);
+  if (self->target_count[snoop->tag] == 0) {
+    miss->phase = miss_phase_idle;
+    return snoop_result_withdrawn;
+  }
+  return snoop->op == bus_op_upgrade && self->valid[miss->set][miss->way] ? snoop_result_shared : snoop_result_none;
+}
+
+/* Another's transaction. */
+static snoop_result snooped(self_t *self, const bus_snoop *snoop) {
+  const uint32_t number = number_of(snoop->address);
+  const uint32_t miss = find_miss(self, number);
+  if (mesi_writes(snoop->op) && self->linked_line == number) self->linked = false;
+  const snoop_result result = MESI_SNOOP(self, set_of(self, number), snoop, &self->snoop_response.bytes);
+  if (mesi_writes(snoop->op) && miss != MSHR_NONE) serve_all(self, miss); /* store_conditionals that fail */
+  return mesi_with_link(result, snoop->op, is_linked(self, number));
+}
+
+/* A snoop, and what passes alone: that has its reply when all that was written back is on the bus. */
+static void advance_bus(self_t *self, const bus_snoop *snoop) {
+  self->responding = snoop != NULL;
+  if (snoop) {
+    self->snoop_response.number = snoop->number;
+    self->snoop_response.result = snoop->own ? own_snoop(self, snoop) : snooped(self, snoop);
+  }
+  mesi_leave_gone(&self->ring, self->victim_gone, (uint32_t)param(victims));
+  if (!self->passing || self->ring.count > 0) return;
+  self->passing = false;
+  show_reply(self, self->passing_lane,
+             (typeof_port(in_reply)){.tag = self->passenger.tag,
+                                     .error = self->passenger.op < mem_op_barrier}); /* mem_fault_bus */
+}
+
+/* Whether the bus says something, or is said something. */
+#define MSHR_SPOKEN                                                                                                    \
+  (param(coherent) &&                                                                                                  \
+   (transferred(bus_request) || some(bus_response) || some(bus_snoop) || self->responding || self->passing))
+
 phase_end() {
-  bool moves = some(memory_reply) | transferred(memory_request);
+  bool moves = some(memory_reply) | transferred(memory_request) | MSHR_SPOKEN;
   for (int i = 0; i < width(in); i++) moves |= self->replying[i] | (get(outcome, i) != mshr_outcome_none);
   const bool unlinks = width(unlink) > 0 && some(unlink) && data(unlink) && self->linked;
   if (!moves && !unlinks) {
@@ -469,14 +623,17 @@ phase_end() {
   self->moved = true;
   for (int i = 0; i < width(in); i++) self->replying[i] = false;
   if (transferred(memory_request)) note_offered(self);
+  if (param(coherent) && transferred(bus_request)) note_requested(self, &data(bus_request));
   for (int i = 0; i < width(in); i++)
     if (transferred(in_request, i))
       accept_request(self, &data(in_request, i), (uint32_t)i, get(outcome, i), get(found, i), get(replied, i));
   if (unlinks) self->linked = false;
   if (some(memory_reply)) accept_reply(self, &data(memory_reply));
+  if (param(coherent) && some(bus_response)) take_line(self, &data(bus_response));
   retire_writes(self);
   if (self->used > 0) advance(self);
-  self->offering = offer_beat(self) || offer_write(self) || offer_passenger(self);
+  if (param(coherent)) advance_bus(self, some(bus_snoop) ? &data(bus_snoop) : NULL);
+  self->offering = !param(coherent) && (offer_beat(self) || offer_write(self) || offer_passenger(self));
 }
 
 statistics() {

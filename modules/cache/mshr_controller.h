@@ -5,6 +5,7 @@
 
 #include "cache/cache_controller.h"
 #include "cache/line_access.h"
+#include "cache/mesi.h"
 
 #define MSHR_NOWHERE ((uint32_t)param(ways))  /* no way */
 #define MSHR_NONE    ((uint32_t)param(mshrs)) /* no MSHR */
@@ -18,7 +19,8 @@
 typedef struct {
   uint64_t banks; /* that are taken */
   uint32_t mshrs, writes;
-  bool alone; /* nothing was accepted yet */
+  bool alone;  /* nothing was accepted yet */
+  bool linked; /* a request that makes or uses the link was accepted */
 } mshr_room;
 
 #endif

@@ -90,8 +90,8 @@ shared collector flat on "cache[0]" event performed {
   >>>
 }
 """
-ACCESS = """record on "cache[%(i)d]" event performed <<< self->m.now = cycle; const char *wrong = flat_access(&self->m, %(i)d, op, address, size, value); if (wrong) report_error("cycle %%llu, 0x%%x: cache %(i)d %%s: 0x%%llx, 0x%%llx", (unsigned long long)cycle, (unsigned)address, wrong, (unsigned long long)value, (unsigned long long)flat_read(&self->m, address, size)); >>>"""
-TRANSITION = """record on "cache[%(i)d]" event transition <<< self->m.now = cycle; const char *wrong = flat_transition(&self->m, %(i)d, address, next); if (wrong) report_error("cycle %%llu, 0x%%x: %%s", (unsigned long long)cycle, (unsigned)address, wrong); >>>"""
+ACCESS = """record on "%(path)s" event performed <<< self->m.now = cycle; const char *wrong = flat_access(&self->m, %(i)d, op, address, size, value); if (wrong) report_error("cycle %%llu, 0x%%x: cache %(i)d %%s: 0x%%llx, 0x%%llx", (unsigned long long)cycle, (unsigned)address, wrong, (unsigned long long)value, (unsigned long long)flat_read(&self->m, address, size)); >>>"""
+TRANSITION = """record on "%(path)s" event transition <<< self->m.now = cycle; const char *wrong = flat_transition(&self->m, %(i)d, address, next); if (wrong) report_error("cycle %%llu, 0x%%x: %%s", (unsigned long long)cycle, (unsigned)address, wrong); >>>"""
 DEVICE = """record on "port" event ordered <<< if (op == FLAT_READ) self->m.expected[tag %% 32] = flat_read(&self->m, address, size); else flat_write(&self->m, 7, address, size, value); >>>
   record on "port" event performed <<< if (op == FLAT_READ) { self->m.reads++; if (value != self->m.expected[tag %% 32]) report_error("cycle %%llu, 0x%%x: the device reads 0x%%llx, not 0x%%llx", (unsigned long long)cycle, (unsigned)address, (unsigned long long)value, (unsigned long long)self->m.expected[tag %% 32]); } >>>"""
 # Processors: mostly reads and writes of 1 to 8 bytes, atomic operations, barriers, maintenance; two of sixteen are a pair of load_linked and store_conditional.
@@ -167,16 +167,17 @@ slow.out -> memory.port;
 """
 
 
-def checker(caches: int) -> str:
-    """The collector for cache[0] to cache[caches - 1] and the device `port`."""
-    more = [ACCESS % {"i": i} for i in range(1, caches)] + [TRANSITION % {"i": i} for i in range(caches)] + [DEVICE.replace("%%", "%")]
+def checker(caches: int, wide: int = 0) -> str:
+    """The collector for cache[0] to cache[caches - 1], as many non-blocking ones, wide[0] to wide[wide - 1], and the device `port`; 7 caches at most."""
+    agents = [{"i": i, "path": f"cache[{i}]" if i < caches else f"wide[{i - caches}]"} for i in range(caches + wide)]
+    more = [ACCESS % agent for agent in agents[1:]] + [TRANSITION % agent for agent in agents] + [DEVICE.replace("%%", "%")]
     return CHECKER % {"line": LINE, "more": "\n  ".join(more)}
 
 
-def machine(cache: str = "", bus: str = "", port: str = "", caches: int = 4, memory: str = "memory_delay { width = 256; depth = 8; latency = 6; }", out: str = "out", crossing: str = "") -> str:
+def machine(cache: str = "", bus: str = "", port: str = "", caches: int = 4, memory: str = "memory_delay { width = 256; depth = 8; latency = 6; }", out: str = "out", crossing: str = "", module: str = "mesi_cache") -> str:
     """Requesters 0 to caches - 1 behind caches, the last one behind a port without a cache; with `crossing` on cpu_clk, all else on bus_clk."""
     text = f"""
-instance cache[{caches}] : mesi_cache {{ line = {LINE}; width = 64; {cache} }};
+instance cache[{caches}] : {module} {{ line = {LINE}; width = 64; {cache} }};
 instance port : coherent_port {{ line = {LINE}; {port} }};
 instance bus : system_bus {{ line = {LINE}; {bus} }};
 instance slow : {memory};

@@ -139,7 +139,7 @@ def test_changed_lines_are_written_back_and_not_fetched_before_that(bench: Bench
     assert by_tag[1] == (40 + MISS, 4) and by_tag[2] == (40 + MISS + 1, 5)
     events = {name: [arguments[1:] for arguments in happened(found.last, name)] for name in ("evict", "fill", "miss", "hit", "join")}
     assert events == {"evict": [(0,)], "fill": [(0, 0, 0), (32, 0, 0), (0, 0, 0)], "miss": [(8,), (32,), (8,)], "hit": [], "join": [(40,)]}
-    assert found.last.counted("cache")["evictions"] == 1
+    assert found.last.counted("cache")["write_backs"] == 1
 
 
 def test_which_line_makes_room(bench: Bench) -> None:
