@@ -46,6 +46,37 @@ def test_each_instruction_in_its_order(name: str, machine, firmware, ended) -> N
         assert stack in [after for *_, after in orderly[max(n - 1, 0) : n + 5]], n
 
 
+MIPS = {**{f"r{n}": n for n in range(32)}, "lo": 33, "hi": 34, "pc": 37}  # as gdb numbers them
+
+
+def mips_states(run, steps: int) -> list[dict[str, int]]:
+    remote, found = run.remote(), []
+    for _ in range(steps):
+        text = remote.ask("g")
+        found.append({name: int(text[8 * n : 8 * n + 8], 16) for name, n in MIPS.items()})
+        found[-1]["word"] = int(remote.ask(f"m{found[-1]['pc']:x},4"), 16)
+        assert remote.ask("vCont;s:p1.1").startswith("T05")
+    run.process.kill()
+    run.process.wait()
+    run.path.unlink()
+    return found
+
+
+def test_mips_with_its_delay_slots(machine, firmware, debugged) -> None:
+    """Steps do not end in a delay slot.  HI and LO are what MFHI and MFLO read; who writes them does that before it leaves the core, in either core."""
+    orderly = mips_states(debugged(machine("single"), "--program", firmware("hello")), 900)
+    wide = mips_states(debugged(machine("wide mips"), "--program", firmware("hello")), 900)
+    for n, (one, other) in enumerate(zip(wide, orderly)):
+        assert [(n, name, one[name], other[name]) for name in one if name not in ("hi", "lo") and one[name] != other[name]] == []
+    moved = {"mfhi": 0, "mflo": 0}
+    for one, after in zip(wide, wide[1:]):
+        name = {0x10: "mfhi", 0x12: "mflo"}.get(one["word"] & 0xFFFF07FF)
+        if name:
+            assert after[f"r{one['word'] >> 11 & 31}"] == one[name[2:]]
+            moved[name] += 1
+    assert min(moved.values()) > 5
+
+
 def test_and_back(machine, firmware, debugged, run_sim, tmp_path) -> None:
     """The way back passes the same addresses as the way there, a breakpoint in the midst of a cycle is met from both sides, and the run does not notice."""
     run = debugged(machine("wide"), "--program", firmware("sha256"), "--stats", "debugged.json")

@@ -92,8 +92,20 @@ static Met met_at(guint core, StopKind kind, uint64_t before, uint32_t within, u
   return met;
 }
 
+// Of those that retired in one instant the first, or going backwards the last, at which a step ends: gdb is not shown
+// delay slots.  Behind the last: there is none.
+static uint64_t step_within(guint core, uint64_t all, bool backwards) {
+  const Core *processor = core_of(core);
+  for (uint64_t k = 0; k < all; k++) {
+    const uint64_t within = backwards ? all - 1 - k : k;
+    const uint32_t last = within ? core_retired_pc(processor, all - within) : points_of[core - 1].last;
+    if (!core_in_delay_slot(processor, last, core_retired_pc(processor, all - 1 - within))) return within;
+  }
+  return all;
+}
+
 // Of instructions that retired in one instant, `count` before them: the first breakpoint that is not reported yet, or
-// going backwards the last; else the first of them, or the last.
+// going backwards the last; else the first of them, or the last, at which a step ends.
 static Met met_of(guint core, uint64_t count, uint64_t before, bool backwards) {
   const Points *points = &points_of[core - 1];
   const Core *processor = core_of(core);
@@ -109,7 +121,8 @@ static Met met_of(guint core, uint64_t count, uint64_t before, bool backwards) {
       return met;
     }
   }
-  const uint64_t within = backwards ? all - 1 : 0;
+  const uint64_t within = step_within(core, all, backwards);
+  if (within == all) return met_at(0, STOP_STEPPED, before, 0, 0);
   return met_at(core, STOP_STEPPED, before, (uint32_t)within, core_retired_pc(processor, all - 1 - within));
 }
 
@@ -119,11 +132,9 @@ void breakpoints_collect(uint64_t before, guint stepped, bool backwards, GArray 
     const uint64_t now = core_retired(i + 1);
     if (now == points->seen) continue;
     const Met met = met_of(i + 1, points->seen, before, backwards);
-    const uint32_t last = points->last;
     points->seen = now;
     points->last = (uint32_t)core_get(&core_of(i + 1)->pc);
-    if (met.stop.kind == STOP_BREAKPOINT || (stepped == i + 1 && !core_in_delay_slot(core_of(i + 1), last, met.pc)))
-      g_array_append_val(found, met);
+    if (met.stop.kind == STOP_BREAKPOINT || (stepped == i + 1 && met.stop.core)) g_array_append_val(found, met);
   }
   uint8_t value[64];
   for (guint i = 0; i < watches->len; i++) {

@@ -2,6 +2,7 @@
 #include "lss/runtime/debug/cores.h"
 
 #include "lss/runtime/text/names.h"
+#include "lss/runtime/text/type.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
@@ -39,23 +40,66 @@ static CoreValue member_of(const struct spinach_type *type, const uint8_t *value
   return found;
 }
 
+// The same of a packed word that is a member.
+static uint64_t packed_in(const struct spinach_type *type, const uint8_t *value, const char *name) {
+  uint64_t number = 0;
+  for (uint32_t i = 0; i < type->member_count && !number; i++) {
+    const struct spinach_member *member = &type->members[i];
+    if (type->kind == SPINACH_STRUCT)
+      number = packed_in(member->type, value + member->offset, name);
+    else if (type->kind == SPINACH_PACKED && !strcmp(member->name, name))
+      number = spinach_packed_member(type, value, member);
+  }
+  return number;
+}
+
 int64_t core_number_in(const struct spinach_type *type, const uint8_t *value, const char *name) {
   const CoreValue found = member_of(type, value, name);
   return core_get(&found);
 }
 
-// Of the instruction that retires so many behind the next; less than 0: of one that did.
-static uint32_t retiring(const Core *core, int64_t behind, const char *what) {
+static const uint8_t *operation_at(const Core *core, int64_t behind) {
   const uint64_t place = (uint64_t)(core_get(&core->retiring_first) + behind) % core->retiring_places;
-  return (uint32_t)core_number_in(core->retiring, core->retiring_ring + place * core->retiring->size, what);
+  return core->retiring_ring + place * core->retiring->size;
+}
+
+// Of the operation that retires so many behind the next; less than 0: of one that did.
+static uint32_t retiring(const Core *core, int64_t behind, const char *what) {
+  return (uint32_t)core_number_in(core->retiring, operation_at(core, behind), what);
+}
+
+// Whether the next operation is of the same instruction.
+static bool has_more(const Core *core, int64_t behind) {
+  return packed_in(core->retiring, operation_at(core, behind), "more");
+}
+
+// The last operation of the instruction before the one that ends with this operation.
+static int64_t end_before(const Core *core, int64_t operation) {
+  const int64_t least = operation - core->retiring_places;
+  do operation--;
+  while (operation > least && has_more(core, operation));
+  return operation;
+}
+
+// An operation of the instruction that retires so many behind the next.
+static int64_t operation_of(const Core *core, uint32_t behind) {
+  int64_t operation = 0;
+  for (; behind > 0; behind--) {
+    while (operation < core->retiring_places && has_more(core, operation)) operation++;
+    operation++;
+  }
+  return operation;
 }
 
 uint32_t core_retired_pc(const Core *core, uint64_t before) {
-  return core->retiring ? retiring(core, -1 - (int64_t)before, "pc") : (uint32_t)core_get(&core->pc);
+  if (!core->retiring) return (uint32_t)core_get(&core->pc);
+  int64_t operation = end_before(core, 0);
+  for (; before > 0; before--) operation = end_before(core, operation);
+  return retiring(core, operation, "pc");
 }
 
 uint32_t core_retiring_pc(const Core *core, uint32_t behind) {
-  return retiring(core, behind, "pc");
+  return retiring(core, operation_of(core, behind), "pc");
 }
 
 int64_t core_get(const CoreValue *value) {
@@ -72,11 +116,9 @@ static uint8_t *register_at(const Core *core, uint32_t number, uint32_t behind, 
   const uint64_t element = core->registers->field->type->size;
   const bool bytes = element == 1 && !core->registers->map;
   *size = bytes ? 4 : (uint32_t)element;
-  while (number && behind-- > 0) {
-    const spinach_debug_role direct = {.instance = core->registers->instance, .field = core->registers->field};
-    if (retiring(core, behind, "logical") == number)
-      return spinach_role_element(&direct, retiring(core, behind, "dest"));
-  }
+  const spinach_debug_role direct = {.instance = core->registers->instance, .field = core->registers->field};
+  for (int64_t k = behind > 0 ? operation_of(core, behind) : 0; number && k-- > 0;)
+    if (retiring(core, k, "logical") == number) return spinach_role_element(&direct, retiring(core, k, "dest"));
   return spinach_role_element(core->registers, bytes ? 4 * number : number);
 }
 
@@ -336,6 +378,8 @@ static Core *core_new(const spinach_debug_view *view, uint32_t number) {
                  .retired = value_of(view, "retired"),
                  .hi = value_of(view, "hi"),
                  .lo = value_of(view, "lo"),
+                 .hi_number = (uint32_t)g_ascii_strtoull(property_of(view, "hi_register"), NULL, 10),
+                 .lo_number = (uint32_t)g_ascii_strtoull(property_of(view, "lo_register"), NULL, 10),
                  .fetches = g_array_new(FALSE, FALSE, sizeof(CoreFetch)),
                  .registers = registers,
                  .memory_behind = (uint32_t)g_ascii_strtoull(property_of(view, "memory_behind"), NULL, 10),

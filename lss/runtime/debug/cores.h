@@ -67,6 +67,7 @@ typedef struct {
   GArray *fetches;               // CoreFetch
   const spinach_debug_role *registers;
   uint32_t register_count;
+  uint32_t hi_number, lo_number; // which of them HI and LO are, where they are renamed, too; 0: they are not there
   const struct spinach_type *retiring; // a ring of what retires, several at a time; NULL: they retire one by one
   const uint8_t *retiring_ring;
   uint32_t retiring_places;

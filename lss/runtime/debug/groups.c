@@ -37,16 +37,27 @@ static Stop stop_within(guint core, uint32_t within) {
   return breakpoints_report(stop);
 }
 
+// Whether an instruction is in a delay slot, at which no step ends.
+static bool is_slot(guint core, uint32_t within) {
+  const Core *processor = core_of(core);
+  const uint32_t before = within ? core_retiring_pc(processor, within - 1) : (uint32_t)core_get(&processor->pc);
+  return core_in_delay_slot(processor, before, core_retiring_pc(processor, within));
+}
+
 bool groups_step(guint core, Stop *stop) {
-  const uint32_t within = next_pc_within(core);
-  if (!core_of(core)->retiring || within + 1 >= go_to_group(core)) return false;
-  *stop = stop_within(core, within + 1);
+  uint32_t within = next_pc_within(core) + 1;
+  if (!core_of(core)->retiring) return false;
+  const uint64_t count = go_to_group(core);
+  while (within < count && is_slot(core, within)) within++;
+  if (within >= count) return false;
+  *stop = stop_within(core, within);
   return true;
 }
 
 bool groups_go_back(guint core, bool stepped, Stop *stop) {
   for (uint32_t within = next_pc_within(core); within-- > 0;) {
-    if (!stepped && !breakpoints_hit(core, core_retiring_pc(core_of(core), within), stop)) continue;
+    if (stepped ? is_slot(core, within) : !breakpoints_hit(core, core_retiring_pc(core_of(core), within), stop))
+      continue;
     *stop = stop_within(core, within);
     return true;
   }

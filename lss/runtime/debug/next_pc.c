@@ -50,7 +50,8 @@ static uint32_t look_ahead(guint number) {
 
 uint32_t next_pc_of(guint number) {
   const Core *core = core_of(number);
-  const uint32_t pc = look_ahead(number), last = (uint32_t)core_get(&core->pc);
+  const uint32_t pc = look_ahead(number), within = next_pc_within(number);
+  const uint32_t last = within ? core_retiring_pc(core, within - 1) : (uint32_t)core_get(&core->pc);
   return core_retired(number) && core_in_delay_slot(core, last, pc) ? last : pc;
 }
 

@@ -98,12 +98,22 @@ static const CoreValue *special_register(const Core *core, guint number) {
   return value->at ? value : NULL;
 }
 
+// The number of an element of the registers, 0: it is none of them, or always 0.
+static uint32_t element_of(const Core *core, guint number) {
+  const uint32_t element = number < GENERAL         ? number
+                           : core->isa != CORE_MIPS ? 0
+                           : number == MIPS_HI      ? core->hi_number
+                           : number == MIPS_LO      ? core->lo_number
+                                                    : 0;
+  return element < core->register_count ? element : 0;
+}
+
 bool registers_append(const Core *core, guint number, GString *out) {
   if (number >= registers_count(core)) return false;
   const CoreValue *special = special_register(core, number);
   uint32_t value;
-  if (number < GENERAL && number < core->register_count) {
-    value = core_register(core, number, next_pc_within(core->number));
+  if (number == 0 || element_of(core, number)) {
+    value = core_register(core, element_of(core, number), next_pc_within(core->number));
   } else if (number == registers_pc(core)) {
     value = next_pc_of(core->number);
   } else if (special) {
@@ -119,8 +129,8 @@ bool registers_append(const Core *core, guint number, GString *out) {
 
 bool registers_set(const Core *core, guint number, uint32_t value) {
   if (number >= registers_count(core)) return false;
-  if (number < GENERAL && number < core->register_count)
-    core_set_register(core, number, value);
+  if (element_of(core, number))
+    core_set_register(core, element_of(core, number), value);
   else if (number == registers_pc(core))
     drain_set_pc(core->number, value);
   else if (special_register(core, number))
