@@ -11,7 +11,7 @@ from tests.debug.test_gdb import same_results, values
 pytestmark = pytest.mark.optimised
 
 NO_PROCESSORS = {"arbiter", "disk", "pipe_chain"}
-LOOKED_AT = {"wide_core"}  # whose pipeline a debugger does not empty, so that nothing is written
+LOOKED_AT = {"wide_core"}  # whose instructions have a memory of their own, in which nothing is written; test_wide_core.py
 ELSEWHERE = {"single_core", "host"}  # docs/debugging.md and test_gdb.py; test_precise_core.py
 
 
@@ -46,7 +46,7 @@ SESSIONS = {
 @pytest.fixture(params=[pytest.param(name, marks=pytest.mark.soak if name == "nic10g" else []) for name in SESSIONS])
 def session(request) -> Session:
     if request.param in LOOKED_AT and "written" in request.node.name:
-        pytest.skip("nothing is written there")
+        pytest.skip("no instruction is written there")
     return SESSIONS[request.param]
 
 

@@ -5,6 +5,7 @@ import struct
 import pytest
 
 from tests.debug.test_gdb import same_results, values
+from tests.isa import riscv
 
 pytestmark = pytest.mark.optimised
 STACK = 0x800000 - 256
@@ -44,6 +45,48 @@ def test_each_instruction_in_its_order(name: str, machine, firmware, ended) -> N
     assert [one[:2] for one in wide] == [one[:2] for one in orderly[:steps]]
     for n, (_, _, stack) in enumerate(wide):  # what the instruction at pc stores, and those that are committed with it, may be there
         assert stack in [after for *_, after in orderly[max(n - 1, 0) : n + 5]], n
+
+
+SUM = """
+la a1, cell
+li a0, 0
+{adds}
+lw a2, 0(a1)
+add a0, a0, a2
+bnez a2, 1f
+.word 0
+1: EXIT_A0
+.data
+.balign 8
+cell: .word 3
+.text
+"""
+
+
+@pytest.mark.parametrize("name", ["wide", "wide cached"])
+@pytest.mark.parametrize("place", [0, 1, 2, 3, 5, 15])
+def test_what_is_written_acts(name: str, place: int, machine, debugged, tmp_path) -> None:
+    """Before any of the instructions that are committed together: a register, memory and the pc.  Of sixteen instructions that add 1 those behind the
+    stop are executed, one of them twice."""
+    elf = riscv.assemble(SUM.format(adds="addi a0, a0, 1\n" * 16), tmp_path / "sum.elf", "device")
+    run = debugged(machine(name), "--program", elf)
+    text = run.gdb(
+        f"""break *((char *) &__start + {4 * (3 + place)})
+        continue
+        delete
+        print $a0
+        set var $a0 = 100
+        print $a0
+        set var *(unsigned *) &cell = 50
+        print *(unsigned *) &cell
+        stepi
+        print $a0
+        print $pc == (char *) &__start + {4 * (4 + place)}
+        set var $pc = (char *) &__start + {4 * (3 + place)}
+        print $pc == (char *) &__start + {4 * (3 + place)}"""
+    )
+    assert values(text) == [str(place), "100", "50", "101", "1", "1"], text
+    assert run.end()[0] == 100 + 1 + 16 - place + 50
 
 
 MIPS = {**{f"r{n}": n for n in range(32)}, "lo": 33, "hi": 34, "pc": 37}  # as gdb numbers them

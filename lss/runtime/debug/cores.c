@@ -190,10 +190,21 @@ void core_halt(const Core *core, bool halt) {
   for (guint i = 0; (fetch = fetch_of(core, i)); i++) core_set(&fetch->halt, halt);
 }
 
+bool core_halt_behind(const Core *core, uint32_t instructions) {
+  const CoreFetch *fetch;
+  for (guint i = 0; (fetch = fetch_of(core, i)); i++) {
+    if (!fetch->halt_behind.at) return false;
+    core_set(&fetch->halt_behind, instructions);
+  }
+  return true;
+}
+
 bool core_is_empty(const Core *core) {
   const CoreFetch *fetch;
   for (guint i = 0; (fetch = fetch_of(core, i)); i++)
-    if (core_get(&fetch->in_flight) || core_get(&fetch->fetching)) return false;
+    if (core_get(&fetch->in_flight) || core_get(&fetch->fetching) || core_get(&fetch->halt_behind)) return false;
+  for (guint i = 0; i < core->holding->len; i++)
+    if (core_get(&g_array_index(core->holding, CoreValue, i))) return false;
   return true;
 }
 
@@ -243,9 +254,26 @@ static void add_fetches(Core *core, int32_t instance) {
   for (uint32_t i = 0; i < machine->view_count; i++) {
     const spinach_debug_view *view = &machine->views[i];
     if (!role_of(view, "fetch_pc") || !encloses(instance, view->instance)) continue;
-    const CoreFetch fetch = {value_of(view, "fetch_pc"), value_of(view, "pc_set"),    value_of(view, "branch_pending"),
-                             value_of(view, "halt"),     value_of(view, "in_flight"), value_of(view, "fetching")};
+    const CoreFetch fetch = {value_of(view, "fetch_pc"),       value_of(view, "pc_set"),
+                             value_of(view, "branch_pending"), value_of(view, "halt"),
+                             value_of(view, "in_flight"),      value_of(view, "fetching"),
+                             value_of(view, "halt_behind")};
     g_array_append_val(core->fetches, fetch);
+  }
+}
+
+// What else may be in flight, in the processor or the caches around it: numbers, or rings with their `count`.
+static void add_holding(Core *core, int32_t instance) {
+  for (uint32_t i = 0; i < machine->view_count; i++) {
+    const spinach_debug_view *view = &machine->views[i];
+    const spinach_debug_role *role = role_of(view, "in_flight");
+    if (!role || role_of(view, "fetch_pc")) continue;
+    const int32_t around = surrounding(view->instance);
+    if (around < 0 || !encloses(around, instance)) continue;
+    const CoreValue value = spinach_is_integer(role->field->type)
+                                ? value_of(view, "in_flight")
+                                : member_of(role->field->type, bytes_of(role->instance, role->field), "count");
+    if (value.at) g_array_append_val(core->holding, value);
   }
 }
 
@@ -381,6 +409,7 @@ static Core *core_new(const spinach_debug_view *view, uint32_t number) {
                  .hi_number = (uint32_t)g_ascii_strtoull(property_of(view, "hi_register"), NULL, 10),
                  .lo_number = (uint32_t)g_ascii_strtoull(property_of(view, "lo_register"), NULL, 10),
                  .fetches = g_array_new(FALSE, FALSE, sizeof(CoreFetch)),
+                 .holding = g_array_new(FALSE, FALSE, sizeof(CoreValue)),
                  .registers = registers,
                  .memory_behind = (uint32_t)g_ascii_strtoull(property_of(view, "memory_behind"), NULL, 10),
                  .regions = g_array_new(FALSE, FALSE, sizeof(CoreRegion)),
@@ -390,6 +419,7 @@ static Core *core_new(const spinach_debug_view *view, uint32_t number) {
   core->register_count = (uint32_t)spinach_role_elements(registers) / (bytes ? 4 : 1);
   add_retiring(core, view);
   add_fetches(core, view->instance);
+  add_holding(core, view->instance);
   add_regions(core, view->instance);
   add_caches(core, view->instance);
   add_all_writes(core, view->instance);

@@ -46,6 +46,7 @@ typedef struct {
 // A stage that fetches; a processor that executes several instructions at a time may have one for each.
 typedef struct {
   CoreValue pc, pc_set, branch_pending, halt, in_flight, fetching;
+  CoreValue halt_behind; // instructions that are still fetched when it is halted
 } CoreFetch;
 
 // System control of MIPS32 and its TLB; `entries` is NULL where there is none, and addresses are those of memory.
@@ -65,6 +66,7 @@ typedef struct {
   bool big_endian;
   CoreValue pc, retired, hi, lo; // the address of the instruction that left the pipeline last, how many did
   GArray *fetches;               // CoreFetch
+  GArray *holding;               // CoreValue: 0 where nothing is in flight, beside the stages that fetch
   const spinach_debug_role *registers;
   uint32_t register_count;
   uint32_t hi_number, lo_number; // which of them HI and LO are, where they are renamed, too; 0: they are not there
@@ -112,8 +114,10 @@ uint32_t core_fetch_pc(const Core *core); // what is fetched next
 void core_set_fetch_pc(const Core *core, uint32_t pc);
 bool core_can_halt(const Core *core); // the machine says how
 bool core_is_halted(const Core *core);
-void core_halt(const Core *core, bool halt); // fetches nothing more, or goes on
-bool core_is_empty(const Core *core);        // nothing is fetched or in the pipeline
+// Fetches nothing more, or goes on; or, where the machine can, fetches so many instructions more.
+void core_halt(const Core *core, bool halt);
+bool core_halt_behind(const Core *core, uint32_t instructions);
+bool core_is_empty(const Core *core); // nothing is fetched or in the pipeline
 
 // Whether the instruction at `pc` is in the delay slot of the one at `before`, which was executed just before it: gdb
 // is then shown the branch, since it cannot know from a delay slot where the program goes.

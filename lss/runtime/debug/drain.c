@@ -4,12 +4,14 @@
 #include "lss/runtime/debug/breakpoints.h"
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/history.h"
+#include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/stepping.h"
 
 enum {
   LOOK_AHEAD = 4096, // instants in which everything in flight has gone
   DEEPEST = 256,     // instants between the fetch of an instruction and its retirement
+  TRIES = 16,        // to fetch as many instructions as are missing
 };
 
 typedef struct {
@@ -23,14 +25,31 @@ static bool is_empty(const Core *core) {
   return core_is_empty(core) && core_writes_are_done(core);
 }
 
-// From here the processor fetches nothing more: whether it then stands still with `count` instructions retired.
-static bool stands_still(guint number, uint64_t count) {
+// From here the processor fetches nothing more, or so many instructions: whether it then stands still with `count`
+// instructions retired.
+static bool stands_still(guint number, uint64_t count, uint32_t more) {
   const Core *core = core_of(number);
   core_halt(core, true);
+  core_halt_behind(core, more);
   spinach_machine_table.wake();
   for (uint32_t i = 0; i < LOOK_AHEAD && core_retired(number) <= count && !is_empty(core); i++)
     if (stepping_step(true) != STEPPED) return false;
   return core_retired(number) == count && is_empty(core);
+}
+
+// The same from an instant on, with as many instructions more as are missing, where the machine can: those of a wrong
+// path are missing again.
+static bool stands_still_from(guint number, uint64_t count, uint64_t at) {
+  for (uint32_t more = 0, tries = 0; tries < TRIES; tries++) {
+    stepping_go_to(at);
+    history_mark();
+    if (stands_still(number, count, more)) return true;
+    const uint64_t retired = core_retired(number);
+    if (retired >= count || !core_halt_behind(core_of(number), 0)) return false;
+    more += (uint32_t)(count - retired);
+    if (tries + 1 < TRIES) history_back(at);
+  }
+  return false;
 }
 
 bool drain_processor(guint number, const char **error) {
@@ -39,7 +58,7 @@ bool drain_processor(guint number, const char **error) {
   if (drained->held && drain_is_done(number)) return true;
   *error = "the debug view of this processor does not say how its pipeline is emptied (docs/language.md)";
   if (!core_can_halt(core)) return false;
-  const uint64_t now = spinach_next_instant(), count = core_retired(number);
+  const uint64_t now = spinach_next_instant(), count = core_retired(number) + next_pc_within(number);
   const bool halted = drained->held ? drained->was_halted : core_is_halted(core);
   g_autoptr(GArray) instants = g_array_new(FALSE, FALSE, sizeof(uint64_t));
   for (uint64_t start = now; instants->len < DEEPEST && start && history_back(start - 1);) { // the latest of the past
@@ -59,9 +78,7 @@ bool drain_processor(guint number, const char **error) {
   if (halted) g_array_set_size(instants, 0); // it stands still already, or soon
   for (guint back = 0; back <= instants->len && back < DEEPEST; back++) {
     const uint64_t at = back ? g_array_index(instants, uint64_t, instants->len - back) : now;
-    stepping_go_to(at);
-    history_mark();
-    if (stands_still(number, count)) {
+    if (stands_still_from(number, count, at)) {
       drained->held = true;
       drained->was_halted = halted;
       drained->at = spinach_next_instant();

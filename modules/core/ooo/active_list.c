@@ -203,7 +203,8 @@ phase_end() {
     enter(self, &data(in).op[i]);
   }
   self->tail += came;
-  self->space = (uint32_t)param(window) - (self->tail - self->first);
+  self->held = self->tail - self->first;
+  self->space = (uint32_t)param(window) - self->held;
 }
 
 next_event() {

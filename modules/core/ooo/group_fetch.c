@@ -2,7 +2,7 @@
 
 init() {
   self->pc = (uint32_t)param(reset_pc);
-  self->running = !param(start_halted);
+  self->halted = param(start_halted);
 }
 
 /* Whether only the delay slot of a branch is to be fetched; what is there to be guessed is known. */
@@ -15,8 +15,8 @@ static inline branch_guess behind_slot(const self_t *self) {
 }
 
 handler(ask) {
-  const bool goes =
-      self->running & !self->waiting & !data(redirect).valid & (data(room) >= (uint32_t)(param(width) * param(parts)));
+  const bool goes = !self->waiting & !data(redirect).valid & (data(room) >= (uint32_t)(param(width) * param(parts))) &&
+                    (!self->halted || self->allowed > 0);
   const uint32_t pc = self->pc;
   const bool nothing = goes && ((pc & 3) != 0 || !call(executable, pc));
   const uint32_t address = param(aligned) ? pc & ~(uint32_t)(4 * param(width) - 1) : pc;
@@ -75,6 +75,10 @@ handler(deliver) {
   group.count = group.fault ? 1 : guess.count;
   group.top = guess.top;
   group.next = group.fault ? self->pc + 4 : guess.next;
+  if (__builtin_expect(self->halted && self->allowed > 0 && group.count > self->allowed, false)) {
+    group.count = (uint8_t)self->allowed;
+    group.next = self->pc + 4 * self->allowed;
+  }
   if (param(delay_slot)) {
     group.delayed = !group.fault && guess.delayed;
     group.target = guess.target;
@@ -86,7 +90,7 @@ static __attribute__((noinline)) void command(self_t *self, const core_control *
   if (given->step || given->flush) sim_error("a wide core is started and halted; it neither steps nor flushes");
   if (given->set_pc && self->started) sim_error("the pc is set while instructions are in flight");
   if (given->set_pc) self->pc = given->pc;
-  if (given->set_halt) self->running = !given->halt;
+  if (given->set_halt) self->halted = given->halt;
 }
 
 phase_end() {
@@ -113,6 +117,8 @@ phase_end() {
       self->delayed = data(out).delayed;
       self->target = data(out).target;
     }
+    if (__builtin_expect(self->halted, false))
+      self->allowed -= self->allowed < data(out).count ? self->allowed : data(out).count;
     count(groups);
     count(words, data(out).count);
   }
