@@ -14,6 +14,7 @@ static inline const char *core_trap_text(trap_cause trap) {
   case trap_cause_fetch: return "nothing to fetch there";
   case trap_cause_unaligned: return "unaligned access";
   case trap_cause_access: return "nothing responds at the address";
+  case trap_cause_serial: return "instruction that is executed alone, which this processor cannot";
   default: return "trap";
   }
 }

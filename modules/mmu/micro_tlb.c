@@ -1,5 +1,6 @@
 // micro_tlb.c: segments and pages to physical addresses; see micro_tlb.lss.
-#include "mmu/mmu_entry.h"
+#include "memory/memory_access.h"
+#include "mmu/mmu_segment.h"
 
 #define PAGE_4K  UINT32_C(0xfffff000)
 #define NOT_NEAR UINT32_C(1) // is no page
@@ -8,10 +9,8 @@ static inline bool writes(mem_op op) {
   return op != mem_op_read && op != mem_op_load_linked && op < mem_op_barrier;
 }
 
-static inline micro_tlb_translation physical(uint32_t address, uint32_t cacheability) {
-  const bool combine = cacheability == MMU_UNCACHED_ACCELERATED, uncached = cacheability == MMU_UNCACHED || combine;
-  return (micro_tlb_translation){
-      .route = uncached ? micro_tlb_route_uncached : micro_tlb_route_cached, .physical = address, .combine = combine};
+static inline cache_operation operation_of(const typeof_port(in_request) * request) {
+  return (cache_operation)low_number(&request->data, 1);
 }
 
 // Lines are maintained whatever the cacheability of their page: those of the data side on the way of its requests.
@@ -37,25 +36,12 @@ static inline micro_tlb_translation find(const self_t *self, uint32_t address, b
   for (int i = 0; i < param(entries); i++) {
     const translation_reply *e = &self->translated[i];
     if (!self->valid[i] || self->page[i] != (address & PAGE_4K)) continue;
-    t = physical(e->frame | (address & ~PAGE_4K), e->cacheability);
+    t = mmu_physical(e->frame | (address & ~PAGE_4K), e->cacheability);
     if (!e->valid || (write && !e->dirty))
       t = (micro_tlb_translation){.route = micro_tlb_route_fault,
                                   .fault = e->valid ? mem_fault_modified : mem_fault_invalid};
   }
   return t;
-}
-
-// The segments that are not translated; micro_tlb_route_none is no such.
-static inline micro_tlb_translation unmapped(uint32_t address, address_context context) {
-  if (address < 0x80000000u)
-    return (micro_tlb_translation){.route = context.erl ? micro_tlb_route_uncached : micro_tlb_route_none,
-                                   .physical = address};
-  if (!context.kernel) return (micro_tlb_translation){.route = micro_tlb_route_fault, .fault = mem_fault_address};
-  switch (address >> 29) {
-  case 4: return physical(address & 0x1fffffff, context.k0);
-  case 5: return physical(address & 0x1fffffff, MMU_UNCACHED);
-  default: return (micro_tlb_translation){.route = micro_tlb_route_none};
-  }
 }
 
 // Whether what is outstanding may have its replies after that of a request that goes this way.
@@ -81,7 +67,7 @@ static __attribute__((noinline)) void translate(const self_t *self, uint32_t add
   if (op == mem_op_barrier) {
     t->route = micro_tlb_route_barrier;
   } else {
-    *t = unmapped(address, context);
+    *t = mmu_unmapped(address, context);
     if (t->route == micro_tlb_route_none && current(self, generation, context.asid))
       *t = find(self, address, writes(op));
     else if (t->route == micro_tlb_route_none)
@@ -101,8 +87,8 @@ handler(translate) {
       t.route = micro_tlb_route_cached;
       t.physical = self->near_frame | (address & ~PAGE_4K);
     } else {
-      translate(self, address, item(in_request).op, (cache_operation)item(in_request).data, data(context),
-                data(changed), &found);
+      translate(self, address, item(in_request).op, operation_of(&item(in_request)), data(context), data(changed),
+                &found);
       t.route = found.route, t.physical = found.physical, t.combine = found.combine, t.fault = found.fault;
       special |= found.route != micro_tlb_route_cached;
     }
@@ -174,7 +160,8 @@ handler(reply) {
     enable(in_reply, true);
   } else if (get(translation).route == micro_tlb_route_fault) {
     typeof_port(in_reply) reply = {.error = true, .tag = item(in_request).tag};
-    reply.data = (uint32_t)get(translation).fault;
+    const uint32_t fault = (uint32_t)get(translation).fault;
+    memcpy(&reply.data, &fault, sizeof fault);
     send(in_reply, reply);
     enable(in_reply, enabled(in_request));
   } else if (some(uncached_reply)) {
@@ -227,7 +214,7 @@ static __attribute__((noinline)) void remember(self_t *self, translation_reply r
 // A request went to the cache, and to another page than the one before it: until what is kept changes, the next to that
 // page go there, too.
 static __attribute__((noinline)) void move_near(self_t *self, uint32_t address) {
-  micro_tlb_translation t = unmapped(address, self->context);
+  micro_tlb_translation t = mmu_unmapped(address, self->context);
   const bool mapped = t.route == micro_tlb_route_none;
   if (mapped) t = find(self, address, false);
   self->near_page = NOT_NEAR;
@@ -249,7 +236,7 @@ static __attribute__((noinline)) void end_special(self_t *self, micro_tlb_transl
   }
   if (taken) {
     count(requests);
-    if (request.op == mem_op_maintain) event(maintained, request.address, (cache_operation)request.data);
+    if (request.op == mem_op_maintain) event(maintained, request.address, operation_of(&request));
     if (t.route == micro_tlb_route_barrier) {
       self->barrier = micro_tlb_barrier_cached_offered;
       self->barrier_tag = request.tag;
@@ -259,7 +246,7 @@ static __attribute__((noinline)) void end_special(self_t *self, micro_tlb_transl
       event(refused, request.address, t.fault);
     }
   }
-  self->unusual = self->looks_up || self->barrier != micro_tlb_barrier_none ||
+  self->unusual = self->looks_up || self->replied || self->barrier != micro_tlb_barrier_none ||
                   (self->outstanding > 0 && self->way != micro_tlb_route_cached);
 }
 
@@ -272,7 +259,7 @@ phase_end() {
     self->way = micro_tlb_route_cached;
     count(requests);
     if (item(in_request).op == mem_op_maintain)
-      event(maintained, item(in_request).address, (cache_operation)item(in_request).data);
+      event(maintained, item(in_request).address, operation_of(&item(in_request)));
     if (__builtin_expect((item(in_request).address & PAGE_4K) != self->near_page, false))
       move_near(self, item(in_request).address);
     return;
@@ -285,7 +272,8 @@ phase_end() {
     self->overtaken = self->missing = false;
     self->wanted = data(lookup_request).address & PAGE_4K;
   }
-  if (transferred(lookup_reply)) remember(self, data(lookup_reply));
+  self->replied = transferred(lookup_reply);
+  if (self->replied) remember(self, data(lookup_reply));
   if (some(in_request) && t.route == micro_tlb_route_none) count(held, self->barrier == micro_tlb_barrier_none);
   const bool sent = transferred(cached_request) | transferred(uncached_request) |
                     (width(maintain_request) && transferred(maintain_request));
@@ -295,5 +283,5 @@ phase_end() {
 }
 
 next_event() {
-  return self->barrier != micro_tlb_barrier_none ? cycle() : never();
+  return self->barrier != micro_tlb_barrier_none || self->replied ? cycle() : never();
 }

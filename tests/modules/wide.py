@@ -52,10 +52,16 @@ class Wide(BundleDevice):
         super().__init__(bench, module, ports, body, after=after, before=IMPORTS)
         self.ran: Ran
 
-    def play(self, inputs: Mapping[str, Mapping[int, object]], cycles: int) -> dict[str, list[Any]]:
+    def play(
+        self,
+        inputs: Mapping[str, Mapping[int, object]],
+        cycles: int,
+        settings: Mapping[str, object] | None = None,
+        files: Mapping[str, str | bytes] | None = None,
+    ) -> dict[str, list[Any]]:
         """inputs["done[1]"][7] is offered on lane 1 of `done` in cycle 7; of a port with one lane the lane may be left out.
-        All that the module offers and that is accepted must be committed."""
-        scripts, settings, files = {}, {}, {}
+        All that the module offers and that is accepted must be committed.  `settings` and `files` are for what is beside the module."""
+        scripts, settings, files = {}, dict(settings or {}), dict(files or {})
         for name, items in inputs.items():
             port, _, lane = name.partition("[")
             scripts[port, int(lane.rstrip("]") or 0)] = "".join(f"{cycle} {text(items[cycle])} once\n" for cycle in sorted(items))

@@ -45,6 +45,7 @@ handler(decode) {
     group.count = 1;
     group.op[0] = (micro_op){.pc = from->pc,
                              .next = from->next,
+                             .immediate = from->word[0],
                              .control = operation_of_kind(operation_class_none) | operation_of_trap(trap_cause_fetch)};
   }
   send(out, group);

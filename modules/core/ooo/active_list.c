@@ -4,6 +4,9 @@
 
 #define PLACE(age) place_of_age((age), param(entries))
 
+/* Whether what cannot be committed as it is is executed alone. */
+#define PRECISE (width(serial) > 0)
+
 /* From a branch to what is executed when it is not taken. */
 #define BRANCH_BYTES (param(delay_slot) ? 8u : 4u)
 
@@ -33,6 +36,20 @@ handler(show_retired, i) {
 
 handler(show_outcomes, i) {
   send(outcomes, i, self->trained);
+}
+
+handler(show_serial, i) {
+  send(serial, i, self->requested);
+}
+
+handler(show_committed, i) {
+  typeof_port(committed) map;
+  memcpy(map.of, self->committed, sizeof map.of);
+  send(committed, i, map);
+}
+
+handler(show_completed, i) {
+  send(completed, i, self->finished_instructions);
 }
 
 handler(look_up, i) {
@@ -86,16 +103,59 @@ static inline void emit_retire(self_t *self, uint32_t place) {
   if (number) event(marker, number);
 }
 
+/* Where the program goes on behind an operation that is committed. */
+static inline void follow(self_t *self, uint32_t place) {
+  const micro_op *op = &self->op[place].op;
+  self->started = true;
+  self->inside = param(parts) > 1 && operation_more(op->control);
+  if (self->inside) return;
+  self->next_pc = self->in_slot ? self->behind_slot : op->pc + 4;
+  self->in_slot = false;
+  if (operation_flow(op->control) == branch_kind_none) return;
+  self->in_slot = param(delay_slot) && !(operation_likely(op->control) && !(self->taken >> place & 1));
+  *(self->in_slot ? &self->behind_slot : &self->next_pc) = self->target[place];
+}
+
+/* Asks for the oldest instruction to be executed alone. */
+static __attribute__((noinline)) void ask(self_t *self, uint32_t place) {
+  const micro_op *op = &self->op[place].op;
+  self->requested = (serial_request){.valid = true,
+                                     .slot = self->in_slot,
+                                     .cause = self->fault[place],
+                                     .dest = op->dest,
+                                     .source = {op->source[0], op->source[1]},
+                                     .age = self->first,
+                                     .pc = op->pc,
+                                     .word = op->word,
+                                     .immediate = op->immediate};
+}
+
+/* Whether an interrupt that is to be taken may be here. */
+static inline bool between_instructions(const self_t *self) {
+  return self->started && !self->in_slot && !self->inside;
+}
+
+/* How many operations may be committed: what is executed alone, or an interrupt, must have become something before. */
+static inline uint32_t committable(const self_t *self) {
+  if (!PRECISE || !(self->requested.valid | self->ordered.valid)) return (uint32_t)param(commit_width);
+  return !self->requested.valid && self->ordered.commits;
+}
+
 /* Commits what was finished when the cycle began; how many. */
-static inline uint32_t commit(self_t *self, uint32_t store_room) {
-  const uint32_t held = self->tail - self->first;
+static inline uint32_t commit(self_t *self, uint32_t store_room, bool interrupted) {
+  const uint32_t held = self->tail - self->first, most = committable(self);
   uint32_t n = 0, stores = 0, unfinished = 0;
   self->trained.count = 0;
   for (uint32_t i = 0; i < (uint32_t)param(commit_width); i++) {
     const uint32_t place = PLACE(self->first + i);
     if (i >= held || !(self->finished >> place & 1)) break;
+    if (PRECISE && __builtin_expect(i >= most || (interrupted && between_instructions(self)), false)) break;
     if (__builtin_expect(self->fault[place] != trap_cause_none, false)) {
-      if (i == 0) fail(self, place);
+      if (i > 0 || self->ordered.valid) break;
+      if (PRECISE)
+        ask(self, place);
+      else
+        fail(self, place);
       break;
     }
     const operation c = self->op[place].op.control;
@@ -108,6 +168,7 @@ static inline uint32_t commit(self_t *self, uint32_t store_room) {
     self->committed[self->op[place].logical] = self->op[place].op.dest; /* of none both are 0 */
     if (operation_flow(c) != branch_kind_none) train(self, place);
     if (param(parts) > 1) unfinished += operation_more(c);
+    if (PRECISE) follow(self, place);
     emit_retire(self, place);
     n++;
   }
@@ -115,6 +176,7 @@ static inline uint32_t commit(self_t *self, uint32_t store_room) {
   self->stores_sent = stores;
   if (n > 0) note(pc, self->op[PLACE(self->first + n - 1)].op.pc);
   self->first += n;
+  if (width(completed) > 0) self->finished_instructions = n - unfinished;
   count(instructions, n - unfinished);
   count(branches, self->trained.count);
   return n;
@@ -163,6 +225,42 @@ static inline void enter(self_t *self, const renamed_op *op) {
   if (operation_kind(op->op.control) == operation_class_none) self->finished |= UINT64_C(1) << place;
 }
 
+/* All in flight is dropped, and fetch goes on where that was ordered. */
+static __attribute__((noinline)) void drop_all(self_t *self) {
+  const uint32_t top = self->op[PLACE(self->first)].op.top, history = self->op[PLACE(self->first)].op.history;
+  if (!self->ordered.next) {
+    self->next_pc = self->ordered.pc;
+    self->in_slot = false;
+  }
+  self->order = (squash_order){.valid = true, .all = true, .age = self->first - 1};
+  self->to = (fetch_redirect){
+      .valid = true, .hold = self->ordered.hold, .top = (uint8_t)top, .history = history, .pc = self->next_pc};
+}
+
+/* What was executed alone, or an interrupt, has become something: of one that holds fetch, fetch may go on already. */
+static inline void take_order(self_t *self, const serial_order *order) {
+  self->requested.valid = false;
+  if (self->ordered.valid)
+    self->ordered.hold = false;
+  else
+    self->ordered = *order;
+}
+
+/* Does what was ordered once its instruction is committed, and asks for an interrupt when nothing else is requested
+ * for. */
+static inline void follow_order(self_t *self, uint32_t committed, bool interrupted) {
+  if (self->ordered.valid && self->ordered.commits && committed == 0) return;
+  if (self->ordered.valid && self->ordered.drops) drop_all(self);
+  if (!self->ordered.valid && interrupted && committed == 0 && !self->requested.valid && between_instructions(self))
+    self->requested = (serial_request){.valid = true, .pc = self->next_pc, .age = self->first};
+  self->ordered.valid = false;
+}
+
+/* Whether somebody wants something of the list. */
+static inline bool called(const self_t *self, bool interrupted, bool orders) {
+  return PRECISE && __builtin_expect(interrupted | orders | self->ordered.valid, false);
+}
+
 /* Whether there is nothing to commit, and nothing was told in the last cycle that is not told again. */
 static inline bool quiet(const self_t *self) {
   return !self->order.valid && (self->gone.count | self->gone.resolved) == 0 &&
@@ -171,7 +269,8 @@ static inline bool quiet(const self_t *self) {
 
 phase_end() {
   const bool squashes = self->order.valid;
-  if (data(in).count == 0 && quiet(self)) {
+  const bool interrupted = PRECISE && data(interrupt) && !self->ordered.valid;
+  if (data(in).count == 0 && quiet(self) && !called(self, interrupted, data(order).valid)) {
     bool completes = false;
     for (int i = 0; i < width(done); i++) completes |= data(done, i).valid;
     if (!completes) {
@@ -188,7 +287,8 @@ phase_end() {
     self->tail = self->order.age + 1;
     self->finished &= kept;
   }
-  commit(self, data(store_room) - self->stores_sent);
+  if (PRECISE && __builtin_expect(data(order).valid, false)) take_order(self, &data(order));
+  const uint32_t committed = commit(self, data(store_room) - self->stores_sent, interrupted && !self->ordered.valid);
   self->order.valid = self->to.valid = false;
   self->gone.resolved = 0;
   for (int i = 0; i < width(done); i++)
@@ -197,6 +297,7 @@ phase_end() {
     count(mispredicted);
     count(indirect, operation_kind(self->op[PLACE(self->order.age)].op.control) == operation_class_indirect);
   }
+  if (PRECISE) follow_order(self, committed, interrupted);
   const uint32_t came = squashes ? 0 : data(in).count;
   for (uint32_t i = 0; i < (uint32_t)param(width); i++) {
     if (i >= came) break;

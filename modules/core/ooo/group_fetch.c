@@ -15,8 +15,9 @@ static inline branch_guess behind_slot(const self_t *self) {
 }
 
 handler(ask) {
-  const bool goes = !self->waiting & !data(redirect).valid & (data(room) >= (uint32_t)(param(width) * param(parts))) &&
-                    (!self->halted || self->allowed > 0);
+  const bool goes =
+      !self->waiting & !self->held & !data(redirect).valid & (data(room) >= (uint32_t)(param(width) * param(parts))) &&
+      (!self->halted || self->allowed > 0);
   const uint32_t pc = self->pc;
   const bool nothing = goes && ((pc & 3) != 0 || !call(executable, pc));
   const uint32_t address = param(aligned) ? pc & ~(uint32_t)(4 * param(width) - 1) : pc;
@@ -53,7 +54,7 @@ handler(deliver) {
     group.fault = true;
     group.top = 0;
     group.next = self->pc + 4;
-    for (int i = 0; i < param(width); i++) group.word[i] = 0;
+    for (int i = 0; i < param(width); i++) group.word[i] = self->pc & 3 ? param(unaligned) : param(absent);
     send(out, group);
     return;
   }
@@ -72,6 +73,7 @@ handler(deliver) {
     take_words(group.word, &data(memory_reply).data);
   }
   group.fault = data(memory_reply).error;
+  if (__builtin_expect(group.fault, false)) memcpy(group.word, &data(memory_reply).data, sizeof group.word[0]);
   group.count = group.fault ? 1 : guess.count;
   group.top = guess.top;
   group.next = group.fault ? self->pc + 4 : guess.next;
@@ -105,6 +107,7 @@ phase_end() {
   if (__builtin_expect(redirected, false)) {
     self->pc = data(redirect).pc;
     self->history = data(redirect).history;
+    self->held = data(redirect).hold;
     if (param(delay_slot)) {
       self->delayed = data(redirect).delayed;
       self->target = data(redirect).target;

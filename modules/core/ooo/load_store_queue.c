@@ -18,6 +18,13 @@ phase_start() {
   send(room, (uint32_t)param(entries) - self->occupied);
   send(store_room, (uint32_t)param(buffer) - self->buffer_count);
   send_if(store_request, (self->buffer_count > 0) & !self->outstanding, request);
+  for (int i = 0; i < width(drained); i++) send(drained, i, self->buffer_count == 0);
+}
+
+handler(ask, i) {
+  address_query query = {.writes = operation_kind(data(in).op.control) == operation_class_store};
+  query.address = data(in).value[0] + data(in).op.immediate;
+  send_if(translation_query, i, some(in), query);
 }
 
 handler(show_result, i) {
@@ -204,8 +211,15 @@ static inline void complete(self_t *self, uint32_t place, uint32_t value, bool f
   self->promised &= ~BIT(place);
 }
 
+/* Why something whose address arrived is executed by somebody else, or not at all. */
+static inline trap_cause note_of(const self_t *self, bool unaligned, bool plain, uint32_t address) {
+  if (unaligned) return trap_cause_unaligned;
+  if (width(translation_query) == 0) return trap_cause_none;
+  return plain && call(cacheable, address) ? trap_cause_none : trap_cause_serial;
+}
+
 /* An address that arrived, and what a store stores. */
-static inline void arrive(self_t *self, const typeof_port(in) * o) {
+static inline void arrive(self_t *self, const typeof_port(in) * o, address_reply reply) {
   const uint32_t place = PLACE(o->age);
   const operation c = o->op.control;
   const bool stores = operation_kind(c) == operation_class_store;
@@ -215,7 +229,9 @@ static inline void arrive(self_t *self, const typeof_port(in) * o) {
     load_store_part(operation_part(c), param(big_endian), &address, &size);
     if (stores && operation_part(c) == word_part_left) value >>= 8 * (4 - size);
   }
-  self->address[place] = address;
+  const uint32_t physical = width(translation_query) == 0 ? address : (reply.physical & ~(uint32_t)3) | (address & 3);
+  const trap_cause note = note_of(self, unaligned, reply.plain, physical);
+  self->address[place] = physical;
   self->size[place] = (uint8_t)size;
   self->value[place] = stores && size < 4 ? value & ((1u << 8 * size) - 1) : value;
   self->control[place] = c;
@@ -223,13 +239,17 @@ static inline void arrive(self_t *self, const typeof_port(in) * o) {
   self->dest[place] = o->dest;
   if (!is_kind(c, operation_class_conditional)) self->known |= BIT(place);
   if (param(speculate) && operation_kind(c) == operation_class_load) self->promised |= BIT(place);
-  if (stores || unaligned)
+  if (width(translation_query) > 0 && note != trap_cause_none && stores) { /* it stores nothing from here */
+    self->store_places &= ~BIT(place);
+    self->load_places |= BIT(place);
+  }
+  if (stores || note != trap_cause_none)
     self->finished[1] = (completion){.valid = true,
                                      .age = o->age,
                                      .target = address,
                                      .value = self->value[place],
                                      .size = (uint8_t)size,
-                                     .fault = unaligned ? trap_cause_unaligned : trap_cause_none};
+                                     .fault = note};
   else
     self->waiting |= BIT(place);
 }
@@ -307,7 +327,7 @@ phase_end() {
                kept);
   if (data(head) != self->oldest) commit(self, data(head));
   if (param(speculate)) take_back(self, kept);
-  if (some(in) && kept >> PLACE(item(in).age) & 1) arrive(self, &item(in));
+  if (some(in) && kept >> PLACE(item(in).age) & 1) arrive(self, &item(in), data(translation_reply));
   if (__builtin_expect(squashes, false)) {
     self->load_places &= kept;
     self->store_places &= kept;

@@ -84,10 +84,21 @@ static inline void walk_back(self_t *self) {
   count(walked);
 }
 
-static __attribute__((noinline)) void recover(self_t *self, const squash_order *squash) {
+/* Nothing is in flight: all registers are free but those of the map, which is what is committed. */
+static inline void begin_anew(self_t *self, const uint8_t *map, uint32_t age) {
+  memcpy(self->map, map, sizeof self->map);
+  self->free_head = self->free_tail - (uint32_t)(param(registers) - param(logical));
+  self->age = age;
+  self->behind = 0;
+  self->used = 0;
+  count_snapshots(self);
+}
+
+static __attribute__((noinline)) void recover(self_t *self, const squash_order *squash, const uint8_t *committed) {
   self->latched.count = 0;
   self->latched.dest = (register_set){{0, 0}};
   self->latched_needs = 0;
+  if (width(committed) > 0 && squash->all) return begin_anew(self, committed, squash->age + 1);
   if (!WALKS) return restore(self, squash->snapshot, squash->age);
   self->behind = self->age - (squash->age + 1);
   if (self->behind > 0) walk_back(self);
@@ -134,7 +145,7 @@ phase_end() {
     count_snapshots(self);
   }
   if (__builtin_expect(data(squash).valid, false)) {
-    recover(self, &data(squash));
+    recover(self, &data(squash), data(committed).of);
     self->moved = true;
     return;
   }

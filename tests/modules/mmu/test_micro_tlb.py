@@ -6,6 +6,7 @@ import pytest
 
 from tests.modules.harness import Bench, Memory, collect, happened, read_monitor
 from tests.modules.mmu.pages import KIB, Pair, first_match, operation
+from tests.modules.wide import Wide
 
 KERNEL = "(address_context){.kernel = true, .k0 = 3}"
 FAULTS = ["bus", "address", "refill", "invalid", "modified"]
@@ -226,3 +227,20 @@ def test_random_requests_while_the_tlb_is_written(bench: Bench, cycles: int, see
         if op == "write":
             memory[physical] = k
     assert outcomes == {None, "refill", "invalid", "modified"}
+
+
+def test_ports_of_any_width(bench: Bench) -> None:
+    """As fetch of several instructions has them: faults are in the lowest bits of a reply; behind a lookup that is replied to at once the request
+    passes in the next cycle, though nothing else moves."""
+    mem = {f"{name}.{part}": ("in" if (part == "request") == (name == "in") else "out", 1, f"mem_{part}(128)") for name in ("in", "cached", "uncached") for part in ("request", "reply")}
+    ports = mem | {"lookup.request": ("out", 1, "translation_request"), "lookup.reply": ("in", 1, "translation_reply"), "context": ("in", 1, "address_context"), "changed": ("in", 1, "uint32")}
+    device = Wide(bench, "micro_tlb", ports, "width = 128;")
+    request, number = {"op": "read", "size": 16, "address": 0x1010, "tag": 3}, (1 << 127) + 5
+    page = {"hit": 1, "valid": 1, "cacheability": 3, "mask": 0xFFF, "frame": 0x7000}
+    seen = device.play({
+        "in_request": {2: request, 3: request, 5: request | {"op": "write"}, 7: request | {"address": 0x80000000}}, "context": dict.fromkeys(range(12), {"k0": 3}),
+        "lookup_reply": {2: page}, "cached_reply": {3: {"tag": 3, "data": hex(number)}},
+    }, 12)  # fmt: skip
+    assert [(cycle, one["address"], one["size"]) for cycle, one in enumerate(seen["cached_request"]) if one] == [(3, 0x7010, 16)]
+    replies = [(cycle, one["error"], one["data"]) for cycle, one in enumerate(seen["in_reply"]) if one]
+    assert replies == [(3, 0, number), (5, 1, FAULTS.index("modified")), (7, 1, FAULTS.index("address"))]

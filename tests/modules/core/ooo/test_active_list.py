@@ -144,3 +144,90 @@ def test_what_it_cannot_be(body: str, message: str, bench: Bench) -> None:
     text += "".join(f"instance s{i} : source; s{i}.out -> dut.{p};\n" for i, p in enumerate(("in", "done", "store_room", "read.age")))
     text += "".join(f"instance k{i} : sink; dut.{p} -> k{i}.in;\n" for i, p in enumerate(("read.value", "room", "squash", "redirect", "head", "retired", "outcomes")))
     assert message in bench.refuse(text)
+
+
+SERIAL = PORTS | {
+    "serial": ("out", 1, "serial_request"), "order": ("in", 1, "serial_order"), "interrupt": ("in", 1, "bool"), "committed": ("out", 1, "register_numbers(32)"),
+    "completed": ("out", 1, "uint32"),
+}  # fmt: skip
+SYSTEM = {"kind": "none", "trap": "system"}
+
+
+def serving(bench: Bench, body: str = "") -> Wide:
+    return Wide(bench, "active_list", SERIAL, f"entries = 16; observed = true; delay_slot = true; {body}", after=EVENTS)
+
+
+def requested(seen: dict) -> dict[int, tuple[int, str, int]]:
+    """Cycle in which a request begins: pc, cause, whether it is in a delay slot."""
+    shown = [one["valid"] for one in seen["serial"]]
+    return {cycle: (one["pc"], one["cause"], one["slot"]) for cycle, one in enumerate(seen["serial"]) if one["valid"] and not (cycle and shown[cycle - 1])}
+
+
+def dropped(seen: dict) -> dict[int, tuple[int, int, int]]:
+    """Cycle: age behind which all is dropped, where fetch goes on, whether it is held."""
+    both = zip(seen["squash"], seen["redirect"], strict=True)
+    return {cycle: (squash["age"], to["pc"], to["hold"]) for cycle, (squash, to) in enumerate(both) if squash["valid"] and squash["all"] and to["valid"]}
+
+
+def test_a_fault_is_served_when_it_is_oldest(bench: Bench) -> None:
+    """Nothing behind it is committed; an order that commits nothing drops it, too, in the cycle behind."""
+    device = serving(bench)
+    ops = group((0, ALU), (1, SYSTEM), (2, ALU), source=(7, 8), dest=40, immediate=5)
+    seen = device.play({
+        "in": {0: ops, 5: group((3, ALU))}, "done[0]": {1: done(2), 3: done(0)}, "order": {8: {"valid": 1, "drops": 1, "pc": 0x180}},
+    }, 12)  # fmt: skip
+    assert requested(seen) == {6: (4, "system", 0)} and [one["valid"] for one in seen["serial"]] == [0] * 6 + [1] * 3 + [0] * 3
+    request = seen["serial"][6]
+    assert (request["source"], request["dest"], request["age"], request["word"], request["immediate"]) == ([7, 8], 40, 1, 101, 5)
+    assert dropped(seen) == {9: (0, 0x180, 0)} and seen["head"][-1] == 1 and seen["room"][-1] == 16
+    assert seen["completed"] == [0, 0, 0, 0, 0, 1, *[0] * 6] and device.stat("instructions") == 1 and device.stat("squashed") == 3
+
+
+@pytest.mark.parametrize(("order", "expected"), [
+    ({"commits": 1}, {}), ({"commits": 1, "drops": 1, "pc": 0x400}, {8: (0, 0x400, 0)}), ({"commits": 1, "drops": 1, "next": 1}, {8: (0, 4, 0)}),
+    ({"commits": 1, "drops": 1, "next": 1, "hold": 1}, {8: (0, 4, 1)}),
+])  # fmt: skip
+def test_what_was_executed_alone_is_committed(order: dict, expected: dict, bench: Bench) -> None:
+    """With its value, and what is younger behind it unless it is dropped."""
+    device = serving(bench)
+    seen = device.play({
+        "in": {0: group((0, SYSTEM), (1, ALU), logical=9, dest=50)}, "done[0]": {1: done(1), 6: done(0, value=77)}, "order": {6: {"valid": 1, **order}},
+    }, 11)  # fmt: skip
+    assert requested(seen) == {2: (0, "system", 0)} and dropped(seen) == expected
+    assert happened(device.ran, "retire")[0] == (7, 0, 100, 77, 9, 0, 0)
+    assert seen["head"][7:] == ([0, 1, 1, 1] if expected else [0, 1, 2, 2])
+    assert [one["of"][9] for one in seen["committed"]][6:9] == [9, 9, 50]
+
+
+def test_an_interrupt_is_taken_between_instructions(bench: Bench) -> None:
+    """In place of the next one that is in no delay slot and inside of no other, even if that is not here yet."""
+    device = serving(bench, "parts = 3;")
+    ops = group((0, ALU), (1, BRANCH), (2, ALU), (3, ALU | {"more": 1}))
+    inputs = {
+        "in": {0: ops, 1: group((4, ALU), (5, ALU))}, "done[0]": {1: done(0), 2: done(1, branch=1, taken=1, target=0x200), 4: done(2), 6: done(3)},
+        "done[1]": {3: done(4), 8: done(5)},
+    }  # fmt: skip
+    for first, at in ((0, 2), (4, 5), (5, 5), (6, 7), (7, 7)):
+        seen = device.play(inputs | {"interrupt": dict.fromkeys(range(first, 40), 1), "order": {30: {"valid": 1, "drops": 1, "pc": 0x180}}}, 40)
+        (cycle, (pc, cause, slot)) = next(iter(requested(seen).items()))
+        committed = seen["head"][cycle]
+        assert cause == "none" and slot == 0 and committed in (1, 3, 5), (first, cycle, committed)
+        assert pc == {1: 4, 3: 0x200, 5: 20}[committed], "behind the slot the program goes on at the target"
+        assert cycle >= at and dropped(seen) == {31: (committed - 1, 0x180, 0)}
+
+
+def test_an_interrupt_that_ceases(bench: Bench) -> None:
+    """Nothing is lost."""
+    device = serving(bench)
+    seen = device.play({
+        "in": {0: group((0, ALU), (1, ALU))}, "done[0]": {1: done(0), 3: done(1)}, "interrupt": {4: 1, 5: 1}, "order": {8: {"valid": 1, "next": 1}},
+    }, 12)  # fmt: skip
+    assert requested(seen) == {5: (4, "none", 0)} and not dropped(seen) and seen["head"][8:] == [1, 1, 2, 2]
+
+
+def test_an_order_to_go_on_cancels_one_to_hold(bench: Bench) -> None:
+    """Which has not been followed yet."""
+    device = serving(bench)
+    hold = {"valid": 1, "commits": 1, "drops": 1, "next": 1, "hold": 1}
+    seen = device.play({"in": {0: group((0, SYSTEM))}, "done[0]": {6: done(0)}, "order": {6: hold, 7: {"valid": 1, "drops": 1, "next": 1}}}, 11)
+    assert dropped(seen) == {8: (0, 4, 0)} and device.stat("instructions") == 1

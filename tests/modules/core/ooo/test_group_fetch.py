@@ -136,3 +136,25 @@ def test_widths_are_powers_of_two(bench: Bench) -> None:
     text += "".join(f"instance s{i} : source; s{i}.out -> dut.{p};\n" for i, p in enumerate(("memory.reply", "predictor.guess", "room", "redirect")))
     text += "".join(f"instance k{i} : sink; dut.{p} -> k{i}.in;\n" for i, p in enumerate(("memory.request", "predictor.query", "out")))
     assert "fetch has a width that is a power of two, not 3" in bench.refuse(text)
+
+
+def test_a_redirect_may_hold_fetch(bench: Bench) -> None:
+    """Until the next one; what was awaited is for nobody."""
+    device = Wide(bench, "group_fetch", PORTS, "reset_pc = 256;")
+    seen = device.play({
+        "room": always(8, 10), "memory_reply": {4: reply(10), 8: reply(20)}, "predictor_guess": always(guess(0x800), 10),
+        "redirect": {2: {"valid": 1, "pc": 0x700, "hold": 1}, 6: {"valid": 1, "pc": 0x740}},
+    }, 10)  # fmt: skip
+    assert [one and one["address"] for one in seen["memory_request"]] == [0x100, *[None] * 6, 0x740, None, 0x800]
+    assert [one["pc"] for one in seen["out"] if one] == [0x740]
+
+
+@pytest.mark.parametrize(("pc", "body", "fault"), [(0x102, "", 1), (0x100, "executable = <<< return false; >>>;", 0)])
+def test_why_nothing_can_be_fetched(pc: int, body: str, fault: int, bench: Bench) -> None:
+    """The mem_fault is in place of the word: of an odd address, where there is nothing, and what memory replies."""
+    device = Wide(bench, "group_fetch", PORTS, f"reset_pc = {pc}; {body}")
+    group = device.play({"room": {0: 4}}, 2)["out"][0]
+    assert (group["fault"], group["count"], group["word"][0]) == (1, 1, fault)
+    device = Wide(bench, "group_fetch", PORTS, "reset_pc = 256; big_endian = true;")
+    group = device.play({"room": {0: 4}, "memory_reply": {0: {"error": 1, "data": 2}}, "predictor_guess": {0: guess(0x800)}}, 2)["out"][0]
+    assert (group["fault"], group["count"], group["word"][0], group["next"]) == (1, 1, 2, 0x104)

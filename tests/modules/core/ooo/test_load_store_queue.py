@@ -241,3 +241,36 @@ def test_what_it_cannot_be(body: str, lanes: int, message: str, bench: Bench) ->
     text += "".join(f"instance s{i} : source; s{i}.out -> dut.{p};\n" for i, p in enumerate(ins))
     text += "".join(f"instance k{i} : sink; dut.{p} -> k{i}.in;\n" for i, p in enumerate(outs))
     assert message in bench.refuse(text)
+
+
+VIRTUAL = PORTS | {"translation.query": ("out", 1, "address_query"), "translation.reply": ("in", 1, "address_reply"), "drained": ("out", 1, "bool")}
+TWICE = {"plain": 1, "physical": 0x40}
+
+
+def test_addresses_that_are_translated(bench: Bench) -> None:
+    """In the cycle in which they arrive: a load finds the store of another address that is the same memory, and memory sees physical ones."""
+    device = Wide(bench, "load_store_queue", VIRTUAL)
+    seen = device.play({
+        "alloc": {0: alloc(STORE, LOAD, LOAD)}, "in": {2: moves(0, STORE, 0x2040, 77), 3: moves(1, LOAD, 0x7040), 4: moves(2, LOAD, 0x7080)},
+        "translation_reply": {2: TWICE, 3: TWICE, 4: {"plain": 1, "physical": 0x80}}, "head": dict.fromkeys(range(8, 12), 1), "store_reply": {10: {}},
+    }, 12)  # fmt: skip
+    assert [one and (one["address"], one["writes"]) for one in seen["translation_query"][2:6]] == [(0x2040, 1), (0x7040, 0), (0x7080, 0), None]
+    assert completed(seen)[1] == (5, 2, 77) and [one["address"] for one in seen["memory_request"] if one][0] == 0x80
+    stored = next(one for one in seen["done[1]"] if one["valid"])
+    assert stored["target"] == 0x2040, "what is reported of it is what the program says"
+    assert [(cycle, one["address"]) for cycle, one in enumerate(seen["store_request"]) if one] == [(9, 0x40)]
+    assert seen["drained"] == [1] * 9 + [0, 0, 1]
+
+
+@pytest.mark.parametrize("control", [LOAD, STORE])
+def test_what_is_not_plain_is_left_to_others(control: dict, bench: Bench) -> None:
+    """Nothing is done about it here, and it is no store that younger loads wait for; so with what `cacheable` does not allow."""
+    for body, answer in (("", {"plain": 0, "physical": 0x40}), ("cacheable = <<< return address < 0x20; >>>;", TWICE)):
+        device = Wide(bench, "load_store_queue", VIRTUAL, body)
+        seen = device.play({
+            "alloc": {0: alloc(control, LOAD)}, "in": {2: moves(0, control, 0x2040, 77), 3: moves(1, LOAD, 0x7010)},
+            "translation_reply": {2: answer, 3: {"plain": 1, "physical": 0x10}}, "memory_reply": {4: {"tag": 1, "data": 5}}, "head": dict.fromkeys(range(6, 12), 2),
+        }, 12)  # fmt: skip
+        assert [one["fault"] for one in seen["done[1]"] if one["valid"]] == ["serial"] and completed(seen)[1] == (5, 0, 5)
+        assert [one["address"] for one in seen["memory_request"] if one] == [0x10] and not any(seen["store_request"])
+        assert seen["room"][-1] == 16 and all(seen["drained"])

@@ -208,3 +208,18 @@ def test_registers_must_be_enough(bench: Bench) -> None:
     text += "".join(f"instance s{p} : source; s{p}.out -> dut.{p};\n" for p in ("in", "list_room", "integer_room", "memory_room", "squash", "retired"))
     text += "".join(f"instance k{p} : sink; dut.{p} -> k{p}.in;\n" for p in ("take", "out"))
     assert "32 registers of programs want 33 physical ones at least, not 32" in bench.refuse(text)
+
+
+def test_a_squash_of_all_restores_what_is_committed(bench: Bench) -> None:
+    """Given back in the same cycle or not: all registers are free but those of the map, in the order in which they became so."""
+    device = Wide(bench, "rename_map", PORTS | {"committed": ("in", 1, "register_numbers(32)")}, "registers = 36; snapshots = 2;")
+    map_of = {"of": [0, 1, 2, 32, *range(4, 32)]}
+    names = ring(micro_op(dest=3), micro_op(BRANCH), micro_op(dest=4), micro_op(dest=3))
+    seen = device.play({
+        "in": {0: names, 4: ring(micro_op(dest=5, source=(3, 4)), micro_op(BRANCH), micro_op(BRANCH)), 5: ring(*(micro_op(dest=6) for _ in range(4)))},
+        "retired": {3: {"count": 1, "old": [3]}}, "squash": {3: {"valid": 1, "all": 1, "age": 0}}, "committed": {3: map_of},
+    } | rooms(7), 7)  # fmt: skip
+    assert seen["take"] == [4, 0, 0, 0, 3, 3, 0], "both snapshots are free again, and three registers behind the one named since"
+    first = seen["out"][5]["op"][0]
+    assert (first["age"], first["op"]["source"], first["op"]["dest"], first["old"]) == (1, [32, 4, 0], 33, 5)
+    assert [op["op"]["dest"] for op in seen["out"][6]["op"][:3]] == [34, 35, 3]

@@ -1,0 +1,129 @@
+"""serial_execute: when it begins, what it makes of a request, and what it says of what became of it."""
+
+import pytest
+
+from tests.modules.harness import Bench
+from tests.modules.wide import Wide, registers
+
+PORTS = {
+    "in": ("in", 1, "serial_request"), "drained": ("in", 1, "bool"), "registers.numbers": ("out", 1, "register_numbers"), "registers.values": ("in", 1, "register_values"),
+    "out": ("out", 1, "core_executed"), "finished": ("in", 1, "core_finished"), "kill": ("in", 1, "bool"), "restart": ("in", 1, "core_restart"),
+    "results": ("out", 1, "result"), "wakes": ("out", 2, "register_set"), "done": ("out", 1, "completion"), "order": ("out", 1, "serial_order"),
+}  # fmt: skip
+DECODE = "pipeline_control = <<< return control_word_of_mem(word == 7 ? memory_access_store : memory_access_none) | control_word_of_dest(32); >>>;"
+REQUEST = {"valid": 1, "cause": "system", "dest": 70, "source": [3, 4], "age": 9, "pc": 64, "word": 99, "immediate": 16}
+NOTHING = {"valid": 0, "commits": 0, "drops": 0, "next": 0, "pc": 0, "hold": 0}
+
+
+def served(bench: Bench) -> Wide:
+    return Wide(bench, "serial_execute", PORTS, DECODE)
+
+
+def play(bench: Bench, request: dict, cycles: int, **inputs: dict[int, object]) -> dict[str, list]:
+    """A request from cycle 1 on, which is granted at once and comes out in cycle 2, unless `inputs` say otherwise."""
+    device = served(bench)
+    return device.play(
+        {"in": {1: request, 2: request, 3: request}, "drained": dict.fromkeys(range(cycles), 1), "registers_values": {1: {"of": [100, 200]}}} | inputs, cycles
+    )  # fmt: skip
+
+
+def orders(seen: dict[str, list]) -> dict[int, dict[str, int]]:
+    return {
+        cycle: {name: value for name, value in one.items() if value}
+        for cycle, one in enumerate(seen["order"])
+        if one["valid"]
+    }
+
+
+def test_an_instruction_with_a_result(bench: Bench) -> None:
+    """Its registers are read in the cycle of the request, its result is shown in the cycle behind that in which it comes out, and is committed without
+    dropping what is younger."""
+    seen = play(bench, REQUEST, 6, finished={2: {"value": 55}})
+    assert [one and one["of"] for one in seen["registers_numbers"]] == [None, [3, 4], [3, 4], [3, 4], None, None]
+    item = seen["out"][2]
+    assert (item["pc"], item["word"], item["result"], item["b"]) == (64, 99, 116, 200) and [
+        bool(one) for one in seen["out"]
+    ] == [False, False, True, False, False, False]
+    assert orders(seen) == {3: {"valid": 1, "commits": 1, "next": 1}}
+    assert seen["results"][3] == {"dest": 70, "value": 55} and all(
+        one["dest"] == 0 for cycle, one in enumerate(seen["results"]) if cycle != 3
+    )
+    assert [one == registers(70) for one in seen["wakes[1]"]] == [False, False, False, True, False, False]
+    assert [one["valid"] and (one["age"], one["value"], one["fault"]) for one in seen["done"]][3] == (9, 55, "none")
+
+
+def test_it_waits_until_stores_are_done(bench: Bench) -> None:
+    device = served(bench)
+    seen = device.play(
+        {
+            "in": dict.fromkeys(range(1, 8), REQUEST),
+            "drained": {4: 1},
+            "registers_values": {4: {"of": [1, 2]}},
+            "finished": {5: {}},
+        },
+        8,
+    )
+    assert [bool(one) for one in seen["out"]] == [False] * 5 + [True, False, False] and list(orders(seen)) == [6]
+
+
+def test_an_exception_drops_all_and_commits_nothing(bench: Bench) -> None:
+    seen = play(bench, REQUEST | {"slot": 1}, 6, kill={2: 1}, restart={2: {"pc": 0x180}})
+    assert seen["out"][2]["control"]["slot"] == 1
+    assert orders(seen) == {3: {"valid": 1, "drops": 1, "pc": 0x180}} and not any(one["valid"] for one in seen["done"])
+
+
+@pytest.mark.parametrize(("given", "expected"), [
+    ({"pc": 0x400}, {"pc": 0x400}), ({"refetch": 1}, {"next": 1}), ({"hold": 1, "pc": 68}, {"next": 1, "hold": 1, "pc": 68}),
+])  # fmt: skip
+def test_an_instruction_that_serialises(given: dict, expected: dict, bench: Bench) -> None:
+    """It is committed, then fetch goes on where the system says: elsewhere, behind it, or not yet."""
+    seen = play(bench, REQUEST, 5, finished={2: {}}, kill={2: 1}, restart={2: given})
+    assert orders(seen) == {3: {"valid": 1, "commits": 1, "drops": 1, **expected}} and seen["done"][3]["valid"]
+
+
+def test_behind_a_store_all_is_fetched_anew(bench: Bench) -> None:
+    """Loads may have passed it."""
+    seen = play(bench, REQUEST | {"word": 7, "dest": 0}, 5, finished={2: {}})
+    assert orders(seen) == {3: {"valid": 1, "commits": 1, "drops": 1, "next": 1}} and all(
+        one["of"] == [0, 0] for one in seen["wakes[0]"]
+    )
+
+
+def test_an_interrupt_may_come_to_nothing(bench: Bench) -> None:
+    """It is offered in place of an instruction, with its pc and as one that does nothing; if it passes, nothing is committed."""
+    request = {"valid": 1, "cause": "none", "pc": 64}
+    seen = play(bench, request, 5, finished={2: {}})
+    assert {name: seen["out"][2]["control"].get(name) for name in ("mem", "trap", "dest")} == {
+        "mem": None,
+        "trap": None,
+        "dest": 32,
+    }
+    assert orders(seen) == {3: {"valid": 1, "next": 1}}
+    seen = play(bench, request, 5, restart={2: {"pc": 0x180}}, kill={2: 1})
+    assert orders(seen) == {3: {"valid": 1, "drops": 1, "pc": 0x180}}
+
+
+@pytest.mark.parametrize(
+    ("cause", "trap"),
+    [
+        ("fetch", "fetch"),
+        ("overflowed", "overflowed"),
+        ("taken", "taken"),
+        ("unaligned", None),
+        ("serial", None),
+        ("syscall", None),
+    ],
+)
+def test_what_failed_is_told_as_a_pipeline_tells_it(cause: str, trap: str | None, bench: Bench) -> None:
+    """Of others the decoder knows more than the cause."""
+    seen = play(
+        bench, REQUEST | {"cause": cause, "source": [0, 0], "immediate": 2}, 4, registers_values={1: {"of": [0, 0]}}
+    )
+    assert (seen["out"][2]["control"].get("trap"), seen["out"][2]["result"]) == (trap, 2)
+
+
+def test_a_wait_that_is_over(bench: Bench) -> None:
+    """Fetch goes on, though nothing is here."""
+    device = served(bench)
+    assert orders(device.play({"restart": {3: {"refetch": 1}}}, 6)) == {4: {"valid": 1, "drops": 1, "next": 1}}
+    assert device.stat("dropped") == 1
