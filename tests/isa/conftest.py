@@ -1,9 +1,11 @@
-"""The machine that tests of the MIPS32 core's system share, in both byte orders."""
+"""What tests of the MIPS32 cores' systems share, in both byte orders: the machine, and the hostile program with its final state."""
 
 from pathlib import Path
 
 import pytest
 
+from tests.isa import system
+from tests.isa.hostile import checked, hostile_program
 from tests.isa.system_core import build
 
 
@@ -13,3 +15,17 @@ def systems(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Pat
     directory = tmp_path_factory.mktemp("systems")
     with optimising(True):
         return {big: build(root, build_dir, directory / f"system{big}", "-D", f"big_endian={str(big).lower()}", "-D", "lockstep=true") for big in (True, False)}
+
+
+@pytest.fixture(scope="session")
+def expected(tmp_path_factory: pytest.TempPathFactory, build_dir: Path):
+    """expected(big): the hostile program and its final state, on the functional system."""
+    known: dict[bool, tuple[Path, list[int]]] = {}
+
+    def run(big: bool) -> tuple[Path, list[int]]:
+        if big not in known:
+            elf = hostile_program(tmp_path_factory.mktemp("hostile") / "hostile.elf", big)
+            known[big] = elf, checked(system.on_oracle(elf, big, build_dir, "--limit", "100000000"))
+        return known[big]
+
+    return run

@@ -12,6 +12,7 @@ state of the first run, registers, HI, LO and the sum of its memory, for a compa
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 from tests.isa.programs import HEAD
@@ -22,6 +23,7 @@ INTERRUPTS = 0x8000  # Status.IM7
 KINDS = ("one interrupt", "and all pages unmapped", "random interrupts")
 FOUND = 35  # words of a state: r0 is unused, k0 and k1 are HI and LO, then the sum of the memory
 RUNS = 200  # of random interrupts
+LEAST = 200  # instructions of the body, and so interrupts that come in different places
 
 VECTORS = """
 .section .vectors, "ax", @progbits
@@ -408,3 +410,15 @@ def hostile_program(output: Path, big: bool) -> Path:
     kernel = kernel.replace("{load}", "\n".join(f"  lw ${n}, initial + {4 * n}($k1)" for n in saved))
     text = HEAD + START[: START.index(".section .vectors")] + VECTORS + kernel.replace("{initial}", ", ".join(map(hex, initial))) + BODY
     return assemble(text, output, big)
+
+
+def checked(done: subprocess.CompletedProcess) -> list[int]:
+    """The final state that a run printed, if it is right in all else."""
+    assert done.returncode == 0, done.stderr
+    wrong, what, *rest = (int(word, 16) for word in done.stdout.split())
+    assert wrong == 0, f"run {wrong} ends otherwise than the first: word {what} of its state, or Cause of an exception"
+    counts, state = rest[: 2 * len(KINDS)], rest[2 * len(KINDS) :]
+    assert len(state) == FOUND
+    for kind, runs, interrupts in zip(KINDS, counts[::2], counts[1::2], strict=True):
+        assert runs >= LEAST and interrupts >= runs - 4 or kind == "random interrupts" and interrupts > runs == RUNS, (kind, runs, interrupts)
+    return state

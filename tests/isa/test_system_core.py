@@ -18,25 +18,27 @@ MEMORIES = {"fast": [], "slow": ["--set", "delay.latency=9"], "slower": ["--set"
 NAMES = [name for name in cases.NAMES if cases.set_of(name) == "mips32r2" or name in cases.names_of("mips32r2")]
 
 
-@BYTE_ORDERS
-@pytest.mark.parametrize(("nops", "memory"), [(0, "fast"), (0, "random"), (1, "slow")])
-def test_every_instruction_of_programs(nops: int, memory: str, big: bool, systems: dict[bool, Path], tmp_path: Path):
+def compare_instructions(machine: Path, nops: int, memory: str, big: bool, tmp_path: Path, cycles: int = 400000) -> None:
     failed = {}
     for name in NAMES:
         elf = cases.program(tmp_path, name, nops, big, "device", "mips32r2")
-        done = on_core(systems[big], elf, tmp_path, big, MAPPED, *MEMORIES[memory])
+        done = on_core(machine, elf, tmp_path, big, MAPPED, *MEMORIES[memory], cycles=cycles)
         if done.returncode != 0 or "the program exited" not in done.stderr:
             failed[name] = (done.returncode, done.stderr)
     assert len(NAMES) > 90 and not failed
 
 
 @BYTE_ORDERS
-@pytest.mark.parametrize(("cached", "memory"), [(True, "fast"), (True, "slower"), (True, "random"), (False, "fast"), (False, "random")])
-def test_directed_cases(cached: bool, memory: str, big: bool, systems: dict[bool, Path], tmp_path: Path):
+@pytest.mark.parametrize(("nops", "memory"), [(0, "fast"), (0, "random"), (1, "slow")])
+def test_every_instruction_of_programs(nops: int, memory: str, big: bool, systems: dict[bool, Path], tmp_path: Path):
+    compare_instructions(systems[big], nops, memory, big, tmp_path)
+
+
+def compare_cases(machine: Path, cached: bool, memory: str, big: bool, tmp_path: Path, cycles: int = 40000000) -> None:
     """Past the caches, links are reservations of the memory, which knows nothing of ERET."""
     chosen = [case for case in all_cases() if cached or case.name != "eret ends a link"]
     elf = system.build(chosen, tmp_path / "cases.elf", big)
-    done = on_core(systems[big], elf, tmp_path, big, KSEG0_CACHED if cached else "", "--quiet", *MEMORIES[memory], cycles=40000000)
+    done = on_core(machine, elf, tmp_path, big, KSEG0_CACHED if cached else "", "--quiet", *MEMORIES[memory], cycles=cycles)
     assert (done.returncode, done.stderr) == (0, "")
     labels = system.labels_of(elf)
     expected = [system.expected(n, case, labels) for n, case in enumerate(chosen)]
@@ -44,12 +46,18 @@ def test_directed_cases(cached: bool, memory: str, big: bool, systems: dict[bool
     assert not wrong, f"{len(wrong)} of {len(chosen)} cases:\n" + "\n".join(wrong)
 
 
-def compare(seed: int, big: bool, memories: list[str], systems: dict[bool, Path], build_dir: Path, tmp_path: Path) -> None:
+@BYTE_ORDERS
+@pytest.mark.parametrize(("cached", "memory"), [(True, "fast"), (True, "slower"), (True, "random"), (False, "fast"), (False, "random")])
+def test_directed_cases(cached: bool, memory: str, big: bool, systems: dict[bool, Path], tmp_path: Path):
+    compare_cases(systems[big], cached, memory, big, tmp_path)
+
+
+def compare(seed: int, big: bool, memories: list[str], systems: dict[bool, Path], build_dir: Path, tmp_path: Path, cycles: int = 40000000) -> None:
     elf = system.assemble(random_system_program(seed), tmp_path / "stream.elf", big)
     expected = system.on_oracle(elf, big, build_dir, "--limit", "10000000").stdout
     for memory in memories:
         for code in ("", KSEG0_CACHED):
-            done = on_core(systems[big], elf, tmp_path, big, code, "--quiet", "--seed", str(seed), *MEMORIES[memory], cycles=40000000)
+            done = on_core(systems[big], elf, tmp_path, big, code, "--quiet", "--seed", str(seed), *MEMORIES[memory], cycles=cycles)
             assert (done.returncode, done.stdout) == (0, expected), f"seed {seed}, {memory} memory: {done.stderr}"
 
 

@@ -18,10 +18,10 @@ BYTE_ORDERS = pytest.mark.parametrize("big", [True, False], ids=["big", "little"
 INTERRUPTED = ["--set", "line.count=-1"]  # line ip2 is high in some cycles
 
 
-def compare(seed: int, big: bool, memory: str, systems: dict[bool, Path], tmp_path: Path) -> int:
+def compare(seed: int, big: bool, memory: str, systems: dict[bool, Path], tmp_path: Path, cycles: int = 5000000) -> int:
     """The number of instructions that agree."""
     elf = system.assemble(fuzz_program(seed), tmp_path / "fuzz.elf", big)
-    done = on_core(systems[big], elf, tmp_path, big, KSEG0_CACHED, *INTERRUPTED, "--seed", str(seed), *MEMORIES[memory], cycles=5000000)
+    done = on_core(systems[big], elf, tmp_path, big, KSEG0_CACHED, *INTERRUPTED, "--seed", str(seed), *MEMORIES[memory], cycles=cycles)
     where = f"seed {seed}, {memory} memory: {done.stderr}"
     assert done.returncode == 0 and "the program exited" in done.stderr, where
     found = {name: int(n) for name, n in re.findall(r"^core +(\w+) +(\d+)", done.stdout + done.stderr, re.MULTILINE)}

@@ -175,9 +175,27 @@ static inline bool mips_group_executable(control_word c) {
   return control_word_trap(c) <= trap_cause_nonzero;
 }
 
+/* What the system executes, or the memory stage alone when nothing else is in flight: its operands are read then. */
+static inline uint32_t mips_group_serial(micro_op *op, control_word c, trap_cause cause) {
+  op->control |= operation_of_trap(cause);
+  op->source[0] = mips_group_source(c, alu_source_rs);
+  op->source[1] = mips_group_source(c, alu_source_rt);
+  op->dest = mips_group_dest(c);
+  return 1;
+}
+
+/* Whether a core with system control executes something alone that one without executes like others: what orders or
+ * links references. */
+static inline bool mips_group_orders(memory_access mem) {
+  return mem == memory_access_barrier || mem == memory_access_linked || mem == memory_access_conditional;
+}
+
 /* The operations of an instruction, without addresses; how many. */
-static inline uint32_t mips_group_operations(micro_op *op, control_word c) {
+static inline uint32_t mips_group_operations(micro_op *op, enum mips_set set, control_word c) {
   const memory_access mem = control_word_mem(c);
+  const bool system = set == MIPS_SET_mips32r2_system;
+  if (system && control_word_trap(c) == trap_cause_system) return mips_group_serial(op, c, trap_cause_system);
+  if (system && mips_group_orders(mem)) return mips_group_serial(op, c, trap_cause_serial);
   if (!mips_group_executable(c)) {
     op->control |= operation_of_trap(control_word_trap(c));
     return 1;
@@ -198,7 +216,7 @@ static __attribute__((noinline)) uint32_t mips_group_split(micro_op *op, enum mi
   const struct mips_remembered known = mips_decoded_word(set, word);
   for (int i = 0; i < MIPS_GROUP_PARTS; i++)
     op[i] = (micro_op){.word = word, .immediate = known.immediate, .control = operation_of_kind(operation_class_none)};
-  const uint32_t n = mips_group_operations(op, known.control);
+  const uint32_t n = mips_group_operations(op, set, known.control);
   for (uint32_t i = 0; i < n; i++) {
     op[i].control |= operation_of_more(i + 1 < n);
     op[i].needs = needs_of(&op[i]);

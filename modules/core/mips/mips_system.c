@@ -167,6 +167,7 @@ static bool read_hardware_register(const self_t *self, uint32_t number, uint32_t
 phase_start() {
   for (int i = 0; i < width(waits); i++) send(waits, i, self->waiting);
   for (int i = 0; i < width(context); i++) send(context, i, self->context);
+  for (int i = 0; i < width(interrupt); i++) send(interrupt, i, takes_interrupt(self));
 }
 
 /* A synci writes the line back, which is done in the memory stage and goes no further, and then invalidates the
@@ -493,10 +494,18 @@ handler(commit_words) {
   for (int i = 0; i < width(words_request); i++) enable(words_reply, i, enabled(words_request, i));
 }
 
+static inline void count_instructions(self_t *self, uint32_t n) {
+  if (self->mode == mips_mode_user)
+    count(user_instructions, n);
+  else
+    count(kernel_instructions, n);
+}
+
 phase_end() {
   const mips_system_outcome outcome = get(outcome);
   bool changed = false;
   const bool written = (self->Status ^ self->Cause) != self->summed_up;
+  if (width(completed) > 0) count_instructions(self, data(completed));
   if (__builtin_expect(self->unusual | written | within(timer, 0), false)) changed = see_to(self);
   if (transferred(in)) {
     const bool fails = goes_on(outcome) && some(fault) && data(fault).fails;
@@ -507,10 +516,7 @@ phase_end() {
       fail(self, data(in), failure_of(self, data(in), fails ? data(fault) : (core_fault){0}));
       changed = true;
     } else if (!control_word_annulled(data(in).control)) {
-      if (self->mode == mips_mode_user)
-        count(user_instructions);
-      else
-        count(kernel_instructions);
+      if (width(completed) == 0) count_instructions(self, 1);
       if (__builtin_expect(control_word_trap(data(in).control) == trap_cause_system, false)) {
         complete(self, data(in), data(operate_reply));
         changed = true;

@@ -94,11 +94,11 @@ static inline void begin_anew(self_t *self, const uint8_t *map, uint32_t age) {
   count_snapshots(self);
 }
 
-static __attribute__((noinline)) void recover(self_t *self, const squash_order *squash, const uint8_t *committed) {
+static __attribute__((noinline)) void recover(self_t *self, const squash_order *squash, const uint8_t *map) {
   self->latched.count = 0;
   self->latched.dest = (register_set){{0, 0}};
   self->latched_needs = 0;
-  if (width(committed) > 0 && squash->all) return begin_anew(self, committed, squash->age + 1);
+  if (width(committed) > 0 && squash->all) return begin_anew(self, map, squash->age + 1);
   if (!WALKS) return restore(self, squash->snapshot, squash->age);
   self->behind = self->age - (squash->age + 1);
   if (self->behind > 0) walk_back(self);

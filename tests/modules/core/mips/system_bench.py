@@ -129,7 +129,7 @@ class Played:
 class SystemBench(BundleDevice):
     """A latch, mips_system, and a TLB unless the ports of its maintenance are driven by the table."""
 
-    def __init__(self, bench: Bench, body: str = "", tlb: bool = True, lines: Iterable[str] = LINES, words: bool = False, after: str = ""):
+    def __init__(self, bench: Bench, body: str = "", tlb: bool = True, lines: Iterable[str] = LINES, words: bool = False, wide: bool = False, after: str = ""):
         ports = {
             "in": ("in", 1, "core_executed"), "out": ("out", 1, "core_executed"), "fault": ("in", 1, "core_fault"), "standing": ("in", 1, "bool"),
             "kill": ("out", 1, "bool"), "restart": ("out", 1, "core_restart"), "unlink": ("out", 1, "bool"), "context": ("out", 1, "address_context"),
@@ -138,6 +138,8 @@ class SystemBench(BundleDevice):
             ports |= {"operate.request": ("out", 1, "tlb_request"), "operate.reply": ("in", 1, "tlb_reply")}
         if words:
             ports |= {"words.request": ("in", 1, "mem_request(32)"), "words.reply": ("out", 1, "mem_reply(32)")}
+        if wide:  # what only a core wants that sends it some of its instructions
+            ports |= {"interrupt": ("out", 1, "bool"), "completed": ("in", 1, "uint32")}
         entries = re.search(r"tlb_entries = (\d+)", body)
         joint = f"""instance joint : tlb {{ entries = {entries[1] if entries else 16}; }};
             instance lookups : source {{ count = 0; }};
@@ -175,6 +177,7 @@ class SystemBench(BundleDevice):
         lines: dict[int, Callable[[int], bool]] | None = None,
         at: dict[int, int] | None = None,
         words: dict[int, str] | None = None,
+        completed: dict[int, int] | None = None,
         seed: int = 1,
     ) -> Played:
         """Plays items one after the other; of those in `at` the number of the item gives the earliest cycle.  In the cycles of
@@ -195,6 +198,9 @@ class SystemBench(BundleDevice):
         if words:  # requests of others, by cycle
             files["words"] = "".join(f"{cycle} {request} once\n" for cycle, request in sorted(words.items()))
             settings["words_request_source[0].script"] = "words"
+        if completed:  # instructions that were elsewhere, by cycle
+            files["completed"] = "".join(f"{cycle} {number} once\n" for cycle, number in sorted(completed.items()))
+            settings["completed_source[0].script"] = "completed"
         settings |= {"out_sink[0].pattern": "".join("0" if cycle in no else "1" for cycle in range(cycles))} if no else {"out_sink[0].ready": ready}
         for port, lane, _ in self.lanes():
             settings[f"{port}_monitor[{lane}].record"] = f"{port}.seen"

@@ -7,88 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.isa import system
 from tests.isa.system_core import KSEG0_CACHED, boot
-from tests.modules.harness import Bench, collect
+from tests.modules.core.mips import timeline
+from tests.modules.core.mips.timeline import assemble, build
+from tests.modules.harness import Bench
 
-EVENTS = collect("core.pipeline.writeback", "retire(pc)") + collect("core.system", "exception(pc, code)", "interrupt(pc)")
 MEM_TO_MEM = 4  # cycles from the memory stage to the memory stage; next to each other, instructions have one
-
-# What comes is done twice, the second time with all instructions in the cache; the handler passes over what failed.
-PROGRAM = """
-.macro LI r, value
-  lui \\r, (\\value) >> 16
-  ori \\r, \\r, (\\value) & 0xffff
-.endm
-.section .vectors, "ax", @progbits
-refill:
-  nop
-  j general
-  nop
-.org 0x180
-general:
-  mfc0 $k0, $14
-  addiu $k0, $k0, 4
-  mtc0 $k0, $14
-returns:
-  eret
-.org 0x200
-interrupt:
-  mtc0 $zero, $13
-  eret
-.text
-.globl __start
-__start:
-  LI $t0, 0x10000000
-  mtc0 $t0, $12
-  addiu $s0, $zero, 2
-  LI $t0, 0x80300000
-  lui $t1, 0x2000
-  lui $t2, 0x7fff
-again:
-  {prepare}
-  nop
-  nop
-  nop
-X:
-  {code}
-Y:
-  nop
-  nop
-  nop
-  addiu $s0, $s0, -1
-  bnez $s0, again
-  nop
-  LI $t0, 0xbf000500
-  sw $zero, 4($t0)
-9: b 9b
-  nop
-"""
 
 
 @pytest.fixture(scope="session")
 def machine(tmp_path_factory: pytest.TempPathFactory, root: Path, build_dir: Path) -> Path:
-    directory = tmp_path_factory.mktemp("core")
-    text = (root / "tests" / "isa" / "system_machine.lss").read_text()
-    (directory / "machine.lss").write_text(text + EVENTS)
-    subprocess.run([build_dir / "bin" / "lss", "build", directory / "machine.lss", "-o", directory / "machine"], check=True)
-    return directory / "machine"
+    return build(root, build_dir, tmp_path_factory.mktemp("core"), "pipeline.writeback")
 
 
-class Timeline:
-    """When instructions left write-back, and when something else than the next came in the memory stage, the cycle before."""
-
-    def __init__(self, machine: Path, directory: Path, code: str, prepare: str = "") -> None:
-        elf = system.assemble(system.HEAD + PROGRAM.replace("{code}", code).replace("{prepare}", prepare), directory / "x.elf", False)
-        command = [machine, *boot(elf, directory, False, KSEG0_CACHED), "--cycles", "20000"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0 and "the program exited" in done.stderr, done.stderr
-        self.labels = system.labels_of(elf)
-        self.seen = [(kind, int(cycle) - (kind == "retire"), int(pc) & 0xFFFFFFFF) for kind, cycle, pc in re.findall(r"^@(\w+) (\d+) (-?\d+)", done.stdout, re.MULTILINE)]
+class Timeline(timeline.Timeline):
+    """When instructions were in the memory stage, the cycle before that in which they left write-back."""
 
     def last(self, kind: str, label: str) -> int:
-        """The cycle in which the instruction was in the memory stage, the last time."""
-        return [cycle for what, cycle, pc in self.seen if (what, pc) == (kind, self.labels[label])][-1]
+        return super().last(kind, label) - (kind == "retire")
 
 
 EXCEPTIONS = {
@@ -143,7 +79,7 @@ def test_others_take_one(code: str, machine: Path, tmp_path: Path) -> None:
 def test_a_processor_that_waits_costs_no_time(machine: Path, tmp_path: Path) -> None:
     """Until the timer's interrupt, a round of Count later: more than eight thousand million cycles."""
     timer = "LI $t3, 0x10008000\nmtc0 $t3, $12\nmfc0 $t3, $9\naddiu $t3, $t3, -1\nmtc0 $t3, $11"
-    elf = system.assemble(system.HEAD + PROGRAM.replace("{code}", "wait").replace("{prepare}", timer).replace("$s0, $zero, 2", "$s0, $zero, 1"), tmp_path / "x.elf", False)
+    elf = assemble(tmp_path / "x.elf", "wait", timer, 1)
     done = subprocess.run([machine, *boot(elf, tmp_path, False, KSEG0_CACHED), "--cycles", "10000000000"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and "the program exited" in done.stderr, done.stderr
     idle = re.search(r"idle_cycles +(\d+)", done.stdout)

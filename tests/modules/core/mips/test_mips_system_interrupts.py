@@ -249,3 +249,20 @@ def test_no_instruction_is_lost_or_done_twice_whatever_the_stages_behind_do(benc
     assert gone - exceptions == set(taken) - exceptions - interrupts, told
     counted = played.ran.counted("dut")
     assert counted["kernel_instructions"] == len(items) - len(exceptions) - len(interrupts), told
+
+
+def test_interrupts_are_shown_to_who_sends_only_some_instructions(bench: Bench) -> None:
+    """As long as one would be taken: it is pending, and Status lets it."""
+    dut = SystemBench(bench, wide=True)
+    enable, disable = mtc0("Status", IE | 1 << 12), mtc0("Status", 1 << 12)
+    played = dut.play([enable, disable, enable], 50, at={0: 5, 1: 20, 2: 30}, lines={2: lambda cycle: 10 <= cycle < 40})
+    shown = [line.cycle for line in played.seen["interrupt"] if line.value == "true"]
+    assert played.taken() == [6, 21, 31] and [cycle for cycle, *_ in played.interrupt()] == [21], "in place of the second, and then others wait"
+    assert shown == [*range(11, 22), *range(32, 41)], "from the cycle after the line rose, and after Status lets it again"
+
+
+def test_instructions_that_were_elsewhere_are_counted_by_mode(bench: Bench) -> None:
+    """In place of those that are here."""
+    dut = SystemBench(bench, wide=True)
+    ran = dut.play([mtc0("Status", UM), item("addu")], 40, at={0: 10, 1: 20}, completed={3: 4, 10: 1, 30: 7, 31: 2}).ran
+    assert [ran.stat("dut", name) for name in ("kernel_instructions", "user_instructions")] == [5, 9]

@@ -1,0 +1,106 @@
+"""mips32r2_wide_core: what exceptions, returns, interrupts, serialising instructions and those executed alone cost, that it waits for nothing at no
+cost, and what it is connected to.  What they do is the business of tests/isa."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.isa.system_core import KSEG0_CACHED, boot
+from tests.modules.core.mips.test_mips32r2_core import EXCEPTIONS, SERIALISING
+from tests.modules.core.mips.timeline import Timeline, assemble, build
+from tests.modules.harness import Bench
+
+PASSES = 6  # until all that is fetched in vain is in the cache, too
+SERVED = 4  # cycles from the request for an instruction that is executed alone to its commitment, less than that of any other
+REDIRECTED = 5  # from the commitment of an instruction behind which all is dropped to that of the next
+
+
+@pytest.fixture(scope="session", params=[1, 4])
+def machine(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, root: Path, build_dir: Path
+) -> Path:
+    return build(root, build_dir, tmp_path_factory.mktemp("core"), "core.core.list", "-D", f"wide={request.param}")
+
+
+@pytest.mark.parametrize("name", EXCEPTIONS)
+def test_an_exception(name: str, machine: Path, tmp_path: Path) -> None:
+    """From the cycle in which the system knows of it to the commitment of its handler's first instruction, which the general one has executed alone."""
+    code, vector = EXCEPTIONS[name]
+    ran = Timeline(machine, tmp_path, code, passes=PASSES)
+    assert ran.last("retire", vector) - ran.last("exception", "X") == 1 + REDIRECTED + (
+        SERVED if vector == "general" else 0
+    )
+    assert ran.last("retire", "Y") - ran.last("retire", "returns") == REDIRECTED
+
+
+def test_an_interrupt(machine: Path, tmp_path: Path) -> None:
+    """The store makes it pending; it is enabled in the instruction before X."""
+    enable = "LI $t3, 0x10000101\nLI $t4, 0x00800100\nmtc0 $t4, $13\nmtc0 $t3, $12"
+    ran = Timeline(machine, tmp_path, "nop", enable, passes=PASSES)
+    taken = next(cycle for what, cycle, pc in reversed(ran.seen) if what == "interrupt")
+    assert ran.last("retire", "interrupt") - taken == 1 + REDIRECTED + SERVED
+
+
+@pytest.mark.parametrize("name", [*SERIALISING, "sc"])
+def test_behind_what_serialises_all_is_fetched_anew(name: str, machine: Path, tmp_path: Path) -> None:
+    """Or writes to memory alone."""
+    pending = "LI $t3, 0x10000100\nmtc0 $t3, $12\nLI $t3, 0x100\nmtc0 $t3, $13"
+    ran = Timeline(
+        machine,
+        tmp_path,
+        (SERIALISING | {"sc": "sc $t3, 0($t0)"})[name],
+        pending if name == "wait" else "",
+        passes=PASSES,
+    )
+    assert ran.last("retire", "Y") - ran.last("retire", "X") == REDIRECTED
+
+
+@pytest.mark.parametrize(
+    "code", ["mfc0 $t3, $12", "rdhwr $t3, $2", ".word 0x41c95800", ".word 0x41495800", "ll $t3, 0($t0)"]
+)
+def test_what_is_executed_alone_holds_up_commitment(code: str, machine: Path, tmp_path: Path) -> None:
+    """It is requested when what is before it is committed, and what is behind it is committed in the next cycle.  The line is in the cache."""
+    ran = Timeline(machine, tmp_path, code, "lw $t3, 0($t0)", passes=PASSES)
+    before = [cycle for what, cycle, pc in ran.seen if (what, pc) == ("retire", ran.labels["X"] - 4)][-1]
+    assert (ran.last("retire", "X") - before, ran.last("retire", "Y") - ran.last("retire", "X")) == (1 + SERVED, 1)
+
+
+def test_a_processor_that_waits_costs_no_time(machine: Path, tmp_path: Path) -> None:
+    """Until the timer's interrupt, a round of Count later: more than eight thousand million cycles."""
+    timer = "LI $t3, 0x10008000\nmtc0 $t3, $12\nmfc0 $t3, $9\naddiu $t3, $t3, -1\nmtc0 $t3, $11"
+    elf = assemble(tmp_path / "x.elf", "wait", timer, 1)
+    done = subprocess.run(
+        [machine, *boot(elf, tmp_path, False, KSEG0_CACHED), "--cycles", "10000000000"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0 and "the program exited" in done.stderr, done.stderr
+    idle = re.search(r"idle_cycles +(\d+)", done.stdout)
+    assert idle and 2 * 2**32 - 100 < int(idle[1]) < 2 * 2**32
+
+
+def test_instructions_are_counted_by_mode(machine: Path, tmp_path: Path) -> None:
+    """All of them, not only those that the system executes."""
+    elf = assemble(tmp_path / "x.elf", "nop", "", 1)
+    done = subprocess.run(
+        [machine, *boot(elf, tmp_path, False, KSEG0_CACHED), "--cycles", "20000"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    counts = {
+        name: int(value)
+        for name, value in re.findall(r"^core\S* +(kernel_instructions|instructions) +(\d+)", done.stdout, re.MULTILINE)
+    }
+    assert counts["kernel_instructions"] in (counts["instructions"], counts["instructions"] - 1), (
+        "the last cycle's are not told any more"
+    )
+
+
+def test_a_way_is_a_page_at_most(bench: Bench) -> None:
+    """Else virtual and physical index would differ."""
+    with pytest.raises(AssertionError, match="a way of a cache is a page of 4096 bytes at most"):
+        bench.build("instance core : mips32r2_wide_core { dcache_sets = 256; };")
