@@ -110,8 +110,32 @@ def test_programs_run_as_on_the_functional_machine(root: Path, build_dir: Path, 
         assert read.status == status == system.on_oracle(elf, False, build_dir).returncode, hex(address)
 
 
+def test_a_wide_core_in_place_of_the_other(root: Path, build_dir: Path, build_sim, run_sim, tmp_path: Path) -> None:
+    """In lockstep; it prints the same and ends the same, and so does what goes on from a checkpoint; what is absent is so, too."""
+    machine = build_sim(root / "examples/host/host.lss", "-D", "wide=4", "-D", "lockstep=true")
+    (tmp_path / "script").write_text("wait >\nsend ab\\tb\nwait \\tb\nafter 1 ms\nsend q\n")
+    options = ["--quiet", "--kernel", bare(ECHO, tmp_path / "echo.elf"), "--console_script", tmp_path / "script"]
+    done = run_sim(machine, *options, "--console_output", "whole", ok=None)
+    assert (done.status, (tmp_path / "whole").read_text()) == (7, ">ab\tbq")
+    assert done.value("core", "compared") == done.value("core.core.core.list", "instructions") > 100
+    run_sim(machine, *options, "--console_output", "first", "--cycles", 40_000, "--checkpoint", "point")
+    rest = run_sim(machine, "--quiet", "--restore", "point", "--console_output", "rest", ok=None)
+    assert (tmp_path / "first").read_text() + (tmp_path / "rest").read_text() == ">ab\tbq" and rest.status == 7
+    assert rest.stats["statistics"] == done.stats["statistics"]
+    for address, status in ((0xBB000000, 0xFF), (0xBF002000, 0), (0xBC000000, 7), (0xBF003000, 7), (0xA4000000, 7), (0xBF000910, 1)):
+        read = run_sim(machine, "--quiet", "--kernel", bare(READ.format(address=address), tmp_path / "read.elf"), "--cycles", 100_000, ok=None)
+        assert read.status == status, hex(address)
+
+
+def test_a_wide_core_gets_no_state(root: Path, build_dir: Path) -> None:
+    command = [build_dir / "bin/lss", "check", "--netlist-only", root / "examples/host/host.lss", "-D", "wide=4", "-D", "fast=true"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode != 0 and "the functional processor passes its state on to the core that executes in order: wide = 0" in done.stderr
+
+
 COHERENT, LOCKSTEP = ["-D", "coherent=true"], ["-D", "lockstep=true"]
-WITH_DISK = [pytest.param([], marks=pytest.mark.soak), COHERENT, pytest.param(LOCKSTEP, marks=pytest.mark.soak), ["-I", "examples/tigon2", "-D", "nic=true"]]
+WIDE = pytest.param(["-D", "wide=4"], marks=pytest.mark.soak)
+WITH_DISK = [pytest.param([], marks=pytest.mark.soak), COHERENT, WIDE, pytest.param(LOCKSTEP, marks=pytest.mark.soak), ["-I", "examples/tigon2", "-D", "nic=true"]]
 
 
 @pytest.mark.parametrize("options", WITH_DISK, ids=lambda options: options[-1] if options else "plain")

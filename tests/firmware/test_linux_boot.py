@@ -110,6 +110,17 @@ def test_boot_with_the_times_of_characters(software: Guest, root: Path, build_di
     assert status == 0 and sorted(comparable(console).splitlines()) == sorted(comparable(on_oracle(software, build_dir)[1]).splitlines())
 
 
+@pytest.mark.parametrize("options", [["wide=4"], ["wide=8"], ["wide=4", "coherent=true"]], ids=" ".join)
+def test_boot_on_a_wide_core(software: Guest, root: Path, build_dir: Path, tmp_path: Path, options: list[str]) -> None:
+    """Out of order, with the console of the functional machine; in lockstep, all that is committed is compared."""
+    machine = build_host(root, build_dir, tmp_path / "wide", "lockstep=true", *options)
+    status, console, stats = on_host(software, machine, tmp_path)
+    assert status == 0 and comparable(console) == comparable(on_oracle(software, build_dir)[1])
+    values = {(one["path"], one["name"]): one["value"] for one in stats["statistics"]}
+    assert values["core", "compared"] == values["core.core.core.list", "instructions"] > 20_000_000
+    assert values["core", "compared_exceptions"] > 5_000 and values["core", "compared_interrupts"] > 50
+
+
 @pytest.mark.parametrize("l2", ["0 B", "256 KiB"])
 def test_boot_with_coherent_caches(software: Guest, root: Path, build_dir: Path, tmp_path: Path, l2: str) -> None:
     """Data stay in the cache that wrote them, and instructions are what the kernel makes sure they are; in lockstep, so that each is right."""

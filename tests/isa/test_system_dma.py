@@ -1,5 +1,5 @@
-"""mips32r2_core beside another writer to memory: its caches show what that wrote, in order for each word, and SC does not store when
-a write to the line came after LL."""
+"""The MIPS32 cores beside another writer to memory: their caches show what that wrote, in order for each word, and SC does not store when
+a write to the line came after LL.  Out of order, loads take effect in the order of the program all the same."""
 
 import re
 import subprocess
@@ -20,6 +20,8 @@ instance writer : memory_source {{
 }};
 writer.memory -> bus.in;
 if (lockstep) {{ ram_bytes.snoop -> core.snoop; }}
+parameter shows = true : bool;
+if (wide > 0 && shows) {{ ram_bytes.snoop -> core.written; }}
 """
 PROGRAM = f"""
 .macro LI r, value
@@ -90,11 +92,15 @@ def described(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
     return directory / "machine.lss"
 
 
-@pytest.fixture(scope="module", params=["plain", "lockstep"])
-def machine(described: Path, request: pytest.FixtureRequest, build_dir: Path) -> Path:
-    simulator = described.with_name(request.param)
-    subprocess.run([build_dir / "bin/lss", "build", described, "-D", f"lockstep={str(request.param == 'lockstep').lower()}", "-o", simulator], check=True)
+def built(described: Path, build_dir: Path, *settings: str) -> Path:
+    simulator = described.with_name(" ".join(settings) or "plain")
+    subprocess.run([build_dir / "bin/lss", "build", described, *(word for one in settings for word in ("-D", one)), "-o", simulator], check=True)
     return simulator
+
+
+@pytest.fixture(scope="module", params=[(), ("lockstep=true",), ("wide=4", "lockstep=true")], ids=lambda settings: " ".join(settings) or "plain")
+def machine(described: Path, request: pytest.FixtureRequest, build_dir: Path) -> Path:
+    return built(described, build_dir, *request.param)
 
 
 @pytest.mark.parametrize(("latency", "between"), [(1, "mul $t7, $t0, $t0"), (9, ""), (40, "")])
@@ -106,3 +112,43 @@ def test_a_writer_beside_the_processor(latency: int, between: str, machine: Path
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0 and "the program exited" in done.stderr, (seed, done.stderr)
         assert re.search(r"invalidations +[1-9]", done.stdout)
+
+
+# The writer counts in one line, then in another; the program reads the second, at an address that takes a division, then the first.
+IN_TURN = f".address = index % 2 ? {SHARED + 64} : {SHARED}, .data = index / 2 + 1"
+READER = PROGRAM[: PROGRAM.index("again:")] + """
+again:
+  divu $zero, $t5, $s4
+  mflo $t2
+  addu $t2, $t2, $s0
+  lw $t5, 64($t2)
+  lw $t6, 0($s0)
+  sltu $t7, $t6, $t5
+  bnez $t7, older
+  addiu $s2, $s2, 1
+  addiu $t7, $zero, 1900
+  sltu $t7, $t5, $t7
+  bnez $t7, again
+  nop
+  EXIT 0
+older:
+  EXIT 2
+"""
+
+
+@pytest.mark.parametrize("shows", [True, False])
+def test_loads_take_effect_in_order(shows: bool, described: Path, build_dir: Path, tmp_path: Path) -> None:
+    """The second count is never ahead of the first, if the core is shown what others write; if not, it is seen to be."""
+    text = described.read_text()
+    wrong = re.sub(r"\.address = \d+ \+ [^,]*, \.data = index \+ 1", IN_TURN, text)
+    assert wrong != text
+    other = tmp_path / "machine.lss"
+    other.write_text(wrong)
+    simulator = built(other, build_dir, "wide=4", f"shows={str(shows).lower()}")
+    elf, ends, anew = system.assemble(system.HEAD + READER, tmp_path / "x.elf", False), set(), 0
+    for seed in range(1, 9):
+        command = [simulator, *boot(elf, tmp_path, False, KSEG0_CACHED), "--cycles", "2000000", "--seed", str(seed), "--set", "delay.jitter=30", "--set", f"writer.interval={7 + 3 * seed}"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        ends.add(done.returncode)
+        anew += int((re.findall(r"^core\S* +anew +(\d+)", done.stdout, re.MULTILINE) or ["0"])[0])
+    assert (ends == {0} and anew > 100) if shows else 2 in ends, (ends, anew)

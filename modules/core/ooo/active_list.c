@@ -116,9 +116,14 @@ static inline void follow(self_t *self, uint32_t place) {
   *(self->in_slot ? &self->behind_slot : &self->next_pc) = self->target[place];
 }
 
-/* Asks for the oldest instruction to be executed alone. */
+/* Asks for the oldest instruction to be executed alone, or has it fetched anew. */
 static __attribute__((noinline)) void ask(self_t *self, uint32_t place) {
   const micro_op *op = &self->op[place].op;
+  if (self->fault[place] == trap_cause_overtaken) {
+    self->ordered = (serial_order){.valid = true, .drops = true, .next = true};
+    count(anew);
+    return;
+  }
   self->requested = (serial_request){.valid = true,
                                      .slot = self->in_slot,
                                      .cause = self->fault[place],
@@ -233,8 +238,13 @@ static __attribute__((noinline)) void drop_all(self_t *self) {
     self->in_slot = false;
   }
   self->order = (squash_order){.valid = true, .all = true, .age = self->first - 1};
-  self->to = (fetch_redirect){
-      .valid = true, .hold = self->ordered.hold, .top = (uint8_t)top, .history = history, .pc = self->next_pc};
+  self->to = (fetch_redirect){.valid = true,
+                              .hold = self->ordered.hold,
+                              .delayed = self->in_slot,
+                              .top = (uint8_t)top,
+                              .history = history,
+                              .pc = self->next_pc,
+                              .target = self->behind_slot};
 }
 
 /* What was executed alone, or an interrupt, has become something: of one that holds fetch, fetch may go on already. */
@@ -256,6 +266,10 @@ static inline void follow_order(self_t *self, uint32_t committed, bool interrupt
   self->ordered.valid = false;
 }
 
+static inline void note_overtaken(self_t *self, uint64_t places) {
+  for (; places; places &= places - 1) self->fault[__builtin_ctzll(places)] = trap_cause_overtaken;
+}
+
 /* Whether somebody wants something of the list. */
 static inline bool called(const self_t *self, bool interrupted, bool orders) {
   return PRECISE && __builtin_expect(interrupted | orders | self->ordered.valid, false);
@@ -270,7 +284,7 @@ static inline bool quiet(const self_t *self) {
 phase_end() {
   const bool squashes = self->order.valid;
   const bool interrupted = PRECISE && data(interrupt) && !self->ordered.valid;
-  if (data(in).count == 0 && quiet(self) && !called(self, interrupted, data(order).valid)) {
+  if (data(in).count == 0 && quiet(self) && !called(self, interrupted, data(order).valid) && data(overtaken) == 0) {
     bool completes = false;
     for (int i = 0; i < width(done); i++) completes |= data(done, i).valid;
     if (!completes) {
@@ -297,6 +311,8 @@ phase_end() {
     count(mispredicted);
     count(indirect, operation_kind(self->op[PLACE(self->order.age)].op.control) == operation_class_indirect);
   }
+  if (width(overtaken) > 0)
+    note_overtaken(self, data(overtaken) & kept & places_from(self->first, self->tail - self->first, param(entries)));
   if (PRECISE) follow_order(self, committed, interrupted);
   const uint32_t came = squashes ? 0 : data(in).count;
   for (uint32_t i = 0; i < (uint32_t)param(width); i++) {

@@ -39,6 +39,10 @@ handler(show_cancel, i) {
   send(cancel, i, self->taken_back);
 }
 
+handler(show_overtaken, i) {
+  send(overtaken, i, self->passed);
+}
+
 /* What a load gets of an older store that has one of its bytes; none if that store does not cover it. */
 static inline load_outcome forward(const self_t *self, const struct load_store_bytes *store, uint32_t place,
                                    uint32_t *value) {
@@ -294,16 +298,31 @@ static inline void finish_loads(self_t *self, load_outcome outcome, uint32_t pla
   }
 }
 
+/* The loads that have read, or are about to, where others write in this cycle. */
+static inline uint64_t reading(const self_t *self, const mem_snoop *write) {
+  uint64_t places = 0;
+  if (call(is_own_write, write->tag)) return 0;
+  for (uint64_t m = self->load_places & self->known & ~self->waiting; m; m &= m - 1) {
+    const int place = __builtin_ctzll(m);
+    const struct load_store_bytes written = {.address = write->address, .size = write->size};
+    if (load_store_overlap(&written, self->address[place], self->size[place])) places |= m & -m;
+  }
+  return places;
+}
+
 /* Whether this cycle shows nothing that the next will not show, and has nothing under way. */
 static inline bool idle(const self_t *self) {
   const bool shows = self->finished[0].valid | self->finished[1].valid | self->finished[2].valid;
-  return !shows && (self->waiting | self->promised | self->taken_back.of[0] | self->taken_back.of[1]) == 0;
+  const uint64_t passed = width(overtaken) > 0 ? self->passed : 0;
+  return !shows && (self->waiting | self->promised | self->taken_back.of[0] | self->taken_back.of[1] | passed) == 0;
 }
 
 phase_end() {
   const bool squashes = data(squash).valid;
+  bool writes = false;
+  for (int i = 0; i < width(written); i++) writes |= some(written, i);
   if (data(alloc).count == 0 && data(head) == self->oldest && !squashes && idle(self) && !some(in) &&
-      !some(memory_reply) && !some(store_request) && !some(store_reply)) {
+      !some(memory_reply) && !some(store_request) && !some(store_reply) && !writes) {
     if (!self->moved) unchanged();
     self->moved = false;
     return;
@@ -326,6 +345,9 @@ phase_end() {
   finish_loads(self, get(outcome), get(picked), get(covered), accepted, some(memory_reply) ? &data(memory_reply) : NULL,
                kept);
   if (data(head) != self->oldest) commit(self, data(head));
+  if (width(written) > 0) self->passed = 0;
+  for (int i = 0; i < width(written); i++)
+    if (some(written, i)) self->passed |= kept & reading(self, &data(written, i));
   if (param(speculate)) take_back(self, kept);
   if (some(in) && kept >> PLACE(item(in).age) & 1) arrive(self, &item(in), data(translation_reply));
   if (__builtin_expect(squashes, false)) {

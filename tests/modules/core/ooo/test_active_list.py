@@ -231,3 +231,16 @@ def test_an_order_to_go_on_cancels_one_to_hold(bench: Bench) -> None:
     hold = {"valid": 1, "commits": 1, "drops": 1, "next": 1, "hold": 1}
     seen = device.play({"in": {0: group((0, SYSTEM))}, "done[0]": {6: done(0)}, "order": {6: hold, 7: {"valid": 1, "drops": 1, "next": 1}}}, 11)
     assert dropped(seen) == {8: (0, 4, 0)} and device.stat("instructions") == 1
+
+
+def test_loads_that_were_overtaken_are_executed_anew(bench: Bench) -> None:
+    """When they are the oldest, with all that is younger; one in a delay slot as such; those that are committed or dropped already are not."""
+    device = Wide(bench, "active_list", SERIAL | {"overtaken": ("in", 1, "uint64")}, "entries = 4; observed = true; delay_slot = true;", after=EVENTS)
+    ops = group((0, BRANCH), (1, ALU), (2, ALU))
+    seen = device.play({
+        "in": {0: ops}, "done[0]": {1: done(1), 3: done(2), 6: done(0, branch=1, taken=1, target=0x200)}, "overtaken": {4: 0b1010},
+    }, 12)  # fmt: skip
+    assert dropped(seen) == {9: (0, 4, 0)} and seen["head"][-1] == 1 and not requested(seen)
+    assert (seen["redirect"][9]["delayed"], seen["redirect"][9]["target"]) == (1, 0x200) and device.stat("anew") == 1
+    seen = device.play({"in": {0: group((0, ALU), (1, ALU))}, "done[0]": {1: done(0), 2: done(1)}, "overtaken": {3: 0b1}}, 8)
+    assert not dropped(seen) and seen["head"][-1] == 2

@@ -274,3 +274,19 @@ def test_what_is_not_plain_is_left_to_others(control: dict, bench: Bench) -> Non
         assert [one["fault"] for one in seen["done[1]"] if one["valid"]] == ["serial"] and completed(seen)[1] == (5, 0, 5)
         assert [one["address"] for one in seen["memory_request"] if one] == [0x10] and not any(seen["store_request"])
         assert seen["room"][-1] == 16 and all(seen["drained"])
+
+
+def test_loads_that_others_overtake(bench: Bench) -> None:
+    """Those that have read, or were sent to, bytes that somebody else writes, until they are committed; not those that wait, and not for one's own
+    writes."""
+    ports = VIRTUAL | {"written": ("in", 2, "mem_snoop"), "overtaken": ("out", 1, "uint64")}
+    device = Wide(bench, "load_store_queue", ports, "is_own_write = <<< return tag == 7; >>>;")
+    addresses = {2: (0, 64), 3: (1, 80), 4: (2, 96), 5: (3, 112)}
+    written = {6: (66, 1, 1), 7: (80, 4, 7), 8: (76, 4, 1), 10: (84, 64, 1), 12: (96, 4, 1), 14: (112, 4, 1)}
+    seen = device.play({
+        "alloc": {0: alloc(LOAD, LOAD, LOAD, LOAD)}, "in": {cycle: moves(age, LOAD, address) for cycle, (age, address) in addresses.items()},
+        "translation_reply": {cycle: {"plain": 1, "physical": address} for cycle, (_, address) in addresses.items()},
+        "memory_reply": {3: {"tag": 0}, 4: {"tag": 1}}, "written[1]": {cycle: {"address": a, "size": n, "tag": tag} for cycle, (a, n, tag) in written.items()},
+        "written[0]": {7: {"address": 96, "size": 4, "tag": 1}}, "head": {cycle: 0 if cycle < 13 else 4 for cycle in range(16)},
+    }, 16)  # fmt: skip
+    assert {cycle: places for cycle, places in enumerate(seen["overtaken"]) if places} == {7: 1, 8: 4, 11: 12, 13: 4}
