@@ -5,7 +5,7 @@ import random
 import pytest
 
 from tests.modules.disk.scsi import beat, connections
-from tests.modules.harness import Bench, Ran, collect, happened, read_monitor, read_replies
+from tests.modules.harness import MOST_CHECKED, Bench, Ran, collect, happened, read_monitor, read_replies
 from tests.modules.mips import BundleDevice, struct
 
 IMAGE = random.Random(3).randbytes(512 * 1600)
@@ -161,6 +161,19 @@ def test_commands_that_cannot_be(bench: Bench) -> None:
     assert ran.counted("dut")["interrupts"] == 5
     levels = [line.value for line in read_monitor(ran.directory / "line")]
     assert {"0", "1"} == set(levels)
+
+
+def test_it_sleeps(bench: Bench) -> None:
+    """When nothing happens, also behind what did: it resets the bus."""
+    text = """
+    import memory_types; import scsi_types;
+    instance asks : source { count = 0; }; instance told : sink; instance reads : source { count = 0; }; instance requests : sink; instance writes : sink;
+    instance dut : scsi_adapter { reset_time = 50 ns; }; instance bus : scsi_bus;
+    asks.out -> dut.in.request; dut.in.reply -> told.in; dut.bus -> bus.device;
+    dut.memory.request -> requests.in; dut.memory.write_data -> writes.in; reads.out -> dut.memory.read_data;
+    """
+    ran = bench.run(bench.build(text), 4 * MOST_CHECKED, {"asks.script": "script"}, files={"script": f"100 {{op=write size=1 address={4 * COMMAND} data=3}} once\n"})
+    assert ran.counted("dut") == {"commands": 1, "interrupts": 1} and ran.stats["run"]["skipped_cycles"] > 3 * MOST_CHECKED
 
 
 def test_nobody_responds(bench: Bench) -> None:

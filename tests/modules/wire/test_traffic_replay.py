@@ -108,9 +108,10 @@ def test_the_same_trace_played_independently_is_not_causal(link: Link, tmp_path:
 
 
 def test_it_sleeps_until_a_frame_is_due(link: Link) -> None:
-    """Thinking takes no whole cycles here, and a cycle is several ticks; the run is short enough for what the module says of the time until then to be checked in each."""
-    netlist = NETLIST.replace("clock clk = 100 MHz;", "clock clk = 100 MHz; clock odd = 77 MHz; instance quiet : source on odd { count = 0; }; instance nobody : sink on odd; quiet.out -> nobody.in : bool;")
-    send = [(0, tcp(True, 100, None, b"q" * 100)), (13_007, tcp(True, 200, 550))]
+    """Thinking takes whole cycles once and once it does not, and a cycle is several ticks; the run is short enough, and the state small enough, for what the
+    module says of the time until then to be checked in each."""
+    netlist = NETLIST.replace("host_fcs = true;", "host_fcs = true; frames = 16;").replace("clock clk = 100 MHz;", "clock clk = 100 MHz; clock odd = 77 MHz; instance quiet : source on odd { count = 0; }; instance nobody : sink on odd; quiet.out -> nobody.in : bool;")
+    send = [(0, tcp(True, 100, None, b"q" * 100)), (13_003, tcp(True, 200, 550))]
     sent, received = link(send, [(7_003, tcp(False, 500, 200, b"a" * 50))], cycles=MOST_CHECKED, netlist=netlist)
     assert len(sent) == 2 and len(received) == 1
 
