@@ -35,6 +35,19 @@ def test_what_is_wrong_is_refused_and_changes_nothing(machine, firmware, debugge
     assert (tmp_path / "debugged.json").read_bytes() == (tmp_path / "straight.json").read_bytes()
 
 
+MIPS = {f"r{n}": n for n in range(32)} | {"status": 32, "lo": 33, "hi": 34, "badvaddr": 35, "cause": 36, "pc": 37} | {f"f{n}": 38 + n for n in range(32)} | {"fcsr": 70, "fir": 71}
+
+
+@pytest.mark.parametrize(("name", "program", "count"), [("single", "hello", 72), ("riscv", "sha256", 33)])
+def test_registers_have_the_numbers_that_gdb_knows(name: str, program: str, count: int, machine, firmware, debugged) -> None:
+    gdb = debugged(machine(name), "--program", firmware(program)).remote()
+    told = gdb.ask("qXfer:features:read:target.xml:0,10000")
+    numbers = {name: int(number) for name, number in re.findall(r'<reg name="(\w+)"[^>]* regnum="(\d+)"', told)}
+    assert len(numbers) == count and (numbers == MIPS or numbers["zero"] == 0 and numbers["t6"] == 31 and numbers["pc"] == 32)
+    assert len(gdb.ask("g")) == 8 * count
+    assert all(len(gdb.ask(f"p{number:x}")) == 8 for number in numbers.values()) and gdb.ask(f"p{count:x}").startswith("E")
+
+
 def test_acknowledgments(machine, firmware, debugged) -> None:
     gdb = debugged(machine("single"), "--program", firmware("hello")).remote()
     gdb.socket.sendall(b"+garbage$?#00")

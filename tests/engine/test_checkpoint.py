@@ -281,6 +281,21 @@ def test_what_is_between_members_is_no_state(build_sim, run_sim, tmp_path, layou
     assert hashes[0] == hashes[1] and hashes[0]
 
 
+def test_all_of_a_state_is_in_its_hash(build_sim, run_sim, tmp_path) -> None:
+    """Each end of small and large fields, of memories, and of the stretches that they are hashed in; also that it is one field and not another."""
+    state = "uint8 large[9000]; uint8 small[2]; uint16 pairs[3000]; memory uint8 table[9000];"
+    (tmp_path / "holds.lss").write_text(f"module holds {{ runtime parameter where = -1 : int; state {{ {state} }} phase_end; }}\n")
+    places = [f"self->large[{at}] = 1" for at in (0, 4095, 4096, 8999)] + ["self->small[0] = 1", "self->small[1] = 1", "self->pairs[0] = 1", "self->pairs[2999] = 256", "store(table, 0, 1)", "store(table, 8999, 1)"]
+    cases = "".join(f"  if (param(where) == {k}) {place};\n" for k, place in enumerate(places))
+    (tmp_path / "holds.c").write_text(f"phase_end() {{\n{cases}}}\n")
+    simulator, hashes = build_sim("instance first : holds; instance second : holds;", "-I", tmp_path), set()
+    for k in range(-1, len(places)):
+        for instance in ("first", "second"):
+            run_sim(simulator, "--cycles", 2, "--set", f"{instance}.where={k}", "--state-hashes", "hashes.txt")
+            hashes.add((tmp_path / "hashes.txt").read_text().splitlines()[-1])
+    assert len(hashes) == 2 * len(places) + 1
+
+
 def test_a_failed_run_leaves_the_checkpoint_before(simulators, run_sim, point, tmp_path) -> None:
     before = point.read_bytes()
     (tmp_path / "script.txt").write_text("5 1\n4 2\n")
@@ -340,10 +355,11 @@ def test_a_distance_in_time_is_one_in_cycles(simulators, run_sim, tmp_path) -> N
 
 def test_packets_go_on_behind_those_that_were_read(build_sim, run_sim, tmp_path) -> None:
     """A file of packets is read from its beginning in the restored run, up to where the earlier one was."""
-    (tmp_path / "reader.lss").write_text('module reader { runtime init parameter packets = "" : string; state { stream frames; uint64 seen; } init; phase_end; }\n')
+    (tmp_path / "reader.lss").write_text('module reader { runtime init parameter packets = "" : string; runtime parameter removes = false : bool; state { stream frames; uint64 seen; } init; phase_end; }\n')
     (tmp_path / "reader.c").write_text(
         "init() { packet_read_open(&self->frames, param(packets)); }\nphase_end() {\n  uint8_t frame[64]; uint32_t length; uint64_t stamp;\n"
-        "  if (packet_next(&self->frames, frame, sizeof frame, &length, &stamp)) self->seen = 10 * self->seen + frame[0];\n}\n"
+        "  if (packet_next(&self->frames, frame, sizeof frame, &length, &stamp)) self->seen = 10 * self->seen + frame[0];\n"
+        "  if (param(removes)) remove(param(packets));\n}\n"
     )
     header = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
     frames = b"".join(struct.pack("<IIII", n, 0, 14, 14) + bytes([n]) * 14 for n in range(1, 6))
@@ -353,3 +369,5 @@ def test_packets_go_on_behind_those_that_were_read(build_sim, run_sim, tmp_path)
     assert "r.seen = 12\n" in run_sim(simulator, "--cycles", 2, *given, "--print", "r.seen", "--checkpoint", "point").out
     for cycles, seen in ((3, 123), (5, 12345), (9, 12345)):
         assert f"r.seen = {seen}\n" in run_sim(simulator, "--cycles", cycles, "--restore", "point", "--print", "r.seen").out
+    # It is opened once.
+    assert "r.seen = 12345\n" in run_sim(simulator, "--cycles", 5, *given, "--set", "r.removes=true", "--print", "r.seen").out and not (tmp_path / "in.pcap").exists()

@@ -14,23 +14,26 @@ enum { DIGITS = 16, STRETCH = 4096 };
 static const spinach_machine *const machine = &spinach_machine_table;
 static GString *noted;
 
-// Of large memories only what is not 0, with where it is: a disk is mostly zeros, which take long to hash.
-static void add_memory(GChecksum *sum, const uint8_t *bytes, uint64_t size) {
+// Of large memories only what is not 0, with where it is behind `place`, the bytes of all memories before this one: a
+// disk is mostly zeros, which take long to hash.
+static void add_memory(GChecksum *sum, uint64_t place, const uint8_t *bytes, uint64_t size) {
   for (uint64_t at = 0; at < size; at += STRETCH) {
-    const uint64_t length = MIN(size - at, (uint64_t)STRETCH);
+    const uint64_t length = MIN(size - at, (uint64_t)STRETCH), where = place + at;
     if (pages_is_zero(bytes + at, length)) continue;
-    g_checksum_update(sum, (const guchar *)&at, sizeof at);
+    g_checksum_update(sum, (const guchar *)&where, sizeof where);
     g_checksum_update(sum, bytes + at, (gssize)length);
   }
 }
 
-static void add_field(GChecksum *sum, uint8_t *state, const spinach_field *field) {
+static void add_field(GChecksum *sum, uint64_t *place, uint8_t *state, const spinach_field *field) {
   const uint64_t count = spinach_field_elements(field), size = field->type->size;
   if (spinach_type_is_dense(field->type) && !field->ring_offset) {
-    if (count * size > STRETCH)
-      add_memory(sum, state + field->offset, count * size);
-    else
+    if (count * size > STRETCH) {
+      add_memory(sum, *place, state + field->offset, count * size);
+      *place += count * size;
+    } else {
       g_checksum_update(sum, state + field->offset, (gssize)(count * size));
+    }
     return;
   }
   g_autoptr(GByteArray) bytes = g_byte_array_new();
@@ -41,13 +44,14 @@ static void add_field(GChecksum *sum, uint8_t *state, const spinach_field *field
 
 char *spinach_state_hash(void) {
   g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+  uint64_t place = 0;
   spinach_clear_all_past();
   g_checksum_update(sum, (const guchar *)spinach_passing->clocks,
                     (gssize)(machine->clock_count * sizeof *spinach_passing->clocks));
   for (uint32_t i = 0; i < machine->instance_count; i++) {
     const spinach_layout *layout = machine->instances[i].layout;
     for (uint32_t k = 0; layout && k < layout->field_count; k++)
-      add_field(sum, spinach_instance_state((int32_t)i), &layout->fields[k]);
+      add_field(sum, &place, spinach_instance_state((int32_t)i), &layout->fields[k]);
   }
   return g_strndup(g_checksum_get_string(sum), DIGITS);
 }

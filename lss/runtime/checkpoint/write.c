@@ -54,7 +54,7 @@ static void add_time(GVariantBuilder *header, const spinach_options *options) {
 }
 
 static void add_origin(GVariantBuilder *header) {
-  GVariantBuilder parameters, inputs, sources;
+  GVariantBuilder parameters, inputs;
   g_variant_builder_init(&parameters, G_VARIANT_TYPE(CHECKPOINT_PAIRS_TYPE));
   for (uint32_t i = 0; i < machine->parameter_count; i++) {
     if (!machine->parameters[i].target_count) continue;
@@ -66,10 +66,6 @@ static void add_origin(GVariantBuilder *header) {
   const char *file, *sum;
   for (uint32_t i = 0; (file = spinach_manifest_input(i, &sum)); i++) g_variant_builder_add(&inputs, "(ss)", file, sum);
   add(header, "inputs", g_variant_builder_end(&inputs));
-  g_variant_builder_init(&sources, G_VARIANT_TYPE(CHECKPOINT_PAIRS_TYPE));
-  for (guint i = 0; machine->sources && machine->sources[i]; i += 2)
-    g_variant_builder_add(&sources, "(ss)", machine->sources[i], machine->sources[i + 1]);
-  add(header, "sources", g_variant_builder_end(&sources));
   add(header, "machine", g_variant_new_string(machine->file));
   add(header, "version", g_variant_new_string(machine->version));
 }
