@@ -56,7 +56,7 @@ class _Drawing:
         # A line points as its requests do; replies only add to its counts.
         for link in sorted(links, key=self._is_reply):
             ends = [_child(level, place.path) for place in (link.source, link.target)]
-            if ends == [None, None] or ends[0] == ends[1]:
+            if ends[0] == ends[1]:  # within a child, or all of it elsewhere
                 continue
             for index, place in enumerate((link.source, link.target)):
                 if ends[index] is None:

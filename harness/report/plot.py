@@ -43,6 +43,12 @@ class Mark:
     value: float
 
 
+def legend_columns(labels: Sequence[str]) -> int:
+    """Two columns of a legend hold about 38 characters each, four hold 12; longer labels get the whole width."""
+    longest = max(map(len, labels))
+    return 1 if longest > 38 else 2 if longest > 12 else 4
+
+
 @contextlib.contextmanager
 def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6, legend_title: str = "") -> Iterator[Axes]:
     """Axes in the common style; the picture is written as out.svg and out.png at the end; `legend_title` says what
@@ -62,9 +68,8 @@ def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6, lege
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
         labels = [str(label) for label in axes.get_legend_handles_labels()[1]]
-        # Two columns hold about 38 characters each; longer labels get the whole width.
         if labels:
-            columns = 1 if max(map(len, labels)) > 38 else 2 if max(map(len, labels)) > 12 else 4
+            columns = legend_columns(labels)
             legend = figure.legend(frameon=False, loc="outside lower left", ncols=columns, title=legend_title or None)
             legend.set_alignment("left")
         figure.savefig(out.with_suffix(".svg"), metadata={"Date": None})

@@ -406,6 +406,8 @@ def test_examples(name: str, root: Path, build_dir: Path, tmp_path: Path) -> Non
     assert analysis.limiter.name in printed(analysis)
     drawn = [re.sub(r"\[\d+\]", "[]", level.path) for level in diagram.levels(analysis)]
     assert len(drawn) == len(set(drawn)), "of equal modules, one is drawn"
+    lines = [line for level in diagram.levels(analysis) for line in re.findall(r'^  "([^"]+)" -> "([^"]+)"', level.dot, re.MULTILINE)]
+    assert lines and not [one for one in lines if one[0] == one[1]], "what stays within a module is no line"
     cores = [path for path, module in analysis.machine.modules.items() if module == "core_issue"]
     assert sorted(one.path for one in analysis.stalls) == sorted(cores)
     assert all({"load use", "branch", "fetch", "memory"} <= {reason for reason, _ in one.reasons} for one in analysis.stalls)

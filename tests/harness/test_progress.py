@@ -43,3 +43,12 @@ def test_work_of_unknown_length(terminal: bool) -> None:
         pass
     text = console.file.getvalue()
     assert re.search(r"reading 2 netlists: 0\.\d s\n$", text) and text.count("reading 2 netlists") == (2 if terminal else 1)
+
+
+def test_long_lines_stay_as_they_are(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """However narrow the terminal is, and whatever a console would find in them to colour."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "40")
+    text = "stages 10: 0.5 of 'what' at http://there/is, True " * 5
+    Progress().say(text)
+    assert capsys.readouterr().out == text + "\n"

@@ -226,3 +226,8 @@ def test_areas(tmp_path: Path) -> None:
     lines = [plot.Line("kernel", [1.0, 2.0], [70.0, 20.0]), plot.Line("user", [1.0, 2.0], [30.0, 80.0])]
     plot.areas("t", "ms", "%", lines, tmp_path / "areas")
     assert (tmp_path / "areas.png").exists() and (tmp_path / "areas.svg").stat().st_size > 3000
+
+
+@pytest.mark.parametrize(("longest", "columns"), [(12, 4), (13, 2), (38, 2), (39, 1)])
+def test_a_legend_has_as_many_columns_as_its_labels_leave_room_for(longest: int, columns: int) -> None:
+    assert plot.legend_columns(["short", "x" * longest, "x"]) == columns
