@@ -174,6 +174,22 @@ def test_what_was_written_stays(machine, firmware, debugged) -> None:
     assert gdb.ask("Hgp1.1") == "OK" and gdb.ask("p4") == "12345678"
 
 
+def test_what_another_met_while_one_was_stepped_is_told_later(machine, firmware, debugged) -> None:
+    """A thread that is named alone is not stopped by others; going on begins with their stops, to which the run goes back."""
+    gdb = debugged(machine("dual"), "--program", firmware("sum")).remote()
+
+    def cycle() -> int:
+        return int(re.search(r"cycle (\d+) of", gdb.monitor("where"))[1])
+
+    gdb.ask("qSupported:multiprocess+")
+    for _ in range(6):
+        gdb.ask("vCont;s:p1.1;c")
+    assert gdb.ask("Hgp2.1") == "OK" and gdb.ask("p25") == "00000014" and gdb.ask("Z0,18,4") == "OK"
+    stepped = [(gdb.ask("vCont;s:p1.1"), cycle())[1] for _ in range(5)]
+    assert stepped == sorted(set(stepped))
+    assert gdb.ask("vCont;c").startswith("T05") and cycle() <= stepped[0] and gdb.ask("Hgp2.1") == "OK" and gdb.ask("p25") == "00000018"
+
+
 def test_monitor(machine, firmware, debugged, run_sim, tmp_path) -> None:
     gdb = debugged(machine("single"), "--program", firmware("hello")).remote()
     for command in gdb.monitor("help").splitlines():

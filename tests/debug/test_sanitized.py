@@ -1,5 +1,6 @@
 """All that a simulator offers, with a runtime that has sanitizers: no table is read beyond its end, and the results are those of the plain build."""
 
+import json
 import os
 import re
 import subprocess
@@ -61,6 +62,9 @@ def test_a_runtime_with_sanitizers_finds_nothing(simulators: list[Path], build_d
             told[name] = re.sub(r"plain|checked|\d+\.\d+ (s|M cycles/s)", "", done.stdout) if name != "served" else ""
         results.append((told, {file.name: file.read_bytes() for file in folder.iterdir() if file.name in ("hashes", "signals.vcd", "events", "profile")}))
     assert results[0] == results[1] and len(results[0][1]) == 4
+    listed = json.loads(results[0][0]["names as JSON"])
+    assert [event["name"] for event in listed["events"] if event["path"] == "core.writeback"] == ["retire", "marker"]
+    assert [parameter["aliases"] for parameter in listed["parameters"] if parameter["name"] == "program"] == [["start.program", "scratchpad.image"]]
 
 
 def test_a_debugger_that_is_served_with_sanitizers(simulators: list[Path], build_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
