@@ -1,6 +1,8 @@
 """The protocol itself: what is malformed is answered, what is over ends, and long sessions cost nothing."""
 
 import json
+import os
+import select
 import subprocess
 from pathlib import Path
 
@@ -60,6 +62,19 @@ def test_malformed_messages_are_answered(wrong: bytes, code: int, sanitized_lss:
     errors = [m["error"]["code"] for m in messages if "error" in m]
     assert errors == [code], messages
     assert status == 0 and messages[-1]["id"] == 99
+
+
+def test_a_header_is_too_long_once_it_has_4096_bytes(build_dir: Path) -> None:
+    """And is answered then, not when more comes."""
+    with subprocess.Popen([build_dir / "bin" / "lss", "server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin and server.stdout
+        server.stdin.write(INITIALIZE + b"x" * 4096)
+        server.stdin.flush()
+        answers = b""
+        while b'"id":null' not in answers.replace(b" ", b"") and select.select([server.stdout], [], [], 20)[0]:
+            answers += os.read(server.stdout.fileno(), 65536)
+        server.communicate(SHUTDOWN + EXIT)
+    assert b"a header without an end" in answers and server.returncode == 0
 
 
 def test_malformed_notifications_are_ignored(sanitized_lss: Path) -> None:
