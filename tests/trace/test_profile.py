@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.trace.profile import Core, Profile, chains, read
+from harness.trace import profile_table
+from harness.trace.profile import Core, Cost, Place, Profile, Region, Requests, chains, read
 
 CAUSES = {"fetch": "stall_fetch", "memory": "stall_memory", "load_use": "stall_load_use", "branch": "stall_branch", "multiply_divide": "stall_multiply_divide", "structural": "stall_structural", "issued": "issued"}
 PROGRAM = r"""
@@ -194,6 +195,20 @@ def test_flame_graph(known: Path) -> None:
         below = [box for box in boxes if box[3] == y + 18 and box[1] <= x + 0.01 and box[1] + box[2] >= x + width - 0.5]
         assert below or title == whole[0], title
     assert any(title.startswith("leaf: ") and "called 10 times" in title for title, *_ in boxes)
+
+
+def test_waits_of_equal_length_are_shown() -> None:
+    """Of functions and of the whole processor, with a column for each memory that anything waits for."""
+    asked = Requests(0, reads=2, writes=1, accept=3, reply=3, fetch_accept=4, fetch_reply=4)
+    place = Place(pc=0, word=0, text="", instructions=2, cycles=[2, 10, 6], requests=[asked, Requests(1, writes=1)], function="leaf")
+    regions = [Region("ram", 0, 99), Region("io", 100, 199)]
+    core = Core("core", "clk", 1, 1, 2, 18, regions, [place], [])
+    whole = Cost()
+    whole.add(place)
+    causes = ["issued", "fetch", "memory"]
+    waits, memories = profile_table._waits(core, whole, causes, 5), profile_table._memories(core, whole, causes)
+    assert [(column.header, *column.cells) for column in waits.columns] == [("function", "leaf"), ("fetch ram", "4 + 4"), ("fetch: none", "2"), ("ram", "3 + 3")]
+    assert [list(column.cells)[0] for column in memories.columns] == ["ram", "2", "1", "3", "3", "4", "4"]
 
 
 def test_callgrind_reads_it(known: Path) -> None:
