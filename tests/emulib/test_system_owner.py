@@ -28,6 +28,14 @@ def test_what_an_owner_sees(root: Path, build_dir: Path, tmp_path: Path):
     assert done.returncode == 0, done.stderr
 
 
+def test_what_a_follower_believes_of_loads(root: Path, build_dir: Path, tmp_path: Path):
+    program = tmp_path / "mips_lockstep"
+    source = Path(__file__).with_name("mips_lockstep.c")
+    subprocess.run([tool("clang"), "-Wall", "-Wextra", "-Werror", f"-I{root}/emulib", f"-I{build_dir}/gen/emulib", source, build_dir / "lib/libemulib.a", "-o", program], check=True)
+    done = subprocess.run([program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture(scope="module")
 def follow(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory):
     """follow(program, ...): numbers of instructions, interrupts and waits."""
