@@ -177,6 +177,6 @@ def test_filter(root: Path, tmp_path: Path) -> None:
 
 
 def test_matrix(root: Path, tmp_path: Path) -> None:
-    """Who comes later waits for the first one to fill the matrices, which it does once."""
-    done = subprocess.run([here(root, tmp_path, "matrix", "fill(0); fill(1); program(1); return 2;")], capture_output=True, text=True)
+    """Who comes later waits for the first one to fill the matrices, which it does once; who finds no row left computes none."""
+    done = subprocess.run([here(root, tmp_path, "matrix", "fill(0); fill(1); next = SIZE; program(1); next = 0; program(1); return 2;")], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "marker 1\nmarker 2\n1248000\n", "")
