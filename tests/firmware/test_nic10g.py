@@ -115,6 +115,17 @@ def test_a_frame_is_reported_without_others(board) -> None:
     assert nic.sent() == [b"x" * 42 + b"y" * 100]
 
 
+def test_as_many_sent_frames_are_reported_together_as_the_host_asks_for(board) -> None:
+    """Not one fewer, and not one more, where it may take as long as it likes."""
+    nic = board(2, send_ticks=1 << 30)
+    for _ in range(15):
+        nic.send(b"x" * 60)
+    nic.run(100_000)
+    assert nic.word(0x204) == 0 and len(nic.sent()) == 15
+    nic.send(b"x" * 60)
+    nic.until(lambda: nic.word(0x204) == 16, "the report")
+
+
 def test_a_wire_that_takes_nothing(board) -> None:
     """The rings fill, nothing is overwritten, and all goes on when the wire does."""
     nic, out = board(4), frames(900, 9)
