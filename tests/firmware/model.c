@@ -17,7 +17,8 @@ enum {
   FILLS = 0x20000,
   FREES = 0x80000,
   LIMIT = 0x200000,
-  WIRE = 1024
+  WIRE = 1024,
+  ATTENTION = 0x100 /* of a MAC */
 };
 
 struct sent {
@@ -110,6 +111,8 @@ static uint32_t events(const struct model *m, bool b) {
   if (passed(REG(DMA_READ_PRODUCER), REG(DMA_READ_CONSUMER), REG(DMA_READ_REFERENCE))) e |= 1u << 15;
   if (passed(REG(DMA_WRITE_PRODUCER), REG(DMA_WRITE_CONSUMER), REG(DMA_WRITE_REFERENCE))) e |= 1u << 14;
   if ((REG(MAC_RX_PRODUCER) ^ REG(MAC_RX_CONSUMER)) & 0xff8) e |= 1u << 6;
+  if (REG(MAC_TX_STATE) & ATTENTION) e |= 1u << 26;
+  if (REG(MAC_RX_STATE) & ATTENTION) e |= 1u << 25;
   return e;
 }
 

@@ -14,6 +14,7 @@ from tests.sample import sampled
 # Words of the statistics block, as drivers declare it; of 64-bit counts the low one.
 IN_DISCARDS, OUT_DISCARDS, IN_OCTETS, IN_UNICAST, IN_MULTICAST, OUT_OCTETS, OUT_FRAMES = 19, 22, 37, 39, 41, 45, 47
 UNKNOWN_COMMANDS, INTERRUPTS, EVENTS_LOST, NO_BUFFERS, DROPPED_FOR_SPACE = 72, 82, 95, 100, 119
+MAC_TX_STATE, MAC_RX_STATE = 0x200, 0x220
 EVENT_CONSUMER = 0x228  # in what the host and the firmware share
 
 Make = Callable[..., Board]
@@ -272,6 +273,20 @@ def test_indices_at_once_interrupts_later(board: Make) -> None:
     b.until(lambda: b.sent_index() == 1 and b.returns(), "both indices")
     assert b.lib.model_interrupts(b.chip) == before
     b.until(lambda: b.lib.model_interrupts(b.chip) > before, "the interrupt", 600_000)
+
+
+def test_macs_that_ask_for_attention_are_enabled_anew(board: Make) -> None:
+    """The receiving one drops what is for others as before."""
+    b = board()
+    b.post("standard", 4)
+    b.run(20_000)
+    enabled, filters, attention = 2, 8, 0x100
+    for filtering in (0, filters):
+        b.lib.model_write(b.chip, MAC_TX_STATE, attention)
+        b.lib.model_write(b.chip, MAC_RX_STATE, attention | filtering)
+        b.until(lambda: b.lib.model_register(b.chip, MAC_RX_STATE) & enabled, "the receiving MAC")
+        assert b.lib.model_register(b.chip, MAC_TX_STATE) == enabled
+        assert b.lib.model_register(b.chip, MAC_RX_STATE) == enabled | filtering
 
 
 @both_modes
