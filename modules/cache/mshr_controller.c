@@ -321,7 +321,12 @@ static void join(self_t *self, uint32_t m, const typeof_port(in_request) * reque
 static uint32_t begin_miss(self_t *self, const typeof_port(in_request) * request) {
   const uint32_t number = number_of(request->address), set = set_of(self, number), here = find(self, set, number);
   const uint32_t way = here != MSHR_NOWHERE ? here : choose_way(self, set);
-  if (here == MSHR_NOWHERE) evict(self, set, way);
+  if (here == MSHR_NOWHERE) {
+    const bool displaces = self->valid[set][way];
+    const uint32_t displaced = self->number[set][way] * CACHE_LINE;
+    evict(self, set, way);
+    if (displaces) event(displaced, displaced);
+  }
   self->number[set][way] = number;
   count(upgrades, here != MSHR_NOWHERE);
   cache_use_way(self->age[set], (uint32_t)param(ways), way);
@@ -349,6 +354,7 @@ static void maintain_line(self_t *self, const typeof_port(in_request) * request)
   const uint32_t way = by_index ? number / (uint32_t)param(sets) % (uint32_t)param(ways) : find(self, set, number);
   if (way == MSHR_NOWHERE || !self->valid[set][way]) return;
   event(maintain, request->address, operation);
+  if (cache_operation_invalidate(operation)) event(invalidated, self->number[set][way] * CACHE_LINE, true);
   if (!cache_operation_write_back(operation)) self->dirty[set][way] = false;
   if (!param(coherent) || self->dirty[set][way] || cache_operation_invalidate(operation)) evict(self, set, way);
   if (!param(coherent)) self->valid[set][way] = !cache_operation_invalidate(operation);
@@ -585,6 +591,8 @@ static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
 static snoop_result snooped(self_t *self, const bus_snoop *snoop) {
   const uint32_t number = number_of(snoop->address);
   const uint32_t miss = find_miss(self, number);
+  const uint32_t way = find(self, set_of(self, number), number);
+  if (way != MSHR_NOWHERE && mesi_writes(snoop->op)) event(invalidated, number * CACHE_LINE, false);
   if (mesi_writes(snoop->op) && self->linked_line == number) self->linked = false;
   const snoop_result result = MESI_SNOOP(self, set_of(self, number), snoop, &self->snoop_response.bytes);
   if (mesi_writes(snoop->op) && miss != MSHR_NONE) serve_all(self, miss); /* store_conditionals that fail */

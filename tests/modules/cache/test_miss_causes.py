@@ -1,0 +1,67 @@
+"""The collector miss_causes: why lines of an mshr_cache missed, on a memory and on a bus."""
+
+import random
+
+import pytest
+
+from tests.modules.cache.coherent import LINE, scripted
+from tests.modules.cache.test_mshr_controller import machine, play
+from tests.modules.harness import Bench, Memory, Ran
+
+CAUSES = ("compulsory", "displaced", "invalidated", "maintained", "shared", "elsewhere")
+INVALIDATE = 8  # of cache_operation
+
+
+def causes(ran: Ran, path: str = "cache") -> dict[str, int]:
+    """Those that were seen."""
+    found = {one["name"]: one["value"] for one in ran.stats["statistics"] if one["path"] == path and one["name"] in CAUSES}
+    assert set(found) == set(CAUSES)
+    return {name: value for name, value in found.items() if value}
+
+
+def test_by_hand(bench: Bench) -> None:
+    """Two lines share the only set: 0 and 64 are new, then 128 takes the place of 0, which takes that of 64; then software invalidates 0."""
+    found = machine(bench, "line = 32; sets = 1; ways = 2; miss_causes = 1 KiB;", module="mshr_cache")
+    addresses = [0, 64, 0, 128, 64, 2048]
+    script = [f"{50 * n} read 8 {address} 0 {n}" for n, address in enumerate(addresses)]
+    play(found, [*script, f"400 maintain 1 64 {INVALIDATE} 20", "450 read 8 64 0 21"], cycles=600)
+    assert causes(found.last) == {"compulsory": 3, "displaced": 1, "maintained": 1, "elsewhere": 1}
+
+
+@pytest.mark.parametrize("ways", [1, 2, 4])
+def test_against_a_list(ways: int, bench: Bench) -> None:
+    """Random reads and writes: what a list of each set's lines, the latest used last, says of each."""
+    print(f"seed {ways}")
+    rng, sets, script = random.Random(ways), 4, []
+    kept: list[list[int]] = [[] for _ in range(sets)]
+    seen: set[int] = set()
+    expected = {"compulsory": 0, "displaced": 0}
+    for n in range(300):
+        number = rng.randrange(4 * sets * ways)
+        script.append(f"{30 * n} {rng.choice(['read', 'write'])} 8 {number * 8} {n} {n}")
+        lines = kept[number % sets]
+        if number in lines:
+            lines.remove(number)
+        else:
+            expected["displaced" if number in seen else "compulsory"] += 1
+            seen.add(number)
+        kept[number % sets] = [*lines, number][-ways:]
+    found = machine(bench, f"line = 8; sets = {sets}; ways = {ways}; miss_causes = 4 KiB;", module="mshr_cache")
+    play(found, script, cycles=9500)
+    assert causes(found.last) == expected
+    assert sum(expected.values()) == found.last.stat("cache.controller", "misses")
+
+
+def on_a_bus(bench: Bench) -> Memory:
+    return scripted(bench, cache="sets = 1; ways = 2; miss_causes = 4 KiB;", module="mshr_cache")
+
+
+def test_on_a_bus(bench: Bench) -> None:
+    """A line that is read beside another's copy is upgraded; one that the other has written is fetched again for that; then it makes room."""
+    machine = on_a_bus(bench)
+    first = ["0 read 8 0", "200 write 8 0 1", "600 read 8 0", *(f"{800 + 100 * n} read 8 {LINE * n}" for n in (1, 2)), "1200 read 8 0"]
+    second = ["100 read 8 0", "400 write 8 0 2"]
+    replies = machine.play([first, second, []], 1400)
+    assert [a.data for a in replies[0]] == [0, 0, 2, 0, 0, 2]
+    assert causes(machine.last, "cache[0]") == {"compulsory": 3, "shared": 1, "invalidated": 1, "displaced": 1}
+    assert causes(machine.last, "cache[1]") == {"compulsory": 1, "invalidated": 1}
