@@ -64,6 +64,16 @@ typedef struct {
               .number = (self)->number[set],                                                                           \
               .ways = (uint32_t)param(ways)})
 
+/* Whether each state is one, and no line is here twice. */
+static inline bool mesi_is_sound(mesi_set lines) {
+  for (uint32_t w = 0; w < lines.ways; w++) {
+    if (lines.valid[w] < lines.only[w] || lines.only[w] < lines.dirty[w]) return false;
+    for (uint32_t v = 0; v < w; v++)
+      if (lines.valid[w] && lines.valid[v] && lines.number[w] == lines.number[v]) return false;
+  }
+  return true;
+}
+
 /* The way that holds a line; `ways`: none. */
 static inline uint32_t mesi_find(mesi_set lines, uint32_t number) {
   uint32_t found = lines.ways;
@@ -175,6 +185,7 @@ static inline snoop_result mesi_with_link(snoop_result result, bus_op op, bool l
   do {                                                                                                                 \
     if (mesi_state(MESI_SET(self, set), way) == (next)) break;                                                         \
     mesi_put_state(&(self)->valid[set][way], &(self)->only[set][way], &(self)->dirty[set][way], next);                 \
+    sim_check(mesi_is_sound(MESI_SET(self, set)), "the states of a set do not fit");                                   \
     event(transition, (self)->number[set][way] * (uint32_t)param(line), next);                                         \
   } while (0)
 
@@ -182,6 +193,7 @@ static inline snoop_result mesi_with_link(snoop_result result, bus_op op, bool l
 #define MESI_EVICT(self, set, way)                                                                                     \
   do {                                                                                                                 \
     if ((self)->dirty[set][way]) {                                                                                     \
+      sim_check(mesi_find_victim(MESI_VICTIMS(self), (self)->number[set][way]) < 0, "a line is written back twice");   \
       const uint32_t to = mesi_add_victim(&(self)->ring, (uint32_t)param(victims));                                    \
       (self)->victim_line[to] = (self)->number[set][way];                                                              \
       (self)->victim_gone[to] = false;                                                                                 \

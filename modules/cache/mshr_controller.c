@@ -321,6 +321,8 @@ static void join(self_t *self, uint32_t m, const typeof_port(in_request) * reque
 static uint32_t begin_miss(self_t *self, const typeof_port(in_request) * request) {
   const uint32_t number = number_of(request->address), set = set_of(self, number), here = find(self, set, number);
   const uint32_t way = here != MSHR_NOWHERE ? here : choose_way(self, set);
+  sim_check(find_miss(self, number) == MSHR_NONE, "two MSHRs have the line at 0x%x", (unsigned)(number * CACHE_LINE));
+  sim_check(!(filling(self, set) >> way & 1), "two lines come to one way");
   if (here == MSHR_NOWHERE) {
     const bool displaces = self->valid[set][way];
     const uint32_t displaced = self->number[set][way] * CACHE_LINE;

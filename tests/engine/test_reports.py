@@ -105,6 +105,17 @@ def test_symbols_come_from_another_file(build_sim, run_sim, build_dir, tmp_path)
     assert done.status == 2 and "--symbols: looper.c: " in done.err and done.err.count("\n") == 1
 
 
+def test_checks_of_debug_builds(build_sim, run_sim, tmp_path):
+    """What a module has to see to itself stops a debug build, and is not even evaluated in another."""
+    (tmp_path / "checks.lss").write_text("module checks { inport in : uint32; state { uint32 looked; } always in.ack; phase_end; }")
+    (tmp_path / "checks.c").write_text('phase_end() {\n  sim_check(self->looked++ < 3, "it looked %d times", (int)self->looked);\n}\n')
+    text = "instance c : checks; instance s : source; s.out -> c.in;"
+    run_sim(build_sim(text), "--cycles", "9")
+    done = run_sim(build_sim(text, "--debug"), "--cycles", "9", ok=False)
+    assert "c: it looked 4 times" in done.err
+
+
+
 def test_bytes_that_differ_are_marked(build_sim, run_sim, tmp_path):
     (tmp_path / "differ.lss").write_text("module differ { inport in : uint32; always in.ack; phase_end; }")
     (tmp_path / "differ.c").write_text(

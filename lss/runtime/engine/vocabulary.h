@@ -114,6 +114,10 @@
 #define sim_input_error(...) spinach_input_error(self->spinach_id, __VA_ARGS__)
 #define sim_difference(expected, expected_bytes, actual, actual_bytes)                                                 \
   spinach_difference(expected, expected_bytes, actual, actual_bytes)
+#define sim_check(holds, ...)                                                                                          \
+  do {                                                                                                                 \
+    if (SP_checked && !(holds)) sim_error(__VA_ARGS__);                                                                \
+  } while (0)
 #define sim_warn(...)                    spinach_warn(self->spinach_id, __FILE__, __LINE__, __VA_ARGS__)
 #define sim_stop(...)                    spinach_stop(self->spinach_id, 0, __VA_ARGS__)
 #define sim_exit(status, ...)            spinach_stop(self->spinach_id, (status), __VA_ARGS__)

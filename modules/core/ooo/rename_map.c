@@ -134,6 +134,20 @@ static inline void rename_one(self_t *self, renamed_op *to, const micro_op *from
   }
 }
 
+/* Whether each physical register is free or has a name once at most. */
+static __attribute__((unused)) bool is_sound(const self_t *self) {
+  register_set seen = {{0, 0}};
+  for (uint32_t k = 0; k < (uint32_t)param(logical); k++) {
+    if (register_in(&seen, self->map[k])) return false;
+    register_add(&seen, self->map[k]);
+  }
+  for (uint32_t k = self->free_head; k != self->free_tail; k++) {
+    if (register_in(&seen, self->free[RING(k)])) return false;
+    register_add(&seen, self->free[RING(k)]);
+  }
+  return true;
+}
+
 phase_end() {
   const uint32_t n = data(take), gone = data(retired).count;
   for (uint32_t i = 0; i < (uint32_t)param(width); i++) {
@@ -170,6 +184,7 @@ phase_end() {
   }
   self->latched.count = (uint8_t)n;
   count(renamed, n);
+  sim_check(is_sound(self), "a physical register is free, or has a name, twice");
 }
 
 next_event() {

@@ -59,8 +59,8 @@ def test_registers_and_snapshots_run_out(bench: Bench) -> None:
     retired = {2: {"count": 1, "old": [1]}, 4: {"resolved": 1}}
     seen = device.play({"in": {0: writes, 1: writes, 2: writes, 3: writes, 4: branches, 5: branches, 6: branches}, "retired": retired} | rooms(7), 7)
     assert seen["take"] == [2, 0, 0, 1, 1, 0, 0], "the snapshot of a branch that is renamed in this cycle is not resolved in it"
-    retired[5] = {"resolved": 1}
-    seen = device.play({"in": {4: branches, 5: branches, 6: branches}, "retired": retired} | rooms(7), 7)
+    resolved = {"retired": {4: {"resolved": 1}, 5: {"resolved": 1}}}
+    seen = device.play({"in": {4: branches, 5: branches, 6: branches}} | resolved | rooms(7), 7)
     assert seen["take"][4:] == [1, 0, 1]
 
 
