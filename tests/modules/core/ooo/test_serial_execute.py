@@ -64,6 +64,7 @@ def test_it_waits_until_stores_are_done(bench: Bench) -> None:
         8,
     )
     assert [bool(one) for one in seen["out"]] == [False] * 5 + [True, False, False] and list(orders(seen)) == [6]
+    assert (device.stat("dropped"), device.stat("executed")) == (0, 1)
 
 
 def test_an_exception_drops_all_and_commits_nothing(bench: Bench) -> None:
@@ -126,4 +127,4 @@ def test_a_wait_that_is_over(bench: Bench) -> None:
     """Fetch goes on, though nothing is here."""
     device = served(bench)
     assert orders(device.play({"restart": {3: {"refetch": 1}}}, 6)) == {4: {"valid": 1, "drops": 1, "next": 1}}
-    assert device.stat("dropped") == 1
+    assert (device.stat("dropped"), device.stat("executed")) == (1, 0)
