@@ -6,7 +6,7 @@ import pytest
 
 from tests.modules.cache.coherent import LINE, scripted
 from tests.modules.cache.test_mshr_controller import machine, play
-from tests.modules.harness import Bench, Memory, Ran
+from tests.modules.harness import Bench, Memory, Ran, collect, happened
 
 CAUSES = ("compulsory", "displaced", "invalidated", "maintained", "shared", "elsewhere")
 INVALIDATE = 8  # of cache_operation
@@ -26,6 +26,17 @@ def test_by_hand(bench: Bench) -> None:
     script = [f"{50 * n} read 8 {address} 0 {n}" for n, address in enumerate(addresses)]
     play(found, [*script, f"400 maintain 1 64 {INVALIDATE} 20", "450 read 8 64 0 21"], cycles=600)
     assert causes(found.last) == {"compulsory": 3, "displaced": 1, "maintained": 1, "elsewhere": 1}
+
+
+def test_what_is_lost_and_what_is_done_is_told(bench: Bench) -> None:
+    """Two lines in one way; the second takes the place of the first, and software invalidates it. Behind a memory no state is told."""
+    told = collect("cache", "displaced(address)", "invalidated(address, maintained)", "performed(op, address, size, value)", "transition(address, next)")
+    found = machine(bench, "line = 32; sets = 1; ways = 1;", more=told)
+    play(found, ["0 read 8 8 0 1", "50 read 8 64 0 2", f"100 maintain 1 64 {INVALIDATE} 3"], cycles=150)
+    assert [at for _, at in happened(found.last, "displaced")] == [0]
+    assert [at for _, *at in happened(found.last, "invalidated")] == [[64, 1]]
+    assert [at for _, *at in happened(found.last, "performed")] == [[0, 8, 8, 1], [0, 64, 8, 8]]
+    assert happened(found.last, "transition") == []
 
 
 @pytest.mark.parametrize("ways", [1, 2, 4])
