@@ -8,6 +8,8 @@ import pytest
 from tests.isa import riscv
 from tests.isa.programs import assemble
 
+pytestmark = pytest.mark.optimised
+
 MACHINE = """
 import memory_types;
 runtime parameter program = "" : string;
