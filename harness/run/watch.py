@@ -9,6 +9,7 @@ from pathlib import Path
 
 PROGRESS = "--progress"
 SHOWN = re.compile(r"\r\x1b\[K(?:[\d.]+ ms simulated +[\d.]+ M cycles/s(?: +\d+ %)?)?")  # as a simulator draws it
+TERMINAL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")  # what programs on the machine ask of a terminal
 FAR = re.compile(r"([\d.]+ ms) simulated")
 TAIL = 65536  # bytes of a file that are looked at
 LONGEST = 60  # of a line that is shown
@@ -38,5 +39,5 @@ class Watch:
             opened.seek(max(0, opened.seek(0, os.SEEK_END) - TAIL))
             text = opened.read().decode(errors="replace")
         far = FAR.findall(text)
-        lines = [line.strip() for line in without(text).splitlines() if line.strip()]
+        lines = [line.strip() for line in TERMINAL.sub("", without(text)).splitlines() if line.strip()]
         return ", ".join([*far[-1:], *(line[:LONGEST] for line in lines[-1:])])

@@ -211,15 +211,15 @@ def test_layers_that_cannot_be(given: dict, why: str) -> None:
 
 
 def test_what_is_seen_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """How far it is and what its machine printed last; what was said is kept without the former."""
-    said = "Linux\r\x1b[K1.500 ms simulated   3.00 M cycles/s    12 %\ninit: up\n\r\x1b[K2.250 ms simulated   3.10 M cycles/s\r\x1b[K"
+    """How far it is and what its machine printed last, without what a shell asks of its terminal; what was said is kept without the former."""
+    said = "Linux\r\x1b[K1.500 ms simulated   3.00 M cycles/s    12 %\n\x1b[1;32minit:\x1b[0m \x1b[6nup\n\x1b[6n\n\r\x1b[K2.250 ms simulated   3.10 M cycles/s\r\x1b[K"
     monkeypatch.setattr(watch.os, "getpid", lambda: 77)
     busy = watch.Watch(tmp_path)
     assert busy.latest() == ""
     for name, text in ("host-76-a", "another's"), ("host-77-b", said):
         (tmp_path / name).mkdir()
         (tmp_path / name / "log.txt").write_text(text)
-    assert busy.latest() == "2.250 ms, init: up" and watch.without(said) == "Linux\ninit: up\n"
+    assert busy.latest() == "2.250 ms, init: up" and watch.without(said) == "Linux\n\x1b[1;32minit:\x1b[0m \x1b[6nup\n\x1b[6n\n"
 
 
 def test_areas(tmp_path: Path) -> None:
