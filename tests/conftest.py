@@ -12,7 +12,6 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -53,13 +52,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest goes first, so that the workers end together."""
+    first = {folder: place for place, folder in enumerate(LONGEST)}
 
-    @cache
-    def place(path: Path) -> int:
-        within = [number for number, folder in enumerate(LONGEST) if path.is_relative_to(ROOT / "tests" / folder)]
-        return min(within, default=len(LONGEST))
+    def place(item: pytest.Item) -> int:
+        within = [folder for folder in first if item.path.is_relative_to(ROOT / "tests" / folder)]
+        return min((first[folder] for folder in within), default=len(first))
 
-    items.sort(key=lambda item: place(item.path))
+    items.sort(key=place)
 
 
 class Files(LoadScopeScheduling):
@@ -82,7 +81,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Files |
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    os.environ["LSS_CFLAGS"] = flags(item.config, item.get_closest_marker("optimised") is not None)
+    """Most machines of tests run for a moment only: clang takes a quarter of the time when it need not optimise them.  The C
+    that it gets is the same, in fewer units, so what our compiler does is tried all the same."""
+    optimised = item.get_closest_marker("optimised") or item.config.getoption("--optimized")
+    os.environ["LSS_CFLAGS"] = CFLAGS if optimised else f"{CFLAGS} -O0"
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -119,21 +121,14 @@ def made(root: Path) -> Callable[..., Path]:
     return make
 
 
-def flags(config: pytest.Config, optimised: bool) -> str:
-    """What lss hands on to clang.  Most machines of tests run for a moment only: clang takes a quarter of the time when it need
-    not optimise them.  The C that it gets is the same, in fewer units, so what our compiler does is tried all the same."""
-    return CFLAGS if optimised or config.getoption("--optimized") else f"{CFLAGS} -O0"
-
-
 @pytest.fixture(scope="session")
-def optimising(request: pytest.FixtureRequest) -> Callable[[bool], AbstractContextManager]:
-    """with optimising(often): what is built meanwhile is optimised if it is run so often that it pays, whichever test is the first
-    to want a machine that several share."""
+def optimising() -> Callable[[], AbstractContextManager]:
+    """with optimising(): what is built meanwhile is optimised, whichever test is the first to want a machine that several share."""
 
     @contextmanager
-    def build(often: bool) -> Iterator[None]:
+    def build() -> Iterator[None]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("LSS_CFLAGS", flags(request.config, often))
+            patch.setenv("LSS_CFLAGS", CFLAGS)
             yield
 
     return build

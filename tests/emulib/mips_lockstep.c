@@ -5,13 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHECK(condition)                                                                                               \
-  do {                                                                                                                 \
-    if (!(condition)) {                                                                                                \
-      fprintf(stderr, "line %d: %s (%s)\n", __LINE__, #condition, text);                                               \
-      exit(1);                                                                                                         \
-    }                                                                                                                  \
-  } while (0)
+#define CHECK_SAID text
+#include "check.h"
 
 enum { MEMORY = 0x10000, START = 0x100, AT = 0x1000, T0 = 8, T3 = 11, LW = 0x8d0b0000 }; /* lw $t3, 0($t0) */
 

@@ -6,13 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                                                               \
-  do {                                                                                                                 \
-    if (!(condition)) {                                                                                                \
-      fprintf(stderr, "line %d: %s (%s)\n", __LINE__, #condition, text);                                               \
-      exit(1);                                                                                                         \
-    }                                                                                                                  \
-  } while (0)
+#define CHECK_SAID text
+#include "check.h"
 
 enum { MEMORY = 0x1000, NONE = 32, T0 = 5, T1 = 6 };
 enum {

@@ -6,13 +6,7 @@
 
 #include "mips/system.h"
 
-#define CHECK(condition)                                                                                               \
-  do {                                                                                                                 \
-    if (!(condition)) {                                                                                                \
-      fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                                          \
-      exit(1);                                                                                                         \
-    }                                                                                                                  \
-  } while (0)
+#include "check.h"
 
 enum { WORDS = 256, T0 = 8, T1 = 9, START = (int)0x80000100 };
 enum {

@@ -63,7 +63,7 @@ def firmware(build_dir: Path) -> Path:
 @pytest.fixture(scope="session")
 def machine(root: Path, build_dir: Path, firmware: Path, tmp_path_factory, optimising) -> Callable[..., Machine]:
     """machine(cpus=1, name="tigon2", ...): the simulator with these parameters and a firmware; it also counts what code costs.
-    Most tests run the machines that differ in their processors only; the others are optimised if the test is."""
+    Most tests run the machines that differ in their processors only; the others are built for a run or two, and not optimised."""
     made: dict[tuple, Machine] = {}
 
     def make(name: str = "tigon2", **parameters) -> Machine:
@@ -71,7 +71,7 @@ def machine(root: Path, build_dir: Path, firmware: Path, tmp_path_factory, optim
         if key not in made:
             directory = tmp_path_factory.mktemp("machine")
             defines = [f"{name}={value}" for name, value in parameters.items()]
-            with optimising(True) if parameters.keys() <= {"cpus"} else nullcontext():
+            with nullcontext() if parameters.keys() - {"cpus"} else optimising():
                 cost.build_simulator(root / "examples/tigon2/tigon2.lss", directory / "simulator", build_dir, defines)
             made[key] = Machine(directory / "simulator", firmware, directory)
         return replace(made[key], firmware=build_dir / f"firmware/{name}/{name}.elf")

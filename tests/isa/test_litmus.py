@@ -4,6 +4,7 @@ with a level 2 for every other processor."""
 import subprocess
 from collections import Counter
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def machine(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactor
         if (cpus, endian, often, clusters) not in built:
             output = tmp_path_factory.mktemp("smp") / f"smp{cpus}"
             options = [f"-Dcpus={cpus}", f"-Dclusters={clusters}", f"-Dbig_endian={str(endian == 'big').lower()}", *SMALL]
-            with optimising(often):
+            with optimising() if often else nullcontext():
                 subprocess.run([build_dir / "bin" / "lss", "build", root / "examples/multiprocessor/multiprocessor.lss", "-o", output, *options], check=True)
             built[cpus, endian, often, clusters] = output
         return built[cpus, endian, often, clusters]

@@ -20,7 +20,7 @@ def nic10g(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory
         if key not in made:
             directory = tmp_path_factory.mktemp("nic10g")
             defines = [f"{name}={value}" for name, value in parameters.items()]
-            with optimising(True) if parameters.keys() <= {"cores"} else nullcontext():
+            with nullcontext() if parameters.keys() - {"cores"} else optimising():
                 cost.build_simulator(root / "examples/nic10g/nic10g.lss", directory / "simulator", build_dir, defines)
             made[key] = Machine(directory / "simulator", build_dir / "firmware/nic10g/nic10g.elf", directory)
         return made[key]
