@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -52,13 +53,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest goes first, so that the workers end together."""
-    first = {folder: place for place, folder in enumerate(LONGEST)}
 
-    def place(item: pytest.Item) -> int:
-        within = [folder for folder in first if item.path.is_relative_to(ROOT / "tests" / folder)]
-        return min((first[folder] for folder in within), default=len(first))
+    @cache
+    def place(path: Path) -> int:
+        within = [number for number, folder in enumerate(LONGEST) if path.is_relative_to(ROOT / "tests" / folder)]
+        return min(within, default=len(LONGEST))
 
-    items.sort(key=place)
+    items.sort(key=lambda item: place(item.path))
 
 
 class Files(LoadScopeScheduling):

@@ -63,7 +63,7 @@ def firmware(build_dir: Path) -> Path:
 @pytest.fixture(scope="session")
 def machine(root: Path, build_dir: Path, firmware: Path, tmp_path_factory, optimising) -> Callable[..., Machine]:
     """machine(cpus=1, name="tigon2", ...): the simulator with these parameters and a firmware; it also counts what code costs.
-    Most tests run the machines that differ in their processors only; the others are built for a run or two, and not optimised."""
+    Most tests run the machines that differ in their processors only; the others are optimised if the test is."""
     made: dict[tuple, Machine] = {}
 
     def make(name: str = "tigon2", **parameters) -> Machine:

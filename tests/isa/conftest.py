@@ -13,7 +13,7 @@ from tests.isa.system_core import build
 def systems(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Path, optimising) -> dict[bool, Path]:
     """By whether it is big-endian: system_machine.lss, compared in lockstep with the functional processor."""
     directory = tmp_path_factory.mktemp("systems")
-    with optimising(True):
+    with optimising():
         return {big: build(root, build_dir, directory / f"system{big}", "-D", f"big_endian={str(big).lower()}", "-D", "lockstep=true") for big in (True, False)}
 
 

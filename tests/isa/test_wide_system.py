@@ -50,7 +50,7 @@ def machine(
     def get(name: str, big: bool) -> Path:
         if (name, big) not in built:
             settings = MACHINES[name] | {"big_endian": str(big).lower(), "lockstep": "true"}
-            with optimising(True):
+            with optimising():
                 built[name, big] = build(
                     root,
                     build_dir,
