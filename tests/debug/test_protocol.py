@@ -131,6 +131,31 @@ def test_a_running_machine_is_interrupted(build_sim, debugged) -> None:
     assert run.end()[0] == 128 + signal.SIGTERM
 
 
+def test_a_signal_cuts_no_reply(machine, firmware, tmp_path) -> None:
+    """Nobody reads until replies fill the connection; then the simulator is stopped within one, which is whole all the same."""
+    command = [machine("single"), "--program", firmware("hello"), "--quiet", "--gdb", "0"]
+    process, asked, received = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True), 2000, b""
+    try:
+        port = int(process.stderr.readline().rsplit(":", 1)[1])
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
+            client.sendall(framed(b"m0,1000") * asked + framed(b"D;1"))
+            asleep = 0
+            while asleep < 5:
+                time.sleep(0.02)
+                asleep = asleep + 1 if Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "S" else 0
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(0.05)
+            process.send_signal(signal.SIGCONT)
+            while more := client.recv(65536):
+                received += more
+        nothing, *replies, detached = received.split(b"+$")
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.wait()
+    assert not nothing and detached.startswith(b"OK#") and {len(reply) for reply in replies} == {2 * 0x1000 + len("#00")} and len(replies) == asked
+
+
 def test_a_run_without_progress_stops(build_sim, debugged, run_sim, tmp_path) -> None:
     """Where the watchdog ends the straight run, and as that says; what is written counts as progress."""
     simulator, options = build_sim(ENDLESS), ["--watchdog", "1 ms"]
