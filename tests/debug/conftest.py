@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from tests.debug.remote import Waiting
 MACHINES = {
     "single": ["single_core/single_core.lss"],
     "dual": ["dual_core/dual_core.lss"],
-    "quad": ["quad_core/quad_core.lss"],
+    "quad": ["quad_core/quad_core.lss", "-D", "memory=8 MiB"],
     "multiprocessor": ["multiprocessor/multiprocessor.lss"],
     "rfu": ["rfu_core/rfu_core.lss"],
     "recorded": ["single_core/single_core.lss", "--record", "memory"],
@@ -24,17 +25,19 @@ MACHINES = {
     "tigon2": ["tigon2/tigon2.lss", "-D", "cpus=2"],
     "nic10g": ["nic10g/nic10g.lss"],
 }
+OFTEN = {"quad", "tigon2"}  # run for long, so they are optimised, like the same machines of other tests
 
 
 @pytest.fixture(scope="session")
-def machine(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def machine(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory, optimising) -> Callable[[str], Path]:
     """machine("dual"): its simulator."""
     folder = tmp_path_factory.mktemp("machines")
 
     def build(name: str) -> Path:
         file, *options = MACHINES[name]
         if not (folder / name).exists():
-            subprocess.run([build_dir / "bin/lss", "build", root / "examples" / file, *options, "-o", folder / name], check=True)
+            with optimising() if name in OFTEN else nullcontext():
+                subprocess.run([build_dir / "bin/lss", "build", root / "examples" / file, *options, "-o", folder / name], check=True)
         return folder / name
 
     return build

@@ -8,8 +8,6 @@ import pytest
 
 from tests.debug.test_gdb import same_results, values
 
-pytestmark = pytest.mark.optimised
-
 NO_PROCESSORS = {"arbiter", "disk", "pipe_chain"}
 LOOKED_AT = {"wide_core"}  # whose instructions have a memory of their own, in which nothing is written; test_wide_core.py
 ELSEWHERE = {"single_core", "host"}  # docs/debugging.md and test_gdb.py; test_precise_core.py
@@ -33,7 +31,7 @@ class Session:
 SESSIONS = {
     "dual_core": Session("dual", ["--program", "sum"], "*main", "next", 2),
     "quad_core": Session("quad", ["--program", "matrix"], "matrix.c:24", "started", 4),
-    "multiprocessor": Session("multiprocessor", ["--program", "bucket_sort"], "bucket_sort.c:57", "places[63]", 2),
+    "multiprocessor": Session("multiprocessor", ["--program", "bucket_sort", "--arguments", "count"], "bucket_sort.c:57", "places[63]", 2),
     "rfu_core": Session("rfu", ["--program", "checksum"], "main", "frame[7]"),
     "vliw_core": Session("vliw", ["--program", "fir"], "filter_narrow", "*(int *) &narrow", step="stepi"),  # bundles have no lines
     "riscv_core": Session("riscv", ["--program", "sha256"], "main", "*(unsigned *) ($sp - 4)", add=0x00118213, source="$gp", result="$tp"),
@@ -51,8 +49,9 @@ def session(request) -> Session:
 
 
 @pytest.fixture
-def options(session, firmware) -> list:
+def options(session, firmware, tmp_path) -> list:
     words = list(session.options)
+    (tmp_path / "count").write_text("64")
     return [words[0], firmware(words[1]), *words[2:]]
 
 

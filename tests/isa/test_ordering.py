@@ -8,8 +8,6 @@ import pytest
 from tests.isa import riscv
 from tests.isa.programs import assemble
 
-pytestmark = pytest.mark.optimised
-
 MACHINE = """
 import memory_types;
 runtime parameter program = "" : string;
@@ -42,7 +40,7 @@ arbiter.out -> controller.in;
 controller.memory -> shared.port;
 controller.memory -> console.port;
 """
-ROUNDS = pytest.mark.parametrize("rounds", [1000, pytest.param(10_000, marks=pytest.mark.soak)])
+ROUNDS = pytest.mark.parametrize("rounds", [300, pytest.param(10_000, marks=pytest.mark.soak)])
 
 # The lines at `next` are for each core what it writes, its two flags, and what it read; core 1 begins at 0x400100, and comes
 # later by 0 to 63 loops.
@@ -144,7 +142,7 @@ next: .space 256
 @pytest.mark.parametrize("isa", ["mips", "rv32i"])
 def test_no_store_is_behind_a_barrier(isa: str, rounds: int, build_sim, run_sim, tmp_path: Path) -> None:
     simulator = build_sim(MACHINE.format(core=f"{isa}_pipeline", big="true" if isa == "mips" else "false"))
-    for barrier, times, status in (("sync" if isa == "mips" else "fence", rounds, 0), ("nop", 500, 9)):
+    for barrier, times, status in (("sync" if isa == "mips" else "fence", rounds, 0), ("nop", 200, 9)):
         elf = tmp_path / f"{barrier}.elf"
         text = (MIPS if isa == "mips" else RISCV).replace("BARRIER", barrier).replace("ROUNDS", str(times))
         assemble(text, elf, True, "device") if isa == "mips" else riscv.assemble(text, elf, "device")

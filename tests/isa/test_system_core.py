@@ -18,20 +18,32 @@ MEMORIES = {"fast": [], "slow": ["--set", "delay.latency=9"], "slower": ["--set"
 NAMES = [name for name in cases.NAMES if cases.set_of(name) == "mips32r2" or name in cases.names_of("mips32r2")]
 
 
-def compare_instructions(machine: Path, nops: int, memory: str, big: bool, tmp_path: Path, cycles: int = 400000) -> None:
+def compare_instructions(names: list[str], machine: Path, nops: int, memory: str, big: bool, tmp_path: Path, cycles: int = 400000) -> None:
     failed = {}
-    for name in NAMES:
+    for name in names:
         elf = cases.program(tmp_path, name, nops, big, "device", "mips32r2")
         done = on_core(machine, elf, tmp_path, big, MAPPED, *MEMORIES[memory], cycles=cycles)
         if done.returncode != 0 or "the program exited" not in done.stderr:
             failed[name] = (done.returncode, done.stderr)
-    assert len(NAMES) > 90 and not failed
+    assert not failed
+
+
+WAYS = [(0, "fast"), (0, "random"), (1, "slow")]
 
 
 @BYTE_ORDERS
-@pytest.mark.parametrize(("nops", "memory"), [(0, "fast"), (0, "random"), (1, "slow")])
-def test_every_instruction_of_programs(nops: int, memory: str, big: bool, systems: dict[bool, Path], tmp_path: Path):
-    compare_instructions(systems[big], nops, memory, big, tmp_path)
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: " ".join(map(str, way)))
+def test_every_instruction_of_programs(way: tuple[int, str], big: bool, systems: dict[bool, Path], tmp_path: Path):
+    """In each byte order once, a third in each way."""
+    assert len(NAMES) > 90
+    compare_instructions(NAMES[(WAYS.index(way) + big) % len(WAYS) :: len(WAYS)], systems[big], *way, big, tmp_path)
+
+
+@pytest.mark.soak
+@BYTE_ORDERS
+@pytest.mark.parametrize(("nops", "memory"), WAYS)
+def test_every_instruction_in_every_way(nops: int, memory: str, big: bool, systems: dict[bool, Path], tmp_path: Path):
+    compare_instructions(NAMES, systems[big], nops, memory, big, tmp_path)
 
 
 def compare_cases(machine: Path, cached: bool, memory: str, big: bool, tmp_path: Path, cycles: int = 40000000) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.isa import system
 from tests.isa.system_core import KSEG0_CACHED, boot
 
-WRITES = 4000
+WRITES = 2000
 SHARED = 0x00300000  # two lines: the processor's counter, and 15 words that the other one writes, each write a higher number
 WRITER = f"""
 runtime parameter interval = 20 : int;
@@ -116,7 +116,7 @@ def test_a_writer_beside_the_processor(latency: int, between: str, machine: Path
 
 # The writer counts in one line, then in another; the program reads the second, at an address that takes a division, then the first.
 IN_TURN = f".address = index % 2 ? {SHARED + 64} : {SHARED}, .data = index / 2 + 1"
-READER = PROGRAM[: PROGRAM.index("again:")] + """
+READER = PROGRAM[: PROGRAM.index("again:")] + f"""
 again:
   divu $zero, $t5, $s4
   mflo $t2
@@ -126,7 +126,7 @@ again:
   sltu $t7, $t6, $t5
   bnez $t7, older
   addiu $s2, $s2, 1
-  addiu $t7, $zero, 1900
+  addiu $t7, $zero, {WRITES // 2 - 100}
   sltu $t7, $t5, $t7
   bnez $t7, again
   nop
@@ -146,9 +146,9 @@ def test_loads_take_effect_in_order(shows: bool, described: Path, build_dir: Pat
     other.write_text(wrong)
     simulator = built(other, build_dir, "wide=4", f"shows={str(shows).lower()}")
     elf, ends, anew = system.assemble(system.HEAD + READER, tmp_path / "x.elf", False), set(), 0
-    for seed in range(1, 9):
+    for seed in range(1, 6):
         command = [simulator, *boot(elf, tmp_path, False, KSEG0_CACHED), "--cycles", "2000000", "--seed", str(seed), "--set", "delay.jitter=30", "--set", f"writer.interval={7 + 3 * seed}"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         ends.add(done.returncode)
         anew += int((re.findall(r"^core\S* +anew +(\d+)", done.stdout, re.MULTILINE) or ["0"])[0])
-    assert (ends == {0} and anew > 100) if shows else 2 in ends, (ends, anew)
+    assert (ends == {0} and anew > 50) if shows else 2 in ends, (ends, anew)

@@ -64,7 +64,7 @@ def machine(
 
 @some(("four", False, "fast"))
 def test_every_instruction_of_programs(name: str, big: bool, memory: str, machine, tmp_path: Path) -> None:
-    test_system_core.compare_instructions(machine(name, big), 0, memory, big, tmp_path, CYCLES)
+    test_system_core.compare_instructions(test_system_core.NAMES, machine(name, big), 0, memory, big, tmp_path, CYCLES)
 
 
 @pytest.mark.parametrize("cached", [True, False])
@@ -128,7 +128,7 @@ def test_debug_builds_do_the_same(root: Path, build_dir: Path, expected, tmp_pat
             *checks,
             "--stats",
             str(stats),
-            cycles=30000,
+            cycles=12000,
         )
         assert done.returncode == 0, done.stderr
         found.append(stats.read_text())

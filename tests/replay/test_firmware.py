@@ -167,9 +167,9 @@ def firmwares(build_dir: Path, tmp_path: Path) -> Callable[..., Firmwares]:
 def test_random_firmware_is_replayed_exactly(name: str, firmwares, run_sim) -> None:
     """A short one of the following."""
     made, checked = firmwares(name), 0
-    for seed in range(10, 15):
+    for seed in range(10, 13):
         checked += sum(replayed(run_sim(made.simulator, *made.options(seed, 50_000), "--check-replay")).values())
-    assert checked > 10_000
+    assert checked > 6_000
 
 
 @pytest.mark.soak

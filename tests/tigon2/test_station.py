@@ -11,8 +11,6 @@ from harness.net import packets
 from tests.modules.assists import noise, pcap
 from tests.modules.wire.stations import IP, MAC, PEER_MAC, arp, echo, mss, tcp, udp
 
-pytestmark = pytest.mark.optimised
-
 STATION = """
 instance station : station on sram_clk;
 nic.wire_out -> station.from_device;

@@ -91,18 +91,18 @@ def test_sums_are_the_statistics_of_the_run(machine, program, cores, profiled, b
 def test_two_processors_of_a_network_interface(profiled, build_dir: Path) -> None:
     """Idle time is skipped while the host starts up; code runs in scratchpads, where the firmware copied it."""
     firmware = build_dir / "firmware/tigon2_parallel/tigon2_parallel.elf"
-    done, profile = profiled("tigon2/tigon2", ["cpus=2"], "--firmware", firmware, "--payload", 1472, "--time", "4 ms")
+    done, profile = profiled("tigon2/tigon2", ["cpus=2"], "--firmware", firmware, "--payload", 1472, "--time", "2500 us")
     check_sums(done, profile)
     first, second = profile.cores
     assert [region.name for region in first.regions] == ["nic.cpu[0].scratchpad", "nic.sram", "nic.registers"]
     copied = Counter()
     for place in second.places:
         copied[place.function] += sum(place.cycles) * (place.pc >= 0xC00000)
-    assert copied["send"] > 10000 and copied["dma_read_done"] > 5000
+    assert copied["send"] > 5000 and copied["dma_read_done"] > 2500
     scratchpad = [one for place in second.places for one in place.requests if one.region == 0]
-    assert sum(one.fetch_accept for one in scratchpad) > 1000  # while loads and stores are served
+    assert sum(one.fetch_accept for one in scratchpad) > 500  # while loads and stores are served
     assert not any(one.fetch_reply for one in scratchpad)  # it replies in the same cycle
-    assert min(profile.events[f"nic.mac_{one}"] for one in ("rx.received", "tx.sent")) > 50
+    assert min(profile.events[f"nic.mac_{one}"] for one in ("rx.received", "tx.sent")) > 25
 
 
 def test_memories_are_to_blame_for_what_they_make_fetches_wait(lss, run_sim, root: Path, build_dir: Path, tmp_path: Path) -> None:
