@@ -6,7 +6,7 @@ before has touched; the first one prints what all of them loaded, a letter for e
 
 from pathlib import Path
 
-from tests.isa.programs import HEAD, run, target, tool
+from tests.isa.programs import HEAD, executable, target
 
 BASE, X, Y, MEET, SEEN, CONSOLE = 0x80020000, 0x0000, 0x8000, 0x10000, 0x10100, 0xBF000000
 ROUNDS = 48  # of 64 bytes each
@@ -127,5 +127,4 @@ def assembled(text: str, directory: Path, big: bool) -> Path:
     source, script, linked = (directory / name for name in ("litmus.s", "litmus.ld", "litmus.elf"))
     source.write_text(f"{HEAD}.text\n{text}\n")
     script.write_text(SCRIPT)
-    run([tool("clang"), *target(big, "mips32r2"), "-Wno-unused-command-line-argument", "-nostdlib", "-static", "-fuse-ld=lld", "-Wl,--nmagic", f"-Wl,-T,{script}", "-o", linked, source])
-    return linked
+    return executable([source], linked, target(big, "mips32r2"), "--nmagic", "-T", str(script))

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from tests.isa import streams
-from tests.isa.programs import CONSOLE, DATA, TEXT, run, tool
+from tests.isa.programs import CONSOLE, DATA, TEXT, executable
 from tests.isa.streams import AREA, Stream, generate
 
 TABLE = Path(__file__).resolve().parents[2] / "emulib" / "rv32i" / "instructions.def"
@@ -69,9 +69,7 @@ def assemble(text: str, output: Path, convention: str = "linux") -> Path:
     """Makes an ELF file of assembly text whose code starts at `__start`; data symbols live at DATA."""
     source = output.with_suffix(".s")
     source.write_text(HEAD[convention] + COMMON + text)
-    run([tool("clang"), *TARGET, "-g", "-gdwarf-4", "-nostdlib", "-static", "-fuse-ld=lld", "-Wl,--image-base=0x300000",
-         f"-Wl,-Ttext={TEXT:#x}", f"-Wl,-Tdata={DATA:#x}", "-Wl,-e,__start", "-o", output, source])  # fmt: skip
-    return output
+    return executable([source], output, [*TARGET, "-g", "-gdwarf-4"], "--image-base=0x300000", f"-Ttext={TEXT:#x}", f"-Tdata={DATA:#x}", "-e", "__start")
 
 
 M1, MIN, MAX = 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF

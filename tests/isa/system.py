@@ -17,7 +17,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.isa.programs import HEAD, run, symbols, target, tool
+from tests.isa.programs import HEAD, executable, symbols, target
 
 KSEG0, TEXT, DATA, BUFFER, FRAMES = 0x80000000, 0x80100000, 0x80180000, 0x80200000, 0x00300000
 USER = 0x00400000  # code for user mode, to be mapped where it is
@@ -248,8 +248,7 @@ def assemble(text: str, output: Path, big: bool) -> Path:
     source, layout = output.with_suffix(".s"), output.with_suffix(".ld")
     source.write_text(text)
     layout.write_text(LAYOUT)
-    run([tool("clang"), *target(big, "mips32r2"), "-Wno-unused-command-line-argument", "-static", "-nostdlib", "-fuse-ld=lld", f"-Wl,-T,{layout}", "-o", output, source])
-    return output
+    return executable([source], output, target(big, "mips32r2"), "-T", str(layout))
 
 
 def on_oracle(elf: Path, big: bool, build_dir: Path, *options: str) -> subprocess.CompletedProcess:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.isa.programs import CONSOLE, DATA, HEAD, TEXT, run, target, tool
+from tests.isa.programs import CONSOLE, DATA, HEAD, TEXT, executable, run, target, tool
 
 ROM, PHYSICAL = 0x1FC00000, 0x1FFFFFFF  # kseg0 and kseg1 are these addresses
 DEVICES = 0x1F000000  # physical; the console's registers are at its start
@@ -62,7 +62,7 @@ def assembled(text: str, big: bool) -> bytes:
     with TemporaryDirectory() as directory:
         source, linked, raw = (Path(directory) / name for name in ("boot.s", "boot.elf", "boot.bin"))
         source.write_text(f"{HEAD}{LI}.text\n.globl __start\n__start:\n{text}\n")
-        run([tool("clang"), *target(big, "mips32r2"), "-Wno-unused-command-line-argument", "-nostdlib", "-static", "-fuse-ld=lld", "-Wl,-Ttext=0xbfc00000", "-o", linked, source])
+        executable([source], linked, target(big, "mips32r2"), "-Ttext=0xbfc00000", "-e", "__start")
         run([tool("llvm-objcopy"), "-O", "binary", "-j", ".text", linked, raw])
         return raw.read_bytes()
 

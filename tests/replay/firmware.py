@@ -323,8 +323,7 @@ def build(target: Target, seed: int, folder: Path) -> Path:
     source.write_text(f"{'' if rv else programs.HEAD}.text\n.globl __start\n__start:\n{Firmware(target, seed).text()}")
     script.write_text(LINKED.format(text=target.text))
     kind = riscv.TARGET if rv else programs.target(True, target.instruction_set)
-    programs.run([programs.tool("clang"), *kind, "-nostdlib", "-static", "-fuse-ld=lld", f"-Wl,-T,{script}", "-o", output, source])
-    return output
+    return programs.executable([source], output, kind, "-T", str(script))
 
 
 def host_script(words: int, count: int, seed: int, cycles: int, begin: Sequence[tuple[int, int]], poke: Sequence[tuple[int, Sequence[int]]]) -> str:

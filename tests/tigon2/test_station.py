@@ -5,7 +5,6 @@ import subprocess
 from pathlib import Path
 
 import dpkt
-import pytest
 
 from harness.net import packets
 from tests.modules.assists import noise, pcap
