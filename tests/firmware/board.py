@@ -40,6 +40,8 @@ class Board:
         assert self.chip.value, f"{elf} cannot be loaded"
         self.host = (ctypes.c_uint8 * (1 << 22)).from_address(lib.model_host(self.chip))
         self.sram = (ctypes.c_uint8 * (1 << 20)).from_address(lib.model_sram(self.chip))
+        self.begin = settings.pop("begin", 0)  # the address of host memory
+        lib.model_place(self.chip, ctypes.c_uint64(self.begin))
         self.lengths = {"standard": 1518, "jumbo": 0, "mini": 0} | (lengths or {})
         self.flags = {"standard": 0, "send": 0, "returns": 0} | settings.pop("flags", {})
         self.nic_ring = settings.pop("nic_ring", False)
@@ -69,6 +71,10 @@ class Board:
         data = bytes(self.host[address : address + size])
         return turned(data) if self.little else data
 
+    def high_low(self, place: int) -> tuple[int, int]:
+        """The address of a place in host memory."""
+        return divmod(self.begin + place, 1 << 32)
+
     def put_words(self, address: int, data: bytes) -> None:
         self.put(address, turned(data) if self.little else data)
 
@@ -79,19 +85,19 @@ class Board:
         self.sram[address : address + 4] = value.to_bytes(4, "big")
 
     def _prepare(self) -> None:
-        def control(address: int, length: int, flags: int = 0) -> bytes:
-            return struct.pack(">IIHHI", 0, address, length, flags if length else 0x200, 0)
+        def control(place: int, length: int, flags: int = 0, on_host: bool = True) -> bytes:
+            return struct.pack(">IIHHI", *(self.high_low(place) if on_host else (0, place)), length, flags if length else 0x200, 0)
 
-        place, on_host = (NIC_SENDS, 0) if self.nic_ring else (SENDS, 0x40)
-        rings = control(EVENTS, 256) + control(0, 64) + control(place, SEND_ENTRIES, on_host | self.flags["send"])
+        place, where = (NIC_SENDS, 0) if self.nic_ring else (SENDS, 0x40)
+        rings = control(EVENTS, 256) + control(0, 64) + control(place, SEND_ENTRIES, where | self.flags["send"], not self.nic_ring)
         for kind, (address, _, _, _) in KINDS.items():
             rings += control(address, self.lengths[kind], self.flags["standard"])
         rings += control(RETURNS, RETURN_ENTRIES, self.flags["returns"])
-        rings += b"".join(struct.pack(">II", 0, STATUS + 16 * k) for k in range(3)) + struct.pack(">II", 0, INFORMATION)
+        rings += b"".join(struct.pack(">II", *self.high_low(place)) for place in (STATUS, STATUS + 16, STATUS + 32, INFORMATION))
         self.put_words(INFORMATION + 0x400, rings)
         shared = self.shared
         for address, value in {
-            0x200: 0x0200, 0x204: 0x00000001, 0x20C: INFORMATION, 0x218: shared["mode"], 0x21C: 0x80, 0x220: 0x80, 0x224: 21,
+            0x200: 0x0200, 0x204: 0x00000001, 0x208: self.high_low(INFORMATION)[0], 0x20C: self.high_low(INFORMATION)[1], 0x218: shared["mode"], 0x21C: 0x80, 0x220: 0x80, 0x224: 21,
             0x230: shared["receive_ticks"], 0x234: shared["send_ticks"], 0x238: shared["statistics_ticks"],
             0x23C: shared["most_sent"], 0x240: shared["most_received"], 0x248: 0x1234,
         }.items():  # fmt: skip
@@ -129,7 +135,7 @@ class Board:
             size = 0x2800 if kind == "jumbo" else 0x800
             buffer = RECEIVE_BUFFERS + 0x80000 * list(KINDS).index(kind) + index % (0x80000 // size) * size
             entry = struct.pack(
-                ">IIHHHHIIII", 0, buffer + self.offset, index, 0, 0, flags, 0xDEADBEEF, 0xDEADBEEF, 0, mailbox << 16 | index
+                ">IIHHHHIIII", *self.high_low(buffer + self.offset), index, 0, 0, flags, 0xDEADBEEF, 0xDEADBEEF, 0, mailbox << 16 | index
             )
             self.put_words(address + 32 * index, entry)
             self.posted[kind] = (index + 1) % entries
@@ -143,8 +149,9 @@ class Board:
         found = []
         while self.returned != self.word(STATUS + 16):
             entry = self.words(RETURNS + 32 * self.returned, 32)
-            _, low, index, length, _, flags, checksums, error, _, opaque = struct.unpack(">IIHHHHIIII", entry)
-            data = bytes(self.host[low : low + length])
+            high, low, index, length, _, flags, checksums, error, _, opaque = struct.unpack(">IIHHHHIIII", entry)
+            place = (high << 32 | low) - self.begin
+            data = bytes(self.host[place : place + length])
             found.append(
                 {
                     "data": data,
@@ -165,7 +172,7 @@ class Board:
             buffer = SEND_BUFFERS + self.sends % SEND_ENTRIES * 0x800
             self.put(buffer, piece)
             bits = flags | (END if k + 1 == len(pieces) else 0) | (VLAN if vlan is not None else 0)
-            entry = struct.pack(">IIHHHH", 0, buffer, len(piece), bits, 0, vlan or 0)
+            entry = struct.pack(">IIHHHH", *self.high_low(buffer), len(piece), bits, 0, vlan or 0)
             at = 16 * (self.sends % SEND_ENTRIES)
             if self.nic_ring:
                 self.sram[NIC_SENDS + at : NIC_SENDS + at + 16] = entry

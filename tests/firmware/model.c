@@ -47,6 +47,7 @@ struct model {
   bool odd[2];     /* whether it is that of an odd number of bytes */
   char stopped[160];
   uint8_t sram[MODEL_SRAM], host[MODEL_HOST];
+  uint64_t begin; /* of host memory */
   struct sent wire[WIRE];
   uint32_t wire_head, wire_tail;
 };
@@ -138,17 +139,19 @@ static uint32_t rounded(const struct model *m, uint32_t address) {
 
 static void transfer(struct model *m, bool outward, uint32_t high, uint32_t low, uint32_t local, uint32_t length,
                      uint32_t control, uint32_t checksum_to) {
-  /* With a bit the bytes of each whole word of the host go in opposite order. */
-  const uint32_t begin = (low + 3) & ~3u, end = control & WORD_VALUES ? (low + length) & ~3u : begin;
-  if (high || low >= MODEL_HOST || length > MODEL_HOST - low || !length || length > 0xffff) {
+  const uint64_t address = ((uint64_t)high << 32 | low) - m->begin;
+  if (address >= MODEL_HOST || length > MODEL_HOST - address || !length || length > 0xffff) {
     stop(m, "impossible transfer, host address", low);
     return;
   }
+  /* With a bit the bytes of each whole word of the host go in opposite order. */
+  const uint32_t from = (uint32_t)address, begin = (from + 3) & ~3u,
+                 end = control & WORD_VALUES ? (from + length) & ~3u : begin;
   const bool sums = control & (BEGINS | CHECKSUM), goes_on = sums && !(control & BEGINS);
   uint32_t sum = goes_on ? m->sum[outward] : 0, at = local;
   const bool odd = goes_on && m->odd[outward];
   for (uint32_t i = 0; i < length; i++, at = advance(m, at, 1)) {
-    const uint32_t host = low + i, word = host & ~3u;
+    const uint32_t host = from + i, word = host & ~3u;
     uint8_t *outside = &m->host[word >= begin && word < end ? host ^ 3 : host], *inside = sram(m, at);
     if (outward)
       *outside = *inside;
@@ -339,6 +342,9 @@ void model_free(struct model *m) {
 }
 uint8_t *model_host(struct model *m) {
   return m->host;
+}
+void model_place(struct model *m, uint64_t begin) {
+  m->begin = begin;
 }
 uint8_t *model_sram(struct model *m) {
   return m->sram;

@@ -21,7 +21,9 @@ enum { MODEL_SRAM = 1 << 20, MODEL_HOST = 1 << 22, MODEL_PACE = 48 };
 struct model *model_new(const char *elf, unsigned processors, uint32_t seed);
 void model_free(struct model *m);
 
-uint8_t *model_host(struct model *m); /* MODEL_HOST bytes of host memory */
+uint8_t *model_host(struct model *m); /* MODEL_HOST bytes of host memory, */
+void model_place(struct model *m,
+                 uint64_t begin);     /* which is at this address for the chip, a multiple of 8; at first 0 */
 uint8_t *model_sram(struct model *m); /* MODEL_SRAM bytes */
 
 /* A mailbox, as the host writes it. */

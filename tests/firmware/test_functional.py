@@ -3,11 +3,28 @@
 import random
 import zlib
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-from tests.firmware.board import READ_PRODUCER, RETURN_ENTRIES, SEND_ENTRIES, TIMER, WRITE_PRODUCER, Board, turned
+from tests.firmware.board import (
+    EVENTS,
+    INFORMATION,
+    READ_PRODUCER,
+    RECEIVE_BUFFERS,
+    RETURN_ENTRIES,
+    RETURNS,
+    SEND_BUFFERS,
+    SEND_ENTRIES,
+    SENDS,
+    STANDARD,
+    STATUS,
+    TIMER,
+    WRITE_PRODUCER,
+    Board,
+    turned,
+)
 from tests.isa.programs import symbols
 from tests.sample import sampled
 
@@ -211,6 +228,25 @@ def test_checksums_of_received_frames(board: Make, assist: bool) -> None:
     for frame, one in zip(frames, found, strict=True):
         assert one["data"] == frame
         assert one["flags"] & 3 == 1 and one["checksum"] == internet_sum(frame[14:])
+
+
+# Within a ring between two of its entries, a buffer, the header of a frame in one, and behind all of it.
+BOUNDARIES = {"sends": SENDS + 16 * 5, "buffers given": STANDARD + 32 * 4, "returns": RETURNS + 32 * 3, "events": EVENTS + 8, "indices": STATUS + 16,
+              "header": RECEIVE_BUFFERS + 2 * 0x800 + 8, "frame": RECEIVE_BUFFERS + 3 * 0x800 + 40, "sent": SEND_BUFFERS + 0x800 + 32, "information": INFORMATION + 0x200, "nothing": 0}  # fmt: skip
+
+
+@pytest.mark.parametrize(("place", "assist"), sampled(product(BOUNDARIES, (True, False)), every=3))
+def test_host_memory_crosses_four_gigabytes(board: Make, assist: bool, place: str) -> None:
+    b, frames, found, left = board(assist=assist, flags={"standard": 9}, begin=(1 << 32) - BOUNDARIES[place]), [content(60 + 97 * n, n) for n in range(12)], [], []
+    for n, frame in enumerate(frames):
+        b.post("standard", 1)
+        assert b.receive(frame)
+        b.send([frame[:42], frame[42:]])
+        b.announce()
+        b.until(lambda to=n + 1: found.extend(b.returns()) or left.extend(b.sent()) or (len(found), len(left)) == (to, to), f"frame {n}")
+    assert [one["data"] for one in found] == frames and left == [(frame, -1) for frame in frames]
+    assert [one["checksum"] for one in found] == [internet_sum(frame[14:]) for frame in frames]
+    b.until(lambda: b.sent_index() == b.sends, "the index of what was sent")
 
 
 @both_modes
