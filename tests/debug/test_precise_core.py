@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.isa import system
+from tests.isa.programs import run
 from tests.isa.system_core import KSEG0_CACHED, boot
 
 CONTROLLED = "\ninstance nobody : source { count = 0; };\nnobody.out -> core.control : core_control;\n"
@@ -28,7 +29,7 @@ def simulator(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFact
     folder = tmp_path_factory.mktemp("precise")
     text = (root / "tests" / "isa" / "system_machine.lss").read_text() + CONTROLLED
     (folder / "machine.lss").write_text(text)
-    system.run([build_dir / "bin" / "lss", "build", folder / "machine.lss", "-O0", "-o", folder / "machine"])
+    run([build_dir / "bin" / "lss", "build", folder / "machine.lss", "-O0", "-o", folder / "machine"])
     return folder / "machine"
 
 

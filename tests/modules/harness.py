@@ -92,6 +92,7 @@ class Reply:
 LONG_ENOUGH = 20  # cycles, for there to be idle ones
 TOLERATED = 60  # cycles in which a module may be stepped for nothing, and half of the idle ones
 RESTLESS = ("source", "memory_source", "ethernet")  # they draw anew in every cycle, or look whether a frame is due
+LONG = 50_000  # cycles of runs that are idle for most of them
 MOST_CHECKED = 5000  # cycles of runs in which what next_event says is checked: each is stepped and compared
 # What --check-idle says of each instance at the end: path, module, idle cycles, those in which it was stepped for nothing.
 NEEDLESS = r"^(\S+) : (\w+) on \w+: idle in (\d+) cycles, in (\d+) of them needlessly stepped$"
@@ -120,11 +121,18 @@ class Bench:
             self.texts[simulator] = text
         return simulator
 
+    def planned(self, text: str) -> Path:
+        """The simulator of a netlist, which is not there before it is run, and then as it is best run so long."""
+        self.texts[self._place(text, self.options)] = text
+        return self._place(text, self.options)
+
+    def _place(self, text: str, options: Sequence[str]) -> Path:
+        return self.directory / ("bench_" + hashlib.sha256(repr((text, *options)).encode()).hexdigest()[:12])
+
     def _build(self, text: str, options: Sequence[str]) -> Path:
-        key = (text, *options)
+        key, simulator = (text, *options), self._place(text, options)
         if key not in self.built:
-            stem = "bench_" + hashlib.sha256(repr(key).encode()).hexdigest()[:12]
-            netlist, simulator = self.directory / f"{stem}.lss", self.directory / stem
+            netlist = simulator.with_suffix(".lss")
             netlist.write_text(text)
             command = [str(self.compiler), "build", str(netlist), "-o", str(simulator), *options]
             done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=self.directory)
@@ -153,9 +161,14 @@ class Bench:
         ok: bool = True,
         files: dict[str, str | bytes] | None = None,
     ) -> Ran:
-        """Runs a simulator in a directory of its own, with `files` in it."""
-        ran = self._run_once(simulator, cycles, settings, seed, ok, files)
+        """Runs a simulator in a directory of its own, with `files` in it; a long run of modules that were compared jumps over
+        idle time."""
         modules = set(re.findall(r"^\s*instance [^:]*: (\w+)", self.texts.get(simulator, ""), re.MULTILINE))
+        if cycles >= LONG and self.again is not None and modules and modules <= self.compared:
+            return self._run_once(self._build(self.texts[simulator], self.again), cycles, settings, seed, ok, files)
+        if simulator in self.texts:
+            self._build(self.texts[simulator], self.options)
+        ran = self._run_once(simulator, cycles, settings, seed, ok, files)
         if ok and cycles >= LONG_ENOUGH and self.again is not None and modules - self.compared:
             self.compared |= modules
             other = self._run_once(self._build(self.texts[simulator], self.again), cycles, settings, seed, ok, files)

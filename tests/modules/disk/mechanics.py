@@ -133,7 +133,7 @@ def play(
     bench: Bench, disk: Disk, script: str, cycles: int, data: str = "", image: bytes | None = None, seed: int = 1, ok: bool = True, after: str = "", **settings: object
 ) -> tuple[Ran, list[Reply]]:
     """Runs a script of requests; the replies in the cycles in which they were taken."""
-    simulator = bench.build(netlist(disk) + after)
+    simulator = bench.planned(netlist(disk) + after)
     files: dict[str, str | bytes] = {"script": script, "data": data, "disk": contents(disk.sectors) if image is None else image}
     values: dict[str, object] = {"asking.script": "script", "giving.script": "data", "contents.image": "disk", "contents.commit": "after", "replies.record": "seen"}
     values |= {name.replace("__", "."): value for name, value in settings.items()}
