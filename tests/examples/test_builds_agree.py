@@ -142,7 +142,7 @@ WORK = {
 def test_every_machine_has_work(lss) -> None:
     """A file is a machine when it instantiates something; every folder holds one."""
     files = found(ROOT / "examples", "*.lss")
-    machines = {f"{path.parent.name}/{path.stem}" for path in files if "there is no machine" not in lss("check", path).err}
+    machines = {f"{path.parent.name}/{path.stem}" for path in files if "there is no machine" not in lss("check", "--netlist-only", path, ok=None).err}
     assert machines == {name.split()[0] for name in WORK}
     folders = {path.name for path in (ROOT / "examples").iterdir() if path.is_dir()}
     assert len(folders) >= 9 and folders == {name.split("/")[0] for name in machines}
