@@ -264,14 +264,14 @@ INSIDE = {
 CONFIGURATIONS = INSIDE | {f"{name}_separate": body + " separate = true;" for name, body in INSIDE.items()}
 
 
-@pytest.mark.parametrize("name", sampled(INSIDE))
+@pytest.mark.parametrize("name", sampled(INSIDE, every=4))
 def test_lines_inside_or_in_a_memory_of_their_own_make_no_difference(bench: Bench, name: str) -> None:
     script = [f"{7 * k} {'write' if k % 3 == 0 else 'read'} 4 {(k * 52) % 512 & ~3} {k}" for k in range(60)]
     runs = [cache(bench, CONFIGURATIONS[name + end]).play([script], 3000) for end in ("", "_separate")]
     assert len(runs[0][0]) == 60 and runs[0] == runs[1]
 
 
-@pytest.mark.parametrize(("name", "order"), sampled(product(CONFIGURATIONS, ("little", "big")), every=3))
+@pytest.mark.parametrize(("name", "order"), sampled(product(CONFIGURATIONS, ("little", "big")), every=5))
 def test_a_cache_never_changes_what_is_read(bench: Bench, name: str, order: str) -> None:
     """Random requests, some atomic, with refusals, jitter and cancelled requests, against plain bytes."""
     machine = cache(bench, CONFIGURATIONS[name], order=order)
@@ -345,7 +345,7 @@ def test_links_of_what_is_not_cacheable_are_of_memory(bench: Bench) -> None:
     assert [a.data for a in replies] == [0, 1, 5, 0]
 
 
-@pytest.mark.parametrize("name", sampled(CONFIGURATIONS, every=4, first=1))
+@pytest.mark.parametrize("name", sampled(CONFIGURATIONS, every=7, first=1))
 def test_random_links(bench: Bench, name: str) -> None:
     """Against plain bytes and the number of the linked line, with refusals and jitter."""
     machine = cache(bench, CONFIGURATIONS[name] + " links = true;")
@@ -549,7 +549,7 @@ SNOOPING = {
 SNOOPING |= {f"{name}_separate": body + " separate = true;" for name, body in SNOOPING.items()}
 
 
-@pytest.mark.parametrize("name", sampled(SNOOPING))
+@pytest.mark.parametrize("name", sampled(SNOOPING, every=4))
 def test_two_writers_of_the_same_lines_lose_nothing(bench: Bench, name: str) -> None:
     """Every other byte belongs to the cache's requester, the rest to another that writes to memory: each reads its own bytes as it
     wrote them, and in the end, after invalidate_all, memory and cache agree on all of them."""

@@ -3,11 +3,13 @@ with memories that take their time, refuse and reply in any order."""
 
 import random
 import subprocess
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, Reply, collect, happened, read_items, read_replies
+from tests.sample import sampled
 
 LATENCY = 10
 WORDS = b"".join(k.to_bytes(8, "little") for k in range(512))  # word k of memory is k
@@ -324,9 +326,7 @@ def by_chance(bench: Bench, shape: str, manners: str, order: str, seed: int, cou
     return found
 
 
-@pytest.mark.parametrize("order", ["little", "big"])
-@pytest.mark.parametrize("manners", MANNERS)
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("shape", "manners", "order"), sampled(product(SHAPES, MANNERS, ("little", "big")), every=3))
 def test_every_request_reads_what_was_written(shape: str, manners: str, order: str, bench: Bench) -> None:
     found = by_chance(bench, shape, manners, order, 1, 400)
     assert found.last.stat("cache", "misses") > 20

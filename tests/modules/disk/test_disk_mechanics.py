@@ -2,6 +2,7 @@
 
 import random
 import subprocess
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.modules.disk.mechanics import LATENCY, Disk, Reply, asked, contents, given, netlist
 from tests.modules.disk.mechanics import play as run_script
 from tests.modules.harness import MOST_CHECKED, Bench, Ran, collect, happened
+from tests.sample import sampled
 
 NO_AHEAD = {"dut__read_ahead": False}
 EVENTS = collect("dut", "approach(write, sector, seek, rotation, transfer)", "done(op, sector, count, cycles)")
@@ -307,8 +309,7 @@ def test_nobody_waits_for_ever(bench: Bench) -> None:
         assert len(replies) == 41 and (place == 40) == last and place > 3
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("buffered", [False, True])
+@pytest.mark.parametrize(("seed", "buffered"), sampled(product(range(4), (False, True)), every=3))
 def test_random_requests(bench: Bench, buffered: bool, seed: int) -> None:
     """Reads see the writes before them, replies of each request are whole and in order, whatever waits; the disk holds what was written."""
     rng = random.Random(100 * seed + buffered)

@@ -1,10 +1,12 @@
 """uncached_buffer: writes that are replied to at once and leave in order, alone or combined; what waits for them."""
 
 import random
+from itertools import product
 
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, collect, happened
+from tests.sample import sampled
 
 EVENTS = collect("dut", "combined(address)", "sent(address, size)")
 
@@ -122,9 +124,7 @@ def test_impossible_buffers_are_refused(bench: Bench, body: str, text: str) -> N
     assert text in bench.refuse(netlist)
 
 
-@pytest.mark.parametrize("order", ["little", "big"])
-@pytest.mark.parametrize("combine", ["none", "all"])
-@pytest.mark.parametrize("out_width", [32, 128])
+@pytest.mark.parametrize(("order", "combine", "out_width"), sampled(product(("little", "big"), ("none", "all"), (32, 128)), every=3))
 def test_nothing_that_is_read_depends_on_the_buffer(bench: Bench, order: str, combine: str, out_width: int) -> None:
     """Random requests with refusals, jitter and cancelled ones, against plain bytes."""
     machine = buffer(bench, f"combine = store_combining.{combine}; entries = 3; hold = 5;", out_width, order)

@@ -2,11 +2,13 @@
 
 import re
 import struct
+from itertools import product
 
 import pytest
 
 from tests.modules.assists import Rig, joined, load, noise, read, store, to_host, write
 from tests.modules.harness import Bench, collect, happened, read_replies
+from tests.sample import sampled
 
 NETLIST = """
 instance dut : dma_assist { %s
@@ -243,8 +245,7 @@ def test_a_failed_transfer_rests_the_assist(bench: Bench, outstanding: int) -> N
     assert len(happened(dut.last, "dropped")) == len(behind)
 
 
-@pytest.mark.parametrize("outstanding", [1, 2, 4])
-@pytest.mark.parametrize("direction", ["inward", "outward"])
+@pytest.mark.parametrize(("direction", "outstanding"), sampled(product(("inward", "outward"), (1, 2, 4))))
 def test_failed_transfers_are_repeated_and_nothing_overtakes_them(bench: Bench, direction: str, outstanding: int) -> None:
     """Every fourth bus transfer fails, by chance. Software clears the error at once, while what was taken behind the failed transfer is still on its way: every descriptor is
     carried out, each once, and what a later one brings is never there before what an earlier one brings."""
@@ -326,8 +327,7 @@ def test_an_end_belongs_to_a_circular_buffer(bench: Bench) -> None:
     assert "error[unknown-key]: `dut` has no circular buffer `pool`" in bench.refuse(f'{limit} s.out -> dut.wrap_limit["pool"] : uint32;')
 
 
-@pytest.mark.parametrize(("width", "outstanding"), [(64, 4), (128, 1), (128, 4)])
-@pytest.mark.parametrize("direction", ["inward", "outward"])
+@pytest.mark.parametrize(("direction", "width", "outstanding"), sampled((d, *s) for d, s in product(("inward", "outward"), ((64, 4), (128, 1), (128, 4)))))
 def test_transfers_overlap_and_end_in_order(bench: Bench, width: int, outstanding: int, direction: str) -> None:
     """Every size and alignment, through a circular buffer, with and without checksum; the bytes between stay as they are."""
     body = f"outstanding = {outstanding}; burst = 64; direction = assist_direction.{direction}; wrap_end = 0x4400;"

@@ -7,6 +7,7 @@ import pytest
 
 from tests.modules.assists import Rig, joined, load, noise, pcap, read, write
 from tests.modules.harness import Bench, collect, happened, read_monitor
+from tests.sample import sampled
 
 # Registers: 0 producer, 1 reference, 2 state, 3 buffer base, 4 its end, 5 buffer producer, 6 buffer reference.
 NETLIST = """
@@ -45,7 +46,7 @@ def play(dut: Rig, frames: list[bytes], script: list[str], cycles: int = 30000, 
     return dut.run(script, cycles, values, files={"in": pcap(frames)})
 
 
-@pytest.mark.parametrize(("burst", "width", "split"), [(8, 64, False), (64, 64, False), (64, 64, True), (16, 128, False), (512, 128, True)])
+@pytest.mark.parametrize(("burst", "width", "split"), sampled([(8, 64, False), (64, 64, False), (64, 64, True), (16, 128, False), (512, 128, True)]))
 def test_frames_lie_behind_each_other(bench: Bench, burst: int, width: int, split: bool) -> None:
     """Memory of either width, descriptors by the same way or by one of their own: the same bytes lie there."""
     netlist = NETLIST % f"burst = {burst}; width = {width};"
