@@ -20,11 +20,20 @@ init() {
   self->responds_for = (uint32_t)param(entries);
 }
 
+/* A write that is done, of an entry; of another, or none, its size is 0. */
+static inline mem_snoop write_of(const self_t *self, uint32_t slot) {
+  if (slot == (uint32_t)param(entries)) return (mem_snoop){0};
+  const typeof_port(in_request) *request = &self->request[slot];
+  if (request->op != mem_op_write || self->reply[slot].error) return (mem_snoop){0};
+  return (mem_snoop){.address = request->address, .size = request->size, .tag = request->tag};
+}
+
 phase_start() {
   if (self->used == 0 && !self->responding) {
     send_nothing(bus_request);
     send_nothing(bus_snoop_response);
     send_nothing(in_reply);
+    for (int i = 0; i < width(written); i++) send_nothing(written, i);
     return;
   }
   const uint32_t slot = self->order[0], replies = first_entry(self, entry_phase_replies);
@@ -33,6 +42,8 @@ phase_start() {
   send_if(bus_request, self->queued > 0, command);
   send_if(bus_snoop_response, self->responding, self->snoop_response);
   send_if(in_reply, replies < (uint32_t)param(entries), self->reply[replies % (uint32_t)param(entries)]);
+  const mem_snoop write = write_of(self, replies);
+  for (int i = 0; i < width(written); i++) send_if(written, i, write.size > 0, write);
 }
 
 handler(take) {

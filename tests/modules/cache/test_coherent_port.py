@@ -24,6 +24,20 @@ def test_timing(bench: Bench) -> None:
     assert machine.last.counted("port") == {"reads": 1, "writes": 1}
 
 
+def test_writes_are_shown_when_they_are_done(bench: Bench) -> None:
+    """In the cycle of their replies, with their own bytes; not those that memory refuses, and no reads. A cache that had the line reads what is new behind that only."""
+    watched = 'instance seen : write_monitor; port.written -> seen.snoop;\n' + collect("seen", "written(address, size)") + collect("cache[0]", "performed(op, address, size, value)")
+    machine = scripted(bench, 1, watched, cache="sets = 2; ways = 2;")
+    steps = [f"{cycle} read 4 8" for cycle in range(0, 200, 2)]
+    [_, replies] = machine.play([steps, ["50 write 4 8 7 1", "60 write 8 64 9 2", "100 read 8 8", "120 write 8 0x2000 1 4"]], 300, outstanding=8)
+    shown = happened(machine.last, "written")
+    assert [reply.error for reply in replies] == [False, False, False, True] and len(replies) == 4
+    assert shown == [(replies[0].cycle, 8, 4), (replies[1].cycle, 64, 8)]
+    reads = [(cycle, value) for cycle, op, address, _, value in happened(machine.last, "performed")]
+    assert {value for cycle, value in reads if cycle < shown[0][0]} == {0}
+    assert {value for cycle, value in reads if cycle >= shown[0][0]} == {7}
+
+
 def test_it_sees_what_caches_changed_and_ends_their_copies(bench: Bench) -> None:
     """A cache writes, the device reads that and writes beside it, the cache reads both."""
     replies = device(bench).play([["0 write 4 0 1", "300 read 8 0"], ["100 read 8 0", "200 write 4 4 2", "400 read 8 0"]], 500)
