@@ -11,6 +11,10 @@ from tests.linux_guest import Guest, build_host, on_host, pack
 pytestmark = [pytest.mark.soak, pytest.mark.optimised]
 
 
+# In lockstep, with caches that own what they write and a disk that takes it from them.
+COHERENT = [[*options, "coherent=true", "lockstep=true"] for options in ([], ["wide=4"], ["wide=4", "l2=256 KiB"], ["wide=4", "nic=true"])]
+
+
 @pytest.fixture(scope="module")
 def host(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_host(root, build_dir, tmp_path_factory.mktemp("host") / "host", "disk=true")
@@ -49,7 +53,7 @@ def test_a_checkpoint_while_the_disk_is_written(on_disk, host: Path, tmp_path: P
     assert (tmp_path / "rest.ext4").read_bytes() == (tmp_path / "whole.ext4").read_bytes() != (tmp_path / "half.ext4").read_bytes()
 
 
-@pytest.mark.parametrize("options", [["coherent=true"], ["lockstep=true"], ["nic=true"], ["nic=true", "coherent=true"], ["wide=4", "lockstep=true"], ["wide=4", "nic=true"]], ids=" ".join)
+@pytest.mark.parametrize("options", [["coherent=true"], ["lockstep=true"], ["nic=true"], ["nic=true", "coherent=true"], ["wide=4", "lockstep=true"], ["wide=4", "nic=true"], *COHERENT], ids=" ".join)
 def test_other_machines_do_the_same(on_disk, host: Path, root: Path, build_dir: Path, options: list[str], tmp_path: Path) -> None:
     """With other caches, each instruction compared, a card beside it, out of order: console and files of the plain one."""
     does_the_same(on_disk(LITTLE), host, build_host(root, build_dir, tmp_path / "other", "disk=true", *options), tmp_path)

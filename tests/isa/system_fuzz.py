@@ -312,9 +312,12 @@ class FuzzGenerator(UserGenerator):
         self.emit(f"{i.name} ${self.register()}, {(address & 0xFFFF ^ 0x8000) - 0x8000}(${SCRATCH})")
 
 
-def fuzz_program(seed: int, length: int = 3000) -> str:
-    """Assembly text; to be assembled by system.assemble()."""
+def fuzz_program(seed: int, length: int = 3000, write_back: bool = False) -> str:
+    """Assembly text; to be assembled by system.assemble().  The kernel invalidates lines of the data cache, which has to write through, unless it writes them
+    back before."""
     user = FuzzGenerator(seed, length).user()
     assert f"${BASE}" in user
     kernel = KERNEL.replace("{seed}", hex(seed * 0x9E3779B1 % 2**32 | 1))
+    if write_back:
+        kernel = kernel.replace("cache 0x11,", "cache 0x15,")
     return HEAD + START[: START.index(".section .vectors")] + kernel + f'.section .user, "ax", @progbits\n{user}'

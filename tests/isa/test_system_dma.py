@@ -18,10 +18,18 @@ instance writer : memory_source {{
   count = {WRITES}; interval = interval; outstanding = 4;
   generate = <<< return (typeof_port(memory_request)){{.op = mem_op_write, .size = 4, .address = {SHARED} + 4 * (1 + (uint32_t)(random % 15)), .data = index + 1}}; >>>;
 }};
-writer.memory -> bus.in;
-if (lockstep) {{ ram_bytes.snoop -> core.snoop; }}
 parameter shows = true : bool;
-if (wide > 0 && shows) {{ ram_bytes.snoop -> core.written; }}
+if (coherent) {{
+  instance writer_port : coherent_port {{ line = 32; big_endian = big_endian; }};
+  writer.memory -> writer_port.in;
+  writer_port.bus -> system_bus.agent["writer"];
+  if (lockstep) {{ writer_port.written -> core.snoop; }}
+  if (wide > 0 && shows) {{ writer_port.written -> core.written; }}
+}} else {{
+  writer.memory -> bus.in;
+  if (lockstep) {{ ram_bytes.snoop -> core.snoop; }}
+  if (wide > 0 && shows) {{ ram_bytes.snoop -> core.written; }}
+}}
 """
 PROGRAM = f"""
 .macro LI r, value
@@ -80,6 +88,17 @@ older:
 lost:
   EXIT 3
 """
+MACHINES = [
+    pytest.param(settings, id=" ".join(settings) or "plain", marks=marks)
+    for settings, marks in (
+        ((), ()),
+        (("lockstep=true",), pytest.mark.soak),
+        (("coherent=true", "lockstep=true"), ()),
+        (("wide=4", "lockstep=true"), pytest.mark.soak),
+        (("wide=4", "coherent=true", "lockstep=true"), pytest.mark.soak),
+        (("wide=4", "coherent=true", "mshrs=8", "lockstep=true"), ()),
+    )
+]
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +106,7 @@ def described(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
     directory = tmp_path_factory.mktemp("dma")
     text = (root / "tests" / "isa" / "system_machine.lss").read_text()
     assert "tag % 4 == 1" in text, "of four lanes; with a fifth a lane takes three bits"
-    text = text.replace("tag % 4 == 1", "tag % 8 == 1").replace("memory : 0 B;", "memory : 0 B; is_own_write = <<< return tag % 8 != 4; >>>;")
+    text = text.replace("tag % 4 == 1", "tag % 8 == 1").replace("memory : 0 B;", "memory : 0 B; is_own_write = <<< return ${!coherent} && tag % 8 != 4; >>>;")
     (directory / "machine.lss").write_text(text + WRITER)
     return directory / "machine.lss"
 
@@ -98,7 +117,7 @@ def built(described: Path, build_dir: Path, *settings: str) -> Path:
     return simulator
 
 
-@pytest.fixture(scope="module", params=[(), ("lockstep=true",), ("wide=4", "lockstep=true")], ids=lambda settings: " ".join(settings) or "plain")
+@pytest.fixture(scope="module", params=MACHINES)
 def machine(described: Path, request: pytest.FixtureRequest, build_dir: Path) -> Path:
     return built(described, build_dir, *request.param)
 
@@ -136,15 +155,16 @@ older:
 """
 
 
+@pytest.mark.parametrize("caches", [pytest.param((), marks=pytest.mark.soak), pytest.param(("coherent=true",), marks=pytest.mark.soak), ("coherent=true", "mshrs=8")], ids=lambda caches: " ".join(caches) or "plain")
 @pytest.mark.parametrize("shows", [True, False])
-def test_loads_take_effect_in_order(shows: bool, described: Path, build_dir: Path, tmp_path: Path) -> None:
+def test_loads_take_effect_in_order(shows: bool, caches: tuple[str, ...], described: Path, build_dir: Path, tmp_path: Path) -> None:
     """The second count is never ahead of the first, if the core is shown what others write; if not, it is seen to be."""
     text = described.read_text()
     wrong = re.sub(r"\.address = \d+ \+ [^,]*, \.data = index \+ 1", IN_TURN, text)
     assert wrong != text
     other = tmp_path / "machine.lss"
     other.write_text(wrong)
-    simulator = built(other, build_dir, "wide=4", f"shows={str(shows).lower()}")
+    simulator = built(other, build_dir, "wide=4", f"shows={str(shows).lower()}", *caches)
     elf, ends, anew = system.assemble(system.HEAD + READER, tmp_path / "x.elf", False), set(), 0
     for seed in range(1, 6):
         command = [simulator, *boot(elf, tmp_path, False, KSEG0_CACHED), "--cycles", "2000000", "--seed", str(seed), "--set", "delay.jitter=30", "--set", f"writer.interval={7 + 3 * seed}"]

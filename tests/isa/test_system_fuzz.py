@@ -18,9 +18,9 @@ BYTE_ORDERS = pytest.mark.parametrize("big", [True, False], ids=["big", "little"
 INTERRUPTED = ["--set", "line.count=-1"]  # line ip2 is high in some cycles
 
 
-def compare(seed: int, big: bool, memory: str, systems: dict[bool, Path], tmp_path: Path, cycles: int = 5000000) -> int:
-    """The number of instructions that agree."""
-    elf = system.assemble(fuzz_program(seed), tmp_path / "fuzz.elf", big)
+def compare(seed: int, big: bool, memory: str, systems: dict[bool, Path], tmp_path: Path, cycles: int = 5000000, write_back: bool = False) -> int:
+    """The number of instructions that agree; caches that `write_back` are not told to lose what was written."""
+    elf = system.assemble(fuzz_program(seed, write_back=write_back), tmp_path / "fuzz.elf", big)
     done = on_core(systems[big], elf, tmp_path, big, KSEG0_CACHED, *INTERRUPTED, "--seed", str(seed), *MEMORIES[memory], cycles=cycles)
     where = f"seed {seed}, {memory} memory: {done.stderr}"
     assert done.returncode == 0 and "the program exited" in done.stderr, where
