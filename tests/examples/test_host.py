@@ -127,15 +127,25 @@ def test_a_wide_core_in_place_of_the_other(root: Path, build_dir: Path, build_si
         assert read.status == status, hex(address)
 
 
-def test_a_wide_core_gets_no_state(root: Path, build_dir: Path) -> None:
-    command = [build_dir / "bin/lss", "check", "--netlist-only", root / "examples/host/host.lss", "-D", "wide=4", "-D", "fast=true"]
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["wide=4", "fast=true"], "the functional processor passes its state on to the core that executes in order: wide = 0"),
+        (["wide=4", "mshrs=4"], "on the coherent bus: wide > 0 and coherent = true"),
+        (["coherent=true", "mshrs=4"], "on the coherent bus: wide > 0 and coherent = true"),
+        (["sampling=true"], "fast = true"),
+    ],
+)
+def test_what_does_not_go_together(root: Path, build_dir: Path, options: list[str], why: str) -> None:
+    command = [build_dir / "bin/lss", "check", "--netlist-only", root / "examples/host/host.lss", *(word for one in options for word in ("-D", one))]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode != 0 and "the functional processor passes its state on to the core that executes in order: wide = 0" in done.stderr
+    assert done.returncode != 0 and why in done.stderr
 
 
 COHERENT, LOCKSTEP = ["-D", "coherent=true"], ["-D", "lockstep=true"]
 WIDE = pytest.param(["-D", "wide=4"], marks=pytest.mark.soak)
-WITH_DISK = [pytest.param([], marks=pytest.mark.soak), COHERENT, WIDE, pytest.param(LOCKSTEP, marks=pytest.mark.soak), ["-I", "examples/tigon2", "-D", "nic=true"]]
+MISSES = [*COHERENT, *LOCKSTEP, "-D", "wide=4", "-D", "mshrs=4"]
+WITH_DISK = [pytest.param([], marks=pytest.mark.soak), COHERENT, WIDE, MISSES, pytest.param(LOCKSTEP, marks=pytest.mark.soak), ["-I", "examples/tigon2", "-D", "nic=true"]]
 
 
 @pytest.mark.parametrize("options", WITH_DISK, ids=lambda options: options[-1] if options else "plain")

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.soak, pytest.mark.optimised]
 
 
 # In lockstep, with caches that own what they write and a disk that takes it from them.
-COHERENT = [[*options, "coherent=true", "lockstep=true"] for options in ([], ["wide=4"], ["wide=4", "l2=256 KiB"], ["wide=4", "nic=true"])]
+COHERENT = [[*options, "coherent=true", "lockstep=true"] for options in ([], ["wide=4"], ["wide=4", "l2=256 KiB"], ["wide=4", "nic=true"], ["wide=4", "mshrs=8"])]
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_other_machines_do_the_same(on_disk, host: Path, root: Path, build_dir: 
     does_the_same(on_disk(LITTLE), host, build_host(root, build_dir, tmp_path / "other", "disk=true", *options), tmp_path)
 
 
-@pytest.mark.parametrize("options", [[], ["coherent=true"], ["coherent=true", "l2=256 KiB"], ["coherent=true", "nic=true"]], ids=lambda options: " ".join(options) or "plain")
+@pytest.mark.parametrize("options", [[], ["coherent=true"], ["coherent=true", "l2=256 KiB"], ["coherent=true", "nic=true"], ["coherent=true", "wide=4", "mshrs=8"]], ids=lambda options: " ".join(options) or "plain")
 def test_kernels_need_not_know_that_caches_see_devices(on_disk, root: Path, build_dir: Path, options: list[str], tmp_path: Path) -> None:
     machine = build_host(root, build_dir, tmp_path / "host", "disk=true", *options)
     tells_the_same(on_disk(LITTLE), on_disk(LITTLE, dma_coherent=False), machine, tmp_path)

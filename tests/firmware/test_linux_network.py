@@ -290,7 +290,7 @@ def test_a_big_endian_kernel(nic: str, root: Path, build_dir: Path, tmp_path: Pa
         assert comparable(console) == comparable(on_oracle(made, build_dir)[1])
 
 
-@pytest.mark.parametrize("options", [[], ["wide=4"], ["coherent=true"], ["wide=4", "coherent=true"]], ids=lambda options: " ".join(options) or "in order")
+@pytest.mark.parametrize("options", [[], ["wide=4"], ["coherent=true"], ["wide=4", "coherent=true"], ["wide=4", "coherent=true", "mshrs=8"]], ids=lambda options: " ".join(options) or "in order")
 def test_a_boot_with_the_card_in_lockstep(software: Guest, root: Path, build_dir: Path, tmp_path: Path, options: list[str]) -> None:
     """Every instruction is what the functional processor does, which is told where the card writes."""
     made = pack(software, "ping -A -c 10 10.0.0.1; nc 10.0.0.1 5001 </init >/tmp/a; md5sum </tmp/a", [], root, build_dir, tmp_path)

@@ -44,7 +44,7 @@ def test_what_is_written_is_there_after_a_boot(on_disk, host: Path, tmp_path: Pa
     assert adapter["timeouts"] == 5 and disk["full"] == disk["aborts"] == 0 and counted(stats, "scsi_contents[0]")["sectors_changed"] > 32768
 
 
-@pytest.mark.parametrize("options", [["coherent=true"], ["nic=true"], ["wide=4", "coherent=true", "lockstep=true"]], ids=" ".join)
+@pytest.mark.parametrize("options", [["coherent=true"], ["nic=true"], ["wide=4", "coherent=true", "mshrs=8", "lockstep=true"]], ids=" ".join)
 def test_other_machines_do_the_same(on_disk, host: Path, root: Path, build_dir: Path, options: list[str], tmp_path: Path) -> None:
     """With other caches, a card beside it on the PCI bus, or out of order: console and files of the plain one."""
     does_the_same(on_disk(LITTLE), host, build_host(root, build_dir, tmp_path / "other", "scsi=1", *options), tmp_path)
