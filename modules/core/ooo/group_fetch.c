@@ -43,6 +43,16 @@ static inline void take_words(uint32_t *words, const void *number) {
   }
 }
 
+/* The first words of a group; if it ends in a delay slot, the words before that end at the branch. */
+static inline void cut(typeof_port(out) * group, uint32_t words) {
+  const uint32_t behind = group->pc + 4 * words;
+  const bool ends_in_slot = !group->delayed && group->next != group->pc + 4 * group->count;
+  group->target = group->next;
+  group->delayed = param(delay_slot) && ends_in_slot && words + 1 == group->count;
+  group->count = (uint8_t)words;
+  group->next = behind;
+}
+
 handler(deliver) {
   typeof_port(out) group;
   group.pc = self->pc;
@@ -77,14 +87,12 @@ handler(deliver) {
   group.count = group.fault ? 1 : guess.count;
   group.top = guess.top;
   group.next = group.fault ? self->pc + 4 : guess.next;
-  if (__builtin_expect(self->halted && self->allowed > 0 && group.count > self->allowed, false)) {
-    group.count = (uint8_t)self->allowed;
-    group.next = self->pc + 4 * self->allowed;
-  }
   if (param(delay_slot)) {
     group.delayed = !group.fault && guess.delayed;
     group.target = guess.target;
   }
+  if (__builtin_expect(self->halted && self->allowed > 0 && group.count > self->allowed, false))
+    cut(&group, self->allowed);
   send(out, group);
 }
 
