@@ -65,8 +65,8 @@ Stop run_control_forward(guint core, bool stepped, StopScope scope) {
   Stop stop;
   if (scope != STOPS_OF_ONE_FIRST && stops_go_back(&stop)) return stop;
   if (scope == STOPS_OF_ALL && stops_next(&stop)) return stop;
-  if (stepped && groups_step(core, &stop)) return stop;
   drain_let_go();
+  if (stepped && groups_step(core, &stop)) return stop;
   history_mark();
   const bool one_instant = stepped || breakpoints_any();
   conditions_see();
