@@ -6,6 +6,7 @@ import pytest
 
 from tests.debug.test_gdb import same_results, values
 from tests.isa import riscv
+from tests.isa.programs import assemble
 
 pytestmark = pytest.mark.optimised
 STACK = 0x800000 - 256
@@ -30,7 +31,7 @@ def ended(debugged):
         found = states(one, steps)
         one.process.kill()
         one.process.wait()
-        one.path.unlink()
+        one.path.unlink(missing_ok=True)  # the simulator removes it when the connection ends
         return found
 
     return run
@@ -89,6 +90,61 @@ def test_what_is_written_acts(name: str, place: int, machine, debugged, tmp_path
     assert run.end()[0] == 100 + 1 + 16 - place + 50
 
 
+# Twelve instructions that add 1, four of them in delay slots of branches that are taken.
+BLOCK = """
+P{k}0: addiu $v0, $v0, 1
+P{k}1: beq $zero, $zero, P{k}2
+  addiu $v0, $v0, 1
+  .word 0x0000003f
+P{k}2: addiu $v0, $v0, 1
+"""
+SLOTS = """
+  lui $a1, %hi(cell)
+  addiu $a1, $a1, %lo(cell)
+  addiu $v0, $zero, 0
+{blocks}
+P40: lw $a2, 0($a1)
+  addu $v0, $v0, $a2
+  mflo $a2
+  addu $v0, $v0, $a2
+  lui $a1, 0xffff
+  sw $v0, 4($a1)
+9: b 9b
+  nop
+.data
+.balign 8
+cell: .word 3
+"""
+
+
+@pytest.mark.parametrize("place", ["00", "01", "02", "11", "20", "32"])
+def test_what_is_written_acts_beside_delay_slots(place: str, machine, debugged, tmp_path) -> None:
+    """Of MIPS, before a branch and behind its slot, too; of a step over a branch its slot is part. LO is written as well."""
+    elf = assemble(SLOTS.format(blocks="".join(BLOCK.format(k=k) for k in range(4))), tmp_path / "slots.elf", True, "device")
+    k, n = int(place[0]), int(place[1])
+    before = 3 * k + n
+    following = f"P{k}{n + 1}" if n < 2 else f"P{k + 1}0"
+    run = debugged(machine("wide mips"), "--program", elf)
+    text = run.gdb(
+        f"""break *(char *) &P{place}
+        continue
+        delete
+        print $v0
+        set var $v0 = 100
+        set var $lo = 7
+        print $v0
+        set var *(unsigned *) &cell = 50
+        print *(unsigned *) &cell
+        stepi
+        print $v0
+        print $pc == (char *) &{following}
+        set var $pc = (char *) &P{place}
+        print $pc == (char *) &P{place}"""
+    )
+    assert values(text) == [str(before), "100", "50", "101", "1", "1"], text
+    assert run.end()[0] == 100 + 1 + 12 - before + 50 + 7
+
+
 MIPS = {**{f"r{n}": n for n in range(32)}, "lo": 33, "hi": 34, "pc": 37}  # as gdb numbers them
 
 
@@ -101,7 +157,7 @@ def mips_states(run, steps: int) -> list[dict[str, int]]:
         assert remote.ask("vCont;s:p1.1").startswith("T05")
     run.process.kill()
     run.process.wait()
-    run.path.unlink()
+    run.path.unlink(missing_ok=True)
     return found
 
 
