@@ -52,6 +52,12 @@ handler(show_completed, i) {
   send(completed, i, self->finished_instructions);
 }
 
+handler(show_status, i) {
+  const bool waits = self->requested.valid | self->ordered.valid | self->order.valid;
+  const bool empty = self->held == 0 && self->gone.count == 0 && !waits;
+  send(status, i, ((core_status){.halted = empty, .slot = self->in_slot, .pc = self->started ? self->next_pc : 0}));
+}
+
 handler(look_up, i) {
   const renamed_op *from = &self->op[PLACE(data(read_age, i))];
   const execution found = {.pc = from->op.pc,
@@ -137,7 +143,7 @@ static __attribute__((noinline)) void ask(self_t *self, uint32_t place) {
 
 /* Whether an interrupt that is to be taken may be here. */
 static inline bool between_instructions(const self_t *self) {
-  return self->started && !self->in_slot && !self->inside;
+  return self->started && !self->in_slot && !self->inside && !(self->halted && self->held == 0);
 }
 
 /* How many operations may be committed: what is executed alone, or an interrupt, must have become something before. */
@@ -266,6 +272,15 @@ static inline void follow_order(self_t *self, uint32_t committed, bool interrupt
   self->ordered.valid = false;
 }
 
+static __attribute__((noinline)) void command(self_t *self, const core_control *given) {
+  if (given->set_halt) self->halted = given->halt;
+  if (!given->set_pc) return;
+  if (self->held > 0) sim_error("the pc is set while instructions are in flight");
+  self->ordered = (serial_order){.valid = true, .drops = true, .pc = given->pc};
+  drop_all(self);
+  self->ordered.valid = false;
+}
+
 static inline void note_overtaken(self_t *self, uint64_t places) {
   for (; places; places &= places - 1) self->fault[__builtin_ctzll(places)] = trap_cause_overtaken;
 }
@@ -287,6 +302,7 @@ phase_end() {
   if (data(in).count == 0 && quiet(self) && !called(self, interrupted, data(order).valid) && data(overtaken) == 0) {
     bool completes = false;
     for (int i = 0; i < width(done); i++) completes |= data(done, i).valid;
+    for (int i = 0; i < width(control); i++) completes |= some(control, i);
     if (!completes) {
       if (!self->moved) unchanged();
       self->moved = false;
@@ -314,6 +330,8 @@ phase_end() {
   if (width(overtaken) > 0)
     note_overtaken(self, data(overtaken) & kept & places_from(self->first, self->tail - self->first, param(entries)));
   if (PRECISE) follow_order(self, committed, interrupted);
+  for (int i = 0; i < width(control); i++)
+    if (__builtin_expect(some(control, i), false)) command(self, &data(control, i));
   const uint32_t came = squashes ? 0 : data(in).count;
   for (uint32_t i = 0; i < (uint32_t)param(width); i++) {
     if (i >= came) break;

@@ -14,6 +14,11 @@ static inline branch_guess behind_slot(const self_t *self) {
   return (branch_guess){.count = 1, .history = self->history, .next = self->target};
 }
 
+phase_start() {
+  const core_status now = {.halted = self->halted && !self->waiting && self->allowed == 0, .pc = self->pc};
+  for (int i = 0; i < width(status); i++) send(status, i, now);
+}
+
 handler(ask) {
   const bool goes =
       !self->waiting & !self->held & !data(redirect).valid & (data(room) >= (uint32_t)(param(width) * param(parts))) &&
@@ -97,16 +102,23 @@ handler(deliver) {
 }
 
 static __attribute__((noinline)) void command(self_t *self, const core_control *given) {
-  if (given->step || given->flush) sim_error("a wide core is started and halted; it neither steps nor flushes");
-  if (given->set_pc && self->started) sim_error("the pc is set while instructions are in flight");
+  if (given->flush) sim_error("a wide core is started, halted and stepped; it does not flush");
+  if (given->set_pc && self->started && (!self->halted || self->waiting))
+    sim_error("the pc is set while instructions are in flight");
   if (given->set_pc) self->pc = given->pc;
   if (given->set_halt) self->halted = given->halt;
+  if (given->step) self->halted = self->allowed = true;
 }
 
 phase_end() {
-  if (__builtin_expect(some(control), false)) command(self, &data(control));
+  bool commanded = false;
+  for (int i = 0; i < width(control); i++) {
+    if (!some(control, i)) continue;
+    commanded = true;
+    command(self, &data(control, i));
+  }
   const bool redirected = data(redirect).valid;
-  self->moved = redirected | some(control) | transferred(memory_request) | some(memory_reply) | transferred(out);
+  self->moved = redirected | commanded | transferred(memory_request) | some(memory_reply) | transferred(out);
   if (transferred(memory_request)) {
     self->waiting = self->started = true;
     self->guess = at_slot(self) ? behind_slot(self) : data(predictor_guess);

@@ -233,6 +233,24 @@ def test_an_order_to_go_on_cancels_one_to_hold(bench: Bench) -> None:
     assert dropped(seen) == {8: (0, 4, 0)} and device.stat("instructions") == 1
 
 
+def test_the_pc_is_set_between_instructions(bench: Bench) -> None:
+    """While nothing is here: fetch goes on there, and so does the program, if an interrupt comes; but while the core is halted and empty none is taken.
+    `status` says when it is empty, and where it goes on; in a delay slot, that it does."""
+    ports = SERIAL | {"control": ("in", 2, "core_control"), "status": ("out", 1, "core_status")}
+    device = Wide(bench, "active_list", ports, "entries = 16; observed = true; delay_slot = true;", after=EVENTS)
+    seen = device.play({
+        "in": {0: group((0, BRANCH)), 4: group((1, ALU))}, "done[0]": {1: done(0, branch=1, taken=1, target=0x200), 5: done(1)},
+        "control[0]": {9: {"set_halt": 1, "halt": 1}, 14: {"set_pc": 1, "pc": 0x300}}, "control[1]": {18: {"set_halt": 1}},
+        "interrupt": dict.fromkeys(range(10, 25), 1), "order": {24: {"valid": 1, "drops": 1, "pc": 0x180}},
+    }, 30)  # fmt: skip
+    empty = [(cycle, one["pc"], one["slot"]) for cycle, one in enumerate(seen["status"]) if one["halted"]]
+    assert empty[0] == (0, 0, 0) and (4, 4, 1) in empty and (8, 0x200, 0) in empty and (14, 0x200, 0) in empty and (16, 0x300, 0) in empty
+    assert all(cycle < 20 or cycle > 25 for cycle, *_ in empty) and not [one for one in empty if one[0] in (1, 2, 5, 6, 15)]
+    assert dropped(seen) == {15: (1, 0x300, 0), 25: (1, 0x180, 0)} and requested(seen) == {20: (0x300, "none", 0)}
+    with pytest.raises(AssertionError, match="the pc is set while instructions are in flight"):
+        device.play({"in": {0: group((0, ALU))}, "control[0]": {2: {"set_pc": 1, "pc": 4}}}, 4)
+
+
 def test_loads_that_were_overtaken_are_executed_anew(bench: Bench) -> None:
     """When they are the oldest, with all that is younger; one in a delay slot as such; those that are committed or dropped already are not."""
     device = Wide(bench, "active_list", SERIAL | {"overtaken": ("in", 1, "uint64")}, "entries = 4; observed = true; delay_slot = true;", after=EVENTS)

@@ -123,12 +123,35 @@ def test_start_and_halt(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("command", "message"), [
-    ({"set_pc": 1, "pc": 4}, "the pc is set while instructions are in flight"), ({"step": 1}, "it neither steps nor flushes"),
+    ({"set_pc": 1, "pc": 4}, "the pc is set while instructions are in flight"), ({"flush": 1}, "it does not flush"),
 ])  # fmt: skip
 def test_commands_that_it_does_not_know(command: dict, message: str, bench: Bench) -> None:
     device = Wide(bench, "group_fetch", PORTS)
     with pytest.raises(AssertionError, match=re.escape(message)):
         device.play({"room": always(8, 4), "memory_reply": {0: reply(0)}, "predictor_guess": {0: guess(16)}, "control": {2: command}}, 4)
+
+
+def test_a_step_fetches_one_word(bench: Bench) -> None:
+    """Of halted fetch, which says when it awaits nothing, and at which pc it is; commands come on several lanes."""
+    device = Wide(bench, "group_fetch", PORTS | {"control": ("in", 2, "core_control"), "status": ("out", 1, "core_status")}, "reset_pc = 256;")
+    seen = device.play({
+        "room": always(8, 14), "memory_reply": {2: reply(10), 7: reply(20), 11: reply(30)}, "predictor_guess": always(guess(0x240), 14),
+        "control[0]": {1: {"set_halt": 1, "halt": 1}, 8: {"set_pc": 1, "pc": 0x300}}, "control[1]": {4: {"step": 1}, 9: {"set_halt": 1}},
+    }, 14)  # fmt: skip
+    assert [one and one["address"] for one in seen["memory_request"]] == [0x100, *[None] * 4, 0x240, *[None] * 4, 0x300, None, 0x240, None]
+    assert [(one["pc"], one["count"], one["next"]) for one in seen["out"] if one] == [(0x100, 4, 0x240), (0x240, 1, 0x244), (0x300, 4, 0x240)]
+    halted = {cycle: one["pc"] for cycle, one in enumerate(seen["status"]) if one["halted"]}
+    assert halted == {3: 0x240, 4: 0x240, 8: 0x244, 9: 0x300}
+
+
+@pytest.mark.parametrize(("words", "following", "delayed"), [(2, 0x400, 1), (3, 0x400, 0), (2, 0x108, 0), (1, 0x400, 0)])
+def test_a_group_that_is_cut_keeps_its_delay_slot(words: int, following: int, delayed: int, bench: Bench) -> None:
+    """Of a group that ends in the slot of its branch: of the branch alone its slot comes next, and then the target."""
+    device = Wide(bench, "group_fetch", PORTS, "reset_pc = 256; delay_slot = true; start_halted = true;")
+    seen = device.play({"room": always(8, 4), "memory_reply": {2: reply(10)}, "predictor_guess": always(guess(following, words), 4), "control": {0: {"step": 1}}}, 4)
+    [group] = [one for one in seen["out"] if one]
+    assert (group["pc"], group["count"], group["next"]) == (0x100, 1, 0x104 if words > 1 else following)
+    assert group["delayed"] == delayed and (group["target"] == 0x400 or not delayed)
 
 
 def test_widths_are_powers_of_two(bench: Bench) -> None:
