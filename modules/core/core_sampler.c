@@ -15,16 +15,17 @@ static void begin_window(self_t *self) {
 }
 
 /* The mean and the squares of the differences from it, with one window more. */
-static void end_window(self_t *self) {
+static void end_window(self_t *self, uint64_t instructions) {
   const uint64_t took = elapsed(since) - self->idle_cycles;
   const double before = self->done ? (double)self->cycles / (double)self->done : 0;
   self->done++;
   self->cycles += took;
+  self->instructions += instructions;
   const double mean = (double)self->cycles / (double)self->done;
   self->squares += ((double)took - before) * ((double)took - mean);
   self->phase = sampler_phase_ends;
   count(sampled);
-  count(sampled_instructions, (uint64_t)param(measure));
+  count(sampled_instructions, instructions);
   count(sampled_cycles, took);
   event(ended, self->done, took);
 }
@@ -42,6 +43,8 @@ static void follow_idle(self_t *self, bool idle) {
 phase_end() {
   const sampler_phase before = self->phase;
   const bool idle = width(waits) > 0 && data(waits);
+  const uint64_t completes =
+      width(completed) > 0 ? data(completed) : width(retired) > 0 && transferred(retired) && data(retired);
   if (idle != self->idle) follow_idle(self, idle);
   switch (before) {
   case sampler_phase_idle:
@@ -53,8 +56,11 @@ phase_end() {
     if (within(warmed, 0)) begin_window(self);
     break;
   case sampler_phase_measures:
-    if (!transferred(retired) || !data(retired)) break;
-    if (--self->left == 0) end_window(self);
+    if (completes == 0) break;
+    if (completes >= self->left)
+      end_window(self, (uint64_t)param(measure) + completes - self->left);
+    else
+      self->left -= completes;
     break;
   case sampler_phase_ends:
     if (transferred(back)) self->phase = data(back) == UINT64_MAX ? sampler_phase_over : sampler_phase_idle;
@@ -67,7 +73,7 @@ phase_end() {
 statistics() {
   counted(error) = counted(low) = counted(high) = 0;
   if (self->done < 2) return;
-  const double n = (double)self->done, size = (double)param(measure);
+  const double n = (double)self->done, size = (double)self->instructions / n;
   const double mean = (double)self->cycles / n / size, error = sqrt(self->squares / (n - 1) / n) / size;
   const double half = student_t(self->done - 1) * error;
   counted(error) = error;

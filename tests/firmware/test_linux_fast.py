@@ -33,6 +33,15 @@ def shell(software: Guest, build_dir: Path) -> Guest:
     return Guest(software.vmlinux, build_dir / "linux/shell/initramfs.cpio", build_dir / "linux/shell/host.dtb")
 
 
+WIDE = [["wide=4"], ["wide=8", "coherent=true", "mshrs=8"]]
+CORES = pytest.mark.parametrize("options", [[], *WIDE], ids=lambda options: " ".join(options) or "in order")
+
+
+def executed(options: list[str]) -> str:
+    """The module that counts the instructions of the detailed core."""
+    return "core.core.core.list" if options and options[0].startswith("wide") else "core.pipeline.writeback"
+
+
 def value(stats: dict, path: str, name: str) -> float:
     [found] = [one["value"] for one in stats["statistics"] if (one["path"], one["name"]) == (path, name)]
     return found
@@ -55,23 +64,27 @@ def test_a_fast_boot_prints_what_a_detailed_one_does(software: Guest, host: Path
     assert all(here[one["path"], one["name"]] == one["value"] for one in without[2]["statistics"] if one["path"] != "ram")
 
 
-def test_switches_at_random_instants(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
+@CORES
+def test_switches_at_random_instants(options: list[str], software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """What runs behind each is what the functional processor does, instruction by instruction. SEED in the environment repeats a run."""
     seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1 << 32))
     print(f"SEED={seed}")
-    machine = build(root, build_dir, tmp_path / "host", "lockstep=true")
+    machine = build(root, build_dir, tmp_path / "host", "lockstep=true", *options)
     whole = on_host(software, machine, tmp_path, "--switch_at", "end")[2]["run"]
     rng, end = random.Random(seed), whole["cycles"]["cpu_clk"] * 5 * 9 // 10  # ns
     for instant in sorted(rng.randrange(1_000_000, end) for _ in range(SWITCHES)):
-        limits = ["--until", f"core.pipeline.writeback.instructions >= {BEHIND}", "--time", f"{instant + 400_000_000} ns"]
+        limits = ["--until", f"{executed(options)}.instructions >= {BEHIND}", "--time", f"{instant + 400_000_000} ns"]
         _, _, stats = on_host(software, machine, tmp_path, "--switch_at", f"{instant} ns", *limits)
         assert "error" not in stats["run"] and value(stats, "switch", "switches") == 1, (seed, instant)
         assert value(stats, "core", "compared") >= BEHIND - 1, (seed, instant, stats["run"]["ended"])
 
 
+@CORES
 @pytest.mark.parametrize("instant", ["60 ms", "100 ms"])
-def test_save_restore_and_switch_commute(software: Guest, host: Path, tmp_path: Path, instant: str) -> None:
+def test_save_restore_and_switch_commute(software: Guest, host: Path, root: Path, build_dir: Path, tmp_path: Path, instant: str, options: list[str]) -> None:
     """A checkpoint before the switch, and one behind it, go on as the run without: console and state, byte for byte."""
+    if options:
+        host = build(root, build_dir, tmp_path / "wide", *options)
     at, end = ["--switch_at", instant], ["--time", "120 ms"]
     whole = on_host(software, host, tmp_path, *at, *end, "--checkpoint", "whole")
     for middle in ("50 ms", "110 ms"):
@@ -79,6 +92,16 @@ def test_save_restore_and_switch_commute(software: Guest, host: Path, tmp_path: 
         rest = on_host(software, host, tmp_path, "--restore", "begun", *end, "--checkpoint", "rest")
         assert begun[1] + rest[1] == whole[1] and rest[2]["statistics"] == whole[2]["statistics"]
         subprocess.run([host, "--quiet", "--restore", "whole", "--compare", "rest"], cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize("options", [[], ["wide=4"], ["wide=4", "coherent=true", "l2=256 KiB"]], ids=lambda options: " ".join(options) or "in order")
+def test_a_boot_in_windows(options: list[str], software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """To and fro some hundred times, in lockstep behind each; windows end wherever they do, in handlers and in delay slots as well."""
+    machine = build(root, build_dir, tmp_path / "host", "sampling=true", "lockstep=true", *options)
+    settings = [word for one in ("period=9973", "warm=200", "measure=1009") for word in ("--set", f"sampler.{one}")]
+    status, console, stats = on_host(software, machine, tmp_path, "--switch_at", "1 ms", *settings)
+    assert (status, comparable(console)) == (0, comparable(on_oracle(software, build_dir)[1]))
+    assert value(stats, "switch", "switches") > 1000 and value(stats, "core", "compared") == value(stats, executed(options), "instructions") > 1e6
 
 
 def test_a_ping_behind_a_fast_boot(shell: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
@@ -91,7 +114,7 @@ def test_a_ping_behind_a_fast_boot(shell: Guest, root: Path, build_dir: Path, tm
     assert value(stats, "ram", "instructions") > 20e6 and value(stats, "core.pipeline.writeback", "instructions") > 100_000
 
 
-@pytest.mark.parametrize(("defines", "drive"), [(["disk=true"], "vda"), (["scsi=1"], "sda"), (["disk=true", "coherent=true"], "vda")], ids=str)
+@pytest.mark.parametrize(("defines", "drive"), [(["disk=true"], "vda"), (["scsi=1"], "sda"), (["disk=true", "coherent=true"], "vda"), (["wide=4", "disk=true", "coherent=true"], "vda"), (["wide=4", "scsi=1", "lockstep=true"], "sda")], ids=str)
 def test_a_root_on_a_disk_behind_a_fast_boot(software: Guest, root: Path, build_dir: Path, tmp_path: Path, defines: list[str], drive: str) -> None:
     """The kernel mounts it on the fast core; what the guest writes in detail is on the image, which is whole."""
     machine = build(root, build_dir, tmp_path / "host", *defines)
@@ -99,7 +122,7 @@ def test_a_root_on_a_disk_behind_a_fast_boot(software: Guest, root: Path, build_
     made = pack(software, f"netload ready\n{LITTLE}", [marker], root, build_dir, tmp_path, on_disk=True, drive=drive)
     status, console, stats = on_host(made, machine, tmp_path, "--switch_at", "marker(3)", f"--{'disk' if drive == 'vda' else 'scsi'}_commit", "after.ext4", timeout=3000)
     assert status == 4 and "/dev/root on / type ext4 (rw" in console and console.endswith("reboot: Power down\n"), console[-2000:]
-    assert value(stats, "switch", "switches") == 1 and value(stats, "core.pipeline.writeback", "instructions") > 1e6
+    assert value(stats, "switch", "switches") == 1 and value(stats, executed(defines), "instructions") > 1e6
     checked(tmp_path / "after.ext4")
     largest = in_image(tmp_path / "after.ext4", "/file3")
     assert len(largest) == 300_000 and largest.startswith(in_image(tmp_path / "after.ext4", "/file1"))

@@ -8,6 +8,11 @@ static inline bool is_system(uint32_t number) {
   return number >= MIPS_WORD_TIMER && number < MIPS_WORD_TLB;
 }
 
+/* What is in the register file. */
+static inline bool is_register(uint32_t number) {
+  return number < (width(hilo) > 0 ? MIPS_WORD_HI : MIPS_WORD_PC);
+}
+
 /* Which of the words of a TLB entry this is. */
 static inline uint32_t part_of(uint32_t number) {
   return (number - MIPS_WORD_TLB) % 4;
@@ -45,7 +50,7 @@ handler(ask) {
     operation.entry = self->entry;
     *part(&operation.entry, number) = value;
   }
-  send_if(registers_request, number < MIPS_WORD_HI, request);
+  send_if(registers_request, is_register(number), request);
   send_if(hilo_load, loads && number == MIPS_WORD_LO, ((muldiv_load){.hi = self->hi, .lo = value}));
   send_if(system_request, is_system(number), request);
   send_if(control, loads && number == MIPS_WORD_WAITING,
@@ -59,7 +64,7 @@ handler(show) {
     return;
   }
   core_state_word word = {.number = self->position, .last = self->position + 1 == STATE_WORDS};
-  if (word.number < MIPS_WORD_HI) {
+  if (is_register(word.number)) {
     word.value = data(registers_reply).data;
   } else if (is_system(word.number)) {
     word.value = data(system_reply).data;
@@ -83,7 +88,7 @@ handler(commit) {
 }
 
 handler(commit_save) {
-  enable(save, enabled(status) & enabled(hilo));
+  enable(save, enabled(status) && (width(hilo) == 0 || enabled(hilo)));
 }
 
 /* Only what is taken stops the timer. */

@@ -44,6 +44,22 @@ def test_windows(bench: Bench, lengths: list[tuple[int, int]]) -> None:
     assert found == pytest.approx([error, statistics.mean(each) - half, statistics.mean(each) + half])
 
 
+def test_instructions_that_are_completed_together(bench: Bench) -> None:
+    """A window ends with the cycle that has its last one; what else is completed there counts, too."""
+    ports = {name: lanes for name, lanes in PORTS.items() if name != "retired"} | {"completed": ("in", 1, "uint32")}
+    device = BundleDevice(bench, "core_sampler", ports)
+    windows = [[3, 0, 4], [7], [2, 2, 0, 0, 3]]  # of five instructions and those beside the last
+    rows = ["executes | completed | waits | back | back.ack"]
+    for completed in windows:
+        rows += ["true | 4 | false | . | 0"] * (WARM + 1) + [f"true | {n} | false | . | 0" for n in completed]
+        rows += [f"true | 4 | false | {PERIOD} | 1", "false | 0 | false | . | 0", "false | 0 | false | . | 0"]
+    ran = device.check_table("\n".join(rows), {"dut.warm": WARM, "dut.measure": 5, "dut.period": PERIOD})
+    assert (ran.stat("dut", "sampled"), ran.stat("dut", "sampled_cycles"), ran.stat("dut", "sampled_instructions")) == (3, 9, 21)
+    assert ran.stat("dut", "low") + ran.stat("dut", "high") == pytest.approx(2 * 9 / 21)
+    text = "import core_types; instance dut : core_sampler; instance executes : source; instance back : sink; executes.out -> dut.executes; dut.back -> back.in;"
+    assert "connect retired or completed" in bench.refuse(text)
+
+
 def test_one_window_has_no_interval(bench: Bench) -> None:
     device = BundleDevice(bench, "core_sampler", PORTS)
     rows = ["executes | retired | waits | back | back.ack", *window(5, 0, PERIOD)]

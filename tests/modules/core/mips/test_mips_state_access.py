@@ -1,5 +1,7 @@
 """mips_state_access: the state of a processor that has run a program arrives in a register file, a TLB and the others, a word in a cycle; and goes on from there as it came."""
 
+import pytest
+
 from tests.modules.core.mips.fast_program import SETTINGS, STATE_PC, WORDS, machine, scripts, shown
 from tests.modules.harness import Bench, collect, happened, read_items
 from tests.modules.mips import struct
@@ -35,13 +37,19 @@ PARTS = """
 """ + collect("access", "loaded(number, value)")
 
 
-def test_a_state_arrives_and_goes_on(bench: Bench) -> None:
+# HI and LO are in the register file.
+RENAMED = PARTS.replace("size = 128 B", "size = 256 B").replace("    instance hilo : multiply_divide;\n    instance works : source;\n", "")
+RENAMED = RENAMED.replace("    access.hilo_load -> hilo.load;\n    hilo.hilo -> access.hilo;\n    works.out -> hilo.in : muldiv_request;\n", "")
+
+
+@pytest.mark.parametrize("parts", [PARTS, RENAMED], ids=["a unit with HI and LO", "registers"])
+def test_a_state_arrives_and_goes_on(parts: str, bench: Bench) -> None:
     """The program's state, in the order of the numbers, once; then, while the core is halted, all of it is offered as it came, taken at random and again from the first word on."""
-    dut = machine(bench, "import mmu_types;\n" + PARTS)
+    dut = machine(bench, "import mmu_types;\n" + parts)
     played, files = scripts([])
     halted = struct(halted=True, fault=False, slot=False, pc=STATE_PC)
     files |= {"status": "".join(f"{k} {halted} once\n" for k in range(300, 1200)), "none": ""}
-    settings = SETTINGS | {"status.script": "status", "fetch.record": "fetch", "after.record": "after", "after.ready": 0.5} | {f"{name}.script": "none" for name in ("works", "lookups", "never_operated")}
+    settings = SETTINGS | {"status.script": "status", "fetch.record": "fetch", "after.record": "after", "after.ready": 0.5} | {f"{name}.script": "none" for name in ("works", "lookups", "never_operated") if f"instance {name} " in parts}
     dut.play(played, 1200, settings, files=files, outstanding=8, seed=5)
     came = [(cycle, number, value) for cycle, number, value in happened(dut.last, "loaded")]
     assert all(cycle == 300 + (38 if number == 34 else number) for cycle, number, _ in came) and dut.last.stat("access", "loads") == 1
@@ -54,6 +62,11 @@ def test_a_state_arrives_and_goes_on(bench: Bench) -> None:
     for k, word in enumerate(went):
         number = k % WORDS
         assert word == (number, words[number], number == WORDS - 1)
+
+
+def test_hi_and_lo_come_and_go_the_same_way(bench: Bench) -> None:
+    text = "import core_types; instance dut : mips_state_access; instance hilo : source; hilo.out -> dut.hilo : muldiv_state;"
+    assert "connect hilo and hilo_load, or neither" in bench.refuse(text)
 
 
 def test_nothing_moves_while_the_core_executes(bench: Bench) -> None:
