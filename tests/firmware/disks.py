@@ -51,7 +51,7 @@ def boot(made: Guest, host: Path, directory: Path, after: str) -> tuple[int, str
     """A boot whose disk is written to a file at the end, on which the file system must be whole; the image that it began with stays as it was."""
     assert made.disk
     before, changed = md5(made.disk.read_bytes()), made.disk.stat().st_mtime_ns
-    done = on_host(made, host, directory, f"--{made.bus}_commit", after, timeout=1800)
+    done = on_host(made, host, directory, f"--{made.bus}_commit", after)
     assert (md5(made.disk.read_bytes()), made.disk.stat().st_mtime_ns) == (before, changed)
     assert "Backtrace" not in done[1]
     checked(directory / after)

@@ -108,7 +108,7 @@ def test_a_ping_behind_a_fast_boot(shell: Guest, root: Path, build_dir: Path, tm
     """The driver starts the card on the fast core; the echoes are sent and received in detail."""
     machine = build(root, build_dir, tmp_path / "host", "nic=true")
     (tmp_path / "script").write_text("wait # \nsend ping -A -c 10 10.0.0.1\\n\nwait # \nsend cat /proc/net/dev /proc/interrupts; devmem 0x1f000504 32 7; poweroff -f\\n\n")
-    status, console, stats = on_host(shell, machine, tmp_path, "--switch_at", "marker(3)", "--console_script", "script", "--time", "20 s", timeout=3000)
+    status, console, stats = on_host(shell, machine, tmp_path, "--switch_at", "marker(3)", "--console_script", "script", "--time", "20 s")
     assert status == 7 and "eth0 02:00:00:00:00:01 is up" in console and "10 packets transmitted, 10 packets received, 0% packet loss" in console
     assert "ERR:          0" in console and value(stats, "switch", "switches") == 1
     assert value(stats, "ram", "instructions") > 20e6 and value(stats, "core.pipeline.writeback", "instructions") > 100_000
@@ -120,7 +120,7 @@ def test_a_root_on_a_disk_behind_a_fast_boot(software: Guest, root: Path, build_
     machine = build(root, build_dir, tmp_path / "host", *defines)
     marker = build_dir / "linux/shell/overlay/bin/netload"
     made = pack(software, f"netload ready\n{LITTLE}", [marker], root, build_dir, tmp_path, on_disk=True, drive=drive)
-    status, console, stats = on_host(made, machine, tmp_path, "--switch_at", "marker(3)", f"--{'disk' if drive == 'vda' else 'scsi'}_commit", "after.ext4", timeout=3000)
+    status, console, stats = on_host(made, machine, tmp_path, "--switch_at", "marker(3)", f"--{'disk' if drive == 'vda' else 'scsi'}_commit", "after.ext4")
     assert status == 4 and "/dev/root on / type ext4 (rw" in console and console.endswith("reboot: Power down\n"), console[-2000:]
     assert value(stats, "switch", "switches") == 1 and value(stats, executed(defines), "instructions") > 1e6
     checked(tmp_path / "after.ext4")

@@ -138,7 +138,7 @@ class Prompt:
         last = "cat /proc/net/dev /proc/interrupts; devmem 0x1f000504 32 7; poweroff -f"
         (directory / "script").write_text(f"send {command}\\n\nwait # \nsend {last}\\n\n")
         given = ["--restore", self.checkpoint, "--console_script", "script", "--set", "station.capture=wire.pcap", "--time", time, *options]
-        return Ended(*on_host(None, self.simulator, directory, *given, timeout=7200), directory)
+        return Ended(*on_host(None, self.simulator, directory, *given), directory)
 
 
 @pytest.fixture(scope="module")
@@ -256,7 +256,7 @@ def test_loops_of_a_card_beside_a_shell_that_waits(prompt: Prompt, tmp_path: Pat
         directory = tmp_path / "-".join((end.replace(" ", ""), *options))
         directory.mkdir()
         given = ["--restore", prompt.checkpoint, "--time", end, "--state-hashes", "hashes", "--state-hash-every", 10_000_000, "--run-dir", "run"]
-        status, _, stats = on_host(None, prompt.simulator, directory, *given, *options, timeout=7200)
+        status, _, stats = on_host(None, prompt.simulator, directory, *given, *options)
         assert status == 0
         timing = json.loads((directory / "run/timing.json").read_text())
         return timing["cycles_in_loops"], stats["statistics"], (directory / "hashes").read_text()
@@ -296,7 +296,7 @@ def test_a_boot_with_the_card_in_lockstep(software: Guest, root: Path, build_dir
     made = pack(software, "ping -A -c 10 10.0.0.1; nc 10.0.0.1 5001 </init >/tmp/a; md5sum </tmp/a", [], root, build_dir, tmp_path)
     simulator = build_host(root, build_dir, tmp_path / "host", "nic=true", "lockstep=true", *options)
     settings = ["--set", "station.tcp_send=200000", "--set", "station.tcp_close=true"]
-    status, console, stats = on_host(made, simulator, tmp_path, *settings, "--time", "3 s", timeout=7200)
+    status, console, stats = on_host(made, simulator, tmp_path, *settings, "--time", "3 s")
     assert status == 0 and md5(stream(200000)) in console and "10 packets transmitted, 10 packets received" in console
     assert value(stats, "core", "compared") > 30_000_000 and value(stats, "core", "foreign") > 20_000
 
@@ -306,7 +306,7 @@ def test_coherent_caches(software: Guest, root: Path, build_dir: Path, tmp_path:
     made = pack(software, 'datagrams; echo "datagrams: $?"; ping -A -c 10 10.0.0.1; nc 10.0.0.1 5001 </init >/tmp/a; md5sum </tmp/a', [datagrams(tmp_path, "--target=mipsel-linux-gnu")], root, build_dir, tmp_path)
     simulator = build_host(root, build_dir, tmp_path / "host", "nic=true", "coherent=true")
     settings = ["--set", "station.tcp_send=200000", "--set", "station.tcp_close=true"]
-    status, console, stats = on_host(made, simulator, tmp_path, *settings, "--time", "3 s", timeout=7200)
+    status, console, stats = on_host(made, simulator, tmp_path, *settings, "--time", "3 s")
     assert status == 0 and md5(stream(200000)) in console and "10 packets transmitted, 10 packets received" in console
     assert "datagrams: 0\n" in console and "hw csum failure" not in console
     assert value(stats, "dcache", "supplied") > 1000 and value(stats, "dcache", "invalidations") > 0

@@ -128,7 +128,7 @@ def test_a_writer_beside_the_processor(latency: int, between: str, machine: Path
     elf = system.assemble(system.HEAD + PROGRAM.replace("{between}", between), tmp_path / "x.elf", False)
     for seed, jitter in ((1, 0), (2, 30)):
         command = [machine, *boot(elf, tmp_path, False, KSEG0_CACHED), "--cycles", "2000000", "--seed", str(seed), "--set", f"delay.latency={latency}", "--set", f"delay.jitter={jitter}"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0 and "the program exited" in done.stderr, (seed, done.stderr)
         assert re.search(r"invalidations +[1-9]", done.stdout)
 
@@ -168,7 +168,7 @@ def test_loads_take_effect_in_order(shows: bool, caches: tuple[str, ...], descri
     elf, ends, anew = system.assemble(system.HEAD + READER, tmp_path / "x.elf", False), set(), 0
     for seed in range(1, 6):
         command = [simulator, *boot(elf, tmp_path, False, KSEG0_CACHED), "--cycles", "2000000", "--seed", str(seed), "--set", "delay.jitter=30", "--set", f"writer.interval={7 + 3 * seed}"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True)
         ends.add(done.returncode)
         anew += int((re.findall(r"^core\S* +anew +(\d+)", done.stdout, re.MULTILINE) or ["0"])[0])
     assert (ends == {0} and anew > 50) if shows else 2 in ends, (ends, anew)
