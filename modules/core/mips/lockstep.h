@@ -53,13 +53,14 @@ struct lockstep_conditional {
 };
 
 /* An instruction that active_list commits; what it stored comes with it, but for a store-conditional, which was decided
- * before. */
+ * before.  A load counts as accepted two cycles before: where others wrote earlier, it was executed anew. */
 static inline bool lockstep_commit(struct mips_lockstep *l, struct lockstep_conditional *decided, uint64_t cycle,
                                    uint32_t pc, uint32_t word, uint32_t value, uint8_t destination, uint32_t address,
                                    uint8_t size, char text[MIPS_LOCKSTEP_TEXT]) {
   if (size > 0) lockstep_access(l, cycle, pc, mem_op_write, address, size, value);
   if (decided->waits) lockstep_access(l, cycle, pc, mem_op_store_conditional, decided->address, 4, decided->data);
   decided->waits = false;
+  if (cycle > 2) lockstep_access(l, cycle - 2, pc, mem_op_read, 0, 0, 0);
   return lockstep_retire(l, cycle, pc, word, value, destination, text);
 }
 

@@ -104,3 +104,15 @@ def test_a_way_is_a_page_at_most(bench: Bench) -> None:
     """Else virtual and physical index would differ."""
     with pytest.raises(AssertionError, match="a way of a cache is a page of 4096 bytes at most"):
         bench.build("instance core : mips32r2_wide_core { dcache_sets = 256; };")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("lockstep = 1 MiB; }; instance others : source; others.out -> core.snoop;", "connect written as well as snoop"),
+        ("}; instance after : sink; core.save -> after.in;", "connect `load`"),
+    ],
+)
+def test_ports_that_need_others(text: str, why: str, bench: Bench) -> None:
+    with pytest.raises(AssertionError, match=why):
+        bench.build(f"instance core : mips32r2_wide_core {{ {text}")
