@@ -3,7 +3,10 @@
  *
  * A miss has the cause that the line left by: it was never here (compulsory), it made room for another (displaced),
  * another agent wrote it (invalidated), software invalidated it (maintained); or it is here beside others' copies, and
- * is to be written (shared). */
+ * is to be written (shared).
+ *
+ * Where several contexts share the cache, a displaced line may have made room for another context's (interthread).  And
+ * a request may find a line for the first time that another context fetched: a miss that was avoided. */
 #ifndef MISS_CAUSES_H
 #define MISS_CAUSES_H
 
@@ -12,19 +15,46 @@
 
 enum { MISS_COMPULSORY, MISS_DISPLACED, MISS_INVALIDATED, MISS_MAINTAINED, MISS_SHARED, MISS_CAUSES };
 
-/* How often each cause was seen, and misses of lines beyond those that are followed. */
+/* How often each cause was seen, and misses of lines beyond those that are followed; of the displaced ones those that
+ * made room for another context, and misses that were avoided. */
 typedef struct {
-  uint64_t count[MISS_CAUSES], elsewhere;
+  uint64_t count[MISS_CAUSES], elsewhere, interthread, avoided;
 } miss_counts;
 
-/* Of each of `lines` lines from address 0 on `why` has the cause that its next miss will have. */
-static inline void miss_note(uint8_t *why, uint32_t lines, uint32_t number, uint8_t cause) {
-  if (number < lines) why[number] = cause;
+/* What is known of a line: the cause that its next miss will have, the context that it made room for, and those that
+ * have used it since it was fetched, a bit for each. */
+typedef struct {
+  uint8_t why, by, users;
+} miss_line;
+
+/* The context of a request. */
+static inline uint8_t miss_context(uint32_t tag, int contexts, int bit) {
+  return contexts > 1 ? (uint8_t)(tag >> bit & 7) : 0;
+}
+
+/* A line leaves, or is here beside others' copies. */
+static inline void miss_note(miss_line *of, uint32_t lines, uint32_t number, uint8_t cause, uint8_t context) {
+  if (number >= lines) return;
+  of[number].why = cause;
+  of[number].by = context;
 }
 
 /* A request misses a line. */
-static inline void miss_count(miss_counts *counts, const uint8_t *why, uint32_t lines, uint32_t number) {
-  ++*(number < lines ? &counts->count[why[number]] : &counts->elsewhere);
+static inline void miss_count(miss_counts *counts, miss_line *of, uint32_t lines, uint32_t number, uint8_t context) {
+  if (number >= lines) {
+    counts->elsewhere++;
+    return;
+  }
+  counts->count[of[number].why]++;
+  counts->interthread += of[number].why == MISS_DISPLACED && of[number].by != context;
+  of[number].users = (uint8_t)(1u << context);
+}
+
+/* A request finds a line, or waits for one that is on its way. */
+static inline void miss_use(miss_counts *counts, miss_line *of, uint32_t lines, uint32_t number, uint8_t context) {
+  if (number >= lines || of[number].users >> context & 1) return;
+  counts->avoided++;
+  of[number].users |= (uint8_t)(1u << context);
 }
 
 #endif

@@ -327,7 +327,7 @@ static uint32_t begin_miss(self_t *self, const typeof_port(in_request) * request
     const bool displaces = self->valid[set][way];
     const uint32_t displaced = self->number[set][way] * CACHE_LINE;
     evict(self, set, way);
-    if (displaces) event(displaced, displaced);
+    if (displaces) event(displaced, displaced, request->tag);
   }
   self->number[set][way] = number;
   count(upgrades, here != MSHR_NOWHERE);
@@ -343,7 +343,7 @@ static uint32_t begin_miss(self_t *self, const typeof_port(in_request) * request
              .first = param(critical_first) ? request->address % CACHE_LINE / (uint32_t)CACHE_BEAT_BYTES : 0};
   self->target_first[m] = 0;
   count(misses);
-  event(miss, request->address);
+  event(miss, request->address, request->tag);
   return m;
 }
 
@@ -369,12 +369,12 @@ static void accept_request(self_t *self, const typeof_port(in_request) * request
   switch (outcome) {
   case mshr_outcome_hit:
     count(hits);
-    event(hit, request->address);
+    event(hit, request->address, request->tag);
     perform(self, request, set_of(self, number_of(request->address)), way);
     break;
   case mshr_outcome_joins:
     count(joined);
-    event(join, request->address);
+    event(join, request->address, request->tag);
     join(self, find_miss(self, number_of(request->address)), request, lane, replied);
     break;
   case mshr_outcome_miss: join(self, begin_miss(self, request), request, lane, replied); break;

@@ -1,27 +1,43 @@
 // program_start.c: starts processors at a program's entry; see program_start.lss.
 #include "emulib/program/image.h"
+#include "memory/image_list.h"
 
-init() {
-  self->pc = (uint32_t)param(entry);
-  if (!param(program)[0] && param(entry) < 0)
-    sim_input_error("there is no program: give its ELF file, or the address at which the processors start, %s.entry",
-                    path_of_self());
-  if (!param(program)[0]) return;
+/* The entry of a program. */
+static uint32_t entry_of(self_t *self, const char *path) {
   stream file = {0};
   size_t size = 0;
   char error[512] = "";
-  stream_read_open(&file, param(program));
+  stream_read_open(&file, path);
   const uint8_t *bytes = stream_contents(&file, &size);
-  ProgramImage *image = program_image_open(param(program), bytes, size, error, sizeof error);
+  ProgramImage *image = program_image_open(path, bytes, size, error, sizeof error);
   if (!image) sim_error("%s", error);
   if (!program_image_runs_on(image, param(set), error, sizeof error)) sim_input_error("%s", error);
-  self->pc = program_image_entry(image);
+  const uint32_t entry = program_image_entry(image);
   program_image_free(image);
+  return entry;
+}
+
+init() {
+  if (!param(program)[0] && param(entry) < 0)
+    sim_input_error("there is no program: give its ELF file, or the address at which the processors start, %s.entry",
+                    path_of_self());
+  for (int i = 0; i < width(control); i++) {
+    char path[512];
+    if (param(several)) image_list_name(param(program), i, path, sizeof path);
+    if (!param(program)[0])
+      self->pc[i] = (uint32_t)param(entry);
+    else if (i > 0 && !param(several))
+      self->pc[i] = self->pc[0];
+    else
+      self->pc[i] = entry_of(self, param(several) ? path : param(program));
+  }
 }
 
 phase_start() {
-  core_control go = {.set_halt = true, .halt = false, .set_pc = true, .pc = self->pc};
-  for (int i = 0; i < width(control); i++) send_if(control, i, !self->started[i], go);
+  for (int i = 0; i < width(control); i++) {
+    const core_control go = {.set_halt = true, .halt = false, .set_pc = true, .pc = self->pc[i]};
+    send_if(control, i, !self->started[i], go);
+  }
 }
 
 phase_end() {

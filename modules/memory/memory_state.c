@@ -2,6 +2,7 @@
 #include <ctype.h>
 
 #include "emulib/program/image.h"
+#include "memory/image_list.h"
 #include "memory/memory_access.h"
 
 /* Where a request falls; false when nothing responds there. */
@@ -151,13 +152,14 @@ static void reserve(self_t *self, uint32_t tag, uint32_t block) {
 }
 
 /* Copies bytes of a file to their address; what falls outside is an error. */
-static void place(self_t *self, uint64_t address, const uint8_t *bytes, uint64_t size) {
-  uint64_t offset = address - (uint64_t)param(base);
-  if (offset > (uint64_t)param(size) || size > (uint64_t)param(size) - offset)
-    sim_input_error("%s: %llu bytes at 0x%llx do not fit: the memory is 0x%llx to 0x%llx", param(image),
+static void place(self_t *self, const struct memory_image *image, uint64_t address, const uint8_t *bytes,
+                  uint64_t size) {
+  const uint64_t offset = address - (uint64_t)param(base), all = (uint64_t)(param(size) / param(windows));
+  if (offset > all || size > all - offset)
+    sim_input_error("%s: %llu bytes at 0x%llx do not fit: the memory is 0x%llx to 0x%llx", image->path,
                     (unsigned long long)size, (unsigned long long)address, (unsigned long long)param(base),
-                    (unsigned long long)(param(base) + param(size) - 1));
-  memcpy(store_span(bytes, offset, size), bytes, size);
+                    (unsigned long long)((uint64_t)param(base) + all - 1));
+  memcpy(store_span(bytes, image->window + offset, size), bytes, size);
 }
 
 static inline unsigned hex_digit(char c) {
@@ -165,7 +167,7 @@ static inline unsigned hex_digit(char c) {
 }
 
 /* Pairs of hexadecimal digits, white space between them, `@` and an address to continue elsewhere, `#` for comments. */
-static void place_hex(self_t *self, uint64_t address, const char *text, size_t size) {
+static void place_hex(self_t *self, const struct memory_image *image, uint64_t address, const char *text, size_t size) {
   for (size_t at = 0; at < size;) {
     if (isspace((unsigned char)text[at])) {
       at++;
@@ -175,45 +177,55 @@ static void place_hex(self_t *self, uint64_t address, const char *text, size_t s
       size_t first = ++at;
       for (address = 0; at < size && isxdigit((unsigned char)text[at]); at++)
         address = address >> 32 ? address : address << 4 | hex_digit(text[at]); /* more than 32 bits fit nowhere */
-      if (at == first) sim_input_error("%s: no address behind '@' at byte %zu", param(image), first);
+      if (at == first) sim_input_error("%s: no address behind '@' at byte %zu", image->path, first);
     } else if (at + 1 < size && isxdigit((unsigned char)text[at]) && isxdigit((unsigned char)text[at + 1])) {
       uint8_t byte = (uint8_t)(hex_digit(text[at]) << 4 | hex_digit(text[at + 1]));
-      place(self, address++, &byte, 1);
+      place(self, image, address++, &byte, 1);
       at += 2;
     } else {
-      sim_input_error("%s: '%.2s' at byte %zu is not a pair of hexadecimal digits", param(image), text + at, at + 1);
+      sim_input_error("%s: '%.2s' at byte %zu is not a pair of hexadecimal digits", image->path, text + at, at + 1);
     }
   }
 }
 
-static void place_elf(self_t *self, const uint8_t *bytes, size_t size) {
+static void place_elf(self_t *self, const struct memory_image *image, const uint8_t *bytes, size_t size) {
   char error[512];
-  ProgramImage *program = program_image_open(param(image), bytes, size, error, sizeof error);
+  ProgramImage *program = program_image_open(image->path, bytes, size, error, sizeof error);
   if (!program) sim_input_error("%s", error);
   if (program_image_big_endian(program) != param(big_endian))
-    sim_input_error("%s: a %s-endian program in a %s-endian memory", param(image), param(big_endian) ? "little" : "big",
+    sim_input_error("%s: a %s-endian program in a %s-endian memory", image->path, param(big_endian) ? "little" : "big",
                     param(big_endian) ? "big" : "little");
   uint32_t address, loaded;
   const uint8_t *contents;
   for (size_t i = 0; program_image_segment(program, i, &address, &contents, &loaded); i++)
-    place(self, address, contents, loaded);
+    place(self, image, address, contents, loaded);
   program_image_free(program);
 }
 
-init() {
-  const char *path = param(image);
-  if (path[0] == '\0') return;
+static void place_file(self_t *self, const struct memory_image *image) {
   stream file = {0};
-  stream_read_open(&file, path);
-  size_t size, length = strlen(path);
+  stream_read_open(&file, image->path);
+  size_t size, length = strlen(image->path);
   const uint8_t *bytes = stream_contents(&file, &size);
-  uint64_t address = (uint64_t)(param(image_address) < 0 ? param(base) : param(image_address));
+  const uint64_t address = (uint64_t)(param(image_address) < 0 ? param(base) : param(image_address));
   if (size >= 4 && memcmp(bytes, "\177ELF", 4) == 0)
-    place_elf(self, bytes, size);
-  else if (length > 4 && strcmp(path + length - 4, ".hex") == 0)
-    place_hex(self, address, (const char *)bytes, size);
+    place_elf(self, image, bytes, size);
+  else if (length > 4 && strcmp(image->path + length - 4, ".hex") == 0)
+    place_hex(self, image, address, (const char *)bytes, size);
   else
-    place(self, address, bytes, size);
+    place(self, image, address, bytes, size);
+}
+
+init() {
+  if (param(image)[0] == '\0') return;
+  for (int w = 0; w < param(windows); w++) {
+    struct memory_image image = {.window = (uint64_t)w * (uint64_t)(param(size) / param(windows))};
+    if (param(windows) > 1)
+      image_list_name(param(image), w, image.path, sizeof image.path);
+    else
+      snprintf(image.path, sizeof image.path, "%s", param(image));
+    place_file(self, &image);
+  }
 }
 
 /* Ends the reservations that a write touches. */

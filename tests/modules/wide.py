@@ -107,15 +107,45 @@ def micro_op(control: Mapping[str, object] = ALU, dest: int = 0, source: tuple[i
 
 
 def renamed(age: int, control: Mapping[str, object] = ALU, dest: int = 0, source: tuple[int, ...] = (0, 0), **fields: Any) -> dict[str, Any]:
+    """With its physical registers; those of the program are left out."""
     own = {name: fields.pop(name) for name in ("logical", "old", "snapshot") if name in fields}
-    return {"op": micro_op(control, dest, source, **fields), "age": age, **own}
+    op = micro_op(control, **fields) | {"needs": micro_op(control, dest)["needs"]}
+    return {"op": op, "source": list(source), "dest": dest, "age": age, **own}
 
 
-def renamed_group(*ops: dict[str, Any]) -> dict[str, Any]:
-    written = [sum(1 << op["op"]["dest"] - 64 * k for op in ops if op["op"]["dest"] // 64 == k and op["op"]["dest"]) for k in range(2)]
-    return {"count": len(ops), "dest": {"of": written}, "op": list(ops)}
+def renamed_group(*ops: dict[str, Any], words: int = 1) -> dict[str, Any]:
+    return {"count": len(ops), "dest": registers(*(op["dest"] for op in ops if op["dest"]), words=words), "op": list(ops)}
 
 
-def registers(*numbers: int) -> dict[str, list[int]]:
-    """A register_set."""
-    return {"of": [sum(1 << n % 64 for n in numbers if n // 64 == k) for k in range(2)]}
+def registers(*numbers: int, words: int = 1) -> dict[str, list[int]]:
+    """A register_set of so many words."""
+    return {"of": [sum(1 << n % 64 for n in numbers if n // 64 == k) for k in range(words)]}
+
+
+def each(*numbers: int) -> dict[str, list[int]]:
+    """context_numbers."""
+    return {"of": list(numbers)}
+
+
+def of_each(inputs: Mapping[int, int]) -> dict[int, object]:
+    """Numbers of a core with one context, by cycle."""
+    return {cycle: each(number) for cycle, number in inputs.items()}
+
+
+def only(seen: list[Any]) -> list[int]:
+    """What is shown of the only context."""
+    return [number for one in seen for number in one["of"]]
+
+
+STATUS = {"valid": 0, "redirects": 0, "taken": 0, "size": 0, "fault": "none"}
+
+
+def completion(age: int, **fields: object) -> dict[str, object]:
+    """What a unit shows of an instruction that was executed."""
+    status = {name: fields.pop(name) for name in STATUS if name in fields}
+    return {"status": {"valid": 1} | status, "age": age, **fields}
+
+
+def completions(seen: list[Any]) -> list[dict[str, Any]]:
+    """What was shown in each cycle, the members of the status beside the others."""
+    return [STATUS | (one["status"] or {}) | {name: value for name, value in one.items() if name != "status"} for one in seen]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.tree import found
 
-LINK = "  decode.out -> buffered.in;"
+LINK = "    decode[lane].out -> buffered.in;"
 UNIT = """import wide_types;
 module damage_group {
   parameter width = 4 : int;
@@ -22,7 +22,7 @@ def machines(directory: Path, build_dir: Path, root: Path, core: str, damage: st
     """build(wrong): examples/wide_core with the core, in lockstep; `damage` is what a wrong one does to an instruction `op`."""
     generic = (root / "modules/core/ooo/ooo_core.lss").read_text().replace("module ooo_core", "module wrong_core")
     assert generic.count(LINK) == 1
-    unit = "  instance damage : damage_group { width = width * parts; };\n  decode.out -> damage.in;\n  damage.out -> buffered.in;"
+    unit = "    instance damage : damage_group { width = width * parts; };\n    decode[lane].out -> damage.in;\n  damage.out -> buffered.in;"
     (directory / "wrong_core.lss").write_text(generic.replace(LINK, unit))
     (directory / "damage_group.lss").write_text(UNIT)
     (directory / "damage_group.c").write_text(

@@ -5,11 +5,13 @@
 
 #include "emulib/mips/lockstep.h"
 
-/* For a core without system: addresses are physical, and memory is so large. */
-static inline void lockstep_init_bare(struct mips_lockstep *l, bool big_endian, uint32_t memory) {
+/* For a context of a core without system, which has its number in a0 at first: addresses are physical, and memory is so
+ * large. */
+static inline void lockstep_init_bare(struct mips_lockstep *l, bool big_endian, uint32_t memory, uint32_t context) {
   struct mips_system_options options = mips_system_4kec(big_endian);
   options.bare = true;
   mips_lockstep_init(l, options, memory);
+  l->cpu.r[4] = context;
 }
 
 /* What mips_system raises. */

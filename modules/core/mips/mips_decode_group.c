@@ -39,6 +39,7 @@ handler(decode) {
     if (known->count > 1) mips_group_split(&group.op[n], SET, from->word[i]);
     for (uint32_t k = 0; k < known->count; k++) place(&group.op[n++], from, i);
   }
+  group.context = data(in).context;
   group.count = (uint8_t)n;
   for (; n < (uint32_t)(3 * param(width)); n++) group.op[n] = (micro_op){.pc = 0};
   if (__builtin_expect(from->fault, false)) {

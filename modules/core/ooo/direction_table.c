@@ -10,14 +10,14 @@ static inline bool says_taken(uint8_t counter) {
   return counter >> (param(counter_bits) - 1) & 1;
 }
 
-handler(predict) {
+handler(predict, i) {
   uint32_t taken = 0;
-  for (uint32_t m = some(port_query) ? data(port_query).requested : 0; m; m &= m - 1) {
+  for (uint32_t m = some(port_query, i) ? data(port_query, i).requested : 0; m; m &= m - 1) {
     const uint32_t word = (uint32_t)__builtin_ctz(m);
-    const uint32_t at = place(self, data(port_query).pc + 4 * word, data(port_query).history);
+    const uint32_t at = place(self, data(port_query, i).pc + 4 * word, data(port_query, i).history);
     taken |= (uint32_t)says_taken(load(counter, at)) << word;
   }
-  send_if(port_taken, some(port_query), taken);
+  send_if(port_taken, i, some(port_query, i), taken);
 }
 
 handler(show, i) {

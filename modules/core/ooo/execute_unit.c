@@ -12,17 +12,18 @@ handler(show_done, i) {
 static inline __attribute__((always_inline)) uint32_t branch(const typeof_port(in) * o, completion *done) {
   const operation c = o->op.control;
   const uint32_t behind = o->op.pc + (param(delay_slot) ? 8 : 4);
-  done->branch = done->taken = true;
+  bool taken = true;
   done->target = o->op.immediate;
   if (operation_kind(c) == operation_class_branch) {
-    done->taken = branch_compares(operation_compare(c), o->value[0], o->value[1]);
-    if (!done->taken) done->target = behind;
+    taken = branch_compares(operation_compare(c), o->value[0], o->value[1]);
+    if (!taken) done->target = behind;
   } else if (operation_kind(c) == operation_class_indirect) {
     done->target = (o->value[0] + o->value[1] + o->op.immediate) & (param(even_targets) ? ~1u : ~0u);
   }
-  done->redirects = done->target != o->op.next;
+  bool redirects = done->target != o->op.next;
   /* Fetch went on with the delay slot, which is not executed. */
-  if (param(delay_slot)) done->redirects |= operation_likely(c) && !done->taken;
+  if (param(delay_slot)) redirects |= operation_likely(c) && !taken;
+  done->status |= completion_status_of_redirects(redirects) | completion_status_of_taken(taken);
   return behind;
 }
 
@@ -40,7 +41,7 @@ static inline __attribute__((always_inline)) uint32_t compute_one(const self_t *
     const uint32_t b = operation_immediate(c) ? o->op.immediate : o->value[1];
     const uint32_t value = call(compute, operation_alu(c), o->value[0], b, o->op.immediate);
     if (__builtin_expect(operation_trap(c) != trap_cause_none, false))
-      done->fault = operation_trapped(c, o->value[0], b, value);
+      done->status |= completion_status_of_fault(operation_trapped(c, o->value[0], b, value));
     return value;
   }
   if (param(sources) == 2 || operation_kind(c) <= operation_class_indirect) return branch(o, done);
@@ -48,14 +49,15 @@ static inline __attribute__((always_inline)) uint32_t compute_one(const self_t *
 }
 
 static inline bool dropped(const completion *done, const squash_order *squash) {
-  return squash->valid && place_younger(done->age, squash->age);
+  return squash->valid && age_follows(done->age, squash->age, param(contexts));
 }
 
 /* What comes out of a pipeline of several cycles, in place of what goes in; whether there is anything in it. */
 static inline bool pass_pipeline(self_t *self, const squash_order *squash) {
-  if (!self->finished.valid && self->in_flight == 0) return false;
-  const result in = self->finished.valid ? self->shown : (result){.dest = 0};
-  const completion entered = self->finished.valid ? self->finished : (completion){.valid = false};
+  if (!completion_status_valid(self->finished.status) && self->in_flight == 0) return false;
+  const result in = completion_status_valid(self->finished.status) ? self->shown : (result){.dest = 0};
+  const completion entered =
+      completion_status_valid(self->finished.status) ? self->finished : (completion){.status = 0};
   self->shown = self->coming[self->turn];
   self->finished = self->finishing[self->turn];
   self->coming[self->turn] = in;
@@ -63,21 +65,21 @@ static inline bool pass_pipeline(self_t *self, const squash_order *squash) {
   self->turn = self->turn + 2 < (uint32_t)param(latency) ? self->turn + 1 : 0;
   self->in_flight = 0;
   for (int i = 0; i < param(latency) - 1; i++) {
-    if (dropped(&self->finishing[i], squash)) self->finishing[i].valid = self->coming[i].dest = 0;
-    self->in_flight += self->finishing[i].valid;
+    if (dropped(&self->finishing[i], squash)) self->finishing[i].status = self->coming[i].dest = 0;
+    self->in_flight += completion_status_valid(self->finishing[i].status);
   }
-  if (dropped(&self->finished, squash)) self->finished.valid = self->shown.dest = 0;
+  if (dropped(&self->finished, squash)) self->finished.status = self->shown.dest = 0;
   return true;
 }
 
 phase_end() {
-  self->moved = some(in) | self->finished.valid;
-  self->finished.valid = false;
+  self->moved = some(in) | completion_status_valid(self->finished.status);
+  self->finished.status = 0;
   self->shown.dest = 0;
-  if (some(in) && !(data(squash).valid && place_younger(item(in).age, data(squash).age))) {
+  if (some(in) && !(data(squash).valid && age_follows(item(in).age, data(squash).age, param(contexts)))) {
     const typeof_port(in) *o = &item(in);
     completion *done = &self->finished;
-    *done = (completion){.valid = true, .snapshot = o->op.snapshot, .age = o->age};
+    *done = (completion){.status = completion_status_of_valid(true), .age = o->age};
     done->value = compute_one(self, o, done);
     self->shown = (result){.dest = o->dest, .value = done->value};
     count(executed);

@@ -1,40 +1,94 @@
 /* group_fetch.c: fetches groups of instructions; see group_fetch.lss. */
 
+#define NOBODY param(contexts)
+
 init() {
-  self->pc = (uint32_t)param(reset_pc);
-  self->halted = param(start_halted);
+  for (int c = 0; c < param(contexts); c++) {
+    self->pc[c] = (uint32_t)param(reset_pc);
+    self->halted[c] = param(start_halted);
+    if (param(start_halted)) begin_counting(slept);
+  }
+}
+
+statistics() {
+  uint64_t cycles = counted(slept);
+  for (int c = 0; c < param(contexts); c++) cycles += self->halted[c] ? cycle() : 0;
+  counted(asleep) = cycles;
 }
 
 /* Whether only the delay slot of a branch is to be fetched; what is there to be guessed is known. */
-static inline bool at_slot(const self_t *self) {
-  return param(delay_slot) && self->delayed;
+static inline bool at_slot(const self_t *self, uint32_t context) {
+  return param(delay_slot) && self->delayed[context];
 }
 
-static inline branch_guess behind_slot(const self_t *self) {
-  return (branch_guess){.count = 1, .history = self->history, .next = self->target};
+static inline branch_guess behind_slot(const self_t *self, uint32_t context) {
+  return (branch_guess){.count = 1, .history = self->history[context], .next = self->target[context]};
 }
 
 phase_start() {
-  const core_status now = {.halted = self->halted && !self->waiting && self->allowed == 0, .pc = self->pc};
+  const bool awaits = self->waiting[0] || self->allowed[0] > 0;
+  const core_status now = {.halted = self->halted[0] && !awaits, .pc = self->pc[0]};
   for (int i = 0; i < width(status); i++) send(status, i, now);
 }
 
-handler(ask) {
-  const bool goes =
-      !self->waiting & !self->held & !data(redirect).valid & (data(room) >= (uint32_t)(param(width) * param(parts))) &&
-      (!self->halted || self->allowed > 0);
-  const uint32_t pc = self->pc;
-  const bool nothing = goes && ((pc & 3) != 0 || !call(executable, pc));
-  const uint32_t address = param(aligned) ? pc & ~(uint32_t)(4 * param(width) - 1) : pc;
-  const typeof_port(memory_request) request = {.op = mem_op_read, .size = 4 * param(width), .address = address};
-  const branch_query query = {.pc = pc, .history = self->history};
-  set(fails, nothing);
-  send_if(memory_request, goes & !nothing, request);
-  send_if(predictor_query, goes & !nothing & !at_slot(self), query);
+/* Those that can be fetched for in this cycle, a bit for each context. */
+static inline uint32_t able_contexts(const self_t *self, const typeof_port(room) * room,
+                                     const fetch_redirect *redirect) {
+  uint32_t able = 0;
+  for (int c = 0; c < param(contexts); c++) {
+    const bool goes = !self->held[c] & (room->of[c] >= (uint32_t)(param(width) * param(parts))) &&
+                      (!self->halted[c] || self->allowed[c] > 0);
+    able |= (uint32_t)goes << c;
+  }
+  if (redirect->valid) able &= ~(UINT32_C(1) << (param(contexts) > 1 ? redirect->context : 0));
+  for (int i = 0; i < param(lanes); i++)
+    if (self->waiting[i]) able &= ~(UINT32_C(1) << (param(contexts) > 1 ? self->owner[i] : 0));
+  return able;
 }
 
-handler(commit_query) {
-  enable(predictor_query, acked(memory_request));
+/* Lane by lane; a group that fails is the word that says why. */
+handler(choose, i) {
+  uint32_t able = 0, words = (uint32_t)param(width), last = self->last;
+  if (i == 0) {
+    able = able_contexts(self, &data(room), &data(redirect));
+  } else {
+    able = get(others, i - 1);
+    words = get(left, i - 1);
+    last = get(chosen, i - 1);
+    if (last == NOBODY)
+      last = self->last;
+    else
+      words -= some(predictor_guess, i - 1) ? data(predictor_guess, i - 1).count : 1;
+  }
+  uint32_t next = NOBODY;
+  if (able && !self->waiting[i] && words > 0) {
+    uint64_t counts = 0;
+    for (int k = 0; k < width(waiting); k++) counts += data(waiting, k);
+    const bool again = self->refused[i] && able >> self->wanted[i] & 1;
+    next = param(contexts) == 1 ? 0 : again ? self->wanted[i] : call(order, able, counts, last);
+    able &= ~(UINT32_C(1) << next);
+  }
+  set(chosen, i, (uint8_t)next);
+  set(others, i, able);
+  set(left, i, (uint8_t)words);
+}
+
+handler(ask, i) {
+  const bool goes = get(chosen, i) != NOBODY;
+  const uint32_t context = param(contexts) > 1 && goes ? get(chosen, i) : 0, pc = self->pc[context];
+  const bool nothing = goes && ((pc & 3) != 0 || !call(executable, pc));
+  const uint32_t address = param(aligned) ? pc & ~(uint32_t)(4 * param(width) - 1) : pc;
+  const typeof_port(memory_request)
+      request = {.op = mem_op_read, .size = 4 * param(width), .address = call(locate, address, context)};
+  const branch_query query = {
+      .pc = pc, .history = self->history[context], .context = (uint8_t)context, .words = get(left, i)};
+  set(fails, i, nothing);
+  send_if(memory_request, i, goes & !nothing, request);
+  send_if(predictor_query, i, goes & !nothing & !at_slot(self, context), query);
+}
+
+handler(confirm, i) {
+  send(predictor_fetched, i, acked(memory_request, i));
 }
 
 /* The words of a number that memory replied. */
@@ -48,6 +102,19 @@ static inline void take_words(uint32_t *words, const void *number) {
   }
 }
 
+/* The words from the pc on. */
+static inline void take_group(uint32_t *group, uint32_t pc, const void *number) {
+  if (!param(aligned)) {
+    take_words(group, number);
+    return;
+  }
+  uint32_t words[2 * param(width)];
+  const uint32_t first = pc >> 2 & (uint32_t)(param(width) - 1);
+  take_words(words, number);
+  for (int k = 0; k < param(width); k++) words[param(width) + k] = 0;
+  for (int k = 0; k < param(width); k++) group[k] = words[first + (uint32_t)k];
+}
+
 /* The first words of a group; if it ends in a delay slot, the words before that end at the branch. */
 static inline void cut(typeof_port(out) * group, uint32_t words) {
   const uint32_t behind = group->pc + 4 * words;
@@ -58,93 +125,133 @@ static inline void cut(typeof_port(out) * group, uint32_t words) {
   group->next = behind;
 }
 
-handler(deliver) {
+handler(deliver, i) {
+  const uint32_t context = param(contexts) == 1      ? 0
+                           : self->waiting[i]        ? self->owner[i]
+                           : get(chosen, i) < NOBODY ? get(chosen, i)
+                                                     : 0;
   typeof_port(out) group;
-  group.pc = self->pc;
-  group.history = self->history;
+  group.context = (uint8_t)context;
+  group.pc = self->pc[context];
+  group.history = self->history[context];
   group.delayed = false;
   group.target = 0;
-  if (__builtin_expect(get(fails), false)) {
+  if (__builtin_expect(get(fails, i), false)) {
     group.count = 1;
     group.fault = true;
     group.top = 0;
-    group.next = self->pc + 4;
-    for (int i = 0; i < param(width); i++) group.word[i] = self->pc & 3 ? param(unaligned) : param(absent);
-    send(out, group);
+    group.next = group.pc + 4;
+    for (int k = 0; k < param(width); k++) group.word[k] = group.pc & 3 ? param(unaligned) : param(absent);
+    send(out, i, group);
     return;
   }
-  if (!some(memory_reply) || self->stale) {
-    send_nothing(out);
+  if (!some(memory_reply, i) || self->stale[i]) {
+    send_nothing(out, i);
     return;
   }
-  const branch_guess guess = self->waiting ? self->guess : at_slot(self) ? behind_slot(self) : data(predictor_guess);
-  if (param(aligned)) {
-    uint32_t words[2 * param(width)];
-    const uint32_t first = self->pc >> 2 & (uint32_t)(param(width) - 1);
-    take_words(words, &data(memory_reply).data);
-    for (int i = 0; i < param(width); i++) words[param(width) + i] = 0;
-    for (int i = 0; i < param(width); i++) group.word[i] = words[first + (uint32_t)i];
-  } else {
-    take_words(group.word, &data(memory_reply).data);
-  }
-  group.fault = data(memory_reply).error;
-  if (__builtin_expect(group.fault, false)) memcpy(group.word, &data(memory_reply).data, sizeof group.word[0]);
+  const branch_guess guess = self->waiting[i]         ? self->guess[i]
+                             : at_slot(self, context) ? behind_slot(self, context)
+                                                      : data(predictor_guess, i);
+  take_group(group.word, group.pc, &data(memory_reply, i).data);
+  group.fault = data(memory_reply, i).error;
+  if (__builtin_expect(group.fault, false)) memcpy(group.word, &data(memory_reply, i).data, sizeof group.word[0]);
   group.count = group.fault ? 1 : guess.count;
   group.top = guess.top;
-  group.next = group.fault ? self->pc + 4 : guess.next;
+  group.next = group.fault ? group.pc + 4 : guess.next;
   if (param(delay_slot)) {
     group.delayed = !group.fault && guess.delayed;
     group.target = guess.target;
   }
-  if (__builtin_expect(self->halted && self->allowed > 0 && group.count > self->allowed, false))
-    cut(&group, self->allowed);
-  send(out, group);
+  const uint32_t allowed = self->allowed[context];
+  if (__builtin_expect(self->halted[context] && allowed > 0 && group.count > allowed, false)) cut(&group, allowed);
+  send(out, i, group);
 }
 
-static __attribute__((noinline)) void command(self_t *self, const core_control *given) {
+static __attribute__((noinline)) void command(self_t *self, int context, const core_control *given) {
   if (given->flush) sim_error("a wide core is started, halted and stepped; it does not flush");
-  if (given->set_pc && self->started && (!self->halted || self->waiting))
+  bool awaits = false;
+  for (int i = 0; i < param(lanes); i++)
+    awaits |= self->waiting[i] && (param(contexts) == 1 || self->owner[i] == context);
+  if (given->set_pc && self->started[context] && (!self->halted[context] || awaits))
     sim_error("the pc is set while instructions are in flight");
-  if (given->set_pc) self->pc = given->pc;
-  if (given->set_halt) self->halted = given->halt;
-  if (given->step) self->halted = self->allowed = true;
+  if (given->set_pc) self->pc[context] = given->pc;
+  if (given->step) self->allowed[context] = 1;
+  const bool halts = given->step || (given->set_halt ? given->halt : self->halted[context]);
+  if (halts == self->halted[context]) return;
+  self->halted[context] = halts;
+  if (halts)
+    begin_counting(slept);
+  else
+    end_counting(slept);
+}
+
+/* Fetch of a context goes on behind what was delivered. */
+static inline void go_on(self_t *self, uint32_t context, const typeof_port(out) * group, uint32_t history) {
+  self->pc[context] = group->next;
+  if (!group->fault) self->history[context] = history;
+  if (param(delay_slot)) {
+    self->delayed[context] = group->delayed;
+    self->target[context] = group->target;
+  }
+  if (__builtin_expect(self->halted[context], false))
+    self->allowed[context] -= self->allowed[context] < group->count ? self->allowed[context] : group->count;
+  count(groups);
+  count(words, group->count);
+}
+
+/* Remembers for whom memory took no reference. */
+static inline void note_refusal(self_t *self, int lane, uint8_t context, bool refused) {
+  self->moved |= self->refused[lane] != refused || (refused && self->wanted[lane] != context);
+  self->refused[lane] = refused;
+  if (refused) self->wanted[lane] = context;
+}
+
+static inline void follow_redirect(self_t *self, uint32_t context, const fetch_redirect *to) {
+  self->pc[context] = to->pc;
+  self->history[context] = to->history;
+  self->held[context] = to->hold;
+  if (param(delay_slot)) {
+    self->delayed[context] = to->delayed;
+    self->target[context] = to->target;
+  }
+  for (int i = 0; i < param(lanes); i++)
+    if (self->waiting[i] && (param(contexts) == 1 || self->owner[i] == context)) self->stale[i] = true;
 }
 
 phase_end() {
-  bool commanded = false;
-  for (int i = 0; i < width(control); i++) {
-    if (!some(control, i)) continue;
-    commanded = true;
-    command(self, &data(control, i));
-  }
   const bool redirected = data(redirect).valid;
-  self->moved = redirected | commanded | transferred(memory_request) | some(memory_reply) | transferred(out);
-  if (transferred(memory_request)) {
-    self->waiting = self->started = true;
-    self->guess = at_slot(self) ? behind_slot(self) : data(predictor_guess);
+  const uint32_t elsewhere = param(contexts) > 1 ? data(redirect).context : 0;
+  self->moved = redirected;
+  for (int c = 0; c < width(control); c++) {
+    if (!some(control, c)) continue;
+    command(self, param(contexts) > 1 ? c : 0, &data(control, c));
+    self->moved = true;
   }
-  if (some(memory_reply)) self->waiting = self->stale = false;
-  if (__builtin_expect(redirected, false)) {
-    self->pc = data(redirect).pc;
-    self->history = data(redirect).history;
-    self->held = data(redirect).hold;
-    if (param(delay_slot)) {
-      self->delayed = data(redirect).delayed;
-      self->target = data(redirect).target;
+  bool fetches = false;
+  for (int i = 0; i < param(lanes); i++) {
+    const uint32_t context = param(contexts) > 1 ? data(out, i).context : 0;
+    fetches |= transferred(memory_request, i);
+    self->moved |= transferred(memory_request, i) | some(memory_reply, i) | transferred(out, i);
+    if (transferred(memory_request, i)) {
+      const uint32_t of = param(contexts) > 1 ? get(chosen, i) : 0;
+      self->waiting[i] = self->started[of] = true;
+      self->guess[i] = at_slot(self, of) ? behind_slot(self, of) : data(predictor_guess, i);
+      self->owner[i] = (uint8_t)of;
+      self->last = of;
     }
-    self->stale = self->waiting;
-  } else if (transferred(out)) {
-    self->pc = data(out).next;
-    self->history = data(out).fault ? self->history : self->guess.history;
-    if (param(delay_slot)) {
-      self->delayed = data(out).delayed;
-      self->target = data(out).target;
+    if (param(contexts) > 1) {
+      const bool refused = get(chosen, i) != NOBODY && !get(fails, i) && !transferred(memory_request, i);
+      note_refusal(self, i, get(chosen, i), refused);
     }
-    if (__builtin_expect(self->halted, false))
-      self->allowed -= self->allowed < data(out).count ? self->allowed : data(out).count;
-    count(groups);
-    count(words, data(out).count);
+    if (some(memory_reply, i)) self->waiting[i] = self->stale[i] = false;
+    if (transferred(out, i) && (!redirected || context != elsewhere))
+      go_on(self, context, &data(out, i), self->guess[i].history);
   }
+  count(fetching, fetches);
+  if (fetches)
+    count(fetchable,
+          param(contexts) > 1 ? (uint32_t)__builtin_popcount(get(others, 0)) + (get(chosen, 0) != NOBODY) : 1);
+  if (__builtin_expect(redirected, false)) follow_redirect(self, elsewhere, &data(redirect));
 }
 
 next_event() {

@@ -1,38 +1,75 @@
 /* instruction_buffer.c: decoded instructions that wait for renaming; see instruction_buffer.lss. */
+#include "core/ooo/places.h"
+
+#define BUFFERED(n) ((n) & (uint32_t)(param(depth) - 1))
+
+init() {
+  for (int c = 0; c < param(contexts); c++) self->space.of[c] = param(depth);
+}
 
 handler(show, i) {
-  send(out, i, self->ring);
+  send(out, i, self->ring[i]);
 }
 
 handler(show_room, i) {
   send(room, i, self->space);
 }
 
-phase_end() {
-  if (__builtin_expect(data(squash).valid, false)) {
-    self->ring.count = 0;
-    self->space = param(depth);
-    self->moved = true;
-    return;
+handler(show_waiting, i) {
+  send(waiting, i, self->counts);
+}
+
+static inline void update(self_t *self, uint32_t context) {
+  const uint32_t n = self->ring[context].count;
+  self->space.of[context] = (uint32_t)param(depth) - n;
+  if (width(waiting) > 0) self->counts = (self->counts & ~(UINT64_C(255) << 8 * context)) | (uint64_t)n << 8 * context;
+  if (n > self->most) report(peak, self->most = n);
+}
+
+static inline void append(self_t *self, uint32_t context, const typeof_port(in) * group) {
+  typeof_port(out) *ring = &self->ring[context];
+  const uint32_t tail = ring->head + ring->count, came = group->count;
+  if (ring->count + came > (uint32_t)param(depth)) sim_error("an instruction buffer got more than it has room for");
+  for (uint32_t i = 0; i < (uint32_t)param(width); i++) {
+    if (i >= came) break;
+    ring->op[BUFFERED(tail + i)] = group->op[i];
   }
-  const uint32_t taken = data(take), came = transferred(in) ? data(in).count : 0;
-  if (taken == 0 && came == 0) {
+  ring->count += came;
+}
+
+static inline void drop(self_t *self, uint32_t context, uint32_t n) {
+  self->ring[context].head = BUFFERED(self->ring[context].head + n);
+  self->ring[context].count -= n;
+}
+
+/* A group that came is in the ring before what was taken leaves it; no more than that can wait at the most. */
+phase_end() {
+  const bool squashes = data(squash).valid;
+  const uint32_t squashed = age_context(data(squash).age, param(contexts));
+  uint32_t changed = 0;
+  for (int i = 0; i < width(in); i++) {
+    const uint32_t context = param(contexts) > 1 ? data(in, i).context : 0;
+    if (!transferred(in, i) || data(in, i).count == 0 || (squashes && context == squashed)) continue;
+    append(self, context, &data(in, i));
+    changed |= UINT32_C(1) << context;
+  }
+  for (uint32_t taken = data(take); taken;) {
+    const uint32_t context = param(contexts) > 1 ? (uint32_t)__builtin_ctz(taken) / 4 : 0;
+    if (!squashes || context != squashed) drop(self, context, taken >> 4 * context & 15);
+    changed |= UINT32_C(1) << context;
+    taken &= ~(UINT32_C(15) << 4 * context);
+  }
+  if (__builtin_expect(squashes, false)) {
+    self->ring[squashed].count = 0;
+    changed |= UINT32_C(1) << squashed;
+  }
+  if (!changed) {
     if (!self->moved) unchanged();
     self->moved = false;
     return;
   }
   self->moved = true;
-  const uint32_t tail = self->ring.head + self->ring.count;
-  if (self->ring.count + came > (uint32_t)param(depth))
-    sim_error("an instruction buffer got more than it has room for");
-  for (uint32_t i = 0; i < (uint32_t)param(width); i++) {
-    if (i >= came) break;
-    self->ring.op[(tail + i) & (uint32_t)(param(depth) - 1)] = data(in).op[i];
-  }
-  self->ring.head = (self->ring.head + taken) & (uint32_t)(param(depth) - 1);
-  self->ring.count += came - taken;
-  self->space = (uint32_t)param(depth) - self->ring.count;
-  if (self->ring.count > self->most) report(peak, self->most = self->ring.count);
+  for (uint32_t m = changed; m; m &= m - 1) update(self, param(contexts) > 1 ? (uint32_t)__builtin_ctz(m) : 0);
 }
 
 next_event() {

@@ -27,4 +27,9 @@ static inline rename_needs needs_of(const micro_op *op) {
          rename_needs_of_snapshot(operation_flow(op->control) != branch_kind_none);
 }
 
+/* What a context would be granted next, and when it came. */
+struct issue_candidate {
+  uint32_t at, since;
+};
+
 #endif

@@ -1,18 +1,32 @@
 /* load_store_queue.c: orders loads and stores; see load_store_queue.lss. */
 #include "core/ooo/register_sets.h"
 
-#define PLACE(age)  place_of_age((age), param(list))
-#define BIT(place)  (UINT64_C(1) << (place))
-#define BUFFERED(n) ((n) & (uint32_t)(param(buffer) - 1))
+#define CONTEXT(age)     age_context((age), param(contexts))
+#define SLOT(age)        slot_of_age((age), param(contexts), param(list))
+#define CONTEXT_OF(slot) (param(contexts) > 1 ? (slot) / (uint32_t)param(list) : 0)
+#define PLACE_OF(slot)   ((slot) & (uint32_t)(param(list) - 1))
+#define BIT(slot)        (UINT64_C(1) << PLACE_OF(slot))
+#define BUFFERED(n)      ((n) & (uint32_t)(param(buffer) - 1))
 
-/* The tag of what goes only as the oldest: a memory takes a load-linked and a store-conditional of one tag for a pair.
- */
+/* Tags are a place, and above it as much of the number of squashes as there is room for, and the context. */
+#define PLACE_BITS  6
+#define CONTEXT_BIT 19
+#define EPOCHS      ((UINT32_C(1) << (CONTEXT_BIT - PLACE_BITS)) - 1)
+#define TAG_OF(c)   (param(contexts) > 1 ? (uint32_t)(c) << CONTEXT_BIT : 0)
+
+/* The tag of what goes only as the oldest, with its context: a memory takes a load-linked and a store-conditional of
+ * one tag for a pair. */
 #define OLDEST_TAG (UINT32_C(1) << 22)
+
+init() {
+  for (int c = 0; c < param(contexts); c++) self->oldest.of[c] = (uint32_t)c;
+}
 
 phase_start() {
   const uint32_t b = BUFFERED(self->buffer_head);
   const typeof_port(store_request) request = {.op = mem_op_write,
                                               .size = self->buffer_size[b],
+                                              .tag = TAG_OF(self->buffer_context[b]),
                                               .address = self->buffer_address[b],
                                               .data = self->buffer_value[b]};
   send(room, (uint32_t)param(entries) - self->occupied);
@@ -44,11 +58,11 @@ handler(show_overtaken, i) {
 }
 
 /* What a load gets of an older store that has one of its bytes; none if that store does not cover it. */
-static inline load_outcome forward(const self_t *self, const struct load_store_bytes *store, uint32_t place,
+static inline load_outcome forward(const self_t *self, const struct load_store_bytes *store, uint32_t slot,
                                    uint32_t *value) {
-  const uint32_t address = self->address[place], size = self->size[place];
+  const uint32_t address = self->address[slot], size = self->size[slot];
   if (!load_store_cover(store, address, size)) return load_outcome_none;
-  *value = load_store_value(store, address, size, operation_sign(self->control[place]), param(big_endian));
+  *value = load_store_value(store, address, size, operation_sign(self->control[slot]), param(big_endian));
   return load_outcome_forwarded;
 }
 
@@ -66,126 +80,165 @@ static inline bool is_link(operation control) {
 }
 
 /* Whether it goes only as the oldest, when all stores are in memory. */
-static inline bool goes_last(const self_t *self, uint32_t place) {
-  return is_link(self->control[place]) || !call(cacheable, self->address[place]);
+static inline bool goes_last(const self_t *self, uint32_t slot) {
+  return is_link(self->control[slot]) || !call(cacheable, self->address[slot]);
 }
 
-/* Where a load whose older stores all have addresses gets its value. */
-static inline load_outcome find_value(const self_t *self, uint32_t place, uint32_t *value) {
-  const uint32_t address = self->address[place], size = self->size[place];
-  if (__builtin_expect(goes_last(self, place), false)) {
-    const bool last = self->age[place] == self->oldest && self->buffer_count == 0;
-    return last ? load_outcome_memory : load_outcome_none;
-  }
-  uint64_t older = self->store_places;
-  if (older) older &= places_from(self->oldest, self->age[place] - self->oldest, param(list));
-  struct load_store_bytes youngest = {0};
-  uint32_t best = 0;
-  for (uint64_t m = older; m; m &= m - 1) {
-    const int s = __builtin_ctzll(m);
-    const struct load_store_bytes store = {self->address[s], self->size[s], self->value[s]};
-    const uint32_t distance = self->age[s] - self->oldest + 1;
-    if (distance < best || !load_store_overlap(&store, address, size)) continue;
-    best = distance;
-    youngest = store;
-  }
-  if (best) return forward(self, &youngest, place, value);
+/* The committed stores of a context that are not in memory. */
+static inline uint32_t committed_stores(const self_t *self, uint32_t context) {
+  return param(contexts) > 1 ? self->buffered[context] : self->buffer_count;
+}
+
+/* The same of a load and the stores that were committed. */
+static inline load_outcome find_committed(const self_t *self, uint32_t slot, uint32_t *value) {
+  const uint32_t context = CONTEXT_OF(slot);
+  if (param(contexts) > 1 && committed_stores(self, context) == 0) return load_outcome_memory;
   for (uint32_t k = self->buffer_count; k-- > 0;) {
     const uint32_t b = BUFFERED(self->buffer_head + k);
     const struct load_store_bytes store = {self->buffer_address[b], self->buffer_size[b], self->buffer_value[b]};
-    if (load_store_overlap(&store, address, size)) return forward(self, &store, place, value);
+    if (param(contexts) > 1 && self->buffer_context[b] != context) continue;
+    if (load_store_overlap(&store, self->address[slot], self->size[slot])) return forward(self, &store, slot, value);
   }
   return load_outcome_memory;
 }
 
-static inline uint32_t tag_of(const self_t *self, uint32_t place) {
-  return is_link(self->control[place]) ? OLDEST_TAG : place | (self->epoch & 0xffff) << 6;
+/* Where a load whose older stores all have addresses gets its value. */
+static inline load_outcome find_value(const self_t *self, uint32_t slot, uint32_t *value) {
+  const uint32_t context = CONTEXT_OF(slot), oldest = self->oldest.of[context];
+  if (__builtin_expect(goes_last(self, slot), false)) {
+    const bool last = self->age[slot] == oldest && committed_stores(self, context) == 0;
+    return last ? load_outcome_memory : load_outcome_none;
+  }
+  uint64_t older = self->store_places[context];
+  if (older)
+    older &= places_from(age_count(oldest, param(contexts)), ages_between(oldest, self->age[slot], param(contexts)),
+                         param(list));
+  struct load_store_bytes youngest = {0};
+  uint32_t best = 0;
+  for (uint64_t m = older; m; m &= m - 1) {
+    const uint32_t s = context * param(list) + (uint32_t)__builtin_ctzll(m);
+    const struct load_store_bytes store = {self->address[s], self->size[s], self->value[s]};
+    const uint32_t distance = self->age[s] - oldest + 1;
+    if (distance < best || !load_store_overlap(&store, self->address[slot], self->size[slot])) continue;
+    best = distance;
+    youngest = store;
+  }
+  return best ? forward(self, &youngest, slot, value) : find_committed(self, slot, value);
+}
+
+static inline uint32_t tag_of(const self_t *self, uint32_t slot) {
+  const uint32_t tag = TAG_OF(CONTEXT_OF(slot));
+  return tag | (is_link(self->control[slot]) ? OLDEST_TAG : PLACE_OF(slot) | (self->epoch & EPOCHS) << PLACE_BITS);
 }
 
 /* The place to which a reply with this tag belongs, if it is still wanted. */
-static inline uint32_t place_of_tag(const self_t *self, uint32_t tag) {
-  return param(links) && tag == OLDEST_TAG ? PLACE(self->oldest) : tag & 63;
+static inline uint32_t slot_of_tag(const self_t *self, uint32_t tag) {
+  const uint32_t context = param(contexts) > 1 ? tag >> CONTEXT_BIT & 7 : 0;
+  if (param(links) && tag & OLDEST_TAG) return SLOT(self->oldest.of[context]);
+  return context * (uint32_t)param(list) + (tag & ((1u << PLACE_BITS) - 1));
 }
 
-static inline typeof_port(memory_request) request_of(const self_t *self, uint32_t place) {
-  const operation c = self->control[place];
+static inline typeof_port(memory_request) request_of(const self_t *self, uint32_t slot) {
+  const operation c = self->control[slot];
   typeof_port(memory_request) request = {.op = mem_op_read,
-                                         .size = self->size[place],
+                                         .size = self->size[slot],
                                          .sign = operation_sign(c),
-                                         .address = self->address[place],
-                                         .tag = tag_of(self, place)};
+                                         .address = self->address[slot],
+                                         .tag = tag_of(self, slot)};
   if (is_kind(c, operation_class_linked)) request.op = mem_op_load_linked;
   if (is_kind(c, operation_class_conditional)) {
     request.op = mem_op_store_conditional;
-    request.data = self->value[place];
+    request.data = self->value[slot];
   }
   return request;
 }
 
-/* A store-conditional is among the stores without a known place until it was decided, and may go itself. */
+/* The loads of a context whose older stores all have addresses.  A store-conditional is among the stores without a
+ * known place until it was decided, and may go itself. */
+static inline uint64_t able_loads(const self_t *self, uint32_t context) {
+  const uint64_t waiting = self->waiting[context], unknown = self->store_places[context] & ~self->known[context];
+  if (__builtin_expect(!unknown, true)) return waiting;
+  const uint32_t oldest = age_count(self->oldest.of[context], param(contexts));
+  const uint32_t first = places_oldest(unknown, oldest, param(list));
+  const uint32_t before = (first - oldest) & (uint32_t)(param(list) - 1);
+  const uint32_t itself = param(links) ? waiting >> first & 1 : 0;
+  return waiting & places_from(oldest, before + itself, param(list));
+}
+
+/* The load that goes: the oldest whose value is somewhere, of the first context in turn that has one. */
+static __attribute__((noinline)) load_outcome choose_load(const self_t *self, uint32_t *slot, uint32_t *value) {
+  for (uint32_t left = self->able; left;) {
+    const uint32_t context = param(contexts) > 1 ? context_from(left, self->turn) : 0;
+    const uint32_t oldest = age_count(self->oldest.of[context], param(contexts));
+    for (uint64_t able = able_loads(self, context); able; able &= ~BIT(*slot)) {
+      *slot = context * (uint32_t)param(list) + places_oldest(able, oldest, param(list));
+      const load_outcome found = find_value(self, *slot, value);
+      if (found != load_outcome_none) return found;
+    }
+    left &= ~(UINT32_C(1) << context);
+  }
+  return load_outcome_none;
+}
+
 handler(search) {
-  uint64_t able = self->waiting;
-  const uint64_t unknown = self->store_places & ~self->known;
-  if (able && unknown) {
-    const uint32_t first = places_oldest(unknown, self->oldest, param(list));
-    const uint32_t before = (first - self->oldest) & (uint32_t)(param(list) - 1);
-    const uint32_t itself = param(links) ? self->waiting >> first & 1 : 0;
-    able &= places_from(self->oldest, before + itself, param(list));
-  }
-  load_outcome found = load_outcome_none;
-  uint32_t place = 0, value = 0;
-  for (; able && found == load_outcome_none; able &= ~BIT(place)) {
-    place = places_oldest(able, self->oldest, param(list));
-    found = find_value(self, place, &value);
-  }
+  uint32_t slot = 0, value = 0;
+  const load_outcome found = self->able ? choose_load(self, &slot, &value) : load_outcome_none;
   set(outcome, found);
-  set(picked, place);
+  set(picked, slot);
   set(covered, value);
-  send_if(memory_request, found == load_outcome_memory, request_of(self, place));
+  send_if(memory_request, found == load_outcome_memory, request_of(self, slot));
 }
 
 /* Whether a reply is to a load that is still wanted; the one that goes in this cycle has no mark of it yet. */
 static inline bool wanted(const self_t *self, uint32_t tag, uint32_t goes, bool to_memory) {
-  const uint32_t place = place_of_tag(self, tag);
-  if (self->sent >> place & 1) return self->tag[place] == tag;
-  return to_memory && place == goes && tag == tag_of(self, place);
+  const uint32_t slot = slot_of_tag(self, tag);
+  if (self->sent[CONTEXT_OF(slot)] & BIT(slot)) return self->tag[slot] == tag;
+  return to_memory && slot == goes && tag == tag_of(self, slot);
 }
 
 handler(wake) {
-  register_set set = {{0, 0}};
-  if (get(outcome) == load_outcome_forwarded) register_add(&set, self->dest[get(picked)]);
+  typeof_port(wakes) set = {{0}};
+  if (get(outcome) == load_outcome_forwarded) register_add(set.of, self->dest[get(picked)]);
   if (some(memory_reply)) {
     const uint32_t tag = data(memory_reply).tag;
     if (wanted(self, tag, get(picked), get(outcome) == load_outcome_memory))
-      register_add(&set, self->dest[place_of_tag(self, tag)]);
+      register_add(set.of, self->dest[slot_of_tag(self, tag)]);
   }
   if (param(speculate) && some(in) && operation_kind(data(in).op.control) == operation_class_load)
-    register_add(&set, data(in).dest);
+    register_add(set.of, data(in).dest);
   for (int i = 0; i < width(wakes); i++) send(wakes, i, set);
 }
 
-/* Stores that were committed at the end of the cycle before move to the buffer. */
-static inline void commit(self_t *self, uint32_t head) {
-  const uint64_t gone = places_from(self->oldest, head - self->oldest, param(list));
-  if (!(gone & (self->load_places | self->store_places))) {
-    self->oldest = head;
-    return;
+/* A store that was committed moves to the buffer. */
+static inline void move_store(self_t *self, uint32_t slot) {
+  const uint32_t b = BUFFERED(self->buffer_head + self->buffer_count), context = CONTEXT_OF(slot);
+  if (self->buffer_count++ == (uint32_t)param(buffer)) sim_error("more stores were committed than there is room for");
+  self->buffer_address[b] = self->address[slot];
+  self->buffer_value[b] = self->value[slot];
+  self->buffer_size[b] = self->size[slot];
+  if (param(contexts) > 1) {
+    self->buffer_context[b] = (uint8_t)context;
+    self->buffered[context]++;
   }
-  for (uint64_t m = gone & self->store_places; m;) {
-    const uint32_t place = places_oldest(m, self->oldest, param(list));
-    const uint32_t b = BUFFERED(self->buffer_head + self->buffer_count);
-    m &= ~BIT(place);
-    if (self->buffer_count++ == (uint32_t)param(buffer)) sim_error("more stores were committed than there is room for");
-    self->buffer_address[b] = self->address[place];
-    self->buffer_value[b] = self->value[place];
-    self->buffer_size[b] = self->size[place];
-    count(stores);
+  count(stores);
+}
+
+/* What of a context was committed at the end of the cycle before leaves. */
+static inline void commit(self_t *self, uint32_t context, uint32_t head) {
+  const uint32_t oldest = self->oldest.of[context], count = age_count(oldest, param(contexts));
+  const uint64_t gone = places_from(count, ages_between(oldest, head, param(contexts)), param(list));
+  const uint64_t leaving = gone & (self->load_places[context] | self->store_places[context]);
+  self->oldest.of[context] = head;
+  if (!leaving) return;
+  for (uint64_t m = gone & self->store_places[context]; m;) {
+    const uint32_t place = places_oldest(m, count, param(list));
+    m &= ~(UINT64_C(1) << place);
+    move_store(self, context * (uint32_t)param(list) + place);
   }
-  self->store_places &= ~gone;
-  self->load_places &= ~gone;
-  self->known &= ~gone;
-  self->oldest = head;
-  self->occupied = (uint32_t)__builtin_popcountll(self->load_places | self->store_places);
+  self->store_places[context] &= ~gone;
+  self->load_places[context] &= ~gone;
+  self->known[context] &= ~gone;
+  self->occupied -= (uint32_t)__builtin_popcountll(leaving);
 }
 
 static __attribute__((noinline)) void fail(const self_t *self) {
@@ -193,26 +246,35 @@ static __attribute__((noinline)) void fail(const self_t *self) {
             (unsigned)self->buffer_address[BUFFERED(self->buffer_head)]);
 }
 
-static __attribute__((noinline)) void decide_conditional(self_t *self, uint32_t place, uint32_t stored) {
-  event(conditional, self->address[place], self->value[place], stored != 0);
-  self->store_places &= ~BIT(place);
-  self->load_places |= BIT(place);
+static inline void become_load(self_t *self, uint32_t slot) {
+  self->store_places[CONTEXT_OF(slot)] &= ~BIT(slot);
+  self->load_places[CONTEXT_OF(slot)] |= BIT(slot);
+}
+
+static __attribute__((noinline)) void decide_conditional(self_t *self, uint32_t slot, uint32_t stored) {
+  event(conditional, self->named[slot], self->value[slot], stored != 0, CONTEXT_OF(slot));
+  become_load(self, slot);
+}
+
+static inline void wait_no_more(self_t *self, uint32_t slot) {
+  self->waiting[CONTEXT_OF(slot)] &= ~BIT(slot);
+  if (!self->waiting[CONTEXT_OF(slot)]) self->able &= ~(UINT32_C(1) << CONTEXT_OF(slot));
 }
 
 /* A load that has its value, or a store-conditional that was decided. */
-static inline void complete(self_t *self, uint32_t place, uint32_t value, bool fault, int lane, int port) {
-  const operation c = self->control[place];
-  if (is_part(c)) value = load_store_merge(operation_part(c), self->size[place], self->value[place], value);
-  if (is_kind(c, operation_class_conditional) && !fault) decide_conditional(self, place, value);
-  self->shown[port] = (result){.dest = self->dest[place], .value = value};
-  self->finished[lane] = (completion){.valid = true,
-                                      .age = self->age[place],
-                                      .target = self->address[place],
-                                      .value = value,
-                                      .fault = fault ? trap_cause_access : trap_cause_none};
-  self->waiting &= ~BIT(place);
-  self->sent &= ~BIT(place);
-  self->promised &= ~BIT(place);
+static inline void complete(self_t *self, uint32_t slot, uint32_t value, bool fault, int lane, int port) {
+  const operation c = self->control[slot];
+  if (is_part(c)) value = load_store_merge(operation_part(c), self->size[slot], self->value[slot], value);
+  if (is_kind(c, operation_class_conditional) && !fault) decide_conditional(self, slot, value);
+  self->shown[port] = (result){.dest = self->dest[slot], .value = value};
+  self->finished[lane] = (completion){.status = completion_status_of_valid(true) |
+                                                (fault ? completion_status_of_fault(trap_cause_access) : 0),
+                                      .age = self->age[slot],
+                                      .target = self->named[slot],
+                                      .value = value};
+  wait_no_more(self, slot);
+  self->sent[CONTEXT_OF(slot)] &= ~BIT(slot);
+  if (slot == self->promised_slot) self->promised = false;
 }
 
 /* Why something whose address arrived is executed by somebody else, or not at all. */
@@ -224,7 +286,7 @@ static inline trap_cause note_of(const self_t *self, bool unaligned, bool plain,
 
 /* An address that arrived, and what a store stores. */
 static inline void arrive(self_t *self, const typeof_port(in) * o, address_reply reply) {
-  const uint32_t place = PLACE(o->age);
+  const uint32_t slot = SLOT(o->age), context = CONTEXT(o->age);
   const operation c = o->op.control;
   const bool stores = operation_kind(c) == operation_class_store;
   uint32_t address = o->value[0] + o->op.immediate, size = operation_size(c), value = o->value[1];
@@ -233,76 +295,82 @@ static inline void arrive(self_t *self, const typeof_port(in) * o, address_reply
     load_store_part(operation_part(c), param(big_endian), &address, &size);
     if (stores && operation_part(c) == word_part_left) value >>= 8 * (4 - size);
   }
-  const uint32_t physical = width(translation_query) == 0 ? address : (reply.physical & ~(uint32_t)3) | (address & 3);
+  const uint32_t physical =
+      width(translation_query) == 0 ? call(locate, address, context) : (reply.physical & ~(uint32_t)3) | (address & 3);
   const trap_cause note = note_of(self, unaligned, reply.plain, physical);
-  self->address[place] = physical;
-  self->size[place] = (uint8_t)size;
-  self->value[place] = stores && size < 4 ? value & ((1u << 8 * size) - 1) : value;
-  self->control[place] = c;
-  self->age[place] = o->age;
-  self->dest[place] = o->dest;
-  if (!is_kind(c, operation_class_conditional)) self->known |= BIT(place);
-  if (param(speculate) && operation_kind(c) == operation_class_load) self->promised |= BIT(place);
-  if (width(translation_query) > 0 && note != trap_cause_none && stores) { /* it stores nothing from here */
-    self->store_places &= ~BIT(place);
-    self->load_places |= BIT(place);
+  self->address[slot] = physical;
+  self->named[slot] = address;
+  self->size[slot] = (uint8_t)size;
+  self->value[slot] = stores && size < 4 ? value & ((1u << 8 * size) - 1) : value;
+  self->control[slot] = c;
+  self->age[slot] = o->age;
+  self->dest[slot] = o->dest;
+  if (!is_kind(c, operation_class_conditional)) self->known[context] |= BIT(slot);
+  if (param(speculate) && operation_kind(c) == operation_class_load) {
+    self->promised = true;
+    self->promised_slot = slot;
   }
-  if (stores || note != trap_cause_none)
-    self->finished[1] = (completion){.valid = true,
+  if (width(translation_query) > 0 && note != trap_cause_none && stores)
+    become_load(self, slot); /* nothing is stored */
+  if (stores || note != trap_cause_none) {
+    self->finished[1] = (completion){.status = completion_status_of_valid(true) | completion_status_of_size(size) |
+                                               completion_status_of_fault(note),
                                      .age = o->age,
                                      .target = address,
-                                     .value = self->value[place],
-                                     .size = (uint8_t)size,
-                                     .fault = note};
-  else
-    self->waiting |= BIT(place);
+                                     .value = self->value[slot]};
+  } else {
+    self->waiting[context] |= BIT(slot);
+    self->able |= UINT32_C(1) << context;
+  }
 }
 
 /* What was promised and is not there. */
-static inline void take_back(self_t *self, uint64_t kept) {
-  self->taken_back = (register_set){{0, 0}};
-  for (uint64_t m = self->promised & kept; m; m &= m - 1) {
-    register_add(&self->taken_back, self->dest[__builtin_ctzll(m)]);
+static inline void take_back(self_t *self, const uint64_t *kept) {
+  memset(&self->taken_back, 0, sizeof self->taken_back);
+  if (self->promised && kept[CONTEXT_OF(self->promised_slot)] & BIT(self->promised_slot)) {
+    register_add(self->taken_back.of, self->dest[self->promised_slot]);
     count(cancelled);
   }
   self->taken_back.of[0] &= ~UINT64_C(1); /* register 0 is always there */
-  self->promised = 0;
+  self->promised = false;
 }
 
 static inline void enter(self_t *self, const renamed_op *op) {
   if (!rename_needs_memory(op->op.needs)) return;
-  const uint64_t bit = place_bit(op->age, param(list));
+  const uint32_t slot = SLOT(op->age), context = CONTEXT(op->age);
   if (operation_kind(op->op.control) == operation_class_load || is_kind(op->op.control, operation_class_linked))
-    self->load_places |= bit;
+    self->load_places[context] |= BIT(slot);
   else
-    self->store_places |= bit;
+    self->store_places[context] |= BIT(slot);
   self->occupied++;
 }
 
 /* The load that went, and the reply that came. */
-static inline void finish_loads(self_t *self, load_outcome outcome, uint32_t place, uint32_t covered, bool accepted,
-                                const typeof_port(memory_reply) * reply, uint64_t kept) {
-  if (reply && wanted(self, reply->tag, place, outcome == load_outcome_memory)) {
-    const uint32_t replied = place_of_tag(self, reply->tag);
-    if (kept >> replied & 1) complete(self, replied, (uint32_t)reply->data, reply->error, 0, 0);
-    if (outcome == load_outcome_memory && replied == place) accepted = false;
+static inline void finish_loads(self_t *self, load_outcome outcome, uint32_t slot, uint32_t covered, bool accepted,
+                                const typeof_port(memory_reply) * reply, const uint64_t *kept) {
+  if (reply && wanted(self, reply->tag, slot, outcome == load_outcome_memory)) {
+    const uint32_t replied = slot_of_tag(self, reply->tag);
+    if (kept[CONTEXT_OF(replied)] & BIT(replied)) complete(self, replied, (uint32_t)reply->data, reply->error, 0, 0);
+    if (outcome == load_outcome_memory && replied == slot) accepted = false;
   }
-  if (outcome == load_outcome_forwarded && kept >> place & 1) {
-    complete(self, place, covered, false, 2, 1);
+  if (outcome == load_outcome_forwarded && kept[CONTEXT_OF(slot)] & BIT(slot)) {
+    complete(self, slot, covered, false, 2, 1);
     count(forwarded);
   }
   if (outcome == load_outcome_memory && accepted) {
-    self->waiting &= ~BIT(place);
-    self->sent |= BIT(place);
-    self->tag[place] = tag_of(self, place);
+    wait_no_more(self, slot);
+    self->sent[CONTEXT_OF(slot)] |= BIT(slot);
+    self->tag[slot] = tag_of(self, slot);
   }
+  if (param(contexts) > 1 && outcome != load_outcome_none)
+    self->turn = CONTEXT_OF(slot) + 1 < (uint32_t)param(contexts) ? CONTEXT_OF(slot) + 1 : 0;
 }
 
 /* The loads that have read, or are about to, where others write in this cycle. */
 static inline uint64_t reading(const self_t *self, const mem_snoop *write) {
   uint64_t places = 0;
   if (call(is_own_write, write->tag)) return 0;
-  for (uint64_t m = self->load_places & self->known & ~self->waiting; m; m &= m - 1) {
+  for (uint64_t m = self->load_places[0] & self->known[0] & ~self->waiting[0]; m; m &= m - 1) {
     const int place = __builtin_ctzll(m);
     const struct load_store_bytes written = {.address = write->address, .size = write->size};
     if (load_store_overlap(&written, self->address[place], self->size[place])) places |= m & -m;
@@ -312,59 +380,83 @@ static inline uint64_t reading(const self_t *self, const mem_snoop *write) {
 
 /* Whether this cycle shows nothing that the next will not show, and has nothing under way. */
 static inline bool idle(const self_t *self) {
-  const bool shows = self->finished[0].valid | self->finished[1].valid | self->finished[2].valid;
+  const bool shows =
+      (self->finished[0].status | self->finished[1].status | self->finished[2].status) != 0 || self->promised;
   const uint64_t passed = width(overtaken) > 0 ? self->passed : 0;
-  return !shows && (self->waiting | self->promised | self->taken_back.of[0] | self->taken_back.of[1] | passed) == 0;
+  return !shows && self->able == 0 && passed == 0 && !register_any(self->taken_back.of, param(words));
+}
+
+/* What of a context is younger than a squash goes. */
+static __attribute__((noinline)) void drop(self_t *self, uint32_t context, uint64_t kept) {
+  const uint64_t here = self->load_places[context] | self->store_places[context];
+  self->occupied -= (uint32_t)__builtin_popcountll(here & ~kept);
+  self->load_places[context] &= kept;
+  self->store_places[context] &= kept;
+  self->known[context] &= kept;
+  self->waiting[context] &= kept;
+  self->sent[context] &= kept;
+  if (!self->waiting[context]) self->able &= ~(UINT32_C(1) << context);
+  self->epoch++;
+}
+
+/* The contexts of which something was committed, a bit for each. */
+static inline uint32_t committed(const self_t *self, const typeof_port(head) * head) {
+  uint32_t contexts = 0;
+  for (int c = 0; c < param(contexts); c++) contexts |= (uint32_t)(head->of[c] != self->oldest.of[c]) << c;
+  return contexts;
+}
+
+/* The oldest committed store is in memory. */
+static inline void finish_store(self_t *self, bool error) {
+  if (error) fail(self);
+  self->outstanding = false;
+  if (param(contexts) > 1) self->buffered[self->buffer_context[BUFFERED(self->buffer_head)]]--;
+  self->buffer_head = BUFFERED(self->buffer_head + 1);
+  self->buffer_count--;
 }
 
 phase_end() {
   const bool squashes = data(squash).valid;
+  const uint32_t squashed = CONTEXT(data(squash).age);
   bool writes = false;
   for (int i = 0; i < width(written); i++) writes |= some(written, i);
-  if (data(alloc).count == 0 && data(head) == self->oldest && !squashes && idle(self) && !some(in) &&
-      !some(memory_reply) && !some(store_request) && !some(store_reply) && !writes) {
+  const uint32_t commits = committed(self, &data(head));
+  if (data(alloc).count == 0 && !commits && !squashes && idle(self) && !some(in) && !some(memory_reply) &&
+      !some(store_request) && !some(store_reply) && !writes) {
     if (!self->moved) unchanged();
     self->moved = false;
     return;
   }
-  const uint64_t kept = __builtin_expect(squashes, false)
-                            ? places_from(data(head), data(squash).age + 1 - data(head), param(list))
-                            : ~UINT64_C(0);
+  uint64_t kept[param(contexts)];
+  for (int c = 0; c < param(contexts); c++) kept[c] = ~UINT64_C(0);
+  if (__builtin_expect(squashes, false))
+    kept[squashed] = places_to(data(head).of[squashed], data(squash).age, param(contexts), param(list));
   self->moved = true;
-  for (int i = 0; i < 3; i++) self->finished[i].valid = false;
+  for (int i = 0; i < 3; i++) self->finished[i].status = 0;
   self->shown[0].dest = self->shown[1].dest = 0;
   if (transferred(store_request)) self->outstanding = true;
-  if (self->outstanding && some(store_reply)) {
-    if (data(store_reply).error) fail(self);
-    self->outstanding = false;
-    self->buffer_head = BUFFERED(self->buffer_head + 1);
-    self->buffer_count--;
-  }
+  if (self->outstanding && some(store_reply)) finish_store(self, data(store_reply).error);
   const bool accepted = transferred(memory_request);
   count(loads, accepted);
   finish_loads(self, get(outcome), get(picked), get(covered), accepted, some(memory_reply) ? &data(memory_reply) : NULL,
                kept);
-  if (data(head) != self->oldest) commit(self, data(head));
+  for (uint32_t m = commits; m; m &= m - 1) {
+    const uint32_t c = param(contexts) > 1 ? (uint32_t)__builtin_ctz(m) : 0;
+    commit(self, c, data(head).of[c]);
+  }
   if (width(written) > 0) self->passed = 0;
   for (int i = 0; i < width(written); i++)
-    if (some(written, i)) self->passed |= kept & reading(self, &data(written, i));
+    if (some(written, i)) self->passed |= kept[0] & reading(self, &data(written, i));
   if (param(speculate)) take_back(self, kept);
-  if (some(in) && kept >> PLACE(item(in).age) & 1) arrive(self, &item(in), data(translation_reply));
-  if (__builtin_expect(squashes, false)) {
-    self->load_places &= kept;
-    self->store_places &= kept;
-    self->known &= kept;
-    self->waiting &= kept;
-    self->sent &= kept;
-    self->promised &= kept;
-    self->epoch++;
-    self->occupied = (uint32_t)__builtin_popcountll(self->load_places | self->store_places);
-    return;
-  }
+  if (some(in) && kept[CONTEXT(item(in).age)] & BIT(SLOT(item(in).age)))
+    arrive(self, &item(in), data(translation_reply));
+  if (__builtin_expect(squashes, false)) drop(self, squashed, kept[squashed]);
+  if (param(contexts) == 1 && squashes) return;
   const uint32_t came = data(alloc).count;
   for (uint32_t i = 0; i < (uint32_t)param(width); i++) {
     if (i >= came) break;
-    enter(self, &data(alloc).op[i]);
+    const renamed_op *op = &data(alloc).op[i];
+    if (param(contexts) == 1 || !squashes || CONTEXT(op->age) != squashed) enter(self, op);
   }
 }
 

@@ -12,29 +12,30 @@ phase_start() {
   }
 }
 
-static inline bool spoiled(const issued *op, const register_set *set) {
+static inline bool spoiled(const issued *op, const uint64_t *set) {
   bool any = false;
   for (int k = 0; k < param(sources); k++) any |= register_in(set, op->source[k]);
   return any;
 }
 
-static __attribute__((noinline)) register_set all_cancelled(const self_t *self, int lanes, register_set set) {
-  register_set all = set;
+/* Those of what is dropped, besides what was cancelled. */
+static __attribute__((noinline)) void add_dropped(const self_t *self, int lanes, const uint64_t *set, uint64_t *all) {
   for (int i = 0; i < lanes; i++)
-    if (self->full >> i & 1 && spoiled(&self->held[i], &set)) register_add(&all, self->held[i].dest);
-  all.of[0] &= ~UINT64_C(1); /* register 0 is always there */
-  return all;
+    if (self->full >> i & 1 && spoiled(&self->held[i], set)) register_add(all, self->held[i].dest);
+  all[0] &= ~UINT64_C(1); /* register 0 is always there */
 }
 
 handler(drop, i) {
-  register_set all = data(cancel);
-  if (__builtin_expect(register_any(&all), false)) all = all_cancelled(self, width(in), all);
+  typeof_port(cancel) all = data(cancel);
+  if (__builtin_expect(register_any(all.of, param(words)), false))
+    add_dropped(self, width(in), data(cancel).of, all.of);
   send(cancelled, i, all);
 }
 
 handler(pass, i) {
   const issued *op = &self->held[i];
-  if (!(self->full >> i & 1) || __builtin_expect(register_any(&data(cancel)) && spoiled(op, &data(cancel)), false)) {
+  if (!(self->full >> i & 1) ||
+      __builtin_expect(register_any(data(cancel).of, param(words)) && spoiled(op, data(cancel).of), false)) {
     send_nothing(out, i);
     return;
   }
@@ -42,9 +43,13 @@ handler(pass, i) {
   for (int k = 0; k < param(sources); k++) {
     uint32_t value = data(registers_values, i).of[k];
     const uint32_t number = op->source[k];
+    if (number == 0) {
+      o.value[k] = 0;
+      continue;
+    }
     for (int u = 0; u < width(results); u++)
       if (data(results, u).dest == number) value = data(results, u).value;
-    o.value[k] = number ? value : 0;
+    o.value[k] = value;
   }
   send(out, i, o);
 }
@@ -59,7 +64,7 @@ phase_end() {
   self->full = came;
   if (__builtin_expect(data(squash).valid, false))
     for (int i = 0; i < width(in); i++)
-      if (place_younger(self->held[i].age, data(squash).age)) self->full &= ~(1u << i);
+      if (age_follows(self->held[i].age, data(squash).age, param(contexts))) self->full &= ~(1u << i);
 }
 
 next_event() {

@@ -6,7 +6,7 @@ handler(show, i) {
   if (all) {
     now = data(list);
     now.halted &=
-        data(fetch).halted & (data(room) == (uint32_t)param(depth)) & (data(renamed).count == 0) & data(drained);
+        data(fetch).halted & (data(room).of[0] == (uint32_t)param(depth)) & (data(renamed).count == 0) & data(drained);
     if (now.pc == 0) now.pc = data(fetch).pc;
   }
   send(status, i, now);

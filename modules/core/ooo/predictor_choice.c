@@ -2,18 +2,22 @@
 
 #define PLACE(pc) ((pc) >> 2 & (uint32_t)(param(entries) - 1))
 
-handler(ask, i) {
-  send_if(choices_query, i, some(port_query), data(port_query));
+handler(ask_first, i) {
+  send_if(first_query, i, some(port_query, i), data(port_query, i));
 }
 
-handler(choose) {
+handler(ask_second, i) {
+  send_if(second_query, i, some(port_query, i), data(port_query, i));
+}
+
+handler(choose, i) {
   uint32_t second = 0;
-  for (uint32_t m = some(port_query) ? data(port_query).requested : 0; m; m &= m - 1) {
+  for (uint32_t m = some(port_query, i) ? data(port_query, i).requested : 0; m; m &= m - 1) {
     const uint32_t word = (uint32_t)__builtin_ctz(m);
-    second |= (uint32_t)(load(counter, PLACE(data(port_query).pc + 4 * word)) > 1) << word;
+    second |= (uint32_t)(load(counter, PLACE(data(port_query, i).pc + 4 * word)) > 1) << word;
   }
-  const uint32_t taken = (data(choices_taken, 0) & ~second) | (data(choices_taken, 1) & second);
-  send_if(port_taken, some(port_query), taken);
+  const uint32_t taken = (data(first_taken, i) & ~second) | (data(second_taken, i) & second);
+  send_if(port_taken, i, some(port_query, i), taken);
 }
 
 static inline void learn(self_t *self, uint32_t pc, bool second) {

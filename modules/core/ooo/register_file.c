@@ -1,5 +1,10 @@
 /* register_file.c: the values of physical registers; see register_file.lss. */
 
+init() {
+  for (int c = 0; param(numbered) > 0 && c < param(contexts); c++)
+    self->value[c * (param(logical) - 1) + param(numbered)] = (uint32_t)c;
+}
+
 handler(read, i) {
   const typeof_port(port_numbers) *from = &data(port_numbers, i);
   if (!some(port_numbers, i)) {

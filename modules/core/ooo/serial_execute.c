@@ -61,11 +61,12 @@ static void leave(self_t *self, bool came_out, uint32_t value) {
   self->ordered = (serial_order){.valid = true, .commits = commits, .next = true};
   if (!commits) return;
   self->ordered.drops = writes_memory(self->item.control);
-  self->completed = (completion){.valid = true, .age = self->age, .target = self->item.result, .value = value};
+  self->completed = (completion){
+      .status = completion_status_of_valid(true), .age = self->age, .target = self->item.result, .value = value};
   count(executed);
   if (self->dest == 0) return;
   self->shown = (result){.dest = self->dest, .value = value};
-  register_add(&self->awake, self->dest);
+  register_add(self->awake.of, self->dest);
 }
 
 /* Fetch goes on elsewhere; or a wait is over, behind which it was held. */
@@ -81,9 +82,9 @@ phase_end() {
   self->moved = ordered | self->offers | data(in).valid | some(restart);
   if (!self->moved) return;
   self->ordered = (serial_order){.valid = false};
-  self->completed.valid = false;
+  self->completed.status = 0;
   self->shown.dest = 0;
-  self->awake = (register_set){{0, 0}};
+  memset(&self->awake, 0, sizeof self->awake);
   if (transferred(out))
     leave(self, some(finished), data(finished).value);
   else if (!self->offers && !ordered && data(in).valid && data(drained))

@@ -5,6 +5,12 @@
 
 #include "emulib/rv32i/lockstep.h"
 
+/* Follows a context from its start, when it has its number in a0. */
+static inline void lockstep_begin(struct rv32i_lockstep *l, uint32_t memory, uint32_t context) {
+  rv32i_lockstep_init(l, memory);
+  l->r[10] = context;
+}
+
 /* An instruction that active_list commits. */
 static inline bool lockstep_commit(struct rv32i_lockstep *l, uint8_t *bytes, uint8_t *known, uint32_t pc, uint32_t word,
                                    uint32_t value, uint8_t destination, uint32_t address, uint8_t size,

@@ -13,6 +13,7 @@ handler(decode) {
   }
   typeof_port(out) group;
   const uint32_t n = data(in).count;
+  group.context = data(in).context;
   group.count = (uint8_t)n;
   for (uint32_t i = 0; i < (uint32_t)param(width); i++) {
     if (i >= n) break;
@@ -21,11 +22,12 @@ handler(decode) {
     micro_op *op = &group.op[i];
     *op = *d;
     op->pc = pc;
-    op->next = i + 1 == n ? data(in).next : pc + 4;
+    op->next = pc + 4;
     op->immediate = d->immediate + (operation_relative(d->control) ? pc : 0);
     op->history = (uint16_t)data(in).history;
     op->top = data(in).top;
   }
+  if (n > 0) group.op[n - 1].next = data(in).next;
   for (uint32_t i = n; i < (uint32_t)param(width); i++) group.op[i] = (micro_op){.pc = 0};
   if (__builtin_expect(data(in).fault, false))
     group.op[0] = (micro_op){.pc = data(in).pc,

@@ -132,7 +132,7 @@ def test_a_line_that_comes_keeps_its_bank_busy(penalty: int, bench: Bench) -> No
 # ---- Lines -----------------------------------------------------------------------------------------------------------
 def test_changed_lines_are_written_back_and_not_fetched_before_that(bench: Bench) -> None:
     """Three lines of one set with one way; the first comes again while it is still on its way to memory."""
-    more = collect("cache", "evict(address)", "fill(address, set, way)", "miss(address)", "hit(address)", "join(address)")
+    more = collect("cache", "evict(address)", "fill(address, set, way)", "miss(address, tag)", "hit(address, tag)", "join(address, tag)")
     found = machine(bench, "line = 16; sets = 2; ways = 1;", more=more)
     script = ["0 write 8 8 5 0", "40 read 8 32 0 1", "41 read 8 40 0 2", "55 read 8 8 0 3"]
     [replies, memory] = play(found, script, ["50 read 8 8", "80 read 8 8"])
@@ -140,7 +140,7 @@ def test_changed_lines_are_written_back_and_not_fetched_before_that(bench: Bench
     assert by_tag[3][1] == 5 and [a.data for a in memory] == [1, 5]
     assert by_tag[1] == (40 + MISS, 4) and by_tag[2] == (40 + MISS + 1, 5)
     events = {name: [arguments[1:] for arguments in happened(found.last, name)] for name in ("evict", "fill", "miss", "hit", "join")}
-    assert events == {"evict": [(0,)], "fill": [(0, 0, 0), (32, 0, 0), (0, 0, 0)], "miss": [(8,), (32,), (8,)], "hit": [], "join": [(40,)]}
+    assert events == {"evict": [(0,)], "fill": [(0, 0, 0), (32, 0, 0), (0, 0, 0)], "miss": [(8, 0), (32, 1), (8, 3)], "hit": [], "join": [(40, 2)]}
     assert found.last.counted("cache")["write_backs"] == 1
 
 

@@ -30,13 +30,23 @@ def test_by_hand(bench: Bench) -> None:
 
 def test_what_is_lost_and_what_is_done_is_told(bench: Bench) -> None:
     """Two lines in one way; the second takes the place of the first, and software invalidates it. Behind a memory no state is told."""
-    told = collect("cache", "displaced(address)", "invalidated(address, maintained)", "performed(op, address, size, value)", "transition(address, next)")
+    told = collect("cache", "displaced(address, tag)", "invalidated(address, maintained)", "performed(op, address, size, value)", "transition(address, next)")
     found = machine(bench, "line = 32; sets = 1; ways = 1;", more=told)
     play(found, ["0 read 8 8 0 1", "50 read 8 64 0 2", f"100 maintain 1 64 {INVALIDATE} 3"], cycles=150)
-    assert [at for _, at in happened(found.last, "displaced")] == [0]
+    assert [at for _, *at in happened(found.last, "displaced")] == [[0, 2]]
     assert [at for _, *at in happened(found.last, "invalidated")] == [[64, 1]]
     assert [at for _, *at in happened(found.last, "performed")] == [[0, 8, 8, 1], [0, 64, 8, 8]]
     assert happened(found.last, "transition") == []
+
+
+def test_contexts_that_share_a_cache(bench: Bench) -> None:
+    """Two bits above the lowest of a tag say whose it is.  Line 0 is fetched by one and found by the other, and by itself again; line 64 of the other takes its
+    place, and that is the first's next miss; then the first displaces itself."""
+    found = machine(bench, "line = 32; sets = 1; ways = 1; miss_causes = 1 KiB; contexts = 3; context_bit = 1;", module="mshr_cache")
+    accesses = [(0, 0), (0, 2), (0, 2), (0, 1), (64, 2), (0, 0), (128, 0), (0, 0)]
+    play(found, [f"{50 * n} read 8 {address} 0 {context << 1}" for n, (address, context) in enumerate(accesses)], cycles=500)
+    assert causes(found.last) == {"compulsory": 3, "displaced": 2}
+    assert [found.last.stat("cache", name) for name in ("interthread", "avoided")] == [1, 2]
 
 
 @pytest.mark.parametrize("ways", [1, 2, 4])

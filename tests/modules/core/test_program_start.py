@@ -64,3 +64,13 @@ def test_what_is_no_program_is_refused(bench: Bench, tmp_path: Path) -> None:
     text.write_bytes(b"\x7fELF, but no more than that")
     assert "text.elf: truncated" in bench.run(device.simulator, 5, {"dut.program": text}, ok=False).err
     assert "none.elf" in bench.run(device.simulator, 5, {"dut.program": tmp_path / "none.elf"}, ok=False).err
+
+
+def test_programs_of_several_processors(bench: Bench, tmp_path: Path) -> None:
+    """With a comma between them; those that are left out are the last."""
+    first, second = (assemble(text, tmp_path / name, True, "device") for text, name in (("nop\n", "a.elf"), ("nop\nnop\n", "b.elf")))
+    moved = bytearray(second.read_bytes())
+    moved[24:28] = (0x400004).to_bytes(4, "big")  # e_entry
+    second.write_bytes(moved)
+    device = Device(bench, "program_start", {"control": ("out", 3, "core_control")}, "several = true;", before="import core_types;")
+    device.check_table(f"control[0] | control[1] | control[2]\n{go(0x400000)} | {go(0x400004)} | {go(0x400004)}", {"dut.program": f"{first},{second}"})

@@ -355,6 +355,18 @@ def test_initial_contents_from_a_program(bench: Bench, order: str) -> None:
     assert [a.data for a in replies] == [int.from_bytes(b"\1\2\3\4", order), int.from_bytes(b"\5\6\7\10", order)]
 
 
+def test_each_window_has_a_program(bench: Bench) -> None:
+    """At the addresses of the first; the last program is also those of the windows behind it."""
+    device = memory(bench, body="size = 256 B; windows = 4; base = 0x100; big_endian = true;")
+    files = {"a.bin": b"\1\2\3\4", "b.hex": b"@108 05060708"}
+    reads = [[f"{4 * k + i} read 4 {0x100 + 64 * k + 8 * i}" for k in range(4) for i in range(2)]]
+    [replies] = device.play(reads, 20, {"memory.image": "a.bin,b.hex"}, files=files)
+    assert [a.data for a in replies] == [0x01020304, 0, *[0, 0x05060708] * 3]
+    device.play([["0 read 4 0x100"]], 5, {"memory.image": "a.bin,c.bin"}, files={"a.bin": b"1", "c.bin": bytes(65)}, ok=False)
+    assert "c.bin: 65 bytes at 0x100 do not fit: the memory is 0x100 to 0x13f\n" in device.last.err
+    assert "a memory of 100 bytes does not consist of 3 equal parts" in bench.refuse("instance dut : memory_state { size = 100 B; windows = 3; };")
+
+
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [

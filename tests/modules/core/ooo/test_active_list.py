@@ -5,14 +5,15 @@ import re
 import pytest
 
 from tests.modules.harness import Bench, collect, happened
-from tests.modules.wide import ALU, BRANCH, STORE, Wide, renamed, renamed_group
+from tests.modules.wide import ALU, BRANCH, STORE, Wide, only, renamed, renamed_group
+from tests.modules.wide import completion as done
 
 PORTS = {
     "in": ("in", 1, "renamed_group(4)"), "done": ("in", 2, "completion"), "store_room": ("in", 1, "uint32"), "read.age": ("in", 1, "uint32"),
-    "read.value": ("out", 1, "execution"), "room": ("out", 1, "uint32"), "squash": ("out", 1, "squash_order"), "redirect": ("out", 1, "fetch_redirect"),
-    "head": ("out", 1, "uint32"), "retired": ("out", 1, "retired_group(4)"), "outcomes": ("out", 1, "branch_outcomes(4)"),
+    "read.value": ("out", 1, "execution"), "room": ("out", 1, "context_numbers"), "squash": ("out", 1, "squash_order"), "redirect": ("out", 1, "fetch_redirect"),
+    "head": ("out", 1, "context_numbers"), "retired": ("out", 1, "retired_group(4)"), "outcomes": ("out", 1, "branch_outcomes(4)"),
 }  # fmt: skip
-EVENTS = collect("dut", "retire(pc, word, value, destination, address, size)", "marker(number)")
+EVENTS = collect("dut", "retire(pc, word, value, destination, address, size, context)", "marker(number)")
 
 
 def listed(bench: Bench, body: str = "") -> Wide:
@@ -24,27 +25,23 @@ def group(*ops: tuple[int, dict], **fields: object) -> dict:
     return renamed_group(*(renamed(age, control, pc=4 * age, word=100 + age, old=age + 1, **fields) for age, control in ops))
 
 
-def done(age: int, **fields: object) -> dict[str, object]:
-    return {"valid": 1, "age": age, **fields}
-
-
 def test_commitment_in_order(bench: Bench) -> None:
     device = listed(bench)
     seen = device.play({
         "in": {0: group(*((age, ALU) for age in range(4))), 1: group((4, ALU))},
         "done[0]": {1: done(2), 2: done(0, value=55), 3: done(1)}, "done[1]": {2: done(4), 4: done(3)},
     }, 8)  # fmt: skip
-    assert seen["head"] == [0, 0, 0, 0, 1, 3, 5, 5]
+    assert only(seen["head"]) == [0, 0, 0, 0, 1, 3, 5, 5]
     assert [one["old"][: one["count"]] for one in seen["retired"]] == [[], [], [], [], [1], [2, 3], [4, 5], []]
-    assert seen["room"] == [16, 12, 11, 11, 12, 14, 16, 16]
+    assert only(seen["room"]) == [16, 12, 11, 11, 12, 14, 16, 16]
     assert [(cycle, pc, word) for cycle, pc, word, *_ in happened(device.ran, "retire")] == [(3, 0, 100), (4, 4, 101), (4, 8, 102), (5, 12, 103), (5, 16, 104)]
-    assert happened(device.ran, "retire")[0][3:] == (55, 32, 0, 0) and device.stat("instructions") == 5
+    assert happened(device.ran, "retire")[0][3:] == (55, 32, 0, 0, 0) and device.stat("instructions") == 5
 
 
 def test_width_of_commitment_and_window(bench: Bench) -> None:
     device = listed(bench, "commit_width = 2; window = 6;")
     seen = device.play({"in": {0: group(*((age, ALU) for age in range(4)))}, "done[0]": {1: done(0), 2: done(1)}, "done[1]": {1: done(2), 2: done(3)}}, 6)
-    assert seen["head"] == [0, 0, 0, 1, 3, 4] and seen["room"][:2] == [6, 2]
+    assert only(seen["head"]) == [0, 0, 0, 1, 3, 4] and only(seen["room"])[:2] == [6, 2]
 
 
 def test_stores_wait_for_room(bench: Bench) -> None:
@@ -54,15 +51,15 @@ def test_stores_wait_for_room(bench: Bench) -> None:
     seen = device.play({
         "in": {0: stores}, "done[0]": {1: done(0, target=64, value=7, size=4), 2: done(2)}, "done[1]": {1: done(1)}, "store_room": {2: 1, 3: 1, 4: 1, 5: 1, 6: 0, 7: 1},
     }, 9)  # fmt: skip
-    assert seen["head"] == [0, 0, 0, 1, 1, 2, 2, 2, 3]
-    assert happened(device.ran, "retire")[0] == (2, 0, 100, 7, 32, 64, 4)
+    assert only(seen["head"]) == [0, 0, 0, 1, 1, 2, 2, 2, 3]
+    assert happened(device.ran, "retire")[0] == (2, 0, 100, 7, 32, 64, 4, 0)
 
 
 def test_a_branch_with_a_delay_slot(bench: Bench) -> None:
     """Fetch goes on with the slot, and then elsewhere; behind a branch that annuls it when it is not taken, elsewhere at once."""
     device = listed(bench, "delay_slot = true;")
     ops = group((0, BRANCH), (1, BRANCH | {"likely": 1}), (2, BRANCH | {"likely": 1, "flow": "call"}), history=5, top=9)
-    wrong = {"branch": 1, "redirects": 1}
+    wrong = {"redirects": 1}
     seen = device.play({
         "in": {0: ops}, "done[0]": {1: done(2, taken=1, target=0x300, **wrong), 3: done(1, target=0xC, **wrong), 5: done(0, taken=1, target=0x100, **wrong)},
     }, 8)  # fmt: skip
@@ -76,24 +73,24 @@ def test_an_instruction_of_several_operations(bench: Bench) -> None:
     device = listed(bench, "parts = 3;")
     ops = group((0, ALU | {"more": 1}), (1, ALU | {"more": 1}), (2, ALU), (3, ALU))
     seen = device.play({"in": {0: ops}, "done[0]": {1: done(0), 2: done(1), 3: done(2, value=77), 4: done(3)}}, 7)
-    assert seen["head"] == [0, 0, 0, 1, 2, 3, 4] and device.stat("instructions") == 2
+    assert only(seen["head"]) == [0, 0, 0, 1, 2, 3, 4] and device.stat("instructions") == 2
     assert [(pc, value) for _, pc, _, value, *_ in happened(device.ran, "retire")] == [(8, 77), (12, 0)]
 
 
 def test_the_oldest_wrong_branch_wins(bench: Bench) -> None:
     device = listed(bench)
-    ops = group(*((age, BRANCH) for age in range(4)), history=5, top=9)
-    wrong = {"branch": 1, "redirects": 1, "taken": 1}
+    ops = group(*((age, BRANCH) for age in range(4)), history=5, top=9, snapshot=3)
+    wrong = {"redirects": 1, "taken": 1}
     seen = device.play({
         "in": {0: ops, 3: group((4, ALU))},
-        "done[0]": {1: done(0, branch=1, snapshot=3), 2: done(3, snapshot=1, target=0x300, **wrong)}, "done[1]": {2: done(1, snapshot=2, target=0x200, **wrong), 3: done(2, **wrong)},
+        "done[0]": {1: done(0), 2: done(3, target=0x300, **wrong)}, "done[1]": {2: done(1, target=0x200, **wrong), 3: done(2, **wrong)},
     }, 7)  # fmt: skip
     assert [one["valid"] for one in seen["squash"]] == [0, 0, 0, 1, 0, 0, 0]
-    assert (seen["squash"][3]["age"], seen["squash"][3]["snapshot"]) == (1, 2)
+    assert seen["squash"][3]["age"] == 1
     redirect = seen["redirect"][3]
     assert {name: redirect[name] for name in ("valid", "push", "top", "history", "pc", "link")} == {"valid": 1, "push": 0, "top": 9, "history": 11, "pc": 0x200, "link": 8}
     assert [one["resolved"] for one in seen["retired"]] == [0, 0, 1 << 3, 0, 0, 0, 0]
-    assert seen["head"] == [0, 0, 0, 1, 2, 2, 2] and seen["room"][-1] == 16, "what came and what was done in the cycle of the squash is dropped"
+    assert only(seen["head"]) == [0, 0, 0, 1, 2, 2, 2] and only(seen["room"])[-1] == 16, "what came and what was done in the cycle of the squash is dropped"
     outcomes = [(one["pc"][0], one["target"][0], one["taken"][0], one["history"][0], one["kind"][0]) for one in seen["outcomes"] if one["count"]]
     assert outcomes == [(0, 0, 0, 5, "conditional"), (4, 0x200, 1, 5, "conditional")]
     assert [device.stat(name) for name in ("branches", "mispredicted", "indirect", "squashed")] == [2, 1, 0, 2]
@@ -102,16 +99,16 @@ def test_the_oldest_wrong_branch_wins(bench: Bench) -> None:
 @pytest.mark.parametrize(("flow", "push", "top"), [("call", 1, 9), ("subroutine_return", 0, 8), ("jump", 0, 9)])
 def test_redirects_of_the_return_stack(flow: str, push: int, top: int, bench: Bench) -> None:
     device = listed(bench)
-    seen = device.play({"in": {0: group((0, {"kind": "indirect", "flow": flow}), history=5, top=9)}, "done[0]": {1: done(0, branch=1, redirects=1, taken=1, target=64)}}, 4)
+    seen = device.play({"in": {0: group((0, {"kind": "indirect", "flow": flow}), history=5, top=9)}, "done[0]": {1: done(0, redirects=1, taken=1, target=64)}}, 4)
     assert [seen["redirect"][2][name] for name in ("push", "top", "history", "link")] == [push, top, 5, 4]
     assert device.stat("indirect") == 1
 
 
 def test_reading_by_place(bench: Bench) -> None:
     device = listed(bench)
-    seen = device.play({"in": {0: group((0, ALU), (1, BRANCH), immediate=77, snapshot=6)}, "read_age": {1: 1, 2: 16, 3: 1}}, 4)
+    seen = device.play({"in": {0: group((0, ALU), (1, BRANCH), immediate=77)}, "read_age": {1: 1, 2: 16, 3: 1}}, 4)
     assert seen["read_value"][0] is None and seen["read_value"][1]["pc"] == 4
-    assert {name: seen["read_value"][3][name] for name in ("pc", "next", "immediate", "snapshot")} == {"pc": 4, "next": 8, "immediate": 77, "snapshot": 6}
+    assert {name: seen["read_value"][3][name] for name in ("pc", "next", "immediate")} == {"pc": 4, "next": 8, "immediate": 77}
     assert seen["read_value"][2]["pc"] == 0
 
 
@@ -124,7 +121,7 @@ def test_faults_count_when_they_are_oldest(bench: Bench) -> None:
         device.play({"in": {0: group((0, ALU), (1, FAILING))}, "done[0]": {2: done(0)}}, 8)
     with pytest.raises(AssertionError, match=re.escape("unaligned access: address 0x00000007, pc 0x00000000")):
         device.play({"in": {0: group((0, ALU))}, "done[0]": {1: done(0, fault="unaligned", target=7)}}, 8)
-    wrong = done(0, branch=1, redirects=1, taken=1)
+    wrong = done(0, redirects=1, taken=1)
     device.play({"in": {0: group((0, BRANCH), (1, FAILING))}, "done[0]": {2: wrong}}, 8)
     assert device.stat("instructions") == 1
 
@@ -147,7 +144,7 @@ def test_what_it_cannot_be(body: str, message: str, bench: Bench) -> None:
 
 
 SERIAL = PORTS | {
-    "serial": ("out", 1, "serial_request"), "order": ("in", 1, "serial_order"), "interrupt": ("in", 1, "bool"), "committed": ("out", 1, "register_numbers(32)"),
+    "serial": ("out", 1, "serial_request"), "order": ("in", 1, "serial_order"), "interrupt": ("in", 1, "bool"),
     "completed": ("out", 1, "uint32"),
 }  # fmt: skip
 SYSTEM = {"kind": "none", "trap": "system"}
@@ -179,7 +176,7 @@ def test_a_fault_is_served_when_it_is_oldest(bench: Bench) -> None:
     assert requested(seen) == {6: (4, "system", 0)} and [one["valid"] for one in seen["serial"]] == [0] * 6 + [1] * 3 + [0] * 3
     request = seen["serial"][6]
     assert (request["source"], request["dest"], request["age"], request["word"], request["immediate"]) == ([7, 8], 40, 1, 101, 5)
-    assert dropped(seen) == {9: (0, 0x180, 0)} and seen["head"][-1] == 1 and seen["room"][-1] == 16
+    assert dropped(seen) == {9: (0, 0x180, 0)} and only(seen["head"])[-1] == 1 and only(seen["room"])[-1] == 16
     assert seen["completed"] == [0, 0, 0, 0, 0, 1, *[0] * 6] and device.stat("instructions") == 1 and device.stat("squashed") == 3
 
 
@@ -194,9 +191,8 @@ def test_what_was_executed_alone_is_committed(order: dict, expected: dict, bench
         "in": {0: group((0, SYSTEM), (1, ALU), logical=9, dest=50)}, "done[0]": {1: done(1), 6: done(0, value=77)}, "order": {6: {"valid": 1, **order}},
     }, 11)  # fmt: skip
     assert requested(seen) == {2: (0, "system", 0)} and dropped(seen) == expected
-    assert happened(device.ran, "retire")[0] == (7, 0, 100, 77, 9, 0, 0)
-    assert seen["head"][7:] == ([0, 1, 1, 1] if expected else [0, 1, 2, 2])
-    assert [one["of"][9] for one in seen["committed"]][6:9] == [9, 9, 50]
+    assert happened(device.ran, "retire")[0] == (7, 0, 100, 77, 9, 0, 0, 0)
+    assert only(seen["head"])[7:] == ([0, 1, 1, 1] if expected else [0, 1, 2, 2])
 
 
 def test_an_interrupt_is_taken_between_instructions(bench: Bench) -> None:
@@ -204,13 +200,13 @@ def test_an_interrupt_is_taken_between_instructions(bench: Bench) -> None:
     device = serving(bench, "parts = 3;")
     ops = group((0, ALU), (1, BRANCH), (2, ALU), (3, ALU | {"more": 1}))
     inputs = {
-        "in": {0: ops, 1: group((4, ALU), (5, ALU))}, "done[0]": {1: done(0), 2: done(1, branch=1, taken=1, target=0x200), 4: done(2), 6: done(3)},
+        "in": {0: ops, 1: group((4, ALU), (5, ALU))}, "done[0]": {1: done(0), 2: done(1, taken=1, target=0x200), 4: done(2), 6: done(3)},
         "done[1]": {3: done(4), 8: done(5)},
     }  # fmt: skip
     for first, at in ((0, 2), (4, 5), (5, 5), (6, 7), (7, 7)):
         seen = device.play(inputs | {"interrupt": dict.fromkeys(range(first, 40), 1), "order": {30: {"valid": 1, "drops": 1, "pc": 0x180}}}, 40)
         (cycle, (pc, cause, slot)) = next(iter(requested(seen).items()))
-        committed = seen["head"][cycle]
+        committed = only(seen["head"])[cycle]
         assert cause == "none" and slot == 0 and committed in (1, 3, 5), (first, cycle, committed)
         assert pc == {1: 4, 3: 0x200, 5: 20}[committed], "behind the slot the program goes on at the target"
         assert cycle >= at and dropped(seen) == {31: (committed - 1, 0x180, 0)}
@@ -222,7 +218,7 @@ def test_an_interrupt_that_ceases(bench: Bench) -> None:
     seen = device.play({
         "in": {0: group((0, ALU), (1, ALU))}, "done[0]": {1: done(0), 3: done(1)}, "interrupt": {4: 1, 5: 1}, "order": {8: {"valid": 1, "next": 1}},
     }, 12)  # fmt: skip
-    assert requested(seen) == {5: (4, "none", 0)} and not dropped(seen) and seen["head"][8:] == [1, 1, 2, 2]
+    assert requested(seen) == {5: (4, "none", 0)} and not dropped(seen) and only(seen["head"])[8:] == [1, 1, 2, 2]
 
 
 def test_an_order_to_go_on_cancels_one_to_hold(bench: Bench) -> None:
@@ -239,7 +235,7 @@ def test_the_pc_is_set_between_instructions(bench: Bench) -> None:
     ports = SERIAL | {"control": ("in", 2, "core_control"), "status": ("out", 1, "core_status")}
     device = Wide(bench, "active_list", ports, "entries = 16; observed = true; delay_slot = true;", after=EVENTS)
     seen = device.play({
-        "in": {0: group((0, BRANCH)), 4: group((1, ALU))}, "done[0]": {1: done(0, branch=1, taken=1, target=0x200), 5: done(1)},
+        "in": {0: group((0, BRANCH)), 4: group((1, ALU))}, "done[0]": {1: done(0, taken=1, target=0x200), 5: done(1)},
         "control[0]": {9: {"set_halt": 1, "halt": 1}, 14: {"set_pc": 1, "pc": 0x300}}, "control[1]": {18: {"set_halt": 1}},
         "interrupt": dict.fromkeys(range(10, 25), 1), "order": {24: {"valid": 1, "drops": 1, "pc": 0x180}},
     }, 30)  # fmt: skip
@@ -256,9 +252,55 @@ def test_loads_that_were_overtaken_are_executed_anew(bench: Bench) -> None:
     device = Wide(bench, "active_list", SERIAL | {"overtaken": ("in", 1, "uint64")}, "entries = 4; observed = true; delay_slot = true;", after=EVENTS)
     ops = group((0, BRANCH), (1, ALU), (2, ALU))
     seen = device.play({
-        "in": {0: ops}, "done[0]": {1: done(1), 3: done(2), 6: done(0, branch=1, taken=1, target=0x200)}, "overtaken": {4: 0b1010},
+        "in": {0: ops}, "done[0]": {1: done(1), 3: done(2), 6: done(0, taken=1, target=0x200)}, "overtaken": {4: 0b1010},
     }, 12)  # fmt: skip
-    assert dropped(seen) == {9: (0, 4, 0)} and seen["head"][-1] == 1 and not requested(seen)
+    assert dropped(seen) == {9: (0, 4, 0)} and only(seen["head"])[-1] == 1 and not requested(seen)
     assert (seen["redirect"][9]["delayed"], seen["redirect"][9]["target"]) == (1, 0x200) and device.stat("anew") == 1
     seen = device.play({"in": {0: group((0, ALU), (1, ALU))}, "done[0]": {1: done(0), 2: done(1)}, "overtaken": {3: 0b1}}, 8)
-    assert not dropped(seen) and seen["head"][-1] == 2
+    assert not dropped(seen) and only(seen["head"])[-1] == 2
+
+
+SHARED = PORTS | {name: (PORTS[name][0], 1, "context_numbers(2)") for name in ("room", "head")}
+
+
+def shared(bench: Bench, body: str = "") -> Wide:
+    return Wide(bench, "active_list", SHARED, f"entries = 16; observed = true; contexts = 2; {body}", after=EVENTS)
+
+
+def test_contexts_share_what_is_committed(bench: Bench) -> None:
+    """In turn: the first has as much as it can use, the other what is left.  Ages count each for itself."""
+    device = shared(bench)
+    groups = {0: group((0, ALU), (2, ALU), (4, ALU), (1, ALU)), 1: group((3, ALU), (5, ALU))}
+    lanes = {"done[0]": {2: done(0), 3: done(2), 4: done(4)}, "done[1]": {2: done(1), 3: done(3), 4: done(5)}}
+    seen = device.play({"in": groups} | lanes, 9)
+    assert [one["of"] for one in seen["head"]] == [[0, 1]] * 4 + [[2, 3], [4, 5], [6, 7], [6, 7], [6, 7]]
+    assert [one["of"] for one in seen["room"]][:3] == [[16, 16], [13, 15], [13, 13]]
+    assert [(pc, context) for _, pc, *_, context in happened(device.ran, "retire")] == [(4, 1), (0, 0), (8, 0), (12, 1), (20, 1), (16, 0)]
+    name = "instructions_of"
+    assert [device.stat(f"{name}[{c}]") for c in range(2)] == [3, 3]
+
+
+def test_who_commits_is_chosen(bench: Bench) -> None:
+    device = shared(bench, "commit_width = 1; choose = <<< (void)last; return able >> 1 & 1; >>>;")
+    lanes = {"done[0]": {1: done(0), 2: done(2)}, "done[1]": {1: done(1), 2: done(3)}}
+    seen = device.play({"in": {0: group((0, ALU), (2, ALU), (1, ALU), (3, ALU))}} | lanes, 8)
+    assert [one["of"] for one in seen["head"]] == [[0, 1]] * 3 + [[0, 3], [0, 5], [2, 5], [4, 5], [4, 5]]
+
+
+def test_a_squash_is_of_one_context(bench: Bench) -> None:
+    """Of two wrong branches in a cycle one waits a cycle, in which nothing behind it is committed; what else comes of its context is dropped with it."""
+    device = shared(bench)
+    wrong = {"redirects": 1, "taken": 1, "target": 0x100}
+    groups = {0: group((0, BRANCH), (1, BRANCH), (2, ALU), (3, ALU), history=5), 4: group((3, ALU), (2, ALU))}
+    seen = device.play({"in": groups, "done[0]": {1: done(2), 2: done(0, **wrong)}, "done[1]": {1: done(3), 2: done(1, **wrong)}}, 9)
+    orders = [(cycle, one["age"], to["context"], to["pc"]) for cycle, (one, to) in enumerate(zip(seen["squash"], seen["redirect"], strict=True)) if one["valid"]]
+    assert orders == [(3, 1, 1, 0x100), (4, 0, 0, 0x100)]
+    assert [one["of"] for one in seen["head"]] == [[0, 1]] * 4 + [[0, 3], [2, 3], [2, 3], [2, 3], [2, 3]]
+    assert [one["of"] for one in seen["room"]][-1] == [16, 15] and device.stat("squashed") == 2
+
+
+def test_several_contexts_are_executed_without_system_control(bench: Bench) -> None:
+    ins, outs = ("in", "done", "store_room", "read.age"), ("read.value", "room", "squash", "redirect", "head", "retired", "outcomes", "serial")
+    text = "import wide_types;\ninstance dut : active_list { contexts = 2; };\n"
+    text += "".join(f"instance s{i} : source; s{i}.out -> dut.{p};\n" for i, p in enumerate(ins)) + "".join(f"instance k{i} : sink; dut.{p} -> k{i}.in;\n" for i, p in enumerate(outs))
+    assert "instructions are executed alone in a core of one context, not of 2" in bench.refuse(text)

@@ -7,7 +7,11 @@ import pytest
 from tests.modules.harness import Bench
 from tests.modules.wide import Wide
 
-PORTS = {"port.query": ("in", 1, "uint32"), "port.known": ("out", 1, "target_group(4)"), "train": ("in", 1, "branch_outcomes(4)")}
+PORTS = {"port.query": ("in", 1, "target_query"), "port.known": ("out", 1, "target_group(4)"), "train": ("in", 1, "branch_outcomes(4)")}
+
+
+def asked(queries: dict[int, int]) -> dict[int, object]:
+    return {cycle: {"pc": pc} for cycle, pc in queries.items()}
 
 
 def outcome(*branches: tuple[int, int, str, bool]) -> dict[str, object]:
@@ -19,7 +23,7 @@ def test_branches_of_a_group(bench: Bench) -> None:
     """Of so many sets that an entry behind the last one is none of its memory, where debug builds stop."""
     device = Wide(bench, "branch_targets", PORTS, "sets = 256;")
     train = {0: outcome((0x44, 0x100, "conditional", True), (0x48, 0x200, "conditional", False), (0x4C, 0x300, "call", True))}
-    seen = device.play({"train": train, "port_query": {0: 0x40, 1: 0x40, 2: 0x4C, 3: 0x444, 4: 0x3F0}}, 6)["port_known"]
+    seen = device.play({"train": train, "port_query": asked({0: 0x40, 1: 0x40, 2: 0x4C, 3: 0x444, 4: 0x3F0})}, 6)["port_known"]
     assert (seen[0]["conditional"], seen[0]["unconditional"]) == (0, 0)
     assert (seen[1]["conditional"], seen[1]["unconditional"]) == (0b0010, 0b1000)
     assert (seen[1]["target"][1], seen[1]["kind"][3], seen[1]["target"][3]) == (0x100, "call", 0x300)
@@ -33,7 +37,7 @@ def test_the_same_branch_again_and_again(bench: Bench) -> None:
     """Nothing changes at the ports meanwhile but what is found."""
     device = Wide(bench, "branch_targets", PORTS, "sets = 16;")
     train = dict.fromkeys(range(4), outcome((0x44, 0x100, "jump", True)))
-    seen = device.play({"train": train, "port_query": dict.fromkeys(range(5), 0x40)}, 5)["port_known"]
+    seen = device.play({"train": train, "port_query": asked(dict.fromkeys(range(5), 0x40))}, 5)["port_known"]
     assert [one["unconditional"] for one in seen] == [0, 2, 2, 2, 2] and device.stat("entered") == 1
 
 
@@ -43,7 +47,7 @@ def test_replacement(ways: int, bench: Bench) -> None:
     device = Wide(bench, "branch_targets", PORTS, f"sets = 8; ways = {ways};")
     pcs = [0x20, 0x40, 0x60]
     train = {cycle: outcome((pc, 0x1000 + pc, "jump", True)) for cycle, pc in enumerate(pcs)} | {3: outcome((0x60, 0x9000, "jump", True))}
-    seen = device.play({"train": train, "port_query": {4: 0x20, 5: 0x40, 6: 0x60}}, 7)["port_known"]
+    seen = device.play({"train": train, "port_query": asked({4: 0x20, 5: 0x40, 6: 0x60})}, 7)["port_known"]
     assert [one["unconditional"] for one in seen[4:]] == ([0, 0, 1] if ways == 1 else [0, 1, 1])
     assert seen[6]["target"][0] == 0x9000 and device.stat("entered") == 3
 
@@ -71,7 +75,7 @@ def test_random_branches(ways: int, bench: Bench) -> None:
                 entered += 1
             if taken:
                 row[way] = (pc, target, kind)  # type: ignore[index]
-    seen = device.play({"train": train, "port_query": queries}, cycles)["port_known"]
+    seen = device.play({"train": train, "port_query": asked(queries)}, cycles)["port_known"]
     assert [list(zip(one["target"], one["kind"], strict=True)) for one in seen] == expected
     masks = [[sum((kind == "conditional") == conditional and kind != "none" and 1 << i for i, (_, kind) in enumerate(row)) for conditional in (True, False)] for row in expected]
     assert [[one["conditional"], one["unconditional"]] for one in seen] == masks
@@ -82,3 +86,13 @@ def test_sets_are_powers_of_two(bench: Bench) -> None:
     text = "import wide_types;\ninstance dut : branch_targets { sets = 12; };\ninstance q : source; q.out -> dut.port.query;\n"
     text += "instance k : sink; dut.port.known -> k.in; instance t : source; t.out -> dut.train;"
     assert "branch targets have a power of two of sets, not 12" in bench.refuse(text)
+
+
+def test_contexts_find_their_own_branches(bench: Bench) -> None:
+    """Two ask in a cycle.  Those whose tags are the same share an entry."""
+    ports = PORTS | {"port.query": ("in", 2, "target_query"), "port.known": ("out", 2, "target_group(4)")}
+    train = {0: outcome((0x40, 0x100, "jump", True)) | {"context": [3]}}
+    queries = {f"port_query[{lane}]": {cycle: {"pc": 0x40, "context": context} for cycle, context in ((1, 3 - lane), (2, lane))} for lane in range(2)}
+    for body, expected in (("", ([1, 0], [0, 0])), ("tag = <<< return pc | 1; >>>;", ([1, 1], [1, 1]))):
+        seen = Wide(bench, "branch_targets", ports, f"sets = 16; {body}").play({"train": train} | queries, 3)
+        assert tuple([seen[f"port_known[{lane}]"][1 + k]["unconditional"] for k in range(2)] for lane in range(2)) == expected

@@ -76,3 +76,11 @@ def test_what_it_cannot_be(body: str, message: str, bench: Bench) -> None:
     text = f"import wide_types;\ninstance dut : direction_table {{ {body} }};\ninstance q : source; q.out -> dut.port.query;\n"
     text += "instance k : sink; dut.port.taken -> k.in; instance t : source; t.out -> dut.train;"
     assert message in bench.refuse(text)
+
+
+def test_two_groups_in_a_cycle(bench: Bench) -> None:
+    """Each is told what is known of it, also what the other asks for."""
+    device = Wide(bench, "direction_table", PORTS | {"port.query": ("in", 2, "direction_query"), "port.taken": ("out", 2, "uint32")}, "entries = 16;")
+    train = dict.fromkeys(range(2), outcome((0x40, True, 0)))
+    seen = device.play({"train": train, "port_query[0]": {2: ask(0x40, 1), 3: ask(0x44, 3)}, "port_query[1]": {2: ask(0x44, 1), 3: ask(0x40, 3)}}, 4)
+    assert (seen["port_taken[0]"][2:], seen["port_taken[1]"][2:]) == ([1, 0], [0, 1])

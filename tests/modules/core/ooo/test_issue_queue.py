@@ -5,11 +5,11 @@ import random
 import pytest
 
 from tests.modules.harness import Bench
-from tests.modules.wide import LOAD, Wide, registers, renamed, renamed_group
+from tests.modules.wide import LOAD, Wide, of_each, registers, renamed, renamed_group
 
 PORTS = {
     "in": ("in", 1, "renamed_group(4)"), "issue": ("out", 2, "issued"), "wakes": ("out", 2, "register_set"), "awake": ("in", 2, "register_set"),
-    "cancelled": ("in", 1, "register_set"), "squash": ("in", 1, "squash_order"), "head": ("in", 1, "uint32"), "room": ("out", 1, "uint32"),
+    "cancelled": ("in", 1, "register_set"), "squash": ("in", 1, "squash_order"), "head": ("in", 1, "context_numbers"), "room": ("out", 1, "uint32"),
 }  # fmt: skip
 TAKES = "takes = <<< return operation_computes(control); >>>;"
 
@@ -34,7 +34,7 @@ def test_oldest_first_of_what_is_ready(bench: Bench) -> None:
 def test_age_goes_round_the_list(bench: Bench) -> None:
     device = Wide(bench, "issue_queue", PORTS, f"list = 4; {TAKES}")
     group = renamed_group(*(renamed(age) for age in (6, 7, 8)))
-    seen = device.play({"in": {0: group}, "head": dict.fromkeys(range(5), 6)}, 5)
+    seen = device.play({"in": {0: group}, "head": of_each(dict.fromkeys(range(5), 6))}, 5)
     assert granted(seen) == {6: (1, 0), 7: (1, 1), 8: (2, 0)}
 
 
@@ -120,9 +120,10 @@ def test_another_choice(bench: Bench) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_random_dependences(seed: int, count: int, bench: Bench) -> None:
     """All are granted once, none before what it reads was woken, and of two that are ready the older first."""
-    device = Wide(bench, "issue_queue", PORTS, f"list = 16; registers = 128; entries = 16; sources = {count}; {TAKES}")
+    ports = PORTS | {name: (direction, lanes, type_.replace("(4)", "(4, 2)").replace("_set", "_set(2)")) for name, (direction, lanes, type_) in PORTS.items()}
+    device = Wide(bench, "issue_queue", ports, f"list = 16; registers = 128; entries = 16; sources = {count}; {TAKES}")
     r, cycles = random.Random(seed), 200
-    inputs: dict[str, dict[int, object]] = {"in": {}, "head": dict.fromkeys(range(cycles), 0), "awake[0]": {}}
+    inputs: dict[str, dict[int, object]] = {"in": {}, "head": of_each(dict.fromkeys(range(cycles), 0)), "awake[0]": {}}
     woken, age, sources, came = {n: -1 for n in range(32)}, 0, {}, {}
     for cycle in range(3):
         ops = []
@@ -131,11 +132,11 @@ def test_random_dependences(seed: int, count: int, bench: Bench) -> None:
             ops.append(renamed(age, dest=32 + age, source=tuple(sources[age])))
             woken[32 + age] = cycles
             age += 1
-        inputs["in"][cycle] = renamed_group(*ops)
+        inputs["in"][cycle] = renamed_group(*ops, words=2)
     for number in range(32, 32 + age):
         woken[number] = r.randrange(3, 60)
         inputs["awake[0]"].setdefault(woken[number], []).append(number)  # type: ignore[attr-defined, union-attr]
-    inputs["awake[0]"] = {cycle: registers(*numbers) for cycle, numbers in inputs["awake[0]"].items()}  # type: ignore[misc]
+    inputs["awake[0]"] = {cycle: registers(*numbers, words=2) for cycle, numbers in inputs["awake[0]"].items()}  # type: ignore[misc]
     seen = granted(device.play(inputs, cycles))
     ready = {a: max(came[a], *(woken[s] for s in sources[a])) + 1 for a in sources}
     expected, free = {}, {}
@@ -152,3 +153,47 @@ def test_lists_are_powers_of_two(bench: Bench) -> None:
     text += "".join(f"instance s{p} : source; s{p}.out -> dut.{p};\n" for p in ("in", "awake", "cancelled", "squash", "head"))
     text += "".join(f"instance k{p} : sink; dut.{p} -> k{p}.in;\n" for p in ("issue", "room"))
     assert "an active list has a power of two of entries, not 24" in bench.refuse(text)
+
+
+SHARED = PORTS | {
+    "in": ("in", 1, "renamed_group(4, 2)"), "wakes": ("out", 2, "register_set(2)"), "awake": ("in", 2, "register_set(2)"), "cancelled": ("in", 1, "register_set(2)"),
+    "head": ("in", 1, "context_numbers(2)"), "waiting": ("out", 1, "uint64"),
+}  # fmt: skip
+TWO = f"contexts = 2; registers = 96; entries = 4; {TAKES}"
+
+
+def both(*ops: dict) -> dict:
+    return renamed_group(*ops, words=2)
+
+
+def heads(cycles: int, first: int = 0, second: int = 1) -> dict[int, object]:
+    return {cycle: {"of": [first, second]} for cycle in range(cycles)}
+
+
+def test_who_came_first_goes_first(bench: Bench) -> None:
+    """Of two contexts, whatever their ages are; entries are for both."""
+    device = Wide(bench, "issue_queue", SHARED, TWO)
+    group = both(renamed(2 * 30 + 1, dest=70), renamed(2 * 4, dest=71), renamed(2 * 31 + 1, dest=72), renamed(2 * 5, dest=73, source=(72, 0)))
+    seen = device.play({"in": {0: group}, "head": heads(6, 8, 61), "awake[0]": {1: registers(70, 71, words=2), 2: registers(72, words=2)}}, 6)
+    assert granted(seen) == {61: (1, 0), 8: (1, 1), 63: (2, 0), 10: (3, 0)}
+    assert seen["room"] == [4, 0, 0, 2, 3, 4] and seen["waiting"] == [0, 2 | 2 << 8, 1 | 1 << 8, 1, 0, 0]
+
+
+def test_a_squash_is_of_one_context(bench: Bench) -> None:
+    """What is younger of the other stays, also what comes in the cycle of the squash, and what it waits for."""
+    device = Wide(bench, "issue_queue", SHARED, TWO)
+    first = both(renamed(0, dest=70, source=(80, 0)), renamed(1, dest=71, source=(81, 0)), renamed(2, dest=72, source=(80, 0)))
+    more = both(renamed(4, dest=73), renamed(3, dest=74))
+    awake = {4: registers(80, words=2), 5: registers(81, words=2)}
+    seen = device.play({"in": {0: first, 1: more}, "head": heads(9), "squash": {1: {"valid": 1, "age": 0}}, "awake[0]": awake}, 9)
+    assert granted(seen) == {3: (2, 0), 0: (5, 0), 1: (6, 0)} and seen["room"] == [4, 1, 1, 1, 2, 2, 2, 3, 4]
+
+
+def test_promises_in_vain_of_two_contexts(bench: Bench) -> None:
+    """Each is taken back, and waits again."""
+    device = Wide(bench, "issue_queue", SHARED, TWO)
+    group = both(renamed(0, LOAD, dest=70), renamed(1, LOAD, dest=71), renamed(2, dest=72, source=(70, 0)), renamed(3, dest=73, source=(71, 0)))
+    awake = {1: registers(70, 71, words=2), 6: registers(71, words=2), 7: registers(70, words=2)}
+    seen = device.play({"in": {0: group}, "head": heads(10), "awake[0]": awake, "cancelled": {3: registers(70, 71, 72, 73, words=2)}}, 10)
+    assert [(cycle, lane, one["age"]) for lane in range(2) for cycle, one in enumerate(seen[f"issue[{lane}]"]) if one] == [(2, 0, 2), (7, 0, 3), (8, 0, 2), (2, 1, 3)]
+    assert (device.stat("granted"), device.stat("retaken")) == (4, 2)

@@ -6,13 +6,13 @@ import re
 import pytest
 
 from tests.modules.harness import Bench, collect, happened
-from tests.modules.wide import LOAD, STORE, Wide, registers, renamed, renamed_group
+from tests.modules.wide import LOAD, STORE, Wide, completions, of_each, registers, renamed, renamed_group
 
 PORTS = {
     "alloc": ("in", 1, "renamed_group(4)"), "in": ("in", 1, "operands"), "memory.request": ("out", 1, "mem_request(64)"), "memory.reply": ("in", 1, "mem_reply(64)"),
     "store.request": ("out", 1, "mem_request(64)"), "store.reply": ("in", 1, "mem_reply(64)"), "room": ("out", 1, "uint32"), "store_room": ("out", 1, "uint32"),
     "results": ("out", 4, "result"), "done": ("out", 3, "completion"), "wakes": ("out", 1, "register_set"), "cancel": ("out", 1, "register_set"),
-    "squash": ("in", 1, "squash_order"), "head": ("in", 1, "uint32"),
+    "squash": ("in", 1, "squash_order"), "head": ("in", 1, "context_numbers"),
 }  # fmt: skip
 
 
@@ -26,7 +26,7 @@ def moves(age: int, control: dict, address: int, value: int = 0) -> dict[str, ob
 
 def completed(seen: dict) -> dict[int, tuple[int, int, int]]:
     """Age: cycle, lane and value."""
-    return {one["age"]: (cycle, lane, one["value"]) for lane in range(3) for cycle, one in enumerate(seen[f"done[{lane}]"]) if one["valid"]}
+    return {one["age"]: (cycle, lane, one["value"]) for lane in range(3) for cycle, one in enumerate(completions(seen[f"done[{lane}]"])) if one["valid"]}
 
 
 def test_a_load_that_hits(bench: Bench) -> None:
@@ -73,7 +73,7 @@ def test_every_overlap_of_a_load_with_an_older_store(committed: bool, bench: Ben
         heads = {cycle: 1 for cycle in range(4, 20)} if committed else {}
         seen = device.play({
             "alloc": {0: alloc(STORE | {"size": size}, load)}, "in": {2: moves(0, STORE | {"size": size}, 64, 0x8182C3F4), 6: moves(1, load, 64 + offset)},
-            "head": heads, "memory_reply": {7: {"tag": 1, "data": 5}, 12: {"tag": 1, "data": 6}}, "store_reply": {11: {}} if committed else {},
+            "head": of_each(heads), "memory_reply": {7: {"tag": 1, "data": 5}, 12: {"tag": 1, "data": 6}}, "store_reply": {11: {}} if committed else {},
         }, 15)  # fmt: skip
         case = f"store of {size}, load of {n} at {offset}"
         if offset >= 0 and offset + n <= size:
@@ -94,7 +94,7 @@ def test_the_youngest_older_store_counts(base: int, bench: Bench) -> None:
     stores = {2 + i: moves(ages[i], STORE, 64, 100 + i) for i in (0, 1, 3)}
     controls = renamed_group(*(renamed(age, control, dest=40 * (control == LOAD)) for age, control in zip(ages, (STORE, STORE, LOAD, STORE), strict=True)))
     load = moves(ages[2], LOAD, 64) | {"dest": 40}
-    seen = device.play({"head": dict.fromkeys(range(12), base), "alloc": {1: controls}, "in": stores | {8: load}}, 12)
+    seen = device.play({"head": of_each(dict.fromkeys(range(12), base)), "alloc": {1: controls}, "in": stores | {8: load}}, 12)
     assert completed(seen)[ages[2]] == (10, 2, 101)
 
 
@@ -112,13 +112,13 @@ def test_committed_stores(bench: Bench) -> None:
     device = Wide(bench, "load_store_queue", PORTS, "buffer = 2;")
     seen = device.play({
         "alloc": {0: alloc(STORE, STORE | {"size": 2})}, "in": {2: moves(1, STORE | {"size": 2}, 68, 0x12345678), 3: moves(0, STORE, 64, 11)},
-        "head": {cycle: 1 if cycle == 5 else 2 for cycle in range(5, 14)}, "store_reply": {8: {}, 10: {}},
+        "head": of_each({cycle: 1 if cycle == 5 else 2 for cycle in range(5, 14)}), "store_reply": {8: {}, 10: {}},
     }, 14)  # fmt: skip
     requests = [(cycle, one["op"], one["address"], one["size"], one["data"]) for cycle, one in enumerate(seen["store_request"]) if one]
     assert requests == [(6, "write", 64, 4, 11), (9, "write", 68, 2, 0x5678)]
     assert seen["store_room"][5:12] == [2, 1, 0, 0, 1, 1, 2] and device.stat("stores") == 2
     with pytest.raises(AssertionError, match=re.escape("nothing responds at the address 0x00000040 of a store")):
-        device.play({"alloc": {0: alloc(STORE)}, "in": {2: moves(0, STORE, 64)}, "head": dict.fromkeys(range(4, 9), 1), "store_reply": {6: {"error": 1}}}, 9)
+        device.play({"alloc": {0: alloc(STORE)}, "in": {2: moves(0, STORE, 64)}, "head": of_each(dict.fromkeys(range(4, 9), 1)), "store_reply": {6: {"error": 1}}}, 9)
 
 
 def test_replies_to_what_was_dropped(bench: Bench) -> None:
@@ -145,7 +145,7 @@ def test_faults(bench: Bench) -> None:
     seen = device.play({
         "alloc": {0: alloc(LOAD, STORE, LOAD)}, "in": {2: moves(0, LOAD, 66), 3: moves(1, STORE, 65), 4: moves(2, LOAD, 1 << 20)}, "memory_reply": {5: {"tag": 2, "error": 1}},
     }, 8)  # fmt: skip
-    faults = {one["age"]: (one["fault"], one["target"]) for lane in range(3) for one in seen[f"done[{lane}]"] if one["valid"]}
+    faults = {one["age"]: (one["fault"], one["target"]) for lane in range(3) for one in completions(seen[f"done[{lane}]"]) if one["valid"]}
     assert faults == {0: ("unaligned", 66), 1: ("unaligned", 65), 2: ("access", 1 << 20)}
 
 
@@ -154,7 +154,7 @@ def test_what_is_not_cacheable_waits_until_it_is_oldest(bench: Bench) -> None:
     device = Wide(bench, "load_store_queue", PORTS, "cacheable = <<< return address < 0x1000; >>>;")
     seen = device.play({
         "alloc": {0: alloc(STORE, LOAD, LOAD)}, "in": {2: moves(0, STORE, 0x2000, 1), 3: moves(1, LOAD, 0x2004), 4: moves(2, LOAD, 64)},
-        "head": dict.fromkeys(range(7, 15), 1), "memory_reply": {5: {"tag": 2}, 12: {"tag": 1}}, "store_reply": {10: {}},
+        "head": of_each(dict.fromkeys(range(7, 15), 1)), "memory_reply": {5: {"tag": 2}, 12: {"tag": 1}}, "store_reply": {10: {}},
     }, 15)  # fmt: skip
     assert [(cycle, one["address"]) for cycle, one in enumerate(seen["memory_request"]) if one] == [(5, 64), (11, 0x2004)]
 
@@ -176,7 +176,7 @@ def test_parts_of_words(big: bool, bench: Bench) -> None:
             number = int("81927364"[: 2 * count], 16)
             seen = device.play({
                 "alloc": {0: alloc(load, store)}, "in": {2: moves(0, load, 64 + offset, 0xAABBCCDD), 3: moves(1, store, 128 + offset, 0x11223344)},
-                "memory_reply": {3: {"tag": 0, "data": number}}, "head": dict.fromkeys(range(6, 12), 2), "store_reply": {8: {}},
+                "memory_reply": {3: {"tag": 0, "data": number}}, "head": of_each(dict.fromkeys(range(6, 12), 2)), "store_reply": {8: {}},
             }, 10)  # fmt: skip
             request, rest = seen["memory_request"][3], 8 * (4 - count)
             assert (request["address"], request["size"]) == (first, count)
@@ -205,22 +205,22 @@ LINKED, CONDITIONAL, LINK_TAG = {"kind": "linked", "size": 4}, {"kind": "conditi
 def test_a_load_linked_and_a_store_conditional(bench: Bench) -> None:
     """Each goes when it is the oldest and no store is under way; loads behind the store wait until it was decided, and then find in memory
     what there is: nothing is forwarded."""
-    after = collect("dut", "conditional(address, data, stored)")
+    after = collect("dut", "conditional(address, data, stored, context)")
     device = Wide(bench, "load_store_queue", PORTS, "links = true;", after=after)
     operations = alloc(STORE, LINKED, CONDITIONAL, LOAD)
     for number in (1, 2):
-        operations["op"][number]["op"]["dest"] = 40 + number
+        operations["op"][number]["dest"] = 40 + number
     seen = device.play({
         "alloc": {0: operations},
         "in": {2: moves(0, STORE, 64, 5), 3: moves(1, LINKED, 64) | {"dest": 41}, 4: moves(2, CONDITIONAL, 64, 9) | {"dest": 42}, 5: moves(3, LOAD, 64)},
-        "head": dict.fromkeys(range(7, 15), 1) | dict.fromkeys(range(15, 30), 2), "store_reply": {10: {}},
+        "head": of_each(dict.fromkeys(range(7, 15), 1) | dict.fromkeys(range(15, 30), 2)), "store_reply": {10: {}},
         "memory_reply": {13: {"tag": LINK_TAG, "data": 5}, 20: {"tag": LINK_TAG, "data": 1}, 22: {"tag": 3, "data": 9}},
     }, 26)  # fmt: skip
     requests = [(cycle, one["op"], one["tag"], one["data"]) for cycle, one in enumerate(seen["memory_request"]) if one]
     assert requests == [(11, "load_linked", LINK_TAG, 0), (16, "store_conditional", LINK_TAG, 9), (21, "read", 3, 0)]
     assert completed(seen) == {0: (3, 1, 5), 1: (14, 0, 5), 2: (21, 0, 1), 3: (23, 0, 9)}
     assert [cycle for cycle, one in enumerate(seen["wakes"]) if one == registers(42)] == [20], "nothing is promised"
-    assert happened(device.ran, "conditional") == [(20, 64, 9, 1)]
+    assert happened(device.ran, "conditional") == [(20, 64, 9, 1, 0)]
 
 
 def test_a_store_conditional_of_no_register_is_decided_once(bench: Bench) -> None:
@@ -252,11 +252,11 @@ def test_addresses_that_are_translated(bench: Bench) -> None:
     device = Wide(bench, "load_store_queue", VIRTUAL)
     seen = device.play({
         "alloc": {0: alloc(STORE, LOAD, LOAD)}, "in": {2: moves(0, STORE, 0x2040, 77), 3: moves(1, LOAD, 0x7040), 4: moves(2, LOAD, 0x7080)},
-        "translation_reply": {2: TWICE, 3: TWICE, 4: {"plain": 1, "physical": 0x80}}, "head": dict.fromkeys(range(8, 12), 1), "store_reply": {10: {}},
+        "translation_reply": {2: TWICE, 3: TWICE, 4: {"plain": 1, "physical": 0x80}}, "head": of_each(dict.fromkeys(range(8, 12), 1)), "store_reply": {10: {}},
     }, 12)  # fmt: skip
     assert [one and (one["address"], one["writes"]) for one in seen["translation_query"][2:6]] == [(0x2040, 1), (0x7040, 0), (0x7080, 0), None]
     assert completed(seen)[1] == (5, 2, 77) and [one["address"] for one in seen["memory_request"] if one][0] == 0x80
-    stored = next(one for one in seen["done[1]"] if one["valid"])
+    stored = next(one for one in completions(seen["done[1]"]) if one["valid"])
     assert stored["target"] == 0x2040, "what is reported of it is what the program says"
     assert [(cycle, one["address"]) for cycle, one in enumerate(seen["store_request"]) if one] == [(9, 0x40)]
     assert seen["drained"] == [1] * 9 + [0, 0, 1]
@@ -269,9 +269,9 @@ def test_what_is_not_plain_is_left_to_others(control: dict, bench: Bench) -> Non
         device = Wide(bench, "load_store_queue", VIRTUAL, body)
         seen = device.play({
             "alloc": {0: alloc(control, LOAD)}, "in": {2: moves(0, control, 0x2040, 77), 3: moves(1, LOAD, 0x7010)},
-            "translation_reply": {2: answer, 3: {"plain": 1, "physical": 0x10}}, "memory_reply": {4: {"tag": 1, "data": 5}}, "head": dict.fromkeys(range(6, 12), 2),
+            "translation_reply": {2: answer, 3: {"plain": 1, "physical": 0x10}}, "memory_reply": {4: {"tag": 1, "data": 5}}, "head": of_each(dict.fromkeys(range(6, 12), 2)),
         }, 12)  # fmt: skip
-        assert [one["fault"] for one in seen["done[1]"] if one["valid"]] == ["serial"] and completed(seen)[1] == (5, 0, 5)
+        assert [one["fault"] for one in completions(seen["done[1]"]) if one["valid"]] == ["serial"] and completed(seen)[1] == (5, 0, 5)
         assert [one["address"] for one in seen["memory_request"] if one] == [0x10] and not any(seen["store_request"])
         assert seen["room"][-1] == 16 and all(seen["drained"])
 
@@ -287,6 +287,75 @@ def test_loads_that_others_overtake(bench: Bench) -> None:
         "alloc": {0: alloc(LOAD, LOAD, LOAD, LOAD)}, "in": {cycle: moves(age, LOAD, address) for cycle, (age, address) in addresses.items()},
         "translation_reply": {cycle: {"plain": 1, "physical": address} for cycle, (_, address) in addresses.items()},
         "memory_reply": {3: {"tag": 0}, 4: {"tag": 1}}, "written[1]": {cycle: {"address": a, "size": n, "tag": tag} for cycle, (a, n, tag) in written.items()},
-        "written[0]": {7: {"address": 96, "size": 4, "tag": 1}}, "head": {cycle: 0 if cycle < 13 else 4 for cycle in range(16)},
+        "written[0]": {7: {"address": 96, "size": 4, "tag": 1}}, "head": of_each({cycle: 0 if cycle < 13 else 4 for cycle in range(16)}),
     }, 16)  # fmt: skip
     assert {cycle: places for cycle, places in enumerate(seen["overtaken"]) if places} == {7: 1, 8: 4, 11: 12, 13: 4}
+
+
+SHARED = PORTS | {"head": ("in", 1, "context_numbers(2)")}
+
+
+def two(*ops: tuple[int, dict]) -> dict:
+    """(age, control) each; the lowest bit of an age is the context."""
+    return renamed_group(*(renamed(age, control, dest=40 + age if control["kind"] == "load" else 0) for age, control in ops))
+
+
+def heads(*changes: tuple[int, int, int], cycles: int = 40) -> dict[int, object]:
+    """(cycle, age of the oldest of one context, of the other) each: from that cycle on."""
+    found: dict[int, object] = {}
+    for cycle, first, second in ((0, 0, 1), *changes):
+        found |= {k: {"of": [first, second]} for k in range(cycle, cycles)}
+    return found
+
+
+def test_a_store_is_no_other_context_s(bench: Bench) -> None:
+    """Neither waited for, nor forwarded: what a load of another context reads is in memory."""
+    device = Wide(bench, "load_store_queue", SHARED, "contexts = 2;")
+    seen = device.play({
+        "alloc": {0: two((0, STORE), (1, LOAD), (2, LOAD), (4, STORE))}, "in": {2: moves(1, LOAD, 64), 4: moves(0, STORE, 64, 7), 5: moves(2, LOAD, 64)}, "head": heads(),
+        "memory_reply": {3: {"tag": 1 << 19, "data": 5}},
+    }, 10)  # fmt: skip
+    assert completed(seen) == {1: (4, 0, 5), 0: (5, 1, 7), 2: (7, 2, 7)}
+
+
+def test_committed_stores_of_both_contexts(bench: Bench) -> None:
+    """Share the buffer, and each forwards from its own."""
+    device = Wide(bench, "load_store_queue", SHARED, "contexts = 2; buffer = 4;")
+    seen = device.play({
+        "alloc": {0: two((0, STORE), (1, STORE)), 6: two((2, LOAD), (3, LOAD))}, "in": {2: moves(0, STORE, 64, 7), 3: moves(1, STORE, 64, 8), 8: moves(2, LOAD, 64), 9: moves(3, LOAD, 64)},
+        "head": heads((5, 2, 3)),
+    }, 14)  # fmt: skip
+    assert seen["store_room"][7] == 2 and seen["store_request"][6]["tag"] == 0 and {age: value for age, (_, _, value) in completed(seen).items()} == {0: 7, 1: 8, 2: 7, 3: 8}
+
+
+def test_a_squash_of_loads_is_of_one_context(bench: Bench) -> None:
+    """Replies to the other's are still wanted, and places of both are free again."""
+    device = Wide(bench, "load_store_queue", SHARED, "contexts = 2; entries = 4;")
+    seen = device.play({
+        "alloc": {0: two((0, LOAD), (1, LOAD), (2, LOAD), (3, LOAD))}, "in": {2: moves(2, LOAD, 64), 3: moves(3, LOAD, 72)}, "head": heads(),
+        "squash": {6: {"valid": 1, "age": 0}}, "memory_reply": {8: {"tag": 1, "data": 1}, 9: {"tag": 1 << 19 | 1, "data": 2}},
+    }, 12)  # fmt: skip
+    assert completed(seen) == {3: (10, 0, 2)} and seen["room"][6:8] == [0, 1]
+
+
+def test_contexts_take_turns(bench: Bench) -> None:
+    """One load goes in a cycle, of that context which did not go last; and addresses may lie elsewhere for each."""
+    device = Wide(bench, "load_store_queue", SHARED, "contexts = 2; speculate = false; locate = <<< return address + 4096 * context; >>>;")
+    loads = {2 + k: moves(age, LOAD, 64 + 4 * k) for k, age in enumerate((0, 2, 1, 3))}
+    waits = {"alloc": {0: two((0, LOAD), (2, LOAD), (1, LOAD), (3, LOAD))}, "in": loads, "head": heads()}
+    seen = device.play(waits, 9)
+    assert [(one["address"], one["tag"]) for one in seen["memory_request"] if one] == [(64, 0), (68, 1), (4096 + 72, 1 << 19), (4096 + 76, 1 << 19 | 1)]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_links_are_of_a_context(late: bool, bench: Bench) -> None:
+    """Each has a tag of its own, and waits for the stores of its own context only."""
+    after = collect("dut", "conditional(address, data, stored, context)")
+    device = Wide(bench, "load_store_queue", SHARED, "contexts = 2; links = true;", after=after)
+    operations = two((0, STORE), (1, CONDITIONAL))
+    operations["op"][1]["dest"] = 41
+    seen = device.play({
+        "alloc": {0: operations}, "in": {2: moves(0, STORE, 64, 5), 3: moves(1, CONDITIONAL, 96, 9) | {"dest": 41}},
+        "head": heads((5, 2, 1)), "memory_reply": {(9 if late else 4): {"tag": LINK_TAG | 1 << 19, "data": 1}},
+    }, 14)  # fmt: skip
+    assert seen["memory_request"][4]["op"] == "store_conditional" and happened(device.ran, "conditional") == [(9 if late else 4, 96, 9, 1, 1)]

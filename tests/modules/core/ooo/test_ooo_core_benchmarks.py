@@ -124,3 +124,12 @@ def test_chains_share_the_units(chains: int, units: int, retired: Core) -> None:
     cycles = retired(code, 0, 96 * chains, width=4, units=units, entries=64, queue=64, registers=128)
     last = cycles[chains - 1 :: chains]
     assert last[80] - last[32] == pytest.approx(48 * max(1, chains / units), abs=1)
+
+
+@pytest.mark.parametrize(("contexts", "units"), [(1, 4), (4, 4), (8, 4), (8, 8)])
+def test_contexts_of_one_chain_each_share_the_units(contexts: int, units: int, retired: Core) -> None:
+    """An instruction of each context in a cycle, until the units are too few."""
+    parameters = {"contexts": contexts, "fetch_contexts": 2 if contexts > 1 else 1, "width": 8, "units": units, "queue": 64, "registers": 31 * contexts + 128}
+    retired("li t0, 40\n1:\n" + "addi a1, a1, 1\n" * 62 + "addi t0, t0, -1\nbnez t0, 1b\n", **parameters)
+    window = [cycle for _, cycle in retired.lines if 500 <= cycle < 1500]
+    assert len(window) / 1000 == pytest.approx(min(contexts, units), rel=0.05), "the loop costs two instructions beside each 62"

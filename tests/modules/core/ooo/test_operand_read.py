@@ -41,9 +41,19 @@ def test_promises_in_vain(bench: Bench) -> None:
     """What reads a cancelled register is dropped, and its own register is cancelled with it; register 0 never is."""
     device = Wide(bench, "operand_read", PORTS)
     seen = device.play({
-        "in[0]": {0: grant(5, (64, 2), 41), 1: grant(6, (64, 0), 0), 2: grant(7, (3, 4), 44)}, "in[1]": {0: grant(6, (2, 3), 42)},
-        "cancel": {1: registers(64), 2: registers(64), 3: registers(99)},
+        "in[0]": {0: grant(5, (50, 2), 41), 1: grant(6, (50, 0), 0), 2: grant(7, (3, 4), 44)}, "in[1]": {0: grant(6, (2, 3), 42)},
+        "cancel": {1: registers(50), 2: registers(50), 3: registers(60)},
     }, 4)  # fmt: skip
     assert seen["out[0]"][1] is None and seen["out[1]"][1]["age"] == 6 and seen["out[0]"][2] is None and seen["out[0]"][3]["age"] == 7
     for lane in range(2):
-        assert seen[f"cancelled[{lane}]"] == [registers(), registers(64, 41), registers(64), registers(99)]
+        assert seen[f"cancelled[{lane}]"] == [registers(), registers(50, 41), registers(50), registers(60)]
+
+
+def test_a_squash_is_of_one_context(bench: Bench) -> None:
+    """And registers may have numbers beyond those of one word."""
+    ports = PORTS | {name: (PORTS[name][0], PORTS[name][1], "register_set(8)") for name in ("cancel", "cancelled")}
+    device = Wide(bench, "operand_read", ports, "contexts = 8; physical = 512;")
+    grants = {"in[0]": {0: grant(8 * 5 + 3, (1, 2), 400), 1: grant(8 * 9 + 2, (500, 3), 300)}, "in[1]": {0: grant(8 * 7 + 4, (1, 2), 401)}}
+    seen = device.play(grants | {"squash": {0: {"valid": 1, "age": 8 * 4 + 3}}, "cancel": {2: registers(500, words=8)}}, 3)
+    assert seen["out[0]"][1] is None and seen["out[1]"][1]["age"] == 8 * 7 + 4 and seen["out[0]"][2] is None
+    assert seen["cancelled[0]"][2] == registers(300, 500, words=8)

@@ -3,10 +3,10 @@
 from itertools import product
 
 from tests.modules.harness import Bench
-from tests.modules.wide import Wide, renamed_group
+from tests.modules.wide import Wide, each, renamed_group
 
 PORTS = {
-    "fetch": ("in", 1, "core_status"), "room": ("in", 1, "uint32"), "renamed": ("in", 1, "renamed_group(4)"), "list": ("in", 1, "core_status"),
+    "fetch": ("in", 1, "core_status"), "room": ("in", 1, "context_numbers"), "renamed": ("in", 1, "renamed_group(4)"), "list": ("in", 1, "core_status"),
     "drained": ("in", 1, "bool"), "status": ("out", 2, "core_status"),
 }  # fmt: skip
 
@@ -17,7 +17,7 @@ def test_all_of_it(bench: Bench) -> None:
     inputs: dict[str, dict[int, object]] = {name: {} for name in PORTS if name != "status"}
     for cycle, (fetch, room, renamed, listed, drained, pc) in enumerate(cases):
         inputs["fetch"][cycle] = {"halted": fetch, "pc": 0x100 + cycle}
-        inputs["room"][cycle], inputs["drained"][cycle] = room, drained
+        inputs["room"][cycle], inputs["drained"][cycle] = each(room), drained
         inputs["renamed"][cycle] = renamed_group() | {"count": renamed}
         inputs["list"][cycle] = {"halted": listed, "slot": cycle & 1, "pc": pc}
     seen = device.play(inputs, len(cases))

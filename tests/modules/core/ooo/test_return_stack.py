@@ -32,3 +32,17 @@ def test_depths_are_powers_of_two(bench: Bench) -> None:
     text = "import wide_types;\ninstance dut : return_stack { depth = 3; };\ninstance s : source; s.out -> dut.move;\n"
     text += "instance r : source; r.out -> dut.redirect; instance k : sink; dut.top -> k.in;"
     assert "a return stack has a power of two of entries, not 3" in bench.refuse(text)
+    text = text.replace("depth = 3", "contexts = 2")
+    assert "a return stack shows a top for each of 2 contexts, and is connected on 1 lanes" in bench.refuse(text)
+
+
+def test_each_context_has_a_stack(bench: Bench) -> None:
+    """Two are moved in a cycle; a redirect of one leaves the other as it is, and goes on with it."""
+    device = Wide(bench, "return_stack", PORTS | {"move": ("in", 2, "stack_move"), "top": ("out", 2, "stack_top")}, "contexts = 2; depth = 4;")
+    seen = device.play({
+        "move[0]": {0: push(10), 1: push(11) | {"context": 1}, 3: push(30)}, "move[1]": {0: push(20) | {"context": 1}, 1: push(21), 2: {"pop": 1}, 3: push(40) | {"context": 1}},
+        "redirect": {3: {"valid": 1, "context": 0, "top": 2, "push": 1, "link": 50}},
+    }, 5)  # fmt: skip
+    assert [one["address"] for one in seen["top[0]"]] == [0, 10, 21, 10, 50]
+    assert [one["address"] for one in seen["top[1]"]] == [0, 20, 11, 11, 40]
+    assert [one["top"] for one in seen["top[0]"]] == [0, 1, 2, 1, 3]
