@@ -20,3 +20,15 @@ def test_chains_of_pointers(root, build_dir, build_sim, run_sim) -> None:
     done = run_sim(build_sim(root / "examples/wide_core/wide_core.lss", "-D", "caches=true"), "--program", program)
     assert "0 chains lost\n" in done.out
     assert done.value("dcache.controller", "misses") > 8 * 1024
+
+
+def test_kernels_of_several_contexts(root, build_dir, build_sim, run_sim) -> None:
+    """Each program is right alone, and beside the others, on a core that executes them at the same time."""
+    names = {"crc32": "0 sums wrong\n", "list_walk": "0 sums wrong\n", "quicksort": "0 pairs in wrong order\n"}
+    programs = [build_dir / f"firmware/{name}/{name}.elf" for name in names]
+    simulator = build_sim(root / "examples/riscv_core/riscv_core.lss")
+    for program, expected in zip(programs, names.values(), strict=True):
+        assert expected in run_sim(simulator, "--program", program).out
+    simulator = build_sim(root / "examples/wide_core/wide_core.lss", "-D", "contexts=3", "-D", "width=8")
+    done = run_sim(simulator, "--program", ",".join(str(program) for program in programs))
+    assert done.value("console", "exits") == 3 and done.status == 0
