@@ -22,14 +22,14 @@ init() {
     sim_input_error("there is no program: give its ELF file, or the address at which the processors start, %s.entry",
                     path_of_self());
   for (int i = 0; i < width(control); i++) {
-    char path[512];
-    if (param(several)) image_list_name(param(program), i, path, sizeof path);
+    char *path = param(several) ? image_list_name(param(program), i) : NULL;
     if (!param(program)[0])
       self->pc[i] = (uint32_t)param(entry);
-    else if (i > 0 && !param(several))
+    else if (i > 0 && !path)
       self->pc[i] = self->pc[0];
     else
-      self->pc[i] = entry_of(self, param(several) ? path : param(program));
+      self->pc[i] = entry_of(self, path ? path : param(program));
+    free(path);
   }
 }
 

@@ -3,16 +3,13 @@
 #ifndef IMAGE_LIST_H
 #define IMAGE_LIST_H
 
-#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* The name of program n, cut to `size` bytes. */
-static inline void image_list_name(const char *list, int n, char *name, size_t size) {
+/* The name of program n, to be freed. */
+static inline char *image_list_name(const char *list, int n) {
   for (const char *comma = strchr(list, ','); comma && n > 0; comma = strchr(list, ','), n--) list = comma + 1;
-  size_t length = strcspn(list, ",");
-  if (length >= size) length = size - 1;
-  memcpy(name, list, length);
-  name[length] = '\0';
+  return strndup(list, strcspn(list, ","));
 }
 
 #endif

@@ -219,12 +219,10 @@ static void place_file(self_t *self, const struct memory_image *image) {
 init() {
   if (param(image)[0] == '\0') return;
   for (int w = 0; w < param(windows); w++) {
-    struct memory_image image = {.window = (uint64_t)w * (uint64_t)(param(size) / param(windows))};
-    if (param(windows) > 1)
-      image_list_name(param(image), w, image.path, sizeof image.path);
-    else
-      snprintf(image.path, sizeof image.path, "%s", param(image));
-    place_file(self, &image);
+    char *path = param(windows) > 1 ? image_list_name(param(image), w) : NULL;
+    const uint64_t window = (uint64_t)w * (uint64_t)(param(size) / param(windows));
+    place_file(self, &(struct memory_image){path ? path : param(image), window});
+    free(path);
   }
 }
 

@@ -69,7 +69,7 @@ static inline uint64_t memory_modified(mem_op op, uint64_t number, uint64_t oper
 
 /* A file of initial contents, and where its window begins. */
 struct memory_image {
-  char path[512];
+  const char *path;
   uint64_t window;
 };
 

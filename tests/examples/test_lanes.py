@@ -128,6 +128,7 @@ def test_masters_of_the_bus_have_names(lss, root: Path, tmp_path: Path, nic: Nic
     assert words in lss("check", "--netlist-only", "top.lss", "-I", root / "examples" / nic.name, ok=False).err
 
 
+@pytest.mark.soak
 def test_the_mac_may_be_connected_first(built, run) -> None:
     """The arbiter goes by lanes, so single requests come at other instants.  Nothing else does: the host is interrupted by
     processors, each processor hears of the others' writes and not of its own, and every frame comes."""

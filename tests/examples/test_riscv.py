@@ -2,6 +2,8 @@
 
 import hashlib
 
+import pytest
+
 
 def test_sha256(root, build_dir, build_sim, run_sim) -> None:
     simulator = build_sim(root / "examples/riscv_core/riscv_core.lss")
@@ -22,6 +24,7 @@ def test_chains_of_pointers(root, build_dir, build_sim, run_sim) -> None:
     assert done.value("dcache.controller", "misses") > 8 * 1024
 
 
+@pytest.mark.optimised  # like the first machine of other tests
 def test_kernels_of_several_contexts(root, build_dir, build_sim, run_sim) -> None:
     """Each program is right alone, and beside the others, on a core that executes them at the same time."""
     names = {"crc32": "0 sums wrong\n", "list_walk": "0 sums wrong\n", "quicksort": "0 pairs in wrong order\n"}

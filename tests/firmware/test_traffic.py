@@ -103,8 +103,8 @@ def test_shares_of_the_packet_memory(machine, firmware_of: dict, share: int) -> 
     assert (ran.sent, ran.received) == (200, 200)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("cpus,name", [(1, "tigon2"), pytest.param(2, "tigon2_parallel", marks=pytest.mark.soak)], ids=["512KiB", "2MiB"])
+@pytest.mark.soak
+@pytest.mark.parametrize("cpus,name", [(1, "tigon2"), (2, "tigon2_parallel")], ids=["512KiB", "2MiB"])
 def test_sizes_of_the_memory(machine, cpus: int, name: str) -> None:
     """The firmware finds out by itself how much SRAM there is."""
     ran = machine(cpus=cpus, name=name, **OTHER[cpus]).run("--payload", 700, "--count", 800)
@@ -130,7 +130,8 @@ def test_a_send_ring_in_the_memory_of_the_nic(machine, cpus: int, assist: str, n
     send_ring_in_the_memory(machine, cpus, assist, name)
 
 
-@pytest.mark.parametrize("cpus,assist,name", sampled(ALONE.values(), every=4))
+@pytest.mark.soak
+@given(ALONE)
 def test_a_shorter_send_ring_in_the_memory_of_the_nic(machine, cpus: int, assist: str, name: str) -> None:
     send_ring_in_the_memory(machine, cpus, assist, name, **OTHER[cpus])
 

@@ -39,7 +39,7 @@ def test_bundles(nic10g) -> None:
     assert cost["all"][1] < 200
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_the_worth_of_atomic_operations(nic10g) -> None:
     """With a task for every frame: a lock around the flags costs more than an operation that does without."""
     locked, linked, windows = (per_pair(nic10g(cores=1), "--task_frames", 1, "--ordering", way) for way in (1, 2, 3))
