@@ -9,7 +9,6 @@
 #define LEVEL_WRITE_BACK ((uint32_t)param(transactions)) /* tag of requests below that are no transaction's */
 #define MESI_LINE        ((uint32_t)param(line))
 #define MESI_NOWHERE     ((uint32_t)param(ways)) /* no way */
-#define MESI_PLACES      ((uint32_t)(param(sets) * param(ways)))
 
 static inline uint32_t set_of(uint32_t number) {
   return number % (uint32_t)param(sets);

@@ -177,6 +177,9 @@ static inline snoop_result mesi_with_link(snoop_result result, bus_op op, bool l
  * the event `transition` are called as those of mesi_cache; `set` is that of the line.
  */
 
+/* Ways of all sets. */
+#define MESI_PLACES ((uint32_t)(param(sets) * param(ways)))
+
 /* Where the bytes of a way are. */
 #define MESI_PLACE(set, way) (((set) * (uint32_t)param(ways) + (way)) * (uint32_t)param(line))
 

@@ -56,6 +56,11 @@ static inline bool idle(const self_t *self) {
   return self->used == 0 && self->leaving_count == 0 && self->ring.count == 0 && !self->passing;
 }
 
+/* Every way was emptied, and what was in them is on the bus. */
+static inline bool is_empty(const self_t *self) {
+  return self->emptied == MESI_PLACES && self->used == 0 && self->ring.count == 0;
+}
+
 init() {
   random_seed(&self->rng);
   for (int m = 0; m < param(mshrs); m++) self->order[m] = (uint8_t)m;
@@ -73,6 +78,7 @@ static uint32_t requesting(const self_t *self) {
 }
 
 phase_start() {
+  for (int i = 0; i < width(empty); i++) accept(empty, i, is_empty(self));
   send_if(memory_request, self->offering, self->offered);
   if (!param(coherent) || (self->used == 0 && self->ring.count == 0 && !self->responding)) {
     send_nothing(bus_request);
@@ -342,9 +348,18 @@ static uint32_t begin_miss(self_t *self, const typeof_port(in_request) * request
              .way = way,
              .first = param(critical_first) ? request->address % CACHE_LINE / (uint32_t)CACHE_BEAT_BYTES : 0};
   self->target_first[m] = 0;
+  self->emptied = 0;
   count(misses);
   event(miss, request->address, request->tag);
   return m;
+}
+
+/* Empties as many ways as there is room for what was changed in them, when nothing is outstanding. */
+static __attribute__((noinline, unused)) void empty_ways(self_t *self) {
+  const uint32_t ways = (uint32_t)param(ways);
+  if (self->used > 0 || self->passing) return;
+  for (; self->emptied < MESI_PLACES && self->ring.count < (uint32_t)param(victims); self->emptied++)
+    evict(self, self->emptied / ways, self->emptied % ways);
 }
 
 /* Does with a line what `maintain` asks for, before that passes. */
@@ -625,7 +640,8 @@ phase_end() {
   bool moves = some(memory_reply) | transferred(memory_request) | MSHR_SPOKEN;
   for (int i = 0; i < width(in); i++) moves |= self->replying[i] | (get(outcome, i) != mshr_outcome_none);
   const bool unlinks = width(unlink) > 0 && some(unlink) && data(unlink) && self->linked;
-  if (!moves && !unlinks) {
+  const bool empties = width(empty) > 0 && some(empty) && data(empty);
+  if (!moves && !unlinks && !empties) {
     if (!self->moved) unchanged();
     self->moved = false;
     return;
@@ -643,6 +659,8 @@ phase_end() {
   retire_writes(self);
   if (self->used > 0) advance(self);
   if (param(coherent)) advance_bus(self, some(bus_snoop) ? &data(bus_snoop) : NULL);
+  if (empties) empty_ways(self);
+  if (width(empty) > 0 && transferred(empty)) self->emptied = 0;
   self->offering = !param(coherent) && (offer_beat(self) || offer_write(self) || offer_passenger(self));
 }
 

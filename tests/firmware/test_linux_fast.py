@@ -94,7 +94,7 @@ def test_save_restore_and_switch_commute(software: Guest, host: Path, root: Path
         subprocess.run([host, "--quiet", "--restore", "whole", "--compare", "rest"], cwd=tmp_path, check=True)
 
 
-@pytest.mark.parametrize("options", [[], ["wide=4"], ["wide=4", "coherent=true", "l2=256 KiB"]], ids=lambda options: " ".join(options) or "in order")
+@pytest.mark.parametrize("options", [[], ["wide=4"], ["wide=4", "coherent=true", "l2=256 KiB"], ["wide=4", "coherent=true", "mshrs=8"]], ids=lambda options: " ".join(options) or "in order")
 def test_a_boot_in_windows(options: list[str], software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """To and fro some hundred times, in lockstep behind each; windows end wherever they do, in handlers and in delay slots as well."""
     machine = build(root, build_dir, tmp_path / "host", "sampling=true", "lockstep=true", *options)

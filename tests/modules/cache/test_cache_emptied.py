@@ -22,6 +22,7 @@ ONE_BUS = AGENT + f"""
     bus.memory -> ram.port;
     bus.quiet -> seen.in;
 """
+SEVERAL_MISSES = ONE_BUS.replace(f"mesi_cache {{ {GEOMETRY} }}", f"mshr_cache {{ width = 32; {GEOMETRY} mshrs = 3; write_buffer = 2; }}")
 TWO_BUSES = AGENT + f"""
     instance above : system_bus {{ line = {LINE}; width = {LINE}; snoop_cycles = 1; turnaround = 0; home = "l2"; }};
     instance l2 : inclusive_cache {{ line = {LINE}; sets = 4; ways = 4; }};
@@ -36,6 +37,7 @@ TWO_BUSES = AGENT + f"""
 MACHINES = {
     "write_through": (64, CACHE.format(geometry=GEOMETRY, more="write_buffer = 4;")),
     "one_bus": (8 * LINE, ONE_BUS),
+    "several_misses": (8 * LINE, SEVERAL_MISSES),
     "two_buses": (8 * LINE, TWO_BUSES),
 }
 
@@ -68,7 +70,8 @@ def test_it_is_empty(bench: Bench, kind: str, seed: int) -> None:
     assert all(device.last.stat(f"flusher[{lane}]", "items") == 1 for lane in range(lanes))
 
 
-def test_a_write_back_cache_has_none(bench: Bench) -> None:
-    cache = CACHE.format(geometry=GEOMETRY, more="write_back = true;")
+@pytest.mark.parametrize(("kind", "words"), [("cache", "write-through caches"), ("mshr_cache", "caches on a bus")])
+def test_a_write_back_cache_has_none(bench: Bench, kind: str, words: str) -> None:
+    cache = CACHE.format(geometry=GEOMETRY, more="write_back = true;").replace("dut : cache", f"dut : {kind}")
     others = "instance requester[1] : memory_source { width = 32; };\ninstance ram : memory_state { size = 4 KiB; };\ninstance flusher[1] : source;\n"
-    assert "`empty` is for write-through caches" in bench.refuse("import memory_types;\n" + others + cache)
+    assert f"`empty` is for {words}" in bench.refuse("import memory_types;\n" + others + cache)
