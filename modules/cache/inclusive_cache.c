@@ -49,7 +49,7 @@ init() {
 }
 
 phase_start() {
-  for (int i = 0; i < width(empty); i++) accept(empty, i, self->emptied == MESI_PLACES && self->ring.count == 0);
+  for (int i = 0; i < width(empty); i++) accept(empty, i, MESI_IS_EMPTY(self));
   send_if(in_reply, self->replying, self->reply);
   const bus_command recall = {.op = self->recall_op, .address = self->recall_line * MESI_LINE};
   send_if(above_request, self->recall == recall_phase_requests, recall);

@@ -180,6 +180,17 @@ static inline snoop_result mesi_with_link(snoop_result result, bus_op op, bool l
 /* Ways of all sets. */
 #define MESI_PLACES ((uint32_t)(param(sets) * param(ways)))
 
+/* Whether every way was emptied, and what was in them is on the bus. */
+#define MESI_IS_EMPTY(self) ((self)->emptied == MESI_PLACES && (self)->ring.count == 0)
+
+/* Empties as many ways as there is room for what was changed in them: `evict` is the module's. */
+#define MESI_EMPTY_WAYS(self)                                                                                          \
+  do {                                                                                                                 \
+    const uint32_t ways_ = (uint32_t)param(ways);                                                                      \
+    for (; (self)->emptied < MESI_PLACES && (self)->ring.count < (uint32_t)param(victims); (self)->emptied++)          \
+      evict(self, (self)->emptied / ways_, (self)->emptied % ways_);                                                   \
+  } while (0)
+
 /* Where the bytes of a way are. */
 #define MESI_PLACE(set, way) (((set) * (uint32_t)param(ways) + (way)) * (uint32_t)param(line))
 

@@ -34,13 +34,8 @@ init() {
   random_seed(&self->rng);
 }
 
-/* Every way was emptied, and what was in them is on the bus. */
-static inline bool is_empty(const self_t *self) {
-  return self->emptied == MESI_PLACES && self->ring.count == 0;
-}
-
 phase_start() {
-  for (int i = 0; i < width(empty); i++) accept(empty, i, is_empty(self));
+  for (int i = 0; i < width(empty); i++) accept(empty, i, MESI_IS_EMPTY(self));
   if (self->phase != miss_phase_requests && self->ring.count == 0 && !self->responding) {
     send_nothing(bus_request);
     send_nothing(bus_snoop_response);
@@ -165,12 +160,9 @@ static void maintain_line(self_t *self, const typeof_port(in_request) * request)
   if (self->dirty[set][way] || cache_operation_invalidate(operation)) evict(self, set, way);
 }
 
-/* Empties as many ways as there is room for what was changed in them. */
+/* Empties ways, unless a request waits for its line. */
 static __attribute__((noinline, unused)) void empty_ways(self_t *self) {
-  const uint32_t ways = (uint32_t)param(ways);
-  if (self->phase != miss_phase_idle) return;
-  for (; self->emptied < MESI_PLACES && self->ring.count < (uint32_t)param(victims); self->emptied++)
-    evict(self, self->emptied / ways, self->emptied % ways);
+  if (self->phase == miss_phase_idle) MESI_EMPTY_WAYS(self);
 }
 
 /* A request that cannot be served asks the bus for its line. */

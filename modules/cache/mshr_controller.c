@@ -56,11 +56,6 @@ static inline bool idle(const self_t *self) {
   return self->used == 0 && self->leaving_count == 0 && self->ring.count == 0 && !self->passing;
 }
 
-/* Every way was emptied, and what was in them is on the bus. */
-static inline bool is_empty(const self_t *self) {
-  return self->emptied == MESI_PLACES && self->used == 0 && self->ring.count == 0;
-}
-
 init() {
   random_seed(&self->rng);
   for (int m = 0; m < param(mshrs); m++) self->order[m] = (uint8_t)m;
@@ -78,7 +73,7 @@ static uint32_t requesting(const self_t *self) {
 }
 
 phase_start() {
-  for (int i = 0; i < width(empty); i++) accept(empty, i, is_empty(self));
+  for (int i = 0; i < width(empty); i++) accept(empty, i, MESI_IS_EMPTY(self) && self->used == 0);
   send_if(memory_request, self->offering, self->offered);
   if (!param(coherent) || (self->used == 0 && self->ring.count == 0 && !self->responding)) {
     send_nothing(bus_request);
@@ -354,12 +349,9 @@ static uint32_t begin_miss(self_t *self, const typeof_port(in_request) * request
   return m;
 }
 
-/* Empties as many ways as there is room for what was changed in them, when nothing is outstanding. */
+/* Empties ways, when nothing is outstanding. */
 static __attribute__((noinline, unused)) void empty_ways(self_t *self) {
-  const uint32_t ways = (uint32_t)param(ways);
-  if (self->used > 0 || self->passing) return;
-  for (; self->emptied < MESI_PLACES && self->ring.count < (uint32_t)param(victims); self->emptied++)
-    evict(self, self->emptied / ways, self->emptied % ways);
+  if (self->used == 0 && !self->passing) MESI_EMPTY_WAYS(self);
 }
 
 /* Does with a line what `maintain` asks for, before that passes. */
