@@ -6,7 +6,7 @@
 
 /* The first of those behind the one that was fetched for last: round robin. */
 static inline uint32_t fetch_in_turn(uint32_t able, uint32_t last) {
-  return context_from(able, (last + 1) & 7);
+  return context_in_turn(able, last);
 }
 
 /* The one of which the fewest instructions wait: ICOUNT.  Of several the first in turn. */

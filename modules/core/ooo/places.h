@@ -80,4 +80,9 @@ static inline uint32_t context_from(uint32_t set, uint32_t first) {
   return (uint32_t)__builtin_ctz(upper ? upper : set);
 }
 
+/* The first of a set behind the last one whose turn it was; there is one at least. */
+static inline uint32_t context_in_turn(uint32_t set, uint32_t last) {
+  return context_from(set, (last + 1) & 7);
+}
+
 #endif
