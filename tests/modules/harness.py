@@ -123,8 +123,9 @@ class Bench:
 
     def planned(self, text: str) -> Path:
         """The simulator of a netlist, which is not there before it is run, and then as it is best run so long."""
-        self.texts[self._place(text, self.options)] = text
-        return self._place(text, self.options)
+        simulator = self._place(text, self.options)
+        self.texts[simulator] = text
+        return simulator
 
     def _place(self, text: str, options: Sequence[str]) -> Path:
         return self.directory / ("bench_" + hashlib.sha256(repr((text, *options)).encode()).hexdigest()[:12])
