@@ -309,7 +309,9 @@ struct Inst {
   GPtrArray *variables;        // Term* of the type variables; NULL while there are none
   GPtrArray *behaviours;       // Node*
   Node *behaviour, *structure; // the first of each kind
-  bool has_clock_clause, punted;
+  bool has_clock_clause;
+  bool punted;        // its body gave up
+  bool incomplete;    // its body left something out, as a condition could not be evaluated
   Value *clock_value; // of `on`
   Location clock_place;
 };

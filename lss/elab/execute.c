@@ -135,10 +135,16 @@ static Flow loop_body(Scope *scope, GPtrArray *nodes) {
   return flow;
 }
 
+// Statements that are not executed, as what decides about them has no value.
+static Flow leave_out(void) {
+  if (compile->running) compile->running->incomplete = true;
+  return FLOW_NEXT;
+}
+
 static Flow loop_while(Scope *scope, Node *node, Node *step) {
   while (!compile->halted) {
     bool more = true;
-    if (node->value && !evaluate_bool(scope, node->value, &more)) return FLOW_NEXT;
+    if (node->value && !evaluate_bool(scope, node->value, &more)) return leave_out();
     if (!more || !charge(1, node->location)) return FLOW_NEXT;
     int errors = diag_error_count();
     Flow flow = loop_body(scope, node->body);
@@ -166,7 +172,7 @@ static Flow loop_for(Scope *scope, Node *node) {
   } else {
     const char *name = first->kind == NODE_VAR ? first->name : first->target->text;
     Value *value = evaluate(scope, first->value);
-    if (!value) return FLOW_NEXT;
+    if (!value) return leave_out();
     Symbol *symbol = scope_declare(inner, SYMBOL_VALUE, name, first->location);
     symbol->assignable = true;
     symbol->value = value;
@@ -178,7 +184,7 @@ static Flow loop_for(Scope *scope, Node *node) {
 
 static Flow loop_list(Scope *scope, Node *node) {
   Value *list = evaluate(scope, node->value);
-  if (!list) return FLOW_NEXT;
+  if (!list) return leave_out();
   if (list->kind != VALUE_LIST) {
     problem(node->value->location, "value-type", "`for (%s in ...)` goes over a list, not %s", node->name,
             value_kind_text(list));
@@ -276,7 +282,7 @@ static Flow execute_inside(Scope *scope, Node *node) {
   case NODE_ASSIGN: assign(scope, node); return FLOW_NEXT;
   case NODE_CALL: return call(scope, node);
   case NODE_IF:
-    if (!evaluate_bool(scope, node->value, &truth)) return FLOW_NEXT;
+    if (!evaluate_bool(scope, node->value, &truth)) return leave_out();
     return truth ? body(scope, node->body) : node->other ? body(scope, node->other) : FLOW_NEXT;
   case NODE_FOR: return loop_for(scope, node);
   case NODE_FOR_IN: return loop_list(scope, node);

@@ -280,8 +280,8 @@ void inst_run(Inst *inst) {
   g_hash_table_remove_all(compile->event_names);
   g_hash_table_remove_all(compile->handler_names);
   execute_all(inst->scope, inst->body);
-  // What a body that gave up has not said would look like faults of those inside.
-  if (inst->punted || compile->halted) {
+  // What a body that gave up or left something out has not said would look like faults of those inside.
+  if (inst->punted || inst->incomplete || compile->halted) {
     compile->running = before;
     return;
   }
