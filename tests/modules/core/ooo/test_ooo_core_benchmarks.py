@@ -1,5 +1,7 @@
 """ooo_core behind caches and predictors: micro-benchmarks whose cycles follow from parameters."""
 
+import random
+
 import pytest
 
 from tests.modules.core.ooo.conftest import Core
@@ -114,6 +116,24 @@ def test_branches_that_share_a_counter(ways: str, retired: Core) -> None:
             found[-1] += (counter >= 2) != (way == "T")
             counter = min(counter + 1, 3) if way == "T" else max(counter - 1, 0)
     assert wrong(60) - wrong(40) == sum(found[40:])
+
+
+def test_branches_on_bits_that_nobody_foresees(retired: Core) -> None:
+    """Where each is predicted wrongly a step is the 7 cycles of that, the sum that the next load needs, and the load; where none is, fetch limits;
+    where half of them are, each costs the 7 and a part of what it waited for."""
+
+    def branches(bits: list[int]) -> tuple[int, int, set[int]]:
+        code = f"la a0, bits\nli a1, {len(bits)}\nnop\nnop\n1: lw a2, 0(a0)\nbnez a2, 2f\nnop\nnop\n2: addi a0, a0, 4\naddi a1, a1, -1\nbnez a1, 1b\n"
+        retired(f"{code}.data\nbits: .word {', '.join(map(str, bits))}\n.text\n", width=8)
+        ends = retired.passed(9)[20:]
+        return ends[-1] - ends[0], retired.counted("core.core.predictor.direction", "wrong"), {b - a for a, b in zip(ends, ends[1:])}
+
+    length, rng = 400, random.Random(1)
+    foreseen, few, _ = branches([0] * length)
+    _, all_wrong, steps = branches([1] + [1, 0] * (length // 2))  # a counter of two bits is wrong from then on
+    assert all_wrong > length and steps == {7 + 1 + HIT}
+    taken, wrong, _ = branches([rng.randrange(2) for _ in range(length)])
+    assert few < 5 and wrong > length // 3 and 7 < (taken - foreseen) / (wrong - few) < 7 + 1 + HIT
 
 
 @pytest.mark.parametrize("units", [1, 2, 4])
