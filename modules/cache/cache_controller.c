@@ -69,9 +69,10 @@ static inline mem_op served_as(const self_t *self, mem_op op, uint32_t address) 
 }
 
 /* Whether a request is a store_conditional whose link does not stand. */
-static inline bool unlinked(const self_t *self, mem_op op, uint32_t address) {
+static inline bool unlinked(const self_t *self, mem_op op, uint32_t address, uint32_t tag) {
+  const int context = request_context(tag, param(contexts), param(context_bit));
   return links(self, op, address) && op == mem_op_store_conditional &&
-         !(self->linked && self->linked_line == LINE_REQUESTED(address));
+         !link_stands(self->linked, self->linked_line, context, LINE_REQUESTED(address));
 }
 
 init() {
@@ -132,8 +133,9 @@ static inline bool satisfied(const self_t *self, uint64_t arrived, bool failed) 
 }
 
 /* The outcome of a request that does not simply read from the most recently used line. */
-static __attribute__((noinline)) int32_t lookup(const self_t *self, mem_op op, uint32_t address, uint32_t size) {
-  if (unlinked(self, op, address)) return CACHE_UNLINKED;
+static __attribute__((noinline)) int32_t lookup(const self_t *self, mem_op op, uint32_t address, uint32_t size,
+                                                uint32_t tag) {
+  if (unlinked(self, op, address, tag)) return CACHE_UNLINKED;
   op = served_as(self, op, address);
   const uint32_t line = LINE_REQUESTED(address);
   const bool idle = self->phase == cache_phase_idle && !(CACHE_INVALIDATES_DIRTY && self->pending_write_backs),
@@ -187,7 +189,9 @@ handler(probe) {
     const uint32_t address = item(in_request).address, size = item(in_request).size;
     const bool mru =
         used_last(self, LINE_REQUESTED(address)) && offset_of(address) + size <= CACHE_LINE && call(cacheable, address);
-    result = item(in_request).op == mem_op_read && mru ? CACHE_HIT : lookup(self, item(in_request).op, address, size);
+    result = item(in_request).op == mem_op_read && mru
+                 ? CACHE_HIT
+                 : lookup(self, item(in_request).op, address, size, item(in_request).tag);
     if (result == CACHE_HIT) found = line_offset_of(self, LINE_REQUESTED(address));
     accept(in_request, result != CACHE_NOTHING);
   } else {
@@ -437,17 +441,22 @@ static void accept_request(self_t *self, const typeof_port(in_request) * request
  * to do. */
 static __attribute__((noinline, unused)) bool link_line(self_t *self, typeof_port(in_request) * request,
                                                         int32_t result) {
+  const bool writes = request->op != mem_op_read && request->op != mem_op_load_linked && request->op < mem_op_barrier;
   self->conditional = false;
+  if (writes && result != CACHE_UNLINKED)
+    links_end_of_others(CACHE_LINKS(self), request->tag, LINE_REQUESTED(request->address));
   if (!links(self, request->op, request->address)) return true;
-  self->linked = request->op == mem_op_load_linked;
-  if (self->linked) self->linked_line = LINE_REQUESTED(request->address);
-  self->conditional = !self->linked;
+  self->conditional = request->op == mem_op_store_conditional;
+  if (self->conditional)
+    link_end(CACHE_LINKS(self), request->tag);
+  else
+    link_begin(CACHE_LINKS(self), request->tag, LINE_REQUESTED(request->address));
   request->op = served_as(self, request->op, request->address);
   return result != CACHE_UNLINKED;
 }
 
-static inline bool unlink_if(self_t *self, bool wanted) {
-  if (wanted) self->linked = false;
+static inline bool unlink_if(self_t *self, int context, bool wanted) {
+  if (wanted) self->linked[context] = false;
   return wanted;
 }
 
@@ -474,7 +483,7 @@ static inline void invalidate_line(self_t *self, uint32_t line, const mem_snoop 
 static inline void invalidate_range(self_t *self, const mem_snoop *write) {
   if (write->size == 0) return;
   uint32_t first = line_of(write->address), last = line_of(write->address + write->size - 1);
-  if (param(links) && self->linked_line - first <= last - first) self->linked = false;
+  if (param(links)) links_end(CACHE_LINKS(self), -1, first, last);
   const bool few = last - first < (uint32_t)param(sets);
   for (uint32_t k = 0; few && k <= last - first; k++) invalidate_line(self, first + k, write);
   if (few) return;
@@ -559,7 +568,7 @@ static inline void go_on_emptying(self_t *self, bool empties, bool done, bool re
 /* Without an invalidation, a request or one outstanding there is nothing to do. */
 phase_end() {
   bool invalidation = (width(invalidate_all) > 0 && some(invalidate_all)) || EMPTIES;
-  invalidation |= width(unlink) > 0 && unlink_if(self, some(unlink) && data(unlink));
+  for (int c = 0; c < width(unlink); c++) invalidation |= unlink_if(self, c, some(unlink, c) && data(unlink, c));
   for (int i = 0; i < width(snoop); i++) invalidation |= some(snoop, i);
   if (!(self->busy | invalidation)) {
     if (get(outcome) == CACHE_NOTHING) return unchanged();

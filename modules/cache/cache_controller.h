@@ -2,6 +2,7 @@
 #ifndef CACHE_CONTROLLER_H
 #define CACHE_CONTROLLER_H
 
+#include "cache/cache_links.h"
 #include "memory/memory_access.h"
 
 /* The organisation, as the parameters give it. */

@@ -26,8 +26,10 @@ static void set_state(self_t *self, uint32_t set, uint32_t way, line_state next)
   MESI_CHANGE(self, set, way, next);
 }
 
-static inline bool is_linked(const self_t *self, uint32_t number) {
-  return self->linked && self->linked_line == number;
+/* Whether the link to its line of the context of a request stands. */
+static inline bool is_linked(const self_t *self, const typeof_port(in_request) * request) {
+  return link_stands(self->linked, self->linked_line,
+                     request_context(request->tag, param(contexts), param(context_bit)), request->address / MESI_LINE);
 }
 
 init() {
@@ -67,7 +69,7 @@ static bool lookup(const self_t *self, const typeof_port(in_request) * request, 
     sim_error("a request of %d bytes at 0x%x crosses a line of %d bytes: the requester must make two of it",
               (int)request->size, (unsigned)request->address, (int)param(line));
   const line_state now = state_of(self, set_of(number), find(self, number));
-  const bool loses = op == mem_op_store_conditional && !is_linked(self, number);
+  const bool loses = op == mem_op_store_conditional && !is_linked(self, request);
   const bool hit = loses || (memory_only_reads(op) ? now != line_state_invalid : now >= line_state_exclusive);
   *accepted =
       hit || (idle && self->ring.count < (uint32_t)param(victims) && mesi_find_victim(MESI_VICTIMS(self), number) < 0);
@@ -102,8 +104,7 @@ handler(reply) {
   if (self->phase == miss_phase_replies) {
     send(in_reply, self->reply);
   } else if (get(replied) && enabled(in_request)) {
-    const uint32_t number = item(in_request).address / MESI_LINE;
-    send(in_reply, reply_to(self, &item(in_request), is_linked(self, number)));
+    send(in_reply, reply_to(self, &item(in_request), is_linked(self, &item(in_request))));
   } else {
     send_nothing(in_reply);
   }
@@ -118,15 +119,13 @@ static typeof_port(in_reply) perform(self_t *self, const typeof_port(in_request)
   const uint32_t at = MESI_PLACE(set, way) + request->address % MESI_LINE;
   const typeof_port(in_reply) reply = reply_to(self, request, true);
   cache_use_way(self->age[set], (uint32_t)param(ways), way);
-  if (request->op == mem_op_load_linked) {
-    self->linked = true;
-    self->linked_line = number;
-  }
+  if (request->op == mem_op_load_linked) link_begin(CACHE_LINKS(self), request->tag, number);
   if (memory_only_reads(request->op)) {
     event(performed, request->op, request->address, request->size, low_number(&reply.data, sizeof reply.data));
     return reply;
   }
   set_state(self, set, way, line_state_modified);
+  links_end_of_others(CACHE_LINKS(self), request->tag, number);
   if (memory_is_atomic(request->op)) {
     if (request->size > 8) sim_error("an atomic operation on %d bytes: at most 8", (int)request->size);
     event(performed, mem_op_read, request->address, request->size,
@@ -136,7 +135,7 @@ static typeof_port(in_reply) perform(self_t *self, const typeof_port(in_request)
                                     sizeof request->data, request->size, param(big_endian));
   event(performed, request->op == mem_op_store_conditional ? request->op : mem_op_write, request->address,
         request->size, value);
-  if (request->op == mem_op_store_conditional) self->linked = false;
+  if (request->op == mem_op_store_conditional) link_end(CACHE_LINKS(self), request->tag);
   return reply;
 }
 
@@ -187,7 +186,7 @@ static void miss(self_t *self, const typeof_port(in_request) * request) {
 /* A request was transferred. */
 static void accept_request(self_t *self, const typeof_port(in_request) * request, bool hit) {
   const bool conditional = request->op == mem_op_store_conditional;
-  const bool stores = !conditional || is_linked(self, request->address / MESI_LINE);
+  const bool stores = !conditional || is_linked(self, request);
   if (request->op == mem_op_barrier) return;
   if (request->op == mem_op_maintain) {
     maintain_line(self, request);
@@ -197,7 +196,7 @@ static void accept_request(self_t *self, const typeof_port(in_request) * request
       perform(self, request);
     } else {
       count(failed_conditionals);
-      self->linked = false;
+      link_end(CACHE_LINKS(self), request->tag);
     }
   } else {
     self->pending = *request;
@@ -228,7 +227,7 @@ static void fill(self_t *self, const typeof_port(bus_response) * response) {
   }
   if (response->filled) MESI_PUT(self, set, self->way, number, &response->bytes);
   const bool writes = !memory_only_reads(self->pending.op);
-  if (response->lost && self->linked_line == number) self->linked = false;
+  if (response->lost) links_end(CACHE_LINKS(self), -1, number, number);
   if (self->pending.op == mem_op_store_conditional && response->lost) {
     count(failed_conditionals);
     set_state(self, set, self->way, line_state_exclusive);
@@ -243,7 +242,7 @@ static void fill(self_t *self, const typeof_port(bus_response) * response) {
 static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
   if (snoop->tag == MESI_WRITE_BACK) return MESI_LEAVE(self, &self->snoop_response.bytes);
   const uint32_t number = snoop->address / MESI_LINE;
-  if (self->pending.op == mem_op_store_conditional && !is_linked(self, number)) {
+  if (self->pending.op == mem_op_store_conditional && !is_linked(self, &self->pending)) {
     count(failed_conditionals);
     end_miss(self, (typeof_port(in_reply)){.tag = self->pending.tag});
     return snoop_result_withdrawn;
@@ -255,16 +254,16 @@ static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
 /* Another's transaction. */
 static snoop_result snooped(self_t *self, const bus_snoop *snoop) {
   const uint32_t number = snoop->address / MESI_LINE;
-  if (mesi_writes(snoop->op) && self->linked_line == number) self->linked = false;
+  if (mesi_writes(snoop->op)) links_end(CACHE_LINKS(self), -1, number, number);
   const snoop_result result = MESI_SNOOP(self, set_of(number), snoop, &self->snoop_response.bytes);
-  return mesi_with_link(result, snoop->op, is_linked(self, number));
+  return mesi_with_link(result, snoop->op, links_any(CACHE_LINKS(self), number));
 }
 
 /* The bus has not granted the request for a line yet, and the line, or the link to it, may be lost. */
 static void reconsider(self_t *self) {
   if (self->phase != miss_phase_requests) return;
   const uint32_t number = self->pending.address / MESI_LINE;
-  if (self->pending.op == mem_op_store_conditional && !is_linked(self, number)) {
+  if (self->pending.op == mem_op_store_conditional && !is_linked(self, &self->pending)) {
     count(failed_conditionals);
     end_miss(self, (typeof_port(in_reply)){.tag = self->pending.tag});
   } else if (self->wanted == bus_op_upgrade && !self->valid[set_of(number)][self->way]) {
@@ -273,7 +272,8 @@ static void reconsider(self_t *self) {
 }
 
 phase_end() {
-  const bool unlinks = width(unlink) > 0 && some(unlink) && data(unlink) && self->linked;
+  bool unlinks = false;
+  for (int c = 0; c < width(unlink); c++) unlinks |= some(unlink, c) && data(unlink, c) && self->linked[c];
   const bool empties = width(empty) > 0 && some(empty) && data(empty);
   const bool spoken = some(in_request) | some(bus_response) | some(bus_snoop) | unlinks | empties;
   if (!spoken && !self->responding && self->ring.count == 0 &&
@@ -288,7 +288,7 @@ phase_end() {
       self->ring.requested = true;
   }
   if (transferred(in_request)) accept_request(self, &data(in_request), get(hit));
-  if (unlinks) self->linked = false;
+  for (int c = 0; c < width(unlink); c++) self->linked[c] &= !(some(unlink, c) && data(unlink, c));
   if (transferred(bus_response)) fill(self, &data(bus_response));
   self->responding = transferred(bus_snoop);
   if (self->responding) {

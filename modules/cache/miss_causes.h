@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cache/cache_links.h"
+
 enum { MISS_COMPULSORY, MISS_DISPLACED, MISS_INVALIDATED, MISS_MAINTAINED, MISS_SHARED, MISS_CAUSES };
 
 /* How often each cause was seen, and misses of lines beyond those that are followed; of the displaced ones those that
@@ -26,11 +28,6 @@ typedef struct {
 typedef struct {
   uint8_t why, by, users;
 } miss_line;
-
-/* The context of a request. */
-static inline uint8_t miss_context(uint32_t tag, int contexts, int bit) {
-  return contexts > 1 ? (uint8_t)(tag >> bit & 7) : 0;
-}
 
 /* A line leaves, or is here beside others' copies. */
 static inline void miss_note(miss_line *of, uint32_t lines, uint32_t number, uint8_t cause, uint8_t context) {

@@ -47,8 +47,10 @@ static inline bool suffices(const self_t *self, uint32_t set, uint32_t way, mem_
   return state_of(self, set, way) >= (memory_only_reads(op) ? line_state_shared : line_state_exclusive);
 }
 
-static inline bool is_linked(const self_t *self, uint32_t number) {
-  return self->linked && self->linked_line == number;
+/* Whether the link to its line of the context of a request stands. */
+static inline bool is_linked(const self_t *self, const typeof_port(in_request) * request) {
+  return link_stands(self->linked, self->linked_line,
+                     request_context(request->tag, param(contexts), param(context_bit)), number_of(request->address));
 }
 
 /* Whether nothing is outstanding. */
@@ -97,7 +99,7 @@ phase_start() {
 
 /* Whether it is a store_conditional that fails. */
 static inline bool stores_nothing(const self_t *self, const typeof_port(in_request) * request) {
-  return request->op == mem_op_store_conditional && !is_linked(self, number_of(request->address));
+  return request->op == mem_op_store_conditional && !is_linked(self, request);
 }
 
 /* What becomes of a request whose line no MSHR has. */
@@ -115,7 +117,7 @@ static inline mshr_outcome look_up(const self_t *self, const typeof_port(in_requ
   return __builtin_popcountll(filling(self, set)) < param(ways) ? mshr_outcome_miss : mshr_outcome_none;
 }
 
-/* Whether a request makes or uses a link, of which there is one. */
+/* Whether a request makes or uses a link, which one does in a cycle. */
 static inline bool links(mem_op op) {
   return op == mem_op_load_linked || op == mem_op_store_conditional;
 }
@@ -175,7 +177,7 @@ static typeof_port(in_reply)
   typeof_port(in_reply) reply = {.tag = request->tag};
   if (request->op == mem_op_write) return reply;
   if (request->op == mem_op_store_conditional) {
-    const bool stores = is_linked(self, number_of(request->address));
+    const bool stores = is_linked(self, request);
     memcpy(&reply.data, &stores, 1);
     return reply;
   }
@@ -252,11 +254,8 @@ static inline uint64_t read_at(const self_t *self, const typeof_port(in_request)
 /* Carries out a request whose line is in a way. */
 static void perform(self_t *self, const typeof_port(in_request) * request, uint32_t set, uint32_t way) {
   const bool stores = !stores_nothing(self, request);
-  if (request->op == mem_op_load_linked) {
-    self->linked = true;
-    self->linked_line = number_of(request->address);
-  }
-  if (request->op == mem_op_store_conditional) self->linked = false;
+  if (request->op == mem_op_load_linked) link_begin(CACHE_LINKS(self), request->tag, number_of(request->address));
+  if (request->op == mem_op_store_conditional) link_end(CACHE_LINKS(self), request->tag);
   count(failed_conditionals, !stores);
   if (!stores) return;
   if (self->age[set][way]) cache_use_way(self->age[set], (uint32_t)param(ways), way);
@@ -266,6 +265,7 @@ static void perform(self_t *self, const typeof_port(in_request) * request, uint3
   if (memory_only_reads(request->op) || atomic)
     event(performed, atomic ? mem_op_read : request->op, request->address, request->size, read_at(self, request, at));
   if (memory_only_reads(request->op)) return;
+  links_end_of_others(CACHE_LINKS(self), request->tag, number_of(request->address));
   if (atomic && request->size > 8) sim_error("an atomic operation on %d bytes: at most 8", (int)request->size);
   const uint64_t value = line_write(store_span(lines, at, request->size), request->op, &request->data,
                                     sizeof request->data, request->size, param(big_endian));
@@ -576,7 +576,7 @@ static void take_line(self_t *self, const typeof_port(bus_response) * response) 
   miss->phase = miss_phase_replies;
   miss->arrived = CACHE_ALL_BEATS;
   miss->failed = response->error ? CACHE_ALL_BEATS : 0;
-  if (response->lost && self->linked_line == miss->number) self->linked = false;
+  if (response->lost) links_end(CACHE_LINKS(self), -1, miss->number, miss->number);
   if (!response->error) {
     if (response->filled) MESI_PUT(self, miss->set, miss->way, miss->number, &response->bytes);
     MESI_CHANGE(self, miss->set, miss->way, mesi_filled(mesi_writes(miss->granted), response->shared));
@@ -602,10 +602,10 @@ static snoop_result snooped(self_t *self, const bus_snoop *snoop) {
   const uint32_t miss = find_miss(self, number);
   const uint32_t way = find(self, set_of(self, number), number);
   if (way != MSHR_NOWHERE && mesi_writes(snoop->op)) event(invalidated, number * CACHE_LINE, false);
-  if (mesi_writes(snoop->op) && self->linked_line == number) self->linked = false;
+  if (mesi_writes(snoop->op)) links_end(CACHE_LINKS(self), -1, number, number);
   const snoop_result result = MESI_SNOOP(self, set_of(self, number), snoop, &self->snoop_response.bytes);
   if (mesi_writes(snoop->op) && miss != MSHR_NONE) serve_all(self, miss); /* store_conditionals that fail */
-  return mesi_with_link(result, snoop->op, is_linked(self, number));
+  return mesi_with_link(result, snoop->op, links_any(CACHE_LINKS(self), number));
 }
 
 /* A snoop, and what passes alone: that has its reply when all that was written back is on the bus. */
@@ -631,7 +631,8 @@ static void advance_bus(self_t *self, const bus_snoop *snoop) {
 phase_end() {
   bool moves = some(memory_reply) | transferred(memory_request) | MSHR_SPOKEN;
   for (int i = 0; i < width(in); i++) moves |= self->replying[i] | (get(outcome, i) != mshr_outcome_none);
-  const bool unlinks = width(unlink) > 0 && some(unlink) && data(unlink) && self->linked;
+  bool unlinks = false;
+  for (int c = 0; c < width(unlink); c++) unlinks |= some(unlink, c) && data(unlink, c) && self->linked[c];
   const bool empties = width(empty) > 0 && some(empty) && data(empty);
   if (!moves && !unlinks && !empties) {
     if (!self->moved) unchanged();
@@ -645,7 +646,7 @@ phase_end() {
   for (int i = 0; i < width(in); i++)
     if (transferred(in_request, i))
       accept_request(self, &data(in_request, i), (uint32_t)i, get(outcome, i), get(found, i), get(replied, i));
-  if (unlinks) self->linked = false;
+  for (int c = 0; c < width(unlink); c++) self->linked[c] &= !(some(unlink, c) && data(unlink, c));
   if (some(memory_reply)) accept_reply(self, &data(memory_reply));
   if (param(coherent) && some(bus_response)) take_line(self, &data(bus_response));
   retire_writes(self);

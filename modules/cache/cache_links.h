@@ -1,0 +1,60 @@
+/* cache_links.h: the links of load-linked that caches keep, one for each context of their requesters: the number of a
+ * line.  A bit of three in a request's tag, and the two above it, are the number of its context. */
+#ifndef CACHE_LINKS_H
+#define CACHE_LINKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The links, in the state of a module. */
+typedef struct {
+  bool *stands;
+  uint32_t *line;
+  int contexts, bit;
+} cache_links;
+
+#define CACHE_LINKS(self)                                                                                              \
+  ((cache_links){                                                                                                      \
+      .stands = (self)->linked, .line = (self)->linked_line, .contexts = param(contexts), .bit = param(context_bit)})
+
+/* The context of a request. */
+static inline uint8_t request_context(uint32_t tag, int contexts, int bit) {
+  return contexts > 1 ? (uint8_t)(tag >> bit & 7) : 0;
+}
+
+/* Whether the link of the context of a request to a line stands; `stands` and `line` are those of the module. */
+static inline bool link_stands(const bool *stands, const uint32_t *line, int context, uint32_t number) {
+  return stands[context] && line[context] == number;
+}
+
+/* A request begins a link. */
+static inline void link_begin(cache_links links, uint32_t tag, uint32_t number) {
+  const int context = request_context(tag, links.contexts, links.bit);
+  links.stands[context] = true;
+  links.line[context] = number;
+}
+
+static inline void link_end(cache_links links, uint32_t tag) {
+  links.stands[request_context(tag, links.contexts, links.bit)] = false;
+}
+
+/* A line was written, from the first to the last of some: links to it end, but for that of the context of the request
+ * that wrote; -1: of nobody's here. */
+static inline void links_end(cache_links links, int writer, uint32_t first, uint32_t last) {
+  for (int c = 0; c < links.contexts; c++)
+    if (c != writer && links.line[c] - first <= last - first) links.stands[c] = false;
+}
+
+/* Whether a link to a line stands. */
+static inline bool links_any(cache_links links, uint32_t number) {
+  bool any = false;
+  for (int c = 0; c < links.contexts; c++) any |= link_stands(links.stands, links.line, c, number);
+  return any;
+}
+
+/* A request wrote a line. */
+static inline void links_end_of_others(cache_links links, uint32_t tag, uint32_t number) {
+  if (links.contexts > 1) links_end(links, request_context(tag, links.contexts, links.bit), number, number);
+}
+
+#endif
