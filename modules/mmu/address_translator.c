@@ -3,17 +3,19 @@
 
 handler(look_up) {
   const uint32_t address = data(port_query).address;
-  const translation_request request = {.address = address, .asid = data(context).asid};
-  const micro_tlb_translation segment = mmu_unmapped(address, data(context));
+  const int context = param(contexts) > 1 && some(port_query) ? data(port_query).context : 0;
+  const translation_request request = {.address = address, .asid = data(context, context).asid};
+  const micro_tlb_translation segment = mmu_unmapped(address, data(context, context));
+  const bool mapped = some(port_query) && segment.route == micro_tlb_route_none;
   set(segment, segment);
-  send_if(lookup_request, some(port_query) && segment.route == micro_tlb_route_none, request);
+  for (int c = 0; c < param(contexts); c++) send_if(lookup_request, c, mapped && c == context, request);
 }
 
 handler(reply) {
   const uint32_t address = data(port_query).address;
   micro_tlb_translation t = get(segment);
   if (t.route == micro_tlb_route_none) {
-    const translation_reply *found = &data(lookup_reply);
+    const translation_reply *found = &data(lookup_reply, param(contexts) > 1 ? data(port_query).context : 0);
     const bool may = found->hit && found->valid && (found->dirty || !data(port_query).writes);
     if (may) t = mmu_physical(found->frame | (address & found->mask), found->cacheability);
   }

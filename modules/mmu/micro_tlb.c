@@ -19,23 +19,33 @@ static inline micro_tlb_route maintained(cache_operation operation) {
   return here ? micro_tlb_route_cached : micro_tlb_route_maintain;
 }
 
-// What is kept was looked up for the address space that the processor is in, and nothing was written since.
-static inline bool current(const self_t *self, uint32_t generation, uint8_t asid) {
-  return self->generation == generation && self->context.asid == asid;
+// The context of a request.
+static inline int context_of(uint32_t tag) {
+  return param(contexts) > 1 ? (int)(tag >> param(context_bit) & 7) : 0;
+}
+
+// What is kept of a context was looked up for the address space that the processor is in, and nothing was written
+// since.
+static inline bool current(const self_t *self, int context, uint32_t generation, uint8_t asid) {
+  return self->generation[context] == generation && self->context[context].asid == asid;
 }
 
 static inline bool same_context(address_context a, address_context b) {
   return memcmp(&a, &b, sizeof a) == 0; // there is nothing between its members
 }
 
+static inline bool is_of(uint8_t owner, int context) {
+  return param(contexts) == 1 || owner == context;
+}
+
 // A page that is kept, or of which is known that nothing translates it.
-static inline micro_tlb_translation find(const self_t *self, uint32_t address, bool write) {
+static inline micro_tlb_translation find(const self_t *self, int context, uint32_t address, bool write) {
   micro_tlb_translation t = {.route = micro_tlb_route_lookup};
-  if (self->missing && self->wanted == (address & PAGE_4K))
+  if (self->missing && self->wanted == (address & PAGE_4K) && is_of(self->wanting, context))
     t = (micro_tlb_translation){.route = micro_tlb_route_fault, .fault = mem_fault_refill};
   for (int i = 0; i < param(entries); i++) {
     const translation_reply *e = &self->translated[i];
-    if (!self->valid[i] || self->page[i] != (address & PAGE_4K)) continue;
+    if (!self->valid[i] || self->page[i] != (address & PAGE_4K) || !is_of(self->owner[i], context)) continue;
     t = mmu_physical(e->frame | (address & ~PAGE_4K), e->cacheability);
     if (!e->valid || (write && !e->dirty))
       t = (micro_tlb_translation){.route = micro_tlb_route_fault,
@@ -54,12 +64,13 @@ init() {
 }
 
 // Whether a request that was not preceded by anything unusual goes to the cache as the one before it did.
-static inline bool is_near(const self_t *self, uint32_t address, mem_op op) {
-  return (address & PAGE_4K) == self->near_page && (op == mem_op_read || (op < mem_op_barrier && self->near_writes));
+static inline bool is_near(const self_t *self, int context, uint32_t address, mem_op op) {
+  return (address & PAGE_4K) == self->near_page && is_of(self->near_context, context) &&
+         (op == mem_op_read || (op < mem_op_barrier && self->near_writes));
 }
 
 // What becomes of any other request; of one to maintain a line `operation` says what it asks for.
-static __attribute__((noinline)) void translate(const self_t *self, uint32_t address, mem_op op,
+static __attribute__((noinline)) void translate(const self_t *self, int number, uint32_t address, mem_op op,
                                                 cache_operation operation, address_context context, uint32_t generation,
                                                 micro_tlb_translation *t) {
   *t = (micro_tlb_translation){.route = micro_tlb_route_none};
@@ -68,8 +79,8 @@ static __attribute__((noinline)) void translate(const self_t *self, uint32_t add
     t->route = micro_tlb_route_barrier;
   } else {
     *t = mmu_unmapped(address, context);
-    if (t->route == micro_tlb_route_none && current(self, generation, context.asid))
-      *t = find(self, address, writes(op));
+    if (t->route == micro_tlb_route_none && current(self, number, generation, context.asid))
+      *t = find(self, number, address, writes(op));
     else if (t->route == micro_tlb_route_none)
       t->route = micro_tlb_route_lookup;
   }
@@ -78,17 +89,23 @@ static __attribute__((noinline)) void translate(const self_t *self, uint32_t add
   if (t->route != micro_tlb_route_lookup && !in_turn(self, t->route)) t->route = micro_tlb_route_none;
 }
 
+// Whether what translation depends on is another than it was.
+static inline bool is_new(const self_t *self, int context, uint32_t generation, address_context now) {
+  return (generation != self->generation[context]) | !same_context(now, self->context[context]);
+}
+
 handler(translate) {
   micro_tlb_translation t = {.route = micro_tlb_route_none}, found; // two, so that one is not in memory
-  bool special = (data(changed) != self->generation) | !same_context(data(context), self->context) | self->unusual;
+  const int c = some(in_request) ? context_of(item(in_request).tag) : 0;
+  bool special = is_new(self, c, data(changed, c), data(context, c)) | self->unusual;
   if (some(in_request)) {
     const uint32_t address = item(in_request).address;
-    if (__builtin_expect(!special && is_near(self, address, item(in_request).op), true)) {
+    if (__builtin_expect(!special && is_near(self, c, address, item(in_request).op), true)) {
       t.route = micro_tlb_route_cached;
       t.physical = self->near_frame | (address & ~PAGE_4K);
     } else {
-      translate(self, address, item(in_request).op, operation_of(&item(in_request)), data(context), data(changed),
-                &found);
+      translate(self, c, address, item(in_request).op, operation_of(&item(in_request)), data(context, c),
+                data(changed, c), &found);
       t.route = found.route, t.physical = found.physical, t.combine = found.combine, t.fault = found.fault;
       special |= found.route != micro_tlb_route_cached;
     }
@@ -99,11 +116,12 @@ handler(translate) {
 
 handler(look_up) {
   if (__builtin_expect(!get(special), true) || get(translation).route != micro_tlb_route_lookup || self->looks_up) {
-    send_nothing(lookup_request);
+    for (int c = 0; c < param(contexts); c++) send_nothing(lookup_request, c);
     return;
   }
-  const translation_request request = {.address = item(in_request).address, .asid = data(context).asid};
-  send(lookup_request, request);
+  const int context = context_of(item(in_request).tag);
+  const translation_request request = {.address = item(in_request).address, .asid = data(context, context).asid};
+  for (int c = 0; c < param(contexts); c++) send_if(lookup_request, c, c == context, request);
 }
 
 static __attribute__((noinline)) typeof_port(in_request) barrier_of(const self_t *self) {
@@ -134,7 +152,8 @@ handler(pass) {
 
 handler(commit) {
   const bool own = self->barrier != micro_tlb_barrier_none;
-  enable(lookup_request, true); // a requester may commit only once it is accepted, which is after the lookup
+  for (int c = 0; c < param(contexts); c++)
+    enable(lookup_request, c, true); // a requester may commit only once it is accepted, which is after the lookup
   enable(cached_request, own | enabled(in_request));
   enable(uncached_request, own | enabled(in_request));
   enable(maintain_request, enabled(in_request));
@@ -148,6 +167,20 @@ handler(accept) {
             : route == micro_tlb_route_maintain ? acked(maintain_request)
                                                 : route != micro_tlb_route_lookup;
   accept(in_request, taken);
+}
+
+static inline mem_snoop write_of(uint32_t physical, uint32_t size) {
+  return (mem_snoop){.address = physical, .size = size, .tag = ~UINT32_C(0)};
+}
+
+handler(show_written, i) {
+  const bool takes = some(in_request) && get(translation).route == micro_tlb_route_cached && acked(cached_request) &&
+                     writes(item(in_request).op);
+  if (takes)
+    send(written, i, write_of(get(translation).physical, item(in_request).size));
+  else
+    send_if(written, i, self->taken.size > 0, self->taken);
+  enable(written, i, !takes || enabled(in_request));
 }
 
 // Nothing is outstanding when a request gets a fault as its reply.
@@ -182,18 +215,19 @@ static inline void proceed(self_t *self, bool moved) {
     self->barrier = self->barrier == micro_tlb_barrier_uncached_sent ? micro_tlb_barrier_none : self->barrier + 1;
 }
 
-// What is known belongs to another address space, or the joint TLB was written.
-static inline void forget(self_t *self) {
-  for (int i = 0; i < param(entries); i++) self->valid[i] = false;
+// What is known of a context belongs to another address space, or its joint TLB was written.
+static inline void forget(self_t *self, int context) {
+  for (int i = 0; i < param(entries); i++) self->valid[i] &= !is_of(self->owner[i], context);
+  if (!is_of(self->wanting, context)) return;
   self->missing = false;
   self->overtaken = self->looks_up;
 }
 
 // What translation depends on is another than in the last cycle.
-static __attribute__((noinline)) void follow(self_t *self, uint32_t generation, address_context context) {
-  if (!current(self, generation, context.asid)) forget(self);
-  self->generation = generation;
-  self->context = context;
+static __attribute__((noinline)) void follow(self_t *self, int number, uint32_t generation, address_context context) {
+  if (!current(self, number, generation, context.asid)) forget(self, number);
+  self->generation[number] = generation;
+  self->context[number] = context;
   self->near_page = NOT_NEAR;
 }
 
@@ -207,21 +241,23 @@ static __attribute__((noinline)) void remember(self_t *self, translation_reply r
   self->next_victim = (victim + 1) % (uint32_t)param(entries);
   self->valid[victim] = true;
   self->page[victim] = self->wanted;
+  self->owner[victim] = self->wanting;
   reply.frame |= self->wanted & reply.mask;
   self->translated[victim] = reply;
 }
 
 // A request went to the cache, and to another page than the one before it: until what is kept changes, the next to that
 // page go there, too.
-static __attribute__((noinline)) void move_near(self_t *self, uint32_t address) {
-  micro_tlb_translation t = mmu_unmapped(address, self->context);
+static __attribute__((noinline)) void move_near(self_t *self, int context, uint32_t address) {
+  micro_tlb_translation t = mmu_unmapped(address, self->context[context]);
   const bool mapped = t.route == micro_tlb_route_none;
-  if (mapped) t = find(self, address, false);
+  if (mapped) t = find(self, context, address, false);
   self->near_page = NOT_NEAR;
   if (t.route != micro_tlb_route_cached) return;
   self->near_page = address & PAGE_4K;
+  self->near_context = (uint8_t)context;
   self->near_frame = t.physical & PAGE_4K;
-  self->near_writes = !mapped || find(self, address, true).route == t.route;
+  self->near_writes = !mapped || find(self, context, address, true).route == t.route;
 }
 
 // The end of a special cycle, once lookups have been seen to: what was sent, what came back, whether a request was
@@ -250,36 +286,52 @@ static __attribute__((noinline)) void end_special(self_t *self, micro_tlb_transl
                   (self->outstanding > 0 && self->way != micro_tlb_route_cached);
 }
 
+// Remembers the last write until nothing is outstanding.
+static inline void keep_write(self_t *self, bool sent, const typeof_port(in_request) * request, uint32_t physical) {
+  if (sent && writes(request->op)) self->taken = write_of(physical, request->size);
+  if (self->outstanding == 0) self->taken.size = 0;
+}
+
 phase_end() {
   const micro_tlb_translation t = get(translation);
   if (__builtin_expect(!get(special), true)) {
     const bool sent = transferred(cached_request);
     self->outstanding += (uint32_t)sent - (uint32_t)transferred(cached_reply);
+    if (width(written) > 0) keep_write(self, sent, &data(in_request), t.physical);
     if (!sent) return;
     self->way = micro_tlb_route_cached;
     count(requests);
     if (item(in_request).op == mem_op_maintain)
       event(maintained, item(in_request).address, operation_of(&item(in_request)));
-    if (__builtin_expect((item(in_request).address & PAGE_4K) != self->near_page, false))
-      move_near(self, item(in_request).address);
+    const uint32_t address = item(in_request).address;
+    const int context = context_of(item(in_request).tag);
+    if (__builtin_expect((address & PAGE_4K) != self->near_page || !is_of(self->near_context, context), false))
+      move_near(self, context, address);
     return;
   }
-  if (data(changed) != self->generation || !same_context(data(context), self->context))
-    follow(self, data(changed), data(context));
-  if (transferred(lookup_request)) {
+  for (int c = 0; c < param(contexts); c++)
+    if (is_new(self, c, data(changed, c), data(context, c))) follow(self, c, data(changed, c), data(context, c));
+  for (int c = 0; c < param(contexts); c++) {
+    if (!transferred(lookup_request, c)) continue;
     count(lookups);
     self->looks_up = true;
     self->overtaken = self->missing = false;
-    self->wanted = data(lookup_request).address & PAGE_4K;
+    self->wanted = data(lookup_request, c).address & PAGE_4K;
+    self->wanting = (uint8_t)c;
   }
-  self->replied = transferred(lookup_reply);
-  if (self->replied) remember(self, data(lookup_reply));
+  self->replied = false;
+  for (int c = 0; c < param(contexts); c++) {
+    if (!transferred(lookup_reply, c)) continue;
+    self->replied = true;
+    remember(self, data(lookup_reply, c));
+  }
   if (some(in_request) && t.route == micro_tlb_route_none) count(held, self->barrier == micro_tlb_barrier_none);
   const bool sent = transferred(cached_request) | transferred(uncached_request) |
                     (width(maintain_request) && transferred(maintain_request));
   const bool replied = transferred(cached_reply) | transferred(uncached_reply) |
                        (width(maintain_request) && transferred(maintain_reply));
   end_special(self, t, sent, replied, transferred(in_request), data(in_request));
+  if (width(written) > 0) keep_write(self, transferred(cached_request), &data(in_request), t.physical);
 }
 
 next_event() {

@@ -71,3 +71,32 @@ def test_addresses(seed: int, bench: Bench) -> None:
     ]
     assert found == wanted and seen[0] is None
     assert 20 < sum(one is not None for one in wanted) < 200
+
+
+def test_each_context_has_a_tlb_and_an_address_space(bench: Bench) -> None:
+    """The same page lies elsewhere for each of three contexts, and one that may use the kernel's segments lets no other use them."""
+    contexts, cycles, r = 3, 200, random.Random(3)
+    joints = f"instance joint[{contexts}] : tlb {{ lookup_cycles = 0; }}; instance operations[{contexts}] : source; instance replied[{contexts}] : sink; instance number[{contexts}] : sink;\n"
+    for c in range(contexts):
+        joints += f"dut.lookup -> joint[{c}].lookup; operations[{c}].out -> joint[{c}].operate.request : tlb_request; joint[{c}].operate.reply -> replied[{c}].in : tlb_reply; joint[{c}].changed -> number[{c}].in;\n"
+    device = Wide(bench, "address_translator", PORTS | {"context": ("in", contexts, "address_context")}, f"contexts = {contexts};", after=joints)
+    pairs = [Pair(0x00400000, 5, frames=(0x10000 * (c + 1), 0x10000 * (c + 1) + 0x1000), dirty=(c != 1, True)) for c in range(contexts)]
+    kernels = [{"asid": 5 if c < 2 else 6, "kernel": int(c == 0), "erl": 0, "k0": 3} for c in range(contexts)]
+    queries = {cycle: {"address": r.choice([0x00400000, 0x80000000]) + r.randrange(0x2000), "context": r.randrange(contexts), "writes": r.getrandbits(1)} for cycle in range(10, cycles)}
+    seen = device.play(
+        {"port_query": queries} | {f"context[{c}]": dict.fromkeys(range(cycles), kernels[c]) for c in range(contexts)}, cycles,
+        settings={f"operations[{c}].script": f"operations{c}" for c in range(contexts)},
+        files={f"operations{c}": f"0 {operation('write', 0, pairs[c].entry())} once\n" for c in range(contexts)},
+    )["port_reply"]  # fmt: skip
+    for cycle, query in queries.items():
+        address, c = query["address"], query["context"]
+        if address >= 0x80000000:
+            expected = address & 0x1FFFFFFF if c == 0 else None
+        else:
+            expected = pairs[c].physical(address) if c < 2 and (pairs[c].dirty[address >> 12 & 1] or not query["writes"]) else None
+        assert (seen[cycle]["physical"] if seen[cycle]["plain"] else None) == expected, (cycle, query)
+
+
+def test_ports_of_each_context(bench: Bench) -> None:
+    with pytest.raises(AssertionError, match="each of 2 contexts has a joint TLB and an address space: a port to them has 1 lanes"):
+        Wide(bench, "address_translator", PORTS, "contexts = 2;", after=JOINT)

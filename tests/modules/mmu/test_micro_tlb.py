@@ -6,7 +6,7 @@ import pytest
 
 from tests.modules.harness import Bench, Memory, collect, happened, read_monitor
 from tests.modules.mmu.pages import KIB, Pair, first_match, operation
-from tests.modules.wide import Wide
+from tests.modules.wide import Wide, value_of
 
 KERNEL = "(address_context){.kernel = true, .k0 = 3}"
 FAULTS = ["bus", "address", "refill", "invalid", "modified"]
@@ -244,3 +244,89 @@ def test_ports_of_any_width(bench: Bench) -> None:
     assert [(cycle, one["address"], one["size"]) for cycle, one in enumerate(seen["cached_request"]) if one] == [(3, 0x7010, 16)]
     replies = [(cycle, one["error"], one["data"]) for cycle, one in enumerate(seen["in_reply"]) if one]
     assert replies == [(3, 0, number), (5, 1, FAULTS.index("modified")), (7, 1, FAULTS.index("address"))]
+
+
+SEVERAL = 3
+
+
+def several(bench: Bench, cycles: int, entries: int) -> Memory:
+    """Contexts with a joint TLB each, whose address spaces change: 1 and 2 in turn, each context in its own rhythm."""
+    parts = "".join(f"""
+        instance context{c} : source {{ generate = <<< return (address_context){{.kernel = {str(c != 1).lower()}, .asid = 1 + (index / {40 + 8 * c} & 1), .k0 = 3}}; >>>; }};
+        context{c}.out -> dut.context : address_context;
+        dut.lookup -> joint[{c}].lookup;
+        joint[{c}].changed -> dut.changed;
+        operations[{c}].out -> joint[{c}].operate.request : tlb_request;
+        joint[{c}].operate.reply -> replied[{c}].in : tlb_reply;
+        """ for c in range(SEVERAL))  # fmt: skip
+    return Memory(
+        bench,
+        f"""import mmu_types;
+        instance dut : micro_tlb {{ contexts = {SEVERAL}; entries = {entries}; context_bit = 20; }};
+        instance joint[{SEVERAL}] : tlb {{ lookup_cycles = {cycles}; }};
+        instance operations[{SEVERAL}] : source;
+        instance replied[{SEVERAL}] : sink;
+        instance inside : memory_state {{ width = 32; size = 1 MiB; }};
+        instance outside : memory_state {{ width = 32; size = 1 MiB; }};
+        requester[0].memory -> dut.in;
+        dut.cached -> inside.port;
+        dut.uncached -> outside.port;
+        {parts}""",
+        width=32,
+    )
+
+
+@pytest.mark.parametrize("cycles", [0, 2])
+def test_pages_are_of_a_context(bench: Bench, cycles: int) -> None:
+    """One page of each lies in frames of its own, and another of its joint TLB is written now and then, so that what is kept of it alone goes.  Each frame
+    holds its address."""
+    apart, count = 12, 300
+    for seed, entries in ((1, 2), (2, 6)):
+        machine, r = several(bench, cycles, entries), random.Random(seed)
+        frames = {(c, asid): 0x10000 * (c + 1) + 0x4000 * asid for c in range(SEVERAL) for asid in (1, 2)}
+        pairs = {key: Pair(0x00400000, key[1], frames=(frame, frame + 0x1000)) for key, frame in frames.items()}
+        tables = ["".join(f"{k} {operation('write', k, pairs[c, asid].entry())} once\n" for k, asid in enumerate((1, 2))) for c in range(SEVERAL)]
+        fill, script, expected = [f"{20 + 2 * k} write 4 {0x80000000 + frame + 0x1000 * odd:#x} {frame + 0x1000 * odd}" for k, (frame, odd) in enumerate((f, o) for f in frames.values() for o in (0, 1))], [], []
+        first = 20 + 4 * len(frames) + 20
+        for k in range(count):
+            c, odd, cycle = r.randrange(SEVERAL), r.randrange(2), first + apart * k
+            if r.random() < 0.1:
+                tables[c] += f"{cycle + 2} {operation('write', 8, Pair(0x00600000, 1).entry())} once\n"
+            script.append(f"{cycle} read 4 {0x00400000 + 0x1000 * odd:#x} 0 {c << 20 | 4096 + k}")
+            expected.append((c, cycle, odd))
+        replies = machine.play([[*fill, *script]], first + apart * count + 50, {f"operations[{c}].script": f"o{c}" for c in range(SEVERAL)}, files={f"o{c}": text for c, text in enumerate(tables)}, seed=seed)[0][len(fill) :]
+        assert [one.tag for one in replies] == [c << 20 | 4096 + k for k, (c, *_) in enumerate(expected)]
+        for reply, (c, cycle, odd) in zip(replies, expected, strict=True):
+            spaces = {1 + (at // (40 + 8 * c) & 1) for at in (cycle, reply.cycle)}  # the request may wait while that changes
+            assert reply.data in {frames[c, asid] + 0x1000 * odd for asid in spaces} and not reply.error, (c, cycle, odd)
+        assert machine.last.stat("dut", "lookups") < count
+
+
+@pytest.mark.parametrize("latency", [0, 5])
+def test_writes_are_shown_until_their_replies(bench: Bench, latency: int) -> None:
+    """From the cycle in which the cache takes them; reads are not, nor what goes past the cache."""
+    way = "dut.cached -> far.in; far.out -> inside.port;" if latency else "dut.cached -> inside.port;"
+    machine = Memory(
+        bench,
+        f"""import mmu_types;
+        instance dut : micro_tlb; instance joint : tlb; instance operations : source; instance replied : sink; instance inside : memory_state {{ width = 32; size = 1 MiB; }};
+        instance context : source {{ generate = <<< return {KERNEL}; >>>; }}; instance outside : memory_state {{ width = 32; size = 1 MiB; }}; instance watch : monitor; instance end : sink;
+        {f"instance far : memory_delay {{ width = 32; latency = {latency}; }};" if latency else ""}
+        requester[0].memory -> dut.in; {way} dut.uncached -> outside.port; dut.lookup -> joint.lookup; joint.changed -> dut.changed; dut.written -> watch.in; watch.out -> end.in;
+        context.out -> dut.context : address_context; operations.out -> joint.operate.request : tlb_request; joint.operate.reply -> replied.in : tlb_reply;
+        """,
+        width=32,
+    )  # fmt: skip
+    script = ["5 read 4 0x80000040 0 0", "20 write 2 0x80000042 7 1", "40 write 4 0xa0000040 9 2", "60 store_conditional 4 0x80000050 1 3"]
+    [replies] = machine.play([script], 90, {"watch.record": "seen"})
+    done = {one.tag: one.cycle for one in replies}
+    seen = [(line.cycle, line.value) for line in read_monitor(machine.last.directory / "seen")]
+    expected = [(cycle, text) for first, tag, text in ((20, 1, "{address=0x42 size=0x2 tag=0xffffffff}"), (60, 3, "{address=0x50 size=0x4 tag=0xffffffff}")) for cycle in range(first, done[tag] + 1)]
+    assert [cycle for cycle, _ in seen] == [cycle for cycle, _ in expected], seen
+    assert done[1] - 20 == latency or latency == 0
+    assert [value_of(value) for _, value in seen] == [value_of(text) for _, text in expected]
+
+
+def test_ports_of_each_context(bench: Bench) -> None:
+    with pytest.raises(AssertionError, match="each of 2 contexts has a joint TLB and an address space: a port to them has 1 lanes"):
+        micro_tlb(bench, body="contexts = 2;")
