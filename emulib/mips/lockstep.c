@@ -137,6 +137,10 @@ void mips_lockstep_foreign(struct mips_lockstep *l, uint64_t cycle, uint32_t add
   }
 }
 
+void mips_lockstep_know(struct mips_lockstep *l, uint32_t address, uint32_t size, uint32_t value) {
+  remember(l, address, size, value);
+}
+
 static void begin_anew(struct mips_lockstep *l, uint32_t pc) {
   struct mips_architecture *cpu = &l->cpu;
   cpu->pc = pc;

@@ -89,6 +89,9 @@ void mips_lockstep_load(struct mips_lockstep *l, uint32_t word, uint32_t value);
 void mips_lockstep_access(struct mips_lockstep *l, struct mips_lockstep_access access);
 /* Others wrote so many bytes from this physical address on. */
 void mips_lockstep_foreign(struct mips_lockstep *l, uint64_t cycle, uint32_t address, uint32_t size);
+/* What is in memory from this physical address on, up to eight bytes of one aligned eight: others wrote it, as was
+ * reported before. */
+void mips_lockstep_know(struct mips_lockstep *l, uint32_t address, uint32_t size, uint32_t value);
 void mips_lockstep_exception(struct mips_lockstep *l, struct mips_lockstep_exception exception);
 /* False: the processor did something else than it should have; `text` says what, in one line. */
 bool mips_lockstep_retire(struct mips_lockstep *l, struct mips_lockstep_retired retired, char text[MIPS_LOCKSTEP_TEXT]);

@@ -10,6 +10,7 @@ _Static_assert((int)memory_access_load == mem_op_read + 1 && (int)memory_access_
 
 #define TAG_LOAD   1
 #define TAG_SECOND 2 /* of a precise core: every other store */
+#define TAG_OF     ((uint32_t)param(context) << 19)
 #define PRECISE    (width(fault) > 0)
 
 phase_start() {
@@ -64,7 +65,7 @@ static inline typeof_port(memory_request) request_of(control_word c, uint32_t ad
 
 /* The tag of an instruction's request, and of the reply to it. */
 static inline uint32_t tag_of(const self_t *self, control_word c) {
-  return !posted(c) ? TAG_LOAD : PRECISE && self->alternates ? TAG_SECOND : 0;
+  return TAG_OF | (!posted(c) ? TAG_LOAD : PRECISE && self->alternates ? TAG_SECOND : 0);
 }
 
 /* What a load writes, from the number in memory's reply. */

@@ -46,23 +46,34 @@ handler(show_outcomes, i) {
 }
 
 handler(show_serial, i) {
-  send(serial, i, self->requested);
+  send(serial, i, self->requested[i]);
 }
 
 handler(show_completed, i) {
-  send(completed, i, self->finished_instructions);
+  send(completed, i, self->finished_instructions[i % param(contexts)]);
 }
 
 handler(show_committed, i) {
   typeof_port(committed) map;
-  memcpy(map.of, self->committed, sizeof map.of);
+  memcpy(map.of, &self->committed[i * param(logical)], sizeof map.of);
   send(committed, i, map);
 }
 
+static inline uint32_t held_of(const self_t *self, uint32_t context) {
+  return ages_between(self->first[context], self->tail[context], param(contexts));
+}
+
+/* Whether all of a context is being dropped in this cycle. */
+static inline bool is_squashed(const self_t *self, uint32_t context) {
+  return self->order.valid && (param(contexts) == 1 || CONTEXT(self->order.age) == context);
+}
+
 handler(show_status, i) {
-  const bool waits = self->requested.valid | self->ordered.valid | self->order.valid;
-  const bool empty = self->held == 0 && self->gone.count == 0 && !waits;
-  send(status, i, ((core_status){.halted = empty, .slot = self->in_slot, .pc = self->started ? self->next_pc : 0}));
+  const uint32_t c = (uint32_t)(i % param(contexts));
+  const bool waits = self->requested[c].valid || (self->orders >> c & 1) || is_squashed(self, c);
+  const bool empty = held_of(self, c) == 0 && !(self->left >> c & 1) && !waits;
+  send(status, i,
+       ((core_status){.halted = empty, .slot = self->in_slot[c], .pc = self->started[c] ? self->next_pc[c] : 0}));
 }
 
 handler(look_up, i) {
@@ -120,57 +131,70 @@ static inline void emit_retire(self_t *self, uint32_t slot) {
 /* Where the program goes on behind an operation that is committed. */
 static inline void follow(self_t *self, uint32_t slot, bool taken) {
   const micro_op *op = &self->op[slot].op;
-  self->started = true;
-  self->inside = param(parts) > 1 && operation_more(op->control);
-  if (self->inside) return;
-  self->next_pc = self->in_slot ? self->behind_slot : op->pc + 4;
-  self->in_slot = false;
+  const uint32_t c = CONTEXT(self->op[slot].age);
+  self->started[c] = true;
+  self->inside[c] = param(parts) > 1 && operation_more(op->control);
+  if (self->inside[c]) return;
+  self->next_pc[c] = self->in_slot[c] ? self->behind_slot[c] : op->pc + 4;
+  self->in_slot[c] = false;
   if (operation_flow(op->control) == branch_kind_none) return;
-  self->in_slot = param(delay_slot) && !(operation_likely(op->control) && !taken);
-  *(self->in_slot ? &self->behind_slot : &self->next_pc) = self->target[slot];
+  self->in_slot[c] = param(delay_slot) && !(operation_likely(op->control) && !taken);
+  *(self->in_slot[c] ? &self->behind_slot[c] : &self->next_pc[c]) = self->target[slot];
+}
+
+/* What has to be done about what a context has in flight. */
+static inline void have_done(self_t *self, uint32_t context, serial_order order) {
+  self->ordered[context] = order;
+  self->orders |= UINT32_C(1) << context;
+}
+
+static inline bool has_order(const self_t *self, uint32_t context) {
+  return self->orders >> context & 1;
 }
 
 /* Asks for the oldest instruction to be executed alone, or has it fetched anew. */
 static __attribute__((noinline)) void ask(self_t *self, uint32_t slot) {
   const renamed_op *op = &self->op[slot];
+  const uint32_t c = CONTEXT(op->age);
   if (self->fault[slot] == trap_cause_overtaken) {
-    self->ordered = (serial_order){.valid = true, .drops = true, .next = true};
+    have_done(self, c, (serial_order){.valid = true, .drops = true, .next = true});
     count(anew);
     return;
   }
-  self->requested = (serial_request){.valid = true,
-                                     .slot = self->in_slot,
-                                     .cause = self->fault[slot],
-                                     .dest = op->dest,
-                                     .source = {op->source[0], op->source[1]},
-                                     .age = self->first[0],
-                                     .pc = op->op.pc,
-                                     .word = op->op.word,
-                                     .immediate = op->op.immediate};
+  self->requested[c] = (serial_request){.valid = true,
+                                        .slot = self->in_slot[c],
+                                        .cause = self->fault[slot],
+                                        .dest = op->dest,
+                                        .source = {op->source[0], op->source[1]},
+                                        .age = self->first[c],
+                                        .pc = op->op.pc,
+                                        .word = op->op.word,
+                                        .immediate = op->op.immediate};
 }
 
 /* Whether an interrupt that is to be taken may be here. */
-static inline bool between_instructions(const self_t *self) {
-  return self->started && !self->in_slot && !self->inside && !(self->halted && self->held == 0);
+static inline bool between_instructions(const self_t *self, uint32_t c) {
+  const bool stopped = self->halted[c] && (param(contexts) > 1 ? held_of(self, c) : self->held) == 0;
+  return self->started[c] && !self->in_slot[c] && !self->inside[c] && !stopped;
 }
 
 /* How many operations may be committed: what is executed alone, or an interrupt, must have become something before. */
-static inline uint32_t committable(const self_t *self) {
-  if (!PRECISE || !(self->requested.valid | self->ordered.valid)) return (uint32_t)param(commit_width);
-  return !self->requested.valid && self->ordered.commits;
+static inline uint32_t committable(const self_t *self, uint32_t c) {
+  if (!PRECISE || !(self->requested[c].valid | has_order(self, c))) return (uint32_t)param(commit_width);
+  return !self->requested[c].valid && self->ordered[c].commits;
 }
 
 /* Commits of a context what was finished when the cycle began, behind n of others; how many. */
 static inline uint32_t commit_some(self_t *self, uint32_t context, uint32_t n, uint32_t *store_room, bool interrupted) {
-  const uint32_t first = self->first[context], most = committable(self);
+  const uint32_t first = self->first[context], most = committable(self, context);
   const uint32_t held = ages_between(first, self->tail[context], param(contexts));
   uint32_t i = 0, unfinished = 0;
   for (; i < (uint32_t)param(commit_width) && (param(contexts) == 1 || n + i < (uint32_t)param(commit_width)); i++) {
     const uint32_t age = age_behind(first, i, param(contexts)), place = PLACE(age), slot = SLOT(age);
     if (i >= held || !(self->finished[context] >> place & 1)) break;
-    if (PRECISE && __builtin_expect(i >= most || (interrupted && between_instructions(self)), false)) break;
+    if (PRECISE && __builtin_expect(i >= most || (interrupted && between_instructions(self, context)), false)) break;
     if (__builtin_expect(self->fault[slot] != trap_cause_none, false)) {
-      if (i > 0 || self->ordered.valid) break;
+      if (i > 0 || has_order(self, context)) break;
       if (PRECISE)
         ask(self, slot);
       else
@@ -194,7 +218,8 @@ static inline uint32_t commit_some(self_t *self, uint32_t context, uint32_t n, u
   }
   if (i > 0 && context == 0) note(pc, self->op[SLOT(age_behind(first, i - 1, param(contexts)))].op.pc);
   self->first[context] = self->heads.of[context] = age_behind(first, i, param(contexts));
-  if (width(completed) > 0) self->finished_instructions = i - unfinished;
+  if (width(completed) > 0) self->finished_instructions[context] = i - unfinished;
+  self->left |= (uint32_t)(i > 0) << context;
   count(instructions, i - unfinished);
   if (param(contexts) > 1) count(instructions_of[context], i - unfinished);
   return i;
@@ -207,25 +232,26 @@ static inline uint32_t ready_contexts(const self_t *self) {
   return ready;
 }
 
-/* Commits of all contexts together what a cycle allows; how many. */
-static inline uint32_t commit(self_t *self, uint32_t store_room, bool interrupted) {
+/* Commits of all contexts together what a cycle allows; `interrupted` has a bit for each that may be. */
+static inline void commit(self_t *self, uint32_t store_room, uint32_t interrupted) {
   uint32_t n = 0, left = store_room;
   self->trained.count = 0;
+  self->left = 0;
   if (param(contexts) == 1) {
-    n = commit_some(self, 0, 0, &left, interrupted);
+    n = commit_some(self, 0, 0, &left, interrupted != 0);
   } else {
     const uint32_t last = self->last;
+    if (width(completed) > 0) memset(self->finished_instructions, 0, sizeof self->finished_instructions);
     for (uint32_t able = ready_contexts(self); able && n < (uint32_t)param(commit_width);) {
       const uint32_t c = call(choose, able, last);
       if (n == 0) self->last = c;
-      n += commit_some(self, c, n, &left, interrupted);
+      n += commit_some(self, c, n, &left, interrupted >> c & 1);
       able &= ~(UINT32_C(1) << c);
     }
   }
   self->gone.count = (uint8_t)n;
   self->stores_sent = store_room - left;
   count(branches, self->trained.count);
-  return n;
 }
 
 /* The oldest branch of a context that went elsewhere than predicted: what is younger is dropped, and fetch continues
@@ -254,7 +280,8 @@ static inline void redirect(self_t *self, const completion *done) {
 static inline void finish_one(self_t *self, const completion *done) {
   const uint32_t slot = SLOT(done->age), context = CONTEXT(done->age);
   const uint64_t bit = UINT64_C(1) << PLACE(done->age);
-  self->fault[slot] = completion_status_fault(done->status);
+  /* Who wrote before the value came may have come before or behind the load. */
+  if (!PRECISE || self->fault[slot] != trap_cause_overtaken) self->fault[slot] = completion_status_fault(done->status);
   self->target[slot] = done->target;
   if (param(observed)) {
     self->value[slot] = done->value;
@@ -274,13 +301,6 @@ static inline void finish_one(self_t *self, const completion *done) {
   }
 }
 
-/* One context's turn to have its wrong prediction set right. */
-static __attribute__((noinline)) void set_right(self_t *self) {
-  const uint32_t context = context_from(self->wrong, (self->to.context + 1) & 7);
-  self->wrong &= ~(UINT32_C(1) << context);
-  redirect(self, &self->branch[context]);
-}
-
 static inline void enter(self_t *self, const renamed_op *op) {
   const uint32_t slot = SLOT(op->age);
   self->op[slot] = *op;
@@ -291,58 +311,76 @@ static inline void enter(self_t *self, const renamed_op *op) {
   if (param(contexts) > 1) self->tail[CONTEXT(op->age)] = age_behind(op->age, 1, param(contexts));
 }
 
-/* All in flight is dropped, and fetch goes on where that was ordered. */
-static __attribute__((noinline)) void drop_all(self_t *self) {
-  const micro_op *oldest = &self->op[PLACE(self->first[0])].op;
-  if (!self->ordered.next) {
-    self->next_pc = self->ordered.pc;
-    self->in_slot = false;
+/* All in flight of a context is dropped, and fetch goes on where that was ordered. */
+static __attribute__((noinline)) void drop_all(self_t *self, uint32_t c) {
+  const micro_op *oldest = &self->op[SLOT(self->first[c])].op;
+  if (!self->ordered[c].next) {
+    self->next_pc[c] = self->ordered[c].pc;
+    self->in_slot[c] = false;
   }
-  self->order = (squash_order){.valid = true, .all = true, .age = self->first[0] - 1};
+  self->orders &= ~(UINT32_C(1) << c);
+  self->order = (squash_order){.valid = true, .all = true, .age = age_behind(self->first[c], ~0u, param(contexts))};
   self->to = (fetch_redirect){.valid = true,
-                              .hold = self->ordered.hold,
-                              .delayed = self->in_slot,
+                              .hold = self->ordered[c].hold,
+                              .delayed = self->in_slot[c],
+                              .context = (uint8_t)c,
                               .top = oldest->top,
                               .history = oldest->history,
-                              .pc = self->next_pc,
-                              .target = self->behind_slot};
+                              .pc = self->next_pc[c],
+                              .target = self->behind_slot[c]};
+}
+
+/* One context's turn, of those of which a branch was predicted wrongly or all is to be `dropped`, to have that done. */
+static __attribute__((noinline)) void set_right(self_t *self, uint32_t dropped) {
+  const uint32_t c = context_from(self->wrong | dropped, (self->to.context + 1) & 7);
+  if (self->wrong >> c & 1) redirect(self, &self->branch[c]);
+  self->wrong &= ~(UINT32_C(1) << c);
+  if (PRECISE && dropped >> c & 1) drop_all(self, c);
 }
 
 /* What was executed alone, or an interrupt, has become something: of one that holds fetch, fetch may go on already. */
 static inline void take_order(self_t *self, const serial_order *order) {
-  self->requested.valid = false;
-  if (self->ordered.valid)
-    self->ordered.hold = false;
+  const uint32_t c = param(contexts) > 1 ? order->context : 0;
+  self->requested[c].valid = false;
+  if (has_order(self, c))
+    self->ordered[c].hold = false;
   else
-    self->ordered = *order;
+    have_done(self, c, *order);
 }
 
-/* Does what was ordered once its instruction is committed, and asks for an interrupt when nothing else is requested
- * for. */
-static inline void follow_order(self_t *self, uint32_t committed, bool interrupted) {
-  if (self->ordered.valid && self->ordered.commits && committed == 0) return;
-  if (self->ordered.valid && self->ordered.drops) drop_all(self);
-  if (!self->ordered.valid && interrupted && committed == 0 && !self->requested.valid && between_instructions(self))
-    self->requested = (serial_request){.valid = true, .pc = self->next_pc, .age = self->first[0]};
-  self->ordered.valid = false;
+/* Looks after what was ordered of a context, once its instruction is committed, and asks for an interrupt when nothing
+ * else is requested for.  True: all in flight is to be dropped. */
+static inline bool follow_order(self_t *self, uint32_t c, bool interrupted) {
+  const bool committed = self->left >> c & 1;
+  if (!has_order(self, c)) {
+    if (interrupted && !committed && !self->requested[c].valid && between_instructions(self, c))
+      self->requested[c] = (serial_request){.valid = true, .pc = self->next_pc[c], .age = self->first[c]};
+    return false;
+  }
+  if (self->ordered[c].commits && !committed) return false;
+  self->ordered[c].commits = false;
+  if (!self->ordered[c].drops) self->orders &= ~(UINT32_C(1) << c);
+  return self->ordered[c].drops;
 }
 
-static __attribute__((noinline)) void command(self_t *self, const core_control *given) {
-  if (given->set_halt) self->halted = given->halt;
-  if (!given->set_pc) return;
-  if (self->held > 0) sim_error("the pc is set while instructions are in flight");
-  self->ordered = (serial_order){.valid = true, .drops = true, .pc = given->pc};
-  drop_all(self);
-  self->ordered.valid = false;
+/* The contexts of which all is to be dropped for that, a bit for each. */
+static __attribute__((noinline)) uint32_t command(self_t *self, uint32_t c, const core_control *given) {
+  if (given->set_halt) self->halted[c] = given->halt;
+  if (!given->set_pc) return 0;
+  if (held_of(self, c) > 0) sim_error("the pc is set while instructions are in flight");
+  have_done(self, c, (serial_order){.valid = true, .drops = true, .pc = given->pc});
+  return UINT32_C(1) << c;
 }
 
-static inline void note_overtaken(self_t *self, uint64_t places) {
-  for (; places; places &= places - 1) self->fault[__builtin_ctzll(places)] = trap_cause_overtaken;
+static inline void note_overtaken(self_t *self, uint32_t c, uint64_t places) {
+  places &= places_from(age_count(self->first[c], param(contexts)), held_of(self, c), param(entries));
+  for (; places; places &= places - 1)
+    self->fault[c * (uint32_t)param(entries) + (uint32_t)__builtin_ctzll(places)] = trap_cause_overtaken;
 }
 
 /* Whether somebody wants something of the list. */
-static inline bool called(const self_t *self, bool interrupted, bool orders) {
-  return PRECISE && __builtin_expect(interrupted | orders | self->ordered.valid, false);
+static inline bool called(const self_t *self, uint32_t interrupted, bool orders) {
+  return PRECISE && __builtin_expect((interrupted | orders | self->orders) != 0, false);
 }
 
 /* Whether there is nothing to commit, and nothing was told in the last cycle that is not told again. */
@@ -382,8 +420,12 @@ static inline void count_entries(self_t *self) {
 phase_end() {
   const bool squashes = self->order.valid;
   const uint32_t squashed = CONTEXT(self->order.age);
-  const bool interrupted = PRECISE && data(interrupt) && !self->ordered.valid;
-  if (data(in).count == 0 && quiet(self) && !called(self, interrupted, data(order).valid) && data(overtaken) == 0) {
+  uint32_t interrupted = 0;
+  for (int c = 0; c < width(interrupt); c++) interrupted |= (uint32_t)data(interrupt, c) << c;
+  interrupted &= ~self->orders;
+  bool overtakes = false;
+  for (int c = 0; c < (width(overtaken) > 0 ? param(contexts) : 0); c++) overtakes |= data(overtaken).of[c] != 0;
+  if (data(in).count == 0 && quiet(self) && !called(self, interrupted, data(order).valid) && !overtakes) {
     bool completes = false;
     for (int i = 0; i < width(done); i++) completes |= completion_status_valid(data(done, i).status);
     for (int i = 0; i < width(control); i++) completes |= some(control, i);
@@ -396,7 +438,7 @@ phase_end() {
   self->moved = true;
   const uint64_t kept = __builtin_expect(squashes, false) ? drop_younger(self, squashed) : ~UINT64_C(0);
   if (PRECISE && __builtin_expect(data(order).valid, false)) take_order(self, &data(order));
-  const uint32_t committed = commit(self, data(store_room) - self->stores_sent, interrupted && !self->ordered.valid);
+  commit(self, data(store_room) - self->stores_sent, interrupted & ~self->orders);
   self->order.valid = self->to.valid = false;
   self->gone.resolved = 0;
   for (int i = 0; i < width(done); i++) {
@@ -406,13 +448,17 @@ phase_end() {
       continue;
     finish_one(self, done);
   }
-  if (__builtin_expect(self->wrong != 0, false)) set_right(self);
-  if (width(overtaken) > 0)
-    note_overtaken(self, data(overtaken) & kept &
-                             places_from(self->first[0], self->tail[0] - self->first[0], param(entries)));
-  if (PRECISE) follow_order(self, committed, interrupted);
+  if (__builtin_expect(overtakes, false))
+    for (uint32_t c = 0; c < (uint32_t)param(contexts); c++)
+      note_overtaken(self, c, data(overtaken).of[c] & (c == squashed ? kept : ~UINT64_C(0)));
+  uint32_t dropped = 0;
+  if (PRECISE)
+    for (uint32_t m = interrupted | self->orders; m; m &= m - 1)
+      dropped |= (uint32_t)follow_order(self, (uint32_t)__builtin_ctz(m), interrupted & m & -m) << __builtin_ctz(m);
   for (int i = 0; i < width(control); i++)
-    if (__builtin_expect(some(control, i), false)) command(self, &data(control, i));
+    if (__builtin_expect(some(control, i), false))
+      dropped |= command(self, (uint32_t)(i % param(contexts)), &data(control, i));
+  if (__builtin_expect((self->wrong | dropped) != 0, false)) set_right(self, dropped);
   enter_group(self, &data(in), squashes, squashed);
   count_entries(self);
 }

@@ -1,6 +1,7 @@
 /* group_fetch.c: fetches groups of instructions; see group_fetch.lss. */
 
-#define NOBODY param(contexts)
+#define NOBODY      param(contexts)
+#define CONTEXT_BIT 19
 
 init() {
   for (int c = 0; c < param(contexts); c++) {
@@ -25,10 +26,19 @@ static inline branch_guess behind_slot(const self_t *self, uint32_t context) {
   return (branch_guess){.count = 1, .history = self->history[context], .next = self->target[context]};
 }
 
+/* Whether a reference of a context has no reply yet. */
+static inline bool awaits(const self_t *self, int context) {
+  bool any = false;
+  for (int i = 0; i < param(lanes); i++) any |= self->waiting[i] && (param(contexts) == 1 || self->owner[i] == context);
+  return any;
+}
+
 phase_start() {
-  const bool awaits = self->waiting[0] || self->allowed[0] > 0;
-  const core_status now = {.halted = self->halted[0] && !awaits, .pc = self->pc[0]};
-  for (int i = 0; i < width(status); i++) send(status, i, now);
+  for (int i = 0; i < width(status); i++) {
+    const int c = i % param(contexts);
+    const bool halted = self->halted[c] && self->allowed[c] == 0 && !awaits(self, c);
+    send(status, i, ((core_status){.halted = halted, .pc = self->pc[c]}));
+  }
 }
 
 /* Those that can be fetched for in this cycle, a bit for each context. */
@@ -78,8 +88,10 @@ handler(ask, i) {
   const uint32_t context = param(contexts) > 1 && goes ? get(chosen, i) : 0, pc = self->pc[context];
   const bool nothing = goes && ((pc & 3) != 0 || !call(executable, pc));
   const uint32_t address = param(aligned) ? pc & ~(uint32_t)(4 * param(width) - 1) : pc;
-  const typeof_port(memory_request)
-      request = {.op = mem_op_read, .size = 4 * param(width), .address = call(locate, address, context)};
+  const typeof_port(memory_request) request = {.op = mem_op_read,
+                                               .size = 4 * param(width),
+                                               .tag = context << CONTEXT_BIT,
+                                               .address = call(locate, address, context)};
   const branch_query query = {
       .pc = pc, .history = self->history[context], .context = (uint8_t)context, .words = get(left, i)};
   set(fails, i, nothing);
@@ -169,10 +181,7 @@ handler(deliver, i) {
 
 static __attribute__((noinline)) void command(self_t *self, int context, const core_control *given) {
   if (given->flush) sim_error("a wide core is started, halted and stepped; it does not flush");
-  bool awaits = false;
-  for (int i = 0; i < param(lanes); i++)
-    awaits |= self->waiting[i] && (param(contexts) == 1 || self->owner[i] == context);
-  if (given->set_pc && self->started[context] && (!self->halted[context] || awaits))
+  if (given->set_pc && self->started[context] && (!self->halted[context] || awaits(self, context)))
     sim_error("the pc is set while instructions are in flight");
   if (given->set_pc) self->pc[context] = given->pc;
   if (given->step) self->allowed[context] = 1;
@@ -224,7 +233,7 @@ phase_end() {
   self->moved = redirected;
   for (int c = 0; c < width(control); c++) {
     if (!some(control, c)) continue;
-    command(self, param(contexts) > 1 ? c : 0, &data(control, c));
+    command(self, c % param(contexts), &data(control, c));
     self->moved = true;
   }
   bool fetches = false;

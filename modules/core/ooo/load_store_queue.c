@@ -22,6 +22,11 @@ init() {
   for (int c = 0; c < param(contexts); c++) self->oldest.of[c] = (uint32_t)c;
 }
 
+/* The committed stores of a context that are not in memory. */
+static inline uint32_t committed_stores(const self_t *self, uint32_t context) {
+  return param(contexts) > 1 ? self->buffered[context] : self->buffer_count;
+}
+
 phase_start() {
   const uint32_t b = BUFFERED(self->buffer_head);
   const typeof_port(store_request) request = {.op = mem_op_write,
@@ -32,11 +37,13 @@ phase_start() {
   send(room, (uint32_t)param(entries) - self->occupied);
   send(store_room, (uint32_t)param(buffer) - self->buffer_count);
   send_if(store_request, (self->buffer_count > 0) & !self->outstanding, request);
-  for (int i = 0; i < width(drained); i++) send(drained, i, self->buffer_count == 0);
+  for (int i = 0; i < width(drained); i++)
+    send(drained, i, committed_stores(self, (uint32_t)(i % param(contexts))) == 0);
 }
 
 handler(ask, i) {
-  address_query query = {.writes = operation_kind(data(in).op.control) == operation_class_store};
+  address_query query = {.context = (uint8_t)CONTEXT(data(in).age),
+                         .writes = operation_kind(data(in).op.control) == operation_class_store};
   query.address = data(in).value[0] + data(in).op.immediate;
   send_if(translation_query, i, some(in), query);
 }
@@ -82,11 +89,6 @@ static inline bool is_link(operation control) {
 /* Whether it goes only as the oldest, when all stores are in memory. */
 static inline bool goes_last(const self_t *self, uint32_t slot) {
   return is_link(self->control[slot]) || !call(cacheable, self->address[slot]);
-}
-
-/* The committed stores of a context that are not in memory. */
-static inline uint32_t committed_stores(const self_t *self, uint32_t context) {
-  return param(contexts) > 1 ? self->buffered[context] : self->buffer_count;
 }
 
 /* The same of a load and the stores that were committed. */
@@ -366,24 +368,47 @@ static inline void finish_loads(self_t *self, load_outcome outcome, uint32_t slo
     self->turn = CONTEXT_OF(slot) + 1 < (uint32_t)param(contexts) ? CONTEXT_OF(slot) + 1 : 0;
 }
 
-/* The loads that have read, or are about to, where others write in this cycle. */
-static inline uint64_t reading(const self_t *self, const mem_snoop *write) {
+/* The loads of a context that have read, or are about to, where others write in this cycle. */
+static inline uint64_t reading(const self_t *self, uint32_t context, const struct load_store_bytes *written) {
   uint64_t places = 0;
-  if (call(is_own_write, write->tag)) return 0;
-  for (uint64_t m = self->load_places[0] & self->known[0] & ~self->waiting[0]; m; m &= m - 1) {
-    const int place = __builtin_ctzll(m);
-    const struct load_store_bytes written = {.address = write->address, .size = write->size};
-    if (load_store_overlap(&written, self->address[place], self->size[place])) places |= m & -m;
+  for (uint64_t m = self->load_places[context] & self->known[context] & ~self->waiting[context]; m; m &= m - 1) {
+    const uint32_t slot = context * (uint32_t)param(list) + (uint32_t)__builtin_ctzll(m);
+    if (load_store_overlap(written, self->address[slot], self->size[slot])) places |= m & -m;
   }
   return places;
+}
+
+/* Notes the loads that a write overtakes, of all contexts but that of the writer, if it is one. */
+static __attribute__((noinline)) void pass(self_t *self, uint32_t address, uint32_t size, uint32_t writer,
+                                           const uint64_t *kept) {
+  const struct load_store_bytes written = {.address = address, .size = size};
+  for (uint32_t c = 0; c < (uint32_t)param(contexts); c++) {
+    if (c == writer) continue;
+    self->passed.of[c] |= kept[c] & reading(self, c, &written);
+    self->any_passed |= self->passed.of[c] != 0;
+  }
+}
+
+/* Whether a snooped write is the core's own; of one that stands for several nobody knows. */
+static inline bool is_own(const self_t *self, uint32_t tag) {
+  return tag != ~UINT32_C(0) && call(is_own_write, tag);
+}
+
+/* The oldest committed store, in each cycle from that in which memory takes it to that of its reply: nobody knows when
+ * in between it is done, and other contexts' loads may see it before or behind that. */
+static inline void note_store(self_t *self, bool last, const uint64_t *kept) {
+  const uint32_t b = BUFFERED(self->buffer_head), context = param(contexts) > 1 ? self->buffer_context[b] : 0;
+  event(stored, self->buffer_address[b], self->buffer_size[b], self->buffer_value[b], last, context);
+  if (param(contexts) > 1 && width(overtaken) > 0)
+    pass(self, self->buffer_address[b], self->buffer_size[b], context, kept);
 }
 
 /* Whether this cycle shows nothing that the next will not show, and has nothing under way. */
 static inline bool idle(const self_t *self) {
   const bool shows =
       (self->finished[0].status | self->finished[1].status | self->finished[2].status) != 0 || self->promised;
-  const uint64_t passed = width(overtaken) > 0 ? self->passed : 0;
-  return !shows && self->able == 0 && passed == 0 && !register_any(self->taken_back.of, param(words));
+  const bool passed = width(overtaken) > 0 && self->any_passed;
+  return !shows && self->able == 0 && !passed && !register_any(self->taken_back.of, param(words));
 }
 
 /* What of a context is younger than a squash goes. */
@@ -434,8 +459,6 @@ phase_end() {
   self->moved = true;
   for (int i = 0; i < 3; i++) self->finished[i].status = 0;
   self->shown[0].dest = self->shown[1].dest = 0;
-  if (transferred(store_request)) self->outstanding = true;
-  if (self->outstanding && some(store_reply)) finish_store(self, data(store_reply).error);
   const bool accepted = transferred(memory_request);
   count(loads, accepted);
   finish_loads(self, get(outcome), get(picked), get(covered), accepted, some(memory_reply) ? &data(memory_reply) : NULL,
@@ -444,9 +467,14 @@ phase_end() {
     const uint32_t c = param(contexts) > 1 ? (uint32_t)__builtin_ctz(m) : 0;
     commit(self, c, data(head).of[c]);
   }
-  if (width(written) > 0) self->passed = 0;
+  if (self->any_passed) memset(&self->passed, 0, sizeof self->passed);
+  self->any_passed = false;
   for (int i = 0; i < width(written); i++)
-    if (some(written, i)) self->passed |= kept[0] & reading(self, &data(written, i));
+    if (some(written, i) && !is_own(self, data(written, i).tag))
+      pass(self, data(written, i).address, data(written, i).size, (uint32_t)param(contexts), kept);
+  self->outstanding |= transferred(store_request);
+  if (self->outstanding) note_store(self, some(store_reply), kept);
+  if (self->outstanding && some(store_reply)) finish_store(self, data(store_reply).error);
   if (param(speculate)) take_back(self, kept);
   if (some(in) && kept[CONTEXT(item(in).age)] & BIT(SLOT(item(in).age)))
     arrive(self, &item(in), data(translation_reply));

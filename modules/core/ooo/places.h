@@ -25,9 +25,10 @@ static inline uint32_t age_behind(uint32_t age, uint32_t n, uint32_t contexts) {
   return age + (n << context_bits(contexts));
 }
 
-/* How many instructions there are from one to before another one of its context. */
+/* How many instructions there are from one to before another one of its context; less than 0, modulo 2^32, if that is
+ * older. */
 static inline uint32_t ages_between(uint32_t from, uint32_t to, uint32_t contexts) {
-  return (to - from) >> context_bits(contexts);
+  return (uint32_t)((int32_t)(to - from) >> context_bits(contexts));
 }
 
 /* Whether the first is younger than the second, of the same context. */

@@ -1,9 +1,12 @@
 /* serial_execute.c: has the oldest instruction of an out-of-order core executed alone; see serial_execute.lss. */
 #include "core/core_control.h"
+#include "core/ooo/places.h"
 #include "core/ooo/register_sets.h"
 
+#define NOBODY (uint32_t)param(contexts)
+
 phase_start() {
-  send_if(out, self->offers, self->item);
+  for (int c = 0; c < param(contexts); c++) send_if(out, c, self->offers >> c & 1, self->item[c]);
 }
 
 handler(show_result, i) {
@@ -22,10 +25,21 @@ handler(show_order, i) {
   send(order, i, self->ordered);
 }
 
+/* The first in turn of those of a set behind one; there is one at least. */
+static inline uint32_t first_behind(uint32_t set, uint32_t last) {
+  return param(contexts) > 1 ? context_in_turn(set, last) : 0;
+}
+
+/* Who begins has stores in memory and nothing here, and the list has heard of all that was. */
 handler(read) {
+  uint32_t able = 0;
+  for (int c = 0; c < param(contexts); c++) able |= (uint32_t)(data(in, c).valid && data(drained, c)) << c;
+  able &= ~(self->offers | self->pending | (uint32_t)self->ordered.valid << self->ordered.context);
+  const uint32_t next = able ? first_behind(able, self->begun) : NOBODY;
   typeof_port(registers_numbers) numbers = {0};
-  for (int k = 0; k < 2; k++) numbers.of[k] = data(in).source[k];
-  send_if(registers_numbers, data(in).valid, numbers);
+  for (int k = 0; k < 2; k++) numbers.of[k] = data(in, able ? (int)next : 0).source[k];
+  set(next, next);
+  send_if(registers_numbers, able != 0, numbers);
 }
 
 /* What a pipeline makes of it: of an instruction that failed only why, of an interrupt nothing. */
@@ -41,12 +55,14 @@ static inline control_word control_of(const self_t *self, const serial_request *
 }
 
 /* The immediate is the mem_fault of what could not be fetched, which reads no register. */
-static void begin(self_t *self, const serial_request *from, uint32_t a, uint32_t b) {
-  self->offers = true;
-  self->interrupted = from->cause == trap_cause_none;
-  self->dest = from->dest;
-  self->age = from->age;
-  self->item = (core_executed){
+static void begin(self_t *self, uint32_t context, const serial_request *from, uint32_t a, uint32_t b) {
+  const uint32_t bit = UINT32_C(1) << context;
+  self->begun = context;
+  self->offers |= bit;
+  self->interrupted = (self->interrupted & ~bit) | (from->cause == trap_cause_none ? bit : 0);
+  self->dest[context] = from->dest;
+  self->age[context] = from->age;
+  self->item[context] = (core_executed){
       .pc = from->pc, .word = from->word, .control = control_of(self, from), .result = a + from->immediate, .b = b};
 }
 
@@ -55,42 +71,72 @@ static inline bool writes_memory(control_word c) {
 }
 
 /* It left, to be committed unless nothing came out of it. */
-static void leave(self_t *self, bool came_out, uint32_t value) {
-  self->offers = false;
-  const bool commits = came_out && !self->interrupted;
-  self->ordered = (serial_order){.valid = true, .commits = commits, .next = true};
+static void leave(self_t *self, uint32_t context, bool came_out, uint32_t value) {
+  const uint32_t bit = UINT32_C(1) << context;
+  const core_executed *item = &self->item[context];
+  const bool commits = came_out && !(self->interrupted & bit);
+  self->offers &= ~bit;
+  self->pending |= bit;
+  self->following[context] =
+      (serial_order){.valid = true, .context = (uint8_t)context, .commits = commits, .next = true};
+  self->finished[context].status = 0;
+  self->become[context].dest = 0;
   if (!commits) return;
-  self->ordered.drops = writes_memory(self->item.control);
-  self->completed = (completion){
-      .status = completion_status_of_valid(true), .age = self->age, .target = self->item.result, .value = value};
+  self->following[context].drops = writes_memory(item->control);
+  self->finished[context] = (completion){
+      .status = completion_status_of_valid(true), .age = self->age[context], .target = item->result, .value = value};
+  self->become[context] = (result){.dest = self->dest[context], .value = value};
   count(executed);
-  if (self->dest == 0) return;
-  self->shown = (result){.dest = self->dest, .value = value};
-  register_add(self->awake.of, self->dest);
 }
 
-/* Fetch goes on elsewhere; or a wait is over, behind which it was held. */
-static void follow_restart(self_t *self, const core_restart *restart) {
-  self->ordered.valid = self->ordered.drops = true;
-  self->ordered.next = restart->refetch | restart->hold;
-  self->ordered.hold = restart->hold;
-  self->ordered.pc = restart->pc;
+/* Fetch goes on elsewhere; or a wait is over, behind which it was held, maybe before the list was notified of that. */
+static void follow_restart(self_t *self, uint32_t context, const core_restart *restart) {
+  serial_order *order = &self->following[context];
+  if (!(self->pending >> context & 1)) {
+    *order = (serial_order){.valid = true, .context = (uint8_t)context};
+    self->finished[context].status = 0;
+    self->become[context].dest = 0;
+  }
+  self->pending |= UINT32_C(1) << context;
+  order->drops = true;
+  order->next = restart->refetch | restart->hold;
+  order->hold = restart->hold;
+  order->pc = restart->pc;
+}
+
+/* The list is notified of what has become of one context, in turn. */
+static void notify(self_t *self) {
+  const uint32_t context = first_behind(self->pending, self->notified);
+  self->notified = context;
+  self->pending &= ~(UINT32_C(1) << context);
+  self->ordered = self->following[context];
+  self->completed = self->finished[context];
+  self->shown = self->become[context];
+  if (self->shown.dest) register_add(self->awake.of, self->shown.dest);
+  count(dropped, self->ordered.drops);
 }
 
 phase_end() {
-  const bool ordered = self->ordered.valid;
-  self->moved = ordered | self->offers | data(in).valid | some(restart);
+  uint32_t requested = 0, restarted = 0;
+  for (int c = 0; c < param(contexts); c++) {
+    requested |= (uint32_t)data(in, c).valid << c;
+    restarted |= (uint32_t)some(restart, c) << c;
+  }
+  self->moved = self->ordered.valid | ((self->offers | self->pending | requested | restarted) != 0);
   if (!self->moved) return;
   self->ordered = (serial_order){.valid = false};
   self->completed.status = 0;
   self->shown.dest = 0;
   memset(&self->awake, 0, sizeof self->awake);
-  if (transferred(out))
-    leave(self, some(finished), data(finished).value);
-  else if (!self->offers && !ordered && data(in).valid && data(drained))
-    begin(self, &data(in), data(registers_values).of[0], data(registers_values).of[1]);
-  if (some(restart)) follow_restart(self, &data(restart));
-  count(dropped, self->ordered.valid && self->ordered.drops);
+  for (int c = 0; c < param(contexts); c++)
+    if (transferred(out, c)) leave(self, (uint32_t)c, some(finished, c), data(finished, c).value);
+  if (get(next) != NOBODY) {
+    const int c = (int)get(next);
+    begin(self, get(next), &data(in, c), data(registers_values).of[0], data(registers_values).of[1]);
+  }
+  for (int c = 0; c < param(contexts); c++)
+    if (restarted >> c & 1) follow_restart(self, (uint32_t)c, &data(restart, c));
+  if (self->pending) notify(self);
 }
 
 next_event() {

@@ -9,12 +9,12 @@ WORD = 0x80017FFE
 OLD = 0xAABBCCDD
 
 
-def access(bench: Bench, big: bool = True, latch: bool = False) -> BundleDevice:
+def access(bench: Bench, big: bool = True, latch: bool = False, body: str = "") -> BundleDevice:
     ports = {
         "in": ("in", 1, "core_executed"), "out": ("out", 1, "core_finished"), "memory.request": ("out", 1, "mem_request(32)"),
         "memory.reply": ("in", 1, "mem_reply(32)"), "busy": ("out", 1, "bool"), "bypass": ("out", 1, "core_bypass"),
     }  # fmt: skip
-    return BundleDevice(bench, "core_access", ports, f"big_endian = {str(big).lower()};", latch, collect("dut", "access(pc, op, address, size)", "wait(pc)"))
+    return BundleDevice(bench, "core_access", ports, f"big_endian = {str(big).lower()}; {body}", latch, collect("dut", "access(pc, op, address, size)", "wait(pc)"))
 
 
 def item(name: str, address: int, b: int = 0) -> tuple[int, int, str]:
@@ -34,6 +34,20 @@ def test_loads_ask_and_write_what_is_answered(name: str, bench: Bench) -> None:
         f"""
         in        | in.ack | memory_request                                          | memory_reply        | out                        | busy
         {item_in} | 1      | {request(op, 0x100, size, OLD, sign, tag=1)} | {reply(WORD, 1)}    | {finished(0x40, word, c, WORD)} | false
+        """
+    )
+
+
+@pytest.mark.parametrize(("name", "op", "tag"), [("lw", "read", 5 << 19 | 1), ("sw", "write", 5 << 19), ("sc", "store_conditional", 5 << 19 | 1)])
+def test_tags_tell_the_context(name: str, op: str, tag: int, bench: Bench) -> None:
+    """And replies with it are waited for."""
+    word, c, item_in = item(name, 0x100, OLD)
+    reply_of = reply(1, tag) if op != "write" else "."
+    value = {"lw": 1, "sc": 1, "sw": 0x100}[name]
+    access(bench, body="context = 5;").check_table(
+        f"""
+        in        | in.ack | memory_request                              | memory_reply | out
+        {item_in} | 1      | {request(op, 0x100, 4, OLD, False, tag=tag)} | {reply_of}   | {finished(0x40, word, c, value)}
         """
     )
 

@@ -62,7 +62,7 @@ Y:
 
 def build(root: Path, build_dir: Path, directory: Path, retires: str, *options: str) -> Path:
     """The machine of the tests of the system, with what it reports; `retires` is the part of the core in which instructions leave it."""
-    events = collect(f"core.{retires}", "retire(pc)") + collect("core.system", "exception(pc, code)", "interrupt(pc)")
+    events = collect(f"core.{retires}", "retire(pc)") + collect("core.**", "exception(pc, code)", "interrupt(pc)")
     text = (root / "tests" / "isa" / "system_machine.lss").read_text()
     (directory / "machine.lss").write_text(text + events)
     subprocess.run(

@@ -205,6 +205,7 @@ def test_two_contexts_in_a_cycle(bench: Bench) -> None:
     assert fetched(seen, 2) == [[(1, 256, 3), (0, 256, 1)], [(3, 256, 3), (0, 0x200, 1)], [(1, 0x200, 3), (2, 256, 1)]]
     assert (device.stat("fetching"), device.stat("fetchable")) == (3, 12)
     assert [one["words"] for one in seen["predictor_query[1]"]] == [1, 1, 1] and seen["memory_request[0]"][0]["address"] == 0x10100
+    assert [one["tag"] >> 19 for one in seen["memory_request[0]"]] == [1, 3, 1]
 
 
 def test_contexts_in_turn(bench: Bench) -> None:
@@ -229,6 +230,18 @@ def test_a_context_waits_for_its_own_reference(bench: Bench) -> None:
     }, 7)  # fmt: skip
     assert fetched(seen, 2)[:4] == [[(0, 256, 2)], [(0, 0x800, 2)], [(0, 0x800, 2)], [(0, 0x800, 2)]]
     assert [one["pc"] for one in seen["predictor_query[0]"] if one][:2] == [256, 0x700]
+
+
+def test_the_status_of_each_context(bench: Bench) -> None:
+    """Each is halted by itself, by any lane of its own, and tells so when its own reference has its reply."""
+    ports = several(2, 2) | {"control": ("in", 4, "core_control"), "status": ("out", 4, "core_status")}
+    device = Wide(bench, "group_fetch", ports, "contexts = 2; reset_pc = 256;")
+    seen = device.play({
+        "room": always({"of": [8, 8]}, 9), "predictor_guess[0]": always(guess(0x400, 2), 9), "predictor_guess[1]": always(guess(0x800, 2), 9),
+        "control[3]": {1: {"set_halt": 1, "halt": 1}}, "control[0]": {3: {"set_halt": 1, "halt": 1}}, "memory_reply[0]": {5: reply(10)}, "memory_reply[1]": {7: reply(10)},
+    }, 9)  # fmt: skip
+    for c, since in ((0, 8), (1, 6)):  # the reference of context 1 is on lane 0
+        assert [one["halted"] for one in seen[f"status[{c}]"]] == [int(cycle >= since) for cycle in range(9)] and seen[f"status[{c}]"] == seen[f"status[{c + 2}]"]
 
 
 def test_what_memory_refuses_is_chosen_again(bench: Bench) -> None:

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.modules.harness import Bench, collect, happened
-from tests.modules.wide import LOAD, STORE, Wide, completions, of_each, registers, renamed, renamed_group
+from tests.modules.wide import LOAD, STORE, Wide, completions, of_each, only, registers, renamed, renamed_group
 
 PORTS = {
     "alloc": ("in", 1, "renamed_group(4)"), "in": ("in", 1, "operands"), "memory.request": ("out", 1, "mem_request(64)"), "memory.reply": ("in", 1, "mem_reply(64)"),
@@ -279,7 +279,7 @@ def test_what_is_not_plain_is_left_to_others(control: dict, bench: Bench) -> Non
 def test_loads_that_others_overtake(bench: Bench) -> None:
     """Those that have read, or were sent to, bytes that somebody else writes, until they are committed; not those that wait, and not for one's own
     writes."""
-    ports = VIRTUAL | {"written": ("in", 2, "mem_snoop"), "overtaken": ("out", 1, "uint64")}
+    ports = VIRTUAL | {"written": ("in", 2, "mem_snoop"), "overtaken": ("out", 1, "context_places")}
     device = Wide(bench, "load_store_queue", ports, "is_own_write = <<< return tag == 7; >>>;")
     addresses = {2: (0, 64), 3: (1, 80), 4: (2, 96), 5: (3, 112)}
     written = {6: (66, 1, 1), 7: (80, 4, 7), 8: (76, 4, 1), 10: (84, 64, 1), 12: (96, 4, 1), 14: (112, 4, 1)}
@@ -289,7 +289,7 @@ def test_loads_that_others_overtake(bench: Bench) -> None:
         "memory_reply": {3: {"tag": 0}, 4: {"tag": 1}}, "written[1]": {cycle: {"address": a, "size": n, "tag": tag} for cycle, (a, n, tag) in written.items()},
         "written[0]": {7: {"address": 96, "size": 4, "tag": 1}}, "head": of_each({cycle: 0 if cycle < 13 else 4 for cycle in range(16)}),
     }, 16)  # fmt: skip
-    assert {cycle: places for cycle, places in enumerate(seen["overtaken"]) if places} == {7: 1, 8: 4, 11: 12, 13: 4}
+    assert {cycle: places for cycle, places in enumerate(only(seen["overtaken"])) if places} == {7: 1, 8: 4, 11: 12, 13: 4}
 
 
 SHARED = PORTS | {"head": ("in", 1, "context_numbers(2)")}
@@ -359,3 +359,24 @@ def test_links_are_of_a_context(late: bool, bench: Bench) -> None:
         "head": heads((5, 2, 1)), "memory_reply": {(9 if late else 4): {"tag": LINK_TAG | 1 << 19, "data": 1}},
     }, 14)  # fmt: skip
     assert seen["memory_request"][4]["op"] == "store_conditional" and happened(device.ran, "conditional") == [(9 if late else 4, 96, 9, 1, 1)]
+
+
+def test_stores_of_other_contexts_overtake_loads(bench: Bench) -> None:
+    """From the cycle in which memory takes a store to that of its reply: loads of others that have read there, or are sent there meanwhile; not its own.
+    What others write to memory overtakes loads of all."""
+    ports = VIRTUAL | SHARED | {"written": ("in", 1, "mem_snoop"), "overtaken": ("out", 1, "context_places(2)"), "drained": ("out", 4, "bool")}
+    device = Wide(bench, "load_store_queue", ports, "contexts = 2; is_own_write = <<< return true; >>>;", after=collect("dut", "stored(address, size, data, last, context)"))
+    addresses = {2: (0, STORE, 64, 7), 3: (2, LOAD, 64, 0), 4: (1, LOAD, 66, 0), 5: (3, LOAD, 80, 0), 9: (5, LOAD, 64, 0)}
+    seen = device.play({
+        "alloc": {0: two((0, STORE), (2, LOAD), (1, LOAD), (3, LOAD)), 1: two((5, LOAD))}, "in": {cycle: moves(age, control, at, value) for cycle, (age, control, at, value) in addresses.items()},
+        "translation_reply": {cycle: {"plain": 1, "physical": at} for cycle, (_, _, at, _) in addresses.items()}, "memory_reply": {5: {"tag": 1 << 19}, 6: {"tag": 1 << 19 | 1}},
+        "head": heads((7, 2, 1)), "store_reply": {12: {}}, "written": {15: {"address": 80, "size": 4, "tag": 0xFFFFFFFF}, 16: {"address": 80, "size": 4, "tag": 3}},
+    }, 20)  # fmt: skip
+    shown = {cycle: one["of"] for cycle, one in enumerate(seen["overtaken"]) if any(one["of"])}
+    assert [bool(one) for one in seen["store_request"]].index(True) == 8 and shown[9] == [0, 1] and shown[13] == [0, 0b101] and shown[16] == [0, 0b10]
+    assert set(shown) <= {*range(9, 14), 16}, "a write of many, whose tag is all ones, is nobody's own; one's own overtakes nothing"
+    stored = happened(device.ran, "stored")
+    assert (stored[0], stored[-1]) == ((8, 64, 4, 7, 0, 0), (12, 64, 4, 7, 1, 0)) and {one[-2] for one in stored[:-1]} == {0}
+    for lane in range(4):
+        assert [cycle for cycle, one in enumerate(seen[f"drained[{lane}]"]) if not one] == ([] if lane % 2 else list(range(8, 13)))
+    assert [one["context"] for one in seen["translation_query"] if one] == [0, 0, 1, 1, 1]

@@ -1,4 +1,6 @@
-"""serial_execute: when it begins, what it makes of a request, and what it says of what became of it."""
+"""serial_execute: when it begins, what it makes of a request, and what it says of what became of it; of several contexts each goes its own way."""
+
+import random
 
 import pytest
 
@@ -12,6 +14,7 @@ PORTS = {
 }  # fmt: skip
 DECODE = "pipeline_control = <<< return control_word_of_mem(word == 7 ? memory_access_store : memory_access_none) | control_word_of_dest(32); >>>;"
 REQUEST = {"valid": 1, "cause": "system", "dest": 50, "source": [3, 4], "age": 9, "pc": 64, "word": 99, "immediate": 16}
+LONG = 5000  # cycles: sinks that refuse by a pattern do not sleep, which is checked in shorter runs
 NOTHING = {"valid": 0, "commits": 0, "drops": 0, "next": 0, "pc": 0, "hold": 0}
 
 
@@ -36,10 +39,10 @@ def orders(seen: dict[str, list]) -> dict[int, dict[str, int]]:
 
 
 def test_an_instruction_with_a_result(bench: Bench) -> None:
-    """Its registers are read in the cycle of the request, its result is shown in the cycle behind that in which it comes out, and is committed without
+    """Its registers are read in the first cycle of the request, its result is shown in the cycle behind that in which it comes out, and is committed without
     dropping what is younger."""
     seen = play(bench, REQUEST, 6, finished={2: {"value": 55}})
-    assert [one and one["of"] for one in seen["registers_numbers"]] == [None, [3, 4], [3, 4], [3, 4], None, None]
+    assert [one and one["of"] for one in seen["registers_numbers"]] == [None, [3, 4], None, None, None, None]
     item = seen["out"][2]
     assert (item["pc"], item["word"], item["result"], item["b"]) == (64, 99, 116, 200) and [
         bool(one) for one in seen["out"]
@@ -128,3 +131,63 @@ def test_a_wait_that_is_over(bench: Bench) -> None:
     device = served(bench)
     assert orders(device.play({"restart": {3: {"refetch": 1}}}, 6)) == {4: {"valid": 1, "drops": 1, "next": 1}}
     assert (device.stat("dropped"), device.stat("executed")) == (1, 0)
+
+
+def several(contexts: int) -> dict[str, tuple[str, int, str]]:
+    each = {"in", "drained", "out", "finished", "kill", "restart"}
+    return {name: (direction, contexts if name in each else lanes, kind) for name, (direction, lanes, kind) in PORTS.items()}
+
+
+def test_contexts_share_the_way_in_and_out(bench: Bench) -> None:
+    """Both ask in a cycle: one begins behind the other, each with its own registers; both leave in a cycle: of one the list hears a cycle later.  What one
+    waits for does not hold up the other."""
+    device = Wide(bench, "serial_execute", several(2), "contexts = 2; " + DECODE)
+    other = REQUEST | {"dest": 51, "source": [5, 6], "age": 8, "pc": 0x400}
+    inputs = {
+        "in[0]": dict.fromkeys(range(1, 7), REQUEST), "in[1]": dict.fromkeys(range(1, 5), other), "drained[0]": dict.fromkeys(range(20), 1),
+        "drained[1]": dict.fromkeys(range(20), 1), "registers_values": {1: {"of": [100, 200]}, 2: {"of": [300, 400]}},
+        "finished[0]": {3: {"value": 7}}, "finished[1]": {3: {"value": 8}}, "restart[1]": {3: {"refetch": 1}},
+    }  # fmt: skip
+    seen = {name: one[:9] for name, one in device.play(inputs, LONG, {"out_sink[0].pattern": "0000000010", "out_sink[1].pattern": "00010"}).items()}
+    assert [one and one["of"] for one in seen["registers_numbers"]][:4] == [None, [5, 6], [3, 4], None]
+    assert [bool(one) for one in seen["out[1]"]] == [False, False, True, True, *[False] * 5] and seen["out[1]"][2]["result"] == 116
+    assert [bool(one) for one in seen["out[0]"]] == [False] * 3 + [True] * 6 and seen["out[0]"][3]["result"] == 316
+    assert orders(seen) == {4: {"valid": 1, "context": 1, "commits": 1, "drops": 1, "next": 1}} and seen["results"][4] == {"dest": 51, "value": 8}
+
+
+def test_a_wait_that_is_over_before_it_was_told_of(bench: Bench) -> None:
+    """Another context is told of first: the order to hold fetch becomes one to go on, and its instruction is committed all the same."""
+    device = Wide(bench, "serial_execute", several(2), "contexts = 2; " + DECODE)
+    requests = {"in[0]": {1: REQUEST, 2: REQUEST}, "in[1]": {2: REQUEST | {"age": 8}}, "drained[0]": {1: 1}, "drained[1]": {2: 1}}
+    held = {"finished[0]": {4: {}}, "finished[1]": {4: {}}, "restart[0]": {4: {"hold": 1, "pc": 68}, 5: {"refetch": 1}}}
+    seen = device.play(requests | held | {"registers_values": {1: {"of": [0, 0]}, 2: {"of": [0, 0]}}}, LONG, {"out_sink[0].pattern": "000010", "out_sink[1].pattern": "000010"})
+    assert orders(seen) == {5: {"valid": 1, "context": 1, "commits": 1, "next": 1}, 6: {"valid": 1, "commits": 1, "drops": 1, "next": 1}}
+
+
+def test_nothing_is_lost_or_told_twice(bench: Bench) -> None:
+    """Eight contexts ask all the time, and what each begins is accepted by chance: each is told of once, in its order, with its own result, and waits for
+    the seven others at most."""
+    contexts, cycles, r = 8, LONG, random.Random(5)
+    device = Wide(bench, "serial_execute", several(contexts), f"contexts = {contexts}; " + DECODE)
+    every = range(400)
+    lanes: dict[str, dict[int, object]] = {"registers_values": dict.fromkeys(every, {"of": [0, 0]})}
+    patterns = ["".join(r.choice("0001") for _ in range(37)) for _ in range(contexts)]
+    for c in range(contexts):
+        lanes[f"in[{c}]"] = {cycle: REQUEST | {"dest": 40 + c, "age": c} for cycle in every if r.random() < 0.8}
+        lanes[f"drained[{c}]"] = {cycle: 1 for cycle in every if r.random() < 0.8}
+        lanes[f"finished[{c}]"] = {cycle: {"value": 1000 * c + cycle} for cycle in range(500)}
+    seen = device.play(lanes, cycles, {f"out_sink[{c}].pattern": pattern for c, pattern in enumerate(patterns)})
+    told = [(order["context"], one["age"], one["value"], result["dest"], cycle) for cycle, (one, order, result) in enumerate(zip(completions(seen["done"]), seen["order"], seen["results"], strict=True)) if order["valid"]]
+    for c, pattern in enumerate(patterns):
+        left = [cycle for cycle, one in enumerate(seen[f"out[{c}]"]) if one and pattern[cycle % len(pattern)] == "1"]
+        of_it = [one for one in told if one[0] == c]
+        assert [one[1:4] for one in of_it] == [(c, 1000 * c + cycle, 40 + c) for cycle in left] and len(left) > 20
+        assert all(1 <= one[4] - cycle <= contexts for one, cycle in zip(of_it, left, strict=True))
+    assert device.stat("executed") == len(told)
+
+
+def test_each_context_has_lanes_of_its_own(bench: Bench) -> None:
+    ins, outs = [name for name, (direction, *_) in PORTS.items() if direction == "in"], [name for name, (direction, *_) in PORTS.items() if direction == "out"]
+    text = f"import wide_types;\ninstance dut : serial_execute {{ contexts = 2; {DECODE} }};\n"
+    text += "".join(f"instance s{i} : source; s{i}.out -> dut.{p};\n" for i, p in enumerate(ins)) + "".join(f"instance k{i} : sink; dut.{p} -> k{i}.in;\n" for i, p in enumerate(outs))
+    assert "each of 2 contexts has a system control and a memory stage of its own: a port has 1 lanes" in bench.refuse(text)
