@@ -1,7 +1,6 @@
 /* group_fetch.c: fetches groups of instructions; see group_fetch.lss. */
 
-#define NOBODY      param(contexts)
-#define CONTEXT_BIT 19
+#define NOBODY param(contexts)
 
 init() {
   for (int c = 0; c < param(contexts); c++) {
@@ -26,17 +25,10 @@ static inline branch_guess behind_slot(const self_t *self, uint32_t context) {
   return (branch_guess){.count = 1, .history = self->history[context], .next = self->target[context]};
 }
 
-/* Whether a reference of a context has no reply yet. */
-static inline bool awaits(const self_t *self, int context) {
-  bool any = false;
-  for (int i = 0; i < param(lanes); i++) any |= self->waiting[i] && (param(contexts) == 1 || self->owner[i] == context);
-  return any;
-}
-
 phase_start() {
   for (int i = 0; i < width(status); i++) {
     const int c = i % param(contexts);
-    const bool halted = self->halted[c] && self->allowed[c] == 0 && !awaits(self, c);
+    const bool halted = self->halted[c] && self->allowed[c] == 0 && !self->waiting[c];
     send(status, i, ((core_status){.halted = halted, .pc = self->pc[c]}));
   }
 }
@@ -47,12 +39,10 @@ static inline uint32_t able_contexts(const self_t *self, const typeof_port(room)
   uint32_t able = 0;
   for (int c = 0; c < param(contexts); c++) {
     const bool goes = !self->held[c] & (room->of[c] >= (uint32_t)(param(width) * param(parts))) &&
-                      (!self->halted[c] || self->allowed[c] > 0);
+                      (!self->halted[c] || self->allowed[c] > 0) & !self->waiting[c];
     able |= (uint32_t)goes << c;
   }
   if (redirect->valid) able &= ~(UINT32_C(1) << (param(contexts) > 1 ? redirect->context : 0));
-  for (int i = 0; i < param(lanes); i++)
-    if (self->waiting[i]) able &= ~(UINT32_C(1) << (param(contexts) > 1 ? self->owner[i] : 0));
   return able;
 }
 
@@ -71,7 +61,7 @@ handler(choose, i) {
       words -= some(predictor_guess, i - 1) ? data(predictor_guess, i - 1).count : 1;
   }
   uint32_t next = NOBODY;
-  if (able && !self->waiting[i] && words > 0) {
+  if (able && words > 0) {
     uint64_t counts = 0;
     for (int k = 0; k < width(waiting); k++) counts += data(waiting, k);
     const bool again = self->refused[i] && able >> self->wanted[i] & 1;
@@ -137,31 +127,42 @@ static inline void cut(typeof_port(out) * group, uint32_t words) {
   group->next = behind;
 }
 
+/* The context that a lane's reply is for. */
+static inline uint32_t replied_context(uint32_t tag) {
+  return param(contexts) > 1 ? tag >> CONTEXT_BIT & 7 : 0;
+}
+
+/* What is said of a pc at which there are no instructions. */
+static inline void fill_fault(typeof_port(out) * group) {
+  group->count = 1;
+  group->fault = true;
+  group->top = 0;
+  group->next = group->pc + 4;
+  for (int k = 0; k < param(width); k++) group->word[k] = group->pc & 3 ? param(unaligned) : param(absent);
+}
+
+/* A reply goes before a pc at which there are no instructions, which is tried again. */
 handler(deliver, i) {
-  const uint32_t context = param(contexts) == 1      ? 0
-                           : self->waiting[i]        ? self->owner[i]
-                           : get(chosen, i) < NOBODY ? get(chosen, i)
-                                                     : 0;
+  const bool replies = some(memory_reply, i) && !self->stale[replied_context(data(memory_reply, i).tag)];
+  if (!replies && !get(fails, i)) {
+    send_nothing(out, i);
+    return;
+  }
+  const uint32_t context = replies                ? replied_context(data(memory_reply, i).tag)
+                           : param(contexts) == 1 ? 0
+                                                  : get(chosen, i);
   typeof_port(out) group;
   group.context = (uint8_t)context;
   group.pc = self->pc[context];
   group.history = self->history[context];
   group.delayed = false;
   group.target = 0;
-  if (__builtin_expect(get(fails, i), false)) {
-    group.count = 1;
-    group.fault = true;
-    group.top = 0;
-    group.next = group.pc + 4;
-    for (int k = 0; k < param(width); k++) group.word[k] = group.pc & 3 ? param(unaligned) : param(absent);
+  if (__builtin_expect(!replies, false)) {
+    fill_fault(&group);
     send(out, i, group);
     return;
   }
-  if (!some(memory_reply, i) || self->stale[i]) {
-    send_nothing(out, i);
-    return;
-  }
-  const branch_guess guess = self->waiting[i]         ? self->guess[i]
+  const branch_guess guess = self->waiting[context]   ? self->guess[context]
                              : at_slot(self, context) ? behind_slot(self, context)
                                                       : data(predictor_guess, i);
   take_group(group.word, group.pc, &data(memory_reply, i).data);
@@ -181,7 +182,7 @@ handler(deliver, i) {
 
 static __attribute__((noinline)) void command(self_t *self, int context, const core_control *given) {
   if (given->flush) sim_error("a wide core is started, halted and stepped; it does not flush");
-  if (given->set_pc && self->started[context] && (!self->halted[context] || awaits(self, context)))
+  if (given->set_pc && self->started[context] && (!self->halted[context] || self->waiting[context]))
     sim_error("the pc is set while instructions are in flight");
   if (given->set_pc) self->pc[context] = given->pc;
   if (given->step) self->allowed[context] = 1;
@@ -223,8 +224,7 @@ static inline void follow_redirect(self_t *self, uint32_t context, const fetch_r
     self->delayed[context] = to->delayed;
     self->target[context] = to->target;
   }
-  for (int i = 0; i < param(lanes); i++)
-    if (self->waiting[i] && (param(contexts) == 1 || self->owner[i] == context)) self->stale[i] = true;
+  if (self->waiting[context]) self->stale[context] = true;
 }
 
 phase_end() {
@@ -243,18 +243,20 @@ phase_end() {
     self->moved |= transferred(memory_request, i) | some(memory_reply, i) | transferred(out, i);
     if (transferred(memory_request, i)) {
       const uint32_t of = param(contexts) > 1 ? get(chosen, i) : 0;
-      self->waiting[i] = self->started[of] = true;
-      self->guess[i] = at_slot(self, of) ? behind_slot(self, of) : data(predictor_guess, i);
-      self->owner[i] = (uint8_t)of;
+      self->waiting[of] = self->started[of] = true;
+      self->guess[of] = at_slot(self, of) ? behind_slot(self, of) : data(predictor_guess, i);
       self->last = of;
     }
     if (param(contexts) > 1) {
       const bool refused = get(chosen, i) != NOBODY && !get(fails, i) && !transferred(memory_request, i);
       note_refusal(self, i, get(chosen, i), refused);
     }
-    if (some(memory_reply, i)) self->waiting[i] = self->stale[i] = false;
+    if (some(memory_reply, i)) {
+      const uint32_t of = replied_context(data(memory_reply, i).tag);
+      self->waiting[of] = self->stale[of] = false;
+    }
     if (transferred(out, i) && (!redirected || context != elsewhere))
-      go_on(self, context, &data(out, i), self->guess[i].history);
+      go_on(self, context, &data(out, i), self->guess[context].history);
   }
   count(fetching, fetches);
   if (fetches)

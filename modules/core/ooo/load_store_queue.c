@@ -9,10 +9,9 @@
 #define BUFFERED(n)      ((n) & (uint32_t)(param(buffer) - 1))
 
 /* Tags are a place, and above it as much of the number of squashes as there is room for, and the context. */
-#define PLACE_BITS  6
-#define CONTEXT_BIT 19
-#define EPOCHS      ((UINT32_C(1) << (CONTEXT_BIT - PLACE_BITS)) - 1)
-#define TAG_OF(c)   (param(contexts) > 1 ? (uint32_t)(c) << CONTEXT_BIT : 0)
+#define PLACE_BITS 6
+#define EPOCHS     ((UINT32_C(1) << (CONTEXT_BIT - PLACE_BITS)) - 1)
+#define TAG_OF(c)  (param(contexts) > 1 ? (uint32_t)(c) << CONTEXT_BIT : 0)
 
 /* The tag of what goes only as the oldest, with its context: a memory takes a load-linked and a store-conditional of
  * one tag for a pair. */

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The first of three bits of the tag of a request to memory that are its context. */
+enum { CONTEXT_BIT = 19 };
+
 /* The bits of an age that are its context. */
 static inline uint32_t context_bits(uint32_t contexts) {
   return contexts > 4 ? 3 : contexts > 2 ? 2 : contexts > 1 ? 1 : 0;

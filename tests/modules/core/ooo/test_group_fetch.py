@@ -14,9 +14,9 @@ PORTS = {
 }  # fmt: skip
 
 
-def reply(first: int) -> dict[str, object]:
+def reply(first: int, context: int = 0) -> dict[str, object]:
     """Words first, first + 1, first + 2, first + 3."""
-    return {"data": hex(sum((first + i) << 32 * i for i in range(4)))}
+    return {"data": hex(sum((first + i) << 32 * i for i in range(4))), "tag": context << 19}
 
 
 def guess(following: int, count: int = 4, history: int = 0) -> dict[str, int]:
@@ -200,7 +200,7 @@ def test_two_contexts_in_a_cycle(bench: Bench) -> None:
     """The second has the words that the first leaves; whose instructions wait least is first."""
     device = Wide(bench, "group_fetch", several(4, 2, True), "contexts = 4; reset_pc = 256; locate = <<< return address | context << 16; >>>;")
     answers = {f"predictor_guess[{lane}]": {c: guess(0x200 + 16 * c, 3 if lane == 0 else 1) for c in range(3)} for lane in range(2)}
-    replies = {f"memory_reply[{lane}]": always(reply(10), 3) for lane in range(2)}
+    replies = {f"memory_reply[{lane}]": {cycle: reply(10, c) for cycle, c in enumerate(contexts)} for lane, contexts in enumerate(((1, 3, 1), (0, 0, 2)))}
     seen = device.play({"room": always({"of": [8, 8, 8, 8]}, 3), "waiting": {0: 0x05050102, 1: 0x00090909, 2: 0x09090909}} | answers | replies, 3)
     assert fetched(seen, 2) == [[(1, 256, 3), (0, 256, 1)], [(3, 256, 3), (0, 0x200, 1)], [(1, 0x200, 3), (2, 256, 1)]]
     assert (device.stat("fetching"), device.stat("fetchable")) == (3, 12)
@@ -212,24 +212,27 @@ def test_contexts_in_turn(bench: Bench) -> None:
     """One that sleeps, has no room or was redirected in the cycle is left out."""
     device = Wide(bench, "group_fetch", several(4, 1, True), "contexts = 4; reset_pc = 256; order = <<< (void)counts; return fetch_in_turn(able, last); >>>;")
     rooms = {cycle: {"of": [8, 8, 8, 0 if cycle < 6 else 8]} for cycle in range(9)}
+    turns = [1, 2, 0, 1, 1, 0, 1, 3, 0]
     seen = device.play({
-        "room": rooms, "memory_reply": always(reply(10), 9), "predictor_guess": always(guess(0x400), 9), "control[2]": {2: {"set_halt": 1, "halt": 1}, 7: {"set_halt": 1}},
+        "room": rooms, "memory_reply": {cycle: reply(10, c) for cycle, c in enumerate(turns)}, "predictor_guess": always(guess(0x400), 9), "control[2]": {2: {"set_halt": 1, "halt": 1}, 7: {"set_halt": 1}},
         "redirect": {4: {"valid": 1, "context": 0, "pc": 0x700}},
     }, 9)  # fmt: skip
-    assert [[c for c, *_ in groups] for groups in fetched(seen, 1)] == [[1], [2], [0], [1], [1], [0], [1], [3], [0]]
+    assert [[c for c, *_ in groups] for groups in fetched(seen, 1)] == [[c] for c in turns]
     assert fetched(seen, 1)[5] == [(0, 0x700, 4)] and device.stat("asleep") == 5
     assert (device.stat("fetching"), device.stat("fetchable")) == (9, 3 + 3 + 3 + 2 + 1 + 2 + 3 + 3 + 4)
 
 
 def test_a_context_waits_for_its_own_reference(bench: Bench) -> None:
-    """The other lane goes on with the others; a redirect makes what is awaited stale."""
-    device = Wide(bench, "group_fetch", several(2, 2, True), "contexts = 2; reset_pc = 256;")
+    """The lane goes on with the other, and tags tell whose the replies are. A redirect makes what is awaited stale; what cannot be fetched waits for a cycle without a reply."""
+    device = Wide(bench, "group_fetch", several(2, 1, True), "contexts = 2; reset_pc = 256; executable = <<< return address != 0x900; >>>;")
     seen = device.play({
-        "room": always({"of": [8, 8]}, 7), "waiting": {0: 1}, "predictor_guess[0]": always(guess(0x400, 2), 7), "predictor_guess[1]": always(guess(0x800, 2), 7),
-        "memory_reply[0]": {4: reply(10)}, "memory_reply[1]": always(reply(20), 7), "redirect": {2: {"valid": 1, "context": 1, "pc": 0x700}},
-    }, 7)  # fmt: skip
-    assert fetched(seen, 2)[:4] == [[(0, 256, 2)], [(0, 0x800, 2)], [(0, 0x800, 2)], [(0, 0x800, 2)]]
-    assert [one["pc"] for one in seen["predictor_query[0]"] if one][:2] == [256, 0x700]
+        "room": always({"of": [8, 8]}, 10), "waiting": {0: 1}, "predictor_guess": always(guess(0x400, 2), 10), "redirect": {2: {"valid": 1, "context": 1, "pc": 0x700}, 7: {"valid": 1, "context": 1, "pc": 0x900}},
+        "memory_reply": {1: reply(10), 2: reply(20), 4: reply(30, 1), 5: reply(40), 6: reply(50, 1), 8: reply(60)},
+    }, 10)  # fmt: skip
+    assert fetched(seen, 1) == [[], [(0, 256, 2)], [(0, 0x400, 2)], [], [], [(0, 0x400, 2)], [(1, 0x700, 2)], [], [(0, 0x400, 2)], [(1, 0x900, 1)]]
+    assert [one and one["pc"] for one in seen["predictor_query"]] == [256, 256, 0x400, 0x400, None, 0x700, 0x400, None, None, None]
+    assert [one["word"][0] for one in seen["out"] if one and not one["fault"]] == [10, 20, 40, 50, 60]
+    assert [one["tag"] >> 19 for one in seen["memory_request"] if one] == [1, 0, 0, 0, 1, 0]
 
 
 def test_the_status_of_each_context(bench: Bench) -> None:
