@@ -97,14 +97,27 @@ static void export_collector(Json *json, const Collector *collector) {
   json_close(json, '}');
 }
 
+// "core.list.pc", "core.list.pc[1]", "core.list.op[0..31]", by the number of the element where there are dimensions.
+static void append_state(GString *text, const DebugState *state) {
+  guint64 all = 1;
+  for (guint d = 0; d < state->field->dimensions->len; d++)
+    all *= (guint64)g_array_index(state->field->dimensions, int, d);
+  g_string_append_printf(text, "%s.%s", state->instance->path, state->field->name);
+  if (state->count == all) return;
+  g_string_append_printf(text, "[%" G_GUINT64_FORMAT, state->first);
+  if (state->count > 1) g_string_append_printf(text, "..%" G_GUINT64_FORMAT, state->first + state->count - 1);
+  g_string_append_c(text, ']');
+}
+
 static void export_region(Json *json, const DebugRegion *region) {
   json_open(json, '{');
   json_key(json, "first");
   json_int(json, region->first);
   json_key(json, "last");
   json_int(json, region->last);
-  g_autofree char *text = g_strdup_printf("%s.%s", region->state.instance->path, region->state.field->name);
-  json_member(json, "state", text);
+  g_autoptr(GString) text = g_string_new(NULL);
+  append_state(text, &region->state);
+  json_member(json, "state", text->str);
   if (region->names->len) json_open_member(json, "names", '{');
   for (guint i = 0; i < region->names->len; i++) {
     const DebugName *name = &g_array_index(region->names, DebugName, i);
@@ -123,8 +136,8 @@ static void export_view(Json *json, const DebugView *view) {
   for (guint i = 0; i < view->roles->len; i++) {
     const DebugRole *role = view->roles->pdata[i];
     g_autoptr(GString) text = g_string_new(NULL);
-    g_string_printf(text, "%s.%s", role->instance->path, role->field->name);
-    if (role->map) g_string_append_printf(text, " through %s.%s", role->map_instance->path, role->map->name);
+    append_state(text, &role->state);
+    if (role->map.field) append_state(g_string_append(text, " through "), &role->map);
     json_member(json, role->role, text->str);
   }
   json_close(json, '}');

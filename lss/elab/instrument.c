@@ -201,17 +201,70 @@ Instance *find_instance(Instance *from, const char *path) {
   return from;
 }
 
-// "fetch.pc", "../sram.bytes": a state field, seen from an instance; `place` is where that is said, `user` what for.
-static bool find_state(const Attached *attached, Location place, const char *user, const char *path, DebugRole *found) {
+// How many elements a dimension and all behind it have together.
+static guint64 elements_from(const StateField *field, guint dimension) {
+  guint64 count = 1;
+  for (guint d = dimension; d < field->dimensions->len; d++) count *= (guint64)g_array_index(field->dimensions, int, d);
+  return count;
+}
+
+// "[2]", "[0..7]" behind a field: which of its elements are meant.  With fewer indices than dimensions all below.
+static bool select_elements(Location place, const char *user, const char *indices, DebugState *found) {
+  found->first = 0;
+  found->count = elements_from(found->field, 0);
+  for (guint d = 0; *indices; d++) {
+    char *end;
+    const guint64 first = g_ascii_strtoull(indices + 1, &end, 10);
+    const guint64 last = g_str_has_prefix(end, "..") ? g_ascii_strtoull(end + 2, &end, 10) : first;
+    const char *field = found->field->name;
+    if (*indices != '[' || *end != ']' || d >= found->field->dimensions->len) {
+      problem(place, "value-type", "the %s has one index or range for each of the %u dimensions of `%s` at most", user,
+              found->field->dimensions->len, field);
+      return false;
+    }
+    const guint64 length = (guint64)g_array_index(found->field->dimensions, int, d);
+    if (last >= length) {
+      problem(place, "value-type",
+              "the %s names element %" G_GUINT64_FORMAT " of `%s`, which has 0 to %" G_GUINT64_FORMAT, user, last,
+              field, length - 1);
+      return false;
+    }
+    if (first > last || (first < last && end[1])) {
+      problem(place, "value-type", "a range in the %s rises, and is that of the last index", user);
+      return false;
+    }
+    found->first += first * elements_from(found->field, d + 1);
+    found->count = (last - first + 1) * elements_from(found->field, d + 1);
+    indices = end + 1;
+  }
+  return true;
+}
+
+// The last dot that is in no brackets.
+static const char *last_dot(const char *path) {
+  const char *dot = NULL;
+  for (const char *at = path; *at; at++) {
+    if (*at == '[') at += strcspn(at, "]");
+    if (!*at) break;
+    if (*at == '.') dot = at;
+  }
+  return dot;
+}
+
+// "fetch.pc", "list.pc[1]", "../sram.bytes": a state field, seen from an instance, or elements of it; `place` is where
+// that is said, `user` what for.
+static bool find_state(const Attached *attached, Location place, const char *user, const char *path,
+                       DebugState *found) {
   Instance *from = attached->inst->instance;
   const char *rest = path;
   while (g_str_has_prefix(rest, "../")) {
     rest += 3;
     from = from ? from->parent : NULL;
   }
-  const char *dot = strrchr(rest, '.');
+  const char *dot = last_dot(rest);
   g_autofree char *instance = dot ? g_strndup(rest, (gsize)(dot - rest)) : g_strdup("");
-  const char *field = dot ? dot + 1 : rest;
+  const char *last = dot ? dot + 1 : rest;
+  g_autofree char *field = g_strndup(last, strcspn(last, "["));
   Instance *holder = from ? find_instance(from, instance) : NULL;
   if (!holder) {
     problem(place, "unknown-name", "there is no instance `%s` for the %s", instance, user);
@@ -219,7 +272,7 @@ static bool find_state(const Attached *attached, Location place, const char *use
   }
   found->instance = holder;
   found->field = instance_find_state(holder, field);
-  if (found->field) return true;
+  if (found->field) return select_elements(place, user, last + strlen(field), found);
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   for (guint i = 0; holder->leaf && i < holder->state->len; i++)
     g_ptr_array_add(names, (gpointer)((StateField *)holder->state->pdata[i])->name);
@@ -230,7 +283,7 @@ static bool find_state(const Attached *attached, Location place, const char *use
 
 // A role's path as text: a string as it is, a reference with its indices computed.
 static const char *role_path(const Attached *attached, Expr *expr) {
-  int64_t n;
+  int64_t n, last;
   const char *left;
   switch (expr->kind) {
   case EXPR_STRING:
@@ -240,24 +293,37 @@ static const char *role_path(const Attached *attached, Expr *expr) {
     left = role_path(attached, expr->left);
     if (!left || !evaluate_int(attached->scope, expr->right, "the index", 0, G_MAXINT32, &n)) return NULL;
     return arena_printf("%s[%d]", left, (int)n);
-  default:
-    problem(expr->location, "value-type", "a role names a state field, as in fetch.pc or \"../sram.bytes\"");
-    return NULL;
+  case EXPR_INDEX_RANGE:
+    left = role_path(attached, expr->left);
+    if (!left) return NULL;
+    if (!expr->right || !expr->third) {
+      problem(expr->location, "value-type", "a range of elements that a role names has two ends");
+      return NULL;
+    }
+    if (!evaluate_int(attached->scope, expr->right, "the first index", 0, G_MAXINT32, &n) ||
+        !evaluate_int(attached->scope, expr->third, "the last index", n, G_MAXINT32, &last))
+      return NULL;
+    return arena_printf("%s[%d..%d]", left, (int)n, (int)last);
+  default: break;
   }
+  problem(expr->location, "value-type", "a role names a state field, as in fetch.pc, list.pc[1] or \"../sram.bytes\"");
+  return NULL;
+}
+
+// Whether what a path names are elements of a list.
+static bool is_list(const DebugState *state) {
+  return state->field->dimensions->len == 1 || (state->field->dimensions->len > 1 && state->count > 1);
 }
 
 // The map of a role: integers that say where in its field the values are.
 static bool find_map(const Attached *attached, Node *node, DebugRole *role) {
   const char *path = role_path(attached, node->target), *user = arena_printf("map of the role `%s`", node->name);
-  DebugRole map;
-  if (!path || !find_state(attached, node->target->location, user, path, &map)) return false;
-  role->map_instance = map.instance;
-  role->map = map.field;
-  if (map.field->dimensions->len != 1 || map.field->type->kind != TYPE_UINT) {
+  if (!path || !find_state(attached, node->target->location, user, path, &role->map)) return false;
+  if (!is_list(&role->map) || role->map.field->type->kind != TYPE_UINT) {
     problem(node->target->location, "value-type", "the %s is a list of unsigned integers", user);
     return false;
   }
-  if (role->field->dimensions->len == 1) return true;
+  if (is_list(&role->state)) return true;
   problem(node->value->location, "value-type", "what the role `%s` finds through a map is a list", node->name);
   return false;
 }
@@ -265,8 +331,8 @@ static bool find_map(const Attached *attached, Node *node, DebugRole *role) {
 static void add_role(const Attached *attached, Node *node, DebugView *view) {
   const char *path = role_path(attached, node->value), *user = arena_printf("role `%s`", node->name);
   DebugRole *found = arena_new(DebugRole);
-  found->role = node->name;
-  if (!path || !find_state(attached, node->value->location, user, path, found)) return;
+  *found = (DebugRole){.role = node->name};
+  if (!path || !find_state(attached, node->value->location, user, path, &found->state)) return;
   if (!node->target || find_map(attached, node, found)) g_ptr_array_add(view->roles, found);
 }
 

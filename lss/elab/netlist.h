@@ -280,12 +280,17 @@ struct Collector {
   Location location;
 };
 
+// State that a debug view names: a field, or some of its elements, one behind the other.
 typedef struct {
-  const char *role;   // "pc", "registers"
   Instance *instance; // leaf that holds the field
   StateField *field;
-  Instance *map_instance; // leaf that holds the map, an array in which each element says where in `field` its value is
-  StateField *map;        // NULL: the elements of `field` are meant in their order
+  guint64 first, count; // of its elements; all of them where it has no dimensions: 0, 1
+} DebugState;
+
+typedef struct {
+  const char *role; // "pc", "registers"
+  DebugState state;
+  DebugState map; // integers, each of which says where in `state` its value is; no field: `state` is meant as it is
 } DebugRole;
 
 // What is said of a processor beside its state: `isa : "mips"`.
@@ -308,8 +313,8 @@ typedef struct {
 // A state field that processors find at some addresses; it repeats when they are more than it has bytes.
 typedef struct {
   int64_t first, last;
-  DebugRole state; // without a role
-  GArray *names;   // DebugName
+  DebugState state;
+  GArray *names; // DebugName
 } DebugRegion;
 
 typedef struct {

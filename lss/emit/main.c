@@ -233,12 +233,13 @@ static void emit_connections(const Emitter *emitter, GString *out) {
   g_string_append(out, "  {0}\n};\n");
 }
 
-static char *debug_state(const Emitter *emitter, const Instance *instance, const StateField *field) {
+static char *debug_state(const Emitter *emitter, const DebugState *state) {
   guint index = 0;
-  if (!field) return g_strdup("-1, NULL");
-  g_ptr_array_find(instance->state, field, &index);
-  g_autofree char *spec = emit_spec_name(emitter, instance);
-  return g_strdup_printf("%d, &%s_fields[%u]", instance->id, spec, index);
+  if (!state->field) return g_strdup("{-1, NULL, 0, 0}");
+  g_ptr_array_find(state->instance->state, state->field, &index);
+  g_autofree char *spec = emit_spec_name(emitter, state->instance);
+  return g_strdup_printf("{%d, &%s_fields[%u], %" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT "}", state->instance->id,
+                         spec, index, state->first, state->count);
 }
 
 static void emit_bits(GString *out, const DebugRegion *region, guint number, guint k) {
@@ -276,7 +277,7 @@ static void emit_regions(const Emitter *emitter, GString *out, const DebugView *
   g_string_append_printf(out, "static const spinach_debug_region spinach_table_regions_%u[] = {\n", number);
   for (guint k = 0; k < view->regions->len; k++) {
     const DebugRegion *region = view->regions->pdata[k];
-    g_autofree char *state = debug_state(emitter, region->state.instance, region->state.field);
+    g_autofree char *state = debug_state(emitter, &region->state);
     g_string_append_printf(
         out, "  {0x%" G_GINT64_MODIFIER "xu, 0x%" G_GINT64_MODIFIER "xu, %s, %u, spinach_table_names_%u_%u},\n",
         region->first, region->last, state, region->names->len, number, k);
@@ -288,8 +289,8 @@ static void emit_view(const Emitter *emitter, GString *out, const DebugView *vie
   g_string_append_printf(out, "static const spinach_debug_role spinach_table_roles_%u[] = {\n", number);
   for (guint k = 0; k < view->roles->len; k++) {
     const DebugRole *role = view->roles->pdata[k];
-    g_autofree char *state = debug_state(emitter, role->instance, role->field);
-    g_autofree char *map = debug_state(emitter, role->map_instance, role->map);
+    g_autofree char *state = debug_state(emitter, &role->state);
+    g_autofree char *map = debug_state(emitter, &role->map);
     g_string_append_printf(out, "  {\"%s\", %s, %s},\n", role->role, state, map);
   }
   g_string_append_printf(out, "  {0}\n};\nstatic const spinach_debug_property spinach_table_properties_%u[] = {\n",

@@ -20,6 +20,8 @@ MACHINES = {
     "wide": ["wide_core/wide_core.lss"],
     "wide cached": ["wide_core/wide_core.lss", "-D", "caches=true", "-D", "cache_sets=2", "-D", "mshrs=2"],
     "wide mips": ["wide_core/wide_core.lss", "-D", "processor=mips_wide_core", "-D", "big_endian=true"],
+    "contexts": ["wide_core/wide_core.lss", "-D", "contexts=2"],
+    "contexts mips": ["wide_core/wide_core.lss", "-D", "processor=mips_wide_core", "-D", "big_endian=true", "-D", "contexts=2", "-D", "shared_memory=true", "-D", "caches=true", "-D", "cache_sets=2", "-D", "mshrs=2", "-D", "snapshots=0"],
     "vliw": ["vliw_core/vliw_core.lss"],
     "frames": ["tigon2/tigon2.lss", "-O0", "-D", "cpus=2", "--record", "frames", "--record", "instructions"],
     "tigon2": ["tigon2/tigon2.lss", "-D", "cpus=2"],

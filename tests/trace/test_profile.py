@@ -88,6 +88,17 @@ def test_sums_are_the_statistics_of_the_run(machine, program, cores, profiled, b
     assert len(profile.cores) == cores
 
 
+def test_programs_of_one_processor(profiled, build_dir: Path) -> None:
+    """Each has a profile of its own, in the functions of its own program, though both are at the same addresses."""
+    programs = [build_dir / "firmware" / name / f"{name}.elf" for name in ("sha256", "list_walk")]
+    done, profile = profiled("wide_core/wide_core", ["contexts=2"], "--program", ",".join(map(str, programs)), "--cycles", 20000)
+    assert [core.path for core in profile.cores] == ["core context 0", "core context 1"]
+    for n, core in enumerate(profile.cores):
+        assert core.instructions == value(done, "core", f"instructions_of[{n}]") == sum(call.instructions for call in core.calls) > 10000
+    compress, walk = ({place.function for place in core.places if place.instructions} for core in profile.cores)
+    assert "compress" in compress and "compress" not in walk and None not in compress | walk
+
+
 def test_two_processors_of_a_network_interface(profiled, build_dir: Path) -> None:
     """Idle time is skipped while the host starts up; code runs in scratchpads, where the firmware copied it."""
     firmware = build_dir / "firmware/tigon2_parallel/tigon2_parallel.elf"

@@ -1,31 +1,26 @@
 // Processors out of debug views; see cores.h.
 #include "lss/runtime/debug/cores.h"
 
+#include "lss/runtime/observe/roles.h"
 #include "lss/runtime/text/names.h"
 #include "lss/runtime/text/type.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
-static const spinach_debug_role *role_of(const spinach_debug_view *view, const char *name) {
-  for (uint32_t i = 0; i < view->role_count; i++)
-    if (!strcmp(view->roles[i].role, name)) return &view->roles[i];
-  return NULL;
+// The first of the elements that are meant; the others follow.
+static uint8_t *bytes_of(const spinach_place *place) {
+  const spinach_field *field = place->field;
+  return (uint8_t *)spinach_instance_state(place->instance) + field->offset + place->first * field->type->size;
 }
 
-static const char *property_of(const spinach_debug_view *view, const char *name) {
-  for (uint32_t i = 0; i < view->property_count; i++)
-    if (!strcmp(view->properties[i].name, name)) return view->properties[i].value;
-  return "";
-}
-
-static uint8_t *bytes_of(int32_t instance, const spinach_field *field) {
-  return (uint8_t *)spinach_instance_state(instance) + field->offset;
+static uint64_t size_of(const spinach_place *place) {
+  return place->count * place->field->type->size;
 }
 
 static CoreValue value_of(const spinach_debug_view *view, const char *name) {
-  const spinach_debug_role *role = role_of(view, name);
-  if (!role || !spinach_is_integer(role->field->type)) return (CoreValue){0};
-  return (CoreValue){role->field->type, bytes_of(role->instance, role->field)};
+  const spinach_debug_role *role = view_role(view, name);
+  if (!role || !spinach_is_integer(role->state.field->type)) return (CoreValue){0};
+  return (CoreValue){role->state.field->type, bytes_of(&role->state)};
 }
 
 // Where an integer is that is a member of a struct, or else of a struct in that.
@@ -59,7 +54,8 @@ int64_t core_number_in(const struct spinach_type *type, const uint8_t *value, co
 }
 
 static const uint8_t *operation_at(const Core *core, int64_t behind) {
-  const uint64_t place = (uint64_t)(core_get(&core->retiring_first) + behind) % core->retiring_places;
+  const int64_t first = core_get(&core->retiring_first) / core->retiring_step;
+  const uint64_t place = (uint64_t)(first + behind) % core->retiring_places;
   return core->retiring_ring + place * core->retiring->size;
 }
 
@@ -113,10 +109,10 @@ void core_set(const CoreValue *value, int64_t number) {
 
 static uint8_t *register_at(const Core *core, uint32_t number, uint32_t behind, uint32_t *size) {
   // A memory that serves as register file holds bytes, as the host would lay out the numbers.
-  const uint64_t element = core->registers->field->type->size;
-  const bool bytes = element == 1 && !core->registers->map;
+  const uint64_t element = core->registers->state.field->type->size;
+  const bool bytes = element == 1 && !core->registers->map.field;
   *size = bytes ? 4 : (uint32_t)element;
-  const spinach_debug_role direct = {.instance = core->registers->instance, .field = core->registers->field};
+  const spinach_debug_role direct = {.state = core->registers->state};
   for (int64_t k = behind > 0 ? operation_of(core, behind) : 0; number && k-- > 0;)
     if (retiring(core, k, "logical") == number) return spinach_role_element(&direct, retiring(core, k, "dest"));
   return spinach_role_element(core->registers, bytes ? 4 * number : number);
@@ -202,19 +198,15 @@ bool core_halt_behind(const Core *core, uint32_t instructions) {
 bool core_is_empty(const Core *core) {
   const CoreFetch *fetch;
   for (guint i = 0; (fetch = fetch_of(core, i)); i++)
-    if (core_get(&fetch->in_flight) || core_get(&fetch->fetching) || core_get(&fetch->halt_behind)) return false;
+    if (core_get(&fetch->in_flight) != core_get(&fetch->in_flight_from) || core_get(&fetch->fetching) ||
+        core_get(&fetch->halt_behind))
+      return false;
   for (guint i = 0; i < core->holding->len; i++)
     if (core_get(&g_array_index(core->holding, CoreValue, i))) return false;
   return true;
 }
 
 // ---- What belongs to which processor -------------------------------------------------------------------------------
-static bool encloses(int32_t outer, int32_t inner) {
-  for (; inner >= 0; inner = machine->instances[inner].parent)
-    if (inner == outer) return true;
-  return false;
-}
-
 static uint32_t depth(int32_t instance) {
   uint32_t levels = 0;
   for (; instance >= 0; instance = machine->instances[instance].parent) levels++;
@@ -222,7 +214,8 @@ static uint32_t depth(int32_t instance) {
 }
 
 static bool is_core(const spinach_debug_view *view) {
-  return role_of(view, "pc") && role_of(view, "registers") && role_of(view, "retired") && *property_of(view, "isa");
+  return view_role(view, "pc") && view_role(view, "registers") && view_role(view, "retired") &&
+         *view_property(view, "isa");
 }
 
 static void add_regions(Core *core, int32_t instance) {
@@ -230,13 +223,12 @@ static void add_regions(Core *core, int32_t instance) {
   for (uint32_t i = 0; i < machine->instance_count; i++) deepest = MAX(deepest, depth((int32_t)i));
   for (uint32_t level = deepest; level > 0; level--)
     for (uint32_t i = 0; i < machine->view_count; i++) {
-      const spinach_debug_view *view = &machine->views[i];
-      if (depth(view->instance) != level || !encloses(view->instance, instance)) continue;
+      const spinach_debug_view *view = view_about(core->context, i);
+      if (!view || depth(view->instance) != level || !view_encloses(view->instance, instance)) continue;
       for (uint32_t k = 0; k < view->region_count; k++) {
         const spinach_debug_region *declared = &view->regions[k];
-        const CoreRegion region = {declared, bytes_of(declared->instance, declared->field),
-                                   spinach_field_elements(declared->field) * declared->field->type->size,
-                                   (uint32_t)declared->field->type->size};
+        const CoreRegion region = {declared, bytes_of(&declared->state), size_of(&declared->state),
+                                   (uint32_t)declared->state.field->type->size};
         g_array_append_val(core->regions, region);
       }
     }
@@ -246,18 +238,18 @@ static void add_regions(Core *core, int32_t instance) {
 static int32_t surrounding(int32_t instance) {
   for (; instance >= 0; instance = machine->instances[instance].parent)
     for (uint32_t i = 0; i < machine->view_count; i++)
-      if (is_core(&machine->views[i]) && encloses(instance, machine->views[i].instance)) return instance;
+      if (is_core(&machine->views[i]) && view_encloses(instance, machine->views[i].instance)) return instance;
   return -1;
 }
 
 static void add_fetches(Core *core, int32_t instance) {
   for (uint32_t i = 0; i < machine->view_count; i++) {
-    const spinach_debug_view *view = &machine->views[i];
-    if (!role_of(view, "fetch_pc") || !encloses(instance, view->instance)) continue;
+    const spinach_debug_view *view = view_about(core->context, i);
+    if (!view || !view_role(view, "fetch_pc") || !view_encloses(instance, view->instance)) continue;
     const CoreFetch fetch = {value_of(view, "fetch_pc"),       value_of(view, "pc_set"),
                              value_of(view, "branch_pending"), value_of(view, "halt"),
                              value_of(view, "in_flight"),      value_of(view, "fetching"),
-                             value_of(view, "halt_behind")};
+                             value_of(view, "halt_behind"),    value_of(view, "in_flight_from")};
     g_array_append_val(core->fetches, fetch);
   }
 }
@@ -265,14 +257,14 @@ static void add_fetches(Core *core, int32_t instance) {
 // What else may be in flight, in the processor or the caches around it: numbers, or rings with their `count`.
 static void add_holding(Core *core, int32_t instance) {
   for (uint32_t i = 0; i < machine->view_count; i++) {
-    const spinach_debug_view *view = &machine->views[i];
-    const spinach_debug_role *role = role_of(view, "in_flight");
-    if (!role || role_of(view, "fetch_pc")) continue;
+    const spinach_debug_view *view = view_about(core->context, i);
+    const spinach_debug_role *role = view ? view_role(view, "in_flight") : NULL;
+    if (!role || view_role(view, "fetch_pc")) continue;
     const int32_t around = surrounding(view->instance);
-    if (around < 0 || !encloses(around, instance)) continue;
-    const CoreValue value = spinach_is_integer(role->field->type)
+    if (around < 0 || !view_encloses(around, instance)) continue;
+    const CoreValue value = spinach_is_integer(role->state.field->type)
                                 ? value_of(view, "in_flight")
-                                : member_of(role->field->type, bytes_of(role->instance, role->field), "count");
+                                : member_of(role->state.field->type, bytes_of(&role->state), "count");
     if (value.at) g_array_append_val(core->holding, value);
   }
 }
@@ -283,8 +275,8 @@ static const spinach_debug_role *bytes_of_lines(const spinach_debug_view *view) 
   uint32_t deepest = 0;
   for (uint32_t i = 0; i < machine->view_count; i++) {
     const spinach_debug_view *other = &machine->views[i];
-    const spinach_debug_role *role = role_of(other, "line_bytes");
-    if (!role || !encloses(other->instance, view->instance) || depth(other->instance) <= deepest) continue;
+    const spinach_debug_role *role = view_role(other, "line_bytes");
+    if (!role || !view_encloses(other->instance, view->instance) || depth(other->instance) <= deepest) continue;
     deepest = depth(other->instance);
     found = role;
   }
@@ -294,88 +286,91 @@ static const spinach_debug_role *bytes_of_lines(const spinach_debug_view *view) 
 // Requests, or their addresses: `role` names the former, which are `places` in all `rings`.
 static void add_ring(Core *core, const spinach_debug_role *role, CoreWrites writes) {
   if (!role || !writes.count.at || (writes.address.at && (!writes.size.at || !writes.data.at))) return;
-  writes.places = (uint32_t)spinach_field_elements(role->field) / writes.rings;
+  writes.places = (uint32_t)role->state.count / writes.rings;
   if (!writes.address.at) {
-    writes.request = role->field->type;
-    writes.requests = bytes_of(role->instance, role->field);
+    writes.request = role->state.field->type;
+    writes.requests = bytes_of(&role->state);
   }
   g_array_append_val(core->writes, writes);
 }
 
 static void add_writes(Core *core, const spinach_debug_view *view) {
-  const spinach_debug_role *count = role_of(view, "write_count"), *addresses = role_of(view, "write_address");
+  const spinach_debug_role *count = view_role(view, "write_count"), *addresses = view_role(view, "write_address");
   if (count)
-    add_ring(core, addresses ? addresses : role_of(view, "write"),
+    add_ring(core, addresses ? addresses : view_role(view, "write"),
              (CoreWrites){.address = value_of(view, "write_address"),
                           .size = value_of(view, "write_size"),
                           .data = value_of(view, "write_data"),
                           .first = value_of(view, "write_first"),
                           .count = value_of(view, "write_count"),
-                          .rings = (uint32_t)spinach_field_elements(count->field)});
-  add_ring(core, role_of(view, "pending"), (CoreWrites){.count = value_of(view, "waiting"), .rings = 1});
+                          .rings = (uint32_t)count->state.count});
+  add_ring(core, view_role(view, "pending"), (CoreWrites){.count = value_of(view, "waiting"), .rings = 1});
 }
 
 // A processor's own buffers are newer than those outside.
 static void add_all_writes(Core *core, int32_t instance) {
   for (int inside = 0; inside < 2; inside++)
     for (uint32_t i = 0; i < machine->view_count; i++) {
-      const spinach_debug_view *view = &machine->views[i];
-      const bool any = role_of(view, "write_count") || role_of(view, "pending");
+      const spinach_debug_view *view = view_about(core->context, i);
+      const bool any = view && (view_role(view, "write_count") || view_role(view, "pending"));
       const int32_t around = any ? surrounding(view->instance) : -1;
-      if (around >= 0 && encloses(around, instance) && encloses(instance, view->instance) == inside)
+      if (around >= 0 && view_encloses(around, instance) && view_encloses(instance, view->instance) == inside)
         add_writes(core, view);
     }
 }
 
 static void add_fill(CoreCache *cache, const spinach_debug_view *view) {
-  const spinach_debug_role *valid = role_of(view, "line_valid"), *victim = role_of(view, "victim_bytes");
+  const spinach_debug_role *valid = view_role(view, "line_valid"), *victim = view_role(view, "victim_bytes");
   cache->filling = value_of(view, "filling");
   cache->fill_number = value_of(view, "fill_number");
   cache->fill_set = value_of(view, "fill_set");
   cache->fill_way = value_of(view, "fill_way");
-  cache->ways = valid->field->dimension_count ? valid->field->dimensions[valid->field->dimension_count - 1] : 1;
+  const spinach_field *lines = valid->state.field;
+  cache->ways = lines->dimension_count ? lines->dimensions[lines->dimension_count - 1] : 1;
   cache->victim_number = value_of(view, "victim_number");
   cache->victim_read = value_of(view, "victim_read");
   if (!victim || !cache->victim_number.at || !cache->victim_read.at) return;
   cache->victim_dirty = value_of(view, "victim_dirty");
-  cache->victim = bytes_of(victim->instance, victim->field);
-  cache->victim_stride = (uint32_t)victim->field->type->size;
-  cache->beat = cache->line / (uint32_t)spinach_field_elements(victim->field);
+  cache->victim = bytes_of(&victim->state);
+  cache->victim_stride = (uint32_t)victim->state.field->type->size;
+  cache->beat = cache->line / (uint32_t)victim->state.count;
 }
 
 static void add_caches(Core *core, int32_t instance) {
   for (uint32_t i = 0; i < machine->view_count; i++) {
-    const spinach_debug_view *view = &machine->views[i];
-    const spinach_debug_role *valid = role_of(view, "line_valid"), *changed = role_of(view, "line_changed");
-    const spinach_debug_role *bytes = valid && role_of(view, "line_number") ? bytes_of_lines(view) : NULL;
+    const spinach_debug_view *view = view_about(core->context, i);
+    if (!view) continue;
+    const spinach_debug_role *valid = view_role(view, "line_valid"), *changed = view_role(view, "line_changed");
+    const spinach_debug_role *bytes = valid && view_role(view, "line_number") ? bytes_of_lines(view) : NULL;
     const int32_t around = bytes ? surrounding(view->instance) : -1;
-    if (around < 0 || !encloses(around, instance)) continue;
+    if (around < 0 || !view_encloses(around, instance)) continue;
     CoreCache cache = {.number = value_of(view, "line_number"),
                        .valid = value_of(view, "line_valid"),
                        .dirty = value_of(view, "line_dirty"),
-                       .bytes = bytes_of(bytes->instance, bytes->field),
-                       .lines = (uint32_t)spinach_field_elements(valid->field)};
+                       .bytes = bytes_of(&bytes->state),
+                       .lines = (uint32_t)valid->state.count};
     if (!cache.lines || !cache.number.at || !cache.valid.at) continue;
-    const uint64_t size = spinach_field_elements(bytes->field) * bytes->field->type->size;
+    const uint64_t size = size_of(&bytes->state);
     cache.line = (uint32_t)size / cache.lines;
-    if (changed && spinach_field_elements(changed->field) * changed->field->type->size * 8 >= size)
-      cache.changed = bytes_of(changed->instance, changed->field);
+    if (changed && size_of(&changed->state) * 8 >= size) cache.changed = bytes_of(&changed->state);
     add_fill(&cache, view);
     g_array_append_val(core->caches, cache);
   }
 }
 
 // System control and TLB are beside the pipeline, as caches are.
-static void add_system(CoreSystem *system, int32_t instance) {
+static void add_system(Core *core, int32_t instance) {
+  CoreSystem *system = &core->system;
   for (uint32_t i = 0; i < machine->view_count; i++) {
-    const spinach_debug_view *view = &machine->views[i];
-    const spinach_debug_role *tlb = role_of(view, "tlb");
-    const int32_t around = tlb || role_of(view, "status") ? surrounding(view->instance) : -1;
-    if (around < 0 || !encloses(around, instance)) continue;
+    const spinach_debug_view *view = view_about(core->context, i);
+    if (!view) continue;
+    const spinach_debug_role *tlb = view_role(view, "tlb");
+    const int32_t around = tlb || view_role(view, "status") ? surrounding(view->instance) : -1;
+    if (around < 0 || !view_encloses(around, instance)) continue;
     if (tlb) {
-      system->entry = tlb->field->type;
-      system->entries = bytes_of(tlb->instance, tlb->field);
-      system->count = (uint32_t)spinach_field_elements(tlb->field);
+      system->entry = tlb->state.field->type;
+      system->entries = bytes_of(&tlb->state);
+      system->count = (uint32_t)tlb->state.count;
     } else {
       system->status = value_of(view, "status");
       system->badvaddr = value_of(view, "badvaddr");
@@ -387,35 +382,48 @@ static void add_system(CoreSystem *system, int32_t instance) {
 
 // Where those lie that retire, where several do at a time.
 static void add_retiring(Core *core, const spinach_debug_view *view) {
-  const spinach_debug_role *ring = role_of(view, "retiring");
+  const spinach_debug_role *ring = view_role(view, "retiring");
   core->retiring_first = value_of(view, "retiring_first");
   if (!ring || !core->retiring_first.at) return;
-  core->retiring = ring->field->type;
-  core->retiring_ring = bytes_of(ring->instance, ring->field);
-  core->retiring_places = (uint32_t)spinach_field_elements(ring->field);
+  core->retiring = ring->state.field->type;
+  core->retiring_ring = bytes_of(&ring->state);
+  core->retiring_places = (uint32_t)ring->state.count;
+  core->retiring_step = MAX(1, view_number(view, "retiring_step"));
+}
+
+// Where the memory of the program is, if a module around says that it is elsewhere than its addresses say.
+static void add_window(Core *core, int32_t instance) {
+  for (uint32_t i = 0; i < machine->view_count; i++) {
+    const spinach_debug_view *view = view_about(core->context, i);
+    if (!view || !view_number(view, "memory_size") || !view_encloses(view->instance, instance)) continue;
+    core->memory_base = (uint32_t)view_number(view, "memory_base");
+    core->memory_size = view_number(view, "memory_size");
+  }
 }
 
 static Core *core_new(const spinach_debug_view *view, uint32_t number) {
-  const spinach_debug_role *registers = role_of(view, "registers");
+  const spinach_debug_role *registers = view_role(view, "registers");
   Core *core = g_new0(Core, 1);
   *core = (Core){.number = number,
                  .path = machine->instances[view->instance].path,
-                 .isa = g_str_has_prefix(property_of(view, "isa"), "riscv") ? CORE_RISCV32 : CORE_MIPS,
-                 .big_endian = !strcmp(property_of(view, "big_endian"), "true"),
+                 .context = view_context(view),
+                 .name = view_name(view),
+                 .isa = g_str_has_prefix(view_property(view, "isa"), "riscv") ? CORE_RISCV32 : CORE_MIPS,
+                 .big_endian = !strcmp(view_property(view, "big_endian"), "true"),
                  .pc = value_of(view, "pc"),
                  .retired = value_of(view, "retired"),
                  .hi = value_of(view, "hi"),
                  .lo = value_of(view, "lo"),
-                 .hi_number = (uint32_t)g_ascii_strtoull(property_of(view, "hi_register"), NULL, 10),
-                 .lo_number = (uint32_t)g_ascii_strtoull(property_of(view, "lo_register"), NULL, 10),
+                 .hi_number = (uint32_t)view_number(view, "hi_register"),
+                 .lo_number = (uint32_t)view_number(view, "lo_register"),
                  .fetches = g_array_new(FALSE, FALSE, sizeof(CoreFetch)),
                  .holding = g_array_new(FALSE, FALSE, sizeof(CoreValue)),
                  .registers = registers,
-                 .memory_behind = (uint32_t)g_ascii_strtoull(property_of(view, "memory_behind"), NULL, 10),
+                 .memory_behind = (uint32_t)view_number(view, "memory_behind"),
                  .regions = g_array_new(FALSE, FALSE, sizeof(CoreRegion)),
                  .caches = g_array_new(FALSE, FALSE, sizeof(CoreCache)),
                  .writes = g_array_new(FALSE, FALSE, sizeof(CoreWrites))};
-  const bool bytes = registers->field->type->size == 1 && !registers->map;
+  const bool bytes = registers->state.field->type->size == 1 && !registers->map.field;
   core->register_count = (uint32_t)spinach_role_elements(registers) / (bytes ? 4 : 1);
   add_retiring(core, view);
   add_fetches(core, view->instance);
@@ -423,7 +431,8 @@ static Core *core_new(const spinach_debug_view *view, uint32_t number) {
   add_regions(core, view->instance);
   add_caches(core, view->instance);
   add_all_writes(core, view->instance);
-  add_system(&core->system, view->instance);
+  add_system(core, view->instance);
+  add_window(core, view->instance);
   return core;
 }
 

@@ -1,5 +1,5 @@
-// The processors of the machine, as debug views declare them (docs/language.md): the one place that says where their
-// program counters, registers and memories are.
+// The processors of the machine, or the programs that one executes at the same time, as debug views declare them
+// (docs/language.md): the one place that says where their program counters, registers and memories are.
 #ifndef SPINACH_CORES_H
 #define SPINACH_CORES_H
 
@@ -46,7 +46,8 @@ typedef struct {
 // A stage that fetches; a processor that executes several instructions at a time may have one for each.
 typedef struct {
   CoreValue pc, pc_set, branch_pending, halt, in_flight, fetching;
-  CoreValue halt_behind; // instructions that are still fetched when it is halted
+  CoreValue halt_behind;    // instructions that are still fetched when it is halted
+  CoreValue in_flight_from; // what `in_flight` is when nothing is in flight
 } CoreFetch;
 
 // System control of MIPS32 and its TLB; `entries` is NULL where there is none, and addresses are those of memory.
@@ -62,6 +63,8 @@ typedef enum { CORE_MIPS, CORE_RISCV32 } CoreIsa;
 typedef struct {
   uint32_t number;  // from 1, in the order of the machine
   const char *path; // of the module that holds it
+  int64_t context; // which of the programs it is that are executed at the same time; NO_CONTEXT (roles.h): there is one
+  const char *name; // the path, and the context where there are several
   CoreIsa isa;
   bool big_endian;
   CoreValue pc, retired, hi, lo; // the address of the instruction that left the pipeline last, how many did
@@ -74,6 +77,9 @@ typedef struct {
   const uint8_t *retiring_ring;
   uint32_t retiring_places;
   CoreValue retiring_first; // the next
+  uint32_t retiring_step;   // by which that counts
+  uint32_t memory_base;     // what is added to addresses of the program to have those of memory
+  uint64_t memory_size;     // how many of them there are; 0: all
   uint32_t memory_behind;   // cycles by which a write is in memory or a buffer later than its instruction retires
   CoreSystem system;
   GArray *regions; // CoreRegion, inner ones first

@@ -213,7 +213,7 @@ static void append_handler(GString *out, const Frame *frame) {
       since = MIN(since, one->instant);
   }
   if (latest)
-    g_string_append_printf(out, ", handled by %s:%s for %.0f ns", core_of(latest->core)->path, function_of(latest),
+    g_string_append_printf(out, ", handled by %s:%s for %.0f ns", core_of(latest->core)->name, function_of(latest),
                            nanoseconds(spinach_next_instant() - since));
 }
 

@@ -21,14 +21,14 @@ static const char *const backwards[] = {"reverse-stepi", "reverse-nexti", "rever
 
 void spinach_debug_script(const spinach_options *options) {
   const GPtrArray *cores = spinach_cores();
-  const char *image = spinach_program_path(0), *own;
+  const char *image = spinach_listed_path(0), *own;
   const bool is_port = strspn(options->gdb, "0123456789") == strlen(options->gdb);
   printf("# gdb-multiarch -x THIS: connects to %s, a process for each processor.\n", spinach_program);
   if (image) printf("file %s\n", image);
   printf("set remotetimeout 300\n"); // a variant is built for a watchpoint (handover.h)
   printf("target extended-remote %s%s\n", is_port ? "localhost:" : "", options->gdb);
   for (guint i = 2; i <= cores->len; i++) {
-    own = spinach_program_path(i - 1) ? spinach_program_path(i - 1) : image;
+    own = spinach_listed_path(i - 1);
     printf("add-inferior%s%s\ninferior %u\nattach %u\n", own ? " -exec " : "", own ? own : "", i, i);
   }
   if (cores->len > 1) {

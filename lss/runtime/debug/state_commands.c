@@ -18,8 +18,8 @@ void where_append_time(GString *out) {
 void where_append_cores(GString *out, const char *what, uint32_t (*pc_of)(guint core)) {
   for (guint i = 0; i < spinach_cores()->len; i++) {
     const Core *core = spinach_cores()->pdata[i];
-    g_autofree char *text = spinach_describe_address(pc_of(core->number));
-    g_string_append_printf(out, "%u  %s  %s%s\n", core->number, core->path, what, text);
+    g_autofree char *text = spinach_describe_address(core->context, pc_of(core->number));
+    g_string_append_printf(out, "%u  %s  %s%s\n", core->number, core->name, what, text);
   }
 }
 

@@ -66,8 +66,8 @@ void query(Stub *stub, const GString *packet, GString *reply) {
     guint32 core;
     text += strlen("qThreadExtraInfo,");
     if (!read_thread(&text, &core) || core == ANY || core == ALL) return reply_with(reply, "E01");
-    const char *path = core_of(core)->path;
-    packet_append_bytes(reply, (const guint8 *)path, strlen(path));
+    const char *name = core_of(core)->name;
+    packet_append_bytes(reply, (const guint8 *)name, strlen(name));
   } else if (g_str_has_prefix(text, "qRcmd,")) {
     run_command(stub, text + strlen("qRcmd,"), reply);
   }

@@ -1,5 +1,6 @@
-// From the addresses of programs to those of memory, where a processor translates them: the segments of MIPS32 and the
-// entries of its TLB, as system control may use them; see cores.h.  Nothing is changed by it.
+// From the addresses of programs to those of memory, where a processor translates them: by a number that is added, or
+// the segments of MIPS32 and the entries of its TLB, as system control may use them; see cores.h.  Nothing is changed
+// by it.
 #include "lss/runtime/debug/cores.h"
 
 enum { STATUS_ERL = 1 << 2, ASID = 0xff, GLOBAL = 1, VALID = 2, FRAME = 6, SEGMENT = 1 << 29 };
@@ -28,8 +29,8 @@ static bool mapped(const CoreSystem *system, uint32_t address, uint32_t *physica
 }
 
 bool core_translate(const Core *core, uint32_t address, uint32_t *physical) {
-  *physical = address;
-  if (!core->system.entries) return true;
+  *physical = address + core->memory_base;
+  if (!core->system.entries) return !core->memory_size || address < core->memory_size;
   const uint32_t segment = address / SEGMENT;
   if (segment == 4 || segment == 5) return *physical = address % SEGMENT, true;
   if (segment < 4 && core_get(&core->system.status) & STATUS_ERL) return true;
@@ -37,5 +38,5 @@ bool core_translate(const Core *core, uint32_t address, uint32_t *physical) {
 }
 
 uint32_t core_unmapped(const Core *core, uint32_t physical) {
-  return core->system.entries && physical < SEGMENT ? physical + 5u * SEGMENT : physical;
+  return core->system.entries && physical < SEGMENT ? physical + 5u * SEGMENT : physical - core->memory_base;
 }

@@ -123,12 +123,17 @@ typedef struct {
   const spinach_passage *passages; // from the sender on
 } spinach_connection;
 
+// A field of an instance, or elements of it that are one behind the other.
 typedef struct {
-  const char *role;
   int32_t instance;
   const spinach_field *field;
-  int32_t map_instance;
-  const spinach_field *map; // integers: element i of the role is that of `field` which map[i] says; NULL: element i
+  uint64_t first, count; // elements, of the field's type, that are meant
+} spinach_place;
+
+typedef struct {
+  const char *role;
+  spinach_place state;
+  spinach_place map; // integers: element i of the role is that of `state` which map[i] says; no field: element i
 } spinach_debug_role;
 
 typedef struct {
@@ -151,8 +156,7 @@ typedef struct {
 // has bytes.
 typedef struct {
   uint32_t first, last;
-  int32_t instance;
-  const spinach_field *field;
+  spinach_place state;
   uint32_t name_count;
   const spinach_debug_name *names;
 } spinach_debug_region;

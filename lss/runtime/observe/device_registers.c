@@ -13,20 +13,19 @@ typedef void (*Act)(void *context, const char *path, const spinach_debug_name *w
 static bool is_known(const GPtrArray *regions, const spinach_debug_region *region) {
   for (guint i = 0; i < regions->len; i++) {
     const spinach_debug_region *other = regions->pdata[i];
-    if (other->instance == region->instance && other->field == region->field) return true;
+    if (other->state.instance == region->state.instance && other->state.field == region->state.field) return true;
   }
   return false;
 }
 
 static void each_word(const spinach_debug_region *region, Act act, void *context) {
-  const spinach_field *field = region->field;
-  const spinach_place place = {region->instance, field, 0, spinach_field_elements(field)};
+  const spinach_field *field = region->state.field;
   for (uint32_t i = 0; i < region->name_count; i++) {
     const spinach_debug_name *word = &region->names[i];
     const uint64_t at = (uint64_t)word->offset / field->type->size;
-    if (word->offset < 0 || at >= place.count) continue;
-    const uint32_t value = (uint32_t)spinach_integer(field->type, spinach_element(&place, at));
-    act(context, machine->instances[region->instance].path, word, value);
+    if (word->offset < 0 || at >= region->state.count) continue;
+    const uint32_t value = (uint32_t)spinach_integer(field->type, spinach_element(&region->state, at));
+    act(context, machine->instances[region->state.instance].path, word, value);
   }
 }
 

@@ -14,12 +14,12 @@ typedef struct {
 } Jump;
 
 static GArray *jumps_of(const spinach_debug_role *history) {
-  const spinach_field *field = history->field;
+  const spinach_field *field = history->state.field;
   const spinach_ring *ring =
-      (const void *)((const uint8_t *)spinach_instance_state(history->instance) + field->ring_offset);
+      (const void *)((const uint8_t *)spinach_instance_state(history->state.instance) + field->ring_offset);
   const uint32_t count = (uint32_t)spinach_field_elements(field);
   GArray *jumps = g_array_new(FALSE, FALSE, sizeof(Jump));
-  spinach_place place = {history->instance, field, 0, count};
+  spinach_place place = {history->state.instance, field, 0, count};
   for (uint32_t i = 0; i < count; i++) {
     const uint8_t *one = spinach_element(&place, i);
     const uint64_t laps = spinach_ring_laps(ring)[(ring->next + i) % count];
@@ -104,5 +104,6 @@ void spinach_print_jumps(FILE *out, const spinach_debug_view *view, const spinac
   g_autoptr(GArray) jumps = jumps_of(history);
   g_autoptr(GArray) stretches = stretches_of(jumps, pc);
   fprintf(out, "  how it came here, oldest first:\n");
-  spinach_print_stretches(out, core_of_view(view), stretches, jumps->len < spinach_field_elements(history->field));
+  spinach_print_stretches(out, core_of_view(view), stretches,
+                          jumps->len < spinach_field_elements(history->state.field));
 }

@@ -41,34 +41,64 @@ bool spinach_program_add(const char *path) {
   return true;
 }
 
-static GPtrArray *programs(void) {
-  static GPtrArray *list;
-  if (list) return list;
-  list = g_ptr_array_new();
+typedef struct {
+  GPtrArray *all;    // Program*
+  GPtrArray *listed; // the same in the order in which parameters name them, each as often as they do
+} Programs;
+
+static void add_program(Programs *programs, GHashTable *seen, const char *path) {
+  if (!*path || !is_elf(path)) return;
+  Program *program = g_hash_table_lookup(seen, path);
+  if (!program && (program = program_open(path, PROGRAM_ELF, NULL))) {
+    g_hash_table_insert(seen, g_strdup(path), program);
+    g_ptr_array_add(programs->all, program);
+  }
+  if (program) g_ptr_array_add(programs->listed, program);
+}
+
+// A parameter may name several, with commas between them.
+static const Programs *programs(void) {
+  static Programs found;
+  if (found.all) return &found;
+  found = (Programs){g_ptr_array_new(), g_ptr_array_new()};
   const spinach_machine *machine = &spinach_machine_table;
-  g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr(GHashTable) values = g_hash_table_new(g_str_hash, g_str_equal);
   for (uint32_t i = 0; program_open && i < machine->parameter_count; i++) {
     const spinach_parameter *parameter = &machine->parameters[i];
     if (parameter->kind != SPINACH_PARAMETER_STRING || parameter->target_count == 0) continue;
     const spinach_target *target = &parameter->targets[0];
-    const char *path = (const char *)spinach_instance_state(target->instance) + target->offset;
-    if (!*path || !is_elf(path) || !g_hash_table_add(seen, (gpointer)path)) continue;
-    Program *program = program_open(path, PROGRAM_ELF, NULL);
-    if (program) g_ptr_array_add(list, program);
+    const char *value = (const char *)spinach_instance_state(target->instance) + target->offset;
+    if (!g_hash_table_add(values, (gpointer)value)) continue; // passed on from a parameter to another
+    g_auto(GStrv) paths = g_strsplit(value, ",", is_elf(value) ? 1 : -1);
+    for (guint k = 0; paths[k]; k++) add_program(&found, seen, paths[k]);
   }
-  if (added) g_ptr_array_extend(list, added, NULL, NULL);
-  return list;
+  if (added) g_ptr_array_extend(found.all, added, NULL, NULL);
+  return &found;
 }
 
 const char *spinach_program_path(guint index) {
-  const GPtrArray *list = programs();
-  return index < list->len ? program_path(list->pdata[index]) : NULL;
+  const GPtrArray *all = programs()->all;
+  return index < all->len ? program_path(all->pdata[index]) : NULL;
 }
 
-char *spinach_describe_address(uint32_t address) {
-  const GPtrArray *list = programs();
-  for (guint i = 0; i < list->len; i++)
-    if (program_symbol_at(list->pdata[i], address)) return program_describe(list->pdata[i], address);
+// Of the programs that are listed the one with a number, or the last.
+static Program *listed_program(guint number) {
+  const GPtrArray *listed = programs()->listed;
+  return listed->len ? listed->pdata[MIN(number, listed->len - 1)] : NULL;
+}
+
+const char *spinach_listed_path(guint number) {
+  const Program *program = listed_program(number);
+  return program ? program_path(program) : NULL;
+}
+
+char *spinach_describe_address(int64_t context, uint32_t address) {
+  const GPtrArray *all = programs()->all;
+  Program *own = context >= 0 ? listed_program((guint)context) : NULL;
+  if (own && program_symbol_at(own, address)) return program_describe(own, address);
+  for (guint i = 0; i < all->len; i++)
+    if (program_symbol_at(all->pdata[i], address)) return program_describe(all->pdata[i], address);
   return g_strdup_printf("0x%08x", address);
 }
 
@@ -76,7 +106,7 @@ char *spinach_disassemble(uint32_t pc, uint32_t word) {
   char text[64];
   const IsaText *found = isa_texts;
   if (!found) return g_strdup_printf(".word 0x%08x", word);
-  const GPtrArray *list = programs();
+  const GPtrArray *list = programs()->all;
   for (guint i = 0; i < list->len; i++) {
     if (!program_symbol_at(list->pdata[i], pc)) continue;
     for (const IsaText *isa = isa_texts; isa->machine; isa++)
@@ -87,7 +117,7 @@ char *spinach_disassemble(uint32_t pc, uint32_t word) {
 }
 
 bool spinach_program_word(uint32_t pc, uint32_t *word) {
-  const GPtrArray *list = programs();
+  const GPtrArray *list = programs()->all;
   for (guint i = 0; i < list->len; i++) {
     gsize count;
     const ProgramSegment *segments = program_segments(list->pdata[i], &count);

@@ -4,6 +4,7 @@
 #include "lss/runtime/observe/stretches.h"
 
 #include "lss/runtime/observe/program_text.h"
+#include "lss/runtime/observe/roles.h"
 
 enum { WORD = 4, SHOWN_STRETCHES = 32, SHOWN_INSTRUCTIONS = 32, INDENT = 2 };
 
@@ -121,7 +122,7 @@ static bool word_at(const Core *core, uint32_t pc, uint32_t *word) {
 }
 
 static void print_instruction(FILE *out, const Core *core, uint32_t pc, int indent) {
-  g_autofree char *where = spinach_describe_address(pc);
+  g_autofree char *where = spinach_describe_address(core ? core->context : NO_CONTEXT, pc);
   const char *name = strchr(where, ' '); // after the address, which precedes it already
   uint32_t word;
   g_autofree char *code = word_at(core, pc, &word) ? spinach_disassemble(pc, word) : NULL;
@@ -137,7 +138,7 @@ static void print_item(FILE *out, const Core *core, const Item *item, int indent
   const Stretch *stretch = item->stretch;
   const uint32_t count = (stretch->behind - stretch->from) / WORD, few = count - item->full;
   if (few) {
-    g_autofree char *where = spinach_describe_address(stretch->from);
+    g_autofree char *where = spinach_describe_address(core ? core->context : NO_CONTEXT, stretch->from);
     const char *name = strchr(where, ' ');
     fprintf(out, "%*s%08x to %08x, %u instruction%s%s%s\n", indent, "", stretch->from, stretch->from + (few - 1) * WORD,
             few, few == 1 ? "" : "s", name ? ", from" : "", name ? name : "");

@@ -7,6 +7,7 @@
 #include "lss/runtime/observe/device_registers.h"
 #include "lss/runtime/observe/jumps.h"
 #include "lss/runtime/observe/program_text.h"
+#include "lss/runtime/observe/roles.h"
 #include "lss/runtime/text/names.h"
 
 #include <glib.h>
@@ -15,15 +16,9 @@ enum { SMALL = 64, REGISTERS_PER_LINE = 8 };
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
-static const spinach_debug_role *role_of(const spinach_debug_view *view, const char *name) {
-  for (uint32_t i = 0; i < view->role_count; i++)
-    if (!strcmp(view->roles[i].role, name)) return &view->roles[i];
-  return NULL;
-}
-
 static void print_registers(FILE *out, const spinach_debug_role *role) {
   // A memory that serves as register file holds bytes, as the host would lay out the numbers.
-  const bool bytes = role->field->type->size == 1 && !role->map;
+  const bool bytes = role->state.field->type->size == 1 && !role->map.field;
   uint64_t count = spinach_role_elements(role) / (bytes ? sizeof(uint32_t) : 1);
   for (uint64_t i = 0; i < count; i++) {
     if (i % REGISTERS_PER_LINE == 0) fprintf(out, "%s    r%-2llu", i ? "\n" : "", (unsigned long long)i);
@@ -31,13 +26,13 @@ static void print_registers(FILE *out, const spinach_debug_role *role) {
       uint32_t value;
       memcpy(&value, spinach_role_element(role, i * sizeof value), sizeof value);
       fprintf(out, " %08x", value);
-    } else if (spinach_is_integer(role->field->type)) {
-      uint64_t value = (uint64_t)spinach_integer(role->field->type, spinach_role_element(role, i));
-      fprintf(out, role->field->type->size > 4 ? " %016llx" : " %08llx",
-              (unsigned long long)(role->field->type->size > 4 ? value : (uint32_t)value));
+    } else if (spinach_is_integer(role->state.field->type)) {
+      uint64_t value = (uint64_t)spinach_integer(role->state.field->type, spinach_role_element(role, i));
+      fprintf(out, role->state.field->type->size > 4 ? " %016llx" : " %08llx",
+              (unsigned long long)(role->state.field->type->size > 4 ? value : (uint32_t)value));
     } else {
       char text[256];
-      spinach_type_print(role->field->type, spinach_role_element(role, i), text, sizeof text);
+      spinach_type_print(role->state.field->type, spinach_role_element(role, i), text, sizeof text);
       fprintf(out, " %s", text);
     }
   }
@@ -45,27 +40,38 @@ static void print_registers(FILE *out, const spinach_debug_role *role) {
 }
 
 // What other roles are read with, or only debuggers use.
-static const char *const unprinted[] = {"memory",         "retired",        "fetch_pc",  "pc_set",
-                                        "branch_pending", "halt",           "in_flight", "fetching",
-                                        "retiring",       "retiring_first", NULL};
+static const char *const unprinted[] = {
+    "memory",         "retired",     "fetch_pc", "pc_set",   "branch_pending", "halt", "in_flight",
+    "in_flight_from", "halt_behind", "fetching", "retiring", "retiring_first", NULL};
 
 // What holds parts of memory, or is only for debuggers, says nothing that people could read here.
 static bool says_nothing(const spinach_debug_view *view) {
-  if (role_of(view, "line_bytes") || role_of(view, "line_number") || role_of(view, "write_count")) return true;
+  if (view_role(view, "history") && !view_role(view, "pc")) return true;
+  if (view_role(view, "line_bytes") || view_role(view, "line_number") || view_role(view, "write_count")) return true;
   for (uint32_t i = 0; i < view->role_count; i++)
     if (!g_strv_contains(unprinted, view->roles[i].role)) return false;
   return true;
 }
 
+// How the processor came where it is; of several programs a view of its own may say that.
+static const spinach_debug_role *history_of(const spinach_debug_view *view) {
+  const spinach_debug_role *history = view_role(view, "history");
+  const spinach_debug_view *other;
+  for (uint32_t i = 0; i < machine->view_count && !history && view_role(view, "pc"); i++)
+    if (machine->views[i].instance == view->instance && (other = view_about(view_context(view), i)))
+      history = view_role(other, "history");
+  return history;
+}
+
 static void print_view(FILE *out, const spinach_debug_view *view) {
   if (says_nothing(view)) return;
-  const char *path = machine->instances[view->instance].path;
-  fprintf(out, "%s%s%s:\n", view->name, *path ? " " : "", path);
-  const spinach_debug_role *pc = role_of(view, "pc"), *registers = role_of(view, "registers"),
-                           *history = role_of(view, "history");
-  if (pc && spinach_is_integer(pc->field->type)) {
-    g_autofree char *where =
-        spinach_describe_address((uint32_t)spinach_integer(pc->field->type, spinach_role_element(pc, 0)));
+  g_autofree char *name = view_name(view);
+  fprintf(out, "%s%s%s:\n", view->name, *name ? " " : "", name);
+  const spinach_debug_role *pc = view_role(view, "pc"), *registers = view_role(view, "registers"),
+                           *history = history_of(view);
+  if (pc && spinach_is_integer(pc->state.field->type)) {
+    g_autofree char *where = spinach_describe_address(
+        view_context(view), (uint32_t)spinach_integer(pc->state.field->type, spinach_role_element(pc, 0)));
     fprintf(out, "  pc = %s\n", where);
   }
   if (registers) {
@@ -75,19 +81,14 @@ static void print_view(FILE *out, const spinach_debug_view *view) {
   for (uint32_t i = 0; i < view->role_count; i++) {
     const spinach_debug_role *role = &view->roles[i];
     if (role == pc || role == registers || role == history || g_strv_contains(unprinted, role->role)) continue;
-    if (spinach_field_elements(role->field) != 1 || role->field->type->size > SMALL) continue;
+    if (spinach_role_elements(role) != 1 || role->state.field->type->size > SMALL) continue;
     char text[512];
-    spinach_type_print(role->field->type, spinach_role_element(role, 0), text, sizeof text);
+    spinach_type_print(role->state.field->type, spinach_role_element(role, 0), text, sizeof text);
     fprintf(out, "  %s = %s\n", role->role, text);
   }
-  if (history && pc && history->field->ring_offset)
-    spinach_print_jumps(out, view, history, (uint32_t)spinach_integer(pc->field->type, spinach_role_element(pc, 0)));
-}
-
-static bool encloses(int32_t outer, int32_t inner) {
-  for (; inner >= 0; inner = machine->instances[inner].parent)
-    if (inner == outer) return true;
-  return false;
+  if (history && pc && history->state.field->ring_offset)
+    spinach_print_jumps(out, view, history,
+                        (uint32_t)spinach_integer(pc->state.field->type, spinach_role_element(pc, 0)));
 }
 
 void spinach_print_views(FILE *out, int32_t instance) {
@@ -95,7 +96,7 @@ void spinach_print_views(FILE *out, int32_t instance) {
   bool any = false;
   for (uint32_t i = 0; i < machine->view_count; i++) {
     const spinach_debug_view *view = &machine->views[i];
-    if (says_nothing(view) || (instance >= 0 && !encloses(view->instance, instance))) continue;
+    if (says_nothing(view) || (instance >= 0 && !view_encloses(view->instance, instance))) continue;
     print_view(out, view);
     any = true;
   }

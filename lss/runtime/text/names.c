@@ -76,21 +76,16 @@ void *spinach_element(const spinach_place *place, uint64_t index) {
   return element;
 }
 
-static void *element_of(int32_t instance, const spinach_field *field, uint64_t index) {
-  const spinach_place place = {instance, field, 0, spinach_field_elements(field)};
-  return spinach_element(&place, index);
-}
-
 uint64_t spinach_role_elements(const spinach_debug_role *role) {
-  return spinach_field_elements(role->map ? role->map : role->field);
+  return role->map.field ? role->map.count : role->state.count;
 }
 
 void *spinach_role_element(const spinach_debug_role *role, uint64_t index) {
-  if (role->map) {
-    const int64_t mapped = spinach_integer(role->map->type, element_of(role->map_instance, role->map, index));
-    index = (uint64_t)mapped < spinach_field_elements(role->field) ? (uint64_t)mapped : 0;
+  if (role->map.field) {
+    const int64_t mapped = spinach_integer(role->map.field->type, spinach_element(&role->map, index));
+    index = (uint64_t)mapped < role->state.count ? (uint64_t)mapped : 0;
   }
-  return element_of(role->instance, role->field, index);
+  return spinach_element(&role->state, index);
 }
 
 // Edit distance, given up beyond `limit`.

@@ -4,13 +4,6 @@
 
 #include "lss/runtime/engine/machine.h"
 
-// A field of an instance, or one element of it.
-typedef struct {
-  int32_t instance;
-  const spinach_field *field;
-  uint64_t first, count; // elements, of the field's type, that are meant
-} spinach_place;
-
 // Finds what `name` means: "regs.bytes", "regs.bytes[4]", "regs.bytes[4..7]".  On failure returns false and sets *error
 // to words that suggest the nearest name; the caller frees them.
 bool spinach_look_up(const char *name, spinach_place *place, char **error);

@@ -2,6 +2,7 @@
 #include "lss/runtime/trace/profile.h"
 
 #include "lss/runtime/observe/program_text.h"
+#include "lss/runtime/observe/roles.h"
 #include "lss/runtime/trace/profile_core.h"
 #include "lss/runtime/trace/record.h"
 
@@ -31,6 +32,9 @@ struct ProfileSource {
   gsize size, offsets[3]; // of the arguments that count
   guint64 period;
   ProfileCore *core;
+  GPtrArray
+      *contexts; // ProfileCore* by the argument `context`, of a processor with several programs; NULL: it is of one
+  gsize context; // offset of that
   ProfileIssue *issue;
   gint64 write; // which operations of memory write, a bit for each
 };
@@ -94,18 +98,6 @@ static bool is_around(const char *outer, const char *path) {
   return !length || (g_str_has_prefix(path, outer) && (path[length] == '.' || !path[length]));
 }
 
-static bool is_processor(const spinach_debug_view *view) {
-  for (uint32_t i = 0; i < view->role_count; i++)
-    if (!strcmp(view->roles[i].role, "pc")) return true;
-  return false;
-}
-
-static const char *isa_of(const spinach_debug_view *view) {
-  for (uint32_t i = 0; i < view->property_count; i++)
-    if (!strcmp(view->properties[i].name, "isa")) return view->properties[i].value;
-  return NULL;
-}
-
 // Views further inside come first: what they have hides what those around them have.
 static int by_depth(gconstpointer a, gconstpointer b) {
   const spinach_debug_view *left = *(const spinach_debug_view *const *)a,
@@ -124,34 +116,54 @@ static GArray *regions_of(const char *path) {
     const spinach_debug_view *view = views->pdata[i];
     for (uint32_t k = 0; k < view->region_count && regions->len < PROFILE_REGIONS - 1; k++) {
       const spinach_debug_region *given = &view->regions[k];
-      const ProfileRegion region = {given->first, given->last, g_strdup(machine->instances[given->instance].path)};
+      const ProfileRegion region = {given->first, given->last,
+                                    g_strdup(machine->instances[given->state.instance].path)};
       g_array_append_val(regions, region);
     }
   }
   return regions;
 }
 
-static ProfileCore *core_of(Profile *profile, const TraceSource *source) {
+// The innermost processor around a path; of several programs of one the first.
+static const spinach_debug_view *view_around(const char *inner) {
   const spinach_debug_view *view = NULL;
   for (uint32_t i = 0; i < machine->view_count; i++) {
     const spinach_debug_view *one = &machine->views[i];
     const char *path = machine->instances[one->instance].path;
-    if (!is_processor(one) || !is_around(path, source->path)) continue;
+    if (!view_role(one, "pc") || !is_around(path, inner)) continue;
     if (!view || strlen(path) > strlen(machine->instances[view->instance].path)) view = one;
   }
-  if (!view) return NULL;
-  const char *path = machine->instances[view->instance].path;
+  return view;
+}
+
+static ProfileCore *core_of(Profile *profile, const spinach_debug_view *view, int32_t clock) {
   for (guint i = 0; i < profile->cores->len; i++)
-    if (((ProfileCore *)profile->cores->pdata[i])->path == path) return profile->cores->pdata[i];
+    if (((ProfileCore *)profile->cores->pdata[i])->view == view) return profile->cores->pdata[i];
   ProfileCore *core = g_new0(ProfileCore, 1);
-  *core = (ProfileCore){.path = path,
-                        .clock = source->clock,
-                        .regions = regions_of(path),
+  *core = (ProfileCore){.view = view,
+                        .name = view_name(view),
+                        .clock = clock,
+                        .regions = regions_of(machine->instances[view->instance].path),
                         .rows = g_ptr_array_new(),
-                        .tree = call_tree_new(isa_of(view))};
+                        .tree = call_tree_new(view_property(view, "isa"))};
   profile_core_start(core);
   g_ptr_array_add(profile->cores, core);
   return core;
+}
+
+// The processor whose events these are, or its programs, if they say of which they are.
+static void find_cores(Profile *profile, const TraceSource *source, struct ProfileSource *reader) {
+  const spinach_debug_view *view = view_around(source->path);
+  if (!view) return;
+  reader->core = core_of(profile, view, source->clock);
+  const spinach_argument *context = argument_of(source, "context", &reader->context);
+  if (view_context(view) == NO_CONTEXT || !context || context->type->size != sizeof(guint32)) return;
+  reader->contexts = g_ptr_array_new();
+  for (uint32_t i = 0; i < machine->view_count; i++) {
+    const spinach_debug_view *one = &machine->views[i];
+    if (one->instance == view->instance && view_role(one, "pc") && view_context(one) == reader->contexts->len)
+      g_ptr_array_add(reader->contexts, core_of(profile, one, source->clock));
+  }
 }
 
 // The issue stages, by the path of their instance.
@@ -184,7 +196,7 @@ Profile *profile_new(const GArray *sources) {
     reader->size = trace_source_size(source);
     reader->period = machine->clocks[source->clock].period;
     reader->kind = kind_of(source, reader);
-    reader->core = reader->kind != OTHER ? core_of(profile, source) : NULL;
+    if (reader->kind != OTHER) find_cores(profile, source, reader);
     if (!reader->core) reader->kind = OTHER;
     if (reader->kind == ACCESS) reader->write = writing(source);
     if (reader->kind == TURN) name_causes(profile, source);
@@ -219,6 +231,7 @@ static void add_record(Profile *profile, guint number, const guint8 *bytes, guin
   const gsize *at = reader->offsets;
   switch (reader->kind) {
   case RETIRE:
+    if (reader->contexts) core = reader->contexts->pdata[word_at(bytes, reader->context) % reader->contexts->len];
     profile_core_retire(profile, core, word_at(bytes, at[0]), word_at(bytes, at[1]), word_at(bytes, at[2]));
     break;
   case ISSUE: profile_core_issue(core, reader->issue, word_at(bytes, at[0])); break;

@@ -38,7 +38,8 @@ typedef struct {
 typedef struct ProfileIssue ProfileIssue; // an issue stage of a processor
 
 typedef struct {
-  const char *path; // of the debug view
+  const spinach_debug_view *view;
+  char *name; // of its instance, and the context where there are several
   int32_t clock;
   guint issue_stages;
   GArray *regions; // ProfileRegion, those that hide others first

@@ -87,7 +87,7 @@ static void write_calls(Json *json, const ProfileCore *core) {
 
 static void write_core(Json *json, const Profile *profile, const ProfileCore *core) {
   json_open(json, '{');
-  json_member(json, "path", core->path);
+  json_member(json, "path", core->name);
   json_member(json, "clock", machine->clocks[core->clock].name);
   member_uint(json, "period", machine->clocks[core->clock].period);
   member_uint(json, "issue_stages", core->issue_stages);

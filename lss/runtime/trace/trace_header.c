@@ -4,6 +4,7 @@
 #include "lss/runtime/checkpoint/pages.h"
 #include "lss/runtime/observe/condition.h"
 #include "lss/runtime/observe/program_text.h"
+#include "lss/runtime/observe/roles.h"
 #include "lss/runtime/trace/format.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
@@ -78,12 +79,6 @@ static void add(GVariantBuilder *header, const char *key, GVariant *value) {
   g_variant_builder_add(header, "{sv}", key, value);
 }
 
-static bool is_processor(const spinach_debug_view *view) {
-  for (uint32_t i = 0; i < view->role_count; i++)
-    if (!strcmp(view->roles[i].role, "pc")) return true;
-  return false;
-}
-
 static void add_machine(GVariantBuilder *header) {
   GVariantBuilder clocks, views;
   g_variant_builder_init(&clocks, G_VARIANT_TYPE(TRACE_CLOCKS_TYPE));
@@ -91,7 +86,7 @@ static void add_machine(GVariantBuilder *header) {
     g_variant_builder_add(&clocks, "(st)", machine->clocks[i].name, machine->clocks[i].period);
   g_variant_builder_init(&views, G_VARIANT_TYPE(TRACE_VIEWS_TYPE));
   for (uint32_t i = 0; i < machine->view_count; i++)
-    if (is_processor(&machine->views[i]))
+    if (view_role(&machine->views[i], "pc"))
       g_variant_builder_add(&views, "(ss)", machine->views[i].name,
                             machine->instances[machine->views[i].instance].path);
   add(header, "format", g_variant_new_uint32(TRACE_FORMAT));

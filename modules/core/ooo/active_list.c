@@ -86,11 +86,14 @@ handler(look_up, i) {
 static __attribute__((noinline)) void fail(self_t *self, uint32_t slot) {
   const micro_op *op = &self->op[slot].op;
   const trap_cause fault = self->fault[slot];
-  note(pc, op->pc);
+  const uint32_t context = CONTEXT(self->op[slot].age);
+  char whose[32] = "", where[32] = "";
+  self->pc[context] = op->pc;
+  if (param(contexts) > 1) snprintf(whose, sizeof whose, "context %u: ", (unsigned)context);
   if (fault == trap_cause_unaligned || fault == trap_cause_access)
-    sim_error("%s: address 0x%08x, pc 0x%08x, instruction 0x%08x", core_trap_text(fault), (unsigned)self->target[slot],
-              (unsigned)op->pc, (unsigned)op->word);
-  sim_error("%s: pc 0x%08x, instruction 0x%08x", core_trap_text(fault), (unsigned)op->pc, (unsigned)op->word);
+    snprintf(where, sizeof where, "address 0x%08x, ", (unsigned)self->target[slot]);
+  sim_error("%s%s: %spc 0x%08x, instruction 0x%08x", whose, core_trap_text(fault), where, (unsigned)op->pc,
+            (unsigned)op->word);
 }
 
 /* A branch that is committed, for predictors. */
@@ -119,7 +122,7 @@ static inline void emit_retire(self_t *self, uint32_t slot) {
   const bool stores = operation_kind(op->op.control) == operation_class_store;
   if (param(parts) > 1 && operation_more(op->op.control)) return;
   if (param(delay_slot) && context == 0) remember(self, op->op.pc);
-  if (param(observed) && context == 0) note(pc, op->op.pc);
+  if (param(observed)) self->pc[context] = op->op.pc;
   event(retire, op->op.pc, op->op.word, self->value[slot], op->logical ? op->logical : 32, self->target[slot],
         stores ? self->size[slot] : 0, context);
   const uint32_t number = call(marker, op->op.word);
@@ -216,12 +219,12 @@ static inline uint32_t commit_some(self_t *self, uint32_t context, uint32_t n, u
     if (PRECISE) follow(self, slot, taken);
     emit_retire(self, slot);
   }
-  if (i > 0 && context == 0) note(pc, self->op[SLOT(age_behind(first, i - 1, param(contexts)))].op.pc);
+  if (i > 0) self->pc[context] = self->op[SLOT(age_behind(first, i - 1, param(contexts)))].op.pc;
   self->first[context] = self->heads.of[context] = age_behind(first, i, param(contexts));
   if (width(completed) > 0) self->finished_instructions[context] = i - unfinished;
   self->left |= (uint32_t)(i > 0) << context;
   count(instructions, i - unfinished);
-  if (param(contexts) > 1) count(instructions_of[context], i - unfinished);
+  count(instructions_of[context], i - unfinished);
   return i;
 }
 
