@@ -222,7 +222,7 @@ static inline uint32_t commit_some(self_t *self, uint32_t context, uint32_t n, u
   if (i > 0) self->pc[context] = self->op[SLOT(age_behind(first, i - 1, param(contexts)))].op.pc;
   self->first[context] = self->heads.of[context] = age_behind(first, i, param(contexts));
   if (width(completed) > 0) self->finished_instructions[context] = i - unfinished;
-  self->left |= (uint32_t)(i > 0) << context;
+  if (PRECISE) self->left |= (uint32_t)(i > 0) << context;
   count(instructions, i - unfinished);
   count(instructions_of[context], i - unfinished);
   return i;
@@ -239,7 +239,7 @@ static inline uint32_t ready_contexts(const self_t *self) {
 static inline void commit(self_t *self, uint32_t store_room, uint32_t interrupted) {
   uint32_t n = 0, left = store_room;
   self->trained.count = 0;
-  self->left = 0;
+  if (PRECISE) self->left = 0;
   if (param(contexts) == 1) {
     n = commit_some(self, 0, 0, &left, interrupted != 0);
   } else {

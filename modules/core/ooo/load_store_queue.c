@@ -377,6 +377,11 @@ static inline uint64_t reading(const self_t *self, uint32_t context, const struc
   return places;
 }
 
+static __attribute__((noinline)) void forget_passed(self_t *self) {
+  memset(&self->passed, 0, sizeof self->passed);
+  self->any_passed = false;
+}
+
 /* Notes the loads that a write overtakes, of all contexts but that of the writer, if it is one. */
 static __attribute__((noinline)) void pass(self_t *self, uint32_t address, uint32_t size, uint32_t writer,
                                            const uint64_t *kept) {
@@ -466,8 +471,7 @@ phase_end() {
     const uint32_t c = param(contexts) > 1 ? (uint32_t)__builtin_ctz(m) : 0;
     commit(self, c, data(head).of[c]);
   }
-  if (self->any_passed) memset(&self->passed, 0, sizeof self->passed);
-  self->any_passed = false;
+  if (width(overtaken) > 0 && self->any_passed) forget_passed(self);
   for (int i = 0; i < width(written); i++)
     if (some(written, i) && !is_own(self, data(written, i).tag))
       pass(self, data(written, i).address, data(written, i).size, (uint32_t)param(contexts), kept);

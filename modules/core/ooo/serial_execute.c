@@ -37,7 +37,7 @@ handler(read) {
   able &= ~(self->offers | self->pending | (uint32_t)self->ordered.valid << self->ordered.context);
   const uint32_t next = able ? first_behind(able, self->begun) : NOBODY;
   typeof_port(registers_numbers) numbers = {0};
-  for (int k = 0; k < 2; k++) numbers.of[k] = data(in, able ? (int)next : 0).source[k];
+  for (int k = 0; k < 2; k++) numbers.of[k] = data(in, next < NOBODY ? (int)next : 0).source[k];
   set(next, next);
   send_if(registers_numbers, able != 0, numbers);
 }
@@ -55,7 +55,8 @@ static inline control_word control_of(const self_t *self, const serial_request *
 }
 
 /* The immediate is the mem_fault of what could not be fetched, which reads no register. */
-static void begin(self_t *self, uint32_t context, const serial_request *from, uint32_t a, uint32_t b) {
+static __attribute__((noinline)) void begin(self_t *self, uint32_t context, const serial_request *from, uint32_t a,
+                                            uint32_t b) {
   const uint32_t bit = UINT32_C(1) << context;
   self->begun = context;
   self->offers |= bit;
@@ -71,7 +72,7 @@ static inline bool writes_memory(control_word c) {
 }
 
 /* It left, to be committed unless nothing came out of it. */
-static void leave(self_t *self, uint32_t context, bool came_out, uint32_t value) {
+static __attribute__((noinline)) void leave(self_t *self, uint32_t context, bool came_out, uint32_t value) {
   const uint32_t bit = UINT32_C(1) << context;
   const core_executed *item = &self->item[context];
   const bool commits = came_out && !(self->interrupted & bit);
@@ -90,7 +91,7 @@ static void leave(self_t *self, uint32_t context, bool came_out, uint32_t value)
 }
 
 /* Fetch goes on elsewhere; or a wait is over, behind which it was held, maybe before the list was notified of that. */
-static void follow_restart(self_t *self, uint32_t context, const core_restart *restart) {
+static __attribute__((noinline)) void follow_restart(self_t *self, uint32_t context, const core_restart *restart) {
   serial_order *order = &self->following[context];
   if (!(self->pending >> context & 1)) {
     *order = (serial_order){.valid = true, .context = (uint8_t)context};
@@ -105,7 +106,7 @@ static void follow_restart(self_t *self, uint32_t context, const core_restart *r
 }
 
 /* The list is notified of what has become of one context, in turn. */
-static void notify(self_t *self) {
+static __attribute__((noinline)) void notify(self_t *self) {
   const uint32_t context = first_behind(self->pending, self->notified);
   self->notified = context;
   self->pending &= ~(UINT32_C(1) << context);
@@ -131,8 +132,8 @@ phase_end() {
   for (int c = 0; c < param(contexts); c++)
     if (transferred(out, c)) leave(self, (uint32_t)c, some(finished, c), data(finished, c).value);
   if (get(next) != NOBODY) {
-    const int c = (int)get(next);
-    begin(self, get(next), &data(in, c), data(registers_values).of[0], data(registers_values).of[1]);
+    const int c = param(contexts) > 1 ? (int)get(next) : 0;
+    begin(self, (uint32_t)c, &data(in, c), data(registers_values).of[0], data(registers_values).of[1]);
   }
   for (int c = 0; c < param(contexts); c++)
     if (restarted >> c & 1) follow_restart(self, (uint32_t)c, &data(restart, c));
