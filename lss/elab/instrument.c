@@ -224,9 +224,8 @@ static bool select_elements(Location place, const char *user, const char *indice
     }
     const guint64 length = (guint64)g_array_index(found->field->dimensions, int, d);
     if (last >= length) {
-      problem(place, "value-type",
-              "the %s names element %" G_GUINT64_FORMAT " of `%s`, which has 0 to %" G_GUINT64_FORMAT, user, last,
-              field, length - 1);
+      problem(place, "value-type", "the %s names element %llu of `%s`, which has 0 to %llu", user,
+              (unsigned long long)last, field, (unsigned long long)length - 1);
       return false;
     }
     if (first > last || (first < last && end[1])) {

@@ -241,9 +241,9 @@ def test_the_status_of_each_context(bench: Bench) -> None:
     device = Wide(bench, "group_fetch", ports, "contexts = 2; reset_pc = 256;")
     seen = device.play({
         "room": always({"of": [8, 8]}, 9), "predictor_guess[0]": always(guess(0x400, 2), 9), "predictor_guess[1]": always(guess(0x800, 2), 9),
-        "control[3]": {1: {"set_halt": 1, "halt": 1}}, "control[0]": {3: {"set_halt": 1, "halt": 1}}, "memory_reply[0]": {5: reply(10)}, "memory_reply[1]": {7: reply(10)},
+        "control[3]": {1: {"set_halt": 1, "halt": 1}}, "control[0]": {3: {"set_halt": 1, "halt": 1}}, "memory_reply[0]": {5: reply(10, 1)}, "memory_reply[1]": {7: reply(10, 0)},
     }, 9)  # fmt: skip
-    for c, since in ((0, 8), (1, 6)):  # the reference of context 1 is on lane 0
+    for c, since in ((0, 8), (1, 6)):
         assert [one["halted"] for one in seen[f"status[{c}]"]] == [int(cycle >= since) for cycle in range(9)] and seen[f"status[{c}]"] == seen[f"status[{c + 2}]"]
 
 
