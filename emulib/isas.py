@@ -36,7 +36,7 @@ MIPS = Isa(
     classes=("alu", "muldiv", "hilo", "jump", "branch", "load", "store", "trap", "system"),
     operands=("rd", "rs", "rt", "sa", "simm", "uimm", "memory", "offset", "target", "code", "code10", "code20",
               "code19", "stype", "hint", "position", "extracted", "inserted", "cp0", "sel", "hwr", "ft", "ct",
-              "function"),
+              "function", "from", "to", "u", "h", "new"),
     uses={"memory": "rs"},
     words={
         "alu": ("add", "sub", "and", "or", "xor", "nor", "slt", "sltu", "sll", "srl", "sra", "priority",

@@ -1,5 +1,5 @@
-/* The registers of coprocessor 0 by name, from cp0.def, the fields that have a meaning to hardware, and functions of
- * nothing but their arguments. */
+/* The registers of coprocessor 0 by name, from cp0.def and mt.def, the fields that have a meaning to hardware, and
+ * functions of nothing but their arguments. */
 #ifndef EMULIB_MIPS_CP0_H
 #define EMULIB_MIPS_CP0_H
 
@@ -7,9 +7,17 @@
 #include <stdint.h>
 
 #include "mips/cp0.def"
+#include "mips/mt.def"
 
+/* Those of every processor; those that a VPE adds; those that VPEs share. */
 #define MIPS_CP0_NAME(name, number, select, reset, writable, text) MIPS_CP0_##name,
-enum mips_cp0 { MIPS_EACH_CP0_REGISTER(MIPS_CP0_NAME) MIPS_CP0_REGISTERS };
+enum mips_cp0 {
+  MIPS_EACH_CP0_REGISTER(MIPS_CP0_NAME) MIPS_CP0_REGISTERS,
+  MIPS_CP0_BEFORE_VPE = MIPS_CP0_REGISTERS - 1,
+  MIPS_EACH_VPE_REGISTER(MIPS_CP0_NAME) MIPS_CP0_KEPT, /* of which each processor has its own */
+  MIPS_CP0_BEFORE_MVP = MIPS_CP0_KEPT - 1,
+  MIPS_EACH_MVP_REGISTER(MIPS_CP0_NAME) MIPS_CP0_NONE, /* there is no such register */
+};
 #undef MIPS_CP0_NAME
 
 enum {
@@ -52,6 +60,7 @@ enum mips_exception {
   MIPS_EXCEPTION_CPU = 11,
   MIPS_EXCEPTION_OV = 12,
   MIPS_EXCEPTION_TR = 13,
+  MIPS_EXCEPTION_THREAD = 25, /* MT: fork or yield, as VPEControl.EXCPT says */
 };
 
 /* Vectors: offsets from EBase, or from MIPS_VECTOR_BOOT while Status.BEV is 1. */
@@ -84,15 +93,26 @@ static inline uint32_t mips_words(uint32_t tlb_entries) {
   return MIPS_WORD_TLB + 4 * tlb_entries;
 }
 
-/* The register of a number and selection, or MIPS_CP0_REGISTERS. */
-static inline enum mips_cp0 mips_cp0_find(unsigned number, unsigned select) {
+/* The register of a number and selection, with those of the MT ASE or without, or MIPS_CP0_NONE. */
+static inline enum mips_cp0 mips_cp0_find(bool mt, unsigned number, unsigned select) {
 #define MIPS_CP0_CASE(name, number, select, reset, writable, text)                                                     \
   case (number) << 3 | (select): return MIPS_CP0_##name;
   switch (number << 3 | select) {
     MIPS_EACH_CP0_REGISTER(MIPS_CP0_CASE)
-#undef MIPS_CP0_CASE
-  default: return MIPS_CP0_REGISTERS;
+  default: break;
   }
+  if (mt) switch (number << 3 | select) {
+      MIPS_EACH_VPE_REGISTER(MIPS_CP0_CASE)
+      MIPS_EACH_MVP_REGISTER(MIPS_CP0_CASE)
+    default: break;
+    }
+#undef MIPS_CP0_CASE
+  return MIPS_CP0_NONE;
+}
+
+/* Whether a register is one that VPEs share. */
+static inline bool mips_is_mvp(enum mips_cp0 n) {
+  return n > MIPS_CP0_BEFORE_MVP && n < MIPS_CP0_NONE;
 }
 
 /* Of a power of two. */

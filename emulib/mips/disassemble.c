@@ -57,6 +57,11 @@ static void put_operand(struct text *t, const char *separator, enum mips_operand
   case MIPS_OPERAND_sel: put(t, "%s%u", separator, word & 7); return;
   case MIPS_OPERAND_ft: put(t, "%s$f%u", separator, mips_rt(word)); return;
   case MIPS_OPERAND_ct: put(t, "%s$%u", separator, mips_rt(word)); return;
+  case MIPS_OPERAND_from: put(t, "%s$%u", separator, mips_rt(word)); return;
+  case MIPS_OPERAND_to: put(t, "%s$%u", separator, mips_rd(word)); return;
+  case MIPS_OPERAND_u: put(t, "%s%u", separator, word >> 5 & 1); return;
+  case MIPS_OPERAND_h: put(t, "%s%u", separator, word >> 4 & 1); return;
+  case MIPS_OPERAND_new: put(t, "%s%s", separator, name[mips_rd(word)]); return;
   case MIPS_OPERAND_function: put(t, "%s0x%07x", separator, word & 0x03ffffff); return;
   }
 }
@@ -94,5 +99,5 @@ void mips_text(uint32_t pc, uint32_t word, char *text, size_t size) {
 }
 
 void mips32_text(uint32_t pc, uint32_t word, char *text, size_t size) {
-  set_text(MIPS_SET_mips32r2_system, pc, word, text, size);
+  set_text(MIPS_SET_mips32r2_mt, pc, word, text, size);
 }

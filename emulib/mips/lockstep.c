@@ -17,6 +17,7 @@ struct step {
   uint32_t word, value; /* as the processor has them */
   int fails;            /* the bus error that it had, or -1 */
   bool fetched, shows;  /* `shows`: a load's value is known from what it wrote */
+  bool impossible;      /* a register of another VPE was said to hold what it cannot */
 };
 
 static struct mips_lockstep_page *page_of(struct mips_lockstep *l, uint32_t address) {
@@ -85,8 +86,51 @@ static uint8_t *no_page(void *user, uint32_t address, enum mips_access access) {
   return NULL;
 }
 
+/* Bits that a register of another VPE may have. */
+static uint32_t possible(enum mips_cp0 n, uint32_t vpe) {
+#define VPE vpe
+#define POSSIBLE(name, number, select, reset, writable, text)                                                          \
+  case MIPS_CP0_##name: return (reset) | (writable);
+  switch (n) {
+  case MIPS_CP0_MVPControl: return MIPS_MVPCONTROL_EVP | MIPS_MVPCONTROL_VPC;
+  case MIPS_CP0_VPEControl:
+    return MIPS_VPECONTROL_YSI | MIPS_VPECONTROL_EXCPT | MIPS_VPECONTROL_TE | MIPS_VPECONTROL_TARGTC;
+  case MIPS_CP0_TCStatus:
+    return MIPS_TCSTATUS_OWN | MIPS_TCSTATUS_TDS | MIPS_TCSTATUS_WAITS | mips_tc_status(0, ~0u, ~0u);
+  default: break;
+  }
+  switch (n) {
+    MIPS_EACH_VPE_REGISTER(POSSIBLE)
+  default: return ~0u;
+  }
+#undef POSSIBLE
+#undef VPE
+}
+
+/* Which interrupts wait is believed. */
+static void believe_lines(struct mips_system *m, uint32_t cause) {
+  for (unsigned line = 2; line < 8; line++) mips_system_interrupt(m, line, cause >> (MIPS_CAUSE_IP_SHIFT + line) & 1);
+}
+
+/* Its own registers the machine knows, those that VPEs share but for MVPControl, too. */
+static uint32_t thread(void *user, const struct mips_system *m, struct mips_thread_request request) {
+  struct step *step = user;
+  const enum mips_cp0 n =
+      request.kind == MIPS_THREAD_CP0 ? mips_cp0_find(true, request.number, request.select) : MIPS_CP0_NONE;
+  const bool reads = request.op != MIPS_THREAD_WRITE;
+  if (mips_is_mvp(n) && n != MIPS_CP0_MVPControl) return mips_mvp_read(n, 0, m->options.vpes);
+  if (!mips_is_mvp(n) && request.tc == m->options.vpe) {
+    if (reads && n == MIPS_CP0_Cause) believe_lines(&machine, step->value);
+    if (reads) return mips_system_read_thread(&machine, request, true);
+    mips_system_write_thread(&machine, request, true);
+    return 0;
+  }
+  step->impossible |= reads && step->shows && (step->value & ~possible(n, request.tc));
+  return step->value;
+}
+
 static struct mips_environment environment_of(struct step *step) {
-  return (struct mips_environment){.user = step, .page = no_page, .read = read, .write = write};
+  return (struct mips_environment){.user = step, .page = no_page, .read = read, .write = write, .thread = thread};
 }
 
 void mips_lockstep_init(struct mips_lockstep *l, struct mips_system_options options, uint32_t memory) {
@@ -141,6 +185,10 @@ void mips_lockstep_know(struct mips_lockstep *l, uint32_t address, uint32_t size
   remember(l, address, size, value);
 }
 
+static void note_exception(struct mips_lockstep *l, struct mips_lockstep_exception exception) {
+  if (l->exception_count < MIPS_LOCKSTEP_QUEUE) l->exceptions[l->exception_count++] = exception;
+}
+
 static void begin_anew(struct mips_lockstep *l, uint32_t pc) {
   struct mips_architecture *cpu = &l->cpu;
   cpu->pc = pc;
@@ -154,7 +202,12 @@ static void begin_anew(struct mips_lockstep *l, uint32_t pc) {
 void mips_lockstep_load(struct mips_lockstep *l, uint32_t word, uint32_t value) {
   struct mips_architecture *cpu = &l->cpu;
   switch (word) {
-  case MIPS_WORD_PC: begin_anew(l, value); return;
+  case MIPS_WORD_PC:
+    if (l->options.vpes > 0)
+      note_exception(l, (struct mips_lockstep_exception){.written = true, .number = 2, .select = 3, .value = value});
+    else
+      begin_anew(l, value);
+    return;
   case MIPS_WORD_HI: cpu->hi = value; return;
   case MIPS_WORD_LO: cpu->lo = value; return;
   case MIPS_WORD_RANDOM: cpu->random = (uint16_t)value; return;
@@ -182,7 +235,7 @@ void mips_lockstep_access(struct mips_lockstep *l, struct mips_lockstep_access a
 }
 
 void mips_lockstep_exception(struct mips_lockstep *l, struct mips_lockstep_exception exception) {
-  if (l->exception_count < MIPS_LOCKSTEP_QUEUE) l->exceptions[l->exception_count++] = exception;
+  note_exception(l, exception);
 }
 
 /* Reports: always false. */
@@ -191,7 +244,7 @@ static bool differs(char text[MIPS_LOCKSTEP_TEXT], uint32_t pc, uint32_t word, c
 static bool differs(char text[MIPS_LOCKSTEP_TEXT], uint32_t pc, uint32_t word, const char *format, ...) {
   char instruction[MIPS_TEXT_SIZE];
   va_list arguments;
-  mips_disassemble(MIPS_SET_mips32r2_system, pc, word, instruction);
+  mips_disassemble(MIPS_SET_mips32r2_mt, pc, word, instruction);
   const int used = snprintf(text, MIPS_LOCKSTEP_TEXT, "pc 0x%08x, %s: ", (unsigned)pc, instruction);
   va_start(arguments, format);
   vsnprintf(text + used, (size_t)(MIPS_LOCKSTEP_TEXT - used), format, arguments);
@@ -208,7 +261,7 @@ static bool take_interrupt(struct mips_lockstep *l, const struct mips_lockstep_e
   struct step step = {.l = l};
   struct mips_system *m = assume(l, &step);
   const uint32_t status = m->cpu.cp0[MIPS_CP0_Status];
-  const bool lets = (status & (MIPS_STATUS_IE | MIPS_STATUS_EXL | MIPS_STATUS_ERL)) == MIPS_STATUS_IE;
+  const bool lets = mips_system_enables_interrupts(m);
   if (e->pc != m->cpu.pc)
     return differs(text, e->pc, 0, "an interrupt was taken there, expected the instruction at 0x%08x",
                    (unsigned)m->cpu.pc);
@@ -248,12 +301,27 @@ static bool take_exception(struct mips_lockstep *l, const struct mips_lockstep_e
   return true;
 }
 
+/* What another VPE wrote; a pc is known from then on. */
+static void take_written(struct mips_lockstep *l, const struct mips_lockstep_exception *e) {
+  struct step step = {.l = l};
+  struct mips_system *m = assume(l, &step);
+  const struct mips_thread_request request = {
+      .op = MIPS_THREAD_WRITE, .number = e->number, .select = e->select, .value = e->value};
+  mips_system_write_thread(m, request, false);
+  l->started |= mips_cp0_find(true, e->number, e->select) == MIPS_CP0_TCRestart;
+  l->cpu = m->cpu;
+}
+
 /* Those before the instruction that completes now. */
 static bool take_exceptions(struct mips_lockstep *l, uint64_t cycle, char text[MIPS_LOCKSTEP_TEXT]) {
   uint8_t n = 0;
   bool same = true;
   while (same && n < l->exception_count && l->exceptions[n].cycle < cycle) {
     const struct mips_lockstep_exception *e = &l->exceptions[n++];
+    if (e->written) {
+      take_written(l, e);
+      continue;
+    }
     if (!l->started) mips_system_start(assume(l, &(struct step){.l = l}), e->pc), l->cpu = machine.cpu;
     l->started = true;
     same = e->code == MIPS_EXCEPTION_INT ? take_interrupt(l, e, text) : take_exception(l, e, text);
@@ -261,6 +329,16 @@ static bool take_exceptions(struct mips_lockstep *l, uint64_t cycle, char text[M
   l->exception_count -= n;
   memmove(l->exceptions, l->exceptions + n, l->exception_count * sizeof l->exceptions[0]);
   return same;
+}
+
+bool mips_lockstep_written(struct mips_lockstep *l, uint64_t cycle, unsigned number, unsigned select, uint32_t value,
+                           char text[MIPS_LOCKSTEP_TEXT]) {
+  if (!take_exceptions(l, cycle, text)) return false;
+  note_exception(
+      l,
+      (struct mips_lockstep_exception){
+          .cycle = cycle + 1, .written = true, .number = (uint8_t)number, .select = (uint8_t)select, .value = value});
+  return true;
 }
 
 /* Whether sc stores is believed, but not that it does behind an eret. */
@@ -272,9 +350,7 @@ static bool stores_without_link(const struct mips_system *m, const struct mips_l
 /* Which interrupts wait is believed where the program looks. */
 static void believe_cause(struct mips_system *m, const struct mips_lockstep_retired *r) {
   enum { MFC0_CAUSE = 0x40006800, FIELDS = 0xffe0ffff };
-  if ((r->word & FIELDS) != MFC0_CAUSE) return;
-  for (unsigned line = 2; line < 8; line++)
-    mips_system_interrupt(m, line, r->value >> (MIPS_CAUSE_IP_SHIFT + line) & 1);
+  if ((r->word & FIELDS) == MFC0_CAUSE) believe_lines(m, r->value);
 }
 
 static bool same_store(struct mips_lockstep *l, const struct mips_lockstep_retired *r, const struct mips_step *did,
@@ -332,5 +408,7 @@ bool mips_lockstep_retire(struct mips_lockstep *l, struct mips_lockstep_retired 
   if (did.word != r->word && (did.retired || step.fetched))
     return differs(text, r->pc, r->word, "its word is 0x%08x, expected 0x%08x", (unsigned)r->word, (unsigned)did.word);
   if (!did.retired) return differs(text, r->pc, r->word, "it was completed, expected exception %u", did.exception);
+  if (step.impossible)
+    return differs(text, r->pc, r->word, "read 0x%08x, which that register cannot hold", (unsigned)r->value);
   return same_store(l, r, &did, text) && same_register(l, r, &did, text);
 }

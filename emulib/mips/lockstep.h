@@ -13,6 +13,9 @@
  * are reported, without what they write: that is believed when it is read next.  A load that was accepted no later than
  * such a write to its page is believed, and not remembered, since it may have read what was there before.
  *
+ * A virtual processing element (MT ASE) is followed alone.  What its mftr reads of others is believed when the register
+ * can hold it, as is MVPControl; what others write to its registers is reported.
+ *
  * The state is plain data without pointers, to be copied, kept and restored as it is.
  */
 #ifndef EMULIB_MIPS_LOCKSTEP_H
@@ -58,6 +61,10 @@ struct mips_lockstep_exception {
   uint32_t epc, bad; /* what is in those registers; not of interrupts */
   uint8_t code;      /* enum mips_exception */
   uint8_t level;     /* of an interrupt */
+  /* Or another VPE wrote a register of coprocessor 0. */
+  bool written;
+  uint8_t number, select;
+  uint32_t value;
 };
 
 /* An instruction that was completed. */
@@ -84,7 +91,8 @@ struct mips_lockstep {
 /* Begins with whatever is completed first. */
 void mips_lockstep_init(struct mips_lockstep *l, struct mips_system_options options, uint32_t memory);
 /* The processor gets another state, of which this is a word (enum mips_word); all come before it executes.  What was
- * known of memory counts no more: other processors have run. */
+ * known of memory counts no more: other processors have run.  Of a VPE each word is for itself, and memory is as it
+ * was. */
 void mips_lockstep_load(struct mips_lockstep *l, uint32_t word, uint32_t value);
 void mips_lockstep_access(struct mips_lockstep *l, struct mips_lockstep_access access);
 /* Others wrote so many bytes from this physical address on. */
@@ -93,6 +101,10 @@ void mips_lockstep_foreign(struct mips_lockstep *l, uint64_t cycle, uint32_t add
  * reported before. */
 void mips_lockstep_know(struct mips_lockstep *l, uint32_t address, uint32_t size, uint32_t value);
 void mips_lockstep_exception(struct mips_lockstep *l, struct mips_lockstep_exception exception);
+/* Another VPE has written a register of coprocessor 0 at the end of a cycle; instructions that complete behind the next
+ * one see it.  False: something before that was different. */
+bool mips_lockstep_written(struct mips_lockstep *l, uint64_t cycle, unsigned number, unsigned select, uint32_t value,
+                           char text[MIPS_LOCKSTEP_TEXT]);
 /* False: the processor did something else than it should have; `text` says what, in one line. */
 bool mips_lockstep_retire(struct mips_lockstep *l, struct mips_lockstep_retired retired, char text[MIPS_LOCKSTEP_TEXT]);
 

@@ -106,6 +106,18 @@ static void wait(struct mips_system *m) {
   m->deadline = 0;
 }
 
+static uint32_t thread(struct mips_system *m, uint32_t word, uint32_t value) {
+  struct mips_thread_request request;
+  mips_thread_request_of(word, m->options.vpe, CP0(VPEControl), value, &request);
+  return mips_ask_thread(m, request);
+}
+
+static uint32_t enable_threads(struct mips_system *m, bool enabled) {
+  const uint32_t old = CP0(VPEControl), bit = MIPS_VPECONTROL_TE;
+  CP0(VPEControl) = enabled ? old | bit : old & ~bit;
+  return old;
+}
+
 enum {
   RAISED_OVERFLOW = MIPS_EXCEPTION_OV,
   RAISED_TRAP = MIPS_EXCEPTION_TR,
@@ -151,6 +163,14 @@ enum {
 #define MAINTAIN()          TRY(maintain(m, ADDRESS))
 #include "system_bodies.h"
 
+#define READ_THREAD       thread(m, word, 0)
+#define WRITE_THREAD(v)   thread(m, word, v)
+#define ENABLE_THREADS(b) enable_threads(m, b)
+#define ENABLE_VPES()     thread(m, word, 0)
+#define FORK()            TRY(!mips_raise_thread(m, MIPS_THREAD_OVERFLOW))
+#define YIELD(v)          TRY(!mips_raise_thread(m, mips_yield(v, CP0(VPEControl), CP0(TCStatus))))
+#include "mt_bodies.h"
+
 /* All words of coprocessor 0 are its own, also those that are no instruction. */
 static void do_reserved(struct mips_system *m, uint32_t word) {
   enum { COP0 = 16 };
@@ -166,8 +186,9 @@ typedef void body_function(struct mips_system *m, uint32_t word);
 #define ENTRY(name) [MIPS_##name] = do_##name,
 static body_function *const bodies[MIPS_INSTRUCTIONS] = {[MIPS_reserved] = do_reserved, MIPS_EACH_INSTRUCTION(ENTRY)};
 
-static struct mips_decoded decode(uint32_t word) {
-  const enum mips_instruction i = mips_find(MIPS_SET_mips32r2_system, word);
+static struct mips_decoded decode(const struct mips_system *m, uint32_t word) {
+  const enum mips_instruction i =
+      mips_find(m->options.vpes > 0 ? MIPS_SET_mips32r2_mt : MIPS_SET_mips32r2_system, word);
   const bool marker = i == MIPS_lui && mips_rt(word) == 0 && mips_unsigned(word) != 0;
   return (struct mips_decoded){.word = word, .body = marker ? do_marker : bodies[i]};
 }
@@ -181,7 +202,7 @@ void mips_system_start(struct mips_system *m, uint32_t pc) {
 void mips_system_changed(struct mips_system *m) {
   mips_forget_windows(m);
   mips_status_changed(m);
-  for (unsigned n = 0; n < MIPS_DECODED; n++) m->decoded[n] = decode(0);
+  for (unsigned n = 0; n < MIPS_DECODED; n++) m->decoded[n] = decode(m, 0);
 }
 
 /* Executes an instruction, and returns its word. */
@@ -200,7 +221,7 @@ static inline uint32_t execute(struct mips_system *m) {
   m->cpu.pc = m->cpu.next_pc;
   m->cpu.next_pc += 4;
   struct mips_decoded *d = &m->decoded[pc / 4 % MIPS_DECODED];
-  if (__builtin_expect(d->word != word, false)) *d = decode(word);
+  if (__builtin_expect(d->word != word, false)) *d = decode(m, word);
   d->body(m, word);
   return word;
 }
@@ -224,8 +245,7 @@ static bool attend(struct mips_system *m, uint64_t until, enum mips_pause *pause
   if (m->cpu.cycle >= until) return *pause = MIPS_PAUSE_CYCLE, true;
   if (m->cpu.waiting && !m->following && !mips_system_interrupted(m)) return *pause = MIPS_PAUSE_WAITING, true;
   m->cpu.waiting = false;
-  const uint32_t enabled = CP0(Status) & (MIPS_STATUS_IE | MIPS_STATUS_EXL | MIPS_STATUS_ERL);
-  if (enabled == MIPS_STATUS_IE && !m->following && mips_system_interrupted(m)) mips_system_take_interrupt(m);
+  if (mips_system_enables_interrupts(m) && !m->following && mips_system_interrupted(m)) mips_system_take_interrupt(m);
   m->deadline = until < m->cpu.timer_cycle ? until : m->cpu.timer_cycle;
   return false;
 }

@@ -32,8 +32,7 @@
 #ifndef EMULIB_MIPS_SYSTEM_H
 #define EMULIB_MIPS_SYSTEM_H
 
-#include "cp0.h"
-#include "isa.h"
+#include "mt.h"
 
 enum { MIPS_TLB_LEAST = 16, MIPS_TLB_MOST = 64, MIPS_PAGE = 4096, MIPS_LINK_LINE = 32 };
 
@@ -56,6 +55,8 @@ struct mips_system_options {
   bool bare;             /* no segments and no TLB: addresses are physical, and cached */
   uint8_t tlb_entries;   /* MIPS_TLB_LEAST to MIPS_TLB_MOST, a power of two */
   uint8_t count_divider; /* cycles in which Count advances by one */
+  uint8_t vpes;          /* MT ASE: of the processor, 1 to MIPS_VPES_MOST; 0: without */
+  uint8_t vpe;           /* which of them this is; EBase shows it */
   uint32_t prid;
   struct mips_cache_geometry icache, dcache;
 };
@@ -70,8 +71,10 @@ struct mips_architecture {
   bool delayed; /* pc is a delay slot */
   bool waiting; /* behind a wait: pc is executed once an interrupt is pending that Status.IM lets through */
   bool linked;
-  uint32_t link;                    /* physical address of the line that ll read */
-  uint32_t cp0[MIPS_CP0_REGISTERS]; /* as mfc0 reads them; Count: as it was in cycle count_cycle */
+  uint32_t link; /* physical address of the line that ll read */
+  /* As mfc0 reads them, but: Count is as it was in cycle count_cycle, TCStatus has bits of its own only, and TCRestart
+   * is pc. */
+  uint32_t cp0[MIPS_CP0_KEPT];
   struct mips_tlb_entry tlb[MIPS_TLB_MOST];
   uint16_t random;      /* shift register behind Random */
   uint64_t cycle;       /* now */
@@ -83,6 +86,8 @@ struct mips_architecture {
 
 enum mips_access { MIPS_FETCH, MIPS_LOAD, MIPS_STORE, MIPS_ACCESSES };
 
+struct mips_system;
+
 /* Memory and devices.  Addresses are physical; numbers are right-justified, in the byte order of the processor. */
 struct mips_environment {
   void *user;
@@ -93,6 +98,9 @@ struct mips_environment {
   bool (*read)(void *user, uint32_t address, unsigned size, bool cached, uint32_t *value);
   bool (*write)(void *user, uint32_t address, unsigned size, bool cached, uint32_t value);
   void (*marker)(void *user, uint32_t number); /* may be NULL */
+  /* MT ASE: does what an instruction asks of a thread context that it can reach, and returns what it reads.  The owner
+   * asks mips_system_read_thread() and mips_system_write_thread() of the VPE that is meant. */
+  uint32_t (*thread)(void *user, const struct mips_system *m, struct mips_thread_request request);
 };
 
 /* What another processor decided, for one that follows it. */
@@ -121,8 +129,6 @@ struct mips_statistics {
   uint64_t failed;        /* instructions begun that raised an exception */
   uint64_t unimplemented; /* reads and writes of registers of coprocessor 0 that there are not */
 };
-
-struct mips_system;
 
 /* Recent translations and decoded words: nothing that programs can see. */
 enum { MIPS_WINDOWS = 256, MIPS_DECODED = 16384 };
@@ -196,6 +202,8 @@ void mips_system_pass(struct mips_system *m, uint64_t cycles);
 uint64_t mips_system_next_event(const struct mips_system *m);
 /* True when an interrupt is pending that Status.IM lets through: what ends a wait. */
 bool mips_system_interrupted(const struct mips_system *m);
+/* True when Status and TCStatus let interrupts be taken. */
+bool mips_system_enables_interrupts(const struct mips_system *m);
 /* Another agent has written to memory at a physical address. */
 void mips_system_written(struct mips_system *m, uint32_t address);
 /* Instructions completed. */
@@ -213,5 +221,12 @@ struct mips_translation mips_system_translate(const struct mips_system *m, uint3
 /* Registers of coprocessor 0 as mfc0 and mtc0 have them. */
 uint32_t mips_system_read_cp0(struct mips_system *m, unsigned number, unsigned select);
 void mips_system_write_cp0(struct mips_system *m, unsigned number, unsigned select, uint32_t value);
+
+/* MT ASE: whether it executes unless another VPE has the processor for itself. */
+bool mips_system_runs(const struct mips_system *m);
+/* A register for another VPE's mftr or mttr, or its own; `executes`: this one does, and then general registers, HI, LO
+ * and TCRestart cannot be had: they read all ones. */
+uint32_t mips_system_read_thread(struct mips_system *m, struct mips_thread_request request, bool executes);
+void mips_system_write_thread(struct mips_system *m, struct mips_thread_request request, bool executes);
 
 #endif

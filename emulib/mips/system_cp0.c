@@ -9,6 +9,9 @@
 #define USER_LOCAL ((uint32_t)m->options.user_local)
 #define PRID       m->options.prid
 #define CONFIG1    config1(&m->options)
+#define MT         ((uint32_t)(m->options.vpes > 0))
+#define VPES       ((uint32_t)m->options.vpes)
+#define VPE        ((uint32_t)m->options.vpe)
 
 static uint32_t geometry(struct mips_cache_geometry cache) {
   return mips_cache_config(cache.sets, cache.ways, cache.line);
@@ -20,13 +23,16 @@ static uint32_t config1(const struct mips_system_options *o) {
 
 static uint32_t writable(const struct mips_system *m, enum mips_cp0 n) {
 #define WRITABLE(name, number, select, reset, writable, text) writable,
-  const uint32_t masks[MIPS_CP0_REGISTERS] = {MIPS_EACH_CP0_REGISTER(WRITABLE)};
+  const uint32_t masks[MIPS_CP0_KEPT] = {MIPS_EACH_CP0_REGISTER(WRITABLE) MIPS_EACH_VPE_REGISTER(WRITABLE)};
   return masks[n];
 }
 
 static void reset(struct mips_system *m) {
 #define RESET(name, number, select, reset, writable, text) CP0(name) = reset;
   MIPS_EACH_CP0_REGISTER(RESET)
+  if (!MT) return;
+  MIPS_EACH_VPE_REGISTER(RESET)
+  CP0(EBase) |= VPE;
 }
 
 struct mips_system_options mips_system_4kec(bool big_endian) {
@@ -69,13 +75,20 @@ static void write_cause(struct mips_system *m, uint32_t value) {
   mips_timer_changed(m);
 }
 
-void mips_system_write_cp0(struct mips_system *m, unsigned number, unsigned select, uint32_t value) {
-  const enum mips_cp0 n = mips_cp0_find(number, select);
-  if (n == MIPS_CP0_REGISTERS) {
+static bool is_vpe(enum mips_cp0 n) {
+  return n > MIPS_CP0_BEFORE_VPE && n < MIPS_CP0_KEPT;
+}
+
+void mips_write_cp0(struct mips_system *m, enum mips_cp0 n, uint32_t value, bool master) {
+  if (n == MIPS_CP0_NONE) {
     m->statistics.unimplemented++;
     return;
   }
   const uint32_t mask = writable(m, n), old = m->cpu.cp0[n], new = (old & ~mask) | (value & mask);
+  if (is_vpe(n)) {
+    mips_write_vpe(m, n, new, master);
+    return;
+  }
   if (n == MIPS_CP0_Status) {
     mips_write_status(m, new);
     return;
@@ -103,12 +116,33 @@ void mips_system_write_cp0(struct mips_system *m, unsigned number, unsigned sele
   }
 }
 
-uint32_t mips_system_read_cp0(struct mips_system *m, unsigned number, unsigned select) {
-  const enum mips_cp0 n = mips_cp0_find(number, select);
+uint32_t mips_read_cp0(struct mips_system *m, enum mips_cp0 n) {
+  uint32_t value;
   if (n == MIPS_CP0_Count) return mips_count(m);
-  if (n != MIPS_CP0_REGISTERS) return m->cpu.cp0[n];
+  if (is_vpe(n) && mips_read_vpe(m, n, &value)) return value;
+  if (n != MIPS_CP0_NONE) return m->cpu.cp0[n];
   m->statistics.unimplemented++;
   return 0;
+}
+
+/* Those that VPEs share are asked for elsewhere. */
+void mips_system_write_cp0(struct mips_system *m, unsigned number, unsigned select, uint32_t value) {
+  struct mips_thread_request r = {.op = MIPS_THREAD_WRITE, .tc = m->options.vpe, .value = value};
+  const enum mips_cp0 n = mips_cp0_find(MT, number, select);
+  r.number = (uint8_t)number;
+  r.select = (uint8_t)select;
+  if (mips_is_mvp(n))
+    mips_ask_thread(m, r);
+  else
+    mips_write_cp0(m, n, value, (CP0(VPEConf0) & MIPS_VPECONF0_MVP) != 0);
+}
+
+uint32_t mips_system_read_cp0(struct mips_system *m, unsigned number, unsigned select) {
+  struct mips_thread_request r = {.op = MIPS_THREAD_READ, .tc = m->options.vpe};
+  const enum mips_cp0 n = mips_cp0_find(MT, number, select);
+  r.number = (uint8_t)number;
+  r.select = (uint8_t)select;
+  return mips_is_mvp(n) ? mips_ask_thread(m, r) : mips_read_cp0(m, n);
 }
 
 bool mips_hardware_register(struct mips_system *m, unsigned number, uint32_t *value) {

@@ -83,6 +83,11 @@ void mips_exception_return(struct mips_system *m) {
   mips_status_changed(m);
 }
 
+bool mips_system_enables_interrupts(const struct mips_system *m) {
+  const uint32_t modes = CP0(Status) & (MIPS_STATUS_IE | MIPS_STATUS_EXL | MIPS_STATUS_ERL);
+  return modes == MIPS_STATUS_IE && !(CP0(TCStatus) & MIPS_TCSTATUS_IXMT);
+}
+
 bool mips_system_interrupted(const struct mips_system *m) {
   return (CP0(Cause) & CP0(Status) & MIPS_CAUSE_IP) != 0;
 }

@@ -25,6 +25,18 @@ uint32_t mips_count(const struct mips_system *m);
 bool mips_hardware_register(struct mips_system *m, unsigned number, uint32_t *value);
 /* Status as di and ei write it. */
 void mips_write_status(struct mips_system *m, uint32_t value);
+/* A register as mtc0 writes it; `master`: one that is a master writes it. */
+void mips_write_cp0(struct mips_system *m, enum mips_cp0 n, uint32_t value, bool master);
+uint32_t mips_read_cp0(struct mips_system *m, enum mips_cp0 n);
+
+/* system_mt.c: TCStatus and TCRestart, which are not kept as they are read; false: another register. */
+bool mips_read_vpe(const struct mips_system *m, enum mips_cp0 n, uint32_t *value);
+/* A register of this VPE becomes `value`, as far as that goes; `master`: one that is a master writes it. */
+void mips_write_vpe(struct mips_system *m, enum mips_cp0 n, uint32_t value, bool master);
+/* Does what an instruction asks of a thread context, and returns what it reads. */
+uint32_t mips_ask_thread(struct mips_system *m, struct mips_thread_request request);
+/* fork or yield fails; false: it does not. */
+bool mips_raise_thread(struct mips_system *m, enum mips_thread_failure failure);
 
 /* system_tlb.c */
 void mips_tlb_read(struct mips_system *m);

@@ -23,8 +23,9 @@ static const struct {
   guint32 newest;
   const char *option; /* of compilers */
 } mips_sets[] = {
-    {"mips1", 0, "-mips1"},   {"mips2", 1, "-mips2"},       {"prijoff", 1, "-mips2"},
-    {"mips32", 5, "-mips32"}, {"mips32r2", 7, "-mips32r2"}, {"mips32r2_system", 7, "-mips32r2"},
+    {"mips1", 0, "-mips1"},          {"mips2", 1, "-mips2"},       {"prijoff", 1, "-mips2"},
+    {"mips32", 5, "-mips32"},        {"mips32r2", 7, "-mips32r2"}, {"mips32r2_system", 7, "-mips32r2"},
+    {"mips32r2_mt", 7, "-mips32r2"},
 };
 
 gboolean program_runs_on(const Program *p, const char *set, GError **error) {

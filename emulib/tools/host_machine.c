@@ -65,7 +65,7 @@ static void write_byte(HostMachine *machine, Device device, guint32 offset, guin
       machine->power_status = (machine->power_status & ~(0xffu << shift)) | (guint32)value << shift;
     } else if (offset == 0 && value == POWER_OFF) {
       machine->ended = TRUE;
-      mips_system_stop(&machine->cpu);
+      for (guint n = 0; n < machine->mvp.vpes; n++) mips_system_stop(machine->mvp.vpe[n]);
     }
     return;
   default: return;
@@ -108,8 +108,30 @@ static void print(void *user, guint8 character) {
   machine->output(machine->user, character);
 }
 
-HostMachine *host_machine_new(gboolean big_endian, guint32 ram_size, void (*output)(void *user, guint8 character),
-                              void *user) {
+static uint32_t thread(void *user, const struct mips_system *m, struct mips_thread_request request) {
+  HostMachine *machine = user;
+  return mips_mvp_thread(&machine->mvp, m, request);
+}
+
+/* Several VPEs are those of a 34K. */
+static void init_processor(HostMachine *machine, gboolean big_endian, guint vpes) {
+  enum { PRID_34K = 0x00019500 };
+  const struct mips_environment environment = {
+      .user = machine, .page = page, .read = read_device, .write = write_device, .thread = thread};
+  struct mips_system_options options = mips_system_4kec(big_endian);
+  mips_mvp_init(&machine->mvp, MAX(vpes, 1));
+  if (vpes > 0) options.prid = PRID_34K;
+  options.vpes = (guint8)vpes;
+  machine->others = g_new0(struct mips_system, machine->mvp.vpes - 1u);
+  for (guint n = 0; n < machine->mvp.vpes; n++) {
+    machine->mvp.vpe[n] = n == 0 ? &machine->cpu : &machine->others[n - 1];
+    options.vpe = (guint8)n;
+    mips_system_init(machine->mvp.vpe[n], options, environment);
+  }
+}
+
+HostMachine *host_machine_new(gboolean big_endian, guint vpes, guint32 ram_size,
+                              void (*output)(void *user, guint8 character), void *user) {
   enum { START = 1767225600 }; /* 2026-01-01 00:00:00 */
   HostMachine *machine = g_new0(HostMachine, 1);
   machine->ram_size = ram_size;
@@ -119,15 +141,14 @@ HostMachine *host_machine_new(gboolean big_endian, guint32 ram_size, void (*outp
   machine->user = user;
   uart16550_init(&machine->uart, print, machine);
   clock_ds1742_init(&machine->clock, START);
-  const struct mips_environment environment = {
-      .user = machine, .page = page, .read = read_device, .write = write_device};
-  mips_system_init(&machine->cpu, mips_system_4kec(big_endian), environment);
+  init_processor(machine, big_endian, vpes);
   return machine;
 }
 
 void host_machine_free(HostMachine *machine) {
   if (machine == NULL) return;
   uart16550_clear(&machine->uart);
+  g_free(machine->others);
   g_free(machine->ram);
   g_free(machine->rom);
   g_free(machine);
@@ -186,38 +207,85 @@ static guint64 receive(HostMachine *machine) {
   return arrival;
 }
 
-/* The next cycle in which a processor that waits may have an interrupt. */
-static guint64 next_interrupt(const HostMachine *machine, guint64 arrival) {
-  const struct mips_system *cpu = &machine->cpu;
+/* The next cycle in which a VPE that waits may have an interrupt. */
+static guint64 next_interrupt(const HostMachine *machine, guint vpe, guint64 arrival) {
+  const struct mips_system *cpu = machine->mvp.vpe[vpe];
   const guint32 enabled = cpu->cpu.cp0[MIPS_CP0_Status] >> MIPS_CAUSE_IP_SHIFT;
   const guint64 timer = enabled >> 7 & 1 ? mips_system_next_event(cpu) : G_MAXUINT64;
-  return MIN(timer, enabled >> UART_LINE & 1 ? arrival : G_MAXUINT64);
+  return MIN(timer, vpe == 0 && (enabled >> UART_LINE & 1) ? arrival : G_MAXUINT64);
 }
 
-static enum mips_pause run_until(struct mips_system *cpu, guint64 until,
-                                 void (*observe)(void *user, const struct mips_step *did), void *user) {
+typedef struct {
+  HostObserver observe;
+  void *user;
+} Run;
+
+static enum mips_pause run_until(HostMachine *machine, guint vpe, guint64 until, const Run *run) {
   struct mips_step did;
-  if (observe == NULL) return mips_system_run(cpu, until);
+  struct mips_system *cpu = machine->mvp.vpe[vpe];
+  if (run->observe == NULL) return mips_system_run(cpu, until);
   const enum mips_pause pause = mips_system_step(cpu, &did);
-  if (pause == MIPS_PAUSE_CYCLE) observe(user, &did);
+  if (pause == MIPS_PAUSE_CYCLE) run->observe(run->user, vpe, &did);
   return pause;
 }
 
-HostEnd host_machine_run(HostMachine *machine, guint64 instructions,
-                         void (*observe)(void *user, const struct mips_step *did), void *user) {
-  /* A character that the script types in reply arrives a character time later; runs are cut no coarser than that. */
+static void pass_until(struct mips_system *cpu, guint64 until) {
+  if (until > cpu->cpu.cycle) mips_system_pass(cpu, until - cpu->cpu.cycle);
+}
+
+/* Brings a VPE to a cycle, unless the run ends before.  True: it executes nothing; one of several that waits only part
+ * of the time lets it pass. */
+static gboolean bring(HostMachine *machine, guint vpe, guint64 until, guint64 arrival, const Run *run) {
+  struct mips_system *cpu = machine->mvp.vpe[vpe];
+  const guint64 before = mips_system_retired(cpu);
+  while (cpu->cpu.cycle < until && !machine->ended) {
+    const gboolean executes = mips_mvp_executes(&machine->mvp, vpe);
+    if (executes && run_until(machine, vpe, until, run) != MIPS_PAUSE_WAITING) continue;
+    const guint64 next = executes ? next_interrupt(machine, vpe, arrival) : G_MAXUINT64;
+    if (machine->mvp.vpes == 1 || (next >= until && mips_system_retired(cpu) == before)) return TRUE;
+    pass_until(cpu, MIN(next, until));
+  }
+  return FALSE;
+}
+
+/* Lets a slice of time pass; true: nobody executes anything. */
+static gboolean run_slice(HostMachine *machine, guint64 until, guint64 arrival, const Run *run) {
+  const guint vpes = machine->mvp.vpes;
+  gboolean idle = TRUE;
+  for (guint n = 0; n < vpes; n++) {
+    if (vpes > 1) machine->mvp.vpe[n]->cpu.linked = false; /* others have written */
+    idle &= bring(machine, n, until, arrival, run);
+  }
+  for (guint n = 0; n < vpes && vpes > 1 && !idle; n++) pass_until(machine->mvp.vpe[n], until);
+  return idle;
+}
+
+guint64 host_machine_retired(const HostMachine *machine) {
+  guint64 retired = 0;
+  for (guint n = 0; n < machine->mvp.vpes; n++) retired += mips_system_retired(machine->mvp.vpe[n]);
+  return retired;
+}
+
+HostEnd host_machine_run(HostMachine *machine, guint64 instructions, HostObserver observe, void *user) {
+  /* A character that the script types in reply arrives a character time later, and VPEs take turns; runs are cut no
+   * coarser than that. */
   enum { SLICE = 1000 };
-  struct mips_system *cpu = &machine->cpu;
+  const Run run = {.observe = observe, .user = user};
+  const guint vpes = machine->mvp.vpes;
   for (;;) {
-    const guint64 retired = mips_system_retired(cpu), now = cpu->cpu.cycle;
+    const guint64 retired = host_machine_retired(machine), now = machine->cpu.cpu.cycle;
     if (machine->ended) return HOST_ENDED;
     if (retired >= instructions) return HOST_LIMIT;
-    const guint64 arrival = receive(machine), left = instructions - retired;
-    guint64 until = left > G_MAXUINT64 - now ? G_MAXUINT64 : now + left;
+    const guint64 left = (instructions - retired - 1) / vpes + 1;
+    const guint64 arrival = receive(machine);
+    guint64 until = left > G_MAXUINT64 - now ? G_MAXUINT64 : now + left, next = G_MAXUINT64;
     if (machine->script.text != NULL) until = MIN(until, MIN(arrival, now + SLICE));
-    if (run_until(cpu, until, observe, user) != MIPS_PAUSE_WAITING) continue;
-    const guint64 next = next_interrupt(machine, receive(machine));
+    if (vpes > 1) until = MIN(until, now + SLICE);
+    if (!run_slice(machine, until, arrival, &run)) continue;
+    const guint64 arrives = receive(machine);
+    for (guint n = 0; n < vpes; n++)
+      if (mips_mvp_executes(&machine->mvp, n)) next = MIN(next, next_interrupt(machine, n, arrives));
     if (next == G_MAXUINT64) return HOST_WAITING;
-    if (next > cpu->cpu.cycle) mips_system_pass(cpu, next - cpu->cpu.cycle);
+    for (guint n = 0; n < vpes; n++) pass_until(machine->mvp.vpe[n], next);
   }
 }

@@ -9,6 +9,8 @@
  *   0x1f002000  two slots for virtio devices, both empty: they read 0
  *   0x1fc00000  boot ROM, 4 KiB
  *
+ * It has one processor, or one of several VPEs (MT ASE), of which the first gets the interrupts of devices.
+ *
  * Everything else is a bus error.  Devices are little-endian; for a big-endian processor numbers keep the order of
  * their bytes.  Time is the number of cycles that the processor has done.
  */
@@ -17,14 +19,16 @@
 
 #include "clock_ds1742.h"
 #include "console_script.h"
-#include "mips/system.h"
+#include "mips/mvp.h"
 #include "program/program.h"
 #include "uart16550.h"
 
 enum { HOST_ROM_SIZE = 4096, HOST_CLOCK_HZ = 200000000 };
 
 typedef struct {
-  struct mips_system cpu;
+  struct mips_system cpu;     /* the processor, or its first VPE, */
+  struct mips_system *others; /* and the others */
+  struct mips_mvp mvp;        /* which these are, without VPEs the processor alone */
   guint8 *ram, *rom;
   guint32 ram_size;
   Uart16550 uart;
@@ -38,9 +42,9 @@ typedef struct {
   gboolean ended;       /* power was switched off */
 } HostMachine;
 
-/* `output` gets what the UART sends. */
-HostMachine *host_machine_new(gboolean big_endian, guint32 ram_size, void (*output)(void *user, guint8 character),
-                              void *user);
+/* `output` gets what the UART sends.  `vpes` up to MIPS_VPES_MOST; 0: a processor without the MT ASE. */
+HostMachine *host_machine_new(gboolean big_endian, guint vpes, guint32 ram_size,
+                              void (*output)(void *user, guint8 character), void *user);
 void host_machine_free(HostMachine *machine);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HostMachine, host_machine_free)
 
@@ -56,8 +60,11 @@ typedef enum {
   HOST_LIMIT,   /* that many instructions have retired */
   HOST_WAITING, /* for an interrupt that never comes */
 } HostEnd;
+/* Told of an instruction of a VPE. */
+typedef void (*HostObserver)(void *user, guint vpe, const struct mips_step *did);
 /* `observe`, which may be NULL, is told of each instruction; that takes longer. */
-HostEnd host_machine_run(HostMachine *machine, guint64 instructions,
-                         void (*observe)(void *user, const struct mips_step *did), void *user);
+HostEnd host_machine_run(HostMachine *machine, guint64 instructions, HostObserver observe, void *user);
+/* Instructions that all VPEs have completed. */
+guint64 host_machine_retired(const HostMachine *machine);
 
 #endif

@@ -32,6 +32,7 @@ enum {
 static gboolean option_system, option_big_endian, option_registers, option_counts;
 static char *option_memory, *option_dtb, *option_initramfs, *option_script, *option_trace;
 static gint64 option_limit = -1;
+static gint option_vpes;
 
 static const GOptionEntry options[] = {
     {"system", 0, 0, G_OPTION_ARG_NONE, &option_system, "run on a whole machine", NULL},
@@ -41,6 +42,8 @@ static const GOptionEntry options[] = {
     {"initramfs", 0, 0, G_OPTION_ARG_FILENAME, &option_initramfs, "first file system, put at 32 MiB", "FILE"},
     {"console-script", 0, 0, G_OPTION_ARG_FILENAME, &option_script,
      "what is typed, and when: lines of wait TEXT, send TEXT, after TIME", "FILE"},
+    {"vpes", 0, 0, G_OPTION_ARG_INT, &option_vpes, "virtual processing elements (MT ASE), 1 to 8 (default: no MT ASE)",
+     "N"},
     {"trace", 0, 0, G_OPTION_ARG_FILENAME, &option_trace,
      "write every instruction, interrupt and exception to FILE (- = stderr)", "FILE"},
     {"limit", 0, 0, G_OPTION_ARG_INT64, &option_limit, "stop after N instructions", "N"},
@@ -119,35 +122,40 @@ static void send(G_GNUC_UNUSED void *user, guint8 character) {
   putchar(character);
 }
 
-static void print_registers(const struct mips_architecture *cpu) {
+static void print_registers(struct mips_system *m) {
+  const struct mips_architecture *cpu = &m->cpu;
   for (int n = 0; n < 32; n++) printf("%-5s 0x%08x%s", mips_register_names[n], cpu->r[n], n % 4 == 3 ? "\n" : "  ");
   printf("hi    0x%08x  lo    0x%08x  pc    0x%08x\n", cpu->hi, cpu->lo, cpu->pc);
-  static const char *const names[] = {
-#define CP0_REGISTER(name, number, select, reset, writable, text) #name,
-#include "mips/cp0.def"
-#undef CP0_REGISTER
-  };
-  for (int n = 0; n < MIPS_CP0_REGISTERS; n++) printf("%-10s 0x%08x\n", names[n], cpu->cp0[n]);
+#define PRINT(name, number, select, reset, writable, text) printf("%-10s 0x%08x\n", #name, cpu->cp0[MIPS_CP0_##name]);
+#define PRINT_VPE(name, n, s, reset, writable, text)                                                                   \
+  printf("%-10s 0x%08x\n", #name,                                                                                      \
+         mips_system_read_thread(m, (struct mips_thread_request){.number = (n), .select = (s)}, false));
+  MIPS_EACH_CP0_REGISTER(PRINT)
+  if (m->options.vpes > 0) {
+    MIPS_EACH_VPE_REGISTER(PRINT_VPE)
+  }
 }
 
 static void print_counts(const struct mips_system *cpu) {
   static const char *const names[] = {"interrupts",    "modified",  "tlb load", "tlb store", "address load",
                                       "address store", "bus fetch", "bus data", "syscall",   "breakpoint",
                                       "reserved",      "unusable",  "overflow", "trap"};
+  const guint64 *exceptions = cpu->statistics.exceptions;
   printf("instructions  %" G_GUINT64_FORMAT "\nidle cycles   %" G_GUINT64_FORMAT "\n", mips_system_retired(cpu),
          cpu->statistics.idle);
-  for (gsize n = 0; n < G_N_ELEMENTS(names); n++)
-    printf("%-13s %" G_GUINT64_FORMAT "\n", names[n], cpu->statistics.exceptions[n]);
+  for (gsize n = 0; n < G_N_ELEMENTS(names); n++) printf("%-13s %" G_GUINT64_FORMAT "\n", names[n], exceptions[n]);
+  if (cpu->options.vpes > 0) printf("thread        %" G_GUINT64_FORMAT "\n", exceptions[MIPS_EXCEPTION_THREAD]);
   printf("refills       %" G_GUINT64_FORMAT "\nunimplemented %" G_GUINT64_FORMAT "\n", cpu->statistics.refills,
          cpu->statistics.unimplemented);
 }
 
-static void trace(void *user, const struct mips_step *did) {
-  char text[MIPS_TEXT_SIZE];
+static void trace(void *user, guint vpe, const struct mips_step *did) {
+  char text[MIPS_TEXT_SIZE], who[16] = "";
   FILE *file = user;
-  mips_disassemble(MIPS_SET_mips32r2_system, did->pc, did->word, text);
-  if (did->interrupted) fputs("interrupt\n", file);
-  fprintf(file, "0x%08x %08x %s", did->pc, did->word, text);
+  if (option_vpes > 0) g_snprintf(who, sizeof who, "%u: ", vpe);
+  mips_disassemble(option_vpes > 0 ? MIPS_SET_mips32r2_mt : MIPS_SET_mips32r2_system, did->pc, did->word, text);
+  if (did->interrupted) fprintf(file, "%sinterrupt\n", who);
+  fprintf(file, "%s0x%08x %08x %s", who, did->pc, did->word, text);
   if (did->destination != 0) fprintf(file, "  %s = 0x%08x", mips_register_names[did->destination], did->value);
   if (did->stored != 0) fprintf(file, "  [0x%08x] = 0x%0*x", did->store_address, 2 * did->stored, did->store_value);
   if (!did->retired) fprintf(file, "  exception %u", did->exception);
@@ -173,8 +181,11 @@ static int run(HostMachine *machine, Program *program) {
     fprintf(stderr, "%s: cannot write %s: %s\n", tool, option_trace, g_strerror(errno));
     return STATUS_USAGE;
   }
-  if (option_registers) print_registers(&machine->cpu.cpu);
-  if (option_counts) print_counts(&machine->cpu);
+  for (guint n = 0; n < machine->mvp.vpes; n++) {
+    if (option_vpes > 1 && (option_registers || option_counts)) printf("VPE %u\n", n);
+    if (option_registers) print_registers(machine->mvp.vpe[n]);
+    if (option_counts) print_counts(machine->mvp.vpe[n]);
+  }
   if (end == HOST_ENDED) return (int)(machine->power_status & 0xff);
   if (end == HOST_LIMIT) return STATUS_LIMIT;
   g_autofree char *where = program_describe(program, machine->cpu.cpu.pc);
@@ -196,14 +207,19 @@ int mips_system_main(int argc, char **argv) {
     return STATUS_USAGE;
   }
   if (!memory_size(&size)) return STATUS_USAGE;
-  g_autoptr(Program) program = choose_program(tool, argv[1], FALSE, EM_MIPS, "mips32r2_system");
+  if (option_vpes < 0 || option_vpes > MIPS_VPES_MOST) {
+    fprintf(stderr, "%s: --vpes %d: expected 1 to %d\n", tool, option_vpes, MIPS_VPES_MOST);
+    return STATUS_USAGE;
+  }
+  g_autoptr(Program) program =
+      choose_program(tool, argv[1], FALSE, EM_MIPS, option_vpes > 0 ? "mips32r2_mt" : "mips32r2_system");
   if (program == NULL) return STATUS_USAGE;
   if (program_big_endian(program) != option_big_endian) {
     fprintf(stderr, "%s: %s is %s-endian, the machine is not: %s --big-endian\n", tool, argv[1],
             option_big_endian ? "little" : "big", option_big_endian ? "leave out" : "say");
     return STATUS_USAGE;
   }
-  g_autoptr(HostMachine) machine = host_machine_new(option_big_endian, size, send, NULL);
+  g_autoptr(HostMachine) machine = host_machine_new(option_big_endian, (guint)option_vpes, size, send, NULL);
   g_autofree char *script = NULL;
   if (!read_script(&machine->script, &script, &error) || !prepare(machine, program, &error)) {
     fprintf(stderr, "%s: %s\n", tool, error->message);

@@ -39,7 +39,53 @@ static bool follows(uint64_t when, uint64_t dropped, uint32_t value) {
   return loads(30, START + 4, value);
 }
 
+enum {
+  MFTC0_HALT_T3 = 0x41025804,   /* mftc0 $t3, $2, 4 */
+  MFTC0_STATUS_T3 = 0x410c5800, /* mftc0 $t3, $12, 0 */
+  MFC0_STATUS_T3 = 0x400b6000,  /* mfc0 $t3, $12 */
+  KERNEL = (int)0x80000100,
+};
+
+/* A VPE that is followed, at its second instruction. */
+static void follow_vpe(uint32_t target) {
+  struct mips_system_options options = mips_system_4kec(true);
+  options.vpes = 2;
+  mips_lockstep_init(&l, options, MEMORY);
+  l.cpu.cp0[MIPS_CP0_VPEControl] = target;
+  CHECK(mips_lockstep_written(&l, 1, 12, 0, 0x1000, text));
+}
+
+static bool reads(uint64_t cycle, uint32_t pc, uint32_t word, uint32_t value) {
+  *text = 0;
+  return mips_lockstep_retire(
+      &l, (struct mips_lockstep_retired){.cycle = cycle, .pc = pc, .word = word, .value = value, .destination = T3},
+      text);
+}
+
+/* What a register of another VPE reads is believed if it can be; that of its own is known, also when others write it.
+ */
+static void vpes(void) {
+  follow_vpe(1);
+  CHECK(reads(3, (uint32_t)KERNEL, (uint32_t)MFTC0_HALT_T3, 1));
+  CHECK(reads(4, (uint32_t)KERNEL + 4, (uint32_t)MFTC0_STATUS_T3, 0x12345678));
+  CHECK(!reads(5, (uint32_t)KERNEL + 8, (uint32_t)MFTC0_HALT_T3, 2));
+  follow_vpe(2); /* there is no such TC */
+  CHECK(reads(3, (uint32_t)KERNEL, (uint32_t)MFTC0_HALT_T3, ~0u));
+  CHECK(!reads(4, (uint32_t)KERNEL + 4, (uint32_t)MFTC0_HALT_T3, 1));
+  for (uint64_t when = 2; when < 6; when++) { /* a write is seen by who completes behind the next cycle */
+    follow_vpe(0);
+    CHECK(reads(2, (uint32_t)KERNEL, (uint32_t)MFTC0_HALT_T3, 0));
+    CHECK(mips_lockstep_written(&l, when, 12, 0, 0x2000, text));
+    CHECK(reads(5, (uint32_t)KERNEL + 4, when & 1 ? (uint32_t)MFC0_STATUS_T3 : (uint32_t)MFTC0_STATUS_T3,
+                when < 4 ? 0x2000 : 0x1000));
+  }
+  follow_vpe(0);
+  mips_lockstep_load(&l, MIPS_WORD_PC, (uint32_t)KERNEL + 0x40);
+  CHECK(!reads(3, (uint32_t)KERNEL, (uint32_t)MFTC0_HALT_T3, 0));
+}
+
 int main(void) {
+  vpes();
   for (uint64_t dropped = 0; dropped < 16; dropped += 3) {
     CHECK(follows(20, dropped, 7));
     CHECK(!follows(20, dropped, 9));

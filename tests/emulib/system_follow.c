@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
   const gboolean big = strcmp(argv[1], "big") == 0;
   const guint64 limit = g_ascii_strtoull(argv[2], NULL, 10);
   g_autoptr(Program) program = program_open(argv[3], PROGRAM_ELF, NULL);
-  leader = host_machine_new(big, 64 << 20, ignore, NULL);
+  leader = host_machine_new(big, 0, 64 << 20, ignore, NULL);
   g_assert_true(host_machine_load(leader, program, NULL));
   if (argc == 6) {
     place(argv[4], INITRAMFS_AT);

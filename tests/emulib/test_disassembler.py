@@ -42,7 +42,7 @@ def llvm(values: list[int], directory: Path, instruction_set: str) -> list[str]:
     source, elf = directory / "words.s", directory / "words.o"
     source.write_text(".text\n" + "".join(f".word {w:#010x}\n" for w in values))
     run([tool("clang"), *target(True), "-c", source, "-o", elf])
-    listing = run([tool("llvm-objdump"), "-d", "--no-show-raw-insn", "--no-print-imm-hex", f"--mcpu={instruction_set.removesuffix('_system')}", elf]).stdout.decode()
+    listing = run([tool("llvm-objdump"), "-d", "--no-show-raw-insn", "--no-print-imm-hex", f"--mcpu={instruction_set.split('_')[0]}", *["--mattr=+mt"] * instruction_set.endswith("_mt"), elf]).stdout.decode()
     listing = re.sub(r"\.set\tpush\n\t\.set\tmips32r2\n\t", "", listing)  # around rdhwr
     lines = [m[1].strip() for m in re.finditer(r"^ +[0-9a-f]+:\s+(.*)$", listing, re.MULTILINE)]
     return [".word" if "<unknown>" in line else re.sub(r"\s*<.*>", "", line) for line in lines]
@@ -95,7 +95,7 @@ def outside(other: str) -> bool:
     return LATER.match(other.split()[0]) is not None
 
 
-@pytest.mark.parametrize("instruction_set", ["mips2", "mips32", "mips32r2", "mips32r2_system"])
+@pytest.mark.parametrize("instruction_set", ["mips2", "mips32", "mips32r2", "mips32r2_system", "mips32r2_mt"])
 def test_disassembler_agrees_with_llvm(instruction_set: str, build_dir: Path, tmp_path: Path):
     seed = 7
     values = words(seed, instruction_set)

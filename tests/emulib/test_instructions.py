@@ -16,7 +16,7 @@ TABLE = Path(__file__).resolve().parents[2] / "emulib" / "mips" / "instructions.
 def table_names() -> list[str]:
     """Those of programs; what systems need is tried where there is one."""
     lines = (line.split("#")[0].split() for line in TABLE.read_text().splitlines())
-    return [words[words[0] == "alias"] for words in lines if words and words[0] not in ("isa", "set") and words[1] != "mips32r2_system"]
+    return [words[words[0] == "alias"] for words in lines if words and words[0] not in ("isa", "set") and words[1] not in ("mips32r2_system", "mips32r2_mt")]
 
 
 @pytest.fixture(scope="session")
@@ -84,7 +84,7 @@ def test_exceptions_change_nothing_and_say_where(name: str, build_dir: Path, tmp
 
 def test_instruction_sets_differ(build_dir: Path, tmp_path: Path):
     """PRI is reserved in MIPS II, and MOVN in MIPS32; the traps are reserved in MIPS I, and SEB before MIPS32r2; DI is no business of programs."""
-    all_sets = ["mips1", "mips2", "prijoff", "mips32", "mips32r2", "mips32r2_system"]
+    all_sets = ["mips1", "mips2", "prijoff", "mips32", "mips32r2", "mips32r2_system", "mips32r2_mt"]
     for name, word, sets in (("pri", "0x0109180b", all_sets[2:]), ("tne", "0x00000036", all_sets[1:]), ("clz", "0x71091820", all_sets[3:]),
                              ("seb", "0x7c090420", all_sets[4:]), ("di", "0x41606000", [])):  # fmt: skip
         elf = assemble(f".word {word}\nEXIT 0\n", tmp_path / f"{name}.elf", True, instruction_set="mips1")

@@ -36,9 +36,11 @@ def test_directed_cases_on_qemu(big: bool, tmp_path: Path):
 
 
 def test_the_documentation_lists_the_registers(root: Path):
-    table = re.findall(r'^  X\((\w+), (\d+), (\d+), (.*?), (.*?), "(.*)"\) *\\?$', (root / "emulib/mips/cp0.def").read_text(), re.MULTILINE)
+    text = (root / "emulib/mips/cp0.def").read_text() + (root / "emulib/mips/mt.def").read_text()
+    table = re.findall(r'^  X\((\w+), (\d+), (\d+), (.*?), (.*?), "(.*)"\) *\\?$', text, re.MULTILINE)
     rows = [f"| {number}.{select} | {name} | `{reset}` | `{writable}` | {text} |" for name, number, select, reset, writable, text in table]
-    assert len(rows) > 20 and "\n".join(rows) in (root / "docs/mips.md").read_text()
+    missing = [row for row in rows if row not in (root / "docs/mips.md").read_text()]
+    assert len(rows) > 40 and not missing
 
 
 def test_the_help_leads_here(build_dir: Path):

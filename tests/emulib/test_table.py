@@ -22,7 +22,7 @@ def edited(tmp_path: Path):
         (tmp_path / "bodies.h").write_text(bodies((EMULIB / "bodies.h").read_text()))
         out = tmp_path / "out"
         out.mkdir()
-        done = generate(tmp_path / "instructions.def", [tmp_path / "bodies.h", EMULIB / "system_bodies.h"], out)
+        done = generate(tmp_path / "instructions.def", [tmp_path / "bodies.h", EMULIB / "system_bodies.h", EMULIB / "mt_bodies.h"], out)
         assert (done.returncode == 0) == (len(list(out.iterdir())) == 2), "half-written output"
         return done
 

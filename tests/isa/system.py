@@ -225,8 +225,8 @@ def expected(n: int, case: Case, labels: dict[str, int]) -> list[int]:
     return words
 
 
-def build(cases: list[Case], output: Path, big: bool) -> Path:
-    text = HEAD + START + "\n".join(wrap(n, case) for n, case in enumerate(cases)) + END
+def build(cases: list[Case], output: Path, big: bool, mt: bool = False) -> Path:
+    text = HEAD + ".set mt\n" * mt + START + "\n".join(wrap(n, case) for n, case in enumerate(cases)) + END
     return assemble(text, output, big)
 
 
@@ -260,9 +260,9 @@ def qemu_is_there() -> bool:
     return all(shutil.which(f"qemu-system-{name}") for name in ("mips", "mipsel"))
 
 
-def on_qemu(elf: Path, big: bool) -> subprocess.CompletedProcess:
+def on_qemu(elf: Path, big: bool, cpu: str = "4KEc", vpes: int = 1) -> subprocess.CompletedProcess:
     """The third UART of its Malta board is where ours is; -icount makes it deterministic."""
-    command = [f"qemu-system-{'mips' if big else 'mipsel'}", "-M", "malta", "-cpu", "4KEc", "-m", "64", "-no-reboot", "-nic", "none", "-vga", "none", "-display", "none", "-monitor", "none",
+    command = [f"qemu-system-{'mips' if big else 'mipsel'}", "-M", "malta", "-cpu", cpu, "-smp", str(vpes), "-m", "64", "-no-reboot", "-nic", "none", "-vga", "none", "-display", "none", "-monitor", "none",
                "-icount", "shift=3,sleep=off", "-serial", "null", "-serial", "null", "-serial", "stdio", "-kernel", elf]  # fmt: skip
     return subprocess.run(command, capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL)
 

@@ -2,7 +2,8 @@
 #include "core/mips/mips_decode.h"
 
 #define SAME(set) ((int)mips_isa_##set == (int)MIPS_SET_##set)
-_Static_assert(SAME(mips1) && SAME(mips2) && SAME(prijoff) && SAME(mips32) && SAME(mips32r2) && SAME(mips32r2_system),
+_Static_assert(SAME(mips1) && SAME(mips2) && SAME(prijoff) && SAME(mips32) && SAME(mips32r2) && SAME(mips32r2_system) &&
+                   SAME(mips32r2_mt),
                "sets have emulib's names");
 
 #define SET ((enum mips_set)param(set))

@@ -193,7 +193,7 @@ static inline bool mips_group_orders(memory_access mem) {
 /* The operations of an instruction, without addresses; how many. */
 static inline uint32_t mips_group_operations(micro_op *op, enum mips_set set, control_word c) {
   const memory_access mem = control_word_mem(c);
-  const bool system = set == MIPS_SET_mips32r2_system;
+  const bool system = set >= MIPS_SET_mips32r2_system;
   if (system && control_word_trap(c) == trap_cause_system) return mips_group_serial(op, c, trap_cause_system);
   if (system && mips_group_orders(mem)) return mips_group_serial(op, c, trap_cause_serial);
   if (!mips_group_executable(c)) {

@@ -6,6 +6,7 @@
 #define BIG_ENDIAN ((uint32_t)param(big_endian))
 #define USER_LOCAL ((uint32_t)param(user_local))
 #define PRID       ((uint32_t)param(prid))
+#define MT         0u
 #define CACHE_CONFIG(side)                                                                                             \
   mips_cache_config((uint32_t)param(side##_sets), (uint32_t)param(side##_ways), (uint32_t)param(side##_line))
 #define CONFIG1 mips_config1((uint32_t)param(tlb_entries), CACHE_CONFIG(icache), CACHE_CONFIG(dcache))
@@ -185,7 +186,7 @@ static __attribute__((noinline)) bool execute(const self_t *self, core_executed 
   if (!privileged(self) && mips_is_privileged(word)) return false;
   item->control = control_word_set_trap(item->control, trap_cause_none);
   switch (mips_system_instruction(word)) {
-  case MIPS_mfc0: item->result = read_register(self, mips_cp0_find(mips_rd(word), word & 7)); return true;
+  case MIPS_mfc0: item->result = read_register(self, mips_cp0_find(MT, mips_rd(word), word & 7)); return true;
   case MIPS_rdhwr: return read_hardware_register(self, mips_rd(word), &item->result);
   case MIPS_di:
   case MIPS_ei: item->result = self->Status; return true;
@@ -381,13 +382,13 @@ static void wait_for_interrupt(self_t *self) {
 
 /* An instruction of the system leaves. */
 static void complete(self_t *self, core_executed in, tlb_reply reply) {
-  const enum mips_cp0 n = mips_cp0_find(mips_rd(in.word), in.word & 7);
+  const enum mips_cp0 n = mips_cp0_find(MT, mips_rd(in.word), in.word & 7);
   switch (mips_system_instruction(in.word)) {
   case MIPS_mfc0:
-    if (n == MIPS_CP0_REGISTERS) count(unimplemented);
+    if (n == MIPS_CP0_NONE) count(unimplemented);
     return;
   case MIPS_mtc0:
-    if (n == MIPS_CP0_REGISTERS) count(unimplemented);
+    if (n == MIPS_CP0_NONE) count(unimplemented);
     write_register(self, n, in.b);
     return;
   case MIPS_di: self->Status &= ~(uint32_t)MIPS_STATUS_IE; return;

@@ -43,7 +43,7 @@ def config1(entries: int, icache: tuple[int, int, int], dcache: tuple[int, int, 
 def registers(entries: int = 16, big_endian: bool = False, user_local: bool = False, prid: int = 0x19000, caches: tuple = ((128, 4, 32), (128, 4, 32))) -> dict[str, Register]:
     """emulib's table."""
     text = (ROOT / "emulib" / "mips" / "cp0.def").read_text()
-    known = {"TLB_TOP": entries - 1, "BIG_ENDIAN": int(big_endian), "USER_LOCAL": int(user_local), "PRID": prid, "CONFIG1": config1(entries, *caches)}
+    known = {"TLB_TOP": entries - 1, "BIG_ENDIAN": int(big_endian), "USER_LOCAL": int(user_local), "MT": 0, "PRID": prid, "CONFIG1": config1(entries, *caches)}
     found = re.findall(r'^  X\((\w+), (\d+), (\d+), (.*?), (.*?), "', text, re.MULTILINE)
     values = [(name, int(number), int(select), *(eval(e, {}, known) & 0xFFFFFFFF for e in (reset, writable))) for name, number, select, reset, writable in found]
     return {name: Register(name, *rest) for name, *rest in values}
