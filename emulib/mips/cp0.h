@@ -115,6 +115,11 @@ static inline bool mips_is_mvp(enum mips_cp0 n) {
   return n > MIPS_CP0_BEFORE_MVP && n < MIPS_CP0_NONE;
 }
 
+/* Whether a register is one that the MT ASE adds. */
+static inline bool mips_is_mt(enum mips_cp0 n) {
+  return n > MIPS_CP0_BEFORE_VPE && n < MIPS_CP0_NONE;
+}
+
 /* Of a power of two. */
 static inline uint32_t mips_logarithm(uint32_t n) {
   return n <= 1 ? 0 : 31u - (uint32_t)__builtin_clz(n);

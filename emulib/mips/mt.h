@@ -96,6 +96,13 @@ static inline struct mips_thread_request mips_thread_register(uint32_t word, uns
   return r;
 }
 
+/* One of coprocessor 0, of the VPE that asks or shared. */
+static inline struct mips_thread_request mips_own_register(enum mips_thread_op op, uint32_t vpe, unsigned number,
+                                                           unsigned select, uint32_t value) {
+  return (struct mips_thread_request){
+      .op = (uint8_t)op, .tc = (uint8_t)vpe, .number = (uint8_t)number, .select = (uint8_t)select, .value = value};
+}
+
 /* What an instruction of the set mips32r2_mt, or a move to or from coprocessor 0, asks of who connects the VPEs; false:
  * nothing.  `value` is the operand of one that moves to a register. */
 static inline bool mips_thread_request_of(uint32_t word, uint32_t vpe, uint32_t vpe_control, uint32_t value,
@@ -108,21 +115,15 @@ static inline bool mips_thread_request_of(uint32_t word, uint32_t vpe, uint32_t 
     r->value = value;
     break;
   case MIPS_mfc0:
-  case MIPS_mtc0:
     if (!mips_is_mvp(mips_cp0_find(true, mips_rd(word), word & 7))) return false;
-    *r = (struct mips_thread_request){.op = mips_find(MIPS_SET_mips32r2_mt, word) == MIPS_mtc0 ? MIPS_THREAD_WRITE
-                                                                                               : MIPS_THREAD_READ,
-                                      .tc = (uint8_t)vpe,
-                                      .number = (uint8_t)mips_rd(word),
-                                      .select = word & 7,
-                                      .value = value};
+    *r = mips_own_register(MIPS_THREAD_READ, vpe, mips_rd(word), word & 7, 0);
     return true;
-  case MIPS_dvpe:
-    *r = (struct mips_thread_request){.op = MIPS_THREAD_DVPE, .tc = (uint8_t)vpe, .select = 1};
+  case MIPS_mtc0:
+    if (!mips_is_mt(mips_cp0_find(true, mips_rd(word), word & 7))) return false;
+    *r = mips_own_register(MIPS_THREAD_WRITE, vpe, mips_rd(word), word & 7, value);
     return true;
-  case MIPS_evpe:
-    *r = (struct mips_thread_request){.op = MIPS_THREAD_EVPE, .tc = (uint8_t)vpe, .select = 1};
-    return true;
+  case MIPS_dvpe: *r = mips_own_register(MIPS_THREAD_DVPE, vpe, 0, 1, 0); return true;
+  case MIPS_evpe: *r = mips_own_register(MIPS_THREAD_EVPE, vpe, 0, 1, 0); return true;
   default: return false;
   }
   r->tc = vpe_control & MIPS_VPECONTROL_TARGTC;

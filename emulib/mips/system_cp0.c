@@ -127,22 +127,17 @@ uint32_t mips_read_cp0(struct mips_system *m, enum mips_cp0 n) {
 
 /* Those that VPEs share are asked for elsewhere. */
 void mips_system_write_cp0(struct mips_system *m, unsigned number, unsigned select, uint32_t value) {
-  struct mips_thread_request r = {.op = MIPS_THREAD_WRITE, .tc = m->options.vpe, .value = value};
   const enum mips_cp0 n = mips_cp0_find(MT, number, select);
-  r.number = (uint8_t)number;
-  r.select = (uint8_t)select;
   if (mips_is_mvp(n))
-    mips_ask_thread(m, r);
+    mips_ask_thread(m, mips_own_register(MIPS_THREAD_WRITE, VPE, number, select, value));
   else
     mips_write_cp0(m, n, value, (CP0(VPEConf0) & MIPS_VPECONF0_MVP) != 0);
 }
 
 uint32_t mips_system_read_cp0(struct mips_system *m, unsigned number, unsigned select) {
-  struct mips_thread_request r = {.op = MIPS_THREAD_READ, .tc = m->options.vpe};
   const enum mips_cp0 n = mips_cp0_find(MT, number, select);
-  r.number = (uint8_t)number;
-  r.select = (uint8_t)select;
-  return mips_is_mvp(n) ? mips_ask_thread(m, r) : mips_read_cp0(m, n);
+  if (mips_is_mvp(n)) return mips_ask_thread(m, mips_own_register(MIPS_THREAD_READ, VPE, number, select, 0));
+  return mips_read_cp0(m, n);
 }
 
 bool mips_hardware_register(struct mips_system *m, unsigned number, uint32_t *value) {

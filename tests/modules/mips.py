@@ -60,7 +60,7 @@ def reply(data: int = 0, tag: int = 0, error: bool = False) -> str:
 
 @cache
 def instruction(name: str) -> generate.Instruction:
-    return next(i for i in (*table("prijoff"), *table("mips32r2_system")) if i.name == name)
+    return next(i for i in (*table("prijoff"), *table("mips32r2_mt")) if i.name == name)
 
 
 def encode(name: str, rs: int = 0, rt: int = 0, rd: int = 0, low: int = 0) -> int:

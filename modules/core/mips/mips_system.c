@@ -1,15 +1,25 @@
 /* mips_system.c: coprocessor 0, exceptions, interrupts, modes, the timer; see mips_system.lss. */
 #include "core/mips/mips_system.h"
+#include "core/mips/mips_thread.h"
 
 /* What cp0.def calls the parameters. */
 #define TLB_TOP    ((uint32_t)param(tlb_entries) - 1)
 #define BIG_ENDIAN ((uint32_t)param(big_endian))
 #define USER_LOCAL ((uint32_t)param(user_local))
 #define PRID       ((uint32_t)param(prid))
-#define MT         0u
+#define MT         ((uint32_t)(param(vpes) > 0))
+#define VPE        ((uint32_t)param(vpe_number))
 #define CACHE_CONFIG(side)                                                                                             \
   mips_cache_config((uint32_t)param(side##_sets), (uint32_t)param(side##_ways), (uint32_t)param(side##_line))
 #define CONFIG1 mips_config1((uint32_t)param(tlb_entries), CACHE_CONFIG(icache), CACHE_CONFIG(dcache))
+
+/* A register that the MT ASE adds. */
+#define VPE_REGISTER(n)   self->vpe_register[(n) - MIPS_CP0_REGISTERS]
+#define VPE_CP0(name)     VPE_REGISTER(MIPS_CP0_##name)
+#define INSTRUCTION(word) mips_find(MT ? MIPS_SET_mips32r2_mt : MIPS_SET_mips32r2_system, word)
+#define REQUESTED         (MT && self->requested[0])
+#define UNLINKS           (MT && self->unlinks[0])
+#define REPLIED           (MT && self->replied[0])
 
 #define TIMER_PENDING ((uint32_t)MIPS_CAUSE_TI | 1u << (MIPS_CAUSE_IP_SHIFT + 7))
 #define LINES_PENDING (0x1fu << (MIPS_CAUSE_IP_SHIFT + 2))
@@ -38,6 +48,7 @@ static inline uint32_t interrupts(const self_t *self) {
 }
 
 static inline bool enables_interrupts(const self_t *self) {
+  if (MT && (VPE_CP0(TCStatus) & MIPS_TCSTATUS_IXMT)) return false;
   return (self->Status & (MIPS_STATUS_IE | MIPS_STATUS_EXL | MIPS_STATUS_ERL)) == MIPS_STATUS_IE;
 }
 
@@ -55,7 +66,7 @@ static __attribute__((noinline)) void sum_up(self_t *self, bool changed) {
                                     .k0 = self->Config & 7};
   self->changed = changed;
   self->summed_up = self->Status ^ self->Cause;
-  self->unusual = changed | self->waiting | self->interruptible | self->stopped;
+  self->unusual = changed | self->waiting | self->interruptible | self->stopped | UNLINKS;
 }
 
 /* The timer.  Count is as many less than Compare as it has to go until it is equal. */
@@ -101,12 +112,24 @@ static void expire(self_t *self) {
 /* Registers. */
 
 init() {
-#define RESET(name, number, select, reset, writable, text) self->name = reset;
+#define RESET(name, number, select, reset, writable, text)     self->name = reset;
+#define VPE_RESET(name, number, select, reset, writable, text) VPE_CP0(name) = reset;
   MIPS_EACH_CP0_REGISTER(RESET)
+  if (MT) {
+    _Static_assert(!MT || MIPS_CP0_KEPT - MIPS_CP0_REGISTERS == param(vpe_registers), "each has a place");
+    MIPS_EACH_VPE_REGISTER(VPE_RESET)
+  }
   self->EBase |= (uint32_t)param(cpu_number);
   self->random = MIPS_RANDOM_RESET;
   start_count(self);
   sum_up(self, false);
+}
+
+/* One that the MT ASE adds; TCRestart is known elsewhere, and only while this VPE does not execute. */
+static __attribute__((unused)) uint32_t read_vpe_register(const self_t *self, enum mips_cp0 n) {
+  if (n == MIPS_CP0_TCRestart) return ~0u;
+  if (n != MIPS_CP0_TCStatus) return n < MIPS_CP0_KEPT ? VPE_REGISTER(n) : 0;
+  return mips_tc_status(VPE_CP0(TCStatus), self->Status, self->EntryHi) | (self->waiting ? MIPS_TCSTATUS_WAITS : 0);
 }
 
 static uint32_t read_register(const self_t *self, enum mips_cp0 n) {
@@ -116,7 +139,7 @@ static uint32_t read_register(const self_t *self, enum mips_cp0 n) {
   if (n == MIPS_CP0_Cause) return cause(self);
   switch (n) {
     MIPS_EACH_CP0_REGISTER(READ)
-  default: return 0;
+  default: return MT ? read_vpe_register(self, n) : 0;
   }
 }
 
@@ -150,6 +173,27 @@ static void write_register(self_t *self, enum mips_cp0 n, uint32_t value) {
   }
 }
 
+/* One that the MT ASE adds, by an instruction of a master or another. */
+static __attribute__((unused)) void write_vpe_register(self_t *self, enum mips_cp0 n, uint32_t value, bool master) {
+#define VPE_WRITABLE(name, number, select, reset, writable, text)                                                      \
+  case MIPS_CP0_##name: mask = writable; break;
+  uint32_t mask = 0;
+  switch (n) {
+    MIPS_EACH_VPE_REGISTER(VPE_WRITABLE)
+  default: return;
+  }
+  if (n == MIPS_CP0_VPEConf0 && !master) return;
+  if (n == MIPS_CP0_TCRestart) {
+    self->unlinks[0] = true;
+  } else if (n == MIPS_CP0_TCStatus) {
+    self->Status = mips_status_of_tc(self->Status, value);
+    self->EntryHi = mips_entry_hi_of_tc(self->EntryHi, value);
+    VPE_CP0(TCStatus) = value & MIPS_TCSTATUS_OWN;
+  } else {
+    VPE_REGISTER(n) = (VPE_REGISTER(n) & ~mask) | (value & mask);
+  }
+}
+
 /* What rdhwr reads, if it is there and this mode sees it. */
 static bool read_hardware_register(const self_t *self, uint32_t number, uint32_t *value) {
   if (!privileged(self) && !(self->HWREna >> number & 1)) return false;
@@ -169,6 +213,13 @@ phase_start() {
   for (int i = 0; i < width(waits); i++) send(waits, i, self->waiting);
   for (int i = 0; i < width(context); i++) send(context, i, self->context);
   for (int i = 0; i < width(interrupt); i++) send(interrupt, i, takes_interrupt(self));
+  if (MT) {
+    const vpe_state state = {
+        .runs = mips_vpe_runs(VPE_CP0(VPEConf0), VPE_CP0(TCStatus), VPE_CP0(TCHalt)),
+        .master = (VPE_CP0(VPEConf0) & MIPS_VPECONF0_MVP) != 0,
+    };
+    for (int i = 0; i < width(vpe); i++) send(vpe, i, state);
+  }
 }
 
 /* A synci writes the line back, which is done in the memory stage and goes no further, and then invalidates the
@@ -180,13 +231,40 @@ static core_executed synchronize(const self_t *self, core_executed item) {
   return item;
 }
 
+/* Why an instruction on threads fails. */
+static enum mips_thread_failure thread_failure(const self_t *self, core_executed in) {
+  if (!MT || control_word_trap(in.control) != trap_cause_system) return MIPS_THREAD_DONE;
+  switch (INSTRUCTION(in.word)) {
+  case MIPS_fork: return MIPS_THREAD_OVERFLOW;
+  case MIPS_yield: return mips_yield(in.result, VPE_CP0(VPEControl), VPE_CP0(TCStatus));
+  default: return MIPS_THREAD_DONE;
+  }
+}
+
+/* What an instruction asks of a thread context; false: nothing. */
+static __attribute__((unused)) bool thread_requested(const self_t *self, core_executed in, thread_request *request) {
+  struct mips_thread_request r;
+  if (control_word_trap(in.control) != trap_cause_system || !privileged(self)) return false;
+  if (!mips_thread_request_of(in.word, VPE, VPE_CP0(VPEControl), in.b, &r)) return false;
+  *request = mips_thread_from(r);
+  return true;
+}
+
 /* What an instruction of the system is to the stages behind; false: it fails. */
 static __attribute__((noinline)) bool execute(const self_t *self, core_executed *item) {
   const uint32_t word = item->word;
   if (!privileged(self) && mips_is_privileged(word)) return false;
+  if (thread_failure(self, *item) != MIPS_THREAD_DONE) return false;
   item->control = control_word_set_trap(item->control, trap_cause_none);
-  switch (mips_system_instruction(word)) {
+  if (REPLIED) {
+    item->result = self->reply[0];
+    return true;
+  }
+  switch (INSTRUCTION(word)) {
   case MIPS_mfc0: item->result = read_register(self, mips_cp0_find(MT, mips_rd(word), word & 7)); return true;
+  case MIPS_dmt:
+  case MIPS_emt: item->result = MT ? VPE_CP0(VPEControl) : 0; return true;
+  case MIPS_yield: item->result = 0; return true;
   case MIPS_rdhwr: return read_hardware_register(self, mips_rd(word), &item->result);
   case MIPS_di:
   case MIPS_ei: item->result = self->Status; return true;
@@ -205,7 +283,7 @@ static __attribute__((noinline)) bool execute(const self_t *self, core_executed 
 static __attribute__((noinline)) bool tlb_operation(const self_t *self, uint32_t word, tlb_request *request) {
   const tlb_entry entry = {.mask = self->PageMask, .hi = self->EntryHi, .lo0 = self->EntryLo0, .lo1 = self->EntryLo1};
   *request = (tlb_request){.index = self->Index & TLB_TOP, .entry = entry};
-  switch (mips_system_instruction(word)) {
+  switch (INSTRUCTION(word)) {
   case MIPS_tlbp: request->op = tlb_op_probe; return true;
   case MIPS_tlbr: request->op = tlb_op_read; return true;
   case MIPS_tlbwi: request->op = tlb_op_write; return true;
@@ -217,9 +295,14 @@ static __attribute__((noinline)) bool tlb_operation(const self_t *self, uint32_t
   }
 }
 
+/* Whether the instruction stays until what it requested is done. */
+static inline bool waits_for_reply(mips_system_outcome outcome) {
+  return MT && outcome == mips_system_outcome_requests;
+}
+
 /* Whether the memory stage has the instruction, or a part of it. */
 static inline bool goes_on(mips_system_outcome outcome) {
-  return outcome >= mips_system_outcome_passes;
+  return outcome >= mips_system_outcome_passes && !waits_for_reply(outcome);
 }
 
 handler(look) {
@@ -227,21 +310,33 @@ handler(look) {
     set(outcome, mips_system_outcome_none);
     send_nothing(out);
     send_nothing(operate_request);
+    send_nothing(threads_request);
     return;
   }
   const control_word c = item(in).control;
-  if (takes_interrupt(self) && !data(standing) && !control_word_annulled(c) && !core_changes_hilo(c)) {
+  if (takes_interrupt(self) && !data(standing) && !control_word_annulled(c) && !core_changes_hilo(c) && !REQUESTED) {
     set(outcome, mips_system_outcome_interrupt);
     send_nothing(out);
     send_nothing(operate_request);
+    send_nothing(threads_request);
     return;
   }
   if (__builtin_expect(control_word_trap(c) < trap_cause_syscall, true)) {
     set(outcome, mips_system_outcome_passes);
     send(out, item(in));
     send_nothing(operate_request);
+    send_nothing(threads_request);
     return;
   }
+  thread_request request;
+  if (MT && thread_requested(self, item(in), &request) && !REPLIED) {
+    set(outcome, mips_system_outcome_requests);
+    send_nothing(out);
+    send_nothing(operate_request);
+    send_if(threads_request, !REQUESTED, request);
+    return;
+  }
+  send_nothing(threads_request);
   core_executed item = item(in);
   mips_system_outcome outcome = mips_system_outcome_passes;
   if (control_word_trap(c) != trap_cause_system || !execute(self, &item))
@@ -256,7 +351,11 @@ handler(look) {
 }
 
 static struct mips_failure failure_of(const self_t *self, core_executed in, core_fault fault) {
-  if (!fault.fails) return mips_failure_of(in, privileged(self));
+  if (!fault.fails) {
+    const enum mips_thread_failure thread = thread_failure(self, in);
+    if (thread == MIPS_THREAD_DONE) return mips_failure_of(in, privileged(self));
+    return (struct mips_failure){.code = MIPS_EXCEPTION_THREAD, .thread = thread};
+  }
   const memory_access access = control_word_mem(in.control);
   const bool stores = access == memory_access_store || access == memory_access_conditional;
   return mips_failure_of_fault(fault.fault, stores ? MIPS_REFERENCE_STORE : MIPS_REFERENCE_LOAD, fault.address);
@@ -270,7 +369,7 @@ static uint32_t vector(const self_t *self, bool refill, bool interrupt) {
 }
 
 static inline bool is_system(core_executed in, enum mips_instruction instruction) {
-  return control_word_trap(in.control) == trap_cause_system && mips_system_instruction(in.word) == instruction;
+  return control_word_trap(in.control) == trap_cause_system && INSTRUCTION(in.word) == instruction;
 }
 
 /* Where fetch continues behind an instruction that serializes and leaves in this cycle. */
@@ -289,8 +388,8 @@ handler(decide) {
   const mips_system_outcome outcome = get(outcome);
   core_restart restart = {.refetch = true}; /* where a wait held it */
   bool kills = false, restarts = __builtin_expect(self->unusual, false) && self->waiting && interrupts(self) != 0,
-       unlinks = __builtin_expect(self->unusual, false) && self->stopped;
-  if (outcome != mips_system_outcome_none) {
+       unlinks = __builtin_expect(self->unusual, false) && (self->stopped || UNLINKS);
+  if (outcome != mips_system_outcome_none && !waits_for_reply(outcome)) {
     const control_word c = data(in).control;
     const bool fails = goes_on(outcome) && some(fault) && data(fault).fails;
     if (__builtin_expect(!goes_on(outcome) || (fails && acked(out)), false)) {
@@ -312,6 +411,7 @@ handler(decide) {
 
 handler(accept) {
   bool done = !goes_on(get(outcome)) || acked(out);
+  if (waits_for_reply(get(outcome))) done = false;
   if (__builtin_expect(get(outcome) == mips_system_outcome_comes_again, false))
     done &= some(fault) && data(fault).fails;
   accept(in, done);
@@ -323,6 +423,21 @@ handler(commit) {
   for (int i = 0; i < width(kill); i++) enable(kill, i, committed);
   for (int i = 0; i < width(restart); i++) enable(restart, i, committed);
   for (int i = 0; i < width(unlink); i++) enable(unlink, i, committed);
+}
+
+handler(reply_remotely) {
+  for (int i = 0; i < width(remote_request); i++) {
+    const thread_request r = data(remote_request, i);
+    send_if(remote_reply, i, some(remote_request, i), read_register(self, mips_cp0_find(MT, r.number, r.select)));
+  }
+}
+
+handler(commit_reply) {
+  for (int i = 0; i < width(remote_request); i++) enable(remote_reply, i, enabled(remote_request, i));
+}
+
+handler(commit_thread) {
+  for (int i = 0; i < width(threads_request); i++) enable(threads_request, i, !some(in) || enabled(in));
 }
 
 handler(commit_operation) {
@@ -357,6 +472,8 @@ static void fail(self_t *self, core_executed in, struct mips_failure failure) {
   }
   if (failure.code == MIPS_EXCEPTION_CPU)
     self->Cause = (self->Cause & ~(3u << MIPS_CAUSE_CE_SHIFT)) | failure.unit << MIPS_CAUSE_CE_SHIFT;
+  if (MT && failure.code == MIPS_EXCEPTION_THREAD)
+    VPE_CP0(VPEControl) = mips_vpe_control_failed(VPE_CP0(VPEControl), (enum mips_thread_failure)failure.thread);
   if (failure.refill) count(refills);
   enter(self, failure.code, in);
   event(exception, failure.code, in.pc, self->EPC, self->BadVAddr, in.word);
@@ -383,13 +500,20 @@ static void wait_for_interrupt(self_t *self) {
 /* An instruction of the system leaves. */
 static void complete(self_t *self, core_executed in, tlb_reply reply) {
   const enum mips_cp0 n = mips_cp0_find(MT, mips_rd(in.word), in.word & 7);
-  switch (mips_system_instruction(in.word)) {
+  switch (INSTRUCTION(in.word)) {
   case MIPS_mfc0:
     if (n == MIPS_CP0_NONE) count(unimplemented);
     return;
   case MIPS_mtc0:
+    if (REPLIED) return;
     if (n == MIPS_CP0_NONE) count(unimplemented);
     write_register(self, n, in.b);
+    return;
+  case MIPS_dmt:
+    if (MT) VPE_CP0(VPEControl) &= ~(uint32_t)MIPS_VPECONTROL_TE;
+    return;
+  case MIPS_emt:
+    if (MT) VPE_CP0(VPEControl) |= MIPS_VPECONTROL_TE;
     return;
   case MIPS_di: self->Status &= ~(uint32_t)MIPS_STATUS_IE; return;
   case MIPS_ei: self->Status |= MIPS_STATUS_IE; return;
@@ -495,6 +619,20 @@ handler(commit_words) {
   for (int i = 0; i < width(words_request); i++) enable(words_reply, i, enabled(words_request, i));
 }
 
+/* What instructions of any VPE ask; true: something here changed. */
+static __attribute__((noinline, unused)) bool write_remotely(self_t *self, thread_request r) {
+  const enum mips_cp0 n = mips_cp0_find(MT, r.number, r.select);
+  if (r.op != thread_op_write) return false;
+  if (n == MIPS_CP0_NONE)
+    count(unimplemented);
+  else if (n >= MIPS_CP0_REGISTERS)
+    write_vpe_register(self, n, r.value, r.master);
+  else
+    write_register(self, n, r.value);
+  if (!r.own) event(written, r.number, r.select, r.value);
+  return true;
+}
+
 static inline void count_instructions(self_t *self, uint32_t n) {
   if (self->mode == mips_mode_user)
     count(user_instructions, n);
@@ -524,12 +662,23 @@ phase_end() {
       }
     }
     self->written_back = false;
+    if (MT) self->requested[0] = self->replied[0] = false;
   } else if (__builtin_expect(transferred(out), false)) {
     self->written_back = changed = true;
   }
   if (width(words_request) && __builtin_expect(transferred(words_request), false)) {
     access_word(self, data(words_request));
     changed = true;
+  }
+  if (MT) {
+    changed |= UNLINKS;
+    self->unlinks[0] = false;
+    if (transferred(threads_request)) self->requested[0] = changed = true;
+    if (transferred(threads_reply)) {
+      self->reply[0] = data(threads_reply);
+      self->replied[0] = changed = true;
+    }
+    if (transferred(remote_request)) changed |= write_remotely(self, data(remote_request));
   }
   uint32_t levels = 0;
   for (int i = 0; i < width(lines); i++) levels |= data(lines, i) ? (uint32_t)param(line_bits)[i] : 0;

@@ -4,16 +4,10 @@
 #define MIPS_SYSTEM_H
 
 #include "core/core_control.h"
-#include "mips/cp0.h"
-#include "mips/isa.h"
+#include "mips/mt.h"
 
 /* The numbers of what rdhwr reads. */
 enum { MIPS_HWR_CPU, MIPS_HWR_SYNCI_STEP, MIPS_HWR_COUNT, MIPS_HWR_COUNT_DIVIDER, MIPS_HWR_USER_LOCAL = 29 };
-
-/* Which instruction the system executes. */
-static inline enum mips_instruction mips_system_instruction(uint32_t word) {
-  return mips_find(MIPS_SET_mips32r2_system, word);
-}
 
 /* Whether user mode may execute it only where Status.CU0 says so.  All words of the opcode of coprocessor 0 are of that
  * kind, also those that are no instruction. */
@@ -69,7 +63,8 @@ struct mips_failure {
   bool translated; /* and Context and EntryHi its page */
   bool refill;     /* no entry matched */
   uint32_t address;
-  uint32_t unit; /* of an unusable coprocessor */
+  uint32_t unit;   /* of an unusable coprocessor */
+  uint32_t thread; /* what VPEControl says of a thread exception */
 };
 
 enum mips_reference { MIPS_REFERENCE_FETCH, MIPS_REFERENCE_LOAD, MIPS_REFERENCE_STORE };

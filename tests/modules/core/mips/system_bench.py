@@ -13,7 +13,7 @@ from tests.modules.harness import Bench, Ran, Seen, collect, happened, read_moni
 from tests.modules.mips import IMPORTS, BundleDevice, control, encode, executed, in_slot, struct
 
 ROOT = Path(__file__).resolve().parents[4]
-EVENTS = ("exception(code, pc, epc, badvaddr)", "interrupt(level, pc)", "mode(user)", "waited(cycles)")
+EVENTS = ("written(number, select, value)", "exception(code, pc, epc, badvaddr)", "interrupt(level, pc)", "mode(user)", "waited(cycles)")
 LINES = ["ip2", "ip3", "ip4", "ip5", "ip6"]
 FAULTS = ["bus", "address", "refill", "invalid", "modified"]
 QUIET = struct(fails=False, fault="bus", address=0)
@@ -40,10 +40,14 @@ def config1(entries: int, icache: tuple[int, int, int], dcache: tuple[int, int, 
 
 
 @cache
-def registers(entries: int = 16, big_endian: bool = False, user_local: bool = False, prid: int = 0x19000, caches: tuple = ((128, 4, 32), (128, 4, 32))) -> dict[str, Register]:
-    """emulib's table."""
+def registers(
+    entries: int = 16, big_endian: bool = False, user_local: bool = False, prid: int = 0x19000, caches: tuple = ((128, 4, 32), (128, 4, 32)), vpe: int | None = None
+) -> dict[str, Register]:
+    """emulib's table, with those that the MT ASE adds for a VPE."""
     text = (ROOT / "emulib" / "mips" / "cp0.def").read_text()
-    known = {"TLB_TOP": entries - 1, "BIG_ENDIAN": int(big_endian), "USER_LOCAL": int(user_local), "MT": 0, "PRID": prid, "CONFIG1": config1(entries, *caches)}
+    if vpe is not None:
+        text += (ROOT / "emulib" / "mips" / "mt.def").read_text().split("#define MIPS_EACH_VPE_REGISTER(X)")[1].replace("1u", "1").replace("3u", "3")
+    known = {"TLB_TOP": entries - 1, "BIG_ENDIAN": int(big_endian), "USER_LOCAL": int(user_local), "MT": int(vpe is not None), "VPE": vpe, "PRID": prid, "CONFIG1": config1(entries, *caches)}
     found = re.findall(r'^  X\((\w+), (\d+), (\d+), (.*?), (.*?), "', text, re.MULTILINE)
     values = [(name, int(number), int(select), *(eval(e, {}, known) & 0xFFFFFFFF for e in (reset, writable))) for name, number, select, reset, writable in found]
     return {name: Register(name, *rest) for name, *rest in values}
@@ -110,6 +114,9 @@ class Played:
     def interrupt(self) -> list[tuple[int, ...]]:
         return happened(self.ran, "interrupt")
 
+    def written(self) -> list[tuple[int, ...]]:
+        return happened(self.ran, "written")
+
     def mode(self) -> list[tuple[int, ...]]:
         return happened(self.ran, "mode")
 
@@ -129,7 +136,7 @@ class Played:
 class SystemBench(BundleDevice):
     """A latch, mips_system, and a TLB unless the ports of its maintenance are driven by the table."""
 
-    def __init__(self, bench: Bench, body: str = "", tlb: bool = True, lines: Iterable[str] = LINES, words: bool = False, wide: bool = False, after: str = ""):
+    def __init__(self, bench: Bench, body: str = "", tlb: bool = True, lines: Iterable[str] = LINES, words: bool = False, wide: bool = False, mt: bool = False, after: str = ""):
         ports = {
             "in": ("in", 1, "core_executed"), "out": ("out", 1, "core_executed"), "fault": ("in", 1, "core_fault"), "standing": ("in", 1, "bool"),
             "kill": ("out", 1, "bool"), "restart": ("out", 1, "core_restart"), "unlink": ("out", 1, "bool"), "context": ("out", 1, "address_context"),
@@ -140,6 +147,9 @@ class SystemBench(BundleDevice):
             ports |= {"words.request": ("in", 1, "mem_request(32)"), "words.reply": ("out", 1, "mem_reply(32)")}
         if wide:  # what only a core wants that sends it some of its instructions
             ports |= {"interrupt": ("out", 1, "bool"), "completed": ("in", 1, "uint32")}
+        if mt:
+            ports |= {"threads.request": ("out", 1, "thread_request"), "threads.reply": ("in", 1, "uint32"), "remote.request": ("in", 1, "thread_request"),
+                      "remote.reply": ("out", 1, "uint32"), "vpe": ("out", 1, "vpe_state")}  # fmt: skip
         entries = re.search(r"tlb_entries = (\d+)", body)
         joint = f"""instance joint : tlb {{ entries = {entries[1] if entries else 16}; }};
             instance lookups : source {{ count = 0; }};
@@ -178,6 +188,8 @@ class SystemBench(BundleDevice):
         at: dict[int, int] | None = None,
         words: dict[int, str] | None = None,
         completed: dict[int, int] | None = None,
+        replies: dict[int, int] | None = None,
+        remote: dict[int, str] | None = None,
         seed: int = 1,
     ) -> Played:
         """Plays items one after the other; of those in `at` the number of the item gives the earliest cycle.  In the cycles of
@@ -201,6 +213,10 @@ class SystemBench(BundleDevice):
         if completed:  # instructions that were elsewhere, by cycle
             files["completed"] = "".join(f"{cycle} {number} once\n" for cycle, number in sorted(completed.items()))
             settings["completed_source[0].script"] = "completed"
+        for port, scripted in (("threads_reply", replies), ("remote_request", remote)):  # what others do with the VPEs, by cycle
+            if port in self.ports:
+                files[port] = "".join(f"{cycle} {value} once\n" for cycle, value in sorted((scripted or {}).items()))
+                settings[f"{port}_source[0].script"] = port
         settings |= {"out_sink[0].pattern": "".join("0" if cycle in no else "1" for cycle in range(cycles))} if no else {"out_sink[0].ready": ready}
         for port, lane, _ in self.lanes():
             settings[f"{port}_monitor[{lane}].record"] = f"{port}.seen"
