@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.emulib.mt_cases import mt_cases, qemu_programs
 from tests.isa import system
-from tests.isa.mt_cases import mt_cases, qemu_programs
 from tests.isa.programs import tool
 from tests.tree import found
 

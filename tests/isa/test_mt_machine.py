@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.emulib.mt_cases import let_go, mt_cases, put, target
 from tests.isa import system
-from tests.isa.mt_cases import let_go, mt_cases, put, target
 from tests.isa.programs import run
 from tests.isa.system_core import KSEG0_CACHED, on_core
 
