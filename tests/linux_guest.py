@@ -54,13 +54,13 @@ class Guest:
         return ["--kernel", self.vmlinux, "--dtb", self.tree, *files]
 
 
-def guest(build: Path) -> Guest:
-    """What `make linux` has made; a test that wants it is skipped where it is absent."""
-    out = build / "linux" / "out"
+def guest(build: Path, vpes: bool = False) -> Guest:
+    """What `make linux` has made, or `make linux VPES=true`; a test that wants it is skipped where it is absent."""
+    out = build / "linux" / ("out-vpes" if vpes else "out")
     found = Guest(out / "vmlinux", out / "initramfs.cpio", out / "host.dtb")
     for file in (found.vmlinux, found.initramfs, found.tree):
         if not file.exists():
-            pytest.skip(f"there is no {file}; `make linux` makes it")
+            pytest.skip(f"there is no {file}; `make linux{' VPES=true' * vpes}` makes it")
     return found
 
 

@@ -73,7 +73,8 @@ static void write_byte(HostMachine *machine, Device device, guint32 offset, guin
 }
 
 static void update_lines(HostMachine *machine) {
-  mips_system_interrupt(&machine->cpu, UART_LINE, uart16550_interrupts(&machine->uart));
+  for (guint n = 0; n < machine->mvp.vpes; n++)
+    mips_system_interrupt(machine->mvp.vpe[n], UART_LINE, uart16550_interrupts(&machine->uart));
 }
 
 static bool read_device(void *user, uint32_t address, unsigned size, G_GNUC_UNUSED bool cached, uint32_t *value) {
@@ -212,7 +213,7 @@ static guint64 next_interrupt(const HostMachine *machine, guint vpe, guint64 arr
   const struct mips_system *cpu = machine->mvp.vpe[vpe];
   const guint32 enabled = cpu->cpu.cp0[MIPS_CP0_Status] >> MIPS_CAUSE_IP_SHIFT;
   const guint64 timer = enabled >> 7 & 1 ? mips_system_next_event(cpu) : G_MAXUINT64;
-  return MIN(timer, vpe == 0 && (enabled >> UART_LINE & 1) ? arrival : G_MAXUINT64);
+  return MIN(timer, enabled >> UART_LINE & 1 ? arrival : G_MAXUINT64);
 }
 
 typedef struct {

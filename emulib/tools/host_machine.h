@@ -9,7 +9,7 @@
  *   0x1f002000  two slots for virtio devices, both empty: they read 0
  *   0x1fc00000  boot ROM, 4 KiB
  *
- * It has one processor, or one of several VPEs (MT ASE), of which the first gets the interrupts of devices.
+ * It has one processor, or one of several VPEs (MT ASE), which all get the interrupts of devices.
  *
  * Everything else is a bus error.  Devices are little-endian; for a big-endian processor numbers keep the order of
  * their bytes.  Time is the number of cycles that the processor has done.

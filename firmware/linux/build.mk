@@ -3,15 +3,16 @@
 # steps are run each time, and nothing is made anew when nothing has changed.
 ENDIAN    ?= little
 OVERLAY   ?=
+VPES      ?=
 LINUX     := $(BUILD)/linux
-LINUX_OUT ?= $(LINUX)/$(if $(filter little,$(ENDIAN)),out,out-$(ENDIAN))
+LINUX_OUT ?= $(LINUX)/$(if $(filter little,$(ENDIAN)),out,out-$(ENDIAN))$(if $(VPES),-vpes)
 LINUX_SHELL := $(LINUX)/shell
 # Debian has no programs for big-endian processors any more, so of that byte order there is a kernel only.
 LINUX_FILES := $(LINUX_OUT)/vmlinux $(if $(filter little,$(ENDIAN)),$(foreach out,$(LINUX_OUT) $(LINUX_SHELL),$(out)/initramfs.cpio $(out)/host.dtb) $(LINUX_OUT)/root.ext4 $(LINUX_OUT)/disk.dtb)
 
 .PHONY: linux_step
 $(LINUX_OUT)/vmlinux: linux_step | $(DEPS_LINUX)
-	firmware/linux/kernel $(ENDIAN) "$(LLVM_SUFFIX)" $(BUILD) $(LINUX_OUT)
+	firmware/linux/kernel $(ENDIAN) "$(LLVM_SUFFIX)" $(BUILD) $(LINUX_OUT) $(if $(VPES),vpes)
 $(LINUX_OUT)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin linux_step | $(DEPS_LINUX)
 	@mkdir -p $(@D)
 	package=$$(firmware/linux/fetch busybox-static $(BUILD)/downloads) \
