@@ -63,6 +63,7 @@ struct lockstep_context {
 
 static inline void lockstep_begin(struct lockstep_context *of, struct mips_system_options options, uint32_t context,
                                   uint32_t memory) {
+  options.vpe = (uint8_t)(options.vpes > 0 ? context : 0);
   mips_lockstep_init(&of->follower, options, memory);
   of->follower.cpu.cp0[MIPS_CP0_EBase] |= context;
 }

@@ -27,10 +27,8 @@ SERIAL = {
 }
 
 
-@pytest.mark.parametrize("name", SERIAL)
-def test_what_is_executed_alone(name: str, bench: Bench) -> None:
-    device = Wide(bench, "mips_system_decode_group", PORTS)
-    fields, trap, source, dest = SERIAL[name]
+def decode_alone(bench: Bench, module: str, name: str, fields: tuple[int, ...], trap: str, source: list[int], dest: int) -> None:
+    device = Wide(bench, module, PORTS)
     word, add = encode(name, *fields), encode("add", 8, 9, 10)
     group = device.play({"in": {0: {"count": 2, "pc": 64, "word": [word, add]}}}, 1)["out"][0]
     one, other = group["op"][:2]
@@ -38,3 +36,13 @@ def test_what_is_executed_alone(name: str, bench: Bench) -> None:
     assert (one["control"], one["source"], one["dest"]) == ({"kind": "none", "trap": trap}, source, dest)
     assert one["needs"] == ({"dest": 1} if dest else {}) and one["word"] == word
     assert other["control"] == {"trap": "overflow"}, "what is no matter of the system is decoded as without"
+
+
+@pytest.mark.parametrize("name", SERIAL)
+def test_what_is_executed_alone(name: str, bench: Bench) -> None:
+    decode_alone(bench, "mips_system_decode_group", name, *SERIAL[name])
+
+
+@pytest.mark.parametrize("name", ["mftr", "dvpe", "fork", "yield"])
+def test_threads_are_reserved(name: str, bench: Bench) -> None:
+    decode_alone(bench, "mips_system_decode_group", name, (8, 9, 10), "reserved", [0, 0, 0], 0)
