@@ -403,13 +403,16 @@ body:
 """
 
 
-def hostile_program(output: Path, big: bool) -> Path:
+def hostile_text() -> str:
     saved = [n for n in range(1, 32) if n not in (26, 27)]
     initial = [n * 0x01234567 + 0x89 & 0xFFFFFFFF for n in range(32)]
     kernel = KERNEL.replace("{save}", "\n".join(f"  sw ${n}, {4 * n}($k1)" for n in saved))
     kernel = kernel.replace("{load}", "\n".join(f"  lw ${n}, initial + {4 * n}($k1)" for n in saved))
-    text = HEAD + START[: START.index(".section .vectors")] + VECTORS + kernel.replace("{initial}", ", ".join(map(hex, initial))) + BODY
-    return assemble(text, output, big)
+    return HEAD + START[: START.index(".section .vectors")] + VECTORS + kernel.replace("{initial}", ", ".join(map(hex, initial))) + BODY
+
+
+def hostile_program(output: Path, big: bool) -> Path:
+    return assemble(hostile_text(), output, big)
 
 
 def checked(done: subprocess.CompletedProcess) -> list[int]:
