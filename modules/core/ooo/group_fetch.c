@@ -10,9 +10,14 @@ init() {
   }
 }
 
+/* Whether a context is halted, or held as behind a wait. */
+static inline bool sleeps(const self_t *self, int context) {
+  return self->halted[context] || self->held[context];
+}
+
 statistics() {
   uint64_t cycles = counted(slept);
-  for (int c = 0; c < param(contexts); c++) cycles += self->halted[c] ? cycle() : 0;
+  for (int c = 0; c < param(contexts); c++) cycles += sleeps(self, c) ? cycle() : 0;
   counted(asleep) = cycles;
 }
 
@@ -180,6 +185,14 @@ handler(deliver, i) {
   send(out, i, group);
 }
 
+static __attribute__((noinline)) void set_sleep(self_t *self, int context, bool halted, bool held) {
+  const bool slept = sleeps(self, context);
+  self->halted[context] = halted;
+  self->held[context] = held;
+  if (slept && !sleeps(self, context)) end_counting(slept);
+  if (!slept && sleeps(self, context)) begin_counting(slept);
+}
+
 static __attribute__((noinline)) void command(self_t *self, int context, const core_control *given) {
   if (given->flush) sim_error("a wide core is started, halted and stepped; it does not flush");
   if (given->set_pc && self->started[context] && (!self->halted[context] || self->waiting[context]))
@@ -187,12 +200,7 @@ static __attribute__((noinline)) void command(self_t *self, int context, const c
   if (given->set_pc) self->pc[context] = given->pc;
   if (given->step) self->allowed[context] = 1;
   const bool halts = given->step || (given->set_halt ? given->halt : self->halted[context]);
-  if (halts == self->halted[context]) return;
-  self->halted[context] = halts;
-  if (halts)
-    begin_counting(slept);
-  else
-    end_counting(slept);
+  if (halts != self->halted[context]) set_sleep(self, context, halts, self->held[context]);
 }
 
 /* Fetch of a context goes on behind what was delivered. */
@@ -219,7 +227,8 @@ static inline void note_refusal(self_t *self, int lane, uint8_t context, bool re
 static inline void follow_redirect(self_t *self, uint32_t context, const fetch_redirect *to) {
   self->pc[context] = to->pc;
   self->history[context] = to->history;
-  self->held[context] = to->hold;
+  if (__builtin_expect(to->hold | self->held[context], false))
+    set_sleep(self, (int)context, self->halted[context], to->hold);
   if (param(delay_slot)) {
     self->delayed[context] = to->delayed;
     self->target[context] = to->target;

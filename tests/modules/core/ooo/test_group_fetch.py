@@ -169,7 +169,7 @@ def test_a_redirect_may_hold_fetch(bench: Bench) -> None:
         "redirect": {2: {"valid": 1, "pc": 0x700, "hold": 1}, 6: {"valid": 1, "pc": 0x740}},
     }, 10)  # fmt: skip
     assert [one and one["address"] for one in seen["memory_request"]] == [0x100, *[None] * 6, 0x740, None, 0x800]
-    assert [one["pc"] for one in seen["out"] if one] == [0x740]
+    assert [one["pc"] for one in seen["out"] if one] == [0x740] and device.stat("asleep") == 4
 
 
 @pytest.mark.parametrize(("pc", "body", "fault"), [(0x102, "", 1), (0x100, "executable = <<< return false; >>>;", 0)])
