@@ -127,9 +127,58 @@ def test_a_wide_core_in_place_of_the_other(root: Path, build_dir: Path, build_si
         assert read.status == status, hex(address)
 
 
+# Each processor says its number, a letter from a on, in turn from the last one on; then the first one ends with what all have counted.
+BOTH = """
+  LI $s0, 0xbf000900
+  LI $s1, 0x80200000
+  mfc0 $s2, $15, 1
+  andi $s2, $s2, 7
+  addiu $s3, $zero, 100
+1: ll $t1, 0($s1)
+  addiu $t1, $t1, 1
+  sc $t1, 0($s1)
+  beqz $t1, 1b
+  nop
+  addiu $s3, $s3, -1
+  bnez $s3, 1b
+  nop
+2: lw $t1, 0x40($s1)
+  addiu $t2, $s2, 1
+  addu $t1, $t1, $t2
+  addiu $t1, $t1, -2
+  bnez $t1, 2b
+  addiu $t2, $s2, 97
+  sb $t2, 0($s0)
+  sync
+  lw $t1, 0x40($s1)
+  addiu $t1, $t1, 1
+  sw $t1, 0x40($s1)
+3: bnez $s2, 3b
+  lw $v0, 0($s1)
+  LI $t0, 0xbf000000
+  sb $v0, 0x504($t0)
+  addiu $t1, $zero, 0x42
+  sb $t1, 0x500($t0)
+4: b 4b
+  nop
+"""
+
+
+def test_two_processors_on_one_core(root: Path, build_sim, run_sim, tmp_path: Path) -> None:
+    """Of which each counts a hundred times in one word; in lockstep."""
+    options = ["-D", "wide=4", "-D", "contexts=2", "-D", "lockstep=true"]
+    machine = build_sim(root / "examples/host/host.lss", *options, "-D", "started=2")
+    done = run_sim(machine, "--quiet", "--kernel", bare(BOTH, tmp_path / "both.elf"), "--console_output", "printed", "--cycles", 400_000, ok=None)
+    assert (done.status, (tmp_path / "printed").read_text()) == (200, "ba")
+    assert done.value("core", "compared") == done.value("core.core.core.list", "instructions")
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [
+        (["contexts=2"], "contexts are of an out-of-order core, wide > 0"),
+        (["wide=4", "contexts=2", "fast=true"], "the functional processor is one"),
+        (["wide=4", "contexts=2", "started=3"], "there are 2 contexts, not 3 that could be started"),
         (["wide=4", "mshrs=4"], "on the coherent bus: wide > 0 and coherent = true"),
         (["coherent=true", "mshrs=4"], "on the coherent bus: wide > 0 and coherent = true"),
         (["sampling=true"], "fast = true"),

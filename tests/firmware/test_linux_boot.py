@@ -114,9 +114,9 @@ def test_boot_with_the_times_of_characters(software: Guest, root: Path, build_di
 MISSES = [[f"wide={wide}", "coherent=true", f"mshrs={mshrs}", f"l2={l2}"] for wide, mshrs, l2 in ((4, 8, "0 B"), (8, 1, "0 B"), (4, 2, "256 KiB"))]
 
 
-@pytest.mark.parametrize("options", [["wide=4"], ["wide=8"], ["wide=4", "coherent=true"], *MISSES], ids=" ".join)
+@pytest.mark.parametrize("options", [["wide=4"], ["wide=8"], ["wide=8", "contexts=2"], ["wide=4", "coherent=true"], *MISSES], ids=" ".join)
 def test_boot_on_a_wide_core(software: Guest, root: Path, build_dir: Path, tmp_path: Path, options: list[str]) -> None:
-    """Out of order, with the console of the functional machine; in lockstep, all that is committed is compared."""
+    """Out of order, with the console of the functional machine; in lockstep, all that is committed is compared.  A second context stays halted."""
     machine = build_host(root, build_dir, tmp_path / "wide", "lockstep=true", *options)
     status, console, stats = on_host(software, machine, tmp_path)
     assert status == 0 and comparable(console) == comparable(on_oracle(software, build_dir)[1])
