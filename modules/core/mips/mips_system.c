@@ -212,7 +212,7 @@ static bool read_hardware_register(const self_t *self, uint32_t number, uint32_t
 phase_start() {
   for (int i = 0; i < width(waits); i++) send(waits, i, self->waiting);
   for (int i = 0; i < width(context); i++) send(context, i, self->context);
-  for (int i = 0; i < width(interrupt); i++) send(interrupt, i, takes_interrupt(self));
+  for (int i = 0; i < width(interrupt); i++) send(interrupt, i, takes_interrupt(self) && !REQUESTED);
   if (MT) {
     const vpe_state state = {
         .runs = mips_vpe_runs(VPE_CP0(VPEConf0), VPE_CP0(TCStatus), VPE_CP0(TCHalt)),

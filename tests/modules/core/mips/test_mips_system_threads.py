@@ -166,6 +166,14 @@ def test_an_interrupt_comes_before_what_was_not_asked(first: SystemBench) -> Non
     assert [told[0] for told in played.interrupt()] == [6] and not [line for line in played.seen["threads_request"] if line.value]
 
 
+def test_no_interrupt_is_offered_while_it_waits_for_the_reply(bench: Bench) -> None:
+    """To a core that sends only some instructions here; it comes behind."""
+    system = SystemBench(bench, "vpes = 4;", mt=True, wide=True)
+    enabled = {1: remote("write", "Status", CU0 | IE | 0x7C00)}
+    played = system.play([ASKS["mttc0"][0]], 16, at={0: 3}, remote=enabled, replies={9: 0}, lines={0: lambda cycle: cycle > 5})
+    assert [line.cycle for line in played.seen["interrupt"] if line.value == "true"] == list(range(11, 16)) and played.taken() == [10]
+
+
 def test_a_user_asks_nothing(first: SystemBench) -> None:
     for name, (text, _) in ASKS.items():
         played = first.play([text], 12, at={0: 4}, remote={2: remote("write", "Status", UM)})
