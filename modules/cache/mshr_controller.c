@@ -126,8 +126,11 @@ static inline bool links(mem_op op) {
 static inline mshr_outcome decide(const self_t *self, const typeof_port(in_request) * request, bool lane_free,
                                   mshr_room *room, uint32_t *way, bool *replied) {
   *replied = false;
-  if (request->op >= mem_op_barrier || !call(cacheable, request->address))
-    return room->alone && idle(self) ? mshr_outcome_passes : mshr_outcome_none;
+  if (request->op >= mem_op_barrier || !call(cacheable, request->address)) {
+    if (room->alone && idle(self)) return mshr_outcome_passes;
+    if (param(contexts) > 1) room->mshrs = room->writes = 0; /* or those of others would let it wait for ever */
+    return mshr_outcome_none;
+  }
   if (self->passing || (links(request->op) && room->linked)) return mshr_outcome_none;
   if (request->address % CACHE_LINE + request->size > CACHE_LINE)
     sim_error("a request of %d bytes at 0x%x crosses a line of %d bytes: the requester must make two of it",

@@ -223,6 +223,16 @@ def test_links_and_atomic_operations(bench: Bench) -> None:
     assert [a.data for a in sorted(replies, key=lambda a: a.tag)] == [1, 1, 0, 5, 0, 1, 7, 0, 7, 3, 4, 10, 5, 0, 1 << 32 | 10, 0, 10, 10, 0xFA, (1 << 64) - 6]
 
 
+@pytest.mark.parametrize("contexts", [1, 2])
+def test_a_barrier_of_one_context_does_not_wait_for_ever(contexts: int, bench: Bench) -> None:
+    """Behind those of another, which go on to miss; of one context they are older, or may be in vain, and go on."""
+    found = machine(bench, f"{WHOLE} mshrs = 4; contexts = {contexts};", lanes=2)
+    many = [f"{k} read 8 {8 * (k % 400)} 0 {1 << 19 | k}" for k in range(200)]
+    [[barrier], others, _] = play(found, ["60 barrier 1 0 0 7"], many, cycles=1500)
+    assert len(others) == 200 and max(one.cycle for one in others) > 500
+    assert barrier.cycle < 60 + 2 * MISS if contexts > 1 else barrier.cycle > 500
+
+
 def test_barriers_and_what_is_not_cacheable_pass_alone(bench: Bench) -> None:
     """They wait until nothing is outstanding, all else until they are done; what is asked for without a cache is asked for each time."""
     found = machine(bench, WHOLE + "cacheable = <<< return address < 0x800; >>>;", lanes=2)
