@@ -204,6 +204,16 @@ def test_four_contexts_agree_on_an_order(name: str, length: tuple[int, int], mac
         assert counted[(1, 0), (1, 0)] == 0 and counted.total() == length[0] * length[1], counted
 
 
+@pytest.mark.parametrize(("where", "stores"), [(0, 0), (0x20, 1)])
+@SHARING
+def test_a_store_of_another_context_ends_a_link(name: str, where: int, stores: int, machine, tmp_path: Path) -> None:
+    """To its line, not to the next one: between ll and sc of the first the second has stored there."""
+    links = ["ll $t0, 0($s2)", "sw $t8, 0($s3)", "1: lw $t1, 4($s3)", "beqz $t1, 1b", "addu $v0, $zero, $t8", "sc $v0, 0($s2)"]
+    writes = ["1: lw $t1, 0($s3)", "beqz $t1, 1b", "nop", f"sw $t8, {where}($s2)", "sw $t8, 4($s3)"]
+    counted, _ = outcomes(machine(name), number(name), (1, 10), [links, writes], tmp_path)
+    assert Counter(one[0] for one in counted.elements()) == {(stores, 0): 10}
+
+
 @SHARING
 def test_nothing_is_lost_between_ll_and_sc(name: str, machine, tmp_path: Path) -> None:
     """All contexts count in one word; the first one prints how far they came, less what it should be, as a letter."""
