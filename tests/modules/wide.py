@@ -97,7 +97,7 @@ BRANCH = {"kind": "branch", "flow": "conditional", "compare": "eq"}
 
 def micro_op(control: Mapping[str, object] = ALU, dest: int = 0, source: tuple[int, ...] = (0, 0), pc: int = 0, **fields: object) -> dict[str, object]:
     needs = {
-        "memory": int(control["kind"] in ("load", "linked", "conditional", "store")),
+        "memory": int(control["kind"] in ("load", "linked", "conditional", "barrier", "store")),
         "integer": int(control["kind"] in ("alu", "branch", "jump", "indirect", "select")),
         "product": int(control["kind"] in ("multiply", "divide")),
         "dest": int(dest != 0),

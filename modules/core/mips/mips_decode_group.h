@@ -95,7 +95,8 @@ static inline void mips_group_memory(micro_op *op, control_word c) {
   static const operation_class kinds[] = {[memory_access_load] = operation_class_load,
                                           [memory_access_store] = operation_class_store,
                                           [memory_access_linked] = operation_class_linked,
-                                          [memory_access_conditional] = operation_class_conditional};
+                                          [memory_access_conditional] = operation_class_conditional,
+                                          [memory_access_barrier] = operation_class_barrier};
   op->control = operation_of_kind(kinds[control_word_mem(c)]) | operation_of_size(control_word_size(c)) |
                 operation_of_sign(control_word_sign(c)) | operation_of_part(control_word_part(c));
   op->source[0] = mips_group_source(c, alu_source_rs);
@@ -206,7 +207,7 @@ static inline uint32_t mips_group_operations(micro_op *op, enum mips_set set, co
     mips_group_flow(op, c);
   else if (mem == memory_access_none)
     mips_group_arithmetic(op, c);
-  else if (mem != memory_access_barrier) /* nobody else is there, and devices are served in order */
+  else
     mips_group_memory(op, c);
   return 1;
 }

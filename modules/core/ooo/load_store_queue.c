@@ -17,6 +17,12 @@
  * one tag for a pair. */
 #define OLDEST_TAG (UINT32_C(1) << 22)
 
+/* The bit of `able` of a context with barriers. */
+#define FENCED(c) (UINT32_C(1) << (8 + (c)))
+
+/* The tag of a barrier, with its context. */
+#define BARRIER_TAG (UINT32_C(1) << 23)
+
 init() {
   for (int c = 0; c < param(contexts); c++) self->oldest.of[c] = (uint32_t)c;
 }
@@ -79,6 +85,10 @@ static inline bool is_kind(operation control, operation_class kind) {
 
 static inline bool is_part(operation control) {
   return param(word_parts) && operation_part(control) != word_part_whole;
+}
+
+static inline bool is_barrier(operation control) {
+  return param(barriers) && operation_kind(control) == operation_class_barrier;
 }
 
 static inline bool is_link(operation control) {
@@ -154,8 +164,13 @@ static inline typeof_port(memory_request) request_of(const self_t *self, uint32_
   return request;
 }
 
+static inline typeof_port(memory_request) barrier_of(uint32_t context) {
+  return (typeof_port(memory_request)){.op = mem_op_barrier, .size = 1, .tag = BARRIER_TAG | TAG_OF(context)};
+}
+
 /* The loads of a context whose older stores all have addresses.  A store-conditional is among the stores without a
- * known place until it was decided, and may go itself. */
+ * known place until it was decided, and may go itself; so is a barrier until it is done, which does not go as a load.
+ */
 static inline uint64_t able_loads(const self_t *self, uint32_t context) {
   const uint64_t waiting = self->waiting[context], unknown = self->store_places[context] & ~self->known[context];
   if (__builtin_expect(!unknown, true)) return waiting;
@@ -166,9 +181,27 @@ static inline uint64_t able_loads(const self_t *self, uint32_t context) {
   return waiting & places_from(oldest, before + itself, param(list));
 }
 
+/* A barrier goes when it is the oldest of its context and all stores are in memory. */
+static inline bool barrier_may_go(const self_t *self, uint32_t context) {
+  const uint32_t slot = SLOT(self->oldest.of[context]);
+  return self->fences[context] & BIT(slot) && committed_stores(self, context) == 0;
+}
+
+/* A barrier goes before all loads, so that what it waits for comes to an end. */
+static __attribute__((noinline)) bool choose_barrier(const self_t *self, uint32_t *slot) {
+  for (uint32_t m = self->able / FENCED(0); m; m &= m - 1) {
+    const uint32_t context = (uint32_t)__builtin_ctz(m);
+    *slot = SLOT(self->oldest.of[context]);
+    if (barrier_may_go(self, context)) return true;
+  }
+  return false;
+}
+
 /* The load that goes: the oldest whose value is somewhere, of the first context in turn that has one. */
 static __attribute__((noinline)) load_outcome choose_load(const self_t *self, uint32_t *slot, uint32_t *value) {
-  for (uint32_t left = self->able; left;) {
+  if (param(barriers) && __builtin_expect(self->able >= FENCED(0), false) && choose_barrier(self, slot))
+    return load_outcome_barrier;
+  for (uint32_t left = param(barriers) ? self->able & (FENCED(0) - 1) : self->able; left;) {
     const uint32_t context = param(contexts) > 1 ? context_from(left, self->turn) : 0;
     const uint32_t oldest = age_count(self->oldest.of[context], param(contexts));
     for (uint64_t able = able_loads(self, context); able; able &= ~BIT(*slot)) {
@@ -187,7 +220,9 @@ handler(search) {
   set(outcome, found);
   set(picked, slot);
   set(covered, value);
-  send_if(memory_request, found == load_outcome_memory, request_of(self, slot));
+  const bool passes = param(barriers) && found == load_outcome_barrier;
+  send_if(memory_request, passes || found == load_outcome_memory,
+          __builtin_expect(passes, false) ? barrier_of(CONTEXT_OF(slot)) : request_of(self, slot));
 }
 
 /* Whether a reply is to a load that is still wanted; the one that goes in this cycle has no mark of it yet. */
@@ -285,10 +320,25 @@ static inline trap_cause note_of(const self_t *self, bool unaligned, bool plain,
   return plain && call(cacheable, address) ? trap_cause_none : trap_cause_serial;
 }
 
+/* A barrier has no address: it waits, unknown among the stores, until it may go. */
+static __attribute__((noinline)) void arrive_barrier(self_t *self, const typeof_port(in) * o) {
+  const uint32_t slot = SLOT(o->age);
+  self->control[slot] = o->op.control;
+  self->age[slot] = o->age;
+  self->named[slot] = 0;
+  self->dest[slot] = 0;
+  self->fences[CONTEXT(o->age)] |= BIT(slot);
+  self->able |= FENCED(CONTEXT(o->age));
+}
+
 /* An address that arrived, and what a store stores. */
 static inline void arrive(self_t *self, const typeof_port(in) * o, address_reply reply) {
   const uint32_t slot = SLOT(o->age), context = CONTEXT(o->age);
   const operation c = o->op.control;
+  if (__builtin_expect(is_barrier(c), false)) {
+    arrive_barrier(self, o);
+    return;
+  }
   const bool stores = operation_kind(c) == operation_class_store;
   uint32_t address = o->value[0] + o->op.immediate, size = operation_size(c), value = o->value[1];
   const bool unaligned = !is_part(c) && (address & (size - 1)) != 0;
@@ -346,9 +396,27 @@ static inline void enter(self_t *self, const renamed_op *op) {
   self->occupied++;
 }
 
+/* These barriers of a context are still to be sent. */
+static inline void keep_barriers(self_t *self, uint32_t context, uint64_t kept) {
+  self->fences[context] &= kept;
+  if (!self->fences[context]) self->able &= ~FENCED(context);
+}
+
+/* Memory has done all that came before a barrier, which is the oldest. */
+static __attribute__((noinline)) void finish_barrier(self_t *self, uint32_t context, bool error) {
+  const uint32_t slot = SLOT(self->oldest.of[context]);
+  become_load(self, slot);
+  complete(self, slot, 0, error, 0, 0);
+  count(barriers);
+}
+
 /* The load that went, and the reply that came. */
 static inline void finish_loads(self_t *self, load_outcome outcome, uint32_t slot, uint32_t covered, bool accepted,
                                 const typeof_port(memory_reply) * reply, const uint64_t *kept) {
+  if (param(barriers) && __builtin_expect(outcome == load_outcome_barrier && accepted, false))
+    keep_barriers(self, CONTEXT_OF(slot), ~BIT(slot));
+  if (param(barriers) && reply && __builtin_expect(reply->tag & BARRIER_TAG, false))
+    finish_barrier(self, param(contexts) > 1 ? reply->tag >> CONTEXT_BIT & 7 : 0, reply->error);
   if (reply && wanted(self, reply->tag, slot, outcome == load_outcome_memory)) {
     const uint32_t replied = slot_of_tag(self, reply->tag);
     if (kept[CONTEXT_OF(replied)] & BIT(replied)) complete(self, replied, (uint32_t)reply->data, reply->error, 0, 0);
@@ -424,6 +492,7 @@ static __attribute__((noinline)) void drop(self_t *self, uint32_t context, uint6
   self->known[context] &= kept;
   self->waiting[context] &= kept;
   self->sent[context] &= kept;
+  if (param(barriers)) keep_barriers(self, context, kept);
   if (!self->waiting[context]) self->able &= ~(UINT32_C(1) << context);
   self->epoch++;
 }
@@ -464,7 +533,7 @@ phase_end() {
   for (int i = 0; i < 3; i++) self->finished[i].status = 0;
   self->shown[0].dest = self->shown[1].dest = 0;
   const bool accepted = transferred(memory_request);
-  count(loads, accepted);
+  count(loads, accepted && (!param(barriers) || get(outcome) != load_outcome_barrier));
   finish_loads(self, get(outcome), get(picked), get(covered), accepted, some(memory_reply) ? &data(memory_reply) : NULL,
                kept);
   for (uint32_t m = commits; m; m &= m - 1) {

@@ -104,7 +104,7 @@ static inline operation_class rv32i_operation_class(const struct rv32i_group_dec
   case RV32I_GROUP_MEM_none: return operation_class_alu;
   case RV32I_GROUP_MEM_load: return operation_class_load;
   case RV32I_GROUP_MEM_store: return operation_class_store;
-  default: return operation_class_none; /* a fence: nobody else is there, and devices are served in order */
+  default: return operation_class_barrier;
   }
 }
 

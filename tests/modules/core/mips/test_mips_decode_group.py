@@ -77,9 +77,9 @@ def expected(i: generate.Instruction, pc: int, word: int) -> list[dict[str, obje
         return product(word, PRODUCTS[i.name])
     if "branch" in c:
         return [branch(c, pc, word)]
-    if "mem" in c and c["mem"] != "barrier":
-        reads = names["rt"] if "rt" in i.reads else 0
-        return [{"kind": c["mem"], "size": int(c["size"]), "sign": int(c.get("sign") == "yes"), "part": c.get("part", "whole"), "source": [names["rs"], reads, 0], "dest": dest, "immediate": operand(c, word)}]
+    if "mem" in c:
+        base, reads = (names[one] if one in i.reads else 0 for one in ("rs", "rt"))
+        return [{"kind": c["mem"], "size": int(c["size"]), "sign": int(c.get("sign") == "yes"), "part": c.get("part", "whole"), "source": [base, reads, 0], "dest": dest, "immediate": operand(c, word)}]
     trap = c.get("trap", "none")
     if trap in ("syscall", "breakpoint") or (dest == 0 and trap == "none"):
         return [{"kind": "none", "trap": trap, "dest": 0, "needs": {}}]
@@ -101,7 +101,7 @@ def decoded(op: dict) -> dict[str, object]:
 def needs(op: dict) -> dict[str, int]:
     kind, c = op["control"].get("kind", "alu"), op["control"]
     wanted = {
-        "memory": kind in ("load", "linked", "conditional", "store"), "integer": kind in ("alu", "branch", "jump", "indirect", "select"), "product": kind in ("multiply", "divide"),
+        "memory": kind in ("load", "linked", "conditional", "barrier", "store"), "integer": kind in ("alu", "branch", "jump", "indirect", "select"), "product": kind in ("multiply", "divide"),
         "dest": op["dest"] != 0, "snapshot": c.get("flow", "none") != "none",
     }  # fmt: skip
     return {name: 1 for name, value in wanted.items() if value}

@@ -230,6 +230,32 @@ def test_a_store_conditional_of_no_register_is_decided_once(bench: Bench) -> Non
     assert [cycle for cycle, one in enumerate(seen["memory_request"]) if one] == [3] and completed(seen) == {0: (4, 0, 0)}
 
 
+BARRIER, BARRIER_TAG = {"kind": "barrier", "size": 1}, 1 << 23
+
+
+def test_a_barrier(bench: Bench) -> None:
+    """It goes when it is the oldest and no store is under way, and loads behind it when memory has replied."""
+    device = Wide(bench, "load_store_queue", PORTS, "barriers = true;")
+    seen = device.play({
+        "alloc": {0: alloc(STORE, BARRIER, LOAD)}, "in": {2: moves(0, STORE, 64, 5), 3: moves(1, BARRIER, 0), 4: moves(2, LOAD, 96)},
+        "head": of_each(dict.fromkeys(range(7, 30), 1)), "store_reply": {10: {}}, "memory_reply": {13: {"tag": BARRIER_TAG}, 16: {"tag": 2, "data": 9}},
+    }, 20)  # fmt: skip
+    requests = [(cycle, one["op"], one["tag"]) for cycle, one in enumerate(seen["memory_request"]) if one]
+    assert requests == [(11, "barrier", BARRIER_TAG), (14, "read", 2)]
+    assert completed(seen) == {0: (3, 1, 5), 1: (14, 0, 0), 2: (17, 0, 9)}
+    assert (device.stat("barriers"), device.stat("loads"), device.stat("stores")) == (1, 1, 1)
+
+
+def test_a_barrier_that_is_dropped_or_replied_to_at_once(bench: Bench) -> None:
+    device = Wide(bench, "load_store_queue", PORTS, "barriers = true;")
+    seen = device.play({"alloc": {0: alloc(LOAD, BARRIER)}, "in": {2: moves(1, BARRIER, 0)}, "squash": {5: {"valid": 1, "age": 0}}, "head": of_each(dict.fromkeys(range(7, 12), 1))}, 12)
+    assert not any(seen["memory_request"]) and seen["room"][6] == 15
+    seen = device.play({"alloc": {0: alloc(BARRIER)}, "in": {2: moves(0, BARRIER, 0)}, "memory_reply": {3: {"tag": BARRIER_TAG}}}, 8)
+    assert [cycle for cycle, one in enumerate(seen["memory_request"]) if one] == [3] and completed(seen) == {0: (4, 0, 0)}
+    seen = device.play({"alloc": {0: alloc(BARRIER)}, "in": {2: moves(0, BARRIER, 0)}, "memory_reply": {3: {"tag": BARRIER_TAG, "error": 1}}}, 8)
+    assert [one["fault"] for one in completions(seen["done[0]"]) if one["valid"]] == ["access"]
+
+
 @pytest.mark.parametrize(("body", "lanes", "message"), [
     ("list = 24;", 3, "an active list has a power of two of entries, not 24"), ("buffer = 3;", 3, "the buffer of committed stores has a power of two of entries, not 3"),
     ("", 2, "loads and stores complete on 3 lanes, not 2"),
@@ -345,6 +371,18 @@ def test_contexts_take_turns(bench: Bench) -> None:
     waits = {"alloc": {0: two((0, LOAD), (2, LOAD), (1, LOAD), (3, LOAD))}, "in": loads, "head": heads()}
     seen = device.play(waits, 9)
     assert [(one["address"], one["tag"]) for one in seen["memory_request"] if one] == [(64, 0), (68, 1), (4096 + 72, 1 << 19), (4096 + 76, 1 << 19 | 1)]
+
+
+def test_no_load_goes_while_a_barrier_is_refused(bench: Bench) -> None:
+    """Not even of another context, so that what it waits for comes to an end; and each context has one of its own."""
+    device = Wide(bench, "load_store_queue", SHARED, "contexts = 2; barriers = true; speculate = false;")
+    seen = device.play({
+        "alloc": {0: two((0, LOAD), (1, BARRIER), (2, BARRIER))}, "in": {3: moves(1, BARRIER, 0), 4: moves(0, LOAD, 64), 5: moves(2, BARRIER, 0)}, "head": heads((16, 2, 1)),
+        "memory_reply": {9: {"tag": 1 << 19 | BARRIER_TAG}, 13: {"tag": 0, "data": 3}, 21: {"tag": BARRIER_TAG}},
+    }, 24, {"memory_request_sink[0].pattern": "0001"})  # fmt: skip
+    offered = [(cycle, one["op"], one["tag"]) for cycle, one in enumerate(seen["memory_request"]) if one]
+    assert offered == [(cycle, "barrier", 1 << 19 | BARRIER_TAG) for cycle in range(4, 8)] + [(cycle, "read", 0) for cycle in range(8, 12)] + [(cycle, "barrier", BARRIER_TAG) for cycle in range(17, 20)]
+    assert completed(seen) == {1: (10, 0, 0), 0: (14, 0, 3), 2: (22, 0, 0)}
 
 
 @pytest.mark.parametrize("late", [False, True])

@@ -46,12 +46,13 @@ def flow(i: generate.Instruction, word: int) -> str:
 
 def expected(i: generate.Instruction, pc: int, word: int) -> dict[str, object]:
     """From the table and the documented layout alone; what has no meaning in a class is not looked at."""
-    if i.control.get("mem") == "barrier" or "trap" in i.control:
-        return {"kind": "none", "trap": i.control.get("trap", "none"), "source": [0, 0, 0], "dest": 0, "needs": {}}
+    if "trap" in i.control:
+        return {"kind": "none", "trap": i.control["trap"], "source": [0, 0, 0], "dest": 0, "needs": {}}
     kind = {"jal": "jump", "jalr": "indirect"}.get(i.name) or ("branch" if "branch" in i.control else i.control.get("mem", "alu"))
     source = [word >> 15 & 31 if "rs1" in i.reads else 0, word >> 20 & 31 if "rs2" in i.reads else 0, 0]
     dest = word >> 7 & 31 if i.writes else 0
-    needs = {"memory": kind in ("load", "store"), "integer": kind not in ("load", "store"), "dest": dest != 0, "snapshot": flow(i, word) != "none"}
+    moves = kind in ("load", "store", "barrier")
+    needs = {"memory": moves, "integer": not moves, "dest": dest != 0, "snapshot": flow(i, word) != "none"}
     found: dict[str, object] = {"kind": kind, "source": source, "dest": dest, "immediate": immediate(i, pc, word), "flow": flow(i, word)}
     found["needs"] = {name: 1 for name, value in needs.items() if value}
     if kind == "alu":
