@@ -48,14 +48,27 @@ def content_name(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
 
 
+Files = Path | tuple[Path, ...]
+
+
+def several(files: Files) -> tuple[Path, ...]:
+    """The files that an option names."""
+    return files if isinstance(files, tuple) else (files,)
+
+
+def digests(files: Files) -> str | list[str]:
+    """The content of the file, or of each of several."""
+    return [digest(file) for file in files] if isinstance(files, tuple) else digest(files)
+
+
 @dataclass(frozen=True)
 class Job:
-    """One simulation: `plain` are options without files, `inputs` options with the file each names; `outputs` are
-    options with the name of the file that the run writes into its directory."""
+    """One simulation: `plain` are options without files, `inputs` options with the file each names, or several, with
+    commas between them; `outputs` are options with the name of the file that the run writes into its directory."""
 
     simulator: Path
     plain: tuple[str, ...] = ()
-    inputs: tuple[tuple[str, Path], ...] = ()
+    inputs: tuple[tuple[str, Files], ...] = ()
     outputs: tuple[tuple[str, str], ...] = ()
     timeout: float = 600.0
     retries: int = 0
@@ -63,11 +76,13 @@ class Job:
 
     def name(self) -> str:
         """The content of the simulator, its options and their files: where results of this job lie."""
-        return content_name(digest(self.simulator), self.plain, [(o, digest(p)) for o, p in self.inputs], self.outputs)
+        inputs = [(option, digests(files)) for option, files in self.inputs]
+        return content_name(digest(self.simulator), self.plain, inputs, self.outputs)
 
     def arguments(self, spell: Callable[[Path], str] = lambda path: str(path.resolve())) -> list[str]:
         """The options, with the files that the run reads."""
-        return [*self.plain, *(one for option, path in self.inputs for one in with_value(option, spell(path)))]
+        given = [(option, ",".join(map(spell, several(files)))) for option, files in self.inputs]
+        return [*self.plain, *(one for option, value in given for one in with_value(option, value))]
 
     def command(self) -> list[str]:
         """What to run, in a directory that receives the outputs."""

@@ -75,8 +75,9 @@ def _value(outcome: Outcome, rows: list[Row], row: Row, figure: Figure) -> float
 
 
 def _marks(outcome: Outcome, figure: Figure, rows: list[Row]) -> list[plot.Mark]:
-    """Published figures that belong into a plot; one that is beside several lines is one mark."""
-    marks: dict[tuple, plot.Mark] = {}
+    """Published figures that belong into a plot, one mark for one that is beside several lines, and those that it names
+    itself."""
+    marks = {(one.x, one.y): plot.Mark(one.label, one.x, one.y) for one in figure.mark}
     for entry in [] if figure.relative_to else outcome.study.file.published:
         beside = [row for row in rows if row.matches(entry.get("where", {})) and figure.x in row.point.coordinates]
         for row in beside[:1]:

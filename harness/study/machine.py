@@ -242,18 +242,30 @@ def resolve(text: str, study: Path, build: Path) -> Path:
     return kit if kit.exists() and not own.exists() else own
 
 
+def listed(text: str, setting: str, study: Path, build: Path) -> Path:
+    """A file of a list, which has to be there."""
+    file = resolve(text, study, build)
+    if not file.is_file():
+        raise StudyError(f"{study}: {setting}: there is no file {text!r}, which is in a list of files")
+    return file
+
+
 def job(
     machine: Machine, simulator: Path, settings: Mapping[str, Any], arguments: Iterable[str], study: Path, build: Path,
     timeout: float = 600.0, retries: int = 0,
 ) -> Job:  # fmt: skip
-    """The simulation of a point: strings that name files beside the study, or in the build directory, are inputs."""
+    """The simulation of a point: strings that name files beside the study, or in the build directory, are inputs, and
+    so are lists of such strings."""
     plain, inputs = [], []
     for setting, value in sorted(settings.items()):
         kind, _, name = setting.partition(".")
         if kind == "D":
             continue
         option = f"--set {name}" if kind == "set" else "--seed" if setting == "seed" else f"--{name}"
-        if machine.type_of(setting) == "string" and value and (file := resolve(str(value), study, build)).is_file():
+        text = machine.type_of(setting) == "string"
+        if text and isinstance(value, list):
+            inputs.append((option, tuple(listed(one, setting, study, build) for one in value)))
+        elif text and value and (file := resolve(str(value), study, build)).is_file():
             inputs.append((option, file))
         elif kind == "set":
             plain += ["--set", f"{name}={spelt(value)}"]

@@ -41,8 +41,10 @@ def check(study: "Study") -> None:
         known = study.machines.get(study.structure(point)) or next(
             (one for (path, _), one in study.machines.items() if path == point.machine), None
         )
-        for setting in study.settings(point) if known else ():
+        for setting, value in study.settings(point).items() if known else ():
             machine.check_setting(setting, known, f"{where}: {point.name}")
+            for name in value if isinstance(value, list) and known.type_of(setting) == "string" else ():
+                machine.listed(name, setting, study.path, study.build)
     for one in {id(one): one for one in study.machines.values()}.values():
         for name, measure in study.measures.items():
             if measure.value:
@@ -89,6 +91,11 @@ def _check_shown(study: "Study", names: list[str]) -> None:
             if value and value not in known:
                 raise StudyError(f"{where}: figure {number}: {key}: {value!r} is none of {', '.join(known)}")
         across = [value for axis in file.axis if axis.name == one.x for value in axis.values]
+        for mark in one.mark:
+            places = [value["label"] if isinstance(value, dict) else value for value in across]
+            if one.kind not in ("lines", "scaling") or mark.x not in places:
+                what = f"mark {mark.label!r}: it is at no value of the axis of a figure of lines: {mark.x!r}"
+                raise StudyError(f"{where}: figure {number}: {what}")
         if one.log and not (across and all(isinstance(value, int | float) and value > 0 for value in across)):
             raise StudyError(f"{where}: figure {number}: log: the values of x are no numbers above 0")
     for number, one in enumerate(file.published, 1):

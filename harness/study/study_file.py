@@ -83,6 +83,14 @@ class Measure(Table):
     hidden: bool = False  # a step on the way to others, which tables leave out
 
 
+class ShownMark(Table):
+    """A point of others in a plot, of something else than what is measured here: for comparison by eye alone."""
+
+    x: Any
+    y: float
+    label: str
+
+
 class Figure(Table):
     """A plot."""
 
@@ -93,6 +101,7 @@ class Figure(Table):
     relative_to: str | None = None
     beside: str | None = None  # a measure that each line is compared with
     log: bool = False  # the axis
+    mark: list[ShownMark] = []
     where: dict[str, Any] = {}
     title: str = ""
 

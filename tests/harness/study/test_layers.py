@@ -45,6 +45,50 @@ def test_a_text_for_each_point(place: Path) -> None:
     assert "both: rate, more;" in page.draw(made, made.study.file.figure[0], place / "figure-1")
 
 
+LISTS = """
+title = "lists"
+machine = "chain.lss"
+base = { "option.cycles" = 900, "D.stages" = 2 }
+axis = { name = "scripts", values = [{ label = 1, settings = { "option.script" = ["a.txt"] } }, { label = 2, settings = { "option.script" = ["a.txt", "b.txt", "a.txt"] } }] }
+figure = { y = "rate", x = "scripts", mark = [{ x = 2, y = 2.5, label = "theirs" }] }
+[measure]
+rate = "consumer.items"
+"""
+
+
+def test_lists_of_files_and_marks_of_others(place: Path) -> None:
+    """What is in the files of a list names the result; it is given with commas. A mark of a figure is in no table, and compared with nothing."""
+    for name in ("a", "b"):
+        (place / f"{name}.txt").write_text("3 7\n")
+    study = prepare(place, LISTS)
+    runner.build(study, Progress())
+    one, several = (study.jobs[point.number] for point in study.points)
+    assert several.arguments()[several.arguments().index("--script") + 1] == ",".join(str(place / f"{name}.txt") for name in "aba")
+    before = several.name()
+    assert one.name() != before
+    (place / "b.txt").write_text("4 7\n")
+    assert several.name() != before
+    made = make(place, LISTS.replace(', "b.txt", "a.txt"', ""))
+    written = page.write(made, place / "out", Progress()).read_text()
+    assert "<!-- theirs -->" in (place / "out/figure-1.svg").read_text() and "2.5" not in (place / "out/results.csv").read_text() and "theirs" not in written.replace("theirs -->", "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ('"b.txt"', '"c.txt"', "option.script: there is no file 'c.txt', which is in a list of files"),
+        ("x = 2, y = 2.5", "x = 3, y = 2.5", "figure 1: mark 'theirs': it is at no value of the axis of a figure of lines: 3"),
+        ('y = "rate", x = "scripts"', 'kind = "bars", y = "rate", x = "scripts"', "figure 1: mark 'theirs': it is at no value of the axis of a figure of lines: 2"),
+    ],
+)
+def test_what_of_lists_and_marks_is_refused(place: Path, old: str, new: str, why: str) -> None:
+    assert old in LISTS
+    for name in ("a", "b"):
+        (place / f"{name}.txt").write_text("3 7\n")
+    with pytest.raises(StudyError, match=re.escape(why)):
+        prepare(place, LISTS.replace(old, new))
+
+
 CURVE = """
 title = "curve"
 machine = "chain.lss"
