@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.isa import system
+from tests.isa import contexts, system
 from tests.isa.programs import run
 from tests.isa.system_core import KSEG0_CACHED, boot
 
@@ -146,3 +146,21 @@ def test_an_interrupt_where_the_pc_was_set_to(simulator, program, debugged) -> N
     status, out, error = run.end()
     assert status == 0, error
     assert system.records(out, len(CASES))[1][2] == labels["B_1"]
+
+
+def test_each_context_has_its_own_system_control(root: Path, build_dir: Path, debugged, tmp_path: Path) -> None:
+    """What gdb shows of Status, and by what it translates, is that of the program whose process it is: one enters an address space of its own."""
+    elves = [contexts.assemble(system.source(CASES[-1:]), tmp_path / f"context{n}.elf", False, n) for n in range(2)]
+    run([build_dir / "bin" / "lss", "build", root / "tests/isa/system_machine.lss", "-O0", "-D", "wide=2", "-D", "contexts=2", "-D", "memory=16 MiB", "-o", tmp_path / "machine"])
+    gdb = debugged(tmp_path / "machine", *contexts.boot(elves, tmp_path, False)).remote()
+    gdb.ask("qSupported:multiprocess+")
+    assert gdb.ask("vAttach;2").startswith("T05")
+    entry = "{mask=0 hi=0x4000 lo0=0x17 lo1=0x57}"  # valid, of frames 0 and 1
+    for change in (f"system[0].Status = {USER_MODE:#x}", f"system[1].Status = {EXCEPTION:#x}", f"tlb[0].entry[3] = {entry}"):
+        gdb.monitor(f"set core.{change}")
+    seen = []
+    for n in (1, 2):
+        assert gdb.ask(f"Hgp{n}.1") == "OK"
+        seen.append((int.from_bytes(bytes.fromhex(gdb.ask(f"p{STATUS:x}")), "little"), len(gdb.ask("m4000,4"))))
+    assert seen == [(USER_MODE, 8), (EXCEPTION, 3)]
+    gdb.close()

@@ -226,8 +226,12 @@ def expected(n: int, case: Case, labels: dict[str, int]) -> list[int]:
 
 
 def build(cases: list[Case], output: Path, big: bool, mt: bool = False) -> Path:
-    text = HEAD + ".set mt\n" * mt + START + "\n".join(wrap(n, case) for n, case in enumerate(cases)) + END
-    return assemble(text, output, big)
+    return assemble(source(cases, mt), output, big)
+
+
+def source(cases: list[Case], mt: bool = False) -> str:
+    """Its assembly text."""
+    return HEAD + ".set mt\n" * mt + START + "\n".join(wrap(n, case) for n, case in enumerate(cases)) + END
 
 
 LAYOUT = f"""

@@ -358,12 +358,12 @@ static void add_caches(Core *core, int32_t instance) {
   }
 }
 
-// System control and TLB are beside the pipeline, as caches are.
-static void add_system(Core *core, int32_t instance) {
+// What a view says of system control and TLB, which are beside the pipeline, as caches are.
+static void add_system_of(Core *core, int32_t instance, bool own) {
   CoreSystem *system = &core->system;
   for (uint32_t i = 0; i < machine->view_count; i++) {
     const spinach_debug_view *view = view_about(core->context, i);
-    if (!view) continue;
+    if (!view || (view_context(view) != NO_CONTEXT) != own) continue;
     const spinach_debug_role *tlb = view_role(view, "tlb");
     const int32_t around = tlb || view_role(view, "status") ? surrounding(view->instance) : -1;
     if (around < 0 || !view_encloses(around, instance)) continue;
@@ -378,6 +378,12 @@ static void add_system(Core *core, int32_t instance) {
       system->entry_hi = value_of(view, "entry_hi");
     }
   }
+}
+
+// Of several programs each may have its own, which hide those that are said of no program.
+static void add_system(Core *core, int32_t instance) {
+  add_system_of(core, instance, false);
+  if (core->context != NO_CONTEXT) add_system_of(core, instance, true);
 }
 
 // Where those lie that retire, where several do at a time.
