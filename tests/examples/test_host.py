@@ -173,6 +173,67 @@ def test_two_processors_on_one_core(root: Path, build_sim, run_sim, tmp_path: Pa
     assert done.value("core", "compared") == done.value("core.core.core.list", "instructions")
 
 
+# A program in user mode reads four lines of its page and calls the kernel, which reads four lines of its own that have the same sets, twenty times.
+MODES = """
+  LA $t0, base
+  mtc0 $t0, $15, 1
+  mtc0 $zero, $0
+  mtc0 $zero, $5
+  mtc0 $zero, $10
+  LA $t0, user
+  sll $t0, $t0, 3
+  srl $t0, $t0, 9
+  ori $t0, $t0, 0x1f
+  mtc0 $t0, $2
+  addiu $t0, $t0, 64
+  mtc0 $t0, $3
+  ehb
+  tlbwi
+  LA $s1, own
+  addiu $s2, $zero, 20
+  addiu $t0, $zero, 0x12
+  mtc0 $t0, $12
+  mtc0 $zero, $14
+  ehb
+  eret
+.balign 4096
+base: .space 0x180
+  lw $t1, 0($s1)
+  lw $t1, 32($s1)
+  lw $t1, 64($s1)
+  lw $t1, 96($s1)
+  addiu $s2, $s2, -1
+  beqz $s2, 1f
+  mfc0 $t0, $14
+  addiu $t0, $t0, 4
+  mtc0 $t0, $14
+  ehb
+  eret
+1:
+{end}
+.balign 4096
+user: lw $t2, 0x1000($zero)
+  lw $t2, 0x1020($zero)
+  lw $t2, 0x1040($zero)
+  lw $t2, 0x1060($zero)
+  syscall
+  b user
+  nop
+.balign 4096
+theirs: .space 4096
+own: .space 128
+"""
+
+
+def test_misses_of_user_mode_and_of_the_kernel(root: Path, build_sim, run_sim, tmp_path: Path) -> None:
+    """Each displaces the other's lines, in a cache of one way: all but the first misses are such."""
+    machine = build_sim(root / "examples/host/host.lss", *WIDE, *COHERENT, "-D", "mshrs=4", "-D", "ways=1", "-D", "miss_causes=true")
+    done = run_sim(machine, "--quiet", "--kernel", bare(MODES.format(end=end(7)), tmp_path / "modes.elf"), "--cycles", 100_000, ok=None)
+    assert done.status == 7, done.err
+    seen = {name: done.value("", name) for name in ("user", "kernel", "user_kernel", "compulsory", "displaced")}
+    assert seen == {"user": 80, "kernel": 80, "user_kernel": 152, "compulsory": 8, "displaced": 152}
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [
