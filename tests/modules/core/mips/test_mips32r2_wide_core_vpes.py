@@ -1,5 +1,5 @@
 """Virtual processing elements as contexts of an out-of-order core, in lockstep with a functional processor each: what cores in order do
-as VPEs (test_mt_machine.py) is done by them, too, on shared queues, caches and units."""
+as VPEs (test_mips_vpe_control_cores.py) is done by them, too, on shared queues, caches and units."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.isa.programs import run
-from tests.isa.test_mt_machine import BYTE_ORDERS, MEMORIES, run_cases, run_relay
+from tests.modules.core.mips.test_mips_vpe_control_cores import BYTE_ORDERS, MEMORIES, run_cases, run_relay
 
 # Width, and what caches and sizes there are.
 SHAPES = {
