@@ -148,6 +148,23 @@ def test_an_interrupt_where_the_pc_was_set_to(simulator, program, debugged) -> N
     assert system.records(out, len(CASES))[1][2] == labels["B_1"]
 
 
+def test_the_pc_is_set_during_a_wait(simulator, program, debugged, request) -> None:
+    """It is the end of the wait: the instruction there is executed next."""
+    options, labels = program
+    run = debugged(simulator, *options)
+    session = Session(run.remote(), labels)
+    system_control = "core.system[0]" if request.node.callspec.params["simulator"] else "core.system"
+    assert not session.gdb.monitor(f"break {system_control}.waiting >= 1").strip()
+    assert session.gdb.ask("c").startswith("T05") and session.register(PC) == labels["W_3"]
+    session.gdb.monitor("break")
+    assert session.gdb.ask(f"P{PC:x}={labels['X_3'].to_bytes(4, 'little').hex()}") == "OK"
+    assert session.register(PC) == labels["X_3"] and session.step() == labels["X_3"] + 4
+    session.gdb.ask("c")
+    session.gdb.close()
+    status, out, error = run.end()
+    assert status == 0 and len(system.records(out, len(CASES))) == len(CASES), error
+
+
 def test_each_context_has_its_own_system_control(root: Path, build_dir: Path, debugged, tmp_path: Path) -> None:
     """What gdb shows of Status, and by what it translates, is that of the program whose process it is: one enters an address space of its own."""
     elves = [contexts.assemble(system.source(CASES[-1:]), tmp_path / f"context{n}.elf", False, n) for n in range(2)]
