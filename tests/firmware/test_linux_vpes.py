@@ -45,6 +45,18 @@ def test_on_cores(vpes: int, options: list[str], software: Guest, root: Path, bu
         assert values["other[0].core", "compared_interrupts"] > 20
 
 
+@pytest.mark.parametrize(("vpes", "options"), [(2, ["wide=4", "lockstep=true"]), (2, ["wide=4", "coherent=true", "mshrs=4", "lockstep=true"]), (8, ["wide=8", "coherent=true", "mshrs=8"])], ids=["lockstep", "several misses", "eight"])
+def test_on_contexts_of_a_wide_core(vpes: int, options: list[str], software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
+    machine = build_host(root, build_dir, tmp_path / "host", f"vpes={vpes}", *options)
+    status, console, stats = on_host(software, machine, tmp_path)
+    assert status == 0
+    check(console, vpes)
+    values = {(one["path"], one["name"]): one["value"] for one in stats["statistics"]}
+    assert all(values[f"core.system[{vpe}]", "kernel_instructions"] > 100_000 for vpe in range(vpes))
+    if "lockstep=true" in options:
+        assert values["core", "compared"] > 20_000_000 and values["core", "compared_interrupts"] > 50
+
+
 def test_without_vpes_it_is_a_kernel_for_one(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """A 4KEc has none: the kernel says so and goes on."""
     status, console = on_oracle(software, build_dir)
