@@ -139,7 +139,7 @@ LATE = ["ori $t1, $zero, 7", "divu $zero, $s3, $t1", "mflo $t2", "xor $t2, $t2, 
 LINKED = ["1: ll $t0, 0($s2)", "addu $t0, $zero, $t8", "sc $t0, 0($s2)", "beqz $t0, 1b", "nop"]
 SHORT, LONG = (1, 48), (60, litmus.MOST)
 LENGTHS = pytest.mark.parametrize("length", [pytest.param(SHORT, id="short"), pytest.param(LONG, id="long", marks=pytest.mark.soak)])
-SHARING = pytest.mark.parametrize("name", ["two", "four, MSHRs", pytest.param("three, tight", marks=pytest.mark.soak), *(pytest.param(name, marks=pytest.mark.soak) for name in SOAK)])
+SHARING = pytest.mark.parametrize("name", ["two", *(pytest.param(name, marks=pytest.mark.soak) for name in ("three, tight", "four, MSHRs", *SOAK))])
 
 
 def text_of(bodies: list[list[str]], rounds: int, seed: int, **options: str) -> str:
