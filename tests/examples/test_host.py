@@ -243,6 +243,7 @@ def test_misses_of_user_mode_and_of_the_kernel(root: Path, build_sim, run_sim, t
         (["wide=4", "mshrs=4"], "on the coherent bus: wide > 0 and coherent = true"),
         (["coherent=true", "mshrs=4"], "on the coherent bus: wide > 0 and coherent = true"),
         (["sampling=true"], "fast = true"),
+        (["miss_causes=true"], "a data cache with several misses: mshrs > 0"),
     ],
 )
 def test_what_does_not_go_together(root: Path, build_dir: Path, options: list[str], why: str) -> None:
