@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.isa import contexts, system
+from tests.isa import system
 from tests.isa.programs import run
-from tests.isa.system_core import KSEG0_CACHED, boot
+from tests.isa.system_core import KSEG0_CACHED, assemble_for, boot, boot_contexts
 
 CONTROLLED = "\ninstance nobody : source { count = 0; };\nnobody.out -> core.control : core_control;\n"
 PC, STATUS, CAUSE, T0, S0 = 37, 32, 36, 8, 16
@@ -167,9 +167,9 @@ def test_the_pc_is_set_during_a_wait(simulator, program, debugged, request) -> N
 
 def test_each_context_has_its_own_system_control(root: Path, build_dir: Path, debugged, tmp_path: Path) -> None:
     """What gdb shows of Status, and by what it translates, is that of the program whose process it is: one enters an address space of its own."""
-    elves = [contexts.assemble(system.source(CASES[-1:]), tmp_path / f"context{n}.elf", False, n) for n in range(2)]
+    elves = [assemble_for(n, system.source(CASES[-1:]), tmp_path / f"context{n}.elf", False) for n in range(2)]
     run([build_dir / "bin" / "lss", "build", root / "tests/isa/system_machine.lss", "-O0", "-D", "wide=2", "-D", "contexts=2", "-D", "memory=16 MiB", "-o", tmp_path / "machine"])
-    gdb = debugged(tmp_path / "machine", *contexts.boot(elves, tmp_path, False)).remote()
+    gdb = debugged(tmp_path / "machine", *boot_contexts(elves, tmp_path, False)).remote()
     gdb.ask("qSupported:multiprocess+")
     assert gdb.ask("vAttach;2").startswith("T05")
     entry = "{mask=0 hi=0x4000 lo0=0x17 lo1=0x57}"  # valid, of frames 0 and 1
