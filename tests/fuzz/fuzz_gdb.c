@@ -47,19 +47,19 @@ static const spinach_layout layout = {
 static const spinach_instance instances[] = {
     {"", NULL, 0, -1, -1, 0}, {"core[0]", &layout, 0, 0, 0, 0}, {"core[1]", &layout, 0, 1, 0, 0}};
 
+#define ROLE(name, i, n) {name, {i, &fields[n], 0, 1}, {0}}
 #define ROLES(i)                                                                                                       \
   {                                                                                                                    \
-    {"pc", i, &fields[0]}, {"fetch_pc", i, &fields[1]}, {"fetching", i, &fields[2]}, {"retired", i, &fields[3]},       \
-        {"in_flight", i, &fields[4]}, {"halt", i, &fields[5]}, {"pc_set", i, &fields[6]},                              \
-        {"branch_pending", i, &fields[7]}, {                                                                           \
-      "registers", i, &fields[8]                                                                                       \
+    ROLE("pc", i, 0), ROLE("fetch_pc", i, 1), ROLE("fetching", i, 2), ROLE("retired", i, 3), ROLE("in_flight", i, 4),  \
+        ROLE("halt", i, 5), ROLE("pc_set", i, 6), ROLE("branch_pending", i, 7), {                                      \
+      "registers", {i, &fields[8], 0, 128}, {0}                                                                        \
     }                                                                                                                  \
   }
 static const spinach_debug_role roles[CORES][9] = {ROLES(1), ROLES(2)};
 static const spinach_debug_property properties[CORES][2] = {{{"isa", "mips"}, {"big_endian", "true"}},
                                                             {{"isa", "riscv32"}, {"big_endian", "false"}}};
-static const spinach_debug_region regions[CORES] = {{0x1000, 0x10ff, 1, &fields[9], 0, NULL},
-                                                    {0x1000, 0x13ff, 2, &fields[9], 0, NULL}};
+static const spinach_debug_region regions[CORES] = {{0x1000, 0x10ff, {1, &fields[9], 0, MEMORY}, 0, NULL},
+                                                    {0x1000, 0x13ff, {2, &fields[9], 0, MEMORY}, 0, NULL}};
 static const spinach_debug_view views[] = {{"cpu", 1, 9, roles[0], 2, properties[0], 1, &regions[0]},
                                            {"cpu", 2, 9, roles[1], 2, properties[1], 1, &regions[1]}};
 static const spinach_clock clocks[] = {{"clk", 1, 1, 1}};
