@@ -199,7 +199,7 @@ def interrupt(seed: str, simulators: list[Path], arguments: list[str], straight:
 
 
 # Machines whose modules are all in another that is tried.
-REST = ("multiprocessor/multiprocessor", "host/host")
+REST = ("multiprocessor/multiprocessor", "host/host", "quad_core/quad_core")
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.soak] * (name in REST)) for name in WORK])
