@@ -195,6 +195,7 @@ static void begin_anew(struct mips_lockstep *l, uint32_t pc) {
   cpu->next_pc = pc + 4;
   cpu->delayed = cpu->waiting = cpu->linked = false;
   l->started = true;
+  l->passing = false;
   l->access_count = l->exception_count = l->load_count = 0;
   for (unsigned n = 0; n < MIPS_LOCKSTEP_PAGES; n++) l->pages[n].number = 0;
 }
@@ -312,12 +313,14 @@ static void take_written(struct mips_lockstep *l, const struct mips_lockstep_exc
   l->cpu = m->cpu;
 }
 
-/* Those before the instruction that completes now. */
+/* Those before the instruction that completes now; what others wrote if it was executed behind that. */
 static bool take_exceptions(struct mips_lockstep *l, uint64_t cycle, char text[MIPS_LOCKSTEP_TEXT]) {
   uint8_t n = 0;
   bool same = true;
   while (same && n < l->exception_count && l->exceptions[n].cycle < cycle) {
-    const struct mips_lockstep_exception *e = &l->exceptions[n++];
+    const struct mips_lockstep_exception *e = &l->exceptions[n];
+    if (e->written && l->passing && e->cycle > l->passed) break;
+    n++;
     if (e->written) {
       take_written(l, e);
       continue;
@@ -329,6 +332,12 @@ static bool take_exceptions(struct mips_lockstep *l, uint64_t cycle, char text[M
   l->exception_count -= n;
   memmove(l->exceptions, l->exceptions + n, l->exception_count * sizeof l->exceptions[0]);
   return same;
+}
+
+void mips_lockstep_passed(struct mips_lockstep *l, uint64_t cycle, uint32_t pc) {
+  l->passing = true;
+  l->passing_pc = pc;
+  l->passed = cycle;
 }
 
 bool mips_lockstep_written(struct mips_lockstep *l, uint64_t cycle, unsigned number, unsigned select, uint32_t value,
@@ -395,6 +404,7 @@ bool mips_lockstep_retire(struct mips_lockstep *l, struct mips_lockstep_retired 
   step.accepted = take_load(l, r->pc);
   struct mips_step did;
   if (!take_exceptions(l, r->cycle, text)) return false;
+  l->passing &= l->passing_pc != r->pc;
   struct mips_system *m = assume(l, &step);
   if (!l->started) mips_system_start(m, r->pc);
   l->started = true;

@@ -79,6 +79,9 @@ struct mips_lockstep {
   struct mips_system_options options;
   uint32_t memory; /* physical addresses below are memory, elsewhere all loads are believed */
   bool started;
+  bool passing; /* an instruction was executed that has yet to complete: */
+  uint32_t passing_pc;
+  uint64_t passed; /* when */
   struct mips_lockstep_access accesses[MIPS_LOCKSTEP_QUEUE];
   struct mips_lockstep_exception exceptions[MIPS_LOCKSTEP_QUEUE];
   struct mips_lockstep_load loads[MIPS_LOCKSTEP_QUEUE]; /* not completed, from the oldest on */
@@ -101,8 +104,11 @@ void mips_lockstep_foreign(struct mips_lockstep *l, uint64_t cycle, uint32_t add
  * reported before. */
 void mips_lockstep_know(struct mips_lockstep *l, uint32_t address, uint32_t size, uint32_t value);
 void mips_lockstep_exception(struct mips_lockstep *l, struct mips_lockstep_exception exception);
+/* An instruction was executed by the system in a cycle and completes later, before any other: what others write from
+ * the end of that cycle on it has not seen. */
+void mips_lockstep_passed(struct mips_lockstep *l, uint64_t cycle, uint32_t pc);
 /* Another VPE has written a register of coprocessor 0 at the end of a cycle; instructions that complete behind the next
- * one see it.  False: something before that was different. */
+ * one see it, but for one that passed before.  False: something before that was different. */
 bool mips_lockstep_written(struct mips_lockstep *l, uint64_t cycle, unsigned number, unsigned select, uint32_t value,
                            char text[MIPS_LOCKSTEP_TEXT]);
 /* False: the processor did something else than it should have; `text` says what, in one line. */

@@ -79,6 +79,15 @@ static void vpes(void) {
     CHECK(reads(5, (uint32_t)KERNEL + 4, when & 1 ? (uint32_t)MFC0_STATUS_T3 : (uint32_t)MFTC0_STATUS_T3,
                 when < 4 ? 0x2000 : 0x1000));
   }
+  for (uint64_t when = 2; when < 6; when++) { /* but not by one that was executed before */
+    follow_vpe(0);
+    CHECK(reads(2, (uint32_t)KERNEL, (uint32_t)MFTC0_HALT_T3, 0));
+    if (when < 3) CHECK(mips_lockstep_written(&l, when, 12, 0, 0x2000, text));
+    mips_lockstep_passed(&l, 3, (uint32_t)KERNEL + 4);
+    if (when >= 3) CHECK(mips_lockstep_written(&l, when, 12, 0, 0x2000, text));
+    CHECK(reads(8, (uint32_t)KERNEL + 4, (uint32_t)MFC0_STATUS_T3, when < 3 ? 0x2000 : 0x1000));
+    CHECK(reads(9, (uint32_t)KERNEL + 8, (uint32_t)MFC0_STATUS_T3, 0x2000));
+  }
   follow_vpe(0);
   mips_lockstep_load(&l, MIPS_WORD_PC, (uint32_t)KERNEL + 0x40);
   CHECK(!reads(3, (uint32_t)KERNEL, (uint32_t)MFTC0_HALT_T3, 0));

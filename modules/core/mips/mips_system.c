@@ -658,6 +658,7 @@ phase_end() {
       if (width(completed) == 0) count_instructions(self, 1);
       if (__builtin_expect(control_word_trap(data(in).control) == trap_cause_system, false)) {
         complete(self, data(in), data(operate_reply));
+        if (MT) event(passed, data(in).pc);
         changed = true;
       }
     }

@@ -13,7 +13,7 @@ from tests.modules.harness import Bench, Ran, Seen, collect, happened, read_moni
 from tests.modules.mips import IMPORTS, BundleDevice, control, encode, executed, in_slot, struct
 
 ROOT = Path(__file__).resolve().parents[4]
-EVENTS = ("written(number, select, value)", "exception(code, pc, epc, badvaddr)", "interrupt(level, pc)", "mode(user)", "waited(cycles)")
+EVENTS = ("written(number, select, value)", "exception(code, pc, epc, badvaddr)", "interrupt(level, pc)", "passed(pc)", "mode(user)", "waited(cycles)")
 LINES = ["ip2", "ip3", "ip4", "ip5", "ip6"]
 FAULTS = ["bus", "address", "refill", "invalid", "modified"]
 QUIET = struct(fails=False, fault="bus", address=0)
@@ -116,6 +116,9 @@ class Played:
 
     def written(self) -> list[tuple[int, ...]]:
         return happened(self.ran, "written")
+
+    def passed(self) -> list[tuple[int, ...]]:
+        return happened(self.ran, "passed")
 
     def mode(self) -> list[tuple[int, ...]]:
         return happened(self.ran, "mode")

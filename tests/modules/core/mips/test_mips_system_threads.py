@@ -108,6 +108,12 @@ def test_others_read_in_the_same_cycle(first: SystemBench) -> None:
     assert played.written() == [(5, 2, 5, 9)]
 
 
+def test_when_an_instruction_read_what_others_may_write(first: SystemBench) -> None:
+    """What is written in the same cycle is behind it."""
+    played = first.play([read("Status"), read("TCContext")], 12, remote={cycle: remote("write", "TCContext", 9) for cycle in range(12)})
+    assert [cycle for cycle, _ in played.passed()] == [line.cycle for line in played.left()]
+
+
 def test_what_a_vpe_writes_itself_is_not_told(first: SystemBench) -> None:
     assert first.play([], 8, remote={3: remote("write", "TCContext", 9, own=True)}).written() == []
 
