@@ -185,7 +185,7 @@ void mips_lockstep_know(struct mips_lockstep *l, uint32_t address, uint32_t size
   remember(l, address, size, value);
 }
 
-static void note_exception(struct mips_lockstep *l, struct mips_lockstep_exception exception) {
+void mips_lockstep_exception(struct mips_lockstep *l, struct mips_lockstep_exception exception) {
   if (l->exception_count < MIPS_LOCKSTEP_QUEUE) l->exceptions[l->exception_count++] = exception;
 }
 
@@ -205,7 +205,8 @@ void mips_lockstep_load(struct mips_lockstep *l, uint32_t word, uint32_t value) 
   switch (word) {
   case MIPS_WORD_PC:
     if (l->options.vpes > 0)
-      note_exception(l, (struct mips_lockstep_exception){.written = true, .number = 2, .select = 3, .value = value});
+      mips_lockstep_exception(
+          l, (struct mips_lockstep_exception){.written = true, .number = 2, .select = 3, .value = value});
     else
       begin_anew(l, value);
     return;
@@ -233,10 +234,6 @@ void mips_lockstep_access(struct mips_lockstep *l, struct mips_lockstep_access a
   }
   if (l->access_count == MIPS_LOCKSTEP_QUEUE) memmove(l->accesses, l->accesses + 1, --l->access_count * sizeof access);
   l->accesses[l->access_count++] = access;
-}
-
-void mips_lockstep_exception(struct mips_lockstep *l, struct mips_lockstep_exception exception) {
-  note_exception(l, exception);
 }
 
 /* Reports: always false. */
@@ -343,7 +340,7 @@ void mips_lockstep_passed(struct mips_lockstep *l, uint64_t cycle, uint32_t pc) 
 bool mips_lockstep_written(struct mips_lockstep *l, uint64_t cycle, unsigned number, unsigned select, uint32_t value,
                            char text[MIPS_LOCKSTEP_TEXT]) {
   if (!take_exceptions(l, cycle, text)) return false;
-  note_exception(
+  mips_lockstep_exception(
       l,
       (struct mips_lockstep_exception){
           .cycle = cycle + 1, .written = true, .number = (uint8_t)number, .select = (uint8_t)select, .value = value});
