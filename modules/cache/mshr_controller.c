@@ -156,11 +156,26 @@ static inline mshr_outcome decide(const self_t *self, const typeof_port(in_reque
   return outcome;
 }
 
+/* The lane that is so many places behind the one that comes first in this cycle. */
+static inline int lane_behind(const self_t *self, int k) {
+  if (width(in) == 1) return 0;
+  const int lane = (int)self->first_lane + k;
+  return lane < width(in) ? lane : lane - width(in);
+}
+
+/* Who of the requests of a cycle comes first in the coming one, if others were accepted in this: the next in turn of
+ * those that waited, or lanes that ask in every cycle could keep a higher one waiting for ever. */
+static inline uint8_t next_first_lane(const self_t *self, uint64_t waited) {
+  const uint64_t behind = waited >> self->first_lane >> 1 << self->first_lane << 1;
+  return waited == 0 ? 0 : (uint8_t)__builtin_ctzll(behind ? behind : waited);
+}
+
 handler(probe) {
   mshr_room room = {.mshrs = (uint32_t)param(mshrs) - self->used,
                     .writes = (uint32_t)param(write_buffer) - self->leaving_count - self->ring.count,
                     .alone = true};
-  for (int i = 0; i < width(in); i++) {
+  for (int k = 0; k < width(in); k++) {
+    const int i = lane_behind(self, k);
     mshr_outcome outcome = mshr_outcome_none;
     uint32_t way = MSHR_NOWHERE;
     bool replied = false;
@@ -646,9 +661,15 @@ phase_end() {
   for (int i = 0; i < width(in); i++) self->replying[i] = false;
   if (transferred(memory_request)) note_offered(self);
   if (param(coherent) && transferred(bus_request)) note_requested(self, &data(bus_request));
-  for (int i = 0; i < width(in); i++)
+  uint64_t waited = 0;
+  bool accepted = false;
+  for (int i = 0; i < width(in); i++) {
+    accepted |= transferred(in_request, i);
     if (transferred(in_request, i))
       accept_request(self, &data(in_request, i), (uint32_t)i, get(outcome, i), get(found, i), get(replied, i));
+    waited |= (uint64_t)(some(in_request, i) & (get(outcome, i) == mshr_outcome_none)) << i;
+  }
+  if (width(in) > 1 && accepted) self->first_lane = next_first_lane(self, waited);
   for (int c = 0; c < width(unlink); c++) self->linked[c] &= !(some(unlink, c) && data(unlink, c));
   if (some(memory_reply)) accept_reply(self, &data(memory_reply));
   if (param(coherent) && some(bus_response)) take_line(self, &data(bus_response));

@@ -3,7 +3,7 @@ with memories that take their time, refuse and reply in any order."""
 
 import random
 import subprocess
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
@@ -117,6 +117,19 @@ def test_a_bank_accepts_one_request_in_a_cycle(bench: Bench) -> None:
     first, other, _ = play(machine(bench, WHOLE + "banks = 2;", lanes=2), ["0 read 8 0", "40 read 8 0"], ["0 read 8 0", "40 read 8 0"])
     assert (first[1].cycle, other[1].cycle) == (40, 41), "one line, one bank"
     assert other[0].cycle == MISS, "each lane has a reply of its own"
+
+
+def test_lanes_that_want_one_bank_take_turns(bench: Bench) -> None:
+    """Each of three asks in every cycle, and is accepted in every third; who comes alone does not wait."""
+    found = machine(bench, WHOLE, lanes=3)
+    always = ["0 read 8 0 0 0", *(f"40 read 8 0 0 {k}" for k in range(1, 31))]
+    for first in range(3):
+        lanes = [always[:1]] * first + [always] * (3 - first)
+        replies = play(found, *lanes, cycles=200)
+        accepted = [[one.cycle for one in replies[lane]][1:] for lane in range(first, 3)]
+        turns = len(accepted)
+        assert sorted(cycle for one in accepted for cycle in one) == list(range(40, 40 + 30 * turns))
+        assert all([late - early for early, late in pairwise(one)] == [turns] * 29 for one in accepted), first
 
 
 @pytest.mark.parametrize("penalty", [0, 2, 5])
@@ -238,9 +251,9 @@ def test_barriers_and_what_is_not_cacheable_pass_alone(bench: Bench) -> None:
     found = machine(bench, WHOLE + "cacheable = <<< return address < 0x800; >>>;", lanes=2)
     script = ["0 read 8 0 0 0", "1 barrier 1 0 0 1", "2 read 8 0 0 2", "60 read 8 0x808 0 3", "61 read 8 0x808 0 4", "62 write 4 0x80c 7 5"]
     first, second, memory = play(found, script, ["61 read 8 8 0 0"], ["150 read 8 0x808"])
-    assert cycles_of(first) == [MISS, 2 * MISS, 2 * MISS + 1, 60 + MISS, 60 + 2 * MISS, 60 + 3 * MISS]
+    assert cycles_of(first) == [MISS, 2 * MISS, 2 * MISS + 1, 60 + MISS, 60 + 2 * MISS, 60 + 4 * MISS]
     assert [a.data for a in sorted(first, key=lambda a: a.tag)] == [0, 0, 0, 0x101, 0x101, 0] and memory[0].data == 7 << 32 | 0x101
-    assert second[0].cycle == 60 + 4 * MISS, "behind all of the lower lane"
+    assert second[0].cycle == 60 + 3 * MISS, "its turn comes behind one of the lower lane"
     assert found.last.stat("cache", "bypassed") == 4
 
 
