@@ -8,6 +8,7 @@ tests need, they have made themselves (`made`).
 import fcntl
 import json
 import os
+import shlex
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -88,9 +89,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     os.environ["LSS_CFLAGS"] = CFLAGS if optimised else f"{CFLAGS} -O0"
 
 
+def rerun(nodeid: str, soak: bool) -> str:
+    """The command that runs one test alone, for a shell, which gives T to make, which gives it to a shell again."""
+    return f"make {'soak' if soak else 'test'} T={shlex.quote(shlex.quote(nodeid).replace('$', '$$'))}"
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.failed:
-        report.sections.append(("rerun", f"rerun: make test T='{report.nodeid}'"))
+        report.sections.append(("rerun", f"rerun: {rerun(report.nodeid, 'soak' in report.keywords)}"))
 
 
 @pytest.fixture(scope="session")
