@@ -8,7 +8,6 @@ from tests.debug.test_gdb import same_results, values
 from tests.isa import riscv
 from tests.isa.programs import assemble
 
-pytestmark = pytest.mark.optimised
 STACK = 0x800000 - 256
 
 

@@ -1,7 +1,8 @@
 """Every machine in examples/ takes the same time and counts the same however it was built, and when it was interrupted.
 
 Release builds let clusters sleep, replay what repeats itself and inline, debug builds step everything, and -O0 shows what
-only an optimiser would hide.  What a release build leaves out is also done and compared.
+only an optimiser would hide; short runs do without an optimiser, which takes longer than they do.  What a release build
+leaves out is also done and compared.
 A run that goes on from a checkpoint begins awake and with no signal known: it ends as the straight one does, if modules
 keep all that matters in their state and say truly when they act next.
 """
@@ -19,10 +20,8 @@ from tests.isa import system
 from tests.isa.programs import assemble
 from tests.tree import found
 
-pytestmark = pytest.mark.optimised
-
 ROOT = Path(__file__).resolve().parents[2]
-BUILDS = ([], ["--debug", "-O0"], ["-O0"])
+BUILDS = {"short": ([], ["--debug"])} | dict.fromkeys(("middle", "long"), ([], ["--debug", "-O0"], ["-O0"]))
 
 # What a core waits for, in turn: HI and LO at every distance, loads, stores, branches, its own code, locks.
 WAITING = """
@@ -151,8 +150,8 @@ def test_every_machine_has_work(lss) -> None:
 def compare(name: str, length: str, build_sim, run_sim, build_dir: Path, tmp_path: Path) -> None:
     options, work = WORK[name]
     arguments, seen = work(length, build_dir, tmp_path), []
-    simulators = [build_sim(ROOT / f"examples/{name.split()[0]}.lss", *options, *how) for how in BUILDS]
-    runs = [(simulator, " ".join(how), []) for simulator, how in zip(simulators, BUILDS, strict=True)]
+    simulators = [build_sim(ROOT / f"examples/{name.split()[0]}.lss", *options, *how) for how in BUILDS[length]]
+    runs = [(simulator, " ".join(how), []) for simulator, how in zip(simulators, BUILDS[length], strict=True)]
     runs += [(simulators[0], option, [option]) for option in ("--no-replay", "--check-replay")]
     for simulator, _, more in runs:
         done = run_sim(simulator, "--quiet", *arguments, *more, "--state-hashes", "hashes.txt")
@@ -199,7 +198,7 @@ def interrupt(seed: str, simulators: list[Path], arguments: list[str], straight:
 
 
 # Machines whose modules are all in another that is tried.
-REST = ("multiprocessor/multiprocessor", "host/host", "quad_core/quad_core")
+REST = ("multiprocessor/multiprocessor", "host/host", "quad_core/quad_core", "dual_core/dual_core", "tigon2/tigon2_hardware_limit")
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.soak] * (name in REST)) for name in WORK])
@@ -208,6 +207,7 @@ def test_builds_agree(name: str, build_sim, run_sim, build_dir: Path, tmp_path: 
 
 
 @pytest.mark.soak
+@pytest.mark.optimised
 @pytest.mark.parametrize("name", WORK)
 def test_restored_runs_agree(name: str, build_sim, run_sim, build_dir: Path, tmp_path: Path) -> None:
     """A thousand in all."""
@@ -215,6 +215,7 @@ def test_restored_runs_agree(name: str, build_sim, run_sim, build_dir: Path, tmp
 
 
 @pytest.mark.soak
+@pytest.mark.optimised
 @pytest.mark.parametrize("name", WORK)
 def test_builds_agree_for_long(name: str, build_sim, run_sim, build_dir: Path, tmp_path: Path) -> None:
     compare(name, "long", build_sim, run_sim, build_dir, tmp_path)

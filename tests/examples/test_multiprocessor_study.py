@@ -9,7 +9,6 @@ import pytest
 from harness.run.execute import executor
 from harness.run.progress import Progress
 from harness.study import runner
-from tests.sample import sampled
 
 pytestmark = pytest.mark.optimised
 
@@ -63,7 +62,8 @@ def has_levels(found: dict[tuple, dict[str, float]], *machines: str) -> None:
         assert at[2 * L2] == pytest.approx(at[L2 + (16 << 10)], rel=0.01)
 
 
-@pytest.mark.parametrize("machine", sampled(["sdram_l2", "rambus"]))
+@pytest.mark.soak
+@pytest.mark.parametrize("machine", ["sdram_l2", "rambus"])
 def test_levels(root: Path, build_dir: Path, tmp_path: Path, machine: str) -> None:
     """At the edges, with level 2 over SDRAM and without over RAMBUS."""
     found = measured(root, build_dir, tmp_path, machine)

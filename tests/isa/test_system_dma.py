@@ -122,7 +122,7 @@ def machine(described: Path, request: pytest.FixtureRequest, build_dir: Path) ->
     return built(described, build_dir, *request.param)
 
 
-@pytest.mark.parametrize(("latency", "between"), [(1, "mul $t7, $t0, $t0"), (9, ""), pytest.param(40, "", marks=pytest.mark.soak)])
+@pytest.mark.parametrize(("latency", "between"), [(1, "mul $t7, $t0, $t0"), *(pytest.param(latency, "", marks=pytest.mark.soak) for latency in (9, 40))])
 def test_a_writer_beside_the_processor(latency: int, between: str, machine: Path, tmp_path: Path) -> None:
     """Exit status 1: no SC ever failed, so nothing was tried; 2: a word went back; 3: an increment was lost."""
     elf = system.assemble(system.HEAD + PROGRAM.replace("{between}", between), tmp_path / "x.elf", False)

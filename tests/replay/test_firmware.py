@@ -163,7 +163,11 @@ def firmwares(build_dir: Path, tmp_path: Path) -> Callable[..., Firmwares]:
     return build
 
 
-@pytest.mark.parametrize("name", MACHINES)
+# Their cores are those of others.
+REST = ("quad_core", "nic10g")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.soak] * (name in REST)) for name in MACHINES])
 def test_random_firmware_is_replayed_exactly(name: str, firmwares, run_sim) -> None:
     """A short one of the following."""
     made, checked = firmwares(name), 0
