@@ -76,13 +76,14 @@ def follow(name: str, seed: int, memory: str, machine: Callable[..., Path], dire
     assert min(found(done, "refills")) > 0 and min(found(done, "user_instructions")) > 50, done.stdout
 
 
-@pytest.mark.parametrize(("name", "memory"), [("two", "random"), pytest.param("four, MSHRs", "slower", marks=pytest.mark.soak)])
+@pytest.mark.parametrize(("name", "memory"), [("two", "random"), pytest.param("four, MSHRs", "slower", marks=[pytest.mark.soak, pytest.mark.optimised])])
 def test_random_programs_under_hostile_kernels(name: str, memory: str, machine, tmp_path: Path) -> None:
     """SEED=n in the environment starts at another seed."""
     follow(name, SEED, memory, machine, tmp_path, 60_000)
 
 
 @pytest.mark.soak
+@pytest.mark.optimised
 @pytest.mark.parametrize("name", SOAK)
 def test_the_grid(name: str, machine, tmp_path: Path) -> None:
     for k in range(6):
@@ -93,7 +94,9 @@ def hostile_programs(n: int, directory: Path) -> list[Path]:
     return [assemble_for(c, hostile.hostile_text(), directory / f"hostile{c}.elf", False) for c in range(n)]
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.soak) for name in ("two", "three, tight", "four, MSHRs")])
+@pytest.mark.soak
+@pytest.mark.optimised
+@pytest.mark.parametrize("name", ["two", "three, tight", "four, MSHRs"])
 def test_every_instruction_is_interrupted_and_faults(name: str, machine, tmp_path: Path) -> None:
     """Of each context, while the others go on: the state at the end is as without."""
     done = on_contexts(machine(name), hostile_programs(number(name), tmp_path), tmp_path, False, *MEMORIES["random"], cycles=200_000_000)
