@@ -6,6 +6,8 @@
  */
 #include "cache/mshr_controller.h"
 
+#include "memory/memory_arbiter.h"
+
 static inline uint32_t number_of(uint32_t address) {
   return address / CACHE_LINE;
 }
@@ -161,13 +163,6 @@ static inline int lane_behind(const self_t *self, int k) {
   if (width(in) == 1) return 0;
   const int lane = (int)self->first_lane + k;
   return lane < width(in) ? lane : lane - width(in);
-}
-
-/* Who of the requests of a cycle comes first in the coming one, if others were accepted in this: the next in turn of
- * those that waited, or lanes that ask in every cycle could keep a higher one waiting for ever. */
-static inline uint8_t next_first_lane(const self_t *self, uint64_t waited) {
-  const uint64_t behind = waited >> self->first_lane >> 1 << self->first_lane << 1;
-  return waited == 0 ? 0 : (uint8_t)__builtin_ctzll(behind ? behind : waited);
 }
 
 handler(probe) {
@@ -669,7 +664,8 @@ phase_end() {
       accept_request(self, &data(in_request, i), (uint32_t)i, get(outcome, i), get(found, i), get(replied, i));
     waited |= (uint64_t)(some(in_request, i) & (get(outcome, i) == mshr_outcome_none)) << i;
   }
-  if (width(in) > 1 && accepted) self->first_lane = next_first_lane(self, waited);
+  /* In turn, or lanes that ask in every cycle could keep a higher one waiting for ever. */
+  if (width(in) > 1 && accepted) self->first_lane = waited ? (uint8_t)round_robin(waited, self->first_lane) : 0;
   for (int c = 0; c < width(unlink); c++) self->linked[c] &= !(some(unlink, c) && data(unlink, c));
   if (some(memory_reply)) accept_reply(self, &data(memory_reply));
   if (param(coherent) && some(bus_response)) take_line(self, &data(bus_response));
