@@ -3,8 +3,8 @@
 EMULIB_ISAS   := $(patsubst emulib/%/,%,$(dir $(call found,emulib/*/instructions.def)))
 EMULIB_GEN    := $(BUILD)/gen/emulib
 EMULIB_OBJ    := $(BUILD)/obj/emulib
-EMULIB_CFLAGS := -Iemulib -I$(EMULIB_GEN) $(call pkg_cflags,glib-2.0 libdw libelf)
-EMULIB_LIBS   := $(call pkg_libs,glib-2.0 libdw libelf)
+EMULIB_CFLAGS := -Iemulib -I$(EMULIB_GEN) $(call pkg_cflags,glib-2.0 libdw libelf libzstd)
+EMULIB_LIBS   := $(call pkg_libs,glib-2.0 libdw libelf libzstd)
 EMULIB_OBJECTS := $(patsubst emulib/%.c,$(EMULIB_OBJ)/%.o,$(call found,emulib/*.c $(EMULIB_ISAS:%=emulib/%/*.c) emulib/program/*.c))
 
 EMULIB_TOOLS  := $(EMULIB_ISAS:%=$(BUILD)/bin/%-oracle) $(EMULIB_ISAS:%=$(BUILD)/bin/%-disasm)

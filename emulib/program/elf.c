@@ -172,5 +172,6 @@ gboolean program_read_elf(Program *p, GError **error) {
       return program_refuse(p, error, "section %zu: malformed header: %s", elf_ndxscn(section), elf_errmsg(-1));
     if (shdr.sh_type == SHT_SYMTAB && !add_symbols(p, section, &shdr, error)) return FALSE;
   }
+  p->debug_elf = program_expand(p);
   return TRUE;
 }

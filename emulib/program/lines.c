@@ -182,7 +182,8 @@ static void add_unit(Program *p, Dwarf_Die *unit, const GArray *claims) {
 void program_read_lines(Program *p) {
   p->lines = g_array_new(FALSE, FALSE, sizeof(ProgramLine));
   if (p->elf == NULL) return;
-  p->dwarf = dwarf_begin_elf(p->elf, DWARF_C_READ, NULL);
+  if (p->note != NULL) return;
+  p->dwarf = dwarf_begin_elf(p->debug_elf != NULL ? p->debug_elf : p->elf, DWARF_C_READ, NULL);
   if (p->dwarf == NULL) return;
   g_autoptr(GArray) claims = g_array_new(FALSE, FALSE, sizeof(Claim));
   Dwarf_CU *unit = NULL;

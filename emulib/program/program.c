@@ -76,16 +76,22 @@ void program_free(Program *p) {
   if (p == NULL) return;
   g_clear_pointer(&p->lines, g_array_unref);
   if (p->dwarf != NULL) dwarf_end(p->dwarf);
+  if (p->debug_elf != NULL) elf_end(p->debug_elf);
   if (p->elf != NULL) elf_end(p->elf);
   g_array_unref(p->segments);
   g_array_unref(p->symbols);
   g_free(p->file);
+  g_free(p->expanded);
+  g_free(p->note);
   g_free(p->path);
   g_free(p);
 }
 
 const char *program_path(const Program *p) {
   return p->path;
+}
+const char *program_note(const Program *p) {
+  return p->note;
 }
 gboolean program_big_endian(const Program *p) {
   return p->big_endian;

@@ -51,6 +51,8 @@ void program_free(Program *program);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Program, program_free)
 
 const char *program_path(const Program *program);
+/* What of the file could not be read and is left out (its source lines), as one line that names it; or NULL. */
+const char *program_note(const Program *program);
 gboolean program_big_endian(const Program *program);
 guint16 program_machine(const Program *program); /* the processor, as ELF numbers it: EM_MIPS, EM_RISCV */
 /* Sets the error of a program for another processor than `machine`. */

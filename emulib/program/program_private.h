@@ -25,6 +25,9 @@ struct Program {
   GArray *symbols;  /* ProgramSymbol; names point into the file through libelf */
   GArray *lines;    /* ProgramLine, made on the first question, else NULL */
   Elf *elf;
+  Elf *debug_elf;   /* of a copy with its debug information expanded, or NULL */
+  guint8 *expanded; /* that copy */
+  char *note;       /* what of the file is left out, or NULL */
   Dwarf *dwarf;
 };
 
@@ -32,6 +35,9 @@ struct Program {
 gboolean program_read_elf(Program *program, GError **error);
 gboolean program_read_raw(Program *program, GError **error);
 void program_read_lines(Program *program);
+/* An ELF file whose debug information is compressed in a way that libelf may not know: the same, expanded; else NULL.
+ */
+Elf *program_expand(Program *program);
 
 /* Sets a FORMAT error "path: text". */
 gboolean program_refuse(const Program *program, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);

@@ -17,7 +17,10 @@ Program *choose_program(const char *tool, const char *path, gboolean raw, guint1
   g_autoptr(GError) error = NULL;
   g_autoptr(Program) program = program_open(path, raw ? PROGRAM_RAW : PROGRAM_ELF, &error);
   if (program != NULL && program_machine(program) != machine) program_refuse_machine(program, machine, &error);
-  if (error == NULL && program != NULL && program_runs_on(program, set, &error)) return g_steal_pointer(&program);
+  if (error == NULL && program != NULL && program_runs_on(program, set, &error)) {
+    if (program_note(program) != NULL) fprintf(stderr, "%s: warning: %s\n", tool, program_note(program));
+    return g_steal_pointer(&program);
+  }
   fprintf(stderr, "%s: %s\n", tool, error->message);
   return NULL;
 }

@@ -2,6 +2,7 @@
 of what the linker dropped, which the line table keeps from address 0 on, hide nothing."""
 
 import re
+import struct
 import subprocess
 from pathlib import Path
 
@@ -117,3 +118,54 @@ def test_lines_without_symbols(build_dir: Path, tmp_path: Path) -> None:
     run([tool("llvm-objcopy"), "--strip-all", "--keep-section=.debug*", tmp_path / "start.elf", tmp_path / "bare.elf"])
     assert set(lines_of(tmp_path / "start.elf", build_dir).values()) != {""}
     assert set(lines_of(tmp_path / "bare.elf", build_dir).values()) == {""}
+
+
+@pytest.fixture(scope="module")
+def compressed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one program, its debug information uncompressed (none), and compressed with zlib and with zstd."""
+    folder = tmp_path_factory.mktemp("compressed")
+    others = "".join(f"int other{n}(int a) {{\n  x += a;\n  return x * {n};\n}}\n" for n in range(100))  # enough to compress
+    (folder / "start.c").write_text("int x;\nint start(void) {\n  x = 1;\n  return x + 4;\n}\n" + others)
+    flags = ["--target=mips-linux-gnu", "-mips2", "-mno-abicalls", "-fno-pic", "-O1", "-gdwarf-5", "-nostdlib", "-static", "-fuse-ld=lld"]
+    for way in ("none", "zlib", "zstd"):
+        run([tool("clang"), *flags, "-Wl,-e,start", f"-Wl,--compress-debug-sections={way}", folder / "start.c", "-o", folder / f"{way}.elf"])
+    return folder
+
+
+def compression_headers(elf: bytes) -> list[tuple[int, int]]:
+    """The places in a big-endian ELF file where a compressed section begins, with their numbers."""
+    table, entry, count = (struct.unpack_from(form, elf, at)[0] for form, at in ((">I", 32), (">H", 46), (">H", 48)))
+    sections = [(number, struct.unpack_from(">10I", elf, table + number * entry)) for number in range(count)]
+    return [(section[4], number) for number, section in sections if section[2] & 0x800]
+
+
+@pytest.mark.parametrize("way", ["zlib", "zstd"])
+def test_compressed_debug_information(way: str, compressed: Path, build_dir: Path) -> None:
+    lines = lines_of(compressed / "none.elf", build_dir)
+    assert any(line.endswith("start.c:3") for line in lines.values())
+    assert compression_headers((compressed / f"{way}.elf").read_bytes()), "nothing is compressed"
+    assert lines_of(compressed / f"{way}.elf", build_dir) == lines
+
+
+DAMAGE = {
+    "another way": (0, ">I", 7, "is compressed in a way other than zlib and Zstandard"),
+    "huge": (4, ">I", 0xFFFFFFFF, "claims to hold more than 1 GiB"),
+    "too small": (4, ">I", 1, "Destination buffer is too small"),
+    "too large": (4, ">I", 1 << 20, "holds fewer bytes than it claims"),
+    "no frame": (12, ">I", 0, "Unknown frame descriptor"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_debug_information_that_cannot_be_expanded(damage: str, compressed: Path, build_dir: Path, tmp_path: Path) -> None:
+    """The program is read without lines, and one line says why."""
+    offset, form, value, reason = DAMAGE[damage]
+    elf = bytearray((compressed / "zstd.elf").read_bytes())
+    place, number = compression_headers(elf)[0]
+    struct.pack_into(form, elf, place + offset, value)
+    file = tmp_path / "damaged.elf"
+    file.write_bytes(elf)
+    done = subprocess.run([build_dir / "bin" / "mips-disasm", file], capture_output=True, text=True)
+    assert done.returncode == 0 and "start:" in done.stdout and "; " not in done.stdout
+    note = f"its section {number}, debug information, {reason}"
+    assert done.stderr == f"mips-disasm: warning: {file}: no source lines: {note}\n"

@@ -169,7 +169,7 @@ def test_a_raw_image_may_end_with_the_address_space(build_dir: Path, tmp_path: P
 def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The loader with address and undefined-behaviour sanitizers."""
     program = tmp_path_factory.mktemp("sanitized") / "loader_mutation"
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "glib-2.0", "libdw", "libelf"], capture_output=True,
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "glib-2.0", "libdw", "libelf", "libzstd"], capture_output=True,
                            text=True, check=True).stdout.split()
     sources = [Path(__file__).with_name("loader_mutation.c"), *found(EMULIB / "program", "*.c")]
     run([tool("clang"), "-std=gnu11", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
@@ -177,13 +177,22 @@ def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
+@pytest.fixture(scope="session")
+def compressed(elf: Path) -> Path:
+    """The program with debug information compressed by zstd."""
+    run([tool("llvm-objcopy"), "--compress-debug-sections=zstd", elf, elf.with_name("zstd.elf")])
+    return elf.with_name("zstd.elf")
+
+
 @pytest.mark.parametrize("seed", range(1, 5))
-def test_mutations_are_loaded_or_refused(seed: int, sanitized: Path, elf: Path):
-    done = subprocess.run([sanitized, elf, str(seed), "500"], capture_output=True, text=True)
+@pytest.mark.parametrize("program", ["elf", "compressed"])
+def test_mutations_are_loaded_or_refused(seed: int, program: str, sanitized: Path, request: pytest.FixtureRequest):
+    done = subprocess.run([sanitized, request.getfixturevalue(program), str(seed), "500"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.soak
-def test_many_mutations(sanitized: Path, elf: Path):
-    done = subprocess.run([sanitized, elf, "99", "50000"], capture_output=True, text=True)
+@pytest.mark.parametrize("program", ["elf", "compressed"])
+def test_many_mutations(program: str, sanitized: Path, request: pytest.FixtureRequest):
+    done = subprocess.run([sanitized, request.getfixturevalue(program), "99", "50000"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

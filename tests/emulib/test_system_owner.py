@@ -40,7 +40,7 @@ def test_what_a_follower_believes_of_loads(root: Path, build_dir: Path, tmp_path
 def follow(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory):
     """follow(program, ...): numbers of instructions, interrupts and waits."""
     program = tmp_path_factory.mktemp("follow") / "system_follow"
-    flags = [subprocess.run(["pkg-config", *kind, "glib-2.0", "libdw", "libelf"], capture_output=True, text=True, check=True).stdout.split() for kind in (["--cflags"], ["--libs"])]
+    flags = [subprocess.run(["pkg-config", *kind, "glib-2.0", "libdw", "libelf", "libzstd"], capture_output=True, text=True, check=True).stdout.split() for kind in (["--cflags"], ["--libs"])]
     objects = [build_dir / "obj/emulib/tools" / f"{name}.o" for name in ("host_machine", "uart16550", "clock_ds1742")]
     subprocess.run([tool("clang"), "-O2", "-Wall", "-Wextra", "-Werror", f"-I{root}/emulib", f"-I{build_dir}/gen/emulib", *flags[0], Path(__file__).with_name("system_follow.c"),
                     *objects, build_dir / "lib/libemulib.a", *flags[1], "-o", program], check=True)  # fmt: skip

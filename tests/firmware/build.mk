@@ -6,7 +6,7 @@ $(FIRMWARE_MODEL): tests/firmware/model.c tests/firmware/model.h emulib/mips/int
   $(BUILD)/gen/firmware/tigon2/registers.h $(BUILD)/gen/emulib/mips_instructions.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_COMMON) -fPIC -shared -fvisibility=default -Iemulib -I$(BUILD)/gen/emulib -I$(BUILD)/gen/firmware/tigon2 \
-	  $(call pkg_cflags,glib-2.0 libdw libelf) $(filter %.c,$^) -o $@ $(call pkg_libs,glib-2.0 libdw libelf)
+	  $(call pkg_cflags,glib-2.0 libdw libelf libzstd) $(filter %.c,$^) -o $@ $(call pkg_libs,glib-2.0 libdw libelf libzstd)
 
 # The same for the 10 Gb/s NIC, with any number of cores.
 NIC10G_MODEL   := $(BUILD)/lib/tests/libnic10gmodel.so
@@ -16,4 +16,4 @@ $(NIC10G_MODEL): tests/firmware/cores.c tests/firmware/cores.h emulib/mips/inter
   $(BUILD)/gen/firmware/nic10g/registers.h $(BUILD)/gen/emulib/mips_instructions.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_COMMON) -fPIC -shared -fvisibility=default -Iemulib -I$(BUILD)/gen/emulib -I$(BUILD)/gen/firmware/nic10g \
-	  $(call pkg_cflags,glib-2.0 libdw libelf) $(filter %.c,$^) -o $@ $(call pkg_libs,glib-2.0 libdw libelf)
+	  $(call pkg_cflags,glib-2.0 libdw libelf libzstd) $(filter %.c,$^) -o $@ $(call pkg_libs,glib-2.0 libdw libelf libzstd)

@@ -11,6 +11,7 @@
 
 #pragma weak program_open
 #pragma weak program_path
+#pragma weak program_note
 #pragma weak program_describe
 #pragma weak program_symbol_at
 #pragma weak program_machine
@@ -31,11 +32,17 @@ static bool is_elf(const char *path) {
 
 static GPtrArray *added; // Program* that spinach_program_add() took
 
+// Says what of a program could not be read.
+static void note(const Program *program) {
+  if (program_note(program)) fprintf(stderr, "%s: warning: %s\n", spinach_program, program_note(program));
+}
+
 bool spinach_program_add(const char *path) {
   g_autoptr(GError) error = NULL;
   Program *program = program_open ? program_open(path, PROGRAM_ELF, &error) : NULL;
   if (!program)
     return spinach_report_error("--symbols: %s", error ? error->message : "this simulator was built without emulib");
+  note(program);
   if (!added) added = g_ptr_array_new();
   g_ptr_array_add(added, program);
   return true;
@@ -52,6 +59,7 @@ static void add_program(Programs *programs, GHashTable *seen, const char *path) 
   if (!program && (program = program_open(path, PROGRAM_ELF, NULL))) {
     g_hash_table_insert(seen, g_strdup(path), program);
     g_ptr_array_add(programs->all, program);
+    note(program);
   }
   if (program) g_ptr_array_add(programs->listed, program);
 }
