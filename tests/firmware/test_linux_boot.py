@@ -87,6 +87,24 @@ def test_a_guest_at_work_says_the_same_on_both(packed, build_dir: Path, tmp_path
     assert comparable(console) == comparable(on_qemu(made, tmp_path)[1])
 
 
+OFFERED = """
+[ -e /proc/locks ] && echo "file locks"
+[ -c /dev/ptmx ] && [ -c /dev/pts/ptmx ] && echo "pseudo-terminals"
+[ -e /proc/sys/fs/inotify/max_user_watches ] && echo "inotify"
+[ -e /proc/sys/fs/mqueue/queues_max ] && echo "message queues"
+[ -e /proc/modules ] && echo "modules"
+[ -e /proc/net/vlan/config ] && echo "VLANs"
+"""
+
+
+def test_what_programs_expect_of_the_kernel(packed, build_dir: Path) -> None:
+    """Databases lock files, ssh and script open terminals, editors and loggers watch files, drivers are modules."""
+    status, console = on_oracle(packed(OFFERED), build_dir)
+    assert status == 0
+    offered = [line for line in console.splitlines() if not line.startswith(("[", "init:"))]
+    assert offered == ["file locks", "pseudo-terminals", "inotify", "message queues", "modules", "VLANs"]
+
+
 @pytest.fixture(scope="module")
 def host(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_host(root, build_dir, tmp_path_factory.mktemp("host") / "host")
