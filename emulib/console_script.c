@@ -29,35 +29,84 @@ static bool parse_time(const char *text, uint64_t *ns) {
   return false;
 }
 
-static Kind parse(const char *text, Line *line) {
-  static const char *const names[] = {[WAIT] = "wait ", [SEND] = "send ", [AFTER] = "after "};
-  if (text[0] == '\0' || text[0] == '#') return NOTHING;
-  for (Kind kind = WAIT; kind <= AFTER; kind++) {
-    if (!g_str_has_prefix(text, names[kind])) continue;
-    g_autofree char *rest = g_strcompress(text + strlen(names[kind]));
-    if (rest[0] == '\0' || g_strlcpy(line->text, rest, sizeof line->text) >= sizeof line->text) return WRONG;
-    return kind != AFTER || parse_time(rest, &line->ns) ? kind : WRONG;
-  }
+static const char *const names[] = {[WAIT] = "wait ", [SEND] = "send ", [AFTER] = "after "};
+
+static Kind kind_of(const char *text) {
+  for (Kind kind = WAIT; kind <= AFTER; kind++)
+    if (g_str_has_prefix(text, names[kind])) return kind;
   return WRONG;
+}
+
+/* The text between quotes, to the end of the line but for blanks. */
+static bool parse_quoted(const char *text, Line *line) {
+  const char *end = text;
+  if (*end++ != '"') return false;
+  while (*end != '\0' && *end != '"') end += *end == '\\' && end[1] != '\0' ? 2 : 1;
+  if (*end != '"' || end[1 + strspn(end + 1, " \t\r")] != '\0') return false;
+  g_autofree char *inner = g_strndup(text + 1, (gsize)(end - text - 1)), *plain = g_strcompress(inner);
+  return plain[0] != '\0' && g_strlcpy(line->text, plain, sizeof line->text) < sizeof line->text;
+}
+
+static Kind parse(const char *text, Line *line) {
+  if (text[0] == '\0' || text[0] == '#') return NOTHING;
+  const Kind kind = kind_of(text);
+  if (kind == WRONG) return WRONG;
+  const char *rest = text + strlen(names[kind]);
+  return (kind == AFTER ? parse_time(rest, &line->ns) : parse_quoted(rest, line)) ? kind : WRONG;
+}
+
+static size_t length_of_line(ConsoleScript script, uint32_t at) {
+  const char *text = script.text + at, *end = memchr(text, '\n', script.size - at);
+  return end != NULL ? (size_t)(end - text) : script.size - at;
+}
+
+static char *copy_line(ConsoleScript script, uint32_t at) {
+  return at < script.size ? g_strndup(script.text + at, length_of_line(script, at)) : g_strdup("");
 }
 
 /* The line at an offset; false at the end. */
 static bool read_line(ConsoleScript script, uint32_t at, Line *line) {
   if (at >= script.size) return false;
-  const char *text = script.text + at, *end = memchr(text, '\n', script.size - at);
-  const size_t length = end != NULL ? (size_t)(end - text) : script.size - at;
-  g_autofree char *copy = g_strndup(text, length);
-  line->next = at + (uint32_t)length + (end != NULL);
+  const size_t length = length_of_line(script, at);
+  g_autofree char *copy = copy_line(script, at);
+  line->next = at + (uint32_t)length + (at + length < script.size);
   line->kind = parse(copy, line);
   return true;
 }
 
-uint32_t console_script_wrong_line(ConsoleScript script) {
+/* What is wrong with a line; the caller frees it. */
+static char *describe(const char *text) {
+  const Kind kind = kind_of(text);
+  const char *rest = kind == WRONG ? "" : text + strlen(names[kind]);
+  if ((kind == WAIT || kind == SEND) && rest[0] != '\0' && strchr(rest, '"') == NULL)
+    return g_strdup_printf("the text of \"%s\" has no quotes (write: %s\"%s\")", text, names[kind], rest);
+  return g_strdup("expected 'wait \"TEXT\"', 'send \"TEXT\"', TEXT of 1 to 255 characters, or 'after TIME', such as "
+                  "'after 10 ms'");
+}
+
+uint32_t console_script_wrong_line(ConsoleScript script, char *why, size_t size) {
   Line line = {0};
   uint32_t number = 1;
-  for (uint32_t at = 0; read_line(script, at, &line); at = line.next, number++)
-    if (line.kind == WRONG || line.next < at) return number;
+  for (uint32_t at = 0; read_line(script, at, &line); at = line.next, number++) {
+    if (line.kind != WRONG && line.next >= at) continue;
+    g_autofree char *text = copy_line(script, at), *description = describe(text);
+    g_strlcpy(why, description, size);
+    return number;
+  }
   return 0;
+}
+
+void console_script_step(ConsoleScript script, uint32_t at, char *text, size_t size) {
+  uint32_t number = 1;
+  for (uint32_t k = 0; k < at && k < script.size; k++) number += script.text[k] == '\n';
+  g_autofree char *line = copy_line(script, at), *step = g_strdup_printf("line %u (%s)", number, line);
+  g_strlcpy(text, step, size);
+}
+
+bool console_script_waits(ConsoleScript script, const ConsoleProgress *progress) {
+  ConsoleProgress at = *progress;
+  uint64_t ns;
+  return script.text != NULL && console_script_next(script, &at, &ns) == CONSOLE_WAITS;
 }
 
 /* The first line of a kind at an offset or behind it; false when there is none. */

@@ -1,8 +1,10 @@
 /* Input of a console by a script, so that a run with input is repeatable.  Lines of the script:
  *
- *   wait TEXT    until the console has printed TEXT, behind what the wait before it was for
- *   send TEXT    type TEXT, with \n, \t and \\ as in C; a character arrives every character time
- *   after TIME   let time pass: a number and s, ms, us or ns
+ *   wait "TEXT"    until the console has printed TEXT, after what the wait before it was for
+ *   send "TEXT"    type TEXT; a character arrives every character time
+ *   after TIME     let time pass: a number and s, ms, us or ns
+ *
+ * TEXT has \n, \t, \" and \\ as in C.  Its quotes show where it begins and ends: a prompt ends in a blank.
  *
  * Empty lines, and those that begin with #, say nothing.  How far a script has come is a few numbers, which belong to
  * the state of a machine; the script is read anew where they say.
@@ -34,11 +36,13 @@ typedef enum { CONSOLE_ENDS, CONSOLE_WAITS, CONSOLE_SENDS } ConsoleStep;
 /* The longest TEXT. */
 enum { CONSOLE_TEXT = 255 };
 
-/* The number, from 1, of the first line that is wrong, or 0. */
-uint32_t console_script_wrong_line(ConsoleScript script);
-/* What to say of it. */
-#define CONSOLE_SCRIPT_EXPECTED                                                                                        \
-  "expected 'wait TEXT', 'send TEXT', TEXT of at most 255 characters, or 'after TIME', such as 'after 10 ms'"
+/* The number, from 1, of the first line that is wrong, or 0; and in `why` what is wrong with it. */
+uint32_t console_script_wrong_line(ConsoleScript script, char *why, size_t size);
+enum { CONSOLE_WHY = 2 * CONSOLE_TEXT };
+/* The line at an offset for messages: "line 3 (send "ls\n")". */
+void console_script_step(ConsoleScript script, uint32_t at, char *text, size_t size);
+/* Whether it waits for a text, and nothing else. */
+bool console_script_waits(ConsoleScript script, const ConsoleProgress *progress);
 
 /* The console has printed a character; true when the script waited for it. */
 bool console_script_printed(ConsoleScript script, ConsoleProgress *progress, uint8_t character);

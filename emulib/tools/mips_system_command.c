@@ -112,9 +112,9 @@ static gboolean read_script(ConsoleScript *script, char **text, GError **error) 
     return FALSE;
   }
   script->text = *text;
-  const guint32 wrong = console_script_wrong_line(*script);
-  if (wrong > 0)
-    g_set_error(error, PROGRAM_ERROR, PROGRAM_ERROR_FORMAT, "%s:%u: " CONSOLE_SCRIPT_EXPECTED, option_script, wrong);
+  char why[CONSOLE_WHY];
+  const guint32 wrong = console_script_wrong_line(*script, why, sizeof why);
+  if (wrong > 0) g_set_error(error, PROGRAM_ERROR, PROGRAM_ERROR_FORMAT, "%s:%u: %s", option_script, wrong, why);
   return wrong == 0;
 }
 

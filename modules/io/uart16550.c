@@ -50,6 +50,14 @@ static void type(self_t *self, ConsoleProgress at) {
   self->script_matched = at.matched;
 }
 
+/* What was typed is lost: the step cannot do what it is for. */
+static void lose_typed(self_t *self, const char *why) {
+  char step[CONSOLE_WHY];
+  console_script_step(script(self), self->script_typed, step, sizeof step);
+  sim_error("%s, %s: a character is lost: %s (wait for the text that it prints when it reads)", param(script), step,
+            why);
+}
+
 static void begin_script(self_t *self) {
   set_until(arrives, never());
   if (param(script)[0] != '\0') type(self, (ConsoleProgress){0});
@@ -59,8 +67,9 @@ init() {
   stream_write_open(&self->out, param(output));
   if (param(script)[0] != '\0') {
     stream_read_open(&self->typed, param(script));
-    const uint32_t wrong = console_script_wrong_line(script(self));
-    if (wrong > 0) sim_input_error("%s:%u: " CONSOLE_SCRIPT_EXPECTED, param(script), wrong);
+    char why[CONSOLE_WHY];
+    const uint32_t wrong = console_script_wrong_line(script(self), why, sizeof why);
+    if (wrong > 0) sim_input_error("%s:%u: %s", param(script), wrong, why);
   }
   begin_script(self);
   set_until(looks, never());
@@ -98,7 +107,7 @@ static uint8_t take_received(self_t *self) {
   if (self->receive_count == 0) return 0;
   const uint8_t character = self->receive[self->receive_head];
   self->receive_head = (self->receive_head + 1) % FIFO;
-  self->receive_count--;
+  if (--self->receive_count == 0) self->holds_typed = false;
   set_until(neglected, 4 * arrival_cycles(self));
   return character;
 }
@@ -179,10 +188,15 @@ static void control_modem(self_t *self, uint8_t value) {
   self->modem_changes |= changed & ~(after & UART_RING);
 }
 
+static void clear_received(self_t *self) {
+  if (self->receive_count > 0 && self->holds_typed) lose_typed(self, "the program cleared the receiver");
+  self->receive_count = 0;
+}
+
 static void control_fifos(self_t *self, uint8_t value) {
   const bool toggled = (value ^ self->fifo_control) & UART_FIFO_ENABLE;
   if (!toggled && !(value & UART_FIFO_ENABLE)) return; /* the other bits are programmed together with this one only */
-  if (toggled || (value & UART_FIFO_CLEAR_RECEIVE)) self->receive_count = 0;
+  if (toggled || (value & UART_FIFO_CLEAR_RECEIVE)) clear_received(self);
   if ((toggled || (value & UART_FIFO_CLEAR_TRANSMIT)) && self->transmit_count > 0) {
     self->transmit_count = 0;
     self->transmit_empty = true;
@@ -288,6 +302,9 @@ phase_end() {
   }
   if (arrives(self)) {
     ConsoleProgress at = progress(self);
+    self->script_typed = at.line;
+    self->holds_typed = true;
+    if (self->receive_count == room(self)) lose_typed(self, "the program did not read the ones before");
     receive(self, console_script_take(script(self), &at));
     type(self, at);
   }

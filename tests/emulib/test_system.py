@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.console_scripts import WRONG_LINES
 from tests.isa import system
 from tests.isa.system_cases import all_cases
 
@@ -94,34 +95,34 @@ ECHO = """
 def test_a_console_script_types(build_dir: Path, tmp_path: Path):
     """The program prints '>' and what is typed, up to a q; it waits for each character, which takes 160 * 200e6 / 3686400 cycles."""
     elf, script = bare(ECHO + end(0), tmp_path / "x.elf"), tmp_path / "script"
-    script.write_text("# types\nwait >\nsend ab\\tb\n\nwait tb\nafter 1 ms\nsend q\n".replace("wait tb", "wait \\tb"))
+    script.write_text('# types\nwait ">"\nsend "ab\\tb"\n\nwait "\\tb"\nafter 1 ms\nsend "q"\n')
     done = system.on_oracle(elf, False, build_dir, "--console-script", str(script), "--counts")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(">ab\tbq")
     cycles = int(re.search(r"idle cycles +(\d+)", done.stdout)[1]) + int(re.search(r"instructions +(\d+)", done.stdout)[1])
     assert 0 <= cycles - 200000 - 5 * 160 * 200e6 / 3686400 < 200
-    script.write_text("wait >\nsend a\n")
+    script.write_text('wait ">"\nsend "a"\n')
     assert system.on_oracle(elf, False, build_dir, "--console-script", str(script)).returncode == 125
 
 
 def test_a_script_waits_for_what_is_printed_in_order(build_dir: Path, tmp_path: Path):
     """A text may begin within another beginning of itself, and be printed before the script comes to wait for it."""
     elf, script = bare(ECHO + end(0), tmp_path / "x.elf"), tmp_path / "script"
-    for lines in ("wait >\nsend abaabab\nwait abab\nsend q", "send xyz\nwait x\nwait yz\nsend q", "send xyz\nafter 1 ms\nwait y\nsend xq"):
+    for lines in ('wait ">"\nsend "abaabab"\nwait "abab"\nsend "q"', 'send "xyz"\nwait "x"\nwait "yz"\nsend "q"', 'send "xyz"\nafter 1 ms\nwait "y"\nsend "xq"'):
         script.write_text(lines)
         done = system.on_oracle(elf, False, build_dir, "--console-script", str(script))
         assert done.returncode == 0, (lines, done)
-    script.write_text("send xyz\nwait yz\nwait y\nsend q\n")
+    script.write_text('send "xyz"\nwait "yz"\nwait "y"\nsend "q"\n')
     assert system.on_oracle(elf, False, build_dir, "--console-script", str(script)).returncode == 125
 
 
-@pytest.mark.parametrize("line", ["type x", "after soon", "after 5", "send", "wait ", "send " + 256 * "x"])
-def test_a_console_script_that_is_wrong(line: str, build_dir: Path, tmp_path: Path):
+@pytest.mark.parametrize(("line", "why"), WRONG_LINES)
+def test_a_console_script_that_is_wrong(line: str, why: str, build_dir: Path, tmp_path: Path):
     script = tmp_path / "script"
-    script.write_text(f"wait a\n{line}\n")
+    script.write_text(f'wait "a"\n{line}\n')
     done = system.on_oracle(bare(end(0), tmp_path / "x.elf"), False, build_dir, "--console-script", str(script))
     assert done.returncode == 2
-    assert done.stderr == f"mips-oracle: {script}:2: expected 'wait TEXT', 'send TEXT', TEXT of at most 255 characters, or 'after TIME', such as 'after 10 ms'\n"
+    assert done.stderr == f"mips-oracle: {script}:2: {why}\n"
 
 
 def test_a_trace(build_dir: Path, tmp_path: Path):

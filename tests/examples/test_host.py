@@ -73,7 +73,7 @@ READ = """
 def test_programs_run_as_on_the_functional_machine(root: Path, build_dir: Path, build_sim, run_sim, tmp_path: Path) -> None:
     machine = build_sim(root / "examples/host/host.lss")
     script = tmp_path / "script"
-    script.write_text("wait >\nsend ab\\tb\nwait \\tb\nafter 1 ms\nsend q\n")
+    script.write_text('wait ">"\nsend "ab\\tb"\nwait "\\tb"\nafter 1 ms\nsend "q"\n')
     elf = bare(ECHO, tmp_path / "echo.elf")
     reference = system.on_oracle(elf, False, build_dir, "--console-script", str(script))
     options = ["--quiet", "--kernel", elf, "--console_script", script]
@@ -88,7 +88,7 @@ def test_programs_run_as_on_the_functional_machine(root: Path, build_dir: Path, 
     assert rest.stats["statistics"] == done.stats["statistics"]
 
     # A second that nothing happens in
-    script.write_text("wait >\nafter 1 s\nsend q\n")
+    script.write_text('wait ">"\nafter 1 s\nsend "q"\n')
     idle = run_sim(machine, *options, "--console_output", "idle", ok=None, timeout=30)
     assert idle.status == 7 and idle.stats["run"]["skipped_cycles"] > 199_990_000
 
@@ -113,7 +113,7 @@ def test_programs_run_as_on_the_functional_machine(root: Path, build_dir: Path, 
 def test_a_wide_core_in_place_of_the_other(root: Path, build_dir: Path, build_sim, run_sim, tmp_path: Path) -> None:
     """In lockstep; it prints the same and ends the same, and so does what goes on from a checkpoint; what is absent is so, too."""
     machine = build_sim(root / "examples/host/host.lss", "-D", "wide=4", "-D", "lockstep=true")
-    (tmp_path / "script").write_text("wait >\nsend ab\\tb\nwait \\tb\nafter 1 ms\nsend q\n")
+    (tmp_path / "script").write_text('wait ">"\nsend "ab\\tb"\nwait "\\tb"\nafter 1 ms\nsend "q"\n')
     options = ["--quiet", "--kernel", bare(ECHO, tmp_path / "echo.elf"), "--console_script", tmp_path / "script"]
     done = run_sim(machine, *options, "--console_output", "whole", ok=None)
     assert (done.status, (tmp_path / "whole").read_text()) == (7, ">ab\tbq")
@@ -292,7 +292,7 @@ def test_programs_begin_on_the_fast_core(root: Path, build_sim, run_sim, tmp_pat
     """Wherever it gives them to the detailed one, they print the same and end the same; `never` also in the same cycle as without it."""
     plain, machine = (build_sim(root / "examples/host/host.lss", *options, "-D", "disk=true", *more) for more in ([], ["-D", "fast=true", "-D", "sampling=true"]))
     once = ["--set", "sampler.measure=1000000000"]  # the first window does not end
-    (tmp_path / "script").write_text("wait >\nsend ab\\tb\nwait \\tb\nafter 1 ms\nsend q\n")
+    (tmp_path / "script").write_text('wait ">"\nsend "ab\\tb"\nwait "\\tb"\nafter 1 ms\nsend "q"\n')
     echo = ["--quiet", "--kernel", bare(ECHO, tmp_path / "echo.elf"), "--console_script", tmp_path / "script"]
     disk = ["--quiet", "--kernel", sectors.program(3, tmp_path), "--disk_image", sectors.image(tmp_path, 8), "--disk_commit", "whole"]
     wanted = [run_sim(plain, *given, "--time", "20 ms", ok=None) for given in (echo, disk)]
@@ -339,7 +339,7 @@ def test_programs_begin_on_the_fast_core(root: Path, build_sim, run_sim, tmp_pat
 def test_a_wide_core_gets_states_and_gives_them_back(root: Path, build_sim, run_sim, tmp_path: Path) -> None:
     """In lockstep, from anywhere; in windows, and a checkpoint between two of them changes nothing."""
     machine = build_sim(root / "examples/host/host.lss", *WIDE, *LOCKSTEP, "-D", "fast=true", "-D", "sampling=true")
-    (tmp_path / "script").write_text("wait >\nsend ab\tb\nwait \tb\nafter 1 ms\nsend q\n")
+    (tmp_path / "script").write_text('wait ">"\nsend "ab\tb"\nwait "\tb"\nafter 1 ms\nsend "q"\n')
     echo = ["--quiet", "--kernel", bare(ECHO, tmp_path / "echo.elf"), "--console_script", tmp_path / "script", "--time", "20 ms"]
     for at in ("start", "instructions(33)", "30 us"):
         done = run_sim(machine, *echo, "--set", "sampler.measure=1000000000", "--switch_at", at, "--console_output", "out", ok=None)
@@ -356,7 +356,7 @@ def test_a_wide_core_gets_states_and_gives_them_back(root: Path, build_sim, run_
 @pytest.mark.soak
 def test_a_big_endian_host(root: Path, build_dir: Path, build_sim, run_sim, tmp_path: Path) -> None:
     machine = build_sim(root / "examples/host/host.lss", "-D", "big_endian=true")
-    (tmp_path / "script").write_text("wait >\nsend abq\n")
+    (tmp_path / "script").write_text('wait ">"\nsend "abq"\n')
     done = run_sim(machine, "--quiet", "--kernel", bare(ECHO, tmp_path / "x.elf", True), "--console_script", "script", "--console_output", "out", ok=None)
     assert (done.status, (tmp_path / "out").read_text()) == (7, ">abq")
     assert re.search("switched off with status 7", done.err)

@@ -157,8 +157,8 @@ def test_a_shell_is_typed_to(packed, host: Path, build_dir: Path, tmp_path: Path
     """By a script, on both machines; a checkpoint at the prompt serves another script."""
     made = packed("exec setsid cttyhack sh")
     script, other = tmp_path / "script", tmp_path / "other"
-    script.write_text("wait # \nafter 10 ms\nsend echo $((6*7))\\n\nwait 42\nwait # \nsend devmem 0x1f000504 32 5; poweroff -f\\n\n")
-    other.write_text("send devmem 0x1f000504 32 6; poweroff -f\\n\n")
+    script.write_text('wait "/ # "\nafter 10 ms\nsend "echo $((6*7))\\n"\nwait "42"\nwait "/ # "\nsend "devmem 0x1f000504 32 5; poweroff -f\\n"\n')
+    other.write_text('send "devmem 0x1f000504 32 6; poweroff -f\\n"\n')
     status, console, _ = on_host(made, host, tmp_path, "--console_script", script)
     assert status == 5 and comparable(console) == comparable(on_oracle(made, build_dir, "--console-script", str(script))[1])
     on_host(made, host, tmp_path, "--time", "400 ms", "--checkpoint", "prompt")

@@ -107,7 +107,7 @@ def test_a_boot_in_windows(options: list[str], software: Guest, root: Path, buil
 def test_a_ping_behind_a_fast_boot(shell: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """The driver starts the card on the fast core; the echoes are sent and received in detail."""
     machine = build(root, build_dir, tmp_path / "host", "nic=true")
-    (tmp_path / "script").write_text("wait # \nsend ping -A -c 10 10.0.0.1\\n\nwait # \nsend cat /proc/net/dev /proc/interrupts; devmem 0x1f000504 32 7; poweroff -f\\n\n")
+    (tmp_path / "script").write_text('wait "/ # "\nsend "ping -A -c 10 10.0.0.1\\n"\nwait "/ # "\nsend "cat /proc/net/dev /proc/interrupts; devmem 0x1f000504 32 7; poweroff -f\\n"\n')
     status, console, stats = on_host(shell, machine, tmp_path, "--switch_at", "marker(3)", "--console_script", "script", "--time", "20 s")
     assert status == 7 and "eth0 02:00:00:00:00:01 is up" in console and "10 packets transmitted, 10 packets received, 0% packet loss" in console
     assert "ERR:          0" in console and value(stats, "switch", "switches") == 1

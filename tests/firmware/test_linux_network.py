@@ -136,7 +136,7 @@ class Prompt:
     def run(self, directory: Path, command: str, *options: object, time: str = "20 s") -> Ended:
         directory.mkdir(exist_ok=True)
         last = "cat /proc/net/dev /proc/interrupts; devmem 0x1f000504 32 7; poweroff -f"
-        (directory / "script").write_text(f"send {command}\\n\nwait # \nsend {last}\\n\n")
+        (directory / "script").write_text(f'send "{command}\\n"\nwait "/ # "\nsend "{last}\\n"\n')
         given = ["--restore", self.checkpoint, "--console_script", "script", "--set", "station.capture=wire.pcap", "--time", time, *options]
         return Ended(*on_host(None, self.simulator, directory, *given), directory)
 

@@ -68,7 +68,7 @@ def test_killed_runs_go_on(on_disk, root: Path, build_dir: Path, tmp_path: Path)
     machine = build_host(root, build_dir, tmp_path / "host", "scsi=1", "fast=true")
     status, console, _ = on_host(on_disk("exec sh"), machine, tmp_path, "--switch_at", SWITCH, "--time", PROMPT, "--checkpoint", "prompt")
     assert status == 0 and "/ # " in console
-    (tmp_path / "script").write_text(f"send {HEAVY}\\n\n")
+    (tmp_path / "script").write_text(f'send "{HEAVY}\\n"\n')
     outputs = {"--console_output": "console", "--scsi_commit": "after.ext4"}
     work = Work(machine, ["--restore", "prompt", "--console_script", "script"], outputs, tmp_path)
     straight = work.straight()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.console_scripts import WRONG_LINES
 from tests.modules.harness import MOST_CHECKED, Bench, collect
 from tests.modules.io.registers import Accesses, Registers
 
@@ -160,7 +161,7 @@ def test_the_receiver_interrupts_at_its_trigger(trigger: int, level: int, bench:
     came = arrivals(level)
     accesses = Accesses().write(0, LCR, EIGHT).write(1, FCR, 1 | trigger << 6).write(2, IER, 1)
     accesses.read(came[-1] + 10, IIR).read(came[-1] + 11, DATA).read(came[-1] + 12, IIR)
-    values = device.play(accesses, 4000, {"dut.output": "out", "dut.script": "typed"}, typed="send " + "x" * level)
+    values = device.play(accesses, 4000, {"dut.output": "out", "dut.script": "typed"}, typed=f'send "{"x" * level}"')
     again = [] if level == 1 else [(came[-1] + 11 + 4 * CHARACTER, True)]
     assert [cycle for cycle, _ in device.happened("received")] == came
     assert values[-3:] == [FIFOS | RECEIVED, ord("x"), FIFOS | NONE]
@@ -174,11 +175,11 @@ def test_the_time_out_of_the_receiver(bench: Bench) -> None:
     out = came[1] + 4 * CHARACTER
     accesses = Accesses().write(0, LCR, EIGHT).write(1, FCR, 0x81).write(2, IER, 1)
     accesses.read(out, IIR).read(came[2] + 10, IIR).read(came[2] + 20, DATA).read(came[2] + 21, IIR)
-    values = device.play(accesses, 103000, {"dut.output": "out", "dut.script": "typed"}, typed="send ab\nafter 1 ms\nsend c")
+    values = device.play(accesses, 103000, {"dut.output": "out", "dut.script": "typed"}, typed='send "ab"\nafter 1 ms\nsend "c"')
     assert values[3:] == [FIFOS | NEGLECTED, FIFOS | NEGLECTED, ord("a"), FIFOS | NONE]
     assert device.edges() == [(out, True), (came[2] + 21, False), (came[2] + 20 + 4 * CHARACTER, True)]
     accesses = Accesses().write(0, LCR, EIGHT).write(1, IER, 1).read(500, IIR).read(501, DATA).read(502, IIR)
-    values = device.play(accesses, 5000, {"dut.output": "out", "dut.script": "typed"}, typed="send a")
+    values = device.play(accesses, 5000, {"dut.output": "out", "dut.script": "typed"}, typed='send "a"')
     assert values[2:] == [RECEIVED, ord("a"), NONE] and device.edges() == [(FIVE + 1, True), (502, False)]
 
 
@@ -187,12 +188,14 @@ def test_an_overrun(fifos: bool, bench: Bench) -> None:
     """With FIFOs the newest character is lost, without them the one before; the status says so once."""
     device = uart(bench)
     text = "abcdefghijklmnopqr" if fifos else "ab"
-    end = arrivals(len(text))[-1] + 10
-    accesses = Accesses().write(0, LCR, EIGHT).write(1, FCR, int(fifos)).write(2, IER, 5)
+    end = len(text) * (CHARACTER + 10) + 10
+    accesses = Accesses().write(0, LCR, EIGHT).write(1, FCR, int(fifos)).write(2, IER, 5).write(3, MCR, LOOP)
+    for k, character in enumerate(text.encode()):
+        accesses.write(4 + k * (CHARACTER + 10), DATA, character)
     accesses.read(end, IIR).read(end + 1, LSR).read(end + 2, LSR).read(end + 3, IIR)
     for k in range(17):
         accesses.read(end + 10 + k, DATA)
-    values = device.play(accesses, 5000, {"dut.output": "out", "dut.script": "typed"}, typed=f"send {text}")
+    values = device.play(accesses, 5000, {"dut.output": "out"})[1 + len(text) :]
     kept = list(text.encode()[:16]) + [0] if fifos else [ord("b")] + 16 * [0]
     assert [value & 0x3F for value in values[3:7]] == [LINE, 0x23, 0x21, RECEIVED] and values[7:] == kept
     assert device.last.counted("dut") == {"received": len(text), "overruns": 2 if fifos else 1}
@@ -201,10 +204,10 @@ def test_an_overrun(fifos: bool, bench: Bench) -> None:
 def test_interrupts_by_rank(bench: Bench) -> None:
     """Line status, received, transmitter empty, modem; each ended by its own access."""
     device = uart(bench)
-    accesses = Accesses().write(0, LCR, EIGHT).write(1, MCR, LOOP).write(500, IER, 0xF).read(501, IIR).read(502, LSR)
+    accesses = Accesses().write(0, LCR, EIGHT).write(1, MCR, LOOP).write(2, DATA, 97).write(4 + CHARACTER, DATA, 98).write(500, IER, 0xF).read(501, IIR).read(502, LSR)
     accesses.read(503, IIR).read(504, DATA).read(505, IIR).read(506, IIR).read(507, MSR).read(508, IIR)
-    values = device.play(accesses, 600, {"dut.output": "out", "dut.script": "typed"}, typed="send ab")
-    assert values[3:] == [LINE, 0x63, RECEIVED, ord("b"), EMPTY, MODEM, 0x0B, NONE]
+    values = device.play(accesses, 600, {"dut.output": "out"})
+    assert values[5:] == [LINE, 0x63, RECEIVED, ord("b"), EMPTY, MODEM, 0x0B, NONE]
 
 
 def test_loop_mode(bench: Bench) -> None:
@@ -222,7 +225,7 @@ def test_a_script_types_when_it_has_read(bench: Bench) -> None:
     accesses = Accesses().write(0, LCR, EIGHT).write(1, FCR, 1)
     for k, character in enumerate(b"aab$xy"):
         accesses.write(2 + k, DATA, character)
-    script = "# waits\nwait ab\nsend 12\n\nafter 2 us\nsend 3\nwait $\nwait y\nafter 10 ns\nsend \\n\\\\\nwait never\nsend z"
+    script = '# waits\nwait "ab"\nsend "12"\n\nafter 2 us\nsend "3"\nwait "$"\nwait "y"\nafter 10 ns\nsend "\\n\\\\"  \nwait "never"\nsend "z"'
     device.play(accesses, 3000, {"dut.output": "out", "dut.script": "typed"}, typed=script)
     left = [2 + CHARACTER * (k + 1) for k in range(6)]
     first = [left[2] + CHARACTER, left[2] + 2 * CHARACTER]
@@ -231,12 +234,28 @@ def test_a_script_types_when_it_has_read(bench: Bench) -> None:
     assert device.happened("received") == [(first[0], 49), (first[1], 50), (third, 51), (after, 10), (after + CHARACTER, 92)]
 
 
-@pytest.mark.parametrize("line", ["type x", "after soon", "after 5", "send", "wait ", "send " + 256 * "x"])
-def test_a_script_that_is_wrong(line: str, bench: Bench) -> None:
+@pytest.mark.parametrize(("line", "why"), WRONG_LINES)
+def test_a_script_that_is_wrong(line: str, why: str, bench: Bench) -> None:
     device = uart(bench)
-    device.play(Accesses(), 10, {"dut.output": "out", "dut.script": "typed"}, ok=False, typed=f"wait a\n{line}\n")
+    device.play(Accesses(), 10, {"dut.output": "out", "dut.script": "typed"}, ok=False, typed=f'wait "a"\n{line}\n')
     error = device.last.err.splitlines()
-    assert len(error) == 1 and "typed:2: expected 'wait TEXT', 'send TEXT', TEXT of at most 255 characters, or 'after TIME', such as 'after 10 ms'" in error[0]
+    assert len(error) == 1 and f"typed:2: {why}" in error[0]
+
+
+@pytest.mark.parametrize(
+    ("accesses", "script", "why"),
+    [
+        (Accesses().write(1, FCR, 1), 'send "a"\nsend "bcdefghijklmnopqr"', 'line 2 (send "bcdefghijklmnopqr"): a character is lost: the program did not read the ones before'),
+        (Accesses(), '# one at a time\nsend "ab"', 'line 2 (send "ab"): a character is lost: the program did not read the ones before'),
+        (Accesses().write(1, FCR, 1).write(400, FCR, 3), 'send "ab"\nwait "x"', 'line 1 (send "ab"): a character is lost: the program cleared the receiver'),
+    ],
+)
+def test_a_script_that_types_into_nothing(accesses: Accesses, script: str, why: str, bench: Bench) -> None:
+    """The error names the step; a receiver that is cleared when all was read is none."""
+    device = uart(bench)
+    device.play(Accesses().write(0, LCR, EIGHT).write(1, FCR, 1).read(400, DATA).write(500, FCR, 3), 600, {"dut.output": "out", "dut.script": "typed"}, typed='send "a"\nwait "x"')
+    device.play(accesses, 5000, {"dut.output": "out", "dut.script": "typed"}, ok=False, typed=script)
+    assert f"error: dut: typed, {why} (wait for the text that it prints when it reads)" in device.last.err
 
 
 def test_a_terminal(bench: Bench) -> None:
@@ -258,7 +277,7 @@ def test_characters_that_take_no_time(bench: Bench) -> None:
     for k in range(20):
         accesses.read(200 + k, DATA)
     text = "abcdefghijklmnopqrst"
-    values = device.play(accesses, 300, {"dut.output": "out", "dut.script": "typed"}, typed=f"wait B\nsend {text}")
+    values = device.play(accesses, 300, {"dut.output": "out", "dut.script": "typed"}, typed=f'wait "B"\nsend "{text}"')
     assert device.happened("sent") == [(10, 65), (11, 66)] and values[5] == 0x61
     assert [cycle for cycle, _ in device.happened("received")][:16] == list(range(12, 28))
     assert bytes(values[6:]).decode() == text and device.last.stat("dut", "overruns") == 0
@@ -330,11 +349,11 @@ def device_values(device: Registers, accesses: Accesses, rng: random.Random) -> 
 def test_an_idle_port_sleeps(bench: Bench) -> None:
     device = uart(bench)
     accesses = Accesses().write(0, LCR, EIGHT).write(1, DATA, 65)
-    device.play(accesses, 100 * MOST_CHECKED, {"dut.output": "out", "dut.script": "typed"}, typed="wait A\nafter 1 ms\nsend x\nwait B")
+    device.play(accesses, 100 * MOST_CHECKED, {"dut.output": "out", "dut.script": "typed"}, typed='wait "A"\nafter 1 ms\nsend "x"\nwait "B"')
     assert device.happened("received") == [(1 + 100000 + 2 * CHARACTER, ord("x"))]
     # the monitor looks every cycle; the port alone would be stepped for a few cycles
     alone = uart(bench, interrupt=False)
-    alone.play(accesses, 100 * MOST_CHECKED, {"dut.output": "out", "dut.script": "typed"}, typed="wait A\nafter 1 ms\nsend x\nwait B")
+    alone.play(accesses, 100 * MOST_CHECKED, {"dut.output": "out", "dut.script": "typed"}, typed='wait "A"\nafter 1 ms\nsend "x"\nwait "B"')
     assert alone.last.stats["run"]["skipped_cycles"] > 99 * MOST_CHECKED
 
 
@@ -348,8 +367,8 @@ def test_a_checkpoint_in_the_midst(cycle: int, bench: Bench, tmp_path: Path) -> 
     for k in range(8):
         accesses.read(1700 + 60 * k, DATA)
     (tmp_path / "script.txt").write_text("\n".join(accesses.lines) + "\n")
-    (tmp_path / "typed").write_text("wait 23\nsend abcd\nafter 1 us\nsend ef")
-    (tmp_path / "other").write_text("send Z")
+    (tmp_path / "typed").write_text('wait "23"\nsend "abcd"\nafter 1 us\nsend "ef"')
+    (tmp_path / "other").write_text('send "Z"')
     settings = ["--set", "requester[0].script=script.txt", "--set", "requester[0].outstanding=4", "--set", "dut.script=typed"]
 
     def run(name: str, *words: str) -> tuple[str, str, list[str]]:
