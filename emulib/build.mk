@@ -32,7 +32,7 @@ $(BUILD)/lib/libemulib.a: $(EMULIB_OBJECTS)
 
 # A tool is a few lines about its instruction set, and what all oracles or all disassemblers share.
 $(EMULIB_TOOLS): $(BUILD)/bin/%: $(EMULIB_OBJ)/tools/%.o $(EMULIB_OBJ)/tools/oracle.o $(EMULIB_OBJ)/tools/disasm.o \
-  $(EMULIB_OBJ)/tools/choose.o $(EMULIB_OBJ)/tools/flat_memory.o $(BUILD)/lib/libemulib.a
+  $(addprefix $(EMULIB_OBJ)/tools/,choose.o flat_memory.o trace_output.o) $(BUILD)/lib/libemulib.a
 	@mkdir -p $(@D)
 	$(CC) $(filter %.o,$^) $(filter %.a,$^) $(EMULIB_LIBS) -o $@
 

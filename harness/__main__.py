@@ -25,7 +25,7 @@ def _without(package: str | None) -> str:
 
 try:
     from harness.net import capture, check, packets, theory, traffic
-    from harness.run import process
+    from harness.run import process, standard
     from harness.run.progress import Progress
 except ModuleNotFoundError as error:
     sys.exit(_without(error.name))
@@ -343,10 +343,12 @@ def main() -> int:
     except ModuleNotFoundError as error:
         print(_without(error.name), file=sys.stderr)
     except OSError as error:
+        if standard.lost():
+            return 1  # which is said at the end
         where = f"{error.filename}: " if error.filename else ""
         print(f"harness: {where}{error.strerror or error}", file=sys.stderr)
     return 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(standard.guard("harness", main))

@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.run import compiler, process
+from harness.run import compiler, process, standard
 
 TEMPLATE = "template"  # what a new firmware is copied from
 HOME = Path(__file__).resolve().parents[1]  # the source tree, or PREFIX/share/spinach
@@ -152,10 +152,12 @@ def main() -> int:
         print(f"spinach firmware: {error}", file=sys.stderr)
         return 1
     except OSError as error:
+        if standard.lost():
+            return 1  # which is said at the end
         print(f"spinach firmware: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(standard.guard("spinach firmware", main))

@@ -57,8 +57,8 @@ $(BUILD)/obj/lss/build/link.o: LSS_FLAGS += $(FST_FLAGS)
 $(BUILD)/obj/gtkwave/%.o: $(GTKWAVE)/%.c lss/runtime/wave/fst_host.h
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -w -D_GNU_SOURCE -I. -I$(GTKWAVE) -DFST_CONFIG_INCLUDE='"lss/runtime/wave/fst_host.h"' -c -o $@ $<
-# With it goes emulib's reader of files, which the runtime needs even where emulib is not linked in.
-$(BUILD)/lib/libspinach.a: $(RUNTIME_OBJ) $(FST_OBJ) $(BUILD)/obj/emulib/program/input_file.o
+# With it goes what the runtime needs of emulib even where that is not linked in.
+$(BUILD)/lib/libspinach.a: $(RUNTIME_OBJ) $(FST_OBJ) $(patsubst %,$(BUILD)/obj/emulib/program/%.o,input_file standard_streams)
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(LLVM_AR) rcs $@ $^

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "choose.h"
+#include "program/standard_streams.h"
 
 static char *option_set;
 static gboolean option_raw, option_words;
@@ -61,6 +62,7 @@ static void disassemble_segment(const DisasmIsa *isa, unsigned set, Program *pro
 }
 
 int disasm_main(int argc, char **argv, const DisasmIsa *isa) {
+  standard_streams_open(isa->tool);
   g_autofree char *title = g_strdup_printf("[PROGRAM] - disassemble %s instructions", isa->processor);
   g_autofree char *sets = g_strjoinv(", ", (char **)isa->sets);
   g_autofree char *summary = g_strdup_printf("Instruction sets: %s; default: %s", sets, isa->sets[isa->set]);

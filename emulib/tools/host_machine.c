@@ -53,6 +53,11 @@ static guint8 read_byte(HostMachine *machine, Device device, guint32 offset) {
   }
 }
 
+static void end(HostMachine *machine) {
+  machine->ended = TRUE;
+  for (guint n = 0; n < machine->mvp.vpes; n++) mips_system_stop(machine->mvp.vpe[n]);
+}
+
 static void write_byte(HostMachine *machine, Device device, guint32 offset, guint8 value) {
   switch (device) {
   case UART:
@@ -64,8 +69,7 @@ static void write_byte(HostMachine *machine, Device device, guint32 offset, guin
       const unsigned shift = 8 * (offset - 4);
       machine->power_status = (machine->power_status & ~(0xffu << shift)) | (guint32)value << shift;
     } else if (offset == 0 && value == POWER_OFF) {
-      machine->ended = TRUE;
-      for (guint n = 0; n < machine->mvp.vpes; n++) mips_system_stop(machine->mvp.vpe[n]);
+      end(machine);
     }
     return;
   default: return;
@@ -106,7 +110,7 @@ static void print(void *user, guint8 character) {
   HostMachine *machine = user;
   if (machine->script.text != NULL && console_script_printed(machine->script, &machine->progress, character))
     machine->script_time = machine->cpu.cpu.cycle;
-  machine->output(machine->user, character);
+  if (!machine->output(machine->user, character)) end(machine);
 }
 
 static uint32_t thread(void *user, const struct mips_system *m, struct mips_thread_request request) {
@@ -132,7 +136,7 @@ static void init_processor(HostMachine *machine, gboolean big_endian, guint vpes
 }
 
 HostMachine *host_machine_new(gboolean big_endian, guint vpes, guint32 ram_size,
-                              void (*output)(void *user, guint8 character), void *user) {
+                              gboolean (*output)(void *user, guint8 character), void *user) {
   enum { START = 1767225600 }; /* 2026-01-01 00:00:00 */
   HostMachine *machine = g_new0(HostMachine, 1);
   machine->ram_size = ram_size;

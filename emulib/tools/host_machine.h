@@ -33,18 +33,19 @@ typedef struct {
   guint32 ram_size;
   Uart16550 uart;
   ClockDs1742 clock;
-  void (*output)(void *user, guint8 character);
+  gboolean (*output)(void *user, guint8 character);
   void *user;           /* of output */
   ConsoleScript script; /* what types at the UART, or no text; its owner's */
   ConsoleProgress progress;
   guint64 script_time;  /* cycle in which its step before, or the last character of that, was done */
   guint32 power_status; /* what was written to +4 */
-  gboolean ended;       /* power was switched off */
+  gboolean ended;       /* power was switched off, or the output has ended it */
 } HostMachine;
 
-/* `output` gets what the UART sends.  `vpes` up to MIPS_VPES_MOST; 0: a processor without the MT ASE. */
+/* `output` gets what the UART sends, and ends the run by FALSE.  `vpes` up to MIPS_VPES_MOST; 0: a processor without
+ * the MT ASE. */
 HostMachine *host_machine_new(gboolean big_endian, guint vpes, guint32 ram_size,
-                              void (*output)(void *user, guint8 character), void *user);
+                              gboolean (*output)(void *user, guint8 character), void *user);
 void host_machine_free(HostMachine *machine);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HostMachine, host_machine_free)
 

@@ -5,7 +5,8 @@
  * of RAM; the file system lies at 32 MiB, where the tree says that it is.
  *
  * Exit status: the one that the program gave to power; 124 at the instruction limit; 125 when it waits for an interrupt
- * that never comes; 2 for a wrong command line or a file that does not fit.
+ * that never comes; 2 for a wrong command line or a file that does not fit; 1 when something
+ * could not be written.  What the UART sends is written as it comes.
  */
 #include "mips_system_command.h"
 
@@ -18,6 +19,8 @@
 #include "host_machine.h"
 #include "mips/disassemble.h"
 #include "program/input_file.h"
+#include "program/standard_streams.h"
+#include "trace_output.h"
 
 enum {
   A0 = 4,
@@ -26,6 +29,7 @@ enum {
   TREE_ALIGNMENT = 0x10000,
   STATUS_LIMIT = 124,
   STATUS_WAITING = 125,
+  STATUS_WRITE = 1,
   STATUS_USAGE = 2,
 };
 
@@ -118,8 +122,8 @@ static gboolean read_script(ConsoleScript *script, char **text, GError **error) 
   return wrong == 0;
 }
 
-static void send(G_GNUC_UNUSED void *user, guint8 character) {
-  putchar(character);
+static gboolean send(G_GNUC_UNUSED void *user, guint8 character) {
+  return putchar(character) != EOF && standard_streams_pass_on(stdout);
 }
 
 static void print_registers(struct mips_system *m) {
@@ -162,30 +166,16 @@ static void trace(void *user, guint vpe, const struct mips_step *did) {
   putc('\n', file);
 }
 
-static HostEnd run_traced(HostMachine *machine, guint64 limit, gboolean *written) {
-  FILE *file = strcmp(option_trace, "-") == 0 ? stderr : fopen(option_trace, "w");
-  *written = file != NULL;
-  if (file == NULL) return HOST_LIMIT;
-  const HostEnd end = host_machine_run(machine, limit, trace, file);
-  *written = ferror(file) == 0 && (file == stderr || fclose(file) == 0);
-  return end;
-}
-
-static int run(HostMachine *machine, Program *program) {
+static int run(HostMachine *machine, Program *program, FILE *traced) {
   const guint64 limit = option_limit < 0 ? G_MAXUINT64 : (guint64)option_limit;
-  gboolean written = TRUE;
-  const HostEnd end =
-      option_trace != NULL ? run_traced(machine, limit, &written) : host_machine_run(machine, limit, NULL, NULL);
-  fflush(stdout);
-  if (!written) {
-    fprintf(stderr, "%s: cannot write %s: %s\n", tool, option_trace, g_strerror(errno));
-    return STATUS_USAGE;
-  }
+  const HostEnd end = host_machine_run(machine, limit, traced != NULL ? trace : NULL, traced);
+  const gboolean written = trace_output_close(tool, option_trace, traced);
   for (guint n = 0; n < machine->mvp.vpes; n++) {
     if (option_vpes > 1 && (option_registers || option_counts)) printf("VPE %u\n", n);
     if (option_registers) print_registers(machine->mvp.vpe[n]);
     if (option_counts) print_counts(machine->mvp.vpe[n]);
   }
+  if (!standard_streams_flush(tool) || !written) return STATUS_WRITE;
   if (end == HOST_ENDED) return (int)(machine->power_status & 0xff);
   if (end == HOST_LIMIT) return STATUS_LIMIT;
   g_autofree char *where = program_describe(program, machine->cpu.cpu.pc);
@@ -194,6 +184,7 @@ static int run(HostMachine *machine, Program *program) {
 }
 
 int mips_system_main(int argc, char **argv) {
+  standard_streams_open(tool);
   g_autoptr(GOptionContext) context = g_option_context_new("PROGRAM - run a kernel or bare program functionally");
   g_option_context_add_main_entries(context, options, NULL);
   g_autoptr(GError) error = NULL;
@@ -225,5 +216,9 @@ int mips_system_main(int argc, char **argv) {
     fprintf(stderr, "%s: %s\n", tool, error->message);
     return STATUS_USAGE;
   }
-  return run(machine, program);
+  const char *const inputs[] = {argv[1], option_dtb != NULL ? option_dtb : argv[1],
+                                option_initramfs != NULL ? option_initramfs : argv[1],
+                                option_script != NULL ? option_script : argv[1], NULL};
+  FILE *traced = option_trace != NULL ? trace_output_open(tool, option_trace, inputs) : NULL;
+  return option_trace != NULL && traced == NULL ? STATUS_USAGE : run(machine, program, traced);
 }

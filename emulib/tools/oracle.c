@@ -5,7 +5,8 @@
  * descriptor 1 or 2.  Any other exception ends the run with a line that says where.
  *
  * Exit status: the program's; 124 at the instruction limit; 125 when the program stopped with an exception; 2 for a
- * wrong command line or a file that is no program.
+ * wrong command line or a file that is no program; 1 when
+ * something could not be written.  The output of the program is written as it comes.
  */
 #include "oracle.h"
 
@@ -15,12 +16,15 @@
 #include "choose.h"
 #include "flat_memory.h"
 #include "program/program.h"
+#include "program/standard_streams.h"
+#include "trace_output.h"
 
 enum {
   STACK_TOP = 0x7ffff000,
   STACK_SIZE = 1 << 20,
   STATUS_LIMIT = 124,
   STATUS_EXCEPTION = 125,
+  STATUS_WRITE = 1,
   STATUS_USAGE = 2,
 };
 
@@ -49,24 +53,26 @@ typedef struct {
   int status;      /* of the program, once it has ended */
 } Run;
 
-static void service_write(Run *run) {
+/* False when it could not be written. */
+static gboolean service_write(Run *run) {
   const OracleIsa *isa = run->isa;
   const guint32 *a = isa->registers + isa->argument_register;
   const guint32 fd = a[0], address = a[1], length = a[2];
   FILE *out = fd == 1 ? stdout : fd == 2 ? stderr : NULL;
   if (out == NULL) {
     isa->result(0, EBADF);
-    return;
+    return TRUE;
   }
   for (guint32 n = 0; n < length; n++) {
     const guint8 *byte = flat_memory_at(run->memory, address + n);
     if (byte == NULL) {
       isa->result(0, EFAULT);
-      return;
+      return standard_streams_pass_on(out);
     }
     putc(*byte, out);
   }
   isa->result(length, 0);
+  return standard_streams_pass_on(out);
 }
 
 /* Serves a system call; false when the program has ended. */
@@ -77,18 +83,21 @@ static gboolean service(Run *run) {
     run->status = (int)(isa->registers[isa->argument_register] & 0xff);
     return FALSE;
   }
-  if (number == isa->write_number)
-    service_write(run);
-  else
+  if (number != isa->write_number)
     isa->result(0, ENOSYS);
+  else if (!service_write(run)) {
+    run->status = STATUS_WRITE;
+    return FALSE;
+  }
   isa->resume();
   return TRUE;
 }
 
-static void trace_retired(Run *run, guint32 pc) {
+/* False when it could not be written. */
+static gboolean trace_retired(Run *run, guint32 pc) {
   char text[ORACLE_TEXT_SIZE];
   run->isa->text(pc, *run->isa->word, text);
-  fprintf(run->trace, "0x%08x %08x %s\n", pc, *run->isa->word, text);
+  return fprintf(run->trace, "0x%08x %08x %s\n", pc, *run->isa->word, text) >= 0;
 }
 
 static void report_stop(Run *run) {
@@ -108,7 +117,7 @@ static int run_program(Run *run) {
       return STATUS_EXCEPTION;
     }
     const gboolean ended = step == ORACLE_SYSCALL && !service(run);
-    if (run->trace != NULL) trace_retired(run, pc);
+    if (run->trace != NULL && !trace_retired(run, pc)) return STATUS_WRITE;
     run->counts[isa->instruction(*isa->word)]++;
     if (ended) return run->status;
   }
@@ -150,14 +159,12 @@ static int conclude(Run *run, int status) {
     for (unsigned n = 0; n < isa->instructions; n++)
       if (run->counts[n] != 0) printf("%-8s %" G_GUINT64_FORMAT "\n", isa->instruction_name(n), run->counts[n]);
   if (option_dump != NULL && !print_dump(run)) status = STATUS_USAGE;
-  if (run->trace != NULL && run->trace != stderr && fclose(run->trace) != 0) {
-    fprintf(stderr, "%s: cannot write %s: %s\n", isa->tool, option_trace, g_strerror(errno));
-    return STATUS_USAGE;
-  }
-  return status;
+  const gboolean traced = trace_output_close(isa->tool, option_trace, run->trace);
+  return standard_streams_flush(isa->tool) && traced ? status : STATUS_WRITE;
 }
 
 int oracle_main(int argc, char **argv, const OracleIsa *isa) {
+  standard_streams_open(isa->tool);
   g_autofree char *title = g_strdup_printf("PROGRAM - run a %s program functionally", isa->processor);
   g_autofree char *sets = g_strjoinv(", ", (char **)isa->sets);
   g_autofree char *summary = g_strdup_printf("Instruction sets: %s; default: %s%s%s", sets, isa->sets[isa->set],
@@ -181,11 +188,9 @@ int oracle_main(int argc, char **argv, const OracleIsa *isa) {
   if (program == NULL) return STATUS_USAGE;
   run.program = program;
   if (option_trace != NULL) {
-    run.trace = strcmp(option_trace, "-") == 0 ? stderr : fopen(option_trace, "w");
-    if (run.trace == NULL) {
-      fprintf(stderr, "%s: cannot write %s: %s\n", isa->tool, option_trace, g_strerror(errno));
-      return STATUS_USAGE;
-    }
+    const char *const inputs[] = {argv[1], NULL};
+    run.trace = trace_output_open(isa->tool, option_trace, inputs);
+    if (run.trace == NULL) return STATUS_USAGE;
   }
   prepare(&run, set);
   g_autoptr(FlatMemory) memory = run.memory;

@@ -1,9 +1,9 @@
 // The lss command: dispatches to the subcommand.
+#include "emulib/program/standard_streams.h"
 #include "lss/base/diagnostics.h"
 #include "lss/commands/commands.h"
 #include "lss/runtime/text/version.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,12 +48,11 @@ static bool has_help_option(int argc, char **argv) {
 
 // Output that could not be written is a failure.
 static int finish(int status) {
-  if (!fflush(stdout) && !ferror(stdout)) return status;
-  fprintf(stderr, "lss: cannot write to standard output: %s\n", g_strerror(errno));
-  return 3;
+  return standard_streams_flush("lss") || status ? status : 3;
 }
 
 int main(int argc, char **argv) {
+  standard_streams_open("lss");
   signal(SIGXFSZ, SIG_IGN); // `ulimit -f` is then an error of writing, here and in clang
   if (argc < 2) {
     print_overview(stderr);

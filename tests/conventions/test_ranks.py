@@ -12,7 +12,7 @@ from tests.tree import found, library_modules
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = ["base", "front", "elab", "schedule", "emit", "build", "server", "commands"]
-# What the compiler may use of the runtime, and of emulib the reader of whatever files users name.
+# What the compiler may use of the runtime, and of emulib what it does with files that users name and with what it prints.
 SHARED = {
     "lss/runtime/text/json.h",
     "lss/runtime/text/pattern.h",
@@ -21,6 +21,7 @@ SHARED = {
     "lss/runtime/trace/code_names.h",
     "lss/runtime/trace/trace_reader.h",
     "emulib/program/input_file.h",
+    "emulib/program/standard_streams.h",
 }
 # Each family with those that its modules may use, beside its own.
 _LOW = ["generic", "clock", "memory", "bus", "wire"]

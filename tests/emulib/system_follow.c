@@ -18,7 +18,9 @@ static HostMachine *leader;
 static struct mips_lockstep follower;
 static guint64 interrupts, waits;
 
-static void ignore(G_GNUC_UNUSED void *user, G_GNUC_UNUSED guint8 character) {}
+static gboolean ignore(G_GNUC_UNUSED void *user, G_GNUC_UNUSED guint8 character) {
+  return TRUE;
+}
 
 static void place(const char *path, guint32 address) {
   gsize size;

@@ -376,7 +376,7 @@ void spinach_print_waits(FILE *out);
 // Chooses the instances of the line trace ("cpu[0].**,arb"); prints a line after each instant.  Debug builds only.
 // NULL: none.  False, after a line, when a pattern matches nothing.
 bool spinach_trace_choose(const char *patterns);
-void spinach_trace_line(void);
+bool spinach_trace_line(void); // false: it could not be written
 bool spinach_trace_active(void);
 
 #endif

@@ -1,4 +1,5 @@
 // The main program of every simulator: command line, the loop, and how a run ends.
+#include "emulib/program/standard_streams.h"
 #include "lss/runtime/checkpoint/checkpoint.h"
 #include "lss/runtime/checkpoint/difference.h"
 #include "lss/runtime/checkpoint/serve.h"
@@ -163,7 +164,8 @@ static const char *run(const spinach_options *options) {
     if (ended) return ended;
     while (spinach_advancing.active) spinach_advance_step(false);
     if (spinach_advancing.nothing_left) return SPINACH_NOTHING_LEFT;
-    if (spinach_trace_active()) spinach_trace_line();
+    if (spinach_trace_active() && !spinach_trace_line())
+      return spinach_set_error("standard error, with the lines of --trace, cannot be written"), spinach_error_text;
     if (options->progress) spinach_progress_show(options);
     g_autofree char *text = spinach_run_stuck();
     if (text) return spinach_run_end_stuck(text);
@@ -218,9 +220,10 @@ static void print_states(const spinach_options *options) {
     spinach_print_state(stdout, &g_array_index(options->print, spinach_place, i));
 }
 
+// A run with an error has said what its first loss was.
 static bool flush_output(void) {
-  if (!fflush(stdout) && !ferror(stdout)) return true;
-  return spinach_report_error("cannot write to standard output: %s", g_strerror(errno));
+  if (*spinach_error_text && ferror(stdout)) return false;
+  return standard_streams_flush(spinach_program);
 }
 
 // Results that could not be written at the end are refused at the beginning.
@@ -258,7 +261,6 @@ int spinach_deliver(const char *ended) {
   fine &= spinach_recorder_end();
   fine &= write_results(options, ended, seconds);
   fine &= !options->state_hashes || spinach_state_hash_write(options->state_hashes);
-  fine &= flush_output();
   if (options->check_idle) spinach_idle_check_report(stderr);
   if (options->check_replay) spinach_replay_check_report(stderr);
   if (options->check_replay) spinach_loops_report(stderr);
@@ -266,6 +268,7 @@ int spinach_deliver(const char *ended) {
     fprintf(stderr, "%s: %s after %g ms of simulated time (%.2f M cycles/s)\n", spinach_program, ended,
             (double)spinach_now_ns() / 1e6,
             seconds > 0 ? (double)spinach_cycles(spinach_fastest_clock()) / seconds / 1e6 : 0);
+  fine &= flush_output(); // last, since that a line was lost shows only when it was printed
   return fine ? (interrupted ? 128 + interrupted : spinach_stop_status) : 1;
 }
 
@@ -356,6 +359,7 @@ static int simulate(int argc, char **argv) {
 int spinach_main(int argc, char **argv) {
   const char *slash = strrchr(argv[0], '/');
   spinach_program = slash ? slash + 1 : argv[0];
+  standard_streams_open(spinach_program);
   spinach_arena_map(); // names and defaults need it
   return simulate(argc, argv);
 }

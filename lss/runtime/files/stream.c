@@ -206,6 +206,7 @@ void spinach_streams_diverge(void) {
 
 // Completes one output; errno says why when it fails.
 static bool commit(HostFile *file) {
+  if (file->out == stdout) return !file->dumper || host_packets_flush(file); // the rest is said when it is flushed last
   bool fine = file->dumper ? host_packets_flush(file) : true;
   fine = fine && fflush(file->out) == 0 && !ferror(file->out);
   if (file->temporary) fine = fine && fsync(fileno(file->out)) == 0 && rename(file->temporary, file->path) == 0;

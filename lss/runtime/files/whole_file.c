@@ -16,9 +16,10 @@ static bool fail(GError **error, int code) {
 
 static bool write_in_place(FILE *out, const char *text, size_t length, GError **error) {
   if (!out) return fail(error, errno);
+  if (out == stdout) return fwrite(text, 1, length, out), true; // what is lost there is said when it is flushed last
   bool fine = fwrite(text, 1, length, out) == length && fflush(out) == 0;
   int code = errno;
-  if (out != stdout && fclose(out) != 0 && fine) {
+  if (fclose(out) != 0 && fine) {
     fine = false;
     code = errno;
   }

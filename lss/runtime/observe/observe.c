@@ -109,8 +109,8 @@ static void print_column(GString *text, int32_t instance) {
   if (!text->len) g_string_append_c(text, '.');
 }
 
-void spinach_trace_line(void) {
-  if (!machine->observed) return;
+bool spinach_trace_line(void) {
+  if (!machine->observed) return true;
   note_still();
   if (lines++ == 0) {
     fprintf(stderr, "%10s", "cycle");
@@ -129,7 +129,7 @@ void spinach_trace_line(void) {
     column->width = MAX(column->width, (guint)text->len);
     fprintf(stderr, " | %-*s", (int)column->width, text->str);
   }
-  fputc('\n', stderr);
+  return fputc('\n', stderr) != EOF;
 }
 
 void spinach_print_waits(FILE *out) {
