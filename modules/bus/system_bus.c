@@ -17,8 +17,9 @@ static inline bool fills(bus_op op) {
   return op == bus_op_read_shared || op == bus_op_read_exclusive || op == bus_op_upgrade || op == bus_op_read_once;
 }
 
-/* Whether the agent of a transaction that ends with data needs them. */
+/* Whether the agent of a transaction that ends with data needs them: a store_conditional that fails does not. */
 static inline bool moves(const self_t *self, int32_t slot) {
+  if (self->lost[slot] && self->of[slot].conditional) return false;
   return !self->keeps[slot] || self->dirty[slot];
 }
 
@@ -95,8 +96,12 @@ phase_start() {
   const bus_command *of = &self->of[shown >= 0 ? shown : 0];
   for (int i = 0; i < width(agent_snoop); i++) {
     const bool own = shown >= 0 && self->lane[shown] == i;
-    const bus_snoop snoop = {
-        .op = of->op, .own = own, .address = of->address, .tag = own ? of->tag : 0, .number = (uint32_t)shown};
+    const bus_snoop snoop = {.op = of->op,
+                             .own = own,
+                             .address = of->address,
+                             .tag = own ? of->tag : 0,
+                             .number = (uint32_t)shown,
+                             .conditional = of->conditional};
     send_if(agent_snoop, i, shown >= 0, snoop);
   }
   const int32_t slot = self->active > 0 ? responds(self) : -1;

@@ -64,7 +64,8 @@ phase_start() {
     const uint32_t number = self->wanted[fills], set = set_of(number);
     command = (bus_command){.op = mesi_request(state_of(self, set, find(self, number)), mesi_writes(self->op[fills])),
                             .address = number * MESI_LINE,
-                            .tag = fills};
+                            .tag = fills,
+                            .conditional = self->conditional[fills]};
   }
   send_if(below_request, command.tag != LEVEL_WRITE_BACK || mesi_writes_back(self->ring), command);
   send_if(below_snoop_response, self->responding, self->snoop_response);
@@ -89,6 +90,18 @@ static void respond(self_t *self, uint32_t e) {
   cache_use_way(self->age[set], (uint32_t)param(ways), way);
 }
 
+/* A transaction above lost its line and has nothing left to do: it is answered, unless the bus below has its request.
+ */
+static void give_up(self_t *self, uint32_t e) {
+  if (self->phase[e] == refill_phase_requested) return;
+  if (self->phase[e] == refill_phase_requests) self->fetching--;
+  uint32_t kept = 0;
+  for (uint32_t k = 0; k < self->waiting_count; k++)
+    if (self->waiting[k] != e) self->waiting[kept++] = self->waiting[k];
+  self->waiting_count = kept;
+  respond(self, e);
+}
+
 /* A line leaves that those above need not have given up: the only transaction that is under way for it there writes it.
  */
 static void drop_shared(self_t *self, uint32_t number, uint32_t e) {
@@ -97,6 +110,7 @@ static void drop_shared(self_t *self, uint32_t number, uint32_t e) {
   set_state(self, set, find(self, number), line_state_invalid);
   self->lost[e] = true;
   event(lost, number * MESI_LINE);
+  if (self->conditional[e]) give_up(self, e);
 }
 
 /* The transaction of its own above is not needed any more. */
@@ -116,7 +130,12 @@ static void enter(self_t *self, const bus_snoop *snoop) {
   const bool writes = mesi_writes(snoop->op);
   self->op[e] = snoop->op;
   self->wanted[e] = number;
-  self->lost[e] = false;
+  self->conditional[e] = snoop->conditional;
+  self->lost[e] = snoop->conditional && now == line_state_invalid;
+  if (self->lost[e]) {
+    respond(self, e);
+    return;
+  }
   if (snoop->op == bus_op_write_back) {
     self->phase[e] = refill_phase_responds;
     self->result[e] = snoop_result_none;
@@ -127,12 +146,12 @@ static void enter(self_t *self, const bus_snoop *snoop) {
     respond(self, e);
     return;
   }
-  if (now == line_state_shared && self->recall != recall_phase_idle && self->recall_line == number) {
-    drop_shared(self, number, e);
-    give_up_recall(self);
-  }
   self->phase[e] = refill_phase_waits;
   self->waiting[self->waiting_count++] = (uint8_t)e;
+  if (now == line_state_shared && self->recall != recall_phase_idle && self->recall_line == number) {
+    give_up_recall(self);
+    drop_shared(self, number, e);
+  }
 }
 
 /* Its own transaction above. */
@@ -226,7 +245,8 @@ static void begin_one(self_t *self) {
 static void fill(self_t *self, const typeof_port(below_response) * response) {
   const uint32_t e = response->tag, number = self->wanted[e], set = set_of(number);
   self->fetching--;
-  if (!response->error) {
+  if (response->lost && find(self, number) != MESI_NOWHERE) drop_shared(self, number, e);
+  if (!response->error && !(self->lost[e] && self->conditional[e])) {
     if (response->filled) {
       MESI_PUT(self, set, self->way[e], number, &response->bytes);
       self->held[set][self->way[e]] = line_above_none;
@@ -279,6 +299,11 @@ static uint32_t writer_of(const self_t *self, uint32_t number) {
 static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
   if (snoop->tag == LEVEL_WRITE_BACK) return MESI_LEAVE(self, &self->snoop_response.bytes);
   const bool has = find(self, snoop->address / MESI_LINE) != MESI_NOWHERE;
+  if (self->lost[snoop->tag] && self->conditional[snoop->tag]) {
+    self->fetching--;
+    respond(self, snoop->tag);
+    return snoop_result_withdrawn;
+  }
   return snoop->op == bus_op_upgrade && has ? snoop_result_shared : snoop_result_none;
 }
 

@@ -43,7 +43,10 @@ phase_start() {
     send_nothing(bus_snoop_response);
     return;
   }
-  bus_command command = {.op = self->wanted, .address = self->pending.address & ~(MESI_LINE - 1), .tag = MESI_FILL};
+  bus_command command = {.op = self->wanted,
+                         .address = self->pending.address & ~(MESI_LINE - 1),
+                         .tag = MESI_FILL,
+                         .conditional = self->pending.op == mem_op_store_conditional};
   const bool fills = self->phase == miss_phase_requests;
   if (!fills)
     command = (bus_command){
@@ -230,7 +233,7 @@ static void fill(self_t *self, const typeof_port(bus_response) * response) {
   if (response->lost) links_end(CACHE_LINKS(self), -1, number, number);
   if (self->pending.op == mem_op_store_conditional && response->lost) {
     count(failed_conditionals);
-    set_state(self, set, self->way, line_state_exclusive);
+    set_state(self, set, self->way, line_state_invalid);
     end_miss(self, (typeof_port(in_reply)){.tag = self->pending.tag});
     return;
   }

@@ -65,6 +65,27 @@ init() {
   for (int m = 0; m < param(mshrs); m++) self->order[m] = (uint8_t)m;
 }
 
+/* Whether it is a store_conditional that fails. */
+static inline bool stores_nothing(const self_t *self, const typeof_port(in_request) * request) {
+  return request->op == mem_op_store_conditional && !is_linked(self, request);
+}
+
+/* What those who wait for a miss want of the bus now: a store_conditional that fails wants nothing. */
+static bus_command command_of(const self_t *self, uint32_t m) {
+  const mshr *miss = &self->entry[m];
+  bool writes = false, stores = false;
+  for (uint32_t k = 0; miss->writes && k < self->target_count[m]; k++) {
+    const typeof_port(in_request) *request = &self->target[m][(self->target_first[m] + k) % (uint32_t)param(targets)];
+    const bool writer = !memory_only_reads(request->op) && !stores_nothing(self, request);
+    writes |= writer;
+    stores |= writer && request->op != mem_op_store_conditional;
+  }
+  return (bus_command){.op = mesi_request(state_of(self, miss->set, miss->way), writes),
+                       .address = miss->number * CACHE_LINE,
+                       .tag = m,
+                       .conditional = writes && !stores};
+}
+
 /* The oldest miss that is to be asked of the bus, or MSHR_NONE; of a line that is being written back not yet. */
 static uint32_t requesting(const self_t *self) {
   for (uint32_t k = 0; k < self->used; k++) {
@@ -85,24 +106,15 @@ phase_start() {
     return;
   }
   const uint32_t m = requesting(self);
-  const mshr *miss = &self->entry[m % MSHR_NONE];
-  bus_command command = {.op = mesi_request(state_of(self, miss->set, miss->way), miss->writes),
-                         .address = miss->number * CACHE_LINE,
-                         .tag = m};
-  if (m == MSHR_NONE)
-    command = (bus_command){
-        .op = bus_op_write_back, .address = self->victim_line[self->ring.head] * CACHE_LINE, .tag = MSHR_NONE};
+  const bus_command victim = {
+      .op = bus_op_write_back, .address = self->victim_line[self->ring.head] * CACHE_LINE, .tag = MSHR_NONE};
+  const bus_command command = m == MSHR_NONE ? victim : command_of(self, m);
   send_if(bus_request, m != MSHR_NONE || mesi_writes_back(self->ring), command);
   send_if(bus_snoop_response, self->responding, self->snoop_response);
 }
 
 /* ---- Requests ------------------------------------------------------------------------------------------------------
  */
-
-/* Whether it is a store_conditional that fails. */
-static inline bool stores_nothing(const self_t *self, const typeof_port(in_request) * request) {
-  return request->op == mem_op_store_conditional && !is_linked(self, request);
-}
 
 /* What becomes of a request whose line no MSHR has. */
 static inline mshr_outcome look_up(const self_t *self, const typeof_port(in_request) * request, uint32_t set,
@@ -586,11 +598,14 @@ static void note_requested(self_t *self, const bus_command *command) {
  */
 static void take_line(self_t *self, const typeof_port(bus_response) * response) {
   mshr *miss = &self->entry[response->tag];
+  const bool none = response->lost && !response->filled; /* a store_conditional fails, and its copy is void */
   miss->phase = miss_phase_replies;
-  miss->arrived = CACHE_ALL_BEATS;
+  miss->arrived = none ? 0 : CACHE_ALL_BEATS;
   miss->failed = response->error ? CACHE_ALL_BEATS : 0;
   if (response->lost) links_end(CACHE_LINKS(self), -1, miss->number, miss->number);
-  if (!response->error) {
+  if (none) {
+    MESI_CHANGE(self, miss->set, miss->way, line_state_invalid);
+  } else if (!response->error) {
     if (response->filled) MESI_PUT(self, miss->set, miss->way, miss->number, &response->bytes);
     MESI_CHANGE(self, miss->set, miss->way, mesi_filled(mesi_writes(miss->granted), response->shared));
   }
@@ -604,6 +619,10 @@ static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
   serve_all(self, snoop->tag);
   if (self->target_count[snoop->tag] == 0) {
     miss->phase = miss_phase_idle;
+    return snoop_result_withdrawn;
+  }
+  if (snoop->conditional && !mesi_writes(command_of(self, snoop->tag).op)) {
+    miss->phase = miss_phase_requests;
     return snoop_result_withdrawn;
   }
   return snoop->op == bus_op_upgrade && self->valid[miss->set][miss->way] ? snoop_result_shared : snoop_result_none;

@@ -43,8 +43,8 @@ def play(bench: Bench, commands: list[list[str]], answers: list[list[str]], cycl
     return bench.run(simulator, cycles, settings, files=files, ok=ok)
 
 
-def command(op: str, address: int = 0, tag: int = 7) -> str:
-    return f"{{op={op} address={address} tag={tag}}}"
+def command(op: str, address: int = 0, tag: int = 7, conditional: bool = False) -> str:
+    return f"{{op={op} address={address} tag={tag} conditional={str(conditional).lower()}}}"
 
 
 def number(line: bytes) -> str:
@@ -195,6 +195,14 @@ def test_a_copy_that_is_void_is_read_anew(bench: Bench) -> None:
     ran = play(bench, [[f"10 {command('upgrade')}"], []], [[f"{ADDRESS + 1} {answer('shared')}"], [f"{ADDRESS + 1} {answer('lost')}"]])
     [(_, response)] = responses(ran)
     assert (response["filled"], response["lost"], response["bytes"]) == (1, 1, int.from_bytes(OLD[:32], "little"))
+
+
+def test_a_store_conditional_whose_copy_is_void_gets_no_line(bench: Bench) -> None:
+    """It fails, so its response comes behind the answers, and memory is not asked."""
+    ran = play(bench, [[f"10 {command('upgrade', conditional=True)}"], []], [[f"{ADDRESS + 1} {answer('shared')}"], [f"{ADDRESS + 1} {answer('lost')}"]])
+    [(cycle, response)] = responses(ran)
+    assert (cycle, response["filled"], response["lost"]) == (ANSWERS + 1, 0, 1)
+    assert ran.stat("bus", "memory_reads") == 0
 
 
 @pytest.mark.parametrize("home", [False, True])

@@ -115,7 +115,7 @@ def test_a_copy_that_is_written_above_is_lost_to_one_below(bench: Bench, op: str
     other = 23 if when == "behind" else 19
     ran, sent = play(
         bench,
-        above=snoop(5, "read_shared") + snoop(20, op) + (snoop(25, "read_exclusive", own=True).replace("number=0", "number=1") if when == "on its way" else ""),
+        above=snoop(5, "read_shared") + snoop(20, op) + (snoop(25, "read_exclusive", own=True, number=1) if when == "on its way" else ""),
         below=snoop(8, "read_shared", own=True) + snoop(other, "read_exclusive") + snoop(30, "read_exclusive", own=True),
         fills=response(10, shared=True) + response(40, data=0x77),
         memory="45 read 32 0\n",
@@ -129,6 +129,30 @@ def test_a_copy_that_is_written_above_is_lost_to_one_below(bench: Bench, op: str
     assert happened(ran, "lost") == [(drop, 0)]
     assert happened(ran, "transition") == [(10, 0, SHARED), (drop, 0, INVALID), (40, 0, MODIFIED)]
     assert [reply.data for reply in read_replies(ran.directory / "replies")] == [0x77]
+
+
+@pytest.mark.parametrize("when", ["behind", "before", "granted", "told"])
+def test_a_store_conditional_that_fails_takes_nothing(bench: Bench, when: str) -> None:
+    """As above, for a store_conditional: the bus below is asked no more, and where it was, behind a crossing, the transaction is withdrawn, or its response says that the copy was void."""
+    other = {"behind": 23, "before": 19, "granted": 26}.get(when)
+    asked = when in ("granted", "told")
+    ran, sent = play(
+        bench,
+        above=snoop(5, "read_shared") + snoop(20, "upgrade", conditional=True),
+        below=snoop(8, "read_shared", own=True) + (snoop(other, "read_exclusive") if other else "") + (snoop(30, "upgrade", own=True, conditional=True) if asked else ""),
+        fills=response(10, shared=True) + (response(34, filled=False, lost=True) if when == "told" else ""),
+        more={"request.pattern": "1" * 20 + ("1" if asked else "0") * 50} | ({"up_request.pattern": "0"} if when == "before" else {}),
+    )
+    ended = {"behind": 23, "before": 20, "granted": 26, "told": 34}[when]
+    answered = {"granted": 30}.get(when, ended) + 1
+    assert told(sent["up_answer"], "result") == [(11, "shared"), (answered, "lost")]
+    assert told(sent["request"], "op", "conditional") == [(6, "read_shared", "false"), *([(21, "upgrade", "true")] if asked else [])]
+    own = [] if not asked else [(31, "withdrawn" if when == "granted" else "shared")]
+    other_answers = [] if when == "told" else [(ended + 1, "none")]
+    assert told(sent["answer"], "result") == [(9, "none"), *sorted(own + other_answers)]
+    assert happened(ran, "lost") == [(ended, 0)]
+    assert happened(ran, "transition") == [(10, 0, SHARED), (ended, 0, INVALID)]
+    assert ran.stat("dut", "upgrades") == int(asked or when == "behind")
 
 
 def test_a_line_that_cannot_be_had_is_an_error_to_whom_reads_it(bench: Bench) -> None:
