@@ -92,7 +92,7 @@ static void respond(self_t *self, uint32_t e) {
 
 /* A transaction above lost its line and has nothing left to do: it is answered, unless the bus below has its request.
  */
-static void give_up(self_t *self, uint32_t e) {
+static void end_conditional(self_t *self, uint32_t e) {
   if (self->phase[e] == refill_phase_requested) return;
   if (self->phase[e] == refill_phase_requests) self->fetching--;
   uint32_t kept = 0;
@@ -110,7 +110,7 @@ static void drop_shared(self_t *self, uint32_t number, uint32_t e) {
   set_state(self, set, find(self, number), line_state_invalid);
   self->lost[e] = true;
   event(lost, number * MESI_LINE);
-  if (self->conditional[e]) give_up(self, e);
+  if (self->conditional[e]) end_conditional(self, e);
 }
 
 /* The transaction of its own above is not needed any more. */

@@ -17,7 +17,7 @@ BUILDS = {
     "two": ("cpus=2",),
     "four": ("cpus=4",),
     "four over one level 2": ("cpus=4", "clusters=1"),
-    "four over two of level 2, small caches, RAMBUS": ("cpus=4", "clusters=2", "dram=dram_kind.rambus", *SMALL),
+    "four over four of level 2, small caches, RAMBUS": ("cpus=4", "clusters=4", "dram=dram_kind.rambus", *SMALL),
     "four, small caches, lines of 64 bytes": ("cpus=4", "line=64", "dcache=4KiB", "icache=4KiB", "ways=1"),
 }
 
