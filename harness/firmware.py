@@ -98,8 +98,8 @@ def begin(folder: Path) -> None:
     part.rename(folder)
 
 
-def build(folder: Path, out: Path, build_dir: Path) -> Path:
-    """Builds the folder's program; returns the ELF file, which is beside its map in `out`."""
+def build(folder: Path, out: Path, build_dir: Path, sanitize: bool = False) -> Path:
+    """Builds the folder's program, with checks for undefined behaviour if asked to; returns the ELF file in `out`."""
     if not folder.is_dir():
         raise FirmwareError(f"{folder}: there is no such folder")
     sources = sorted(path for path in folder.iterdir() if path.suffix in (".c", ".S"))
@@ -116,15 +116,20 @@ def build(folder: Path, out: Path, build_dir: Path) -> Path:
     run(sys.executable, "-B", HOME / "firmware" / "tools" / "describe.py", work / "machine.json", work)
     if not any(path.suffix == ".S" for path in sources):
         sources.append(HOME / "firmware" / target.start)
+    checked = set(sources) if sanitize else set()
     sources += sorted((HOME / "firmware" / "lib").glob("*.c"))
+    if sanitize:
+        sources.append(HOME / "firmware" / "sanitize" / "handlers.c")
     scripts = sorted(folder.glob("*.ld")) or [HOME / "firmware" / target.script]
     if len(scripts) > 1:
         raise FirmwareError(f"{folder}: there are several linker scripts: {', '.join(path.name for path in scripts)}")
     objects = []
     for number, source in enumerate(sources):
         objects.append(work / f"{number}-{source.name}.o")
+        checks = flags("sanitize") if source in checked and source.suffix == ".c" else []
         include = [f"-I{work}", f"-I{folder}", f"-I{HOME / 'firmware' / 'lib'}"]
-        said = run(tool("clang"), *flags(target.name), *flags("common"), *include, "-c", source, "-o", objects[-1])
+        options = [*flags(target.name), *flags("common"), *checks, *include]
+        said = run(tool("clang"), *options, "-c", source, "-o", objects[-1])
         sys.stderr.write(said)
     elf = out / f"{folder.resolve().name}.elf"
     script = ["-T", scripts[0], "-L", work, "-Map", elf.with_suffix(".map")]
@@ -133,7 +138,7 @@ def build(folder: Path, out: Path, build_dir: Path) -> Path:
 
 
 def main() -> int:
-    """The command: spinach firmware [--new] FOLDER."""
+    """The command: spinach firmware [--new] [--sanitize] FOLDER."""
     parser = argparse.ArgumentParser(prog="spinach firmware", description="Build a folder's C program for a machine.")
     parser.add_argument("folder", type=Path, help="holds .c files and a file `machine` that names the netlist")
     parser.add_argument(
@@ -142,12 +147,15 @@ def main() -> int:
     parser.add_argument(
         "--out", type=Path, default=Path("."), help="where NAME.elf and NAME.map go, with obj/ beside them"
     )
+    parser.add_argument(
+        "--sanitize", action="store_true", help="end the run at what C leaves undefined, as an index out of bounds"
+    )
     parser.add_argument("--build", type=Path, default=Path("build"), help="build folder of a source tree, for its lss")
     options = parser.parse_args()
     try:
         if options.new:
             begin(options.folder)
-        print(build(options.folder, options.out, options.build))
+        print(build(options.folder, options.out, options.build, options.sanitize))
     except FirmwareError as error:
         print(f"spinach firmware: {error}", file=sys.stderr)
         return 1

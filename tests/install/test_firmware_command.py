@@ -77,6 +77,42 @@ def test_what_is_wrong_is_said(change, says: str, prefix: Path, tmp_path: Path) 
     assert not (tmp_path / "prog.elf").exists()
 
 
+UNDEFINED = {
+    "index_out_of_bounds": "static int table[4]; return table[number];",
+    "addition_overflow": "return (number << 28) + 0x40000000;",
+    "multiplication_overflow": "return number * 0x40000000;",
+    "division_by_zero_or_overflow": "return 7 / (number - 4);",
+    "shift_out_of_bounds": "return 1 << (number * 8);",
+    "invalid_value_of_bool_or_enum": "volatile unsigned char byte = 4; return *(volatile _Bool *)&byte;",
+    "unreachable_code": "if (number == 4) __builtin_unreachable(); return 0;",
+}
+
+
+@pytest.mark.parametrize("machine", ["single_core", "riscv_core"])
+def test_undefined_behaviour_ends_the_run(machine: str, prefix: Path, tmp_path: Path) -> None:
+    """With --sanitize, and the report names its kind and its line; without it some value comes out.  What C defines passes."""
+    simulator, netlist = tmp_path / "simulator", prefix / "share/spinach/examples" / machine / f"{machine}.lss"
+    subprocess.run([prefix / "bin/lss", "build", netlist, "-o", simulator], check=True)
+
+    def run(body: str, *options: str) -> subprocess.CompletedProcess:
+        text = f"int work(void) {{\n  volatile int number = 4;\n  {body}\n}}\nint main(void) {{ work(); return 3; }}\n"
+        (tmp_path / "prog/prog.c").write_text(text)
+        built = spinach(prefix, tmp_path, "firmware", "prog", *options)
+        assert built.returncode == 0, built.stderr
+        command = [simulator, "--quiet", "--program", "prog.elf", "--cycles", "100000"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    folder(tmp_path, f"examples/{machine}/{machine}.lss")
+    kinds = list(UNDEFINED)
+    for kind in kinds if machine == "single_core" else kinds[:1]:
+        body = UNDEFINED[kind]
+        done = run(body, "--sanitize")
+        assert done.returncode == 1 and f"<sanitizer_{kind}+0x0>" in done.stderr and "prog.c:3\n" in done.stderr, (kind, done.stderr)
+    defined = "unsigned big = 0xffffffffu; static int table[4]; big += number; return table[3] + (int)big + (1 << 30) + number / 3;"
+    assert run(defined, "--sanitize").returncode == 3
+    assert run(UNDEFINED["index_out_of_bounds"]).returncode == 3
+
+
 def test_the_harness_is_installed(prefix: Path, tmp_path: Path, build_dir: Path) -> None:
     environment = {**os.environ, "SPINACH_PYTHON": str(build_dir / "venv/bin/python"), "PYTHONPATH": ""}
     done = subprocess.run(
