@@ -4,6 +4,7 @@
 ENDIAN    ?= little
 OVERLAY   ?=
 VPES      ?=
+MACHINE   ?=
 LINUX     := $(BUILD)/linux
 LINUX_OUT ?= $(LINUX)/$(if $(filter little,$(ENDIAN)),out,out-$(ENDIAN))$(if $(VPES),-vpes)
 LINUX_SHELL := $(LINUX)/shell
@@ -21,17 +22,25 @@ $(LINUX_OUT)/root.ext4: $(BUILD)/firmware/tigon2/tg2.bin linux_step | $(DEPS_LIN
 	@mkdir -p $(@D)
 	package=$$(firmware/linux/fetch busybox-static $(BUILD)/downloads) \
 	  && firmware/linux/disk "$$package" $< "$(OVERLAY)" $@
-# The tree's numbers are those of the machine, with all devices that it may have.
-LINUX_TREE := $(BUILD)/gen/firmware/linux/host.dts
-ALL += $(LINUX_TREE)
-$(BUILD)/gen/firmware/linux/host.json: examples/host/host.lss $(call found,examples/tigon2/*.lss) $(BUILD)/bin/lss $(LSS_LIBRARY)
+# The tree's numbers are those of the machine: the standard one with all devices that it may have, which is made with
+# everything else, or examples/host with the options of MACHINE.
+LINUX_STANDARD := $(BUILD)/gen/firmware/linux/host.dts
+LINUX_TREE     := $(if $(MACHINE),$(LINUX_OUT)/host.dts,$(LINUX_STANDARD))
+ALL += $(LINUX_STANDARD)
+linux_export = $(BUILD)/bin/lss export -I examples/tigon2 $(1) examples/host/host.lss -o $@
+LINUX_MACHINE_FILES := examples/host/host.lss $(call found,examples/tigon2/*.lss) $(BUILD)/bin/lss $(LSS_LIBRARY)
+$(BUILD)/gen/firmware/linux/host.json: $(LINUX_MACHINE_FILES)
 	@mkdir -p $(@D)
-	$(BUILD)/bin/lss export -I examples/tigon2 -D nic=true -D disk=true -D scsi=1 $< -o $@
-$(LINUX_TREE): $(BUILD)/gen/firmware/linux/host.json firmware/linux/host.dts firmware/tools/device_tree.py
+	$(call linux_export,-D nic=true -D disk=true -D scsi=1)
+$(LINUX_OUT)/host.json: $(LINUX_MACHINE_FILES) linux_step
+	@mkdir -p $(@D)
+	$(call linux_export,$(MACHINE))
+$(LINUX_STANDARD) $(LINUX_OUT)/host.dts: %.dts: %.json firmware/linux/host.dts firmware/tools/device_tree.py
 	$(PYTHON3) -B firmware/tools/device_tree.py $< firmware/linux/host.dts $@
-$(LINUX_OUT)/host.dtb $(LINUX_SHELL)/host.dtb: %/host.dtb: $(LINUX_TREE) %/initramfs.cpio firmware/linux/tree | $(DEPS_LINUX)
+# Made anew each time, as MACHINE may be another; put in their place when they are others.
+$(LINUX_OUT)/host.dtb $(LINUX_SHELL)/host.dtb: %/host.dtb: $(LINUX_TREE) %/initramfs.cpio firmware/linux/tree linux_step | $(DEPS_LINUX)
 	firmware/linux/tree $< $*/initramfs.cpio $@
-$(LINUX_OUT)/disk.dtb: $(LINUX_TREE) firmware/linux/tree | $(DEPS_LINUX)
+$(LINUX_OUT)/disk.dtb: $(LINUX_TREE) firmware/linux/tree linux_step | $(DEPS_LINUX)
 	firmware/linux/tree $< "" $@
 
 # Another guest of the same kernel, for studies: it ends at a shell, and has a program that loads the network.

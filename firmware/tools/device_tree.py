@@ -6,7 +6,8 @@
 MACHINE.json is from `lss export`.  In the template ${NAME.base}, ${NAME.size} and ${NAME.unit} (the base as nodes
 are called by it) are of an entry of the machine's memory_map, ${NAME.interrupt} and ${NAME.intx} are the number in the
 key of the lane to which that port of the instance leads, ${NAME.frequency} is that of a clock, and every other
-${NAME.FIELD} a parameter of an instance.  NAME may be a path.
+${NAME.FIELD} a parameter of an instance.  NAME may be a path.  What stands between ${if NAME} and ${end} is left out
+when the machine has no instance of that name.
 """
 
 import json
@@ -57,6 +58,24 @@ class Machine:
         return str(value)
 
 
+def with_instances(machine: Machine, template: str) -> str:
+    """The template without the parts of instances that the machine does not have."""
+    first, *rest = re.split(r"\$\{(if [\w.]+|end)\}", template)
+    text, open_parts = first, []
+    for mark, part in zip(rest[::2], rest[1::2], strict=True):
+        if mark != "end":
+            open_parts.append(mark)
+        elif not open_parts:
+            raise Unknown("${end} ends nothing: there is no ${if NAME} before it")
+        else:
+            open_parts.pop()
+        if all(one.removeprefix("if ") in machine.instances for one in open_parts):
+            text += part
+    if open_parts:
+        raise Unknown(f"${{{open_parts[-1]}}} has no ${{end}}")
+    return text
+
+
 def main() -> int:
     if len(sys.argv) != 4:
         print("usage: device_tree.py MACHINE.json TEMPLATE OUTPUT", file=sys.stderr)
@@ -64,7 +83,8 @@ def main() -> int:
     machine, template, output = map(Path, sys.argv[1:])
     try:
         known = Machine(json.loads(machine.read_text()))
-        text = re.sub(r"\$\{([\w.]+)\.(\w+)\}", lambda match: known.value(match[1], match[2]), template.read_text())
+        text = with_instances(known, template.read_text())
+        text = re.sub(r"\$\{([\w.]+)\.(\w+)\}", lambda match: known.value(match[1], match[2]), text)
         output.write_text(text)
     except (OSError, Unknown, KeyError, json.JSONDecodeError) as error:
         print(f"linux: {template}: {error}", file=sys.stderr)

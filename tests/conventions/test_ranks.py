@@ -32,7 +32,7 @@ INSTRUCTION_SETS = {"core/mips": "mips", "core/rv32i": "rv32i", "core/rfu": "mip
 FAMILIES["core/ooo"] = {*_LOW, "core", "cache", "mmu"}
 FAMILIES |= {family: {*_LOW, "core", "core/ooo", "cache", "mmu"} for family in INSTRUCTION_SETS}
 # What is of no instruction set, and no stage of anything.
-SHARED_BY_MODULES = {"emulib/program/image.h", "emulib/arithmetic.h", "emulib/console_script.h", "emulib/rtc_registers.h", "lss/runtime/text/number.h"}
+SHARED_BY_MODULES = {"emulib/program/image.h", "emulib/program/device_tree.h", "emulib/arithmetic.h", "emulib/console_script.h", "emulib/rtc_registers.h", "lss/runtime/text/number.h"}
 LARGEST_FOLDER = 30
 
 

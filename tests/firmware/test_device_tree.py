@@ -34,11 +34,32 @@ def test_what_a_template_may_ask_for(root: Path, machine: dict, tmp_path: Path) 
     assert (tmp_path / "filled").read_text() == "serial@1f000900 <0x1f000900 0x40> 3 4 6 3 2 200000000 3686400"
 
 
+def test_parts_for_devices_that_there_are(root: Path, machine: dict, tmp_path: Path) -> None:
+    """Parts of instances, one within another; names in what is left out need not be known."""
+    template = "a${if card} b${if virtio} ${virtio.interrupt}${end}${if absent} ${absent.base}${if card} c${end}${end} d${end} e"
+    assert fill(root, tmp_path, machine, template).returncode == 0
+    assert (tmp_path / "filled").read_text() == "a b 2 d e"
+
+
+@pytest.mark.skipif(not shutil.which("dtc"), reason="there is no dtc (package device-tree-compiler)")
+def test_a_tree_for_a_machine_without_devices(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """It names the machine's own clock, and no device that is not there."""
+    export = [build_dir / "bin/lss", "export", root / "examples/host/host.lss", "-D", "cpu_frequency=1350 MHz", "-D", "memory=32 MiB"]
+    bare = subprocess.run(export, capture_output=True, text=True, check=True).stdout
+    assert fill(root, tmp_path, bare, (root / "firmware/linux/host.dts").read_text()).returncode == 0
+    compiled = subprocess.run(["dtc", "-q", "-I", "dts", "-O", "dts", tmp_path / "filled"], capture_output=True, text=True, check=True).stdout
+    assert f"clock-frequency = <{1_350_000_000:#x}>;" in compiled and "reg = <0x00 0x2000000>;" in compiled
+    assert "virtio" not in compiled and "interrupt-map" not in compiled and "pcie@1b000000" in compiled
+
+
 WRONG = {
     "${disk.base}": "the machine has no number disk.base",
     "${uart.colour}": "the machine has no number uart.colour",
     "${uart.script}": "the machine has no number uart.script",
     "${power.interrupt}": "the interrupt of power leads to no lane with a number in its key",
+    "${if card} a": "${if card} has no ${end}",
+    "a ${end}": "${end} ends nothing: there is no ${if NAME} before it",
+    "${if card}${if absent}${colour.base}${end}${shade.base}${end}": "the machine has no number shade.base",
 }
 
 

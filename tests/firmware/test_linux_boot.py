@@ -1,6 +1,7 @@
 """The host machine's software on QEMU, on the functional machine and on examples/host: it boots, does what it is told, ends the
 machine, and says the same each time and everywhere."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -126,6 +127,21 @@ def test_boot_with_the_times_of_characters(software: Guest, root: Path, build_di
     machine = build_host(root, build_dir, tmp_path / "timed", "instant_uart=false")
     status, console, _ = on_host(software, machine, tmp_path)
     assert status == 0 and sorted(comparable(console).splitlines()) == sorted(comparable(on_oracle(software, build_dir)[1]).splitlines())
+
+
+def test_a_machine_with_another_clock_has_its_own_tree(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """`make linux MACHINE=…` makes it; the kernel's seconds are the machine's.  The tree of the standard machine is refused."""
+    options = '-D cpu_frequency="1350 MHz" -D memory=48MiB'
+    subprocess.run(["make", "linux", f"BUILD={build_dir}", f"MACHINE={options}", f"LINUX_OUT={tmp_path}/out"], cwd=root, check=True)
+    own = Guest(software.vmlinux, tmp_path / "out/initramfs.cpio", tmp_path / "out/host.dtb")
+    machine = build_host(root, build_dir, tmp_path / "fast", "cpu_frequency=1350 MHz", "memory=48MiB")
+    status, console, stats = on_host(own, machine, tmp_path)
+    assert status == 0
+    [ended] = re.findall(r"\[ *([\d.]+)\] reboot: Power down", console)
+    assert abs(float(ended) - stats["run"]["cycles"]["cpu_clk"] / 1.35e9) < 0.2 * float(ended)  # before its clock begins, and after the message
+    refused = subprocess.run([machine, "--quiet", *map(str, software.options)], cwd=tmp_path, capture_output=True, text=True)
+    assert refused.returncode == 1 and refused.stderr.count("\n") == 1
+    assert "made for processors at 200000000 Hz, these have 1350000000 Hz" in refused.stderr
 
 
 # Data caches with one miss at a time and with several, above memory and above a level 2.

@@ -1,6 +1,7 @@
 /* linux_start.c: a boot loader and its ROM; see linux_start.lss. */
 #include "core/mips/linux_start.h"
 
+#include "emulib/program/device_tree.h"
 #include "emulib/program/image.h"
 #include "memory/memory_access.h"
 
@@ -71,15 +72,43 @@ static void open_kernel(self_t *self) {
   program_image_free(image);
 }
 
+/* What the kernel would take from the tree must be so: with another clock its time would run at the wrong speed, and
+ * with more memory, or less of the initramfs, it would not come up. */
+static void check_tree(self_t *self, const DeviceTree *tree) {
+  const uint64_t hz = ticks_per_second() / clock_period(); // as trees are written, a fraction of a hertz is left out
+  if (tree->has_clock && tree->clock_hz != hz)
+    sim_input_error("%s: made for processors at %llu Hz, these have %llu Hz: make the tree of this machine", param(dtb),
+                    (unsigned long long)tree->clock_hz, (unsigned long long)hz);
+  if (tree->has_memory && tree->memory_end > (uint64_t)param(memory_size))
+    sim_input_error("%s: made for memory up to 0x%llx, the RAM ends at 0x%llx: make the tree of this machine",
+                    param(dtb), (unsigned long long)tree->memory_end, (unsigned long long)param(memory_size));
+  if (!param(initramfs)[0]) {
+    if (tree->has_initramfs)
+      sim_input_error("%s: made for an initramfs, and there is none: give it, %s.initramfs", param(dtb),
+                      path_of_self());
+    return;
+  }
+  size_t size;
+  stream_contents(&self->file[LINUX_INITRAMFS], &size);
+  if (!tree->has_initramfs)
+    sim_input_error("%s: made for a kernel without an initramfs, and %s is given", param(dtb), param(initramfs));
+  const uint32_t start = linux_physical((uint32_t)tree->initramfs_start);
+  if (start != (uint32_t)param(initramfs_address))
+    sim_input_error("%s: the initramfs is at 0x%x in the tree, and at 0x%x in memory", param(dtb), start,
+                    (uint32_t)param(initramfs_address));
+  if (tree->initramfs_end - tree->initramfs_start < size)
+    sim_input_error("%s: made for an initramfs of %llu bytes, %s has %zu: make its tree", param(dtb),
+                    (unsigned long long)(tree->initramfs_end - tree->initramfs_start), param(initramfs), size);
+}
+
 /* Its address in kseg0. */
 static uint32_t open_tree(self_t *self) {
   size_t size;
+  DeviceTree tree;
   const uint8_t *bytes = open_file(self, LINUX_TREE, &size);
-  if (size < LINUX_TREE_HEADER || load_number(bytes, 4, true) != LINUX_TREE_MAGIC)
-    sim_input_error("%s: no compiled device tree: it does not begin with 0x%08x", param(dtb), LINUX_TREE_MAGIC);
-  if (load_number(bytes + 4, 4, true) > size)
-    sim_input_error("%s: truncated: the device tree says that it has %u bytes, the file has %zu", param(dtb),
-                    (unsigned)load_number(bytes + 4, 4, true), size);
+  const char *why = device_tree_read(bytes, size, &tree);
+  if (why) sim_input_error("%s: no compiled device tree: %s", param(dtb), why);
+  check_tree(self, &tree);
   const uint32_t address = (uint32_t)((uint64_t)param(memory_size) - size) & ~(uint32_t)(LINUX_TREE_ALIGNMENT - 1);
   add_piece(self, LINUX_TREE, 0, address, (uint32_t)size, (uint32_t)size);
   return address | 0x80000000;

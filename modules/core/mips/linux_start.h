@@ -9,12 +9,9 @@ enum linux_file { LINUX_KERNEL, LINUX_TREE, LINUX_INITRAMFS, LINUX_FILES };
 enum {
   LINUX_PIECES = 18, /* 16 segments, the tree, the file system */
   LINUX_TREE_ALIGNMENT = 0x10000,
-  LINUX_TREE_HEADER = 40,
   LINUX_ROM_SIZE = 0x1000,
   LINUX_CODE = 10, /* words of the boot ROM */
 };
-
-enum { LINUX_TREE_MAGIC = 0xd00dfeed };
 
 /* What kseg0 and kseg1 are windows of. */
 static inline uint32_t linux_physical(uint32_t address) {

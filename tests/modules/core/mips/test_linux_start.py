@@ -27,8 +27,46 @@ def elf(big: bool, segments: list[tuple[int, int, bytes, int]], flags: int = MIP
     return header + table + contents
 
 
-def tree(size: int = 100) -> bytes:
-    return struct.pack(">II", 0xD00DFEED, size) + bytes(k % 251 for k in range(size - 8))
+Node = dict[str, "int | str | tuple[int, ...] | Node"]  # properties and inner nodes
+
+
+def tree(root: Node) -> bytes:
+    """A compiled device tree."""
+    strings = b""
+
+    def padded(content: bytes) -> bytes:
+        return content + bytes(-len(content) % 4)
+
+    def compiled(name: str, node: Node) -> bytes:
+        nonlocal strings
+        content = struct.pack(">I", 1) + padded(name.encode() + b"\0")
+        for key, what in node.items():
+            if isinstance(what, dict):
+                content += compiled(key, what)
+                continue
+            cells = what if isinstance(what, tuple) else (what,)
+            bytes_ = what.encode() + b"\0" if isinstance(what, str) else struct.pack(f">{len(cells)}I", *cells)
+            content += struct.pack(">III", 3, len(bytes_), len(strings)) + padded(bytes_)
+            strings += key.encode() + b"\0"
+        return content + struct.pack(">I", 2)
+
+    structure = compiled("", root) + struct.pack(">I", 9)
+    strings_at = 56 + len(structure)
+    total = strings_at + len(strings)
+    return struct.pack(">10I", 0xD00DFEED, total, 56, strings_at, 40, 17, 16, 0, len(strings), len(structure)) + bytes(16) + structure + strings
+
+
+def nodes(clock: int = 10**9, memory: int = 64 << 20, start: int = 0x82000000, size: int = 333) -> Node:
+    """What the loader looks at: the bench's clock and memory, and the initramfs, which ends after `size` bytes."""
+    return {
+        "#address-cells": 1,
+        "#size-cells": 1,
+        "chosen": {"linux,initrd-start": start, "linux,initrd-end": start + size},
+        "memory@0": {"device_type": "memory", "reg": (0, memory)},
+        "cpus": {"#address-cells": 1, "cpu@0": {"reg": 0, "clocks": 7}, "cpu@1": {"reg": 1, "clock-frequency": 5}},
+        "other": {"clock-frequency": 12345, "phandle": 6},
+        "clock": {"phandle": 7, "clock-frequency": clock},
+    }
 
 
 def loader(bench: Bench, big: bool = False, width: int = 32, lanes: int = 1, checked: bool = True) -> Memory:
@@ -47,11 +85,11 @@ def loader(bench: Bench, big: bool = False, width: int = 32, lanes: int = 1, che
     return Memory(bench, text + collect("dut", "started(entry)"), sources=2, width=width)
 
 
-FILES = {"kernel": elf(False, SEGMENTS), "dtb": tree(), "cpio": bytes(k % 253 for k in range(333))}
+FILES = {"kernel": elf(False, SEGMENTS), "dtb": tree(nodes()), "cpio": bytes(k % 253 for k in range(333))}
 SETTINGS = {"dut.kernel": "kernel", "dut.dtb": "dtb", "dut.initramfs": "cpio", "taken[0].record": "taken"}
 TREE_AT = 0x3FF0000
-LOADED = sum(len(segment[2]) for segment in SEGMENTS) + 100 + 333
-WRITES = 12 + 3 + 1 + 25 + 84  # of 32 bits
+LOADED = sum(len(segment[2]) for segment in SEGMENTS) + len(FILES["dtb"]) + 333
+WRITES = 12 + 3 + 1 + -(-len(FILES["dtb"]) // 4) + 84  # of 32 bits
 
 
 def go() -> str:
@@ -107,7 +145,7 @@ def test_segments_of_the_rom(bench: Bench) -> None:
     machine = loader(bench)
     files = FILES | {"kernel": elf(False, [*SEGMENTS, (0xBFC00380, 0x1FC00380, b"\x11\x22\x33\x44\x55", 8)])}
     script = ["0 read 4 0x1fc00000", "0 read 4 0x1fc00380", "0 read 4 0x1fc00384", "0 read 4 0x1fc00388"]
-    [_, replies] = machine.play([[], script], 200, SETTINGS, files=files)
+    [_, replies] = machine.play([[], script], 400, SETTINGS, files=files)
     assert [reply.data for reply in replies] == [CODE[0], 0x44332211, 0x55, 0] and machine.last.stat("dut", "loaded") == LOADED
     for address, size in ((0x1FC00010, 8), (0x1FC00FFC, 5)):
         machine.play([[], []], 10, SETTINGS, files=FILES | {"kernel": elf(False, [*SEGMENTS, (address, address, b"a", size)])}, ok=False)
@@ -159,7 +197,15 @@ WRONG = {
     "entry": ({}, {"kernel": elf(False, SEGMENTS, entry=0x80300000)}, "entry address 0x80300000 is in no executable segment"),
     "beyond RAM": ({}, {"kernel": elf(False, [*SEGMENTS, (0x90000000, 0x90000000, b"a", 2)])}, "kernel: 2 bytes at physical address 0x10000000 are not within the 64 MiB of RAM"),
     "no tree": ({"dut.dtb": "cpio"}, {}, "cpio: no compiled device tree: it does not begin with 0xd00dfeed"),
-    "tree cut off": ({}, {"dtb": tree()[:60]}, "dtb: truncated: the device tree says that it has 100 bytes, the file has 60"),
+    "tree cut off": ({}, {"dtb": tree(nodes())[:60]}, "dtb: no compiled device tree: it is truncated"),
+    "another clock": ({}, {"dtb": tree(nodes(clock=200_000_000))}, "dtb: made for processors at 200000000 Hz, these have 1000000000 Hz: make the tree of this machine"),
+    "its own clock": ({}, {"dtb": tree(nodes() | {"cpus": {"cpu@0": {"clock-frequency": 7}}})}, "dtb: made for processors at 7 Hz"),
+    "more memory": ({}, {"dtb": tree(nodes(memory=65 << 20))}, "dtb: made for memory up to 0x4100000, the RAM ends at 0x4000000: make the tree of this machine"),
+    "memory of 64 bits": ({}, {"dtb": tree(nodes() | {"#address-cells": 2, "#size-cells": 2, "memory@0": {"reg": (0, 0, 1, 0)}})}, "dtb: made for memory up to 0x100000000"),
+    "no initramfs": ({"dut.initramfs": ""}, {}, "dtb: made for an initramfs, and there is none: give it, dut.initramfs"),
+    "tree without one": ({}, {"dtb": tree(nodes() | {"chosen": {}})}, "dtb: made for a kernel without an initramfs, and cpio is given"),
+    "initramfs elsewhere": ({"dut.initramfs_address": 0x3000000}, {}, "dtb: the initramfs is at 0x2000000 in the tree, and at 0x3000000 in memory"),
+    "a larger initramfs": ({}, {"dtb": tree(nodes(size=332))}, "dtb: made for an initramfs of 332 bytes, cpio has 333: make its tree"),
     "overlap": ({"dut.initramfs_address": 0x100020}, {}, "cpio: 333 bytes at physical address 0x00100020 overlap those of kernel at 0x00100000"),
     "initramfs beyond RAM": ({"dut.initramfs_address": 0x3FFFFFF}, {}, "cpio: 333 bytes at physical address 0x03ffffff are not within the 64 MiB of RAM"),
     "empty initramfs": ({}, {"cpio": b""}, "cpio: 0 bytes, and the RAM has 64 MiB"),
