@@ -3,9 +3,11 @@
 EMULIB_ISAS   := $(patsubst emulib/%/,%,$(dir $(call found,emulib/*/instructions.def)))
 EMULIB_GEN    := $(BUILD)/gen/emulib
 EMULIB_OBJ    := $(BUILD)/obj/emulib
-EMULIB_CFLAGS := -Iemulib -I$(EMULIB_GEN) $(call pkg_cflags,glib-2.0 libdw libelf libzstd)
+EMULIB_CFLAGS := -I. -Iemulib -I$(EMULIB_GEN) $(call pkg_cflags,glib-2.0 libdw libelf libzstd)
 EMULIB_LIBS   := $(call pkg_libs,glib-2.0 libdw libelf libzstd)
 EMULIB_OBJECTS := $(patsubst emulib/%.c,$(EMULIB_OBJ)/%.o,$(call found,emulib/*.c $(EMULIB_ISAS:%=emulib/%/*.c) emulib/program/*.c))
+# The reader of numbers, which the runtime shares with emulib.
+EMULIB_TEXT   := $(EMULIB_OBJ)/text/number.o $(EMULIB_OBJ)/text/quantity.o
 
 EMULIB_TOOLS  := $(EMULIB_ISAS:%=$(BUILD)/bin/%-oracle) $(EMULIB_ISAS:%=$(BUILD)/bin/%-disasm)
 
@@ -25,7 +27,11 @@ $(EMULIB_OBJ)/%.o: emulib/%.c $(EMULIB_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_COMMON) $(EMULIB_CFLAGS) $(DEPFLAGS) -c $< -o $@
 
-$(BUILD)/lib/libemulib.a: $(EMULIB_OBJECTS)
+$(EMULIB_TEXT): $(EMULIB_OBJ)/text/%.o: lss/runtime/text/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_COMMON) $(EMULIB_CFLAGS) $(DEPFLAGS) -c $< -o $@
+
+$(BUILD)/lib/libemulib.a: $(EMULIB_OBJECTS) $(EMULIB_TEXT)
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(LLVM_AR) rcs $@ $^
@@ -39,4 +45,4 @@ $(EMULIB_TOOLS): $(BUILD)/bin/%: $(EMULIB_OBJ)/tools/%.o $(EMULIB_OBJ)/tools/ora
 # Tools of one instruction set only.
 $(BUILD)/bin/mips-oracle: $(addprefix $(EMULIB_OBJ)/tools/,mips_system_command.o host_machine.o uart16550.o clock_ds1742.o)
 
--include $(patsubst %.o,%.d,$(EMULIB_OBJECTS)) $(wildcard $(EMULIB_OBJ)/tools/*.d)
+-include $(patsubst %.o,%.d,$(EMULIB_OBJECTS) $(EMULIB_TEXT)) $(wildcard $(EMULIB_OBJ)/tools/*.d)

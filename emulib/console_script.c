@@ -1,6 +1,8 @@
 /* Scripts for a console; see console_script.h. */
 #include "console_script.h"
 
+#include "lss/runtime/text/quantity.h"
+
 #include <glib.h>
 #include <string.h>
 
@@ -14,19 +16,11 @@ typedef struct {
 } Line;
 
 static bool parse_time(const char *text, uint64_t *ns) {
-  static const struct {
-    const char *name;
-    uint64_t ns;
-  } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
-  char *unit;
-  if (!g_ascii_isdigit(text[0])) return false;
-  const uint64_t number = g_ascii_strtoull(text, &unit, 10);
-  while (g_ascii_isspace(*unit)) unit++;
-  g_autofree char *name = g_strchomp(g_strdup(unit));
-  for (size_t n = 0; n < G_N_ELEMENTS(units); n++)
-    if (strcmp(name, units[n].name) == 0 && number <= G_MAXUINT64 / units[n].ns)
-      return *ns = number * units[n].ns, true;
-  return false;
+  const char *error;
+  int64_t nanoseconds;
+  if (!quantity_read(text, DIM_TIME, 1000000000, &nanoseconds, &error) || nanoseconds < 0) return false;
+  *ns = (uint64_t)nanoseconds;
+  return true;
 }
 
 static const char *const names[] = {[WAIT] = "wait ", [SEND] = "send ", [AFTER] = "after "};

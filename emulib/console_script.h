@@ -2,7 +2,7 @@
  *
  *   wait "TEXT"    until the console has printed TEXT, after what the wait before it was for
  *   send "TEXT"    type TEXT; a character arrives every character time
- *   after TIME     let time pass: a number and s, ms, us or ns
+ *   after TIME     let time pass, in whole nanoseconds: a number and s, ms, us or ns
  *
  * TEXT has \n, \t, \" and \\ as in C.  Its quotes show where it begins and ends: a prompt ends in a blank.
  *

@@ -1,5 +1,7 @@
-/* Instruction sets and programs by name. */
+/* Instruction sets and programs by name, and numbers. */
 #include "choose.h"
+
+#include "lss/runtime/text/number.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,4 +25,12 @@ Program *choose_program(const char *tool, const char *path, gboolean raw, guint1
   }
   fprintf(stderr, "%s: %s\n", tool, error->message);
   return NULL;
+}
+
+gboolean choose_number(const char *tool, const char *option, const char *text, uint64_t least, uint64_t most,
+                       uint64_t *value) {
+  const char *error;
+  if (text == NULL || number_read_count(text, least, most, value, &error)) return TRUE;
+  fprintf(stderr, "%s: %s: %s\n", tool, option, error);
+  return FALSE;
 }

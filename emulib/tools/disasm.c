@@ -11,19 +11,18 @@
 #include "choose.h"
 #include "program/standard_streams.h"
 
-static char *option_set;
+static char *option_set, *option_pc;
 static gboolean option_raw, option_words;
-static gint64 option_pc;
 
 static const GOptionEntry options[] = {
     {"set", 0, 0, G_OPTION_ARG_STRING, &option_set, "instruction set", "SET"},
     {"raw", 0, 0, G_OPTION_ARG_NONE, &option_raw, "the program is a raw image with header", NULL},
     {"words", 0, 0, G_OPTION_ARG_NONE, &option_words, "disassemble hexadecimal words from standard input", NULL},
-    {"pc", 0, 0, G_OPTION_ARG_INT64, &option_pc, "address of every word of --words (default 0)", "ADDRESS"},
+    {"pc", 0, 0, G_OPTION_ARG_STRING, &option_pc, "address of every word of --words (default 0)", "ADDRESS"},
     G_OPTION_ENTRY_NULL,
 };
 
-static int disassemble_words(const DisasmIsa *isa, unsigned set) {
+static int disassemble_words(const DisasmIsa *isa, unsigned set, guint32 pc) {
   char line[256], text[DISASM_TEXT_SIZE];
   for (int number = 1; fgets(line, sizeof line, stdin) != NULL; number++) {
     char *end;
@@ -33,7 +32,7 @@ static int disassemble_words(const DisasmIsa *isa, unsigned set) {
       fprintf(stderr, "%s: standard input:%d: '%s' is not a 32-bit hexadecimal word\n", isa->tool, number, line);
       return 1;
     }
-    isa->text(set, (guint32)option_pc, (guint32)word, text);
+    isa->text(set, pc, (guint32)word, text);
     puts(text);
   }
   return 0;
@@ -80,11 +79,9 @@ int disasm_main(int argc, char **argv, const DisasmIsa *isa) {
     fprintf(stderr, "%s: one program (or --words) is expected; see %s --help\n", isa->tool, isa->tool);
     return 2;
   }
-  if (option_pc < 0 || option_pc > G_MAXUINT32) {
-    fprintf(stderr, "%s: --pc: an address of 32 bits is expected\n", isa->tool);
-    return 2;
-  }
-  if (option_words) return disassemble_words(isa, set);
+  uint64_t pc = 0;
+  if (!choose_number(isa->tool, "--pc", option_pc, 0, G_MAXUINT32, &pc)) return 2;
+  if (option_words) return disassemble_words(isa, set, (guint32)pc);
   g_autoptr(Program) program = choose_program(isa->tool, argv[1], option_raw, isa->machine, isa->sets[set]);
   if (program == NULL) return 1;
   gsize count;

@@ -17,6 +17,7 @@
 
 #include "choose.h"
 #include "host_machine.h"
+#include "lss/runtime/text/quantity.h"
 #include "mips/disassemble.h"
 #include "program/input_file.h"
 #include "program/standard_streams.h"
@@ -34,9 +35,8 @@ enum {
 };
 
 static gboolean option_system, option_big_endian, option_registers, option_counts;
-static char *option_memory, *option_dtb, *option_initramfs, *option_script, *option_trace;
-static gint64 option_limit = -1;
-static gint option_vpes;
+static char *option_memory, *option_dtb, *option_initramfs, *option_script, *option_trace, *option_limit, *option_vpes;
+static uint64_t limit = G_MAXUINT64, vpes;
 
 static const GOptionEntry options[] = {
     {"system", 0, 0, G_OPTION_ARG_NONE, &option_system, "run on a whole machine", NULL},
@@ -46,11 +46,11 @@ static const GOptionEntry options[] = {
     {"initramfs", 0, 0, G_OPTION_ARG_FILENAME, &option_initramfs, "first file system, put at 32 MiB", "FILE"},
     {"console-script", 0, 0, G_OPTION_ARG_FILENAME, &option_script,
      "what is typed, and when: lines of wait TEXT, send TEXT, after TIME", "FILE"},
-    {"vpes", 0, 0, G_OPTION_ARG_INT, &option_vpes, "virtual processing elements (MT ASE), 1 to 8 (default: no MT ASE)",
-     "N"},
+    {"vpes", 0, 0, G_OPTION_ARG_STRING, &option_vpes,
+     "virtual processing elements (MT ASE), 1 to 8 (default: no MT ASE)", "N"},
     {"trace", 0, 0, G_OPTION_ARG_FILENAME, &option_trace,
      "write every instruction, interrupt and exception to FILE (- = stderr)", "FILE"},
-    {"limit", 0, 0, G_OPTION_ARG_INT64, &option_limit, "stop after N instructions", "N"},
+    {"limit", 0, 0, G_OPTION_ARG_STRING, &option_limit, "stop after N instructions", "N"},
     {"registers", 0, 0, G_OPTION_ARG_NONE, &option_registers, "print the registers at the end", NULL},
     {"counts", 0, 0, G_OPTION_ARG_NONE, &option_counts, "print what was counted, at the end", NULL},
     G_OPTION_ENTRY_NULL,
@@ -67,13 +67,14 @@ int mips_system_requested(int argc, char **argv) {
 static gboolean memory_size(guint32 *size) {
   enum { MIB = 1 << 20, MOST = 256 };
   if (option_memory == NULL) return *size = 64 * MIB, TRUE;
-  char *end;
-  const guint64 number = g_ascii_strtoull(option_memory, &end, 10);
-  if (!g_ascii_isdigit(option_memory[0]) || strcmp(end, "MiB") != 0 || number < 1 || number > MOST) {
-    fprintf(stderr, "%s: --memory %s: expected a size from 1MiB to 256MiB\n", tool, option_memory);
+  const char *error = "expected whole MiB, 1 MiB to 256 MiB";
+  int64_t bytes;
+  const bool fine = quantity_read_base(option_memory, DIM_SIZE, &bytes, &error);
+  if (!fine || bytes % MIB != 0 || bytes < MIB || bytes > MOST * MIB) {
+    fprintf(stderr, "%s: --memory %s: %s\n", tool, option_memory, error);
     return FALSE;
   }
-  *size = (guint32)number * MIB;
+  *size = (guint32)bytes;
   return TRUE;
 }
 
@@ -156,8 +157,8 @@ static void print_counts(const struct mips_system *cpu) {
 static void trace(void *user, guint vpe, const struct mips_step *did) {
   char text[MIPS_TEXT_SIZE], who[16] = "";
   FILE *file = user;
-  if (option_vpes > 0) g_snprintf(who, sizeof who, "%u: ", vpe);
-  mips_disassemble(option_vpes > 0 ? MIPS_SET_mips32r2_mt : MIPS_SET_mips32r2_system, did->pc, did->word, text);
+  if (vpes > 0) g_snprintf(who, sizeof who, "%u: ", vpe);
+  mips_disassemble(vpes > 0 ? MIPS_SET_mips32r2_mt : MIPS_SET_mips32r2_system, did->pc, did->word, text);
   if (did->interrupted) fprintf(file, "%sinterrupt\n", who);
   fprintf(file, "%s0x%08x %08x %s", who, did->pc, did->word, text);
   if (did->destination != 0) fprintf(file, "  %s = 0x%08x", mips_register_names[did->destination], did->value);
@@ -167,11 +168,10 @@ static void trace(void *user, guint vpe, const struct mips_step *did) {
 }
 
 static int run(HostMachine *machine, Program *program, FILE *traced) {
-  const guint64 limit = option_limit < 0 ? G_MAXUINT64 : (guint64)option_limit;
   const HostEnd end = host_machine_run(machine, limit, traced != NULL ? trace : NULL, traced);
   const gboolean written = trace_output_close(tool, option_trace, traced);
   for (guint n = 0; n < machine->mvp.vpes; n++) {
-    if (option_vpes > 1 && (option_registers || option_counts)) printf("VPE %u\n", n);
+    if (vpes > 1 && (option_registers || option_counts)) printf("VPE %u\n", n);
     if (option_registers) print_registers(machine->mvp.vpe[n]);
     if (option_counts) print_counts(machine->mvp.vpe[n]);
   }
@@ -198,19 +198,18 @@ int mips_system_main(int argc, char **argv) {
     return STATUS_USAGE;
   }
   if (!memory_size(&size)) return STATUS_USAGE;
-  if (option_vpes < 0 || option_vpes > MIPS_VPES_MOST) {
-    fprintf(stderr, "%s: --vpes %d: expected 1 to %d\n", tool, option_vpes, MIPS_VPES_MOST);
+  if (!choose_number(tool, "--limit", option_limit, 0, G_MAXUINT64, &limit) ||
+      !choose_number(tool, "--vpes", option_vpes, 1, MIPS_VPES_MOST, &vpes))
     return STATUS_USAGE;
-  }
   g_autoptr(Program) program =
-      choose_program(tool, argv[1], FALSE, EM_MIPS, option_vpes > 0 ? "mips32r2_mt" : "mips32r2_system");
+      choose_program(tool, argv[1], FALSE, EM_MIPS, vpes > 0 ? "mips32r2_mt" : "mips32r2_system");
   if (program == NULL) return STATUS_USAGE;
   if (program_big_endian(program) != option_big_endian) {
     fprintf(stderr, "%s: %s is %s-endian, the machine is not: %s --big-endian\n", tool, argv[1],
             option_big_endian ? "little" : "big", option_big_endian ? "leave out" : "say");
     return STATUS_USAGE;
   }
-  g_autoptr(HostMachine) machine = host_machine_new(option_big_endian, (guint)option_vpes, size, send, NULL);
+  g_autoptr(HostMachine) machine = host_machine_new(option_big_endian, (guint)vpes, size, send, NULL);
   g_autofree char *script = NULL;
   if (!read_script(&machine->script, &script, &error) || !prepare(machine, program, &error)) {
     fprintf(stderr, "%s: %s\n", tool, error->message);

@@ -15,6 +15,7 @@
 
 #include "choose.h"
 #include "flat_memory.h"
+#include "lss/runtime/text/number.h"
 #include "program/program.h"
 #include "program/standard_streams.h"
 #include "trace_output.h"
@@ -28,14 +29,13 @@ enum {
   STATUS_USAGE = 2,
 };
 
-static char *option_set, *option_trace, *option_dump;
+static char *option_set, *option_trace, *option_dump, *option_limit;
 static gboolean option_raw, option_registers, option_counts;
-static gint64 option_limit = -1;
 
 static const GOptionEntry options[] = {
     {"set", 0, 0, G_OPTION_ARG_STRING, &option_set, "instruction set", "SET"},
     {"raw", 0, 0, G_OPTION_ARG_NONE, &option_raw, "the program is a raw image with header", NULL},
-    {"limit", 0, 0, G_OPTION_ARG_INT64, &option_limit, "stop after N instructions", "N"},
+    {"limit", 0, 0, G_OPTION_ARG_STRING, &option_limit, "stop after N instructions", "N"},
     {"trace", 0, 0, G_OPTION_ARG_FILENAME, &option_trace, "write every retired instruction to FILE (- = stderr)",
      "FILE"},
     {"registers", 0, 0, G_OPTION_ARG_NONE, &option_registers, "print the registers at the end", NULL},
@@ -49,6 +49,7 @@ typedef struct {
   FlatMemory *memory;
   Program *program;
   FILE *trace;
+  uint64_t limit;  /* of instructions */
   guint64 *counts; /* by instruction */
   int status;      /* of the program, once it has ended */
 } Run;
@@ -109,7 +110,7 @@ static void report_stop(Run *run) {
 
 static int run_program(Run *run) {
   const OracleIsa *isa = run->isa;
-  while (option_limit < 0 || *isa->retired < (guint64)option_limit) {
+  while (*isa->retired < run->limit) {
     const guint32 pc = *isa->pc;
     const OracleStep step = isa->step();
     if (step == ORACLE_STOPPED) {
@@ -125,10 +126,11 @@ static int run_program(Run *run) {
 }
 
 static gboolean print_dump(Run *run) {
-  char *end;
-  guint64 address = g_ascii_strtoull(option_dump, &end, 0), size = 0;
-  if (*end == ':') size = g_ascii_strtoull(end + 1, &end, 0);
-  if (*end != '\0' || size == 0 || (address & 3) || address > G_MAXUINT32 || size > 0x100000000ull - address) {
+  const char *at = option_dump;
+  uint64_t address = 0, size = 0;
+  const gboolean fine = number_take_count(&at, G_MAXUINT32, &address) && *at++ == ':' && address % 4 == 0 &&
+                        number_parse(at, 0x100000000ull - address, &size) && size > 0;
+  if (!fine) {
     fprintf(stderr, "%s: --dump %s: expected ADDRESS:BYTES, such as 0x1000:64\n", run->isa->tool, option_dump);
     return FALSE;
   }
@@ -173,7 +175,7 @@ int oracle_main(int argc, char **argv, const OracleIsa *isa) {
   g_option_context_add_main_entries(context, options, NULL);
   g_option_context_set_summary(context, summary);
   g_autoptr(GError) error = NULL;
-  Run run = {.isa = isa};
+  Run run = {.isa = isa, .limit = G_MAXUINT64};
   unsigned set = isa->set;
   if (!g_option_context_parse(context, &argc, &argv, &error)) {
     fprintf(stderr, "%s: %s\n", isa->tool, error->message);
@@ -183,7 +185,9 @@ int oracle_main(int argc, char **argv, const OracleIsa *isa) {
     fprintf(stderr, "%s: one program is expected; see %s --help\n", isa->tool, isa->tool);
     return STATUS_USAGE;
   }
-  if (!choose_set(isa->tool, isa->sets, option_set, &set)) return STATUS_USAGE;
+  if (!choose_set(isa->tool, isa->sets, option_set, &set) ||
+      !choose_number(isa->tool, "--limit", option_limit, 0, G_MAXUINT64, &run.limit))
+    return STATUS_USAGE;
   g_autoptr(Program) program = choose_program(isa->tool, argv[1], option_raw, isa->machine, isa->sets[set]);
   if (program == NULL) return STATUS_USAGE;
   run.program = program;

@@ -2,8 +2,9 @@
 #ifndef DESCRIPTOR_TRACE_H
 #define DESCRIPTOR_TRACE_H
 
+#include "lss/runtime/text/number.h"
+
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { TRACE_NOTHING, TRACE_POST, TRACE_SEND, TRACE_PIECES = 8 };
@@ -16,37 +17,43 @@ typedef struct {
   uint32_t piece[TRACE_PIECES]; // lengths
 } trace_record;
 
+// Takes the next number off a line; false: there is none from `least` to `most`.
+static inline bool trace_number(const char **at, uint64_t least, uint64_t most, uint64_t *number) {
+  const char *end = *at + strspn(*at, " \t");
+  if (!number_take_count(&end, most, number) || *number < least) return false;
+  if (*end && !strchr(" \t\r\n", *end)) return false;
+  *at = end;
+  return true;
+}
+
 // Takes one line apart; returns NULL, or what is wrong with it.  `line` loses its comment.
 static inline const char *trace_parse(char *line, trace_record *record) {
   *record = (trace_record){.kind = TRACE_NOTHING};
-  char *comment = strchr(line, '#');
-  if (comment) *comment = 0;
-  char kind[8] = "";
-  unsigned long long when = 0;
-  unsigned value = 0, bytes = 0;
-  int used = 0;
-  if (sscanf(line, " %7s", kind) != 1) return NULL;
-  if (strcmp(kind, "post") != 0 && strcmp(kind, "send") != 0) return "a record is a post or a send";
-  if (sscanf(line, " %7s %llu%n", kind, &when, &used) != 2)
-    return "expected 'post TIME COUNT BYTES' or 'send TIME BYTES...'";
-  record->time = when;
-  const char *at = line + used;
-  if (kind[0] == 'p') {
-    if (sscanf(at, " %u %u", &value, &bytes) != 2 || value < 1 || value > 4096 || bytes < 64 || bytes > 65535)
+  line[strcspn(line, "#")] = '\0';
+  const char *at = line + strspn(line, " \t\r\n");
+  uint64_t number, bytes;
+  if (!*at) return NULL;
+  const size_t length = strcspn(at, " \t\r\n");
+  const bool posts = length == 4 && !strncmp(at, "post", 4);
+  if (!posts && (length != 4 || strncmp(at, "send", 4) != 0)) return "a record is a post or a send";
+  at += length;
+  if (!trace_number(&at, 0, UINT64_MAX, &record->time))
+    return "expected 'post TIME COUNT BYTES' or 'send TIME BYTES...', TIME in whole nanoseconds";
+  if (posts) {
+    if (!trace_number(&at, 1, 4096, &number) || !trace_number(&at, 64, 65535, &bytes))
       return "a post has a count from 1 to 4096 and a buffer size from 64 to 65535";
     record->kind = TRACE_POST;
-    record->count = value;
-    record->bytes = bytes;
-    return NULL;
+    record->count = (uint32_t)number;
+    record->bytes = (uint32_t)bytes;
+  } else {
+    record->kind = TRACE_SEND;
+    while (record->count < TRACE_PIECES && trace_number(&at, 1, 65535, &number))
+      record->piece[record->count++] = (uint32_t)number;
+    if (record->count == 0) return "a send needs a length from 1 to 65535";
   }
-  while (sscanf(at, " %u%n", &value, &used) == 1) {
-    if (record->count == TRACE_PIECES || value < 1 || value > 65535) return "a send has 1 to 8 lengths from 1 to 65535";
-    record->piece[record->count++] = value;
-    at += used;
-  }
-  if (record->count == 0) return "a send needs a length";
-  record->kind = TRACE_SEND;
-  return NULL;
+  if (!at[strspn(at, " \t\r\n")]) return NULL;
+  record->kind = TRACE_NOTHING;
+  return posts ? "nothing may follow the buffer size of a post" : "a send has 1 to 8 lengths from 1 to 65535";
 }
 
 #endif

@@ -1,8 +1,8 @@
 // The parser of command lines, and the tables of options that several commands share.
 #include "lss/build/options.h"
 #include "lss/base/diagnostics.h"
+#include "lss/runtime/text/number.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,13 +35,9 @@ int usage_error(const char *command, const char *format, ...) {
 }
 
 static bool positive(const char *command, const char *name, const char *text, int *result) {
-  char *end;
-  errno = 0;
-  long value = strtol(text, &end, 0);
-  if (errno || *end || value < 1 || value > G_MAXINT) {
-    usage_error(command, "%s takes a positive number, not \"%s\"", name, text);
-    return false;
-  }
+  uint64_t value;
+  const char *error;
+  if (!number_read_count(text, 1, G_MAXINT, &value, &error)) return !usage_error(command, "%s: %s", name, error);
   *result = (int)value;
   return true;
 }

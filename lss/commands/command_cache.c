@@ -31,10 +31,10 @@ static int cache_command(int argc, char **argv) {
   const char *word = options.machine, *wrong = options.rest->len ? options.rest->pdata[0] : NULL;
   if (word && strcmp(word, "show") != 0 && strcmp(word, "clean") != 0) wrong = word;
   if (wrong) return usage_error(argv[0], "show, clean or --limit SIZE, not \"%s\"", wrong);
-  int64_t bytes = 0, parts = 1;
-  if (limit && (!quantity_parse(limit, DIM_SIZE, &bytes, &parts) || parts != 1))
-    return usage_error(argv[0], "--limit takes whole bytes, a number and one of %s, not \"%s\"",
-                       dimension_units(DIM_SIZE), limit);
+  int64_t bytes = 0;
+  const char *error;
+  if (limit && !quantity_read_base(limit, DIM_SIZE, &bytes, &error)) return usage_error(argv[0], "--limit: %s", error);
+  if (bytes < 0) return usage_error(argv[0], "--limit: \"%s\" is negative", limit);
   if (word && !strcmp(word, "clean") && !cache_clean()) return 3;
   if (limit && !cache_set_limit((guint64)bytes)) return 3;
   return (word && !strcmp(word, "show")) || (!word && !limit) ? show() : 0;

@@ -3,10 +3,9 @@
 #include "lss/build/options.h"
 #include "lss/commands/commands.h"
 #include "lss/commands/trace.h"
+#include "lss/runtime/text/number.h"
 #include "lss/runtime/text/pattern.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,13 +33,16 @@ typedef struct {
   bool *chosen; // of the sources, by path
 } Filter;
 
-// "A" or "A-B", in any notation of C.
+// "A" or "A-B".
 static bool read_range(const char *command, const char *name, const char *text, Range *range) {
-  char *end;
-  errno = 0;
-  range->first = range->last = g_ascii_strtoull(text, &end, 0);
-  if (end != text && *end == '-' && g_ascii_isdigit(end[1])) range->last = g_ascii_strtoull(end + 1, &end, 0);
-  if (g_ascii_isdigit(*text) && !*end && !errno && range->first <= range->last) return true;
+  const char *at = text;
+  bool fine = number_take_count(&at, UINT64_MAX, &range->first);
+  range->last = range->first;
+  if (fine && *at == '-') {
+    at++;
+    fine = number_take_count(&at, UINT64_MAX, &range->last);
+  }
+  if (fine && !*at && range->first <= range->last) return true;
   return !usage_error(command, "%s takes a number or a range, \"0xc00000-0xc00fff\", not \"%s\"", name, text);
 }
 

@@ -4,8 +4,8 @@
 #include "lss/base/diagnostics.h"
 #include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
+#include "lss/runtime/text/number.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // One operand, found: a statistic of an instance below, its own, or the cycles of its clock.
@@ -37,11 +37,10 @@ static int element_index(const GArray *dimensions, const char *indices) {
   int64_t index = 0;
   for (guint d = 0; d < dimensions->len; d++) {
     const int length = MAX(g_array_index(dimensions, int, d), 1);
-    char *end;
-    const int64_t n = *indices == '[' ? strtoll(indices + 1, &end, 10) : length;
-    if (n >= length) return -1;
-    index = index * length + n;
-    indices = end + 1;
+    uint64_t n;
+    if (*indices++ != '[' || !number_take_count(&indices, (uint64_t)length - 1, &n)) return -1;
+    index = index * length + (int64_t)n;
+    indices++; // the bracket
   }
   return *indices ? -1 : (int)index;
 }

@@ -199,7 +199,8 @@ static Operand index_operand(Scope *scope, Expr *expr) {
 static Value *quantity_literal(Expr *expr) {
   const UnitOfMeasure *unit = unit_find(expr->unit);
   int64_t num, den;
-  if (rational_parse(expr->text, &num, &den) && rational_multiply(num, den, unit->num, unit->den, &num, &den))
+  if (number_exact(expr->text, strlen(expr->text), &num, &den) &&
+      rational_multiply(num, den, unit->num, unit->den, &num, &den))
     return value_quantity(unit->dimension, num, den, expr->location);
   problem(expr->location, "overflow", "%s %s is too large or too precise", expr->text, expr->unit);
   return NULL;

@@ -3,6 +3,7 @@
 #include "lss/base/diagnostics.h"
 #include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
+#include "lss/runtime/text/number.h"
 #include "lss/runtime/text/pattern.h"
 
 #include <stdio.h>
@@ -213,11 +214,16 @@ static bool select_elements(Location place, const char *user, const char *indice
   found->first = 0;
   found->count = elements_from(found->field, 0);
   for (guint d = 0; *indices; d++) {
-    char *end;
-    const guint64 first = g_ascii_strtoull(indices + 1, &end, 10);
-    const guint64 last = g_str_has_prefix(end, "..") ? g_ascii_strtoull(end + 2, &end, 10) : first;
+    const char *end = indices + 1;
+    uint64_t first = 0, last = 0;
+    bool fine = *indices == '[' && number_take_count(&end, UINT64_MAX, &first);
+    last = first;
+    if (fine && g_str_has_prefix(end, "..")) {
+      end += 2;
+      fine = number_take_count(&end, UINT64_MAX, &last);
+    }
     const char *field = found->field->name;
-    if (*indices != '[' || *end != ']' || d >= found->field->dimensions->len) {
+    if (!fine || *end != ']' || d >= found->field->dimensions->len) {
       problem(place, "value-type", "the %s has one index or range for each of the %u dimensions of `%s` at most", user,
               found->field->dimensions->len, field);
       return false;
@@ -448,27 +454,32 @@ typedef struct {
   const char *pattern, *event;
   const char *argument, *relation; // NULL: none is compared
   gint64 number;
+  const char *name; // as conditions of runs call it, which have the number in decimal
 } Watch;
 
 static bool read_watch(const char *text, Watch *watch) {
   g_autoptr(GRegex) form =
-      g_regex_new("^([^()]*)\\.([^.()]+)(?:\\((\\w+) (==|!=|<=|>=|<|>) (-?\\d+)\\))?$", 0, 0, NULL);
+      g_regex_new("^([^()]*)\\.([^.()]+)(?:\\((\\w+) (==|!=|<=|>=|<|>) (-?\\w+)\\))?$", 0, 0, NULL);
   g_autoptr(GMatchInfo) match = NULL;
-  unsigned marker;
-  char close = 0;
+  const char *marker = text + strlen("marker(");
+  uint64_t number;
   *watch = (Watch){0};
-  if (sscanf(text, "marker(%u%c", &marker, &close) == 2 && close == ')') {
-    *watch = (Watch){"**", "marker", "number", "==", marker};
+  if (g_str_has_prefix(text, "marker(") && number_take_count(&marker, UINT32_MAX, &number) && !strcmp(marker, ")")) {
+    *watch = (Watch){"**", "marker", "number", "==", (gint64)number, arena_printf("marker(%u)", (unsigned)number)};
     return true;
   }
   if (!g_regex_match(form, text, 0, &match)) return false;
   g_auto(GStrv) parts = g_match_info_fetch_all(match);
   watch->pattern = arena_strdup(parts[1]);
   watch->event = arena_strdup(parts[2]);
+  watch->name = arena_strdup(text);
   if (g_strv_length(parts) < 6 || !*parts[3]) return true;
   watch->argument = arena_strdup(parts[3]);
   watch->relation = arena_strdup(parts[4]);
-  watch->number = g_ascii_strtoll(parts[5], NULL, 10);
+  const char *error;
+  if (!number_read_integer(parts[5], &watch->number, &error)) return false;
+  watch->name = arena_printf("%s.%s(%s %s %" G_GINT64_FORMAT ")", watch->pattern, watch->event, watch->argument,
+                             watch->relation, watch->number);
   return true;
 }
 
@@ -507,7 +518,6 @@ static void keep_comparable(Collector *collector, const Watch *watch) {
 // A counter that a condition of the simulator's command line waits for.  When it gets to the goal, the run pauses.
 static void attach_watch(const char *text) {
   const guint number = compile->netlist->watches->len;
-  g_ptr_array_add(compile->netlist->watches, arena_strdup(text));
   const char *file = g_intern_string("--watch");
   diag_register_text(file, text);
   const Location location = {file, 1, 1, 1, (int)strlen(text) + 1};
@@ -516,6 +526,7 @@ static void attach_watch(const char *text) {
     problem(location, "no-match", "an event to watch is written PATH.EVENT, PATH.EVENT(ARGUMENT == N) or marker(N)");
     return;
   }
+  g_ptr_array_add(compile->netlist->watches, (gpointer)watch.name);
   const char *counts = "++self->n";
   if (watch.argument)
     counts = arena_printf("(int64_t)%s %s %" G_GINT64_FORMAT "LL && ++self->n", watch.argument, watch.relation,

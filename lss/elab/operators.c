@@ -97,7 +97,7 @@ static bool plain_number(const Value *value, int64_t *num, int64_t *den) {
   if (value->kind != VALUE_FLOAT || !isfinite(value->real)) return false;
   char text[G_ASCII_DTOSTR_BUF_SIZE];
   g_ascii_formatd(text, sizeof text, "%.15g", fabs(value->real));
-  if (!rational_parse(text, num, den)) return false;
+  if (!number_exact(text, strlen(text), num, den)) return false;
   if (value->real < 0) *num = -*num;
   return true;
 }

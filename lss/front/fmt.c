@@ -70,7 +70,7 @@ static Token next_token(const char **cursor) {
     token.kind = TOKEN_STRING, end = string_end(p);
   else if (g_ascii_isdigit(*p)) {
     token.kind = TOKEN_NUMBER;
-    for (end = p + decimal_length(p); is_word_char(*end) || (*end == '.' && g_ascii_isdigit(end[1])); end++);
+    for (end = p + number_length(p); is_word_char(*end) || (*end == '.' && g_ascii_isdigit(end[1])); end++);
   } else if (is_word_char(*p) || (*p == '\'' && is_word_char(p[1]))) {
     token.kind = TOKEN_WORD;
     for (end = p + 1; is_word_char(*end); end++);
@@ -113,7 +113,7 @@ static bool is_rate_slash(const Token *number, const Token *word, const Token *s
   if (slash->text[1] != 's' || is_word_char(slash->text[2])) return false;
   Token unit = *word;
   if (word->kind == TOKEN_NUMBER) {
-    gsize n = decimal_length(unit.text);
+    gsize n = number_length(unit.text);
     if (n >= unit.length) return false;
     unit.text += n;
     unit.length -= n;

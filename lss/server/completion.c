@@ -132,7 +132,8 @@ static void complete_members(Completion *c, const char *selected) {
 static void complete_units(Completion *c, const char *unused) {
   (void)unused;
   const UnitOfMeasure *unit;
-  for (guint i = 0; (unit = unit_at(i)); i++) add_item(c, unit->name, ITEM_UNIT, dimension_name(unit->dimension), NULL);
+  for (guint i = 0; (unit = unit_at(i)); i++)
+    if (g_ascii_isalpha(*unit->name)) add_item(c, unit->name, ITEM_UNIT, dimension_name(unit->dimension), NULL);
 }
 
 static void complete_settings(Completion *c, const char *module) {

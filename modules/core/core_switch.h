@@ -2,6 +2,9 @@
 #ifndef CORE_SWITCH_H
 #define CORE_SWITCH_H
 
+#include "lss/runtime/text/number.h"
+#include "lss/runtime/text/quantity.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,30 +41,17 @@ static inline bool core_switch_argument(const char *text, const char *word, char
   return true;
 }
 
-/* Decimal digits and nothing else, not 0. */
+/* A whole number, not 0. */
 static inline bool core_switch_number(const char *text, uint64_t *number) {
-  if (text[0] == '\0' || strspn(text, "0123456789") != strlen(text) || strlen(text) > 18) return false;
-  *number = strtoull(text, NULL, 10);
-  return *number > 0;
+  return number_parse(text, 999999999999999999, number) && *number > 0;
 }
 
 static inline bool core_switch_time(const char *text, uint64_t *nanoseconds) {
-  static const struct {
-    const char *name;
-    uint64_t nanoseconds;
-  } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
-  const size_t digits = strspn(text, "0123456789");
-  char number[10];
-  if (digits == 0 || digits >= sizeof number) return false;
-  memcpy(number, text, digits);
-  number[digits] = '\0';
-  const char *unit = text + digits + strspn(text + digits, " ");
-  for (size_t k = 0; k < sizeof units / sizeof *units; k++) {
-    if (strcmp(unit, units[k].name) != 0) continue;
-    *nanoseconds = strtoull(number, NULL, 10) * units[k].nanoseconds;
-    return *nanoseconds > 0;
-  }
-  return false;
+  const char *error;
+  int64_t time;
+  if (!quantity_read(text, DIM_TIME, 1000000000, &time, &error) || time <= 0) return false;
+  *nanoseconds = (uint64_t)time;
+  return true;
 }
 
 /* What a cycle has brought for the phases in which the program goes from one processor to the other. */

@@ -7,9 +7,10 @@
 #ifndef FAULT_PLAN_H
 #define FAULT_PLAN_H
 
+#include "lss/runtime/text/number.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 // One rule of a plan.
@@ -27,9 +28,8 @@ static inline bool fault_rule_next(const char **text, const char *const *kinds, 
   *rule = (fault_rule){.kind = -1, .how = at[name]};
   for (int k = 0; k < count; k++)
     if (strlen(kinds[k]) == name && memcmp(kinds[k], at, name) == 0) rule->kind = k;
-  const char *digits = at + name + (rule->how != 0);
-  char *end = NULL;
-  rule->number = strtod(digits, &end);
+  const char *digits = at + name + (rule->how != 0), *end = digits + number_length(digits);
+  if (!number_nearest(digits, (size_t)(end - digits), &rule->number)) rule->number = -1;
   bool counts = rule->number >= 1 && rule->number < 1e15;
   bool sensible = rule->how == '%' ? rule->number >= 0 && rule->number <= 100
                                    : counts && rule->number == (double)(uint64_t)rule->number;

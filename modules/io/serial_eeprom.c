@@ -1,9 +1,9 @@
 /* serial_eeprom.c: a memory on two lines; see serial_eeprom.lss. */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "io/device_time.h"
+#include "lss/runtime/text/number.h"
 
 #define SIZE ((uint32_t)param(size))
 #define PAGE ((uint32_t)param(page))
@@ -27,10 +27,9 @@ static int digit(char c) {
 static void load_contents(self_t *self) {
   for (const char *at = param(contents); *at;) {
     const char *const run = at;
-    char *end;
-    uint64_t place = strtoull(at, &end, 0);
-    bool fine = end != at && *end == '=' && digit(end[1]) >= 0;
-    for (at = end + (*end == '='); fine && digit(at[0]) >= 0; at += 2) {
+    uint64_t place;
+    bool fine = number_take_count(&at, SIZE, &place) && *at == '=' && digit(at[1]) >= 0;
+    for (at += *at == '='; fine && digit(at[0]) >= 0; at += 2) {
       fine = digit(at[1]) >= 0 && place < SIZE;
       if (fine) store(bytes, place++, (uint8_t)(digit(at[0]) << 4 | digit(at[1])));
     }

@@ -15,7 +15,9 @@ STAGES = ["base", "front", "elab", "schedule", "emit", "build", "server", "comma
 # What the compiler may use of the runtime, and of emulib what it does with files that users name and with what it prints.
 SHARED = {
     "lss/runtime/text/json.h",
+    "lss/runtime/text/number.h",
     "lss/runtime/text/pattern.h",
+    "lss/runtime/text/quantity.h",
     "lss/runtime/text/version.h",
     "lss/runtime/files/whole_file.h",
     "lss/runtime/trace/code_names.h",
@@ -32,7 +34,7 @@ INSTRUCTION_SETS = {"core/mips": "mips", "core/rv32i": "rv32i", "core/rfu": "mip
 FAMILIES["core/ooo"] = {*_LOW, "core", "cache", "mmu"}
 FAMILIES |= {family: {*_LOW, "core", "core/ooo", "cache", "mmu"} for family in INSTRUCTION_SETS}
 # What is of no instruction set, and no stage of anything.
-SHARED_BY_MODULES = {"emulib/program/image.h", "emulib/program/device_tree.h", "emulib/arithmetic.h", "emulib/console_script.h", "emulib/rtc_registers.h", "lss/runtime/text/number.h"}
+SHARED_BY_MODULES = {"emulib/program/image.h", "emulib/program/device_tree.h", "emulib/arithmetic.h", "emulib/console_script.h", "emulib/rtc_registers.h", "lss/runtime/text/number.h", "lss/runtime/text/quantity.h"}
 LARGEST_FOLDER = 30
 
 

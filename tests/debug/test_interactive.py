@@ -73,8 +73,8 @@ def test_the_end_of_the_input_ends_the_run(chain, talk):
     [
         ("stp", 'there is no command "stp"; did you mean "step"?'),
         ("frobnicate", 'there is no command "frobnicate"; help lists them'),
-        ("cycle 0", '"0" is no count of 1 or more'),
-        ("cycle -3", '"-3" is no count of 1 or more'),
+        ("cycle 0", '"0" is less than 1'),
+        ("cycle -3", '"-3" is less than 1'),
         ("step", "there is no processor 1; this machine has 0"),
         ("print k.itms", 'k has no state "itms"; did you mean "items"?'),
         ("set k.items", "set PATH.STATE = VALUE"),

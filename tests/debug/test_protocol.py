@@ -223,7 +223,7 @@ def test_monitor(machine, firmware, debugged, run_sim, tmp_path) -> None:
     assert "did you mean" in gdb.monitor("print core.writeback.pcc")
     assert gdb.monitor("print /x core.fetcher.pc") == "0x00000000\n"
     assert gdb.monitor("print core.fetcher.phase") == "request\n"
-    assert "has elements 0 to 63" in gdb.monitor("print core.writeback.history[60..70]")
+    assert "the index must be less than 64" in gdb.monitor("print core.writeback.history[60..70]")
     assert gdb.monitor("break core.writeback.instructions >= 100") == ""
     gdb.ask("c")
     assert gdb.monitor("print core.writeback.instructions") == "100\n"

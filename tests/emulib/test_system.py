@@ -159,8 +159,8 @@ def test_devices(big: bool, build_dir: Path, tmp_path: Path):
 
 @pytest.mark.parametrize(("words", "message"), [
     ([], "one program is expected; see mips-oracle --system --help"),
-    (["--memory", "3GB", "x"], "--memory 3GB: expected a size from 1MiB to 256MiB"),
-    (["--memory", "512MiB", "x"], "--memory 512MiB: expected a size from 1MiB to 256MiB"),
+    (["--memory", "3GB", "x"], "--memory 3GB: expected whole MiB, 1 MiB to 256 MiB"),
+    (["--memory", "512MiB", "x"], "--memory 512MiB: expected whole MiB, 1 MiB to 256 MiB"),
     (["x"], 'cannot read program "x": No such file or directory'),
     (["--big-endian", "{elf}"], "{elf} is little-endian, the machine is not: leave out --big-endian"),
     (["--dtb", "none", "{elf}"], "cannot read none: No such file or directory"),

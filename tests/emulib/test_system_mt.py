@@ -62,4 +62,4 @@ def test_each_vpe_is_traced_and_counted(build_dir: Path, tmp_path: Path):
 @pytest.mark.parametrize("number", ["-1", "9"])
 def test_a_number_of_vpes_that_cannot_be(number: str, build_dir: Path, tmp_path: Path):
     done = system.on_oracle(tmp_path, False, build_dir, f"--vpes={number}")
-    assert (done.returncode, done.stderr) == (2, f"mips-oracle: --vpes {number}: expected 1 to 8\n")
+    assert (done.returncode, done.stderr) == (2, f'mips-oracle: --vpes: "{number}" is not in the range 1 to 8\n')

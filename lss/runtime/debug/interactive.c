@@ -12,10 +12,8 @@
 #include "lss/runtime/observe/device_registers.h"
 #include "lss/runtime/observe/print.h"
 #include "lss/runtime/observe/trigger.h"
+#include "lss/runtime/text/number.h"
 #include "lss/runtime/text/pattern.h"
-
-#include <errno.h>
-#include <stdlib.h>
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static const spinach_options *given;
@@ -100,11 +98,9 @@ static void say_where(void) {
 
 // A count of 1 or more; nothing means 1.
 static bool read_count(const char *text, uint64_t *count) {
-  char *end;
-  errno = 0;
-  *count = *text ? g_ascii_strtoull(text, &end, 0) : 1;
-  if (!*text || (*count && !errno && !*end && *text != '-')) return true;
-  return spinach_report_error("\"%s\" is no count of 1 or more", text);
+  const char *error;
+  *count = 1;
+  return !*text || number_read_count(text, 1, UINT64_MAX, count, &error) || spinach_report_error("%s", error);
 }
 
 static void do_run(const char *words) {

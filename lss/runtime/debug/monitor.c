@@ -24,16 +24,6 @@ static const spinach_machine *const machine = &spinach_machine_table;
 
 // ---- print, set -----------------------------------------------------------------------------------------------------
 
-// "PATH.STATE[3..7]": the name without its range, and what the range says.
-static bool cut_range(char *name, uint64_t *first, uint64_t *last) {
-  char *bracket = strrchr(name, '['), *dots = bracket ? strstr(bracket, "..") : NULL;
-  if (!dots) return false;
-  *first = g_ascii_strtoull(bracket + 1, NULL, 0);
-  *last = g_ascii_strtoull(dots + 2, NULL, 0);
-  *bracket = '\0';
-  return true;
-}
-
 static char *number_text(const struct spinach_type *type, const void *value, bool hexadecimal) {
   if (!hexadecimal || !spinach_is_integer(type)) return spinach_type_text(type, value);
   const uint64_t number = (uint64_t)spinach_integer(type, value);
@@ -44,22 +34,16 @@ static char *number_text(const struct spinach_type *type, const void *value, boo
 static void print_state(GString *out, const char *words) {
   const bool hexadecimal = g_str_has_prefix(words, "/x ");
   g_autofree char *name = g_strstrip(g_strdup(hexadecimal ? words + 3 : words)), *error = NULL;
-  uint64_t first = 0, last = UINT64_MAX;
-  const bool ranged = cut_range(name, &first, &last);
   spinach_place place;
   if (!spinach_look_up(name, &place, &error)) {
     g_string_append_printf(out, "%s\n", error);
     return;
   }
-  if (ranged && (last < first || last >= place.count)) {
-    g_string_append_printf(out, "%s has elements 0 to %" G_GUINT64_FORMAT "\n", name, place.count - 1);
-    return;
-  }
-  for (uint64_t i = first; i < place.count && i <= last && i - first < SHOWN; i++) {
+  for (uint64_t i = 0; i < place.count && i < SHOWN; i++) {
     g_autofree char *text = number_text(place.field->type, spinach_element(&place, i), hexadecimal);
-    g_string_append_printf(out, "%s%s", i > first ? " " : "", text);
+    g_string_append_printf(out, "%s%s", i ? " " : "", text);
   }
-  g_string_append(out, place.count - first > SHOWN && last - first >= SHOWN ? " ...\n" : "\n");
+  g_string_append(out, place.count > SHOWN ? " ...\n" : "\n");
 }
 
 static void set_state(GString *out, const char *words) {

@@ -5,9 +5,9 @@
 #include "lss/runtime/observe/program_text.h"
 
 #include "lss/runtime/text/names.h"
+#include "lss/runtime/text/number.h"
 #include "lss/runtime/text/quantity.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -36,13 +36,10 @@ const char *spinach_reported_error(void) {
 // ---- Built-in options ----------------------------------------------------------------------------------------------
 typedef bool (*Setter)(spinach_options *options, const char *value);
 
-static bool read_count(const char *what, const char *text, uint64_t *value) {
-  char *end;
-  errno = 0;
-  *value = strtoull(text, &end, 0);
-  if (end == text || *end || errno || text[0] == '-')
-    return spinach_report_error("%s: \"%s\" is not a count", what, text);
-  return true;
+// A whole number of `least` or more.
+static bool read_count(const char *what, const char *text, uint64_t least, uint64_t *value) {
+  const char *error;
+  return number_read_count(text, least, UINT64_MAX, value, &error) || spinach_report_error("%s: %s", what, error);
 }
 
 static int32_t find_clock(const char *name, size_t length) {
@@ -65,14 +62,18 @@ static bool set_cycles(spinach_options *options, const char *value) {
       return spinach_report_error("--cycles: there is no clock \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
                                   near ? near : "", near ? "\"?" : "");
   }
-  return read_count("--cycles", colon ? colon + 1 : value, &options->cycles);
+  return read_count("--cycles", colon ? colon + 1 : value, 0, &options->cycles);
+}
+
+// A quantity that is not negative.
+static bool read_quantity(const char *option, const char *value, Dimension dimension, int64_t *base) {
+  const char *error;
+  if (!quantity_read_base(value, dimension, base, &error)) return spinach_report_error("%s: %s", option, error);
+  return *base >= 0 || spinach_report_error("%s: \"%s\" is negative", option, value);
 }
 
 static bool read_time(const char *option, const char *value, int64_t *femtoseconds) {
-  const char *error;
-  if (!spinach_quantity_parse(value, SPINACH_TIME, femtoseconds, &error))
-    return spinach_report_error("%s: %s", option, error);
-  return *femtoseconds >= 0 || spinach_report_error("%s: %s is negative", option, value);
+  return read_quantity(option, value, DIM_TIME, femtoseconds);
 }
 
 uint64_t spinach_ticks(int64_t femtoseconds) {
@@ -132,21 +133,23 @@ static bool set_record_to(spinach_options *options, const char *value) {
 }
 
 static bool set_seed(spinach_options *options, const char *value) {
-  return options->seed_given = read_count("--seed", value, &options->seed);
+  return options->seed_given = read_count("--seed", value, 0, &options->seed);
 }
 static bool set_checkpoint(spinach_options *options, const char *value) {
   return (options->checkpoint = value) != NULL;
 }
 static bool set_checkpoint_every(spinach_options *options, const char *value) {
-  if (!value[strspn(value, "0123456789")]) return read_count("--checkpoint-every", value, &options->checkpoint_every);
-  return read_time("--checkpoint-every", value, &options->checkpoint_time);
+  uint64_t cycles;
+  if (!number_parse(value, UINT64_MAX, &cycles))
+    return read_time("--checkpoint-every", value, &options->checkpoint_time);
+  options->checkpoint_every = cycles;
+  return true;
 }
 static bool set_restore(spinach_options *options, const char *value) {
   return (options->restore = value) != NULL;
 }
 static bool set_serve(spinach_options *options, const char *value) {
-  return read_count("--serve", value, &options->serve) &&
-         (options->serve || spinach_report_error("--serve: at least 1 run at once"));
+  return read_count("--serve", value, 1, &options->serve);
 }
 static bool set_compare(spinach_options *options, const char *value) {
   return (options->compare = value) != NULL;
@@ -155,8 +158,7 @@ static bool set_state_hashes(spinach_options *options, const char *value) {
   return (options->state_hashes = value) != NULL;
 }
 static bool set_state_hash_every(spinach_options *options, const char *value) {
-  return read_count("--state-hash-every", value, &options->state_hash_every) &&
-         (options->state_hash_every || spinach_report_error("--state-hash-every: there are no 0 cycles between two"));
+  return read_count("--state-hash-every", value, 1, &options->state_hash_every);
 }
 static bool set_outputs(spinach_options *options, const char *value) {
   options->outputs_go_on = !strcmp(value, "continue");
@@ -209,9 +211,8 @@ static bool set_gdb_script(spinach_options *options, const char *value) {
 
 static bool set_history(spinach_options *options, const char *value) {
   int64_t bytes;
-  const char *error;
-  if (!spinach_quantity_parse(value, SPINACH_SIZE, &bytes, &error)) return spinach_report_error("--history: %s", error);
-  options->history = (uint64_t)MAX(bytes, 0);
+  if (!read_quantity("--history", value, DIM_SIZE, &bytes)) return false;
+  options->history = (uint64_t)bytes;
   return true;
 }
 

@@ -1,23 +1,10 @@
 // Runtime parameters: texts from the command line into the state, and back for the manifest.
 #include "lss/runtime/engine/options.h"
+#include "lss/runtime/text/number.h"
 #include "lss/runtime/text/quantity.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-
-// The dimension of a quantity's type; false for other types.
-static bool dimension_of(const char *type, spinach_dimension *dimension) {
-  static const char *const names[] = {
-      [SPINACH_FREQUENCY] = "frequency", [SPINACH_TIME] = "time", [SPINACH_SIZE] = "size", [SPINACH_RATE] = "rate"};
-  for (int i = 0; i < (int)G_N_ELEMENTS(names); i++)
-    if (!strcmp(type, names[i])) {
-      *dimension = (spinach_dimension)i;
-      return true;
-    }
-  return false;
-}
 
 typedef union {
   int64_t integer;
@@ -37,33 +24,19 @@ static void store(const spinach_parameter *parameter, const Cell *cell) {
 }
 
 static bool read_integer(const spinach_parameter *parameter, const char *text, int64_t *value) {
-  spinach_dimension dimension;
-  if (dimension_of(parameter->type, &dimension)) {
-    const char *error;
-    return spinach_quantity_parse(text, dimension, value, &error) ||
-           spinach_report_error("%s: %s", parameter->name, error);
-  }
-  char *end;
-  errno = 0;
-  *value = strtoll(text, &end, 0);
-  if (end == text || *end) return spinach_report_error("%s: \"%s\" is not an integer", parameter->name, text);
-  if (errno) return spinach_report_error("%s: %s does not fit in 64 bits", parameter->name, text);
-  return true;
+  Dimension dimension;
+  const char *error;
+  const bool fine = dimension_find(parameter->type, &dimension) ? quantity_read_base(text, dimension, value, &error)
+                                                                : number_read_integer(text, value, &error);
+  return fine || spinach_report_error("%s: %s", parameter->name, error);
 }
 
 static bool read_real(const spinach_parameter *parameter, const char *text, double *value) {
-  char *end;
-  *value = g_ascii_strtod(text, &end);
-  bool number = end != text;
-  if (number && !isfinite(*value))
-    return spinach_report_error("%s: \"%s\" is not a finite number", parameter->name, text);
-  while (g_ascii_isspace(*end)) end++;
-  if (number && !strcmp(parameter->type, "fraction") && (!strcmp(end, "percent") || !strcmp(end, "%"))) {
-    *value /= 100;
-    return true;
-  }
-  if (!number || *end) return spinach_report_error("%s: \"%s\" is not a number", parameter->name, text);
-  return true;
+  Dimension dimension;
+  const char *error;
+  const bool fine = dimension_find(parameter->type, &dimension) ? quantity_read_real(text, dimension, value, &error)
+                                                                : number_read_real(text, value, &error);
+  return fine || spinach_report_error("%s: %s", parameter->name, error);
 }
 
 static bool in_range(const spinach_parameter *parameter, const Cell *cell, const char *text) {
@@ -118,23 +91,29 @@ bool spinach_settings_store(const spinach_options *options) {
 
 // As few digits as read back the same; fractions in percent.
 static char *real_text(const spinach_parameter *parameter, double value) {
-  bool fraction = !strcmp(parameter->type, "fraction");
-  double shown = fraction ? value * 100 : value;
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  const bool fraction = !strcmp(parameter->type, "fraction");
+  const char *error;
+  double back;
+  g_autofree char *text = NULL;
   for (int digits = 1; digits <= 17; digits++) {
-    g_autofree char *format = g_strdup_printf("%%.%dg", digits);
-    g_ascii_formatd(text, sizeof text, format, shown);
-    double back = g_ascii_strtod(text, NULL);
-    if ((fraction ? back / 100 : back) == value) break;
+    char format[8], number[G_ASCII_DTOSTR_BUF_SIZE];
+    const double shown = fraction ? value * 100 : value;
+    g_snprintf(format, sizeof format, "%%.%dg", digits);
+    g_ascii_formatd(number, sizeof number, format, shown);
+    // With fewer digits than it has before the point the number is whole: 30 and not 3e+01.
+    if (strchr(number, 'e') && fabs(shown) >= 1 && fabs(shown) < 1e15)
+      g_ascii_formatd(number, sizeof number, "%.0f", shown);
+    g_free(text);
+    text = g_strconcat(number, fraction ? " percent" : "", NULL);
+    if (fraction ? quantity_read_real(text, DIM_FRACTION, &back, &error) : number_read_real(text, &back, &error))
+      if (back == value) break;
   }
-  // With fewer digits than it has before the point the number is whole: 30 and not 3e+01.
-  if (strchr(text, 'e') && fabs(shown) >= 1 && fabs(shown) < 1e15) g_ascii_formatd(text, sizeof text, "%.0f", shown);
-  return g_strconcat(text, fraction ? " percent" : "", NULL);
+  return g_steal_pointer(&text);
 }
 
 char *spinach_parameter_text(const spinach_parameter *parameter) {
-  char text[80];
-  spinach_dimension dimension;
+  char text[QUANTITY_TEXT];
+  Dimension dimension;
   const void *place = parameter->target_count ? (char *)spinach_instance_state(parameter->targets[0].instance) +
                                                     parameter->targets[0].offset
                                               : NULL;
@@ -146,7 +125,7 @@ char *spinach_parameter_text(const spinach_parameter *parameter) {
   case SPINACH_PARAMETER_INT: break;
   }
   int64_t value = place ? *(const int64_t *)place : parameter->default_integer;
-  if (!dimension_of(parameter->type, &dimension)) return g_strdup_printf("%" PRId64, value);
-  spinach_quantity_print(value, dimension, text, sizeof text);
+  if (!dimension_find(parameter->type, &dimension)) return g_strdup_printf("%" PRId64, value);
+  quantity_print(value, dimension, text, sizeof text);
   return g_strdup(text);
 }

@@ -2,12 +2,9 @@
 #include "lss/runtime/observe/condition.h"
 
 #include "lss/runtime/engine/options.h"
+#include "lss/runtime/text/number.h"
 #include "lss/runtime/text/pattern.h"
 #include "lss/runtime/text/quantity.h"
-
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
@@ -46,30 +43,31 @@ static bool expect_end(Reader *reader) {
   return !*reader->at || refuse(reader, reader->at, "nothing may follow here");
 }
 
-// A whole number; also "1e6" and the like.
+static bool read_whole(Reader *reader, WholeNumber *number) {
+  skip_space(reader);
+  const char *start = reader->at;
+  switch (number_take(&reader->at, number)) {
+  case NUMBER_FINE: return true;
+  case NUMBER_LARGE: return refuse(reader, start, "this number does not fit in 64 bits");
+  default: return refuse(reader, start, "a whole number is expected here");
+  }
+}
+
 static bool read_number(Reader *reader, int64_t *number) {
   skip_space(reader);
   const char *start = reader->at;
-  char *end;
-  errno = 0;
-  *number = strtoll(start, &end, 0);
-  bool fits = !errno;
-  if (end != start && *end && strchr(".eE", *end)) {
-    double real = g_ascii_strtod(start, &end);
-    fits = fabs(real) <= 0x1p53 && real == floor(real);
-    *number = fits ? (int64_t)real : 0;
-  }
-  if (end == start || g_ascii_isalnum(*end)) return refuse(reader, start, "a whole number is expected here");
-  reader->at = end;
-  return fits || refuse(reader, start, "this is no whole number of 64 bits");
+  WholeNumber whole;
+  return read_whole(reader, &whole) &&
+         (number_signed(&whole, number) || refuse(reader, start, "this number does not fit in 64 bits"));
 }
 
 static bool read_count(Reader *reader, uint64_t *count) {
+  skip_space(reader);
   const char *start = reader->at;
-  int64_t number;
-  if (!read_number(reader, &number)) return false;
-  *count = (uint64_t)number;
-  return number >= 0 || refuse(reader, start, "a count is not negative");
+  WholeNumber whole;
+  if (!read_whole(reader, &whole)) return false;
+  *count = whole.magnitude;
+  return !whole.negative || refuse(reader, start, "a count is not negative");
 }
 
 // ---- The forms -----------------------------------------------------------------------------------------------------
@@ -78,10 +76,10 @@ static bool read_time(Reader *reader, spinach_condition *condition) {
   const char *error;
   int64_t femtoseconds;
   condition->kind = SPINACH_AT_TIME;
-  if (!spinach_quantity_parse(reader->at, SPINACH_TIME, &femtoseconds, &error))
+  if (!quantity_read_base(reader->at, DIM_TIME, &femtoseconds, &error))
     return spinach_report_error("%s: %s", reader->option, error);
   condition->count = (uint64_t)femtoseconds;
-  return true;
+  return femtoseconds >= 0 || refuse(reader, reader->at, "a time is not negative");
 }
 
 static const char *clock_name(uint32_t index) {
@@ -299,7 +297,7 @@ bool spinach_condition_parse(const char *option, const char *text, spinach_condi
   *condition = (spinach_condition){.text = text};
   Reader reader = {option, text, text};
   skip_space(&reader);
-  if (g_ascii_isdigit(*reader.at)) return read_time(&reader, condition);
+  if (g_ascii_isdigit(reader.at[*reader.at == '-'])) return read_time(&reader, condition);
   const char *relation = strpbrk(reader.at, "=!<>"), *bracket = strchr(reader.at, '(');
   if (bracket && (!relation || bracket < relation)) return read_form(&reader, condition);
   if (relation) return read_state(&reader, condition);

@@ -3,9 +3,8 @@
 
 #include "lss/runtime/engine/instants.h"
 #include "lss/runtime/engine/options.h"
+#include "lss/runtime/text/number.h"
 #include "lss/runtime/text/type_bytes.h"
-
-#include <stdlib.h>
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
@@ -144,18 +143,22 @@ static bool read_indices(const char *name, const char *at, spinach_place *place,
   place->first = 0;
   place->count = spinach_field_elements(field);
   for (uint32_t d = 0; *at; d++) {
-    char *end = (char *)at;
-    uint64_t index = *at == '[' ? strtoull(at + 1, &end, 0) : 0, last = index;
-    const char *second = g_str_has_prefix(end, "..") ? end + 2 : NULL;
-    if (second) last = strtoull(second, &end, 0);
-    if (*at != '[' || end == at + 1 || end == second || *end != ']')
-      return refuse(error, "\"%s\": an index in brackets is expected at \"%s\"", name, at);
+    const char *end = at + 1;
+    uint64_t index = 0, last = 0;
+    bool fine = *at == '[' && number_take_count(&end, UINT64_MAX, &index);
+    const bool ranged = fine && g_str_has_prefix(end, "..");
+    end += ranged ? 2 : 0;
+    if (ranged)
+      fine = number_take_count(&end, UINT64_MAX, &last);
+    else
+      last = index;
+    if (!fine || *end != ']') return refuse(error, "\"%s\": an index in brackets is expected at \"%s\"", name, at);
     if (d >= field->dimension_count)
       return refuse(error, "\"%s\": %s has %u dimensions", name, field->name, field->dimension_count);
     if (index >= field->dimensions[d] || last >= field->dimensions[d])
       return refuse(error, "\"%s\": the index must be less than %u", name, field->dimensions[d]);
     if (last < index) return refuse(error, "\"%s\": the range ends before it begins", name);
-    if (second && end[1]) return refuse(error, "\"%s\": nothing may follow a range", name);
+    if (ranged && end[1]) return refuse(error, "\"%s\": nothing may follow a range", name);
     place->count /= field->dimensions[d];
     place->first += index * place->count;
     place->count *= last - index + 1;

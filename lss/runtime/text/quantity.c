@@ -1,101 +1,176 @@
-// Quantities on a simulator's command line; see quantity.h.
+// Quantities; see quantity.h.
 #include "lss/runtime/text/quantity.h"
+
+#include "lss/runtime/text/number.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef struct {
-  const char *name;
-  int64_t scale; // base units
-} Unit;
-
-enum { MAX_UNITS = 8 };
-
-static const struct {
-  const char *name;
-  Unit units[MAX_UNITS]; // largest first among those used for printing
-} dimensions[] = {
-    [SPINACH_FREQUENCY] = {"frequency", {{"GHz", 1000000000}, {"MHz", 1000000}, {"kHz", 1000}, {"Hz", 1}}},
-    [SPINACH_TIME] = {"time",
-                      {{"s", 1000000000000000},
-                       {"ms", 1000000000000},
-                       {"us", 1000000000},
-                       {"ns", 1000000},
-                       {"ps", 1000},
-                       {"fs", 1}}},
-    [SPINACH_SIZE] = {"size",
-                      {{"GiB", 1 << 30},
-                       {"MiB", 1 << 20},
-                       {"KiB", 1 << 10},
-                       {"GB", 1000000000},
-                       {"MB", 1000000},
-                       {"kB", 1000},
-                       {"B", 1}}},
-    [SPINACH_RATE] = {"rate",
-                      {{"Gb/s", 1000000000},
-                       {"Mb/s", 1000000},
-                       {"kb/s", 1000},
-                       {"b/s", 1},
-                       {"GB/s", 8000000000},
-                       {"MB/s", 8000000},
-                       {"kB/s", 8000},
-                       {"B/s", 8}}},
+#define UNIT(name, dimension, num, den, preferred) {name, dimension, num, den, preferred},
+static const UnitOfMeasure units[] = {
+#include "lss/runtime/text/units.def"
 };
+#undef UNIT
 
-static char message[200];
+enum { UNITS = sizeof units / sizeof *units };
 
-static bool refuse(const char **error, const char *text, spinach_dimension dimension, const char *why) {
-  char units[80] = "";
-  for (int i = 0; i < MAX_UNITS && dimensions[dimension].units[i].name; i++)
-    snprintf(units + strlen(units), sizeof units - strlen(units), "%s%s", i ? ", " : "",
-             dimensions[dimension].units[i].name);
-  snprintf(message, sizeof message, "\"%.40s\" %s; a %s is a number and one of %s", text, why,
-           dimensions[dimension].name, units);
+static const char *const names[DIMENSIONS] = {"frequency", "time", "size", "rate", "fraction"};
+
+const UnitOfMeasure *unit_at(unsigned index) {
+  return index < UNITS ? &units[index] : NULL;
+}
+
+const UnitOfMeasure *unit_find(const char *name) {
+  for (unsigned i = 0; i < UNITS; i++)
+    if (!strcmp(units[i].name, name)) return &units[i];
+  return NULL;
+}
+
+const char *dimension_name(Dimension dimension) {
+  return names[dimension];
+}
+
+const char *dimension_base_unit(Dimension dimension) {
+  for (unsigned i = 0; i < UNITS; i++)
+    if (units[i].dimension == dimension && units[i].num == units[i].den) return units[i].name;
+  return "";
+}
+
+const char *dimension_units(Dimension dimension) {
+  static char lists[DIMENSIONS][80];
+  char *list = lists[dimension];
+  if (list[0]) return list;
+  for (unsigned i = 0; i < UNITS; i++)
+    if (units[i].dimension == dimension && isalpha((unsigned char)units[i].name[0])) {
+      const size_t used = strlen(list);
+      snprintf(list + used, sizeof lists[0] - used, "%s%s", used ? ", " : "", units[i].name);
+    }
+  return list;
+}
+
+bool dimension_find(const char *name, Dimension *dimension) {
+  for (int i = 0; i < DIMENSIONS; i++) {
+    if (strcmp(names[i], name) != 0) continue;
+    *dimension = (Dimension)i;
+    return true;
+  }
+  return false;
+}
+
+static bool is_whole(const UnitOfMeasure *unit, int64_t num, int64_t den) {
+  return (__int128)num * unit->den % ((__int128)den * unit->num) == 0;
+}
+
+static bool is_larger(const UnitOfMeasure *unit, const UnitOfMeasure *other) {
+  return (__int128)unit->num * other->den > (__int128)other->num * unit->den;
+}
+
+const UnitOfMeasure *quantity_unit(Dimension dimension, int64_t num, int64_t den) {
+  const UnitOfMeasure *best = NULL;
+  for (unsigned i = 0; i < UNITS; i++) {
+    const UnitOfMeasure *unit = &units[i];
+    if (unit->dimension != dimension || !is_whole(unit, num, den)) continue;
+    if (num == 0) return unit;
+    // Others than the preferred ones only where these have nothing larger than the base unit.
+    const bool taken = !best || unit->preferred || !best->preferred || best->num == best->den;
+    if (!best || (taken && is_larger(unit, best))) best = unit;
+  }
+  return best;
+}
+
+// ---- Reading
+
+static char message[240];
+
+static bool refuse(const char **error, const char *text, Dimension dimension, const char *why) {
+  const char *list = dimension_units(dimension);
+  snprintf(message, sizeof message, "\"%.60s\" %s; a %s is a number and %s%s", text, why, names[dimension],
+           strchr(list, ',') ? "one of " : "", list);
   *error = message;
   return false;
 }
 
-bool spinach_quantity_parse(const char *text, spinach_dimension dimension, int64_t *value, const char **error) {
-  const char *at = text;
-  while (isspace((unsigned char)*at)) at++;
-  bool negative = *at == '-';
-  at += negative;
-  __int128 digits = 0, divisor = 1;
-  int count = 0;
-  bool fraction = false;
-  for (; isdigit((unsigned char)*at) || (*at == '.' && !fraction); at++) {
-    if (*at == '.') {
-      fraction = true;
-      continue;
-    }
-    if (++count > 18) return refuse(error, text, dimension, "has too many digits");
-    digits = digits * 10 + (*at - '0');
-    if (fraction) divisor *= 10;
-  }
-  if (!count) return refuse(error, text, dimension, "does not begin with a number");
-  while (isspace((unsigned char)*at)) at++;
-  size_t length = strlen(at);
-  while (length && isspace((unsigned char)at[length - 1])) length--;
-  for (int i = 0; i < MAX_UNITS && dimensions[dimension].units[i].name; i++) {
-    const Unit *unit = &dimensions[dimension].units[i];
-    if (strlen(unit->name) != length || strncmp(unit->name, at, length)) continue;
-    __int128 scaled = digits * unit->scale;
-    if (scaled % divisor) return refuse(error, text, dimension, "is finer than the base unit");
-    scaled /= divisor;
-    if (scaled > INT64_MAX) return refuse(error, text, dimension, "is too large");
-    *value = (int64_t)(negative ? -scaled : scaled);
-    return true;
-  }
-  return refuse(error, text, dimension, length ? "has an unknown unit" : "lacks its unit");
+typedef struct {
+  bool negative;
+  const char *digits;
+  size_t length; // of the digits
+  const UnitOfMeasure *unit;
+} Parts;
+
+static const char *after_blanks(const char *text) {
+  while (isspace((unsigned char)*text)) text++;
+  return text;
 }
 
-void spinach_quantity_print(int64_t value, spinach_dimension dimension, char *text, int size) {
-  const Unit *units = dimensions[dimension].units;
-  for (int i = 0; i < MAX_UNITS && units[i].name; i++)
-    if (units[i].scale == 1 || (value && value % units[i].scale == 0)) {
-      snprintf(text, (size_t)size, "%lld %s", (long long)(value / units[i].scale), units[i].name);
-      return;
-    }
-  snprintf(text, (size_t)size, "%lld", (long long)value);
+static bool take_apart(const char *text, Dimension dimension, Parts *parts, const char **error) {
+  char name[16] = "";
+  const char *at = after_blanks(text);
+  parts->negative = *at == '-';
+  parts->digits = at + parts->negative;
+  parts->length = number_length(parts->digits);
+  if (!parts->length) return refuse(error, text, dimension, "does not begin with a number");
+  at = after_blanks(parts->digits + parts->length);
+  size_t length = strlen(at);
+  while (length && isspace((unsigned char)at[length - 1])) length--;
+  if (!length) return refuse(error, text, dimension, "lacks its unit");
+  if (length < sizeof name) memcpy(name, at, length);
+  parts->unit = unit_find(name);
+  if (!parts->unit) return refuse(error, text, dimension, "has an unknown unit");
+  if (parts->unit->dimension == dimension) return true;
+  char why[40];
+  snprintf(why, sizeof why, "is a %s", names[parts->unit->dimension]);
+  return refuse(error, text, dimension, why);
+}
+
+static int64_t common_divisor(int64_t a, int64_t b) {
+  while (b) {
+    const int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+bool quantity_read(const char *text, Dimension dimension, int64_t per, int64_t *value, const char **error) {
+  Parts parts;
+  int64_t num, den;
+  if (!take_apart(text, dimension, &parts, error)) return false;
+  if (!number_exact(parts.digits, parts.length, &num, &den))
+    return refuse(error, text, dimension, "is too large or too precise");
+  // The number of 1/`per` base units in one unit, in lowest terms: neither product below can overflow.
+  const int64_t common = common_divisor(per, parts.unit->den);
+  const __int128 scaled = (__int128)num * parts.unit->num * (per / common);
+  const __int128 divisor = (__int128)den * (parts.unit->den / common);
+  if (scaled % divisor) return refuse(error, text, dimension, "is finer than the base unit");
+  if (scaled / divisor > INT64_MAX) return refuse(error, text, dimension, "is too large");
+  *value = (int64_t)(parts.negative ? -(scaled / divisor) : scaled / divisor);
+  return true;
+}
+
+bool quantity_read_base(const char *text, Dimension dimension, int64_t *value, const char **error) {
+  return quantity_read(text, dimension, dimension == DIM_TIME ? QUANTITY_FEMTO : 1, value, error);
+}
+
+bool quantity_read_real(const char *text, Dimension dimension, double *value, const char **error) {
+  Parts parts;
+  int64_t num, den;
+  if (!take_apart(text, dimension, &parts, error)) return false;
+  if (number_exact(parts.digits, parts.length, &num, &den) && den <= INT64_MAX / parts.unit->den)
+    *value = (double)((long double)num * (long double)parts.unit->num / (long double)(den * parts.unit->den));
+  else if (number_nearest(parts.digits, parts.length, value))
+    *value = *value * (double)parts.unit->num / (double)parts.unit->den;
+  else
+    return refuse(error, text, dimension, "is too large");
+  if (parts.negative) *value = -*value;
+  return true;
+}
+
+// ---- Printing
+
+void quantity_print(int64_t value, Dimension dimension, char *text, int size) {
+  const int64_t per = dimension == DIM_TIME ? QUANTITY_FEMTO : 1;
+  const UnitOfMeasure *unit = quantity_unit(dimension, value, per);
+  snprintf(text, (size_t)size, "%lld %s", (long long)((__int128)value * unit->den / ((__int128)per * unit->num)),
+           unit->name);
 }

@@ -1,8 +1,9 @@
 // Values as text; see type.h.
 #include "lss/runtime/text/type.h"
 
+#include "lss/runtime/text/number.h"
+
 #include <ctype.h>
-#include <errno.h>
 #include <glib.h>
 #include <inttypes.h>
 #include <math.h>
@@ -236,22 +237,23 @@ static void store(void *value, uint64_t word, size_t size) {
 }
 
 static bool parse_number(Parser *in, const struct spinach_type *type, void *value) {
-  bool is_signed = type->kind == SPINACH_INT, negative = *in->at == '-';
-  int length = word_length(in);
-  char *end;
-  errno = 0;
-  uint64_t word = negative && is_signed ? (uint64_t)strtoll(in->at, &end, 0) : strtoull(in->at, &end, 0);
-  if (!length || end != in->at + length)
+  const int length = word_length(in);
+  const char *end = in->at;
+  WholeNumber number;
+  int64_t signed_number = 0;
+  const NumberFault fault = number_take(&end, &number);
+  if (!length || fault == NUMBER_NONE || fault == NUMBER_FRACTION || (fault == NUMBER_FINE && end != in->at + length))
     return fail(in, "\"%.*s\" is not a number of type %s", length, in->at, type->name);
-  int64_t number = (int64_t)word;
-  bool fits;
-  if (is_signed && negative)
-    fits = type->bits == 64 || number >= -(INT64_C(1) << (type->bits - 1));
-  else if (is_signed)
-    fits = word <= UINT64_MAX >> (65 - type->bits);
-  else
-    fits = !negative && (type->bits == 64 || word <= UINT64_MAX >> (64 - type->bits));
-  if (errno == ERANGE || !fits) return fail(in, "%.*s does not fit in %s", length, in->at, type->name);
+  bool fits = fault == NUMBER_FINE;
+  uint64_t word = number.magnitude;
+  if (type->kind == SPINACH_INT) {
+    const int64_t most = (int64_t)(UINT64_MAX >> (65 - type->bits));
+    fits = fits && number_signed(&number, &signed_number) && signed_number <= most && signed_number >= -most - 1;
+    word = (uint64_t)signed_number;
+  } else {
+    fits = fits && !number.negative && word <= UINT64_MAX >> (64 - type->bits);
+  }
+  if (!fits) return fail(in, "%.*s does not fit in %s", length, in->at, type->name);
   store(value, word, type->size);
   in->at = end;
   return true;
@@ -283,16 +285,28 @@ static bool parse_wide(Parser *in, const struct spinach_type *type, void *value)
 
 static bool parse(Parser *in, const struct spinach_type *type, void *value);
 
+// What is printed of numbers that are none.
+static bool parse_word_of_float(const char *word, double *number) {
+  static const struct {
+    const char *name;
+    double number;
+  } words[] = {{"inf", INFINITY}, {"-inf", -INFINITY}, {"nan", NAN}, {"-nan", -NAN}};
+  for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+    if (!strcmp(words[i].name, word)) return *number = words[i].number, true;
+  return false;
+}
+
 static bool parse_float(Parser *in, const struct spinach_type *type, void *value) {
-  int length = word_length(in);
-  char *end;
-  double number = strtod(in->at, &end);
-  if (!length || end != in->at + length) return fail(in, "\"%.*s\" is not a number", length, in->at);
+  const int length = word_length(in);
+  g_autofree char *word = g_strndup(in->at, (gsize)length);
+  const char *error;
+  double number;
+  if (!parse_word_of_float(word, &number) && !number_read_real(word, &number, &error)) return fail(in, "%s", error);
   if (isfinite(number) && type->size == 4 && !isfinite((float)number))
     return fail(in, "%.*s does not fit in %s", length, in->at, type->name);
   float single = (float)number;
   memcpy(value, type->size == 4 ? (void *)&single : (void *)&number, type->size);
-  in->at = end;
+  in->at += length;
   return true;
 }
 

@@ -1,9 +1,10 @@
 // Descriptions of LSS types at run time, and values as text.
 //
-// The text of a value: integers in decimal (read in any C notation), bits wider than 64 in hexadecimal, `true` and
-// `false`, floats with as few digits as distinguish them, enumerators by name, structs as `{a=1 b={c=2}}` (read in any
-// order, missing fields are zero), arrays as `[1 2 3]`.  Packed words are written like structs, without members that
-// are zero, `{alu=sub rs=4 0x8000}` with a number for bits that no member names; a number alone is read as well.
+// The text of a value: integers in decimal (read in any notation of number.h), bits wider than 64 in hexadecimal,
+// `true` and `false`, floats with as few digits as distinguish them, enumerators by name, structs as `{a=1 b={c=2}}`
+// (read in any order, missing fields are zero), arrays as `[1 2 3]`.  Packed words are written like structs, without
+// members that are zero, `{alu=sub rs=4 0x8000}` with a number for bits that no member names; a number alone is read as
+// well.
 #ifndef SPINACH_TYPE_H
 #define SPINACH_TYPE_H
 

@@ -176,9 +176,9 @@ def test_the_contents_at_the_start(bench: Bench, tmp_path: Path) -> None:
     """From a file, with bytes put over it; erased behind it."""
     (tmp_path / "image").write_bytes(bytes(range(1, 5)))
     eeprom, master = Eeprom(bench), Master()
-    master.start().byte(WRITE, 0, 0).start().byte(READ).get(6).stop().start().byte(WRITE, 0x1F, 0xFF).start().byte(READ).get(1).stop()
-    seen = eeprom.play(master, image=tmp_path / "image", contents="1=aBcD,0x1fff=07")
-    assert seen[4:10] == [got(v) for v in (1, 0xAB, 0xCD, 4, 0xFF, 0xFF)] and seen[-1] == got(7)
+    master.start().byte(WRITE, 0, 0).start().byte(READ).get(11).stop().start().byte(WRITE, 0x1F, 0xFF).start().byte(READ).get(1).stop()
+    seen = eeprom.play(master, image=tmp_path / "image", contents="01=aBcD,0x1fff=07,010=5a")
+    assert seen[4:15] == [got(v) for v in (1, 0xAB, 0xCD, 4, *[0xFF] * 6, 0x5A)] and seen[-1] == got(7)
 
 
 @pytest.mark.parametrize("contents", ["8192=00", "8191=0011", "0=1", "0=", "5", "0=11,", "0=11;1=22", "x=11"])
