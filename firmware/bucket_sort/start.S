@@ -5,6 +5,7 @@
 
 #define STACK_SHIFT 12 /* 4 KiB each, down from the end of memory */
 
+  .cfi_sections .debug_frame
   .set noreorder
   .set mips32r2
   .section .vectors, "ax"
@@ -23,7 +24,10 @@ exception:
 
   .section .start, "ax"
   .globl _start
+  .type _start, @function
 _start:
+  .cfi_startproc
+  .cfi_undefined $31 /* no caller: a backtrace ends here */
   mfc0  $t0, $16
   ori   $t0, $t0, 7
   xori  $t0, $t0, 4 /* kseg0 is cached */
@@ -40,3 +44,5 @@ _start:
 1:wait
   b     1b
   nop
+  .cfi_endproc
+  .size _start, . - _start

@@ -3,10 +3,14 @@
  */
 #include "registers.h"
 
+  .cfi_sections .debug_frame
   .set noreorder
   .section .start, "ax"
   .globl _start
+  .type _start, @function
 _start:
+  .cfi_startproc
+  .cfi_undefined $31 /* no caller: a backtrace ends here */
   lui   $sp, %hi(MAP_STACK_BASE + MAP_STACK_SIZE)
   addiu $sp, $sp, %lo(MAP_STACK_BASE + MAP_STACK_SIZE)
   lui   $t0, %hi(cores)
@@ -20,3 +24,5 @@ _start:
   nop
 2:b     2b
   nop
+  .cfi_endproc
+  .size _start, . - _start

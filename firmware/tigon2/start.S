@@ -7,7 +7,10 @@
 
   .section .start, "ax"
   .globl _start
+  .type _start, @function
 _start:
+  .cfi_startproc
+  .cfi_undefined $31 # no caller: a backtrace ends here
   copy  scratchpad_load, scratchpad_start, scratchpad_end
   clear scratchpad_zero_start, scratchpad_zero_end
   clear zero_start, zero_end
@@ -15,11 +18,18 @@ _start:
   addiu $gp, $gp, %lo(firmware_state)
   move  $k0, $zero
   enter start, stack_top
+  .cfi_endproc
+  .size _start, . - _start
 
   .globl second_start
+  .type second_start, @function
 second_start:
+  .cfi_startproc
+  .cfi_undefined $31 # no caller: a backtrace ends here
   copy  second_load, second_text_start, second_text_end
   enter second_main, second_stack_top
+  .cfi_endproc
+  .size second_start, . - second_start
 
   .section .scratchpad.text, "ax"
 

@@ -18,13 +18,23 @@
 
   .section .start, "ax"
   .globl _start
+  .type _start, @function
 _start:
+  .cfi_startproc
+  .cfi_undefined $31 # no caller: a backtrace ends here
   clear zero_start, zero_end
   begin scratchpad_load, scratchpad_start, scratchpad_end, start, stack_top
+  .cfi_endproc
+  .size _start, . - _start
 
   .globl second_start
+  .type second_start, @function
 second_start:
+  .cfi_startproc
+  .cfi_undefined $31 # no caller: a backtrace ends here
   begin second_load, second_text_start, second_text_end, second_main, second_stack_top
+  .cfi_endproc
+  .size second_start, . - second_start
 
 # Receives, and owns the DMA write ring.
   .section .scratchpad.text, "ax"

@@ -9,6 +9,7 @@
 #define C0_TC_CONTEXT $2, 5
 #define REGION        32 /* bytes of that place, and its alignment */
 
+  .cfi_sections .debug_frame
   .set noreorder
   .set noat
   .set mips32r2
@@ -44,7 +45,10 @@ exception:
 
   .section .start, "ax"
   .globl _start
+  .type _start, @function
 _start:
+  .cfi_startproc
+  .cfi_undefined $31 /* no caller: a backtrace ends here */
   mfc0  $t0, $16
   ori   $t0, $t0, 7
   xori  $t0, $t0, 4 /* kseg0 is cached */
@@ -61,11 +65,16 @@ _start:
   nop
 1:b     1b
   nop
+  .cfi_endproc
+  .size _start, . - _start
 
 /* Another VPE, which was given sp, its number in a0, and the word for its interrupts in TCContext: it says that it
  * executes, and replies to each interrupt.  s0 counts them, HI and LO have the sum of squares. */
   .globl other_start
+  .type other_start, @function
 other_start:
+  .cfi_startproc
+  .cfi_undefined $31 /* no caller: a backtrace ends here */
   move  $s2, $a0
   mfc0  $s1, C0_TC_CONTEXT
   move  $s0, $zero
@@ -91,3 +100,5 @@ look:
   move  $a0, $s2
   b     look
   nop
+  .cfi_endproc
+  .size other_start, . - other_start

@@ -121,6 +121,15 @@ def test_a_variable_is_watched_both_ways(machine, firmware, debugged) -> None:
     assert values(text) == ["50", "100", "0"], text
 
 
+@pytest.mark.parametrize(("kind", "program"), [("dual", "sum"), ("riscv", "sha256")])
+def test_a_backtrace_ends_at_the_entry(kind: str, program: str, machine, firmware, debugged) -> None:
+    """No caller is looked for above it, where gdb would warn that it finds none."""
+    run = debugged(machine(kind), "--program", firmware(program))
+    text = run.gdb("set backtrace past-main on\nbacktrace\nbreak main\ncontinue\nbacktrace")
+    assert re.search(r"^#0 .*_start \(\)", text, re.M) and re.search(r"^#0 .*main \(.*\n#1 .* _start \(\)", text, re.M), text
+    assert "#2" not in text and not re.search("GDB (can't|is unable)|[Bb]acktrace stopped|warning", text), text
+
+
 def test_riscv(machine, firmware, debugged, run_sim, tmp_path) -> None:
     options = ["--program", firmware("sha256"), "--cycles", "200000"]
     run = debugged(machine("riscv"), *options, "--stats", "debugged.json")
@@ -183,6 +192,7 @@ def test_tigon2(machine, firmware, debugged, run_sim, tmp_path) -> None:
         continue
         print $_inferior
         print/x $pc
+        backtrace
         continue
         continue
         continue
@@ -205,6 +215,7 @@ def test_tigon2(machine, firmware, debugged, run_sim, tmp_path) -> None:
     assert 0xC00000 <= int(seen[1], 16) < 0xC04000 and 0xC00000 <= int(seen[3], 16) < 0xC04000, text
     first, second, back = map(int, seen[4:7])
     assert first != second and back != second and "Hardware watchpoint" in text, text
+    assert re.search(r"^#1 .* dispatch", text, re.M) and "#2" not in text and "GDB is unable" not in text, text
     assert "nic.cpu[1].pipeline" in text and " of sram_clk" in text
     assert run.end()[0] == 0
     frames = tmp_path / "straight.pcap"
