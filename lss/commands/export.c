@@ -17,7 +17,8 @@
 //    "collectors":  [{"name","event","shared","on": [...]}],
 //    "debug_views": [{"name","instance","roles": {role: state},"properties"?: {name: text},
 //                     "regions"?: [{"first","last","state","names"?: {name: offset}}]}],
-//    "derived":     [{"path","name","unit","expression","doc"}]}
+//    "derived":     [{"path","name","unit","expression","doc"}],
+//    "balances":    [{"path","kind","text","lane"?,"doc"}]}      kind: "conservation", "identity"
 //
 // Quantities are numbers in the units that module code sees (Hz, bytes, bit/s, femtoseconds); enumerators, clocks,
 // types and modules are their names.  What has a ? is there only where it applies; "difference" is false in a gauge.
@@ -296,6 +297,22 @@ static void export_derived(Json *json, const Netlist *netlist) {
   json_close(json, ']');
 }
 
+static void export_balances(Json *json, const Netlist *netlist) {
+  json_open_member(json, "balances", '[');
+  for (guint i = 0; i < netlist->balances->len; i++) {
+    const Balance *balance = g_ptr_array_index(netlist->balances, i);
+    if (balance->suspected) continue;
+    json_open(json, '{');
+    json_member(json, "path", balance->instance->path);
+    json_member(json, "kind", balance->conserves ? "conservation" : "identity");
+    json_member(json, "text", balance->text);
+    if (balance->lane >= 0) json_member_int(json, "lane", balance->lane);
+    json_member(json, "doc", balance->doc);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
 char *export_netlist(const Netlist *netlist) {
   Json json;
   json_start(&json);
@@ -326,6 +343,7 @@ char *export_netlist(const Netlist *netlist) {
   json_close(&json, ']');
   export_instrumentation(&json, netlist);
   export_derived(&json, netlist);
+  export_balances(&json, netlist);
   json_close(&json, '}');
   return json_finish(&json);
 }

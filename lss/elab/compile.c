@@ -178,6 +178,7 @@ Netlist *compile_netlist(const char *machine_file, const CompileOptions *options
   state->collector_names = arena_table();
   state->debugs = arena_array();
   state->derived = arena_array();
+  state->balances = arena_array();
 
   bool fine = run_stages(machine_file);
   if (!fine) {

@@ -19,21 +19,21 @@ typedef struct PortMember PortMember;
 typedef struct {
   const CompileOptions *options;
   Netlist *netlist;
-  Scope *globals;                           // declarations of all files
-  GHashTable *files;                        // canonical path -> SourceFile*
-  GPtrArray *loading;                       // SourceFile*: files whose imports are being read, outermost first
-  GHashTable *types;                        // name -> Type*
-  GPtrArray *type_terms;                    // Term* of each type, by its number; holes are NULL
-  GHashTable *c_names;                      // C name -> Type*
-  GHashTable *scalars;                      // name of a type -> scalars in it
-  GHashTable *leaf_modules;                 // name -> LeafModule*
-  GPtrArray *insts;                         // Inst*, parents before children
-  GPtrArray *links;                         // Link*
-  GPtrArray *pairs;                         // Pair*: joined ends, whose types are one
-  GPtrArray *pending;                       // Pending*: types that inference will know
-  GPtrArray *collectors, *debugs, *derived; // Attached*
-  GHashTable *collector_names;              // -> Collector*
-  Inst *running;                            // whose body is being run, or NULL
+  Scope *globals;           // declarations of all files
+  GHashTable *files;        // canonical path -> SourceFile*
+  GPtrArray *loading;       // SourceFile*: files whose imports are being read, outermost first
+  GHashTable *types;        // name -> Type*
+  GPtrArray *type_terms;    // Term* of each type, by its number; holes are NULL
+  GHashTable *c_names;      // C name -> Type*
+  GHashTable *scalars;      // name of a type -> scalars in it
+  GHashTable *leaf_modules; // name -> LeafModule*
+  GPtrArray *insts;         // Inst*, parents before children
+  GPtrArray *links;         // Link*
+  GPtrArray *pairs;         // Pair*: joined ends, whose types are one
+  GPtrArray *pending;       // Pending*: types that inference will know
+  GPtrArray *collectors, *debugs, *derived, *balances;   // Attached*
+  GHashTable *collector_names;                           // -> Collector*
+  Inst *running;                                         // whose body is being run, or NULL
   GHashTable *state_names, *event_names, *handler_names; // of that body so far -> Node*
   GArray *nothing;                                       // of functions without signals and fields without dimensions
   Scope *ended;                                          // scopes to be taken again, by `parent`
@@ -380,6 +380,7 @@ void declare_port(Scope *scope, Node *node);
 void declare_state(Scope *scope, Node *node);
 void declare_stat(Scope *scope, Node *node);
 void declare_derived(Scope *scope, Node *node); // a statistic worked out of others
+void declare_balance(Scope *scope, Node *node); // what is conserved, or an identity (balance.c)
 void declare_local(Scope *scope, Node *node);
 void declare_event(Scope *scope, Node *node);
 void declare_clock(Scope *scope, Node *node);
@@ -422,6 +423,7 @@ void attach_record(const char *what);                                       // w
 bool connection_matches(const char *pattern, const Connection *connection); // either end of it
 void attach_wave(const char *pattern);                                      // record.c
 void attach_derived(const Attached *attached);             // a statistic worked out of others (derived.c)
+void attach_balances(void);                                // all that is conserved, and all identities (balance.c)
 Instance *find_instance(Instance *from, const char *path); // below `from`; NULL when there is none
 bool is_connection_event(const char *event);               // transferred, stalled, cancelled or idle
 void check_elaborated(void);                               // what must hold before links are joined

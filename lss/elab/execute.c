@@ -230,6 +230,8 @@ static void execute_in_module(Scope *scope, Node *node) {
   case NODE_STATE: declare_state(scope, node); break;
   case NODE_STAT: declare_stat(scope, node); break;
   case NODE_DERIVED: declare_derived(scope, node); break;
+  case NODE_CONSERVATION:
+  case NODE_IDENTITY: declare_balance(scope, node); break;
   case NODE_LOCAL: declare_local(scope, node); break;
   case NODE_EVENT: declare_event(scope, node); break;
   case NODE_CLOCK: declare_clock(scope, node); break;

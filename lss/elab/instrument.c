@@ -585,4 +585,5 @@ void attach_instrumentation(void) {
     attach_derived(attached);
   }
   compile->running = NULL;
+  attach_balances();
 }

@@ -19,6 +19,7 @@ Netlist *netlist_new(const char *file) {
   netlist->records = arena_array();
   netlist->waves = arena_array();
   netlist->derived = arena_array();
+  netlist->balances = arena_array();
   netlist->drawn = arena_array();
   netlist->sources = arena_array();
   return netlist;

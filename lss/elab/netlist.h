@@ -209,6 +209,7 @@ struct Port {
   const char *doc;
   bool output;
   bool optional;
+  bool accounted;     // its module says what becomes of its items
   bool drives_enable; // an outport whose module writes its enable; otherwise enable follows ack
   Type *type;         // concrete; of an unconnected optional port that nothing fixes: bool
   GPtrArray *lanes;   // Connection* by lane; length is the width
@@ -342,6 +343,47 @@ typedef struct {
   Location location;
 } Derived;
 
+// Elements that a sum goes over.
+typedef struct {
+  guint64 stride, count; // bytes from one to the next
+} BalanceRange;
+
+enum { BALANCE_RANGES = 4 };
+
+// A step of a sum, in postfix order.
+typedef struct {
+  char kind;          // 'n' a number, 'c' cycles of the clock, 'f' a field, 'p' items at a port, 'o' an operator
+  int operator;       // of 'o'; of 'f': elements that compare so with `number` are counted; 0: they are added
+  int64_t number;     // of 'n' and 'f'
+  Instance *instance; // of 'f' and 'c'
+  StateField *field;
+  guint64 offset; // of 'f': bytes behind the field's first
+  BalanceRange ranges[BALANCE_RANGES];
+  guint range_count;
+  Type *type;             // of an element
+  Port *port;             // of 'p'
+  GPtrArray *connections; // of 'p': Connection*, of which some are meant
+  guint first, count;
+} BalanceStep;
+
+// Two sums that have to agree.
+typedef struct {
+  Instance *instance;
+  const char *text; // as it is written; NULL of what is suspected
+  const char *doc;
+  GArray *left, *right; // BalanceStep
+  int relation;         // OP_EQ, OP_LE, …
+  bool conserves;       // an account of items: what came in is on the left
+  bool contents;        // what leaves has to be what came in, bit by bit
+  bool altered, unconnected;
+  bool suspected;      // nothing is said: what is missing and does not fit into the state is noted
+  bool debug;          // looked at in debug builds only, since items are counted there
+  GPtrArray *in, *out; // Connection*: where items come and go
+  guint64 room;        // of a suspected one: items that it may hold
+  int lane;            // that is meant; -1: all
+  Location location;
+} Balance;
+
 // A connection as drawn: between two instances of one level, or an instance and the border of its parent.
 typedef struct {
   Instance *level;                 // hierarchical instance in whose body it was written
@@ -366,6 +408,7 @@ typedef struct {
   GPtrArray *records;     // const char*: what is recorded, as --record names it
   GPtrArray *waves;       // const char*: patterns of the ports whose connections stay visible
   GPtrArray *derived;     // Derived*
+  GPtrArray *balances;    // Balance*
   GPtrArray *drawn;       // DrawnConnection*
   GPtrArray *sources;     // const char*: every .lss file read, for manifests and rebuilds
 } Netlist;

@@ -140,6 +140,11 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already); //
 void emit_root(const Emitter *emitter, GString *out);
 bool emit_observed(const Emitter *emitter); // some signals can be observed: there is a table of where they are
 
+// balance.c
+guint emit_balances(const Emitter *emitter, GString *out);     // the table; returns how many rows it has
+bool emit_tallies(const Emitter *emitter, const Clock *clock); // items are counted on connections of the clock
+void emit_tallied(const Emitter *emitter, GString *out);       // on which, for each clock
+
 // skip.c
 bool emit_skips(const Netlist *netlist);                // all of the machine says when it acts by itself
 bool emit_jumps(const Emitter *emitter);                // and nothing has to see the cycles in which it does not

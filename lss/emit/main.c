@@ -489,6 +489,8 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
   emit_texts(out, "records", netlist->records);
   emit_texts(out, "waves", netlist->waves);
   emit_derived(emitter, out);
+  const guint balances = emit_balances(emitter, out);
+  emit_tallied(emitter, out);
   GString *shared = g_string_new(NULL);
   emit_shared(emitter, shared);
   g_string_append(out, "extern void *spinach_cluster_state[];\n");
@@ -518,9 +520,9 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
       out,
       "  %s, %u, spinach_table_sleepers, spinach_join, spinach_wake, spinach_run, spinach_start_shared, "
       "spinach_report_shared, spinach_table_watches, spinach_table_records, spinach_table_waves, %u, "
-      "spinach_table_derived, %s};\n",
+      "spinach_table_derived, %s, %u, spinach_table_balances, spinach_table_tallied};\n",
       emit_observed(emitter) ? "spinach_observations" : "NULL", sleepers, netlist->derived->len,
-      emit_counts_loops(emitter) ? "spinach_run_tracked, spinach_sleepings" : "NULL, NULL");
+      emit_counts_loops(emitter) ? "spinach_run_tracked, spinach_sleepings" : "NULL, NULL", balances);
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
 }
 

@@ -91,6 +91,8 @@ static void emit_steps(const Emitter *emitter, GString *out, bool tracked) {
         if (replays) emit_replay_close(out);
       }
     }
+    if (emit_tallies(emitter, emitter->netlist->clocks->pdata[c]))
+      g_string_append_printf(out, "  spinach_tally(%u);\n", c);
     g_string_append(out, "}\n");
   }
 }

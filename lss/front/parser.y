@@ -62,17 +62,19 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %token <text> CONTINUE "continue" CROSSING "crossing" DEBUG "debug" ELSE "else" ENUM "enum" EVENT "event"
 %token <text> FALSE_WORD "false" FINISH "finish" FOR "for" FUNCTION "function" HANDLER "handler" IF "if" IMPORT "import"
 %token <text> ALWAYS "always" INIT "init" INPORT "inport" INSTANCE "instance" LOCAL "local" MODULE "module" NEXT_EVENT "next_event"
+%token <text> CONSERVES "conserves" CONSUMES "consumes" MAKES "makes" IDENTITY "identity"
+%token <text> ALTERED "altered" AWAITED "awaited" DROPPED "dropped" HELD "held" MADE "made"
 %token <text> KEYED "keyed" REPEATED "repeated" COUNTER "counter" INSTANT "instant" STAMP "stamp" MEMORY "memory" TRACE "trace" PACKED "packed"
 %token <text> ON "on" OPTIONAL "optional" OUTPORT "outport" PARAMETER "parameter" PARTIAL "partial" PHASE_END "phase_end"
 %token <text> PHASE_START "phase_start" RETURN "return" RUNTIME "runtime" STATE "state" STAT "stat" STRING "string"
 %token <text> STRUCT "struct" TRUE_WORD "true" TYPE "type" USERPOINT "userpoint" VAR "var" WHILE "while"
 %token ARROW "->" DOTS ".." OR "||" AND "&&" EQ "==" NE "!=" LE "<=" GE ">=" SHL "<<" SHR ">>"
 
-%type <node> item declaration statement port_declaration simple field packed_member state_field enumerator member section role setting argument struct_argument signature_field
-%type <list> items body block fields packed_members state_fields enumerators members sections roles settings opt_settings arguments opt_arguments struct_arguments opt_struct_arguments
+%type <node> item declaration statement port_declaration conserved_part simple field packed_member state_field enumerator member section role setting argument struct_argument signature_field
+%type <list> conserved_parts conserved_ports items body block fields packed_members state_fields enumerators members sections roles settings opt_settings arguments opt_arguments struct_arguments opt_struct_arguments
 %type <list> signature opt_signature dimensions expressions opt_expressions signals opt_signals receivers
 %type <expr> expr conditional binary unary postfix reference other primary type_name opt_type opt_default opt_range range opt_count opt_on signal opt_condition record_fields
-%type <text> name_word opt_handler_index opt_string
+%type <text> name_word opt_handler_index opt_string makes_or_consumes conserved_term
 %type <op> opt_runtime
 %type <flag> opt_optional opt_partial opt_crossing direction flow
 %type <op> opt_keyed
@@ -152,6 +154,9 @@ declaration:
   | NAME STAT type_name NAME dimensions opt_string ';' {
       parse_word(scan, @1, $1, "gauge", "before stat");
       $$ = parse_declare(scan, NODE_STAT, @$, $4, @4); $$->type = $3; $$->dimensions = $5; $$->text = $6; $$->gauge = true; $$->state = STATE_COUNTER; }
+  | CONSERVES conserved_parts ';'  { $$ = parse_declare(scan, NODE_CONSERVATION, @$, $1, @1); $$->body = $2; }
+  | makes_or_consumes conserved_ports ';' { $$ = parse_declare(scan, NODE_CONSERVATION, @$, $1, @1); $$->body = $2; }
+  | IDENTITY expr ';'              { $$ = parse_declare(scan, NODE_IDENTITY, @$, $1, @1); $$->value = $2; }
   | PHASE_START ';'                {
       $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_PHASE_START; $$->name = "phase_start"; $$->place = @1;
       $$->reads = arena_array(); $$->writes = arena_array(); }
@@ -186,6 +191,23 @@ declaration:
   | CLOCK NAME '=' expr ';'        { $$ = parse_declare(scan, NODE_CLOCK, @$, $2, @2); $$->value = $4; }
   | INSTANCE NAME opt_count ':' expr opt_on opt_settings {
       $$ = parse_declare(scan, NODE_INSTANCE, @$, $2, @2); $$->value = $3; $$->type = $5; $$->clock = $6; $$->body = $7; }
+  ;
+
+makes_or_consumes: MAKES | CONSUMES ;
+/* A part is a port, or a term of the account: `held count`. */
+conserved_parts:
+    conserved_part                 { $$ = parse_list($1); }
+  | conserved_parts ',' conserved_part { $$ = parse_with($1, $3); }
+  ;
+conserved_part:
+    reference                      { $$ = node_new(NODE_PART, @$); $$->value = $1; }
+  | ALTERED                        { $$ = node_new(NODE_PART, @$); $$->name = $1; }
+  | conserved_term expr            { $$ = node_new(NODE_PART, @$); $$->name = $1; $$->value = $2; }
+  ;
+conserved_term: HELD | DROPPED | MADE | AWAITED ;
+conserved_ports:
+    reference                      { $$ = parse_list(node_new(NODE_PART, @$)); ((Node *)$$->pdata[0])->value = $1; }
+  | conserved_ports ',' reference  { Node *part = node_new(NODE_PART, @3); part->value = $3; $$ = parse_with($1, part); }
   ;
 
 port_declaration:

@@ -20,6 +20,7 @@ enum {
   SECTION_USERPOINTS,
   SECTION_STATE,
   SECTION_STATISTICS,
+  SECTION_BALANCES,
   SECTION_EVENTS,
   SECTION_FUNCTIONS,
   SECTION_CLOCKS,
@@ -32,6 +33,7 @@ static const char *const port_heads[] = {"port", "direction", "type", "meaning",
 static const char *const userpoint_heads[] = {"userpoint", "meaning", NULL};
 static const char *const state_heads[] = {"state", "type", "meaning", NULL};
 static const char *const statistic_heads[] = {"statistic", "type", "unit", "meaning", NULL};
+static const char *const balance_heads[] = {"statement", "meaning", NULL};
 static const char *const event_heads[] = {"event", "meaning", NULL};
 static const char *const function_heads[] = {"function", "reads", "writes", "meaning", NULL};
 static const char *const clock_heads[] = {"clock", "frequency", "meaning", NULL};
@@ -199,6 +201,8 @@ static void collect_node(Section *s, const Node *node) {
     add_row(&s[SECTION_STATISTICS], node->name, arena_printf("= %s", expr_text(node->value)),
             node->text ? node->text : "", doc);
     break;
+  case NODE_CONSERVATION: add_row(&s[SECTION_BALANCES], node_conserved_text(node), doc); break;
+  case NODE_IDENTITY: add_row(&s[SECTION_BALANCES], arena_printf("identity %s", expr_text(node->value)), doc); break;
   case NODE_EVENT: add_row(&s[SECTION_EVENTS], signature(node), doc); break;
   case NODE_BEHAVIOUR: add_behaviour(&s[SECTION_FUNCTIONS], node, doc); break;
   case NODE_CLOCK: add_row(&s[SECTION_CLOCKS], node->name, expr_text(node->value), doc); break;
@@ -381,6 +385,7 @@ void reference_print(GString *out, const Node *node, const char *path, const cha
       [SECTION_USERPOINTS] = {"Userpoints", userpoint_heads, NULL, NULL},
       [SECTION_STATE] = {"State", state_heads, NULL, NULL},
       [SECTION_STATISTICS] = {"Statistics", statistic_heads, NULL, NULL},
+      [SECTION_BALANCES] = {"Items and identities", balance_heads, NULL, NULL},
       [SECTION_EVENTS] = {"Events", event_heads, NULL, NULL},
       [SECTION_FUNCTIONS] = {"Functions", function_heads, NULL, NULL},
       [SECTION_CLOCKS] = {"Clocks", clock_heads, NULL, NULL},

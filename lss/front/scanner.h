@@ -19,6 +19,7 @@ typedef struct {
   int previous_token;
   int previous_end_line;      // of the last token
   int state_depth;            // braces open since `state`; 1: where fields begin
+  bool conserving;            // between `conserves` and its `;`
   Location last, before_last; // tokens
   GPtrArray *docs;            // DocComment*
   guint docs_waiting;         // docs from this index on wait for their next token

@@ -67,6 +67,9 @@ const char *node_kind_name(NodeKind kind) {
                                       [NODE_LOCAL] = "local",
                                       [NODE_STAT] = "stat",
                                       [NODE_DERIVED] = "stat",
+                                      [NODE_CONSERVATION] = "conservation",
+                                      [NODE_PART] = "part of a conservation",
+                                      [NODE_IDENTITY] = "identity",
                                       [NODE_BEHAVIOUR] = "handler",
                                       [NODE_EVENT] = "event",
                                       [NODE_COLLECTOR] = "collector",
@@ -275,4 +278,14 @@ char *expr_text(const Expr *expr) {
   g_autoptr(GString) out = g_string_new(NULL);
   if (expr) print(out, expr);
   return arena_strndup(out->str, out->len);
+}
+
+const char *node_conserved_text(const Node *node) {
+  const char *text = node->name;
+  for (guint i = 0; i < node->body->len; i++) {
+    const Node *part = node->body->pdata[i];
+    const char *value = part->value ? expr_text(part->value) : "", *word = part->name ? part->name : "";
+    text = arena_printf("%s%s %s%s%s", text, i ? "," : "", word, *word && *value ? " " : "", value);
+  }
+  return text;
 }

@@ -79,6 +79,9 @@ typedef enum {
   NODE_LOCAL,     // name, type, dimensions, specialize
   NODE_STAT,      // name, type, dimensions, text (unit, may be NULL), gauge
   NODE_DERIVED,   // name, value, text (unit, may be NULL)
+  NODE_CONSERVATION, // name (conserves, makes, consumes), body (NODE_PART)
+  NODE_PART,         // value (a port), or name (held, dropped, made, awaited; altered) and value (what it is)
+  NODE_IDENTITY,     // value
   NODE_BEHAVIOUR, // function, name of a handler, index_name, partial, reads, writes (Expr), value (port of phase_end,
                   // parameter of a reset)
   NODE_EVENT,     // name, arguments (NODE_FIELD)
@@ -158,6 +161,8 @@ char *expr_text(const Expr *expr); // in the arena
 const char *operator_text(int op, char buffer[2]);
 
 const char *node_kind_name(NodeKind kind); // "parameter"
+// "conserves in, out, held count", as it is written.
+const char *node_conserved_text(const Node *node); // in the arena
 // Whether it declares a type that may have arguments: a struct or a packed word.
 bool node_is_family(const Node *node);
 

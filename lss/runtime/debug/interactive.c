@@ -9,6 +9,7 @@
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/line_editor.h"
 #include "lss/runtime/debug/state_commands.h"
+#include "lss/runtime/observe/balance.h"
 #include "lss/runtime/observe/device_registers.h"
 #include "lss/runtime/observe/print.h"
 #include "lss/runtime/observe/trigger.h"
@@ -204,6 +205,7 @@ static void do_set(const char *words) {
   else {
     spinach_passing->last_progress = spinach_time.now; // somebody works on it
     machine->wake();
+    spinach_balance_disturb();
   }
 }
 

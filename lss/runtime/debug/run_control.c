@@ -11,6 +11,7 @@
 #include "lss/runtime/debug/stepping.h"
 #include "lss/runtime/debug/stops.h"
 #include "lss/runtime/files/stream.h"
+#include "lss/runtime/observe/balance.h"
 
 enum {
   POLL_EVERY = 512,     // steps
@@ -124,6 +125,7 @@ void run_control_change(void) {
   history_restart();
   spinach_streams_diverge();
   spinach_machine_table.wake();
+  spinach_balance_disturb();
   next_pc_forget();
   end_at = UINT64_MAX;
   stops_cut_off();

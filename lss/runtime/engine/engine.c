@@ -5,6 +5,7 @@
 // does one step; since clocks touch each other only through crossings that compare instants, their order does not
 // matter.
 #include "lss/runtime/engine/machine.h"
+#include "lss/runtime/observe/balance.h"
 #include "lss/runtime/observe/idle_check.h"
 #include "lss/runtime/observe/trigger.h"
 #include "lss/runtime/replay/check.h"
@@ -494,6 +495,7 @@ void spinach_rewind(const struct spinach_moment *moment) {
   spinach_time.now = earliest();
   spinach_running.function = NULL;
   spinach_triggers_again();
+  spinach_balance_begin();
   machine->wake();
 }
 

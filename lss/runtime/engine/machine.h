@@ -189,6 +189,41 @@ typedef struct {
   const char *name, *unit, *doc, *formula;
 } spinach_derived;
 
+// Elements that a sum goes over, and the bytes from one to the next.
+typedef struct {
+  uint64_t stride, count;
+} spinach_range;
+
+enum { SPINACH_RANGES = 4 };
+
+// A step of a sum, in postfix order.
+typedef struct {
+  char kind;      // 'n' a number, 'c' cycles of the instance's clock, 'f' a field, 'p' items at a port, 'o' an operator
+  char operator;  // + - * / % = ! < > l (<=) g (>=); of 'f': elements that compare so with `number` are counted
+  int64_t number; // of 'n' and 'f'
+  int32_t instance;
+  const spinach_field *field;
+  const struct spinach_type *type; // of an element
+  uint64_t offset;                 // bytes behind the field's first
+  uint32_t range_count;
+  spinach_range ranges[SPINACH_RANGES];
+  uint32_t connection_count; // of 'p'
+  const uint32_t *connections;
+} spinach_sum_step;
+
+// Two sums that have to agree: an identity, or an account of items, with what came in on the left.
+typedef struct {
+  int32_t instance, lane; // the lane that is meant, or -1
+  const char *text, *doc; // as it is written; NULL of what is suspected
+  char relation;          // as an operator
+  bool conserves;         // an account of items
+  bool contents;          // what leaves is what came in, bit by bit
+  bool suspected;         // nothing is said: what is missing and does not fit into the state is noted
+  uint64_t room;          // of a suspected one: items that fit into it
+  uint32_t left_count, right_count;
+  const spinach_sum_step *left, *right;
+} spinach_balance;
+
 // A part of the arena with code of its own.
 typedef struct {
   uint64_t size;
@@ -249,6 +284,9 @@ typedef struct {
   void (*watch)(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clock, uint64_t end,
                 uint64_t until);    // as `run`, and what has no place in a loop is noticed; NULL: loops are not counted
   const spinach_sleeping *sleeping; // the clusters that may sleep, ends with one without a gate
+  uint32_t balance_count;
+  const spinach_balance *balances;
+  const uint32_t *const *tallied; // per clock: connections whose items are counted, ends with UINT32_MAX
 } spinach_machine;
 
 extern const spinach_machine spinach_machine_table;

@@ -7,6 +7,7 @@
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/interactive.h"
 #include "lss/runtime/files/whole_file.h"
+#include "lss/runtime/observe/balance.h"
 #include "lss/runtime/observe/idle_check.h"
 #include "lss/runtime/observe/measure.h"
 #include "lss/runtime/observe/print.h"
@@ -130,7 +131,7 @@ static bool keep(const spinach_options *options) {
   kept = cycles;
   if (options->state_hashes && cycles % options->state_hash_every == 0) spinach_state_hash_note(options->clock);
   if (!options->checkpoint_every || cycles % options->checkpoint_every || !cycles) return true;
-  return spinach_checkpoint_write(options);
+  return spinach_balance_check() && spinach_checkpoint_write(options);
 }
 
 bool spinach_is_interrupted(void) {
@@ -247,6 +248,8 @@ int spinach_deliver(const char *ended) {
   double seconds = spinach_host_seconds();
   spinach_progress_end();
   spinach_recorder_stop();
+  const bool sound = (*spinach_error_text && !stuck) || spinach_balance_check();
+  if (machine->debug && sound && !*spinach_error_text) spinach_balance_note();
   spinach_finish();
   if (repeats) {
     spinach_streams_abandon();
@@ -344,11 +347,16 @@ static int simulate(int argc, char **argv) {
   else
     spinach_loops_begin();
   spinach_progress_start();
+  spinach_balance_begin();
+  if (options.restore && !spinach_balance_check()) {
+    spinach_streams_abandon();
+    return 2;
+  }
   const char *ended = options.gdb           ? spinach_debug_run(&options)
                       : options.interactive ? spinach_interactive_run(&options)
                                             : run(&options);
   if (options.state_hashes) spinach_state_hash_note(options.clock);
-  if (options.checkpoint && !*spinach_error_text && !spinach_checkpoint_write(&options))
+  if (options.checkpoint && !*spinach_error_text && spinach_balance_check() && !spinach_checkpoint_write(&options))
     spinach_set_error("the checkpoint could not be written");
   const int status = spinach_deliver(ended);
   if (stuck && !machine->debug && !options.gdb && !options.interactive) repeat_stuck(argc, argv);

@@ -83,6 +83,9 @@ struct spinach_running {
 };
 extern struct spinach_running spinach_running;
 
+// Counts the items that were transferred in the cycle of a clock that was stepped last (observe/tally.c); debug builds.
+void spinach_tally(int clock);
+
 const char *spinach_path(uint32_t id);            // of an instance
 const char *spinach_connection_path(uint32_t id); // "arb.in[1]"
 void spinach_enter(uint32_t id);                  // the instance whose init or finish runs, in its domain

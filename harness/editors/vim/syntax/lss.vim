@@ -12,6 +12,9 @@ syntax keyword lssDeclaration parameter stat state struct type userpoint var
 syntax keyword lssModifier backward crossing forward gauge keyed optional partial repeated runtime shared specialize
 syntax keyword lssModifier contained containedin=lssState counter instant memory stamp trace
 syntax region lssState transparent start="\(\<state\s*\)\@<={" end="}" contains=TOP
+syntax keyword lssDeclaration conserves consumes identity makes
+syntax keyword lssModifier contained containedin=lssConserved altered awaited dropped held made
+syntax region lssConserved transparent start="\<conserves\s" end=";" contains=TOP
 syntax keyword lssBehaviour always finish handler init next_event phase_end phase_start record reset
 syntax keyword lssType bits bool stream string int int8 int16 int32 int64 uint8 uint16 uint32 uint64 float float32 float64
 syntax keyword lssBoolean false true

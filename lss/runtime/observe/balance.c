@@ -1,0 +1,198 @@
+// Looking at balances; see balance.h.
+#include "lss/runtime/observe/balance.h"
+
+#include "lss/runtime/engine/machine.h"
+#include "lss/runtime/observe/tally.h"
+#include "lss/runtime/text/names.h"
+
+#include <inttypes.h>
+
+enum { MOST_LINES = 20 };
+
+static const spinach_machine *const machine = &spinach_machine_table;
+static int64_t *offsets; // per balance with items: left less right when counting began
+static bool disturbed;
+
+// ---- Sums ----------------------------------------------------------------------------------------------------------
+
+static bool compares(char operator, int64_t left, int64_t right) {
+  switch (operator) {
+  case '=': return left == right;
+  case '!': return left != right;
+  case '<': return left < right;
+  case '>': return left > right;
+  case 'l': return left <= right;
+  default: return left >= right;
+  }
+}
+
+static int64_t operate(char operator, int64_t left, int64_t right) {
+  switch (operator) {
+  case '+': return (int64_t)((uint64_t)left + (uint64_t)right);
+  case '-': return (int64_t)((uint64_t)left - (uint64_t)right);
+  case '*': return (int64_t)((uint64_t)left * (uint64_t)right);
+  case '/': return right ? left / right : 0;
+  case '%': return right ? left % right : 0;
+  default: return compares(operator, left, right);
+  }
+}
+
+// The elements from one dimension on.
+static int64_t add_elements(const spinach_sum_step *step, uint32_t dimension, const uint8_t *at) {
+  if (dimension == step->range_count) {
+    const int64_t value = spinach_integer(step->type, at);
+    return step->operator ? compares(step->operator, value, step->number) : value;
+  }
+  uint64_t sum = 0;
+  const spinach_range *range = &step->ranges[dimension];
+  for (uint64_t i = 0; i < range->count; i++)
+    sum += (uint64_t)add_elements(step, dimension + 1, at + i * range->stride);
+  return (int64_t)sum;
+}
+
+static int64_t items_at(const spinach_sum_step *step) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < step->connection_count; i++) sum += spinach_tally_of(step->connections[i]);
+  return (int64_t)sum;
+}
+
+static int64_t value_of(const spinach_sum_step *step) {
+  switch (step->kind) {
+  case 'n': return step->number;
+  case 'c': return (int64_t)spinach_cycles(machine->instances[step->instance].clock);
+  case 'p': return items_at(step);
+  default:
+    return add_elements(step, 0,
+                        (uint8_t *)spinach_instance_state(step->instance) + step->field->offset + step->offset);
+  }
+}
+
+static int64_t sum_of(const spinach_sum_step *steps, uint32_t count) {
+  g_autofree int64_t *stack = g_new(int64_t, count + 1);
+  uint32_t depth = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (steps[i].kind != 'o') {
+      stack[depth++] = value_of(&steps[i]);
+    } else {
+      depth--;
+      stack[depth - 1] = operate(steps[i].operator, stack[depth - 1], stack[depth]);
+    }
+  }
+  return depth ? stack[0] : 0;
+}
+
+static int64_t items_of(const spinach_sum_step *steps, uint32_t count) {
+  int64_t sum = 0;
+  for (uint32_t i = 0; i < count; i++) sum += steps[i].kind == 'p' ? items_at(&steps[i]) : 0;
+  return sum;
+}
+
+static bool has_items(const spinach_balance *balance) {
+  for (uint32_t i = 0; i < balance->left_count; i++)
+    if (balance->left[i].kind == 'p') return true;
+  for (uint32_t i = 0; i < balance->right_count; i++)
+    if (balance->right[i].kind == 'p') return true;
+  return false;
+}
+
+// ---- Beginning -----------------------------------------------------------------------------------------------------
+
+static int64_t inside(const spinach_balance *balance) {
+  const int64_t items = -offsets[balance - machine->balances];
+  return items > 0 ? items : 0;
+}
+
+void spinach_balance_begin(void) {
+  if (!machine->balance_count) return;
+  spinach_update_statistics();
+  if (!offsets) offsets = g_new0(int64_t, machine->balance_count);
+  spinach_tally_begin(inside);
+  for (uint32_t i = 0; i < machine->balance_count; i++) {
+    const spinach_balance *b = &machine->balances[i];
+    if (has_items(b)) offsets[i] = sum_of(b->left, b->left_count) - sum_of(b->right, b->right_count);
+  }
+  spinach_tally_begin(inside);
+}
+
+void spinach_balance_disturb(void) {
+  disturbed = true;
+}
+
+// ---- Comparing -----------------------------------------------------------------------------------------------------
+
+static const char *relation_text(char relation) {
+  switch (relation) {
+  case '=': return "is not";
+  case '<': return "is not less than";
+  case '>': return "is not more than";
+  case 'l': return "is more than";
+  default: return "is less than";
+  }
+}
+
+static void print_lane(GString *text, const spinach_balance *balance) {
+  if (balance->lane >= 0) g_string_append_printf(text, " (lane %d)", balance->lane);
+}
+
+// What is wrong with an account of items.
+static void describe_items(GString *text, const spinach_balance *balance, int64_t missing, int64_t left,
+                           int64_t right) {
+  const int64_t in = items_of(balance->left, balance->left_count), out = items_of(balance->right, balance->right_count);
+  const unsigned long long many = missing < 0 ? -(uint64_t)missing : (uint64_t)missing;
+  if (missing > 0)
+    g_string_append_printf(text, "%llu item%s in that neither left nor %s held", many, many == 1 ? "" : "s",
+                           many == 1 ? "is" : "are");
+  else
+    g_string_append_printf(text, "%llu item%s out or held that never came in", many, many == 1 ? "" : "s");
+  print_lane(text, balance);
+  g_string_append_printf(text, ": %" PRId64 " in, %" PRId64 " out", in, out);
+  if (right != out) g_string_append_printf(text, ", %" PRId64 " held or dropped", right - out);
+  if (left != in) g_string_append_printf(text, ", %" PRId64 " made or awaited", left - in);
+  g_string_append_printf(text, " (%s)", balance->text);
+}
+
+// What is wrong, or NULL; the caller frees it.
+static char *complaint(uint32_t number) {
+  const spinach_balance *b = &machine->balances[number];
+  const int64_t left = sum_of(b->left, b->left_count), right = sum_of(b->right, b->right_count);
+  if (b->suspected || compares(b->relation, left - offsets[number], right)) return NULL;
+  const char *path = machine->instances[b->instance].path;
+  GString *text = g_string_new(path);
+  if (*path) g_string_append(text, ": ");
+  if (b->conserves)
+    describe_items(text, b, left - offsets[number] - right, left, right);
+  else
+    g_string_append_printf(text, "the identity %s does not hold: %" PRId64 " %s %" PRId64, b->text,
+                           left - offsets[number], relation_text(b->relation), right);
+  return g_string_free(text, FALSE);
+}
+
+bool spinach_balance_check(void) {
+  if (!machine->balance_count || disturbed) return true;
+  spinach_update_statistics();
+  if (machine->debug) spinach_tally_settle();
+  int lines = 0;
+  for (uint32_t i = 0; i < machine->balance_count && lines < MOST_LINES; i++) {
+    g_autofree char *text = complaint(i);
+    if (!text) continue;
+    fflush(stdout);
+    fprintf(stderr, "%s: error: %s (at %llu ns)\n", spinach_program, text, (unsigned long long)spinach_now_ns());
+    spinach_set_error(text);
+    lines++;
+  }
+  return lines == 0;
+}
+
+void spinach_balance_note(void) {
+  for (uint32_t i = 0; i < machine->balance_count && !disturbed; i++) {
+    const spinach_balance *b = &machine->balances[i];
+    if (!b->suspected) continue;
+    const int64_t in = sum_of(b->left, b->left_count), out = sum_of(b->right, b->right_count), missing = in - out;
+    if (missing <= 0 || (uint64_t)missing <= b->room) continue;
+    fprintf(stderr,
+            "%s: note: %s: %" PRId64 " items in that neither left nor are held: %" PRId64 " in, %" PRId64
+            " out, and its state has room for %" PRIu64 " (its module may say `conserves in, out, held COUNT, dropped "
+            "STATISTIC;`)\n",
+            spinach_program, machine->instances[b->instance].path, missing, in, out, b->room);
+  }
+}
