@@ -32,7 +32,7 @@ static Balance *balance_new(const Attached *attached, const char *text) {
 
 // ---- Identities ----------------------------------------------------------------------------------------------------
 
-static bool has_ports(const GArray *steps) {
+static bool names_port(const GArray *steps) {
   for (guint i = 0; i < steps->len; i++)
     if (g_array_index(steps, BalanceStep, i).kind == 'p') return true;
   return false;
@@ -54,7 +54,7 @@ static void attach_identity(const Attached *attached) {
   if (!balance_add(attached->scope, balance, expr->left, balance->left) ||
       !balance_add(attached->scope, balance, expr->right, balance->right))
     return;
-  balance->debug = has_ports(balance->left) || has_ports(balance->right);
+  balance->debug = names_port(balance->left) || names_port(balance->right);
   g_ptr_array_add(compile->netlist->balances, balance);
 }
 
@@ -104,7 +104,6 @@ static bool add_port(Scope *scope, Balance *balance, const Node *part, Inst *ins
     if (!evaluate_int(scope, (Expr *)lane, "the lane", 0, last, &first)) return false;
     last = first;
   }
-  balance->unconnected |= port->output && last < first; // what is sent there is discarded
   for (int64_t i = first; i <= last; i++) g_ptr_array_add(items, port->lanes->pdata[i]);
   const BalanceStep step = {
       .kind = 'p', .port = port, .connections = items, .first = before, .count = items->len - before};
@@ -160,7 +159,10 @@ static void conserve(Scope *scope, const Attached *attached, int lane) {
     return;
   }
   balance->contents = !balance->altered && one_type(balance);
-  if (!balance->unconnected) g_ptr_array_add(compile->netlist->balances, balance);
+  // What is sent where nothing is connected is discarded, and nothing comes from there.
+  if (names_port(balance->left) != (balance->in->len > 0) || names_port(balance->right) != (balance->out->len > 0))
+    return;
+  g_ptr_array_add(compile->netlist->balances, balance);
 }
 
 static void account_for(const Attached *attached) {

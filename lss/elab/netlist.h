@@ -375,7 +375,7 @@ typedef struct {
   int relation;         // OP_EQ, OP_LE, …
   bool conserves;       // an account of items: what came in is on the left
   bool contents;        // what leaves has to be what came in, bit by bit
-  bool altered, unconnected;
+  bool altered;
   bool suspected;      // nothing is said: what is missing and does not fit into the state is noted
   bool debug;          // looked at in debug builds only, since items are counted there
   GPtrArray *in, *out; // Connection*: where items come and go

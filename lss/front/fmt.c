@@ -98,7 +98,7 @@ static bool ends_operand(const Token *token) {
 
 static bool opens_condition(const Token *token) {
   return is(token, "if") || is(token, "for") || is(token, "while") || is(token, "return") || is(token, "on") ||
-         is(token, "else") || is(token, "debug");
+         is(token, "else") || is(token, "debug") || is(token, "identity");
 }
 
 typedef struct {
@@ -124,6 +124,16 @@ static bool is_rate_slash(const Token *number, const Token *word, const Token *s
   return unit_find(name) != NULL;
 }
 
+// What precedes a port or a sum, which may be called `in`.
+static bool precedes_port(const Token *token) {
+  return is(token, "conserves") || is(token, "consumes") || is(token, "identity");
+}
+
+// Whether a term of what is conserved follows: `, held (count + 1)`.
+static bool opens_term(const Token *before, const Token *word) {
+  return is(before, ",") && (is(word, "held") || is(word, "awaited") || is(word, "dropped") || is(word, "made"));
+}
+
 // Whether one space is between `previous` and `token`.
 static bool wants_space(const Spacing *s) {
   const Token *a = &s->previous, *b = &s->token;
@@ -133,7 +143,8 @@ static bool wants_space(const Spacing *s) {
   if (is(a, "..") || (is(b, "..") && !is(a, "in")) || s->unary || s->unit || is(a, "~") || is(a, "$")) return false;
   if (is_rate_slash(&s->before, a, b)) return false;
   if (is(b, "(") || is(b, "["))
-    return !ends_operand(a) || opens_condition(a) || (is(a, "in") && s->before.kind == TOKEN_WORD); // for (x in [1, 2])
+    return !ends_operand(a) || opens_condition(a) || opens_term(&s->before, a) ||
+           (is(a, "in") && s->before.kind == TOKEN_WORD && !precedes_port(&s->before)); // for (x in [1, 2])
   return true;
 }
 

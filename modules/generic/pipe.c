@@ -31,6 +31,7 @@ phase_end() {
     unchanged(); /* time plays no role here */
     self->full[0] = enters | (some(out) & !acked(out) & !flushing);
     if (enters) self->slot[0] = item(in);
+    if (flushing) count(flushed, some(out) & !acked(out));
     return;
   }
   if (!param(elastic)) {
@@ -38,6 +39,7 @@ phase_end() {
     const bool moves = !self->full[head] || transferred(out), enters = transferred(in);
     if (transferred(out)) self->count--;
     if (flushing) {
+      count(flushed, self->count);
       for (int i = 0; i < param(depth); i++) self->full[i] = false;
       self->count = 0;
     }
@@ -56,7 +58,10 @@ phase_end() {
     self->count--;
     self->head = self->count == 0 || self->head + 1 == param(depth) ? 0 : self->head + 1;
   }
-  if (flushing) self->count = 0;
+  if (flushing) {
+    count(flushed, self->count);
+    self->count = 0;
+  }
   if (transferred(in)) {
     uint32_t tail = self->head + self->count;
     if (tail >= param(depth)) tail -= param(depth);

@@ -164,6 +164,7 @@ static inline void leave(self_t *self) {
         self->continues);
   count(requests);
   count(continued, self->continues);
+  count(barriers, request->op >= mem_op_barrier);
   if (bursts_are_limited()) self->length = self->continues ? self->length + 1 : 1;
   if (request->op < mem_op_barrier) self->last_op = request->op; /* the others move nothing over the data bus */
   self->last_end = request->address + request->size;

@@ -81,7 +81,7 @@ static void precharge(self_t *self, uint32_t bank) {
 
 static void activate(self_t *self, uint32_t bank, uint32_t row) {
   event(command, dram_command_activate, bank, row);
-  count(row_misses);
+  count(activations);
   self->open[bank] = self->fresh[bank] = true;
   self->number[bank] = row;
   EXTEND(columns[bank], 1 + param(t_rcd));
@@ -97,6 +97,7 @@ static void transfer(self_t *self, uint32_t k) {
   const uint64_t beats = beats_of(self->entry[slot].size), latency = (uint64_t)param(t_cas);
   event(command, is_write(op) ? dram_command_write : dram_command_read, bank, row);
   count(row_hits, !self->fresh[bank]);
+  count(row_misses, self->fresh[bank]);
   count(moved, beats);
   self->fresh[bank] = false;
   uint64_t replied = latency + beats, written = beats; /* the last beat comes so many cycles after this one */
@@ -331,6 +332,7 @@ phase_end() {
   if (self->waiting + self->flying + self->outstanding == 0 && !entered && until(next) > 0) return;
   count(busy, self->waiting + self->flying > 0);
   if (self->passes_barrier) {
+    count(barriers);
     leave(self, self->order[0]);
     memmove(&self->order[0], &self->order[1], --self->waiting);
   }

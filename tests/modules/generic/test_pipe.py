@@ -75,7 +75,7 @@ def test_what_is_cancelled_does_not_enter(bench: Bench) -> None:
 
 @pytest.mark.parametrize("elastic", [True, False])
 def test_flush_drops_what_is_held_and_keeps_what_enters(bench: Bench, elastic: bool) -> None:
-    pipe(bench, 3, elastic, flush=True).check_table(
+    ran = pipe(bench, 3, elastic, flush=True).check_table(
         """
         in | flush | out | out.ack
         1  | .     | .   | 1
@@ -87,6 +87,7 @@ def test_flush_drops_what_is_held_and_keeps_what_enters(bench: Bench, elastic: b
         .  | .     | .   | 1
         """
     )
+    assert ran.stat("dut", "flushed") == 2
 
 
 @pytest.mark.parametrize("depth", [1, 2, 5])

@@ -70,6 +70,9 @@ def test_turning_around_costs(bench: Bench) -> None:
 def test_a_barrier_does_not_turn_around(bench: Bench) -> None:
     script = ["0 read 8 0", "0 barrier 1 0", "0 read 8 64"]
     assert cycles(bench, script, "turnaround = 5;") == cycles(bench, script)
+    machine = controller(bench)
+    machine.play([script], 60, outstanding=16)
+    assert machine.last.stat("controller", "barriers") == 1
 
 
 def test_a_refresh_keeps_requests_waiting_and_closes_rows(bench: Bench) -> None:

@@ -50,7 +50,7 @@ def test_statistics(bench: Bench) -> None:
     machine = controller(bench)
     machine.play([["0 read 32 0", "50 read 8 32", "100 write 32 64 1", f"150 swap 8 {ROW} 1"]], 250)
     assert machine.last.counted("controller") == {
-        "requests": 4, "row_hits": 2, "row_misses": 2, "row_conflicts": 1, "moved": BEATS + 1 + BEATS + 2,
+        "requests": 4, "row_hits": 2, "row_misses": 2, "row_conflicts": 1, "activations": 2, "moved": BEATS + 1 + BEATS + 2,
         "waited": (busy := RCD + CAS + BEATS + CAS + 1 + BEATS + RP + RCD + CAS + 1), "busy": busy,
     }  # fmt: skip
 
@@ -153,6 +153,13 @@ def test_refresh(bench: Bench) -> None:
     assert replies[1] == 200 + RFC + RCD + CAS + BEATS - 1  # rows were closed by the refresh in 100
     replies, _ = play(bench, ["50 read 32 0", "110 read 32 0"], body)
     assert replies[1] == 100 + RP + RFC + RCD + CAS + BEATS - 1
+
+
+def test_a_row_that_a_refresh_closes_unused_is_opened_twice_for_one_request(bench: Bench) -> None:
+    machine = controller(bench, "refresh_interval = 100;")
+    machine.play([["97 read 32 0", "200 barrier 1 0"]], 260)
+    counted = machine.last.counted("controller")
+    assert (counted["requests"], counted["row_misses"], counted["activations"], counted["barriers"]) == (2, 1, 2, 1)
 
 
 def test_refreshes_of_idle_time_are_those_of_busy_time(bench: Bench) -> None:
