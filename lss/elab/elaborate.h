@@ -380,7 +380,7 @@ void declare_port(Scope *scope, Node *node);
 void declare_state(Scope *scope, Node *node);
 void declare_stat(Scope *scope, Node *node);
 void declare_derived(Scope *scope, Node *node); // a statistic worked out of others
-void declare_balance(Scope *scope, Node *node); // what is conserved, or an identity (balance.c)
+void declare_balance(Scope *scope, Node *node); // what is conserved, or an identity (lss/attach)
 void declare_local(Scope *scope, Node *node);
 void declare_event(Scope *scope, Node *node);
 void declare_clock(Scope *scope, Node *node);
@@ -414,16 +414,16 @@ void execute_check_keys(Scope *scope, Expr *call);
 void infer_types(bool complete); // complete: all connections were joined
 void expand_behaviour(void);
 void assign_clocks(void);
-void attach_instrumentation(void);                // instrument.c
+void attach_instrumentation(void);                // lss/attach
 void attach_to_connections(Collector *collector); // all that its pattern matches
 // All below `from` that its pattern matches and that have the event; `events` gets the names of all events there, *any
 // is set when anything matches.
 void attach_to_instances(Collector *collector, const Instance *from, GPtrArray *events, bool *any);
-void attach_record(const char *what);                                       // what a run records (record.c)
+void attach_record(const char *what);                                       // what a run records (lss/attach)
 bool connection_matches(const char *pattern, const Connection *connection); // either end of it
-void attach_wave(const char *pattern);                                      // record.c
-void attach_derived(const Attached *attached);             // a statistic worked out of others (derived.c)
-void attach_balances(void);                                // all that is conserved, and all identities (balance.c)
+void attach_wave(const char *pattern);                                      // lss/attach
+void attach_derived(const Attached *attached);             // a statistic worked out of others (lss/attach)
+void attach_balances(void);                                // all that is conserved, and all identities (lss/attach)
 Instance *find_instance(Instance *from, const char *path); // below `from`; NULL when there is none
 bool is_connection_event(const char *event);               // transferred, stalled, cancelled or idle
 void check_elaborated(void);                               // what must hold before links are joined

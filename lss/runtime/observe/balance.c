@@ -152,7 +152,7 @@ static void describe_items(GString *text, const spinach_balance *balance, int64_
 }
 
 // What is wrong, or NULL; the caller frees it.
-static char *complaint(uint32_t number) {
+static char *error_of(uint32_t number) {
   const spinach_balance *b = &machine->balances[number];
   const int64_t left = sum_of(b->left, b->left_count), right = sum_of(b->right, b->right_count);
   if (b->suspected || compares(b->relation, left - offsets[number], right)) return NULL;
@@ -170,10 +170,10 @@ static char *complaint(uint32_t number) {
 bool spinach_balance_check(void) {
   if (!machine->balance_count || disturbed) return true;
   spinach_update_statistics();
-  if (machine->debug) spinach_tally_settle();
+  if (machine->debug) spinach_tally_complete();
   int lines = 0;
   for (uint32_t i = 0; i < machine->balance_count && lines < MOST_LINES; i++) {
-    g_autofree char *text = complaint(i);
+    g_autofree char *text = error_of(i);
     if (!text) continue;
     fflush(stdout);
     fprintf(stderr, "%s: error: %s (at %llu ns)\n", spinach_program, text, (unsigned long long)spinach_now_ns());

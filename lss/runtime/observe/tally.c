@@ -87,7 +87,7 @@ static void add(Contents *contents, uint64_t hash, int change) {
     g_hash_table_remove(contents->held, key);
 }
 
-static void settle(Contents *contents) {
+static void complete(Contents *contents) {
   for (guint i = 0; i < contents->left->len; i++) {
     const uint64_t hash = g_array_index(contents->left, uint64_t, i);
     if (g_hash_table_contains(contents->held, (gpointer)hash)) {
@@ -106,7 +106,7 @@ static void settle(Contents *contents) {
 }
 
 static void note(Contents *contents, bool enters, uint64_t hash) {
-  if (contents->left->len && contents->at != spinach_time.now) settle(contents);
+  if (contents->left->len && contents->at != spinach_time.now) complete(contents);
   contents->at = spinach_time.now;
   if (enters)
     add(contents, hash, 1);
@@ -114,8 +114,8 @@ static void note(Contents *contents, bool enters, uint64_t hash) {
     g_array_append_val(contents->left, hash);
 }
 
-void spinach_tally_settle(void) {
-  for (guint i = 0; i < contents_count; i++) settle(&all[i]);
+void spinach_tally_complete(void) {
+  for (guint i = 0; i < contents_count; i++) complete(&all[i]);
 }
 
 // ---- Counting ------------------------------------------------------------------------------------------------------

@@ -14,6 +14,6 @@ uint64_t spinach_tally_of(uint32_t connection); // items since then
 
 // Looks at what left in the instant that was stepped last; an item that had not come in is an error, which does not
 // return.
-void spinach_tally_settle(void);
+void spinach_tally_complete(void);
 
 #endif

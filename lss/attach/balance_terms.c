@@ -1,8 +1,8 @@
 // The sums of balances: statistics and other state with indices, members and `[*]` for all elements, items that were
 // transferred at ports, cycles and numbers.
+#include "lss/attach/balance.h"
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
-#include "lss/elab/balance.h"
 
 #include <string.h>
 

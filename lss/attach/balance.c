@@ -2,7 +2,7 @@
 // items at ports, `identity hits + misses == accesses;` one of statistics and state.  Both become two sums that are
 // compared when a run is looked at: at its end, in its checkpoints.  `makes out;` and `consumes in;` name ports without
 // account.
-#include "lss/elab/balance.h"
+#include "lss/attach/balance.h"
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 
