@@ -18,6 +18,7 @@ struct step {
   int fails;            /* the bus error that it had, or -1 */
   bool fetched, shows;  /* `shows`: a load's value is known from what it wrote */
   bool impossible;      /* a register of another VPE was said to hold what it cannot */
+  bool wrong_evp;       /* MVPControl.EVP was said to be what it is not while this VPE executes */
 };
 
 static struct mips_lockstep_page *page_of(struct mips_lockstep *l, uint32_t address) {
@@ -112,13 +113,27 @@ static void believe_lines(struct mips_system *m, uint32_t cause) {
   for (unsigned line = 2; line < 8; line++) mips_system_interrupt(m, line, cause >> (MIPS_CAUSE_IP_SHIFT + line) & 1);
 }
 
+/* What is read of MVPControl, and what becomes of it.  While EVP is 0 this VPE alone executes, so nobody else sets it.
+ */
+static uint32_t ask_mvp_control(struct step *step, const struct mips_system *m, struct mips_thread_request request) {
+  const uint32_t enabled = step->l->alone ? 0 : MIPS_MVPCONTROL_EVP;
+  const bool master = m->cpu.cp0[MIPS_CP0_VPEConf0] & MIPS_VPECONF0_MVP;
+  if (request.op != MIPS_THREAD_WRITE && step->shows) {
+    step->impossible |= (step->value & ~possible(MIPS_CP0_MVPControl, 0)) != 0;
+    step->wrong_evp |= (step->value & MIPS_MVPCONTROL_EVP) != enabled;
+  }
+  step->l->alone = !(mips_mvp_control_after(enabled, request, master) & MIPS_MVPCONTROL_EVP);
+  return step->value;
+}
+
 /* Its own registers the machine knows, those that VPEs share but for MVPControl, too. */
 static uint32_t thread(void *user, const struct mips_system *m, struct mips_thread_request request) {
   struct step *step = user;
   const enum mips_cp0 n =
       request.kind == MIPS_THREAD_CP0 ? mips_cp0_find(true, request.number, request.select) : MIPS_CP0_NONE;
   const bool reads = request.op != MIPS_THREAD_WRITE;
-  if (mips_is_mvp(n) && n != MIPS_CP0_MVPControl) return mips_mvp_read(n, 0, m->options.vpes);
+  if (n == MIPS_CP0_MVPControl) return ask_mvp_control(step, m, request);
+  if (mips_is_mvp(n)) return mips_mvp_read(n, 0, m->options.vpes);
   if (!mips_is_mvp(n) && request.tc == m->options.vpe) {
     if (reads && n == MIPS_CP0_Cause) believe_lines(&machine, step->value);
     if (reads) return mips_system_read_thread(&machine, request, true);
@@ -140,6 +155,7 @@ void mips_lockstep_init(struct mips_lockstep *l, struct mips_system_options opti
   l->cpu.timer_cycle = UINT64_MAX; /* what the timer does is believed */
   l->options = options;
   l->memory = memory;
+  l->alone = options.vpe == 0;
 }
 
 /* The machine becomes the one that `l` remembers. */
@@ -417,5 +433,8 @@ bool mips_lockstep_retire(struct mips_lockstep *l, struct mips_lockstep_retired 
   if (!did.retired) return differs(text, r->pc, r->word, "it was completed, expected exception %u", did.exception);
   if (step.impossible)
     return differs(text, r->pc, r->word, "read 0x%08x, which that register cannot hold", (unsigned)r->value);
+  if (step.wrong_evp)
+    return differs(text, r->pc, r->word, "read 0x%08x, expected MVPControl.EVP to be %u", (unsigned)r->value,
+                   (unsigned)!(r->value & MIPS_MVPCONTROL_EVP));
   return same_store(l, r, &did, text) && same_register(l, r, &did, text);
 }

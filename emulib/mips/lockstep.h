@@ -14,7 +14,8 @@
  * such a write to its page is believed, and not remembered, since it may have read what was there before.
  *
  * A virtual processing element (MT ASE) is followed alone.  What its mftr reads of others is believed when the register
- * can hold it, as is MVPControl; what others write to its registers is reported.
+ * can hold it; what others write to its registers is reported.  MVPControl.EVP is not believed: a VPE executes while it
+ * is set, or after it has cleared it itself, so each instruction that reads it knows what it is.
  *
  * The state is plain data without pointers, to be copied, kept and restored as it is.
  */
@@ -77,6 +78,7 @@ struct mips_lockstep_retired {
 struct mips_lockstep {
   struct mips_architecture cpu;
   struct mips_system_options options;
+  bool alone;      /* MVPControl.EVP is 0, and others do not execute */
   uint32_t memory; /* physical addresses below are memory, elsewhere all loads are believed */
   bool started;
   bool passing; /* an instruction was executed that has yet to complete: */

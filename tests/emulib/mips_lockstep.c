@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CHECK_SAID text
 #include "check.h"
@@ -93,8 +94,31 @@ static void vpes(void) {
   CHECK(!reads(3, (uint32_t)KERNEL, (uint32_t)MFTC0_HALT_T3, 0));
 }
 
+/* A VPE that executes has MVPControl.EVP set, unless it cleared it itself and does not execute with others. */
+static void mvp_control(void) {
+  enum { DVPE_T3 = 0x416b0001, EVPE_T3 = 0x416b0021, MFC0_MVP_T3 = 0x400b0001, MTC0_MVP_T3 = 0x408b0001, STEPS = 7 };
+  static const struct {
+    uint32_t word, value;
+  } steps[STEPS] = {{MFC0_MVP_T3, 1}, {DVPE_T3, 1}, {MFC0_MVP_T3, 0}, {DVPE_T3, 2},
+                    {EVPE_T3, 0},     {EVPE_T3, 3}, {DVPE_T3, 1}};
+  for (int wrong = -1; wrong < STEPS; wrong++) {
+    follow_vpe(0);
+    CHECK(reads(3, (uint32_t)KERNEL, EVPE_T3, 0)); /* the first VPE begins alone */
+    for (int n = 0; n <= wrong || (wrong < 0 && n < STEPS); n++)
+      CHECK(reads((uint64_t)n + 4, (uint32_t)KERNEL + 4 * (uint32_t)(n + 1), steps[n].word,
+                  steps[n].value ^ (uint32_t)(n == wrong)) == (n != wrong));
+    if (wrong >= 0) CHECK(strstr(text, "expected MVPControl.EVP to be"));
+  }
+  follow_vpe(0);
+  l.cpu.r[T3] = 1;
+  CHECK(mips_lockstep_retire(
+      &l, (struct mips_lockstep_retired){.cycle = 3, .pc = (uint32_t)KERNEL, .word = (uint32_t)MTC0_MVP_T3}, text));
+  CHECK(!reads(4, (uint32_t)KERNEL + 4, DVPE_T3, 0));
+}
+
 int main(void) {
   vpes();
+  mvp_control();
   for (uint64_t dropped = 0; dropped < 16; dropped += 3) {
     CHECK(follows(20, dropped, 7));
     CHECK(!follows(20, dropped, 9));

@@ -20,6 +20,7 @@
 #define REQUESTED         (MT && self->requested[0])
 #define UNLINKS           (MT && self->unlinks[0])
 #define REPLIED           (MT && self->replied[0])
+#define RETRIES           (MT && self->retries[0])
 
 #define TIMER_PENDING ((uint32_t)MIPS_CAUSE_TI | 1u << (MIPS_CAUSE_IP_SHIFT + 7))
 #define LINES_PENDING (0x1fu << (MIPS_CAUSE_IP_SHIFT + 2))
@@ -328,9 +329,9 @@ handler(look) {
     send_nothing(threads_request);
     return;
   }
-  thread_request request;
-  if (MT && thread_requested(self, item(in), &request) && !REPLIED) {
-    set(outcome, mips_system_outcome_requests);
+  thread_request request = {0};
+  if (MT && !REPLIED && (REQUESTED || thread_requested(self, item(in), &request))) {
+    set(outcome, RETRIES ? mips_system_outcome_retry : mips_system_outcome_requests);
     send_nothing(out);
     send_nothing(operate_request);
     send_if(threads_request, !REQUESTED, request);
@@ -372,6 +373,11 @@ static inline bool is_system(core_executed in, enum mips_instruction instruction
   return control_word_trap(in.control) == trap_cause_system && INSTRUCTION(in.word) == instruction;
 }
 
+/* Where a VPE goes on whose instruction is put off: in a delay slot with the branch, as behind an exception. */
+static inline uint32_t retried(core_executed in) {
+  return control_word_slot(in.control) ? in.pc - 4 : in.pc;
+}
+
 /* Where fetch continues behind an instruction that serializes and leaves in this cycle. */
 static core_restart restart_behind(const self_t *self, core_executed in) {
   core_restart restart = {.in_flight = 1};
@@ -392,7 +398,10 @@ handler(decide) {
   if (outcome != mips_system_outcome_none && !waits_for_reply(outcome)) {
     const control_word c = data(in).control;
     const bool fails = goes_on(outcome) && some(fault) && data(fault).fails;
-    if (__builtin_expect(!goes_on(outcome) || (fails && acked(out)), false)) {
+    if (MT && outcome == mips_system_outcome_retry) {
+      restart = (core_restart){.pc = retried(data(in))};
+      kills = restarts = true;
+    } else if (__builtin_expect(!goes_on(outcome) || (fails && acked(out)), false)) {
       const bool interrupt = outcome == mips_system_outcome_interrupt;
       const bool refill = !interrupt && failure_of(self, data(in), fails ? data(fault) : (core_fault){0}).refill;
       restart = (core_restart){.pc = vector(self, refill, interrupt)};
@@ -428,7 +437,8 @@ handler(commit) {
 handler(reply_remotely) {
   for (int i = 0; i < width(remote_request); i++) {
     const thread_request r = data(remote_request, i);
-    send_if(remote_reply, i, some(remote_request, i), read_register(self, mips_cp0_find(MT, r.number, r.select)));
+    send_if(remote_reply, i, some(remote_request, i),
+            ((thread_reply){.value = read_register(self, mips_cp0_find(MT, r.number, r.select))}));
   }
 }
 
@@ -651,6 +661,8 @@ phase_end() {
     if (outcome == mips_system_outcome_interrupt) {
       take_interrupt(self, data(in));
       changed = true;
+    } else if (MT && outcome == mips_system_outcome_retry) {
+      changed = true; /* nothing of it was done */
     } else if (__builtin_expect(outcome == mips_system_outcome_exception || fails, false)) {
       fail(self, data(in), failure_of(self, data(in), fails ? data(fault) : (core_fault){0}));
       changed = true;
@@ -663,7 +675,7 @@ phase_end() {
       }
     }
     self->written_back = false;
-    if (MT) self->requested[0] = self->replied[0] = false;
+    if (MT) self->requested[0] = self->replied[0] = self->retries[0] = false;
   } else if (__builtin_expect(transferred(out), false)) {
     self->written_back = changed = true;
   }
@@ -676,8 +688,15 @@ phase_end() {
     self->unlinks[0] = false;
     if (transferred(threads_request)) self->requested[0] = changed = true;
     if (transferred(threads_reply)) {
-      self->reply[0] = data(threads_reply);
-      self->replied[0] = changed = true;
+      self->reply[0] = data(threads_reply).value;
+      self->retries[0] = data(threads_reply).retry;
+      self->replied[0] = !self->retries[0];
+      changed = true;
+    }
+    if (transferred(in) && outcome == mips_system_outcome_retry && control_word_slot(data(in).control)) {
+      const uint32_t restart = retried(data(in));
+      event(written, 2, 3, restart);
+      self->unlinks[0] = true;
     }
     if (transferred(remote_request)) changed |= write_remotely(self, data(remote_request));
   }

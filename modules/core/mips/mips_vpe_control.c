@@ -28,7 +28,8 @@ phase_start() {
   const uint32_t target = self->request[self->served].tc;
   const bool loads = self->step == thread_step_rewinds || self->step == thread_step_loads;
   for (int i = 0; i < width(threads_reply); i++)
-    send_if(threads_reply, i, self->phase[i] == thread_phase_replies, self->reply[i]);
+    send_if(threads_reply, i, self->phase[i] == thread_phase_replies || self->phase[i] == thread_phase_retries,
+            ((thread_reply){.value = self->reply[i], .retry = self->phase[i] == thread_phase_retries}));
   for (int i = 0; i < width(remote_request); i++)
     send_if(remote_request, i, self->step == thread_step_reaches && target == (uint32_t)i, self->request[self->served]);
   for (int i = 0; i < width(control); i++)
@@ -76,14 +77,36 @@ static bool needs_halt(thread_request r) {
   return r.kind != thread_kind_cp0 || mips_thread_cp0(r) == MIPS_CP0_TCRestart;
 }
 
+/* Whether a VPE is to execute, whose registers say so or not. */
+static bool may_execute(const self_t *self, uint32_t i, bool runs) {
+  return runs && ((self->mvp_control & MIPS_MVPCONTROL_EVP) || self->alone == i);
+}
+
+/* A request that waits is put off: what its instruction depends on may change. */
+static void put_off(self_t *self, uint32_t i) {
+  if (self->phase[i] != thread_phase_waits) return;
+  self->phase[i] = thread_phase_retries;
+  self->reply[i] = 0;
+  count(put_off);
+}
+
+/* Whether a VPE that is not to execute has halted, which it cannot while it waits. */
+static bool has_halted(self_t *self, uint32_t i, core_status status) {
+  if (self->notified[i]) return false;
+  if (!status.halted) put_off(self, i);
+  return status.halted;
+}
+
 /* Begins to serve the request of a VPE; false: it has to wait, for one that has yet to halt. */
 static bool begin(self_t *self, uint32_t i, bool master, const core_status *statuses) {
   thread_request *r = &self->request[i];
   const uint32_t tc = r->tc;
   const bool reaches = mips_thread_reaches(mips_thread_to(*r), i, VPES, master);
-  if (reaches && needs_halt(*r) && !self->runs[tc] && !(statuses[tc].halted && !self->notified[tc]) &&
-      !(self->phase[tc] == thread_phase_waits && needs_halt(self->request[tc])))
-    return false;
+  if (reaches && needs_halt(*r) && !self->runs[tc] && !has_halted(self, tc, statuses[tc])) return false;
+  if (reaches && tc != i && r->op == thread_op_write) {
+    if (self->phase[tc] > thread_phase_retries) return false; /* its instruction comes first */
+    put_off(self, tc);
+  }
   self->served = (uint8_t)i;
   r->master = master;
   r->own = tc == i;
@@ -134,7 +157,7 @@ static void loaded(self_t *self) {
 
 /* Who is to execute, and is told so. */
 static void decide(self_t *self, uint32_t i, bool runs) {
-  const bool executes = runs && ((self->mvp_control & MIPS_MVPCONTROL_EVP) || self->alone == i);
+  const bool executes = may_execute(self, i, runs);
   self->notified[i] = executes != self->runs[i];
   self->runs[i] = executes;
   if (self->notified[i]) event(executes, i, executes);
@@ -154,7 +177,8 @@ phase_end() {
   for (int i = 0; i < width(threads_request); i++) {
     statuses[i] = data(status, i);
     decide(self, (uint32_t)i, data(vpe, i).runs);
-    if (self->phase[i] == thread_phase_replies) self->phase[i] = thread_phase_none;
+    if (self->phase[i] == thread_phase_replies || self->phase[i] == thread_phase_retries)
+      self->phase[i] = thread_phase_none;
     if (!transferred(threads_request, i)) continue;
     self->request[i] = data(threads_request, i);
     self->phase[i] = thread_phase_waits;
@@ -163,14 +187,15 @@ phase_end() {
   for (uint32_t i = 0; i < VPES; i++)
     if (self->phase[i] == thread_phase_halts && all_halted(self, i, statuses)) self->phase[i] = thread_phase_replies;
   for (int i = 0; i < width(load); i++) {
-    if (transferred(remote_reply, i)) reached(self, data(remote_reply, i), statuses[i]);
+    if (transferred(remote_reply, i)) reached(self, data(remote_reply, i).value, statuses[i]);
     if (transferred(save, i)) saved(self, data(save, i));
     if (transferred(load, i)) loaded(self);
   }
   const uint32_t last = self->served;
   for (uint32_t n = 1; n <= VPES && self->step == thread_step_idle; n++) {
     const uint32_t i = (last + n) % VPES;
-    if (self->phase[i] == thread_phase_waits) begin(self, i, data(vpe, i).master, statuses);
+    if (self->phase[i] == thread_phase_waits && may_execute(self, i, data(vpe, i).runs))
+      begin(self, i, data(vpe, i).master, statuses);
   }
 }
 

@@ -151,8 +151,8 @@ class SystemBench(BundleDevice):
         if wide:  # what only a core wants that sends it some of its instructions
             ports |= {"interrupt": ("out", 1, "bool"), "completed": ("in", 1, "uint32")}
         if mt:
-            ports |= {"threads.request": ("out", 1, "thread_request"), "threads.reply": ("in", 1, "uint32"), "remote.request": ("in", 1, "thread_request"),
-                      "remote.reply": ("out", 1, "uint32"), "vpe": ("out", 1, "vpe_state")}  # fmt: skip
+            ports |= {"threads.request": ("out", 1, "thread_request"), "threads.reply": ("in", 1, "thread_reply"), "remote.request": ("in", 1, "thread_request"),
+                      "remote.reply": ("out", 1, "thread_reply"), "vpe": ("out", 1, "vpe_state")}  # fmt: skip
         entries = re.search(r"tlb_entries = (\d+)", body)
         joint = f"""instance joint : tlb {{ entries = {entries[1] if entries else 16}; }};
             instance lookups : source {{ count = 0; }};

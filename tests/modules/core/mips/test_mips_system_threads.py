@@ -41,6 +41,15 @@ def asked(op: str, tc: int, kind: str, number: int, select: int = 0, value: int 
     return struct(op=op, tc=tc, kind=kind, number=number, select=select, value=value, master=False, own=False)
 
 
+def reply(value: int, retry: bool = False) -> str:
+    return struct(value=value, retry=retry)
+
+
+def replied(text: str) -> int:
+    """The value of a reply."""
+    return int(re.findall(r"value=(\d+)", text)[0])
+
+
 def read(name: str, vpe: int = 0) -> str:
     r = names(vpe)[name]
     return item("mfc0", rt=8, rd=r.number, low=r.select)
@@ -88,7 +97,7 @@ def test_writes_change_what_may_be_written(first: SystemBench) -> None:
         expected.append(state[name])
         state |= {name: known[name].reset & known[name].writable | state[name] & ~known[name].writable} if name != "TCRestart" else {}
     played = first.play([], len(changes) + 2, remote=changes)
-    assert [int(line.value) for line in played.seen["remote_reply"] if line.value] == expected
+    assert [replied(line.value) for line in played.seen["remote_reply"] if line.value] == expected
 
 
 def test_status_and_address_space_show_in_the_thread(first: SystemBench) -> None:
@@ -104,7 +113,7 @@ def test_what_a_master_alone_may_write(first: SystemBench) -> None:
 
 def test_others_read_in_the_same_cycle(first: SystemBench) -> None:
     played = first.play([], 12, remote={3: remote("read", "TCStatus"), 5: remote("write", "TCContext", 9), 6: remote("read", "TCContext"), 7: remote("read", "Config3")})
-    assert [(line.cycle, line.value) for line in played.seen["remote_reply"] if line.value] == [(3, str(A)), (5, "0"), (6, "9"), (7, "4")]
+    assert [(line.cycle, replied(line.value)) for line in played.seen["remote_reply"] if line.value] == [(3, A), (5, 0), (6, 9), (7, 4)]
     assert played.written() == [(5, 2, 5, 9)]
 
 
@@ -156,7 +165,7 @@ def test_an_instruction_asks_once_and_goes_on_behind_the_reply(first: SystemBenc
     target = {1: remote("write", "VPEControl", 3)}
     pending = {n: (lambda cycle: cycle > 5) for n in range(5)}
     enabled = {2: remote("write", "Status", CU0 | IE | 0x7C00)}
-    played = first.play([text], 16, at={0: 3}, remote={**target, **enabled}, replies={9: 1234}, lines=pending)
+    played = first.play([text], 16, at={0: 3}, remote={**target, **enabled}, replies={9: reply(1234)}, lines=pending)
     requests = [(line.cycle, line.value) for line in played.seen["threads_request"] if line.value]
     assert requests == [(4, request)]
     assert played.taken() == [10] and played.interrupt() == []
@@ -164,6 +173,20 @@ def test_an_instruction_asks_once_and_goes_on_behind_the_reply(first: SystemBenc
     if "mt" not in name:
         assert played.results() == [1234]
     assert played.kills() == ([10] if "mfc0" not in name else [])
+
+
+@pytest.mark.parametrize("slot", [False, True])
+def test_what_is_put_off_is_fetched_again(first: SystemBench, slot: bool) -> None:
+    """Nothing is done, and fetch goes on at the instruction; at the branch, where it is in a slot, with the link that ends told."""
+    text = item("dvpe", rt=9, slot=slot)
+    played = first.play([text, text], 20, at={0: 3, 1: 12}, replies={6: reply(0, True), 15: reply(1)})
+    assert [line.cycle for line in played.seen["threads_request"] if line.value] == [4, 13]
+    assert played.taken() == [7, 16] and [line.cycle for line in played.left()] == [16] and played.kills() == [7, 16]
+    pc = int(re.findall(r"pc=(\d+)", text)[0])
+    restarts = [line.value for line in played.seen["restart"] if line.value]
+    assert f"pc={pc - 4 * slot} " in restarts[0] and "refetch=false" in restarts[0] and "in_flight=0" in restarts[0]
+    assert played.written() == ([(7, 2, 3, pc - 4)] if slot else [])
+    assert [line.cycle for line in played.seen["unlink"] if line.value == "true"] == ([8] if slot else [])
 
 
 def test_an_interrupt_comes_before_what_was_not_asked(first: SystemBench) -> None:
@@ -176,7 +199,7 @@ def test_no_interrupt_is_offered_while_it_waits_for_the_reply(bench: Bench) -> N
     """To a core that sends only some instructions here; it comes behind."""
     system = SystemBench(bench, "vpes = 4;", mt=True, wide=True)
     enabled = {1: remote("write", "Status", CU0 | IE | 0x7C00)}
-    played = system.play([ASKS["mttc0"][0]], 16, at={0: 3}, remote=enabled, replies={9: 0}, lines={0: lambda cycle: cycle > 5})
+    played = system.play([ASKS["mttc0"][0]], 16, at={0: 3}, remote=enabled, replies={9: reply(0)}, lines={0: lambda cycle: cycle > 5})
     assert [line.cycle for line in played.seen["interrupt"] if line.value == "true"] == list(range(11, 16)) and played.taken() == [10]
 
 
@@ -227,7 +250,7 @@ def test_a_link_ends_where_a_thread_goes_on_elsewhere(first: SystemBench) -> Non
 
 def test_a_thread_that_waits_says_so(first: SystemBench) -> None:
     played = first.play([item("wait")], 12, remote={8: remote("read", "TCStatus")})
-    assert [line.value for line in played.seen["remote_reply"] if line.value] == [str(A | 1 << 23)]
+    assert [replied(line.value) for line in played.seen["remote_reply"] if line.value] == [A | 1 << 23]
 
 
 def test_others_interrupt_by_software(first: SystemBench) -> None:

@@ -10,7 +10,7 @@ from tests.modules.mips import IMPORTS, BundleDevice, struct
 
 ALL = 0xFFFFFFFF
 PORTS = {
-    "threads.request": ("in", 2, "thread_request"), "threads.reply": ("out", 2, "uint32"), "remote.request": ("out", 2, "thread_request"), "remote.reply": ("in", 2, "uint32"),
+    "threads.request": ("in", 2, "thread_request"), "threads.reply": ("out", 2, "thread_reply"), "remote.request": ("out", 2, "thread_request"), "remote.reply": ("in", 2, "thread_reply"),
     "vpe": ("in", 2, "vpe_state"), "status": ("in", 2, "core_status"), "control": ("out", 2, "core_control"), "load": ("out", 2, "core_state_word"), "save": ("in", 2, "core_state_word"),
 }  # fmt: skip
 INPUTS = [f"{port}[{i}]" for port in ("threads_request", "remote_reply", "save") for i in (0, 1)]
@@ -67,24 +67,28 @@ def asks(by: int, request: str) -> dict[str, str]:
     return {f"threads_request[{by}]": request}
 
 
+def said(value: int | str, retry: bool = False) -> str:
+    return struct(value=value, retry=retry)
+
+
 def answers(to: int, value: int) -> dict[str, str]:
-    return {f"threads_reply[{to}]": str(value)}
+    return {f"threads_reply[{to}]": said(value)}
 
 
 def test_a_register_of_coprocessor_0_is_read(device: BundleDevice) -> None:
     """The other's, and one's own: asked for in the next cycle, replied in the one behind."""
     for tc in (0, 1):
-        ran = play(device, [asks(0, ask("read", tc, (13, 0))), {f"remote_request[{tc}]": passed("read", tc, (13, 0)), f"remote_reply[{tc}]": "7"}, answers(0, 7), {}, {}])
+        ran = play(device, [asks(0, ask("read", tc, (13, 0))), {f"remote_request[{tc}]": passed("read", tc, (13, 0)), f"remote_reply[{tc}]": said(7)}, answers(0, 7), {}, {}])
         assert ran.stat("dut", "requests") == 1 and ran.stat("dut", "unreachable") == 0
 
 
 def test_a_write_is_done_when_who_may_not_execute_has_halted(device: BundleDevice) -> None:
     """VPE 0 lets VPE 1 go, which MVPControl.EVP allows, and halts it again."""
-    go = [asks(0, ask("evpe", 0, MVP_CONTROL)), {}, answers(0, 0), asks(0, ask("write", 1, TC_HALT, 0)), {"remote_request[1]": passed("write", 1, TC_HALT, 0), "remote_reply[1]": "1"}]
+    go = [asks(0, ask("evpe", 0, MVP_CONTROL)), {}, answers(0, 0), asks(0, ask("write", 1, TC_HALT, 0)), {"remote_request[1]": passed("write", 1, TC_HALT, 0), "remote_reply[1]": said(1)}]
     runs = {"vpe[1]": vpe(True)}
     on = [{**runs}, {**runs, "control[1]": told(False)}, {**runs, "status[1]": status(False), **answers(0, 1)}]
     executes = {**runs, "status[1]": status(False)}
-    halts = [{**executes, **asks(0, ask("write", 1, TC_HALT, 1))}, {**executes, "remote_request[1]": passed("write", 1, TC_HALT, 1), "remote_reply[1]": "0"}]
+    halts = [{**executes, **asks(0, ask("write", 1, TC_HALT, 1))}, {**executes, "remote_request[1]": passed("write", 1, TC_HALT, 1), "remote_reply[1]": said(0)}]
     off = [{"status[1]": status(False)}, {"status[1]": status(False), "control[1]": told(True)}, {"status[1]": status(False)}, {}, answers(0, 0), {}]
     ran = play(device, go + on + [executes] * 3 + halts + off)
     assert happened(ran, "executes") == [(5, 1, 1), (len(go + on) + 5, 1, 0)]
@@ -92,7 +96,7 @@ def test_a_write_is_done_when_who_may_not_execute_has_halted(device: BundleDevic
 
 def test_a_vpe_that_halts_itself_goes_no_further(device: BundleDevice) -> None:
     """The reply comes when it was told to halt, not before."""
-    play(device, [asks(0, ask("write", 0, TC_HALT, 1)), {"remote_request[0]": passed("write", 0, TC_HALT, 1), "remote_reply[0]": "0"}, {"vpe[0]": vpe(False)},
+    play(device, [asks(0, ask("write", 0, TC_HALT, 1)), {"remote_request[0]": passed("write", 0, TC_HALT, 1), "remote_reply[0]": said(0)}, {"vpe[0]": vpe(False)},
                   {"vpe[0]": vpe(False), "control[0]": told(True)}, {"vpe[0]": vpe(False), **answers(0, 0)}, {"vpe[0]": vpe(False)}])  # fmt: skip
 
 
@@ -115,9 +119,9 @@ def test_where_a_thread_goes_on(device: BundleDevice) -> None:
     slot = {"status[1]": status(True, 0x80001230, True)}
     play(device, [{**slot, **asks(0, ask("read", 1, TC_RESTART))}, {**slot, **answers(0, 0x8000122C)}, slot])
     for at, value in ((slot, 0x2000 | 1 << 21), ({}, 0x2000)):
-        reads = {"remote_request[1]": passed("read", 1, TC_STATUS), "remote_reply[1]": str(0x2000)}
+        reads = {"remote_request[1]": passed("read", 1, TC_STATUS), "remote_reply[1]": said(0x2000)}
         play(device, [{**at, **asks(0, ask("read", 1, TC_STATUS))}, {**at, **reads}, {**at, **answers(0, value)}])
-    play(device, [asks(0, ask("write", 1, TC_RESTART, 0x80004560)), {"remote_request[1]": passed("write", 1, TC_RESTART, 0x80004560), "remote_reply[1]": str(ALL)},
+    play(device, [asks(0, ask("write", 1, TC_RESTART, 0x80004560)), {"remote_request[1]": passed("write", 1, TC_RESTART, 0x80004560), "remote_reply[1]": said(ALL)},
                   {"load[1]": word(PC, 0x80004560)}, {"load[1]": word(WAITING, 0)}, {}, answers(0, 0), {}])  # fmt: skip
 
 
@@ -136,7 +140,7 @@ def test_what_cannot_be_had(device: BundleDevice, what: str) -> None:
 def test_who_is_no_master(device: BundleDevice) -> None:
     """Reaches its own, which are told so, and changes nothing that is shared."""
     plain = {"vpe[0]": vpe(True, False)}
-    own = {"remote_request[0]": ask("read", 0, (13, 0), own=True), "remote_reply[0]": "3"}
+    own = {"remote_request[0]": ask("read", 0, (13, 0), own=True), "remote_reply[0]": said(3)}
     ran = play(device, [asks(0, ask("read", 1, (13, 0))), answers(0, ALL), asks(0, ask("read", 0, (13, 0))), own, answers(0, 3), asks(0, ask("evpe", 0, MVP_CONTROL)), {}, answers(0, 0),
                         asks(0, ask("write", 0, MVP_CONTROL, 3)), {}, answers(0, 0), asks(0, ask("read", 0, MVP_CONTROL)), answers(0, 0), {}], plain)  # fmt: skip
     assert ran.stat("dut", "unreachable") == 1
@@ -164,12 +168,28 @@ def test_one_has_the_processor_for_itself(device: BundleDevice) -> None:
     assert happened(ran, "executes") == [(3, 1, 1), (6, 0, 0), (12, 0, 1)]
 
 
-def test_who_waits_for_a_request_is_not_waited_for(device: BundleDevice) -> None:
-    """Both clear MVPControl.EVP in one cycle: VPE 1's turn comes first, VPE 0 finds it done and halts behind its instruction."""
-    rows = [asks(0, ask("evpe", 0, MVP_CONTROL)), {}, answers(0, 0), {"vpe[1]": vpe(True)}, {**EXECUTE, "status[1]": status(True), "control[1]": told(False)},
-            {**EXECUTE, **asks(0, ask("dvpe", 0, MVP_CONTROL)), **asks(1, ask("dvpe", 1, MVP_CONTROL))}, EXECUTE, {**EXECUTE, "control[0]": told(True)},
-            {**EXECUTE, **answers(0, 0), **answers(1, 1)}, {**EXECUTE, "status[0]": status(True)}, {**EXECUTE, "status[0]": status(True)}]  # fmt: skip
-    play(device, rows)
+BOTH = [asks(0, ask("evpe", 0, MVP_CONTROL)), {}, answers(0, 0), {"vpe[1]": vpe(True)}, {**EXECUTE, "status[1]": status(True), "control[1]": told(False)}]
+
+
+@pytest.mark.parametrize("request_of_0", [ask("dvpe", 0, MVP_CONTROL), ask("evpe", 0, MVP_CONTROL), ask("read", 1, (13, 0)), ask("write", 1, (13, 0), 9), ask("read", 1, 4)])
+def test_who_may_not_execute_is_not_served(device: BundleDevice, request_of_0: str) -> None:
+    """Both ask in one cycle, and VPE 1 clears MVPControl.EVP: it goes on, as VPE 0 waits for its request, which is served once VPE 1 has set EVP again."""
+    rows = [*BOTH, {**EXECUTE, **asks(0, request_of_0), **asks(1, ask("dvpe", 1, MVP_CONTROL))}, EXECUTE, {**EXECUTE, "control[0]": told(True)}, {**EXECUTE, **answers(1, 1)}]
+    rows += [EXECUTE] * 9 + [{**EXECUTE, **asks(1, ask("evpe", 1, MVP_CONTROL))}]
+    go, done, written = {"control[0]": told(False)}, answers(1, 0), "write" in request_of_0
+    passes = {"remote_request[1]": passed("write" if written else "read", 1, (13, 0), 9 if written else 0), "remote_reply[1]": said(7)}
+    if "dvpe" in request_of_0:
+        then = [{}, go, {"control[1]": told(True)}, {**done, **answers(0, 1)}]
+    elif "evpe" in request_of_0:
+        then = [{}, go, {**done, **answers(0, 1)}]
+    elif "general" in request_of_0:
+        then = [{}, {**go, **answers(0, ALL)}, done]
+    elif written:  # behind the instruction of VPE 1
+        then = [{}, go, done, passes, {}, answers(0, 7)]
+    else:
+        then = [{}, {**go, **passes}, {**done, **answers(0, 7)}]
+    rows += [{**EXECUTE, **row} for row in then]
+    play(device, [*rows, EXECUTE])
 
 
 def test_who_has_yet_to_halt_is_waited_for(device: BundleDevice) -> None:
@@ -178,12 +198,23 @@ def test_who_has_yet_to_halt_is_waited_for(device: BundleDevice) -> None:
     play(device, [{**late, **asks(0, ask("write", 1, 4, 9))}, late, late, {}, {"load[1]": word(4, 9)}, {}, answers(0, 0)])
 
 
-def test_registers_of_each_other(device: BundleDevice) -> None:
-    """Neither executes nor can halt: the first in turn gets none, and the other's halts behind it."""
-    both = {"vpe[0]": vpe(False), "status[1]": status(False)}
-    ran = play(device, [{**both}, {**both, "control[0]": told(True)}, {**both, **asks(0, ask("read", 1, 4)), **asks(1, ask("read", 0, 4))}, {**both, **answers(1, ALL)}, {**both}, {**both, "status[1]": status(True)},
-                        {**both, "status[1]": status(True), "load[1]": word(0, 0)}, {**both, "status[1]": status(True), "save[1].ack": "1"}])  # fmt: skip
-    assert ran.stat("dut", "unreachable") == 1
+def test_a_request_is_put_off_when_its_thread_is_wanted(device: BundleDevice) -> None:
+    """Of a VPE that is halted while its request waits, another one wants a general register: it is told to come again, halts, and is served when it asks again and executes."""
+    alone = {**EXECUTE, "status[0]": status(False)}
+    rows = [*BOTH, {**EXECUTE, **asks(0, ask("dvpe", 0, MVP_CONTROL)), **asks(1, ask("dvpe", 1, MVP_CONTROL))}, EXECUTE, {**EXECUTE, "control[0]": told(True)}, {**EXECUTE, **answers(1, 1)}]
+    rows += [{**alone, **asks(1, ask("write", 0, 4, 9))}, {**alone, "threads_reply[0]": said(0, True)}, alone, alone, {**EXECUTE, "status[0]": status(True)}]
+    halted = {**EXECUTE, "status[0]": status(True)}
+    rows += [{**halted, "load[0]": word(4, 9)}, halted, {**halted, **answers(1, 0)}, halted, {**halted, **asks(1, ask("evpe", 1, MVP_CONTROL))}, halted, {**halted, "control[0]": told(False)}, {**EXECUTE, **answers(1, 0)}]
+    ran = play(device, [*rows, {**EXECUTE, **asks(0, ask("read", 0, MVP_CONTROL))}, {**EXECUTE, **answers(0, 1)}, EXECUTE])
+    assert ran.stat("dut", "put_off") == 1
+
+
+def test_a_request_is_put_off_when_others_write_what_it_depends_on(device: BundleDevice) -> None:
+    """VPE 1 asks, and VPE 0, whose turn is first, writes its VPEControl: TargTC may be another one."""
+    served = {"remote_request[1]": passed("write", 1, (1, 1), 3), "remote_reply[1]": said(0), "threads_reply[1]": said(0, True)}
+    rows = [*BOTH, {**EXECUTE, **asks(1, ask("read", 1, MVP_CONTROL))}, {**EXECUTE, **answers(1, 1)}, {**EXECUTE, **asks(0, ask("write", 1, (1, 1), 3)), **asks(1, ask("read", 0, (13, 0)))}]
+    ran = play(device, [*rows, {**EXECUTE, **served}, EXECUTE, {**EXECUTE, **answers(0, 0)}, EXECUTE])
+    assert ran.stat("dut", "put_off") == 1
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
