@@ -82,6 +82,26 @@ def test_without_bound_and_inputs_there_is_none(simulator):
     assert shown(simulator)[1] is None
 
 
+def test_a_terminal_to_which_the_machine_prints_shows_no_progress(simulator):
+    """Half a line of a console is not erased: neither where the machine prints on it, nor where it reads from it."""
+    terminal, other = pty.openpty()
+    run = subprocess.Popen([simulator, "--cycles", "1000000000000", "--set", "k.record=-"], stdout=other, stderr=other)
+    os.close(other)
+    text = ""
+    try:
+        ends = time.monotonic() + 0.7
+        while time.monotonic() < ends and (more := read(terminal)):
+            text += more
+        run.send_signal(signal.SIGINT)
+        while more := read(terminal):
+            text += more
+        assert text.startswith("0 0\r\n1 1\r\n") and "interrupted" in text and "\033" not in text
+    finally:
+        run.kill()
+        run.wait()
+        os.close(terminal)
+
+
 def test_other_files_than_terminals_get_none_of_it(simulator):
     assert subprocess.run([simulator, "--cycles", "50000000"], capture_output=True, text=True, check=True).stderr.count("ms") == 1
 

@@ -5,6 +5,7 @@ import pty
 import re
 import subprocess
 import termios
+import time
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,16 @@ def test_programs_run_as_on_the_functional_machine(root: Path, build_dir: Path, 
         printed, told = running.communicate(timeout=60)
     assert (running.returncode, printed) == (7, b"abq") and b"what is typed comes from a terminal: this run is not repeatable" in told
     assert termios.tcgetattr(terminal) == state
+    with subprocess.Popen([*command[:1], *command[2:]], stdin=terminal, stdout=terminal, stderr=terminal) as running:
+        os.close(terminal)
+        shown = b""
+        while b">" not in shown:
+            shown += os.read(controller, 1000)
+        time.sleep(0.5)  # longer than it takes for the line of progress to be shown
+        os.write(controller, b"abq")
+        while b"switched off" not in shown:
+            shown += os.read(controller, 1000)
+    assert running.returncode == 7 and b">abq" in shown and b"\033" not in shown
 
     # What is absent: PCI functions, virtio devices, everything else
     for address, status in ((0xBB000000, 0xFF), (0xBF002000, 0), (0xBC000000, 7), (0xBF003000, 7), (0xA4000000, 7), (0xBF000910, 1)):

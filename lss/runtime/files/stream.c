@@ -256,6 +256,14 @@ const char *spinach_streams_file(uint32_t index, bool *output) {
   return files[index]->path;
 }
 
+bool spinach_streams_at_terminal(void) {
+  for (uint32_t i = 0; i < file_count; i++) {
+    if (strcmp(files[i]->path, "-") != 0) continue;
+    if (isatty(files[i]->out ? STDOUT_FILENO : STDIN_FILENO)) return true;
+  }
+  return false;
+}
+
 double spinach_streams_share(void) {
   double size = 0, consumed = 0;
   for (uint32_t i = 0; i < file_count; i++) {

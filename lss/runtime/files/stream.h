@@ -75,5 +75,7 @@ void spinach_streams_diverge(void);
 const char *spinach_streams_file(uint32_t index, bool *output);
 // How much of the inputs has been read, 0 to 1; negative when there are none.
 double spinach_streams_share(void);
+// Whether the machine prints to this terminal or reads from it, so that the run shows nothing there on its own account.
+bool spinach_streams_at_terminal(void);
 
 #endif

@@ -1,12 +1,15 @@
 // How far a run is, on a terminal; see progress.h.
 #include "lss/runtime/observe/progress.h"
 
+#include <unistd.h>
+
 static gint64 began, shown;
 static uint64_t shown_cycles;
-static bool drawn;
+static bool drawn, hidden;
 
 void spinach_progress_start(void) {
   began = shown = g_get_monotonic_time();
+  hidden = isatty(STDERR_FILENO) && spinach_streams_at_terminal();
 }
 
 double spinach_host_seconds(void) {
@@ -24,7 +27,7 @@ static double share(const spinach_options *options) {
 
 void spinach_progress_show(const spinach_options *options) {
   gint64 now = g_get_monotonic_time();
-  if (now - shown < 200000) return;
+  if (hidden || now - shown < 200000) return;
   uint64_t cycles = spinach_cycles(spinach_fastest_clock());
   double rate = (double)(cycles - shown_cycles) / ((double)(now - shown) / 1e6);
   double part = share(options);
