@@ -55,7 +55,8 @@ static bool check_defined(const Spec *spec) {
 
 static bool is_declared(const Instance *instance, const Hook *hook) {
   const bool handles = !strcmp(hook->word, "handler");
-  if (!strcmp(hook->word, "skip") || !strcmp(hook->word, "statistics")) return true;
+  static const char *const undeclared[] = {"skip", "statistics", "awaits", NULL};
+  if (g_strv_contains(undeclared, hook->word)) return true;
   if (handles && g_ptr_array_find_with_equal_func(instance->leaf->handler_names, hook->argument, g_str_equal, NULL))
     return true;
   g_autofree char *full = handles           ? g_strdup_printf("%s_%s", hook->argument, hook->second)
@@ -380,7 +381,7 @@ static void emit_runs(Emitter *emitter, GString *unit, GString *once, Kind *kind
   emit_once(emitter, once, kind);
   for (guint i = 0; i < cluster->segments->len; i++)
     emit_segment(emitter, unit, kind, cluster->segments->pdata[i], "seg", true);
-  if (emitter->skips) emit_skipping(unit, kind);
+  emit_skipping(unit, kind);
   if (emitter->debug) emit_sleeper_functions(unit, kind);
   if (emit_gated(emitter, cluster)) emit_gate_functions(emitter, unit, kind);
   if (emit_replays(emitter, cluster)) emit_replay_state(unit, kind);

@@ -146,9 +146,10 @@ bool emit_tallies(const Emitter *emitter, const Clock *clock); // items are coun
 void emit_tallied(const Emitter *emitter, GString *out);       // on which, for each clock
 
 // skip.c
-bool emit_skips(const Netlist *netlist);                // all of the machine says when it acts by itself
-bool emit_jumps(const Emitter *emitter);                // and nothing has to see the cycles in which it does not
-GPtrArray *emit_cluster_clocks(const Cluster *cluster); // in order of appearance
+guint emit_silents(const Emitter *emitter, GString *out); // the table of leaves that do not say when; how many
+bool emit_skips(const Netlist *netlist);                  // all of the machine says when it acts by itself
+bool emit_jumps(const Emitter *emitter);                  // and nothing has to see the cycles in which it does not
+GPtrArray *emit_cluster_clocks(const Cluster *cluster);   // in order of appearance
 void emit_skipping(GString *out, Kind *kind);
 void emit_sleeper_functions(GString *out, const Kind *kind);
 guint emit_sleepers(const Emitter *emitter, GString *out); // the table; returns how many there are

@@ -388,7 +388,7 @@ static void emit_shared(const Emitter *emitter, GString *out) {
 }
 
 static guint emit_clusters(const Emitter *emitter, GString *out) {
-  static const char *const words[] = {"start", "finish", "statistics", "report"};
+  static const char *const words[] = {"start", "finish", "statistics", "report", "awaits"};
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
     const char *name = emitter->kind_of[i]->name;
@@ -419,7 +419,7 @@ static guint emit_skippers(const Emitter *emitter, GString *out) {
   GString *table = g_string_new("static const spinach_skipper spinach_table_skippers[] = {\n");
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
   guint count = 0;
-  for (guint i = 0; emitter->skips && i < emitter->schedule->clusters->len; i++) {
+  for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
     g_autoptr(GPtrArray) clocks = emit_cluster_clocks(emitter->schedule->clusters->pdata[i]);
     const char *name = emitter->kind_of[i]->name;
     bool fresh = g_hash_table_add(seen, emitter->kind_of[i]);
@@ -497,7 +497,7 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
   g_string_append(out, shared->str);
   g_string_free(shared, TRUE);
   guint clusters = emit_clusters(emitter, out), skippers = emit_skippers(emitter, out),
-        sleepers = emit_sleepers(emitter, out);
+        sleepers = emit_sleepers(emitter, out), silents = emit_silents(emitter, out);
   emit_sources(emitter, out);
   if (emit_observed(emitter)) g_string_append(out, "extern const spinach_observed spinach_observations[];\n");
   g_string_append(out, "void spinach_join(void);\nvoid spinach_wake(void);\nvoid spinach_run(uint64_t *, uint64_t *, "
@@ -512,7 +512,7 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
                          emitter->debug ? "true" : "false", emitter->collect_connections ? "true" : "false",
                          emit_jumps(emitter) ? "true" : "false", base, netlist->instances->len, parameters, constants,
                          netlist->clocks->len, netlist->connections->len, netlist->debug_views->len, clusters,
-                         skippers);
+                         emitter->skips ? skippers : 0);
   static const char *const tables[] = {"instances", "parameters", "constants", "clocks", "connections",
                                        "views",     "clusters",   "skippers",  "sources"};
   for (gsize i = 0; i < G_N_ELEMENTS(tables); i++) g_string_append_printf(out, "  spinach_table_%s,\n", tables[i]);
@@ -520,9 +520,10 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
       out,
       "  %s, %u, spinach_table_sleepers, spinach_join, spinach_wake, spinach_run, spinach_start_shared, "
       "spinach_report_shared, spinach_table_watches, spinach_table_records, spinach_table_waves, %u, "
-      "spinach_table_derived, %s, %u, spinach_table_balances, spinach_table_tallied};\n",
+      "spinach_table_derived, %s, %u, spinach_table_balances, spinach_table_tallied, %u, %u, spinach_table_silents};\n",
       emit_observed(emitter) ? "spinach_observations" : "NULL", sleepers, netlist->derived->len,
-      emit_counts_loops(emitter) ? "spinach_run_tracked, spinach_sleepings" : "NULL, NULL", balances);
+      emit_counts_loops(emitter) ? "spinach_run_tracked, spinach_sleepings" : "NULL, NULL", balances, skippers,
+      silents);
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
 }
 

@@ -7,7 +7,7 @@
 
 // A function that the module contract asks for: "handler" with its name, "phase_end" with an optional port, ….
 typedef struct {
-  char *word;                     // phase_start, handler, phase_end, init, finish, next_event, skip, statistics
+  char *word;                     // phase_start, handler, phase_end, init, finish, next_event, skip, statistics, awaits
   char *argument;                 // first argument, or ""
   char *second;                   // second argument: the lane of a handler, the parameter of a reset; or ""
   char *shown_port, *shown_field; // all it does is to send this field of the state there; else NULL

@@ -15,6 +15,21 @@ bool emit_skips(const Netlist *netlist) {
   return true;
 }
 
+guint emit_silents(const Emitter *emitter, GString *out) {
+  guint count = 0;
+  g_string_append(out, "static const spinach_silent spinach_table_silents[] = {\n");
+  for (guint i = 0; i < emitter->netlist->leaves->len; i++) {
+    const Instance *leaf = emitter->netlist->leaves->pdata[i];
+    const ModuleSource *source = g_hash_table_lookup(emitter->sources, leaf->leaf->c_file);
+    if (may_skip(leaf)) continue;
+    const bool timed = !source || source->timed || source->waits || emit_is_timed_by_user(leaf);
+    g_string_append_printf(out, "  {%d, %s},\n", leaf->id, timed ? "true" : "false");
+    count++;
+  }
+  g_string_append(out, "  {0}\n};\n");
+  return count;
+}
+
 // What happens on a connection is collected in every cycle, idle ones too; modules' events come in cycles that happen.
 bool emit_jumps(const Emitter *emitter) {
   if (emitter->collect_connections) return false;

@@ -297,13 +297,15 @@ static void emit_functions(GString *out, const Spec *spec) {
                            full, name, hook && *hook->second ? "i" : "", full, full,
                            hook && *hook->second ? ", const int i" : "");
   }
-  for (guint i = 0; i < spec->source->hooks->len; i++) { // the two that need no declaration
+  for (guint i = 0; i < spec->source->hooks->len; i++) { // those that need no declaration
     const Hook *hook = spec->source->hooks->pdata[i];
     if (!strcmp(hook->word, "skip"))
       g_string_append_printf(out, "#define SP_skip static void @S@_skip(@S@_state *restrict self, uint64_t %s)\n",
                              hook->argument);
     else if (!strcmp(hook->word, "statistics"))
       g_string_append(out, "#define SP_statistics static void @S@_statistics(@S@_state *restrict self)\n");
+    else if (!strcmp(hook->word, "awaits"))
+      g_string_append(out, "#define SP_awaits static void @S@_awaits(const @S@_state *restrict self)\n");
   }
 }
 

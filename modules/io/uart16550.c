@@ -39,15 +39,28 @@ static ConsoleProgress progress(const self_t *self) {
   return (ConsoleProgress){self->script_line, self->script_sent, self->script_wait, self->script_matched};
 }
 
+/* Of silence while the script waits. */
+static uint64_t timeout_cycles(const self_t *self) {
+  return param(script_timeout) > 0 ? cycles_of((uint64_t)param(script_timeout), 1000000000000000) : never();
+}
+
 /* Goes on with the script from here, which what was done before has come to just now. */
 static void type(self_t *self, ConsoleProgress at) {
   uint64_t ns;
   const ConsoleStep next = console_script_next(script(self), &at, &ns);
   set_until(arrives, next == CONSOLE_SENDS ? cycles_of(ns, 1000000000) + arrival_cycles(self) : never());
+  set_until(overdue, next == CONSOLE_WAITS ? timeout_cycles(self) : never());
   self->script_line = at.line;
   self->script_sent = at.sent;
   self->script_wait = at.wait;
   self->script_matched = at.matched;
+}
+
+static void time_out(const self_t *self) {
+  char step[CONSOLE_WHY];
+  console_script_step(script(self), self->script_line, step, sizeof step);
+  sim_error("%s, %s: nothing was printed for %g s of simulated time (script_timeout waits longer)", param(script), step,
+            (double)param(script_timeout) / 1e15);
 }
 
 /* What was typed is lost: the step cannot do what it is for. */
@@ -60,6 +73,7 @@ static void lose_typed(self_t *self, const char *why) {
 
 static void begin_script(self_t *self) {
   set_until(arrives, never());
+  set_until(overdue, never());
   if (param(script)[0] != '\0') type(self, (ConsoleProgress){0});
 }
 
@@ -128,7 +142,10 @@ static void leave(self_t *self, uint8_t character) {
   const bool waited = console_script_printed(script(self), &at, character);
   self->script_wait = at.wait;
   self->script_matched = at.matched;
-  if (waited) type(self, at);
+  if (waited)
+    type(self, at);
+  else if (until(overdue) != never())
+    set_until(overdue, timeout_cycles(self));
 }
 
 /* The next character begins to leave, if none is on its way. */
@@ -309,6 +326,7 @@ phase_end() {
     type(self, at);
   }
   if (until(looks) == 0) look(self);
+  if (until(overdue) == 0) time_out(self);
   self->replying = transferred(in_request);
   if (!self->replying) return;
   const typeof_port(in_request) request = data(in_request);
@@ -322,7 +340,15 @@ next_event() {
   if (!waits && after(until(arrives)) < first) first = after(until(arrives));
   const bool counts = (self->fifo_control & UART_FIFO_ENABLE) && self->receive_count > 0 && until(neglected) > 0;
   if (counts && after(until(neglected)) < first) first = after(until(neglected));
-  return first;
+  return after(until(overdue)) < first ? after(until(overdue)) : first;
+}
+
+awaits() {
+  char step[CONSOLE_WHY];
+  const ConsoleProgress at = progress(self);
+  if (!stream_is_open(&self->typed) || !console_script_waits(script(self), &at)) return;
+  console_script_step(script(self), self->script_line, step, sizeof step);
+  sim_awaits("the text of %s, %s", param(script), step);
 }
 
 #undef FIFO

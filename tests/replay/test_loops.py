@@ -96,6 +96,18 @@ def test_loops_are_left_out_and_nothing_else_changes(polling, run_sim, alike):
     assert loops > 100 and stretches >= 10
 
 
+def test_a_loop_that_nothing_ends_ends_a_run_without_bound(polling, build_sim, run_sim, library):
+    """Where an alarm is due there is a timer; a bound is a bound."""
+    polling()
+    machine = MACHINE.replace("alarm[2] : alarm", "alarm[2] : silence").replace("  alarm[i].asks = ASKS;\n", "")
+    simulator = build_sim(machine, "-I", library)
+    done = run_sim(simulator, "--quiet", ok=False)
+    assert re.search(r"error: the machine repeats the same \d+ cycles, and no timer or input is due that could end that", done.err)
+    assert done.stats["run"]["cycles"]["fast"] < 1_000_000 and done.stats["run"]["ended"] in done.err
+    assert run_sim(simulator, "--cycles", 10**12).stats["run"]["ended"] == "all cycles were simulated"
+    assert run_sim(simulator, "--cycles", 10**12, "--watchdog", "off").stats["run"]["ended"] == "all cycles were simulated"
+
+
 def test_who_asks_for_the_time_is_in_no_loop(polling, run_sim):
     assert cycles_in_loops(polling("true"), run_sim, "--cycles", 100_000) == 0
 

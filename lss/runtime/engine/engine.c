@@ -7,6 +7,7 @@
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/observe/balance.h"
 #include "lss/runtime/observe/idle_check.h"
+#include "lss/runtime/observe/standstill.h"
 #include "lss/runtime/observe/trigger.h"
 #include "lss/runtime/replay/check.h"
 #include "lss/runtime/replay/loops.h"
@@ -287,7 +288,7 @@ int32_t spinach_fastest_clock(void) {
 static uint64_t next_instant(void) {
   uint64_t target = UINT64_MAX;
   spinach_running.function = NULL;
-  for (uint32_t i = 0; i < machine->skipper_count; i++) {
+  for (uint32_t i = 0; i < machine->speaker_count; i++) {
     const spinach_skipper *s = &machine->skippers[i];
     const spinach_clock *clock = &machine->clocks[s->clock];
     spinach_time.cycle = cycles[s->clock];
@@ -455,7 +456,8 @@ static void leave_out_loops(struct spinach_advancing *a) {
   if (a->until < limit) limit = a->until;
   // Where it is looked for idle time does not depend on what is left out.
   if (machine->skipper_count && machine->jumps && a->quiet < LOOK) limit = now;
-  const uint64_t ticks = spinach_loops_look(now, limit);
+  // A loop that nothing ends is reported, unless something bounds the run.
+  const uint64_t ticks = spinach_loops_look(now, limit, a->endless && spinach_standstill_counts());
   if (!ticks) return;
   for (uint32_t c = 0; c < machine->clock_count; c++) {
     cycles[c] += ticks / periods[c];
@@ -478,6 +480,7 @@ void spinach_advance_step(bool one_instant) {
     a->within = !spinach_stopping && cycles[a->clock] < a->stop && earliest() < a->before;
     if (!one_instant && !spinach_stopping && cycles[a->clock] < a->end && earliest() == spinach_loops_next)
       leave_out_loops(a);
+    if (spinach_loops_endless()) a->active = false;
   }
   spinach_time.now = earliest(); // where the run would continue
   if (one_instant || !a->active) spinach_replay_synchronize();
@@ -501,4 +504,11 @@ void spinach_rewind(const struct spinach_moment *moment) {
 
 uint64_t spinach_next_instant(void) {
   return earliest();
+}
+
+bool spinach_nothing_is_due(void) {
+  const struct spinach_time before = spinach_time;
+  const bool nothing = next_instant() == UINT64_MAX;
+  spinach_time = before;
+  return nothing;
 }

@@ -231,6 +231,7 @@ typedef struct {
   void (*finish)(void *state);
   void (*statistics)(void *state); // works out those that are not kept up to date in every cycle
   void (*report)(void *state);     // of collectors
+  void (*awaits)(void *state);     // says what its instances wait for
   void (*reset)(void *state, int32_t instance, uint64_t parameter); // that offset in its state was set anew
 } spinach_cluster;
 
@@ -247,6 +248,12 @@ typedef struct {
   uint64_t (*next_event)(const void *state);
   void (*skip)(void *state, uint64_t cycles); // accounts for cycles in which it is not stepped; NULL when it does not
 } spinach_sleeper;
+
+// An instance that does not say when it acts next: time is never skipped because of it.
+typedef struct {
+  int32_t instance;
+  bool timed; // what it does may depend on the time, so that nothing follows from a state that stays
+} spinach_silent;
 
 typedef struct {
   const char *file;    // the machine's source
@@ -265,7 +272,7 @@ typedef struct {
   const spinach_connection *connections;
   const spinach_debug_view *views;
   const spinach_cluster *clusters;
-  const spinach_skipper *skippers;  // empty when somebody does not say when it acts
+  const spinach_skipper *skippers;  // skipper_count is 0 when some instance does not say when it acts
   const char *const *sources;       // files read by the compiler and their SHA-256, alternating, ends with NULL
   const spinach_observed *observed; // per connection: all in debug builds, else those that `waves` match; may be NULL
   uint32_t sleeper_count;           // 0 in other builds
@@ -287,6 +294,9 @@ typedef struct {
   uint32_t balance_count;
   const spinach_balance *balances;
   const uint32_t *const *tallied; // per clock: connections whose items are counted, ends with UINT32_MAX
+  uint32_t speaker_count;         // of `skippers`, also when some instance does not say when it acts
+  uint32_t silent_count;
+  const spinach_silent *silents;
 } spinach_machine;
 
 extern const spinach_machine spinach_machine_table;
@@ -354,6 +364,7 @@ void spinach_advance_begin_step(bool endless); // one instant, without a jump ov
 // A step: of a whole piece, or of one instant.
 void spinach_advance_step(bool one_instant);
 uint64_t spinach_next_instant(void); // the one that is stepped next
+bool spinach_nothing_is_due(void);   // no instance that says when it acts next acts by itself
 // What belongs to a state beside the arena, between two steps.
 struct spinach_moment {
   struct spinach_advancing advancing;

@@ -13,6 +13,7 @@
 #include "lss/runtime/observe/print.h"
 #include "lss/runtime/observe/program_text.h"
 #include "lss/runtime/observe/progress.h"
+#include "lss/runtime/observe/standstill.h"
 #include "lss/runtime/observe/statistics.h"
 #include "lss/runtime/observe/variant.h"
 #include "lss/runtime/replay/check.h"
@@ -116,8 +117,8 @@ static uint64_t surely_progressing(const spinach_options *options) {
 static struct spinach_slice slice(const spinach_options *options) {
   if (spinach_trace_active()) return (struct spinach_slice){1, 1};
   const uint64_t cycles = spinach_cycles(options->clock), saved = options->checkpoint_every;
-  uint64_t kept = UINT64_MAX;
-  if (saved) kept = saved - cycles % saved;
+  uint64_t kept = spinach_standstill_distance();
+  if (saved) kept = MIN(kept, saved - cycles % saved);
   if (options->state_hashes) kept = MIN(kept, options->state_hash_every - cycles % options->state_hash_every);
   const uint64_t looked = SLICE - cycles % SLICE, progressing = surely_progressing(options);
   return (struct spinach_slice){MIN(kept, looked), MIN(kept, MAX(looked, progressing))};
@@ -158,16 +159,42 @@ const char *spinach_run_begin(void) {
   return NULL;
 }
 
+// The run cannot end as it was meant to.
+static const char *end_in_vain(const char *text) {
+  spinach_progress_end();
+  spinach_report_error("error: %s", text);
+  spinach_set_error(text);
+  return spinach_error_text;
+}
+
+static const char *end_idle(const spinach_options *options) {
+  spinach_progress_end();
+  g_autofree char *text = spinach_standstill_error(options);
+  return text ? end_in_vain(text) : SPINACH_NOTHING_LEFT;
+}
+
+// The machine does the same again and again, and nothing is due that could change that.
+static const char *end_loop(void) {
+  g_autofree char *text =
+      spinach_standstill_loop_error(spinach_loops_endless() / machine->clocks[spinach_fastest_clock()].period);
+  const char *ended = end_in_vain(text);
+  spinach_print_views(stderr, -1);
+  return ended;
+}
+
 // Runs to the end; returns why it ended.
 static const char *run(const spinach_options *options) {
+  spinach_standstill_begin(options);
   for (;;) {
     const char *ended = spinach_run_begin();
     if (ended) return ended;
     while (spinach_advancing.active) spinach_advance_step(false);
-    if (spinach_advancing.nothing_left) return SPINACH_NOTHING_LEFT;
+    if (spinach_advancing.nothing_left || spinach_standstill_found()) return end_idle(options);
+    if (spinach_loops_endless()) return end_loop();
     if (spinach_trace_active() && !spinach_trace_line())
       return spinach_set_error("standard error, with the lines of --trace, cannot be written"), spinach_error_text;
     if (options->progress) spinach_progress_show(options);
+    spinach_standstill_note();
     g_autofree char *text = spinach_run_stuck();
     if (text) return spinach_run_end_stuck(text);
   }

@@ -99,6 +99,8 @@ static int64_t default_watchdog(void) {
 }
 
 static bool set_watchdog(spinach_options *options, const char *value) {
+  options->unwatched = !strcmp(value, "off");
+  if (options->unwatched) return options->watchdog = 0, true;
   return read_time("--watchdog", value, &options->watchdog);
 }
 
@@ -349,7 +351,10 @@ static const struct {
     {"no-replay", NULL, "step processors that repeat themselves, too (docs/speed.md)", set_no_replay},
     {"check-replay", NULL, "step what is replayed or skipped or sleeps all the same, and compare (docs/speed.md)",
      set_check_replay},
-    {"watchdog", "TIME", "stop a run that makes no progress for so long, and say what waits on what", set_watchdog},
+    {"watchdog", "TIME|off",
+     "stop a run that makes no progress for this long, and say what waits on what; off: also one that cannot end goes "
+     "on",
+     set_watchdog},
     {"progress", NULL, "show how far the run is (the default on a terminal), also behind --quiet", set_progress},
     {"quiet", NULL, "print no table of statistics and no progress", set_quiet},
     {"list", NULL,

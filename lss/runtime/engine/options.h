@@ -32,6 +32,7 @@ typedef struct {
   uint64_t cycles;     // UINT64_MAX: no bound
   uint64_t until_tick; // now() at which the run ends; UINT64_MAX: no bound
   int64_t watchdog;    // femtoseconds without progress after which the run ends; 0: never
+  bool unwatched;      // nor is it looked whether it can end at all
   spinach_condition conditions[SPINACH_CONDITIONS];
   uint64_t seed;
   const char *stats;         // file, or NULL

@@ -97,6 +97,7 @@
 #define next_event(...)  SP_next_event_##__VA_ARGS__
 #define skip(n)          SP_skip
 #define statistics()     SP_statistics
+#define awaits()         SP_awaits
 #define handler(x, ...)  SP_handler_##x(__VA_ARGS__)
 
 #define now()                (SP_TIME.now)
@@ -121,6 +122,7 @@
 #define sim_warn(...)                    spinach_warn(self->spinach_id, __FILE__, __LINE__, __VA_ARGS__)
 #define sim_stop(...)                    spinach_stop(self->spinach_id, 0, __VA_ARGS__)
 #define sim_exit(status, ...)            spinach_stop(self->spinach_id, (status), __VA_ARGS__)
+#define sim_awaits(...)                  spinach_awaits(self->spinach_id, __VA_ARGS__)
 #define sim_progress()                   spinach_progress()
 #define type_print(p, value, text, size) spinach_type_print(&SP_descriptor_##p, (value), (text), (size))
 #define type_parse(p, text, value, why)  spinach_type_parse(&SP_descriptor_##p, (text), (value), (why))

@@ -256,6 +256,12 @@ const char *spinach_streams_file(uint32_t index, bool *output) {
   return files[index]->path;
 }
 
+bool spinach_streams_live(void) {
+  for (uint32_t i = 0; i < file_count; i++)
+    if (!strcmp(files[i]->path, "-") && !files[i]->out) return true;
+  return false;
+}
+
 bool spinach_streams_at_terminal(void) {
   for (uint32_t i = 0; i < file_count; i++) {
     if (strcmp(files[i]->path, "-") != 0) continue;

@@ -75,6 +75,8 @@ void spinach_streams_diverge(void);
 const char *spinach_streams_file(uint32_t index, bool *output);
 // How much of the inputs has been read, 0 to 1; negative when there are none.
 double spinach_streams_share(void);
+// Whether it reads standard input, where something may come at any time.
+bool spinach_streams_live(void);
 // Whether the machine prints to this terminal or reads from it, so that the run shows nothing there on its own account.
 bool spinach_streams_at_terminal(void);
 

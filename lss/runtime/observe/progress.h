@@ -5,7 +5,8 @@
 #include "lss/runtime/engine/options.h"
 
 void spinach_progress_start(void);
-// Redraws the line, unless the terminal is a console of the machine, if a fifth of a second has passed: simulated time, cycles per host second, share of the way.
+// Redraws the line, unless the terminal is a console of the machine, if a fifth of a second has passed: simulated time,
+// cycles per host second, share of the way.
 void spinach_progress_show(const spinach_options *options);
 // Removes the line.
 void spinach_progress_end(void);

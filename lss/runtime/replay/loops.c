@@ -41,10 +41,15 @@ static uint64_t began, ended, period; // of the first loop at hand
 static uint32_t tries;                // how often its end was looked for
 static uint64_t effects, skipped;     // what there were when it began
 static uint64_t bound;                // the first instant at which something comes that the loop does not move
+static bool endless;                  // nothing comes that the loop at hand does not move
 static uint64_t counted, loops, attempts, checked;
 
 uint64_t spinach_loops_ticks(void) {
   return counted;
+}
+
+uint64_t spinach_loops_endless(void) {
+  return endless ? period : 0;
 }
 
 // ---- What depends on the time
@@ -266,7 +271,7 @@ static uint64_t take_on(uint64_t now, uint64_t limit) {
   return n * period;
 }
 
-static uint64_t end_second(uint64_t now, uint64_t limit) {
+static uint64_t end_second(uint64_t now, uint64_t limit, bool stays) {
   keeps(now_state);
   if (has_done_more() || !hash_of_nodes() || !spinach_loop_state_repeats(end, now_state, period) ||
       !spinach_loop_state_grows_so(end, now_state, grown))
@@ -279,7 +284,8 @@ static uint64_t end_second(uint64_t now, uint64_t limit) {
     return 0;
   }
   rest = LEAST_REST;
-  return take_on(now, limit);
+  endless = stays && bound == UINT64_MAX;
+  return endless ? gives_up(now) : take_on(now, limit);
 }
 
 // The run was to end, and goes on.
@@ -297,7 +303,7 @@ static uint64_t check(uint64_t now) {
   return 0;
 }
 
-uint64_t spinach_loops_look(uint64_t now, uint64_t limit) {
+uint64_t spinach_loops_look(uint64_t now, uint64_t limit, bool stays) {
   switch (phase) {
   case RESTS:
     if (!hash_of_nodes()) return gives_up(now);
@@ -305,7 +311,7 @@ uint64_t spinach_loops_look(uint64_t now, uint64_t limit) {
     return seek(now);
   case SEEKS: return seek(now);
   case FIRST: return end_first(now);
-  case SECOND: return end_second(now, limit);
+  case SECOND: return end_second(now, limit, stays);
   case REPEATS: return repeat(now, limit);
   case CHECKS: return check(now);
   }

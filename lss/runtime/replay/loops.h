@@ -26,9 +26,11 @@ void spinach_loops_begin(void);  // before the run: counts loops from here on, w
 void spinach_loops_forget(void); // the state was changed from outside
 // The instant before which the run pauses to look; UINT64_MAX: nowhere.
 extern uint64_t spinach_loops_next;
-// There: ticks by which the machine was taken on, less than to `limit`.
-uint64_t spinach_loops_look(uint64_t now, uint64_t limit);
-uint64_t spinach_loops_ticks(void); // of all that was not stepped
+// There: ticks by which the machine was taken on, less than to `limit`.  With `stays` it is not taken on in a loop that
+// nothing ends, of which spinach_loops_endless() then says how long it is.
+uint64_t spinach_loops_look(uint64_t now, uint64_t limit, bool stays);
+uint64_t spinach_loops_endless(void); // ticks; 0: there is none
+uint64_t spinach_loops_ticks(void);   // of all that was not stepped
 void spinach_loops_report(FILE *out);
 
 // What the tracked step asks for.
