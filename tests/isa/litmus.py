@@ -128,3 +128,33 @@ def assembled(text: str, directory: Path, big: bool) -> Path:
     source.write_text(f"{HEAD}.text\n{text}\n")
     script.write_text(SCRIPT)
     return executable([source], linked, target(big, "mips32r2"), "--nmagic", "-T", str(script))
+
+
+# ---- Shapes -------------------------------------------------------------------------------------------------------------
+STORE_X, STORE_Y, LOAD_X, LOAD_Y = "sw $t8, 0($s2)", "sw $t8, 0($s3)", "lw {}, 0($s2)", "lw {}, 0($s3)"
+FIRST, SECOND = "$v0", "$v1"
+# The parts of docs/memory_model.md; a processor has the part of its number modulo how many there are.
+PARTS: dict[str, list[list[str]]] = {
+    "SB": [[STORE_X, LOAD_Y.format(FIRST)], [STORE_Y, LOAD_X.format(FIRST)]],
+    "MP": [[STORE_X, STORE_Y], [LOAD_Y.format(FIRST), LOAD_X.format(SECOND)]],
+    "LB": [[LOAD_X.format(FIRST), STORE_Y], [LOAD_Y.format(FIRST), STORE_X]],
+    "IRIW": [[STORE_X], [STORE_Y], [LOAD_X.format(FIRST), LOAD_Y.format(SECOND)], [LOAD_Y.format(FIRST), LOAD_X.format(SECOND)]],
+    "CoRR": [[STORE_X], [LOAD_X.format(FIRST), LOAD_X.format(SECOND)]],
+}
+
+
+def parts(shape: str, processors: int, sync: bool) -> list[list[str]]:
+    """The bodies of so many processors, with a `sync` between the two accesses of each."""
+    bodies = [part[:1] + ["sync"] * (sync and len(part) > 1) + part[1:] for part in PARTS[shape]]
+    return [bodies[k % len(bodies)] for k in range(processors)]
+
+
+def relaxed(shape: str, outcome: tuple[tuple[int, int], ...]) -> bool:
+    """Whether the values of each processor's two loads are the outcome that the page asks about: of some processors, one for each part; of LB, where one that is
+    not ahead of its store may see that of another, of all."""
+    by_part = [set(outcome[k :: len(PARTS[shape])]) for k in range(len(PARTS[shape]))]
+    if shape == "SB":
+        return all((0, 0) in seen for seen in by_part)
+    if shape == "LB":
+        return all(seen == {(1, 0)} for seen in by_part)
+    return all((1, 0) in seen for seen in by_part[2 if shape == "IRIW" else 1 :])
