@@ -2,14 +2,13 @@
 
 import argparse
 import json
-import math
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
-from harness import firmware
+from harness import firmware, quantity
+from harness.quantity import option as number
 
 KIT = Path(__file__).resolve().parents[1]  # the source tree, or PREFIX/share/spinach
 
@@ -173,37 +172,21 @@ def _divergence(options: argparse.Namespace) -> int:
     return 1
 
 
-def _number(least: int, most: int | None = None) -> Callable[[str], int]:
-    """What reads a whole number in this range."""
-
-    def whole(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = None
-        if value is None or value < least or (most is not None and value > most):
-            which = f"{least} to {most}" if most is not None else f"{least} or more"
-            raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number, {which}")
-        return value
-
-    return whole
-
-
 def _rate(text: str) -> float:
     """A rate in bit/s."""
     try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected bits per second, such as 1e9")
-    return value
+        value = quantity.quantity(text, "rate")
+    except quantity.NumberError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f'"{text}" is not more than 0')
+    return float(value)
 
 
 def _where_to_run(one: argparse.ArgumentParser) -> None:
     one.add_argument("--build", type=Path, default=Path("build"))
     one.add_argument(
-        "--jobs", type=_number(1), help="simulations at a time on this host; one for each core, if left out"
+        "--jobs", type=number(1), help="simulations at a time on this host; one for each core, if left out"
     )
     one.add_argument("--workers", metavar="ADDRESS", help="run on the workers of this Dask scheduler: tcp://HOST:8786")
     one.add_argument("--slurm", type=Path, metavar="FILE", help="run on Slurm workers, as this file configures them")
@@ -213,19 +196,19 @@ def _add_traffic(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """The commands that make and inspect packet files."""
     one = commands.add_parser("traffic", help="generate UDP traffic as packet files and a descriptor trace")
     one.add_argument("--payload", default="1472", help="bytes: a size, a range 18-1472, or a mix 18:7,576:4,1472:1")
-    one.add_argument("--frames", type=int, default=500, help="frames of both directions together")
+    one.add_argument("--frames", type=number(1), default=500, help="frames of both directions together")
     one.add_argument("--ratio", default="1:1", help="sends:receives; 1:0 sends only, 0:1 receives only")
-    one.add_argument("--seed", type=int, default=1)
+    one.add_argument("--seed", type=number(0), default=1)
     one.add_argument("--out", type=Path, required=True, help="folder for send.pcap, receive.pcap, descriptors.txt")
     one.set_defaults(call=_traffic)
 
     one = commands.add_parser("conversations", help="generate TCP conversations for correlated traffic")
-    one.add_argument("--count", type=int, default=4, help="conversations")
-    one.add_argument("--exchanges", type=int, default=10, help="requests of the host in each, with their responses")
-    one.add_argument("--request", type=int, default=100, help="bytes of a request")
-    one.add_argument("--response", type=int, default=5000, help="bytes of a response")
-    one.add_argument("--think", type=int, default=10000, help="think time of either end for each frame, ns")
-    one.add_argument("--seed", type=int, default=1)
+    one.add_argument("--count", type=number(1), default=4, help="conversations")
+    one.add_argument("--exchanges", type=number(1), default=10, help="requests of the host in each, with responses")
+    one.add_argument("--request", type=number(0), default=100, help="bytes of a request")
+    one.add_argument("--response", type=number(0), default=5000, help="bytes of a response")
+    one.add_argument("--think", type=number(0), default=10000, help="think time of either end for each frame, ns")
+    one.add_argument("--seed", type=number(0), default=1)
     one.add_argument("--out", type=Path, required=True, help="folder for send.pcap and receive.pcap")
     one.set_defaults(call=_conversations)
 
@@ -243,14 +226,14 @@ def _add_traffic(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     one = commands.add_parser("check", help="compare delivered frames with those sent")
     one.add_argument("expected", type=Path)
     one.add_argument("found", type=Path)
-    one.add_argument("--drops", type=_number(0), default=0, help="frames that hardware counted as dropped")
+    one.add_argument("--drops", type=number(0), default=0, help="frames that hardware counted as dropped")
     one.add_argument("--conversations", action="store_true", help="compare the order within conversations only")
-    one.add_argument("--resent", type=_number(0), default=0, help="retransmitted frames, which may arrive out of order")
+    one.add_argument("--resent", type=number(0), default=0, help="retransmitted frames, which may arrive out of order")
     one.set_defaults(call=_check)
 
     one = commands.add_parser("theory", help="theoretical maximum of a link")
-    one.add_argument("payload", type=_number(1, traffic.LARGEST), nargs="+", help="bytes of UDP payload")
-    one.add_argument("--rate", type=_rate, default=theory.GIGABIT, help="bit/s")
+    one.add_argument("payload", type=number(1, traffic.LARGEST), nargs="+", help="bytes of UDP payload")
+    one.add_argument("--rate", type=_rate, default=theory.GIGABIT, help="of the link: \"10 Gb/s\"")
     one.set_defaults(call=_theory)
 
 

@@ -4,9 +4,10 @@ Decimal, where a leading zero means nothing, hexadecimal `0x40`, binary `0b101`,
 none of these is a NumberError, whose text is one line that says what is wrong and what would be right.
 """
 
+import argparse
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,6 +20,7 @@ NUMBER = (
 )
 PER = {"time": 10**15}  # module code has times in femtoseconds, and other quantities in their base unit
 INTEGER_MOST, COUNT_MOST = 2**63 - 1, 2**64 - 1
+MOST_DIGITS = 1000
 _WHOLE = re.compile(rf"\s*(-?)({NUMBER})\s*")
 
 
@@ -42,7 +44,6 @@ def _read_table() -> dict[str, Unit]:
 
 UNITS: Mapping[str, Unit] = _read_table()
 UNIT = "(?:" + "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True)) + ")"
-QUANTITY = re.compile(rf"\s*(-?)({NUMBER})\s*({UNIT})\s*")
 TIME = re.compile(rf"\s*{NUMBER}\s*(?:{'|'.join(n for n, unit in UNITS.items() if unit.dimension == 'time')})\s*")
 
 
@@ -58,6 +59,8 @@ def _right(dimension: str) -> str:
 
 def exact(text: str) -> Fraction:
     """The value of a NUMBER."""
+    if len(text) > MOST_DIGITS:
+        raise NumberError(f'"{text[:20]}…" has too many digits')
     digits = text.replace("_", "").lower()
     if digits[:2] in ("0x", "0b"):
         return Fraction(int(digits[2:], 16 if digits[1] == "x" else 2))
@@ -136,3 +139,15 @@ def base(text: str, dimension: str) -> int:
     if abs(value) > INTEGER_MOST:
         raise NumberError(f'"{text}" is too large; {_right(dimension)}')
     return int(value)
+
+
+def option(least: int, most: int = COUNT_MOST) -> Callable[[str], int]:
+    """What reads a number in this range from a command line."""
+
+    def read(text: str) -> int:
+        try:
+            return count(text, least, most)
+        except NumberError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return read

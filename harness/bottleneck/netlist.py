@@ -9,11 +9,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from harness import quantity
+
 COUNTS = ("transferred", "stalled", "cancelled", "idle")
 SIGNAL = re.compile(r"(?P<port>.+)\[(?P<lane>\d+)\]\.(?P<kind>data|enable|ack)")
 STALL = "stall_"
 # Units of the statistics `busy` and `stall_REASON`, in seconds; cycles are counted in the instance's own clock.
-SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+SECONDS = {name: float(unit.factor) for name, unit in quantity.UNITS.items() if unit.dimension == "time"}
 
 
 class NetlistError(Exception):

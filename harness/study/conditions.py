@@ -2,25 +2,21 @@
 them.  Simulators read them once more; errors are reported here once, and not by each point."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+from harness import quantity
 from harness.study import expression
 from harness.study.machine import CONNECTION_EVENTS, Machine, suggest
 from harness.study.study_file import StudyError
 
-NUMBER = r"(?:0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?(?:[eE]\+?\d+)?)"
-TIME = re.compile(r"\d+(?:\.\d+)?(?:[eE]-?\d+)?\s*(?:fs|ps|ns|us|ms|s)")
-CYCLES = re.compile(rf"cycles\s*\(\s*([^)]*?)\s*\)\s*>=\s*{NUMBER}")
+NUMBER = quantity.NUMBER
+CYCLES = re.compile(rf"cycles\s*\(\s*([^)]*?)\s*\)\s*>=\s*({NUMBER})")
 ARGUMENT = rf"\(\s*(?P<argument>\w+)\s*(?P<relation>==|!=|<=|>=|<|>)\s*(?P<number>-?{NUMBER})\s*\)"
 EVENT = re.compile(rf"\s*event\s*\(\s*([^,()]*?)\s*(?:{ARGUMENT}\s*)?(?:,\s*(?P<times>{NUMBER})\s*)?\)\s*")
 MARKER = re.compile(rf"marker\s*\(\s*({NUMBER})\s*\)")
-STATE = re.compile(rf"([^=!<>(]+?)\s*(?:==|!=|<=|>=|<|>)\s*-?{NUMBER}")
+STATE = re.compile(rf"([^=!<>(]+?)\s*(?:==|!=|<=|>=|<|>)\s*(-?{NUMBER})")
 FORMS = "a time with its unit, cycles(CLOCK) >= N, PATH.STATE >= N, event(PATH.EVENT, N), marker(N) or end"
 MOST_MARKER = 2**32 - 1
-
-
-def _number(text: str) -> float:
-    return int(text, 16) if text[:2] in ("0x", "0X") else float(text)
 
 
 def counted_event(text: str) -> str | None:
@@ -28,8 +24,10 @@ def counted_event(text: str) -> str | None:
     found = EVENT.fullmatch(text)
     if not found or not found["argument"]:
         return found and found[1]
-    sign, digits = (-1, found["number"][1:]) if found["number"][0] == "-" else (1, found["number"])
-    return f"{found[1]}({found['argument']} {found['relation']} {sign * int(_number(digits))})"
+    try:
+        return f"{found[1]}({found['argument']} {found['relation']} {quantity.integer(found['number'])})"
+    except quantity.NumberError:
+        return None  # which check() refuses
 
 
 def check(text: str, machine: Machine, where: str) -> None:
@@ -44,21 +42,34 @@ def check(text: str, machine: Machine, where: str) -> None:
         if not any(expression.pattern(one).fullmatch(other) for other in among):
             raise refuse(f"{name} has no {what} {one!r}; {suggest(one, among)}")
 
-    if text == "end" or TIME.fullmatch(text):
+    def number(text: str, read: Callable[[str], int] = quantity.count) -> int:
+        try:
+            return read(text)
+        except quantity.NumberError as error:
+            raise refuse(str(error)) from None
+
+    if text == "end":
         return
-    if found := CYCLES.fullmatch(text):
+    if re.match(r"-?[0-9]", text):
+        if number(text, lambda text: quantity.base(text, "time")) < 0:
+            raise refuse("a time is not negative")
+    elif found := CYCLES.fullmatch(text):
         known("clock", found[1], [*machine.clocks, "fastest"])
+        number(found[2])
     elif found := EVENT.fullmatch(text):
         if found[1].rpartition(".")[2] not in CONNECTION_EVENTS:  # of those, the compiler knows the ports
             known("event", found[1], machine.events)
-        if found["times"] and not _number(found["times"]):
+        if found["number"]:
+            number(found["number"], quantity.integer)
+        if found["times"] and not number(found["times"]):
             raise refuse("events are counted from 1")
     elif found := MARKER.fullmatch(text):
-        if not 1 <= _number(found[1]) <= MOST_MARKER:
+        if not 1 <= number(found[1]) <= MOST_MARKER:
             raise refuse(f"markers have numbers from 1 to {MOST_MARKER}")
         if not any(event.endswith(".marker") for event in machine.events):
             raise refuse(f"nothing in {name} emits markers")
     elif found := STATE.fullmatch(text):
         known("state", found[1], machine.states)
+        number(found[2], quantity.integer)
     else:
         raise refuse(f"this is no condition; write {FORMS}")

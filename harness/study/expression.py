@@ -7,6 +7,7 @@ number, so a list goes through `sum` or its like.  `a or b` is b where a has no 
 """
 
 import ast
+import difflib
 import math
 import operator
 import re
@@ -16,13 +17,11 @@ from functools import lru_cache
 from statistics import median
 from typing import Any, Protocol
 
-UNITS = {
-    "%": 0.01, "fs": 1e-15, "ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0,
-    "Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9, "B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30,
-}  # fmt: skip
+from harness import quantity
+
 PART = r"(?:\*\*|\*|[A-Za-z_]\w*)(?:\[(?:\*|\d+)\])*"
 TOKENS = re.compile(
-    rf"""(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?:\s*(?P<unit>%|(?:{"|".join(u for u in UNITS if u != "%")})\b))?)
+    rf"""(?P<number>(?P<digits>{quantity.NUMBER})(?:\s*(?P<unit>{quantity.UNIT})(?!\w))?)(?![\w.])
     |(?P<path>{PART}(?:\.{PART})+)|(?P<string>"[^"\n]*"|'[^'\n]*')|(?P<word>[A-Za-z_]\w*)|(?P<open>[-(])""",
     re.VERBOSE,
 )
@@ -95,8 +94,7 @@ def _source(text: str) -> str:
                 operand = token != ")"
                 parts.append(f" {token} ")
             elif found["number"]:
-                number = re.match(r"[\d.]+(?:[eE][+-]?\d+)?", token)[0]
-                parts.append(repr(float(number) * UNITS[found["unit"]]) if found["unit"] else number)
+                parts.append(_number_source(found["digits"], found["unit"]))
                 operand = False
             elif found["path"]:
                 parts.append(f"_path({token!r})")
@@ -111,8 +109,30 @@ def _source(text: str) -> str:
                 break
             place += found.end()
             continue
-        raise ExpressionError(f"{text!r}: {'a value' if operand else 'an operator'} is missing before {rest[:20]!r}")
+        raise ExpressionError(f"{text!r}: {_missing(operand, rest, text[:place])}")
     return "".join(parts)
+
+
+def _number_source(digits: str, unit: str | None) -> str:
+    """A number as Python has it, in base units: s, Hz, B, b/s, a fraction."""
+    try:
+        value = quantity.exact(digits) * (quantity.UNITS[unit].factor if unit else 1)
+        whole = not unit and (digits.replace("_", "").isdecimal() or digits[1:2] in ("x", "X", "b", "B"))
+        return repr(int(value) if whole else float(value))
+    except (quantity.NumberError, OverflowError, ValueError):
+        raise ExpressionError(f"the number {digits[:20]} is too large") from None
+
+
+def _missing(operand: bool, rest: str, before: str) -> str:
+    """What is wrong where nothing fits."""
+    word = re.match(r"[A-Za-z_%][\w/]*", rest)
+    if not operand and word and re.search(rf"(?:^|[^\w.])({quantity.NUMBER})\s*$", before):
+        close = difflib.get_close_matches(word[0], quantity.UNITS, 1, 0.5)
+        near = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(quantity.UNITS)}"
+        return f"{word[0]!r} is no unit; {near}"
+    if operand and (number := re.match(r"[\d.][\w.]*", rest)):
+        return f"{number[0]!r} is not a number"
+    return f"{'a value' if operand else 'an operator'} is missing before {rest[:20]!r}"
 
 
 @lru_cache(maxsize=4096)
@@ -270,7 +290,7 @@ def evaluate(text: str, reading: Reading) -> Any:
         value = _value(tree, reading)
     except ZeroDivisionError:
         raise NoValue(f"{text!r}: division by zero; `or` gives another value") from None
-    except (TypeError, RecursionError) as error:
+    except (TypeError, RecursionError, OverflowError, ValueError) as error:
         raise ExpressionError(f"{text[:200]!r}: {error}") from error
     except ExpressionError as error:
         raise type(error)(f"{text!r}: {error}") from error

@@ -13,12 +13,17 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.run import compiler
 from harness.run.store import Job, content_name
-from harness.study import expression
+from harness.study import expression, parameters
+from harness.study.parameters import Parameter
 from harness.study.study_file import StudyError
+
+if TYPE_CHECKING:
+    from harness.study.points import Point
+    from harness.study.uses import Use
 
 KIT = Path(__file__).resolve().parents[2]  # the source tree, or PREFIX/share/spinach
 OPTIONS = ("cycles", "time", "until", "watchdog")  # of every simulator
@@ -82,6 +87,11 @@ class Machine:
     def events(self) -> dict[str, float]:
         return {f"{one['path']}.{event['name']}": 0.0 for one in self.netlist["instances"] for event in one["events"]}
 
+    @cached_property
+    def parameters(self) -> dict[str, Parameter]:
+        """All parameters by PATH.NAME."""
+        return parameters.of_netlist(self.netlist)
+
     @property
     def clocks(self) -> list[str]:
         return [clock["name"] for clock in self.netlist["clocks"]]
@@ -143,7 +153,7 @@ def check_expression(text: str, machine: Machine, names: Iterable[str], where: s
     """Refuses an expression that speaks of what the machine does not have."""
     known: dict[str, Iterable[str]] = {
         "statistic": machine.statistics, "events": machine.events, "cycles": [*machine.clocks, "fastest"],
-        "param": [*machine.top, *(_all_parameters(machine))], "name": names, "published": names, "settled": names,
+        "param": machine.parameters, "name": names, "published": names, "settled": names,
     }  # fmt: skip
     kinds = {"statistic": "statistic", "events": "event", "cycles": "clock", "param": "parameter",
              "name": "measure or axis", "published": "measure", "settled": "measure"}  # fmt: skip
@@ -167,12 +177,6 @@ def check_expression(text: str, machine: Machine, names: Iterable[str], where: s
 def _has_alternative(text: str) -> bool:
     """Whether `or` says what is taken where something is missing."""
     return " or " in text
-
-
-def _all_parameters(machine: Machine) -> Iterable[str]:
-    for one in machine.netlist["instances"]:
-        for parameter in one.get("parameters", []):
-            yield f"{one['path']}.{parameter['name']}".lstrip(".")
 
 
 def spelt(value: Any) -> str:
@@ -200,6 +204,12 @@ def export(
         file = Path(folder) / "netlist.json"
         compiler.lss(build, "export", path, "-o", file, *compiler_options(parameters, include))
         return Machine(path, parameters, json.loads(file.read_text()), include)
+
+
+def of_point(point: "Point", use: "Use") -> Machine:
+    """The machine of a point, for a plug-in."""
+    include = tuple(str(use.path.parent / folder) for folder in use.study.include)
+    return export(point.machine, defines({**use.settings(point), **point.settings}), use.build, include)
 
 
 def simulator_path(path: Path, parameters: tuple, extra: tuple[str, ...], build: Path) -> Path:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from harness import quantity
 from harness.study import conditions, machine, starts, windows
 from harness.study.points import VARIANT
 from harness.study.study_file import StudyError
@@ -58,10 +59,23 @@ def check(study: "Study") -> None:
             conditions.check(text, one, f"{where}: {key}")
     starts.check(study)
     every = file.run.checkpoint_every
-    if every and not (every.isdecimal() and int(every) or conditions.TIME.fullmatch(every.strip())):
-        raise StudyError(f"{where}: run: checkpoint_every: {every!r} is neither cycles nor a time with its unit")
+    if every:
+        _check_distance(every, f"{where}: run: checkpoint_every")
     _check_texts(study, places)
     _check_shown(study, names)
+
+
+def _check_distance(text: str, where: str) -> None:
+    """Cycles, or a time."""
+    try:
+        far = quantity.count(text)
+    except quantity.NumberError:
+        try:
+            far = quantity.base(text, "time")
+        except quantity.NumberError as error:
+            raise StudyError(f"{where}: neither cycles nor a time: {error}") from None
+    if far <= 0:
+        raise StudyError(f"{where}: {text!r} is not more than 0")
 
 
 def filled(text: str, coordinates: Mapping[str, Any]) -> str:

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.study import expression
+from harness.study import expression, parameters
 from harness.study.expression import ExpressionError, NoValue
+from harness.study.parameters import Parameter
 
 
 @dataclass(frozen=True)
@@ -22,16 +23,16 @@ class Counted:
     seconds: float
 
 
-def _names(stats: Mapping) -> list[str]:
-    return [f"{entry['path']}.{entry['name']}" for entry in stats.get("statistics", [])]
-
-
 def between(stats: Mapping, first: Mapping, last: Mapping) -> Counted:
-    """What two snapshots differ by."""
+    """What two snapshots differ by.  What a collector did not report yet at the first is counted from 0; what it does
+    not report at the last has no value."""
     entries = stats.get("statistics", [])
+    if not len(entries) == len(first["values"]) == len(last["values"]):
+        raise ExpressionError("the statistics of this run are incomplete")
     values = {
-        f"{entry['path']}.{entry['name']}": now - then if entry.get("difference", True) else now
+        f"{entry['path']}.{entry['name']}": now - (then or 0) if entry.get("difference", True) else now
         for entry, then, now in zip(entries, first["values"], last["values"], strict=True)
+        if now is not None
     }
 
     def less(key: str) -> dict[str, float]:
@@ -47,7 +48,8 @@ def counted(stats: Mapping) -> Counted:
         if not measured["from"] or not measured["to"]:
             raise ExpressionError(f"the run ended before the window {'began' if not measured['from'] else 'was over'}")
         return between(stats, measured["from"], measured["to"])
-    values = dict(zip(_names(stats), (entry["value"] for entry in stats.get("statistics", [])), strict=True))
+    entries = stats.get("statistics", [])
+    values = {f"{one['path']}.{one['name']}": one["value"] for one in entries if one["value"] is not None}
     run = stats.get("run", {})
     return Counted(values, run.get("cycles", {}), {}, 1e-9 * run.get("simulated_ns", 0))
 
@@ -74,6 +76,7 @@ class PointReading:
     others: Mapping[str, float] = field(default_factory=dict)  # measures that a plug-in made
     figures: Mapping[str, float] = field(default_factory=dict)  # published
     time_series: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict)  # measures over time
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
     evaluating: list[str] = field(default_factory=list)
 
     def statistic(self, path: str) -> "float | expression.Values":
@@ -108,14 +111,7 @@ class PointReading:
         return self.counted.seconds
 
     def parameter(self, path: str) -> Any:
-        known = {**self.manifest.get("constants", {}), **self.manifest.get("parameters", {})}
-        if path not in known:
-            raise NoValue(f"there is no parameter {path}")
-        head, _, unit = str(known[path]).partition(" ")
-        try:
-            return float(head) * expression.UNITS.get(unit.replace("percent", "%"), 1.0)
-        except ValueError:
-            return {"true": True, "false": False}.get(known[path], known[path])
+        return parameters.value(path, self.parameters, self.manifest)
 
     def name(self, name: str) -> Any:
         if name in self.coordinates:

@@ -396,8 +396,9 @@ def _row(study: Study, point: Point, result: Result) -> Row:
 
         def ask(counted: reading.Counted) -> reading.PointReading:
             manifest = result.stats.get("manifest", {})
-            derived = study.machine(point).derived
-            return reading.PointReading(counted, manifest, point.coordinates, texts, derived, others, figures, series)
+            known = study.machine(point)
+            return reading.PointReading(counted, manifest, point.coordinates, texts, known.derived, others, figures,
+                                        series, known.parameters)  # fmt: skip
 
         if study.file.sample:
             for name in study.file.sample.measures:

@@ -5,26 +5,26 @@ apart by samples on the way.
 """
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from fractions import Fraction
 
+from harness import quantity
 from harness.study import conditions as forms
 from harness.study import expression, reading
 from harness.study.study_file import StudyError, StudyFile
 from harness.study.uses import Use
 
-TIME = re.compile(r"\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(fs|ps|ns|us|ms|s)\s*")
-MARKER = re.compile(r"\s*marker\s*\(\s*(\d+)\s*\)\s*")
-SCALE = {"fs": 0, "ps": 3, "ns": 6, "us": 9, "ms": 12, "s": 15}
 MOST_SAMPLES = 10000
 
 
 def femtoseconds(text: str | None) -> int | None:
     """A condition that is a time."""
-    found = TIME.fullmatch(text or "")
-    return int(Fraction(found[1]) * 10 ** SCALE[found[2]]) if found else None
+    if not quantity.TIME.fullmatch(text or ""):
+        return None
+    try:
+        return quantity.base(text, "time")
+    except quantity.NumberError as error:
+        raise StudyError(f"window: {error}") from None
 
 
 def _cuts(file: StudyFile) -> tuple[int, list[int]]:
@@ -90,8 +90,9 @@ def build_options(file: StudyFile) -> tuple[str, ...]:
     for text in conditions:
         if event := forms.counted_event(text or ""):
             events.add(event)
-        elif found := MARKER.fullmatch(text or ""):
-            events.add(f"marker({int(found[1])})")
+        elif found := forms.MARKER.fullmatch((text or "").strip()):
+            with suppress(quantity.NumberError):  # reported where all conditions are checked
+                events.add(f"marker({quantity.count(found[1])})")
     return tuple(one for text in sorted(events) for one in ("--watch", text))
 
 

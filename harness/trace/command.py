@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from harness.quantity import option as number
 from harness.trace import annotate, callgrind, flame, frames, pprof
 from harness.trace.events import Events
 from harness.trace.profile import chosen, read
@@ -16,7 +17,7 @@ def add_profile(one: argparse.ArgumentParser) -> None:
     """The options of `profile`."""
     one.add_argument("file", type=Path, help="what a simulator wrote with --profile")
     one.add_argument("--core", metavar="PATTERN", help="only processors whose path, or what is around them, matches")
-    one.add_argument("--top", type=int, default=20, metavar="N", help="functions in the table (default 20)")
+    one.add_argument("--top", type=number(0), default=20, metavar="N", help="functions in the table (default 20)")
     one.add_argument("--frames", metavar="EVENTS", help="what counts as a frame: *.sent,*.received, if left out")
     one.add_argument("--annotate", metavar="FUNCTION", help="print the source of a function with its costs instead")
     one.add_argument("--code", action="store_true", help="with --annotate: print instructions as well")
@@ -48,7 +49,7 @@ def profile(options: argparse.Namespace) -> int:
 def add_frames(one: argparse.ArgumentParser) -> None:
     """The options of `frames`."""
     one.add_argument("file", type=Path, help="what a simulator wrote with --record and --record-events frames")
-    one.add_argument("--top", type=int, default=20, metavar="N", help="frames in the table (default 20)")
+    one.add_argument("--top", type=number(0), default=20, metavar="N", help="frames in the table (default 20)")
     one.add_argument("--json", type=Path, metavar="FILE", help="write all of them to FILE instead")
     one.add_argument("--build", type=Path, default=Path("build"))
 

@@ -177,7 +177,7 @@ def test_counted_drops_are_shown(place: Path) -> None:
         ('values = ["1:2", "1:1"]', 'values = ["1-2"]', "expected sends:receives"),
         ('capture = "capture.pcap", host', 'capture = "none.pcap", host', "there is no none.pcap"),
         ('host = "02:', 'host = "2:', "host '2:.*: expected an Ethernet address, such as 02:00:00:00:00:01"),
-        ("frames = 60", "frames = 60, link_rate = 0", "link_rate 0: expected bits per second"),
+        ("frames = 60", "frames = 60, link_rate = 0", "link_rate 0: expected a rate of more than 0"),
         ("frames = 60", "frames = 60, link_rate = nan", "link_rate nan: expected 0 or more"),
         ("frames = 60", "frames = -60", "frames -60: expected 0 or more"),
     ],

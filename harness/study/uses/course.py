@@ -54,21 +54,25 @@ class Plugin(uses.Use):
             raise RunError(f"there are too few samples: {self.keys['every']} is longer than the run")
         ends = 1e3 * series[-1][0]
         title = self.keys.get("title", "The start of the run" if begins else looked.title)
-        figures = [*self._shares(title, series, looked.folder), *self._rates(title, series, looked.folder)]
+        known = looked.machine
+        manifest, place = result.stats.get("manifest", {}), looked.point.coordinates
+        readings = [(end, reading.PointReading(one, manifest, place, {}, known.derived, parameters=known.parameters))
+                    for end, one in series]  # fmt: skip
+        figures = [*self._shares(title, readings, looked.folder), *self._rates(title, readings, looked.folder)]
         return uses.Examined(f"{ends:.0f} ms", "\n".join([*figures, self._text(result)]))
 
     def _over_time(
-        self, chosen: Mapping[str, str], series: Sequence[tuple[float, reading.Counted]]
+        self, chosen: Mapping[str, str], series: Sequence[tuple[float, reading.PointReading]]
     ) -> list[tuple[str, list[float]]]:  # fmt: skip
-        def value(text: str, counted: reading.Counted) -> float:
+        def value(text: str, one: reading.PointReading) -> float:
             try:
-                return float(expression.evaluate(text, reading.PointReading(counted, {}, {}, {})))
+                return float(expression.evaluate(text, one))
             except expression.ExpressionError as error:
                 raise RunError(f"{text!r}: {error}") from error
 
-        return [(name, [value(text, counted) for _, counted in series]) for name, text in chosen.items()]
+        return [(name, [value(text, one) for _, one in series]) for name, text in chosen.items()]
 
-    def _shares(self, title: str, series: Sequence[tuple[float, reading.Counted]], folder: Path) -> list[str]:
+    def _shares(self, title: str, series: Sequence[tuple[float, reading.PointReading]], folder: Path) -> list[str]:
         found = self._over_time(self.keys.get("share", {}), series)
         if not found:
             return []
@@ -80,13 +84,13 @@ class Plugin(uses.Use):
         plot.areas(f"{title}: shares of time", "simulated time, ms", "share, %", lines, folder / "shares")
         return [_figure(folder / "shares", f"{title}: shares over time")]
 
-    def _rates(self, title: str, series: Sequence[tuple[float, reading.Counted]], folder: Path) -> list[str]:
+    def _rates(self, title: str, series: Sequence[tuple[float, reading.PointReading]], folder: Path) -> list[str]:
         found = self._over_time(self.keys.get("rate", {}), series)
         if not found:
             return []
         at = [1e3 * end for end, _ in series]
         lines = [
-            plot.Line(name, at, [v / (1e3 * counted.seconds) for v, (_, counted) in zip(values, series, strict=True)])
+            plot.Line(name, at, [v / (1e3 * one.time()) for v, (_, one) in zip(values, series, strict=True)])
             for name, values in found
         ]  # fmt: skip
         plot.lines(f"{title}: events", "simulated time, ms", "in a ms", lines, [], folder / "rates", markers=False)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from harness import quantity
 from harness.net import check, packets, theory, traffic
 from harness.report import plot
 from harness.run.store import Result, RunError, content_name, digest
@@ -41,6 +42,11 @@ class Plugin(uses.Use):
     """Traffic, checks and throughput of a NIC."""
 
     def __post_init__(self) -> None:
+        if isinstance(rate := self.keys.get("link_rate"), str):
+            try:
+                self.keys = {**self.keys, "link_rate": float(quantity.quantity(rate, "rate"))}
+            except quantity.NumberError as error:
+                raise StudyError(f"{self.place}: link_rate: {error}") from None
         for key, value in self.keys.items():
             if key not in KEYS:
                 raise StudyError(f"{self.place}: unknown key {key!r}; known are {', '.join(KEYS)}")
@@ -50,7 +56,7 @@ class Plugin(uses.Use):
                 raise StudyError(f"{self.place}: {key} {value}: expected 0 or more")
         self.link_rate = float(self.keys.get("link_rate", theory.GIGABIT))
         if self.link_rate == 0:
-            raise StudyError(f"{self.place}: link_rate 0: expected bits per second, such as 1e9")
+            raise StudyError(f"{self.place}: link_rate 0: expected a rate of more than 0, such as \"1 Gb/s\"")
         self.warmup, self.count = self.keys.get("warmup", 0), self.keys.get("frames", 0)
         self.capture, self.host = self.keys.get("capture"), self.keys.get("host", "02:00:00:00:00:01")
         try:

@@ -18,6 +18,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from harness import quantity
 from harness.run.store import Result, RunError
 from harness.study import expression, machine, reading, uses
 from harness.study.study_file import Measure, StudyError
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from harness.study.points import Point
 
 PROFILE = "profile.json"
-RANGE = re.compile(r"(0x[0-9a-fA-F]+|\d+)-(0x[0-9a-fA-F]+|\d+)")
+RANGE = re.compile(rf"({quantity.NUMBER})-({quantity.NUMBER})")
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,13 @@ class Plugin(uses.Use):
                 raise StudyError(f"{where}: unknown key {key!r}; known are name, label, core, functions, addresses")
         if not str(given.get("name", "")).isidentifier():
             raise StudyError(f"{where}: measures are called by its name, so it must be an identifier")
-        found = RANGE.fullmatch(given.get("addresses", "1-0"))
+        found = RANGE.fullmatch(str(given.get("addresses", "1-0")))
         if not found:
             raise StudyError(f"{where}: addresses are FIRST-LAST, such as 0-0x7fffffff")
-        first, last = (int(text, 0) for text in found.groups())
+        try:
+            first, last = (quantity.count(text) for text in found.groups())
+        except quantity.NumberError as error:
+            raise StudyError(f"{where}: addresses: {error}") from None
         return Layer(given["name"], given.get("core", "*"), tuple(given.get("functions", ())), first, last)
 
     def texts(self) -> Iterable[str]:
@@ -129,7 +133,9 @@ class Plugin(uses.Use):
 
     def _per(self, point: "Point", result: Result) -> float:
         manifest = result.stats.get("manifest", {})
-        place = reading.PointReading(reading.counted(result.stats), manifest, point.coordinates, {})
+        known = machine.of_point(point, self)
+        place = reading.PointReading(reading.counted(result.stats), manifest, point.coordinates, {}, known.derived,
+                                     parameters=known.parameters)  # fmt: skip
         per = float(expression.evaluate(self.keys["per"], place))
         if per <= 0:
             raise RunError(f"{self.keys['per']} is {per:g}: there is nothing by which cycles can be divided")

@@ -226,6 +226,7 @@ def test_layers_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     ]  # fmt: skip
     use = find(LAYERS, Window("marker(1)", "marker(2)"))
     monkeypatch.setattr(layers, "read", lambda file: SimpleNamespace(cores=cores))
+    monkeypatch.setattr(layers.machine, "of_point", lambda point, use: SimpleNamespace(derived={}, parameters={}))
     result = SimpleNamespace(output=lambda option: Path("profile.json"), stats={"statistics": [{"path": "station", "name": "frames", "value": 2}], "run": {}})
     point = SimpleNamespace(coordinates={})
     assert use.measures(point, result) == {"user": 6, "driver": 3, "other": 15, "nic": 4}

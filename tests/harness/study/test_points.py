@@ -103,7 +103,7 @@ def test_conditions(chip: machine.Machine, text: str) -> None:
     [
         ("marker(4294967296)", "markers have numbers from 1 to 4294967295"), ("event(a.out.idle, 0)", "events are counted from 1"),
         ("event(a.out.moved)", "m.lss has no event 'a.out.moved'"), ("a.level[2][0] == 1", "m.lss has no state 'a.level[2][0]'"),
-        ("a.level > b", "this is no condition"), ("5", "this is no condition"),
+        ("a.level > b", "this is no condition"), ("5", '"5" lacks its unit'),
     ],
 )  # fmt: skip
 def test_wrong_conditions(chip: machine.Machine, text: str, says: str) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from harness.study import reading
 from harness.study.expression import ExpressionError, NoValue
+from harness.study.parameters import Parameter
 from harness.study.reading import Counted, PointReading
 
 STATS = {
@@ -48,14 +49,15 @@ def test_samples_at_one_instant_are_no_stretch() -> None:
 def point() -> PointReading:
     """What expressions read of one point."""
     manifest = {
-        "constants": {"cpus": "2", "kind": "fast", "on": "true"},
         "parameters": {"cpus": "4", "share": "30 percent", "clock": "2.5 ns"},
     }
+    types = {"cpus": ("int", True, 2), "share": ("fraction", True, 0.1), "clock": ("time", True, 1), "kind": ("string", False, "fast"), "lit": ("bool", False, True)}
+    known = {name: Parameter(kind, runtime, name, value) for name, (kind, runtime, value) in types.items()}
     measures = {"rate": "a.moved / cycles(clk)", "round": "other", "other": "round", "twice": "2 * rate"}
     return PointReading(
         Counted({"a.moved": 6, "b.moved": 3}, {"clk": 20, "slow": 5}, {"a.out": 4}, 2e-12), manifest, {"payload": 18},
         measures, {"a.half": "a.moved / 2", "b.half": "b.moved / 2", "c.none": "a.moved / none.such"}, {"theory": 7.0},
-        {"rate": 0.5}, {"rate": [(1.0, 0.25)]},
+        {"rate": 0.5}, {"rate": [(1.0, 0.25)]}, known,
     )  # fmt: skip
 
 
@@ -89,8 +91,8 @@ def test_events_cycles_and_time(point: PointReading) -> None:
 
 
 def test_parameters(point: PointReading) -> None:
-    """A run-time parameter comes before a constant of the same name; units count."""
-    found = [point.parameter(name) for name in ("cpus", "share", "clock", "kind", "on")]
+    """What the run was given comes before the default of the netlist; units count."""
+    found = [point.parameter(name) for name in ("cpus", "share", "clock", "kind", "lit")]
     assert found == [4, pytest.approx(0.3), pytest.approx(2.5e-9), "fast", True]
     with pytest.raises(NoValue, match="there is no parameter speed"):
         point.parameter("speed")
