@@ -215,7 +215,7 @@ def test_tigon2(machine, firmware, debugged, run_sim, tmp_path) -> None:
     assert 0xC00000 <= int(seen[1], 16) < 0xC04000 and 0xC00000 <= int(seen[3], 16) < 0xC04000, text
     first, second, back = map(int, seen[4:7])
     assert first != second and back != second and "Hardware watchpoint" in text, text
-    assert re.search(r"^#1 .* dispatch", text, re.M) and "#2" not in text and "GDB is unable" not in text, text
+    assert re.search(r"^#2 .* in dispatch \(\)", text, re.M) and "#3" not in text and "GDB is unable" not in text, text
     assert "nic.cpu[1].pipeline" in text and " of sram_clk" in text
     assert run.end()[0] == 0
     frames = tmp_path / "straight.pcap"
