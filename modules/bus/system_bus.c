@@ -53,6 +53,14 @@ init() {
   if (param(home)[0] && self->home_lane < 0) sim_input_error("no agent has the key '%s'", param(home));
 }
 
+/* Whether the link of a conditional request has ended by a transaction that its agent had not seen. */
+static bool has_ended(const self_t *self, const bus_command *command) {
+  const uint32_t unseen = self->begun - command->seen, places = sizeof self->written / sizeof self->written[0];
+  for (uint32_t k = 0; k < unseen && k < places; k++)
+    if (self->written[(self->begun - 1 - k) % places] == command->address / BUS_LINE + 1) return true;
+  return false;
+}
+
 /* Whether there is room for a transaction of this agent. */
 static inline bool has_room(const self_t *self, int lane) {
   const uint32_t kept = self->home_lane >= 0 && lane != self->home_lane;
@@ -249,8 +257,13 @@ static void begin_transaction(self_t *self, int32_t lane, const bus_command *com
   self->missing[slot] = width(agent_snoop) == 64 ? ~UINT64_C(0) : (UINT64_C(1) << (width(agent_snoop) & 63)) - 1;
   self->owner[slot] = -1;
   self->dirty[slot] = self->shared[slot] = self->keeps[slot] = self->withdrawn[slot] = self->failed[slot] = false;
-  self->lost[slot] = false;
+  self->lost[slot] = command->conditional && has_ended(self, command);
   self->order[self->active++] = (uint8_t)slot;
+  if (self->lost[slot]) {
+    self->phase[slot] = bus_phase_done;
+    count(failed_conditionals);
+    return;
+  }
   count(address_cycles);
   count(transactions);
   occupy(self, (int32_t)slot, lane, 1);
@@ -261,6 +274,11 @@ static void leave_bus(self_t *self) {
   const int32_t slot = self->on_bus;
   self->on_bus = -1;
   if (self->phase[slot] == bus_phase_address) {
+    const bus_op op = self->of[slot].op;
+    const bool writes =
+        op == bus_op_read_exclusive || op == bus_op_upgrade || op == bus_op_write_line || op == bus_op_write_part;
+    self->written[self->begun++ % (sizeof self->written / sizeof self->written[0])] =
+        writes ? self->of[slot].address / BUS_LINE + 1 : 0;
     event(begun, self->lane[slot], self->of[slot].op, self->of[slot].address);
     self->phase[slot] = bus_phase_snooped;
     set_until(snoop_ends[slot], (uint64_t)param(snoop_cycles));

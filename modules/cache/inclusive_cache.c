@@ -65,7 +65,8 @@ phase_start() {
     command = (bus_command){.op = mesi_request(state_of(self, set, find(self, number)), mesi_writes(self->op[fills])),
                             .address = number * MESI_LINE,
                             .tag = fills,
-                            .conditional = self->conditional[fills]};
+                            .conditional = self->conditional[fills],
+                            .seen = self->seen};
   }
   send_if(below_request, command.tag != LEVEL_WRITE_BACK || mesi_writes_back(self->ring), command);
   send_if(below_snoop_response, self->responding, self->snoop_response);
@@ -393,6 +394,7 @@ phase_end() {
     else
       enter(self, &data(above_snoop));
   }
+  self->seen += transferred(below_snoop);
   if (transferred(below_snoop))
     self->snooped[(self->snooped_head + self->snooped_count++) % (uint32_t)param(snoops)] = data(below_snoop);
   self->responding = false;

@@ -46,7 +46,8 @@ phase_start() {
   bus_command command = {.op = self->wanted,
                          .address = self->pending.address & ~(MESI_LINE - 1),
                          .tag = MESI_FILL,
-                         .conditional = self->pending.op == mem_op_store_conditional};
+                         .conditional = self->pending.op == mem_op_store_conditional,
+                         .seen = self->seen};
   const bool fills = self->phase == miss_phase_requests;
   if (!fills)
     command = (bus_command){
@@ -294,6 +295,7 @@ phase_end() {
   for (int c = 0; c < width(unlink); c++) self->linked[c] &= !(some(unlink, c) && data(unlink, c));
   if (transferred(bus_response)) fill(self, &data(bus_response));
   self->responding = transferred(bus_snoop);
+  self->seen += self->responding;
   if (self->responding) {
     self->snoop_response.number = data(bus_snoop).number;
     self->snoop_response.result =

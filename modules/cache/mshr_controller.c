@@ -83,7 +83,8 @@ static bus_command command_of(const self_t *self, uint32_t m) {
   return (bus_command){.op = mesi_request(state_of(self, miss->set, miss->way), writes),
                        .address = miss->number * CACHE_LINE,
                        .tag = m,
-                       .conditional = writes && !stores};
+                       .conditional = writes && !stores,
+                       .seen = self->seen};
 }
 
 /* The oldest miss that is to be asked of the bus, or MSHR_NONE; of a line that is being written back not yet. */
@@ -643,6 +644,7 @@ static snoop_result snooped(self_t *self, const bus_snoop *snoop) {
 /* A snoop, and what passes alone: that has its reply when all that was written back is on the bus. */
 static void advance_bus(self_t *self, const bus_snoop *snoop) {
   self->responding = snoop != NULL;
+  self->seen += self->responding;
   if (snoop) {
     self->snoop_response.number = snoop->number;
     self->snoop_response.result = snoop->own ? own_snoop(self, snoop) : snooped(self, snoop);

@@ -38,6 +38,26 @@ def test_what_others_do_meanwhile_is_seen(bench: Bench, slow: bool) -> None:
     assert ran.stat("bus", "withdrawals") > 3
 
 
+LINKED = """<<<
+  typeof_port(memory_request) request = {.op = index % 2 ? mem_op_store_conditional : mem_op_load_linked, .size = 4, .tag = (uint32_t)index};
+  return request;
+>>>"""
+
+
+@pytest.mark.parametrize("module", ["mesi_cache", pytest.param("mshr_controller", marks=pytest.mark.soak)])
+@pytest.mark.parametrize("interval", [120, *(pytest.param(n, marks=pytest.mark.soak) for n in range(5, 160, 15))])
+def test_a_store_conditional_fails_for_one_that_stores(bench: Bench, module: str, interval: int) -> None:
+    """Six caches, each of which links one word and stores to it, again and again: a store makes one of each other cache fail at most, as one that fails on its way to the bus ends no link."""
+    caches = 6
+    text = machine("sets = 1; ways = 2;", caches=caches, crossing="stages = 2;", module=module).replace(f"requester[{caches}].memory", "idle.memory")
+    text = f"import memory_types;\n{CLOCKS.format(cpu=200, bus=100)}instance requester[{caches}] : memory_source on cpu_clk {{ interval = {interval}; generate = {LINKED}; }};\ninstance idle : memory_source on cpu_clk {{ count = 0; }};\n{text}"
+    ran = bench.run(bench.build(text), 20000)
+    attempts = sum(ran.stat(f"requester[{i}]", "replies") // 2 for i in range(caches))
+    failed = sum(ran.stat(f"cache[{i}]", "failed_conditionals") for i in range(caches))
+    assert failed > 100 and ran.stat("bus", "failed_conditionals") > 10
+    assert failed <= (caches - 1) * (attempts - failed + 1)
+
+
 def test_timing(bench: Bench) -> None:
     """With one clock: a cycle more for the request, two for the answers to the snoop, one for the response."""
     alone = Memory(bench, machine(caches=1), 2, 64)

@@ -43,8 +43,8 @@ def play(bench: Bench, commands: list[list[str]], answers: list[list[str]], cycl
     return bench.run(simulator, cycles, settings, files=files, ok=ok)
 
 
-def command(op: str, address: int = 0, tag: int = 7, conditional: bool = False) -> str:
-    return f"{{op={op} address={address} tag={tag} conditional={str(conditional).lower()}}}"
+def command(op: str, address: int = 0, tag: int = 7, conditional: bool = False, seen: int = 0) -> str:
+    return f"{{op={op} address={address} tag={tag} conditional={str(conditional).lower()} seen={seen}}}"
 
 
 def number(line: bytes) -> str:
@@ -203,6 +203,22 @@ def test_a_store_conditional_whose_copy_is_void_gets_no_line(bench: Bench) -> No
     [(cycle, response)] = responses(ran)
     assert (cycle, response["filled"], response["lost"]) == (ANSWERS + 1, 0, 1)
     assert ran.stat("bus", "memory_reads") == 0
+
+
+@pytest.mark.parametrize(("other", "address", "seen", "fails"), [("upgrade", 0, 0, True), ("write_part", 0, 0, True), ("read_shared", 0, 0, False), ("upgrade", 32, 0, False), ("upgrade", 0, 1, False)])
+def test_a_store_conditional_that_has_failed_gets_no_address(bench: Bench, other: str, address: int, seen: int, fails: bool) -> None:
+    """Another agent wrote its line when the request was on its way already: the agent had not seen that.  Links of others do not end by it."""
+    answers = [answer("none"), *([] if fails else [answer("none")])]
+    ran = play(
+        bench,
+        [[f"60 {command('upgrade', conditional=True, seen=seen)}"], [f"10 {command(other, address)}"]],
+        [[f"{ADDRESS + 1} {answers[0]}", *(f"70 {one}" for one in answers[1:])], [f"{ADDRESS + 1} {answer('modified', NEW, count=32) if other == 'write_part' else answer('none')}", *(f"70 {one}" for one in answers[1:])]],
+    )
+    [(cycle, response)] = responses(ran)
+    assert (response["lost"], response["filled"]) == (int(fails), int(not fails))
+    assert (cycle == 61) == fails
+    assert [lane for _, lane, *_ in happened(ran, "begun")] == [1] + [0] * (not fails)
+    assert ran.stat("bus", "failed_conditionals") == int(fails)
 
 
 @pytest.mark.parametrize("home", [False, True])

@@ -195,7 +195,7 @@ slow.{out} -> memory.port;
         return text
     for module in ("system_bus", "memory_state", *(word for word in ("memory_delay", "memory_controller") if word in memory)):
         text = text.replace(f" : {module} {{", f" : {module} on bus_clk {{")
-    for module in ("mesi_cache", "coherent_port"):
+    for module in ("mesi_cache", "mshr_controller", "coherent_port"):
         text = text.replace(f" : {module} {{", f" : {module} on cpu_clk {{")
     text = text.replace("cache[i].bus -> bus", "cache[i].bus -> cross[i].in; cross[i].out -> bus")
     text = text.replace("port.bus -> bus", f"port.bus -> cross[{caches}].in; cross[{caches}].out -> bus")

@@ -59,7 +59,7 @@ def test_each_state_at_each_snoop(bench: Bench, module: str, op: str, state: int
     files: dict[str, str | bytes] = {"s": f"5 read 8 0\n{then}", "n": snoop(8, "read_shared", True) + snoop(20, op), "r": response(10, shared=shared)}
     settings = {"requester.script": "s", "snoop.script": "n", "response.script": "r", "request.record": "q", "answer.record": "a"}
     ran = bench.run(bench.build(alone(module)), 30, settings, files=files)
-    assert read_items(ran.directory / "q") == [(6, "{op=read_shared address=0 tag=0 conditional=false}")]
+    assert read_items(ran.directory / "q") == [(6, "{op=read_shared address=0 tag=0 conditional=false seen=0}")]
     own, (cycle, answer) = read_items(ran.directory / "a")
     result, after = PROTOCOL[op][state]
     assert own[0] == 9 and "result=none" in own[1]
