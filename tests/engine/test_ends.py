@@ -132,12 +132,13 @@ def test_no_file_is_written_that_the_run_uses_already(build_sim, run_sim, tmp_pa
     simulator = build_sim(PIPE)
     for name in ("in.txt", "link.txt"):
         done = run_sim(simulator, "--set", "p.script=in.txt", "--set", f"k.record={name}", ok=False)
-        assert f'error: k: cannot write "{name}": this run reads it already' in done.err
+        other = ', as "in.txt"' if name != "in.txt" else ""
+        assert f'error: k: cannot write "{name}" for k.record: p.script reads it too{other} (name another file)\n' in done.err
         assert (tmp_path / "in.txt").read_text() == "0 5\n"
     two = 'instance p[2] : source;  instance k[2] : sink { record = "out.txt"; };\n'
     two += "for (i = 0; i < 2; i = i + 1) { p[i].out -> k[i].in : uint32; }\n"
     done = run_sim(build_sim(two), "--cycles", "9", ok=False)
-    assert 'error: k[1]: cannot write "out.txt": this run writes it already' in done.err
+    assert 'error: k[1]: cannot write "out.txt" for k[1].record: k[0].record writes it too (name another file)' in done.err
     assert not list(tmp_path.glob("out.txt*"))
 
 

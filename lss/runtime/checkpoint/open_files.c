@@ -50,7 +50,7 @@ static bool cannot(GError **error, const char *verb, const char *path, const cha
 }
 
 static bool written(HostFile *file, uint64_t *bytes, GError **error) {
-  if (!file->temporary) return true; // a device or standard output has no beginning to go on from
+  if (!file->whole) return true; // a device or standard output has no beginning to go on from
   if ((file->dumper && !host_packets_flush(file)) || fflush(file->out) != 0 || ferror(file->out))
     return cannot(error, "write", file->path, g_strerror(errno));
   const off_t at = ftello(file->out);
@@ -111,7 +111,7 @@ static bool join(HostFile *file, uint32_t number, GVariant *files, bool go_on, G
     if (strcmp(was.path, machine->instances[instance].path) != 0 || was.offset != offset_in(instance, file->owner))
       continue;
     file->owner->id = number;
-    return !go_on || !was.output || !file->temporary || go_on_from(file, was.name, was.bytes, error);
+    return !go_on || !was.output || !file->whole || go_on_from(file, was.name, was.bytes, error);
   }
   *file->owner = (stream){.id = number}; // it was not open then
   return true;
@@ -145,8 +145,9 @@ GVariant *open_files_hand_over(GError **error) {
       g_variant_builder_clear(&outputs);
       return NULL;
     }
-    g_variant_builder_add(&outputs, "(stst)", machine->instances[instance].path, offset_in(instance, file->owner),
-                          file->temporary ? file->temporary : "", file->written);
+    g_autofree char *growing = file->whole ? whole_file_growing(file->whole) : g_strdup("");
+    g_variant_builder_add(&outputs, "(st^ayt)", machine->instances[instance].path, offset_in(instance, file->owner),
+                          growing, file->written);
   }
   return g_variant_ref_sink(g_variant_builder_end(&outputs));
 }
@@ -154,7 +155,7 @@ GVariant *open_files_hand_over(GError **error) {
 static bool take_over(HostFile *file, const char *temporary, uint64_t count, GError **error) {
   struct stat status;
   file->written = count;
-  if (!file->temporary || !*temporary) return true;
+  if (!file->whole || !*temporary) return true;
   if (stat(temporary, &status)) return cannot(error, "go on with", temporary, g_strerror(errno));
   if (!go_on_from(file, temporary, (uint64_t)status.st_size, error)) return false;
   unlink(temporary);
@@ -166,7 +167,7 @@ bool open_files_take_over(GVariant *outputs, GError **error) {
   const char *path, *temporary;
   uint64_t offset, count;
   g_variant_iter_init(&iterator, outputs);
-  while (g_variant_iter_next(&iterator, "(&st&st)", &path, &offset, &temporary, &count)) {
+  while (g_variant_iter_next(&iterator, "(&st^&ayt)", &path, &offset, &temporary, &count)) {
     const stream *s = stream_at(path, offset);
     HostFile *file = s && s->id ? host_file_number((uint32_t)s->id - 1) : NULL;
     if (file && file->out && !take_over(file, temporary, count, error)) return false;

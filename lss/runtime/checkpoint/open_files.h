@@ -17,7 +17,8 @@ bool open_files_join(GVariant *files, bool go_on, GError **error);
 
 // Another process goes on with the files: how far each output has come, which is not where its stream is in a run that
 // went back.
-#define OPEN_OUTPUTS_TYPE "a(stst)" // instance, offset in its state, where it grows (empty: in place), bytes or packets
+#define OPEN_OUTPUTS_TYPE                                                                                              \
+  "a(stayt)" // instance, offset in its state, where it grows (empty: in place), bytes or packets
 GVariant *open_files_hand_over(GError **error);
 // Takes over what they hold, and removes them; call when the streams are joined.
 bool open_files_take_over(GVariant *outputs, GError **error);

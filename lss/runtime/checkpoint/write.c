@@ -110,6 +110,8 @@ GByteArray *spinach_checkpoint_bytes(const spinach_options *options, GError **er
 
 bool spinach_checkpoint_write(const spinach_options *options) {
   g_autoptr(GError) error = NULL;
+  if (!used_files_add_saved(options->checkpoint, "--checkpoint", &error))
+    return spinach_report_error("%s", error->message);
   g_autoptr(GByteArray) file = spinach_checkpoint_bytes(options, &error);
   return (file && whole_file_write(options->checkpoint, (const char *)file->data, (gssize)file->len, &error)) ||
          spinach_report_error("cannot write the checkpoint \"%s\": %s", options->checkpoint, error->message);

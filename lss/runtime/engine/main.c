@@ -6,6 +6,7 @@
 #include "lss/runtime/checkpoint/state_hash.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/interactive.h"
+#include "lss/runtime/files/manifest.h"
 #include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/observe/balance.h"
 #include "lss/runtime/observe/idle_check.h"
@@ -309,11 +310,20 @@ static bool steps_all(const spinach_options *options) {
   return options->no_replay || (observed && !options->check_replay);
 }
 
+static void watch_signals(void) {
+  signal(SIGINT, on_signal);
+  signal(SIGTERM, on_signal);
+  if (signal(SIGHUP, on_signal) == SIG_IGN) signal(SIGHUP, SIG_IGN); // of nohup
+  signal(SIGPIPE, SIG_IGN); // a closed pipe is a failed write, reported as such
+  signal(SIGXFSZ, SIG_IGN); // and so is a file that may not grow
+}
+
 // Does what a command line asks for.
 static int simulate(int argc, char **argv) {
   spinach_options options;
   if (!spinach_options_parse(argc, argv, &options)) return 2;
   if (options.ended) return flush_output() ? 0 : 1;
+  if (!options.serve && !spinach_files_claim(&options)) return 2; // a server has none: names are of its runs
   if ((options.gdb || options.interactive) && !spinach_debug_adopt(&options)) return 2;
   g_autoptr(GPtrArray) words = spinach_variant_words(&options);
   if (words->len) {
@@ -341,14 +351,9 @@ static int simulate(int argc, char **argv) {
   repeats = machine->debug && g_getenv(REPEAT) && freopen("/dev/null", "w", stdout); // what is printed was printed
   g_unsetenv(REPEAT);
   spinach_seed = options.seed;
-  signal(SIGINT, on_signal);
-  signal(SIGTERM, on_signal);
-  if (signal(SIGHUP, on_signal) == SIG_IGN) signal(SIGHUP, SIG_IGN); // of nohup
-  signal(SIGPIPE, SIG_IGN); // a closed pipe is a failed write, reported as such
-  signal(SIGXFSZ, SIG_IGN); // and so is a file that may not grow
+  watch_signals();
   spinach_start();
-  spinach_manifest_inputs();
-  if (options.restore && !spinach_restore_state(&options)) {
+  if (!spinach_manifest_inputs() || (options.restore && !spinach_restore_state(&options))) {
     spinach_streams_abandon();
     return 2;
   }

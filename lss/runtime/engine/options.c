@@ -1,5 +1,6 @@
 // The command line of a simulator; see options.h.
 #include "lss/runtime/engine/options.h"
+#include "lss/runtime/engine/named_files.h"
 #include "lss/runtime/observe/list.h"
 #include "lss/runtime/observe/print.h"
 #include "lss/runtime/observe/program_text.h"
@@ -424,6 +425,7 @@ static bool apply(spinach_options *options, const char *name, const char *value,
     }
     *used = !value;
     if (!value && !next) return spinach_report_error("--%s needs a value: --%s %s", name, name, builtins[i].argument);
+    named_files_note(options, name, value ? value : next);
     return builtins[i].set(options, value ? value : next);
   }
   const spinach_parameter *parameter = strchr(name, '.') ? NULL : spinach_find_parameter(name);
@@ -450,6 +452,10 @@ const char *spinach_writes_once(const spinach_options *options) {
          : options->conditions[SPINACH_MEASURE_FROM].kind ? "--measure-from"
          : options->conditions[SPINACH_MEASURE_TO].kind   ? "--measure-to"
                                                           : NULL;
+}
+
+static void clear_named_file(gpointer file) {
+  g_free(((spinach_named_file *)file)->path);
 }
 
 // What only makes sense with something else, or not with it.
@@ -489,6 +495,8 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
   options->history = HISTORY;
   options->print = g_array_new(FALSE, FALSE, sizeof(spinach_place));
   options->record_events = g_ptr_array_new();
+  options->files = g_array_new(FALSE, FALSE, sizeof(spinach_named_file));
+  g_array_set_clear_func(options->files, clear_named_file);
   options->settings = g_array_new(FALSE, FALSE, sizeof(spinach_setting));
   options->progress = isatty(STDERR_FILENO);
   for (int i = 1; i < argc && !options->ended; i++) {
@@ -509,6 +517,7 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
 void spinach_options_clear(spinach_options *options) {
   g_clear_pointer(&options->print, g_array_unref);
   g_clear_pointer(&options->record_events, g_ptr_array_unref);
+  g_clear_pointer(&options->files, g_array_unref);
   g_clear_pointer(&options->settings, g_array_unref);
   for (guint i = 0; i < SPINACH_CONDITIONS; i++) spinach_condition_clear(&options->conditions[i]);
 }

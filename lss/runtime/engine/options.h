@@ -2,6 +2,7 @@
 #ifndef SPINACH_OPTIONS_H
 #define SPINACH_OPTIONS_H
 
+#include "lss/runtime/files/used_files.h"
 #include "lss/runtime/observe/condition.h"
 
 #include <glib.h>
@@ -11,6 +12,13 @@ typedef struct {
   const spinach_parameter *parameter;
   const char *text;
 } spinach_setting;
+
+// A file that an option names, and what becomes of it.
+typedef struct {
+  const char *option;
+  char *path;
+  FileUse use;
+} spinach_named_file;
 
 // What conditions are waited for.
 enum {
@@ -63,6 +71,7 @@ typedef struct {
   uint64_t history;                // bytes of the past that are kept for it
   bool progress, quiet;
   bool ended;       // --help or --list did all there was to do
+  GArray *files;    // of spinach_named_file
   GArray *print;    // of spinach_place, in order
   GArray *settings; // of spinach_setting, in order
 } spinach_options;
@@ -86,6 +95,9 @@ const spinach_parameter *spinach_find_parameter(const char *name);
 // Stores the defaults and the settings of all runtime parameters in the arena.  Prints a line and returns false when a
 // text does not fit its parameter.
 bool spinach_settings_store(const spinach_options *options);
+
+// What one of the places of a string parameter holds.
+const char *spinach_parameter_string(const spinach_parameter *parameter, uint32_t target);
 
 // The text of a parameter's present value, as it could be given with --set; the caller frees it.
 char *spinach_parameter_text(const spinach_parameter *parameter);

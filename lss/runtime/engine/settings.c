@@ -111,6 +111,11 @@ static char *real_text(const spinach_parameter *parameter, double value) {
   return g_steal_pointer(&text);
 }
 
+const char *spinach_parameter_string(const spinach_parameter *parameter, uint32_t target) {
+  const spinach_target *place = &parameter->targets[target];
+  return (const char *)spinach_instance_state(place->instance) + place->offset;
+}
+
 char *spinach_parameter_text(const spinach_parameter *parameter) {
   char text[QUANTITY_TEXT];
   Dimension dimension;

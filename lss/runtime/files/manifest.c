@@ -12,6 +12,32 @@ typedef struct {
 
 static GArray *inputs; // of Input
 
+static bool claim(const char *path, FileUse use, const char *user) {
+  g_autoptr(GError) error = NULL;
+  return used_files_add(path, use, user, &error) || spinach_report_error("%s", error->message);
+}
+
+// A simulator that became a variant of itself was called by the name of the one that it was.
+static bool claim_programs(const spinach_options *options) {
+  g_autofree char *called = g_find_program_in_path(options->argv[0]), *own = g_file_read_link("/proc/self/exe", NULL);
+  return (!own || claim(own, FILE_IS_EXECUTED, "this run")) && (!called || claim(called, FILE_IS_EXECUTED, "this run"));
+}
+
+bool spinach_files_claim(const spinach_options *options) {
+  g_autoptr(GError) error = NULL;
+  if (!used_files_add_standard(&error)) return spinach_report_error("%s", error->message);
+  if (!claim_programs(options)) return false;
+  for (guint i = 0; machine->sources && machine->sources[i]; i += 2)
+    if (!claim(machine->sources[i], FILE_IS_READ, "a build of this machine")) return false;
+  if (!claim(machine->file, FILE_IS_READ, "a build of this machine")) return false;
+  for (guint i = 0; i < options->files->len; i++) {
+    const spinach_named_file *file = &g_array_index(options->files, spinach_named_file, i);
+    g_autofree char *option = g_strconcat("--", file->option, NULL);
+    if (!claim(file->path, file->use, option)) return false;
+  }
+  return true;
+}
+
 static void add_input(const char *file) {
   for (guint i = 0; i < inputs->len; i++)
     if (!strcmp(g_array_index(inputs, Input, i).file, file)) return;
@@ -24,7 +50,7 @@ static void add_input(const char *file) {
 
 // Inputs are the files that streams read, and those named by string parameters that no stream writes: programs are
 // loaded by other means than streams.
-void spinach_manifest_inputs(void) {
+bool spinach_manifest_inputs(void) {
   inputs = g_array_new(FALSE, FALSE, sizeof(Input));
   const char *path;
   bool output;
@@ -35,8 +61,12 @@ void spinach_manifest_inputs(void) {
     g_autofree char *text = spinach_parameter_text(&machine->parameters[i]);
     bool written = false;
     for (uint32_t k = 0; (path = spinach_streams_file(k, &output)); k++) written |= output && !strcmp(path, text);
-    if (*text && !written) add_input(text);
+    if (*text && !written && g_file_test(text, G_FILE_TEST_IS_REGULAR)) {
+      if (!claim(text, FILE_IS_READ, machine->parameters[i].name)) return false;
+      add_input(text);
+    }
   }
+  return true;
 }
 
 const char *spinach_manifest_input(uint32_t index, const char **sha256) {

@@ -34,8 +34,7 @@ static void open_reader(HostFile *file) {
 }
 
 void packet_read_open(stream *s, const char *path) {
-  HostFile *file = host_file_new(s, path);
-  open_reader(file);
+  open_reader(host_file_use(s, path, FILE_IS_READ));
 }
 
 // One packet from the reader; false at the end.
@@ -130,7 +129,7 @@ void packet_at(stream *s, uint64_t number, uint8_t *frame, uint32_t capacity, ui
 }
 
 void packet_write_open(stream *s, const char *path) {
-  HostFile *file = host_file_new(s, path);
+  HostFile *file = host_file_use(s, path, FILE_IS_WRITTEN);
   host_file_create(file);
   file->writer = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, SNAPSHOT_LENGTH, PCAP_TSTAMP_PRECISION_NANO);
   file->dumper = file->writer ? pcap_dump_fopen(file->writer, file->out) : NULL;

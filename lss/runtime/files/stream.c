@@ -4,11 +4,9 @@
 #include "lss/runtime/files/stream_private.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static HostFile **files;
@@ -39,6 +37,38 @@ bool stream_is_open(const stream *s) {
   return s->id != 0;
 }
 
+// The parameter of the instance at hand that names a path, whose text it is or which is or holds the same; NULL: none.
+static const spinach_parameter *parameter_of(uint32_t instance, const char *path) {
+  const spinach_machine *machine = &spinach_machine_table;
+  const spinach_parameter *found = NULL;
+  for (uint32_t i = 0; i < machine->parameter_count; i++) {
+    const spinach_parameter *parameter = &machine->parameters[i];
+    for (uint32_t k = 0; k < parameter->target_count && parameter->kind == SPINACH_PARAMETER_STRING; k++) {
+      if (parameter->targets[k].instance != (int32_t)instance) continue;
+      const char *text = spinach_parameter_string(parameter, k);
+      if (text == path) return parameter;
+      if (strstr(text, path) && (!found || !strcmp(text, path))) found = parameter;
+    }
+  }
+  return found;
+}
+
+static char *user_of(const char *path) {
+  const uint32_t instance = spinach_current();
+  const spinach_parameter *found = parameter_of(instance, path);
+  if (!found) return g_strdup(*spinach_path(instance) ? spinach_path(instance) : "the machine");
+  if (strchr(found->name, '.')) return g_strdup(found->name);
+  return found->target_count > 1 ? g_strdup_printf("--%s (%s)", found->name, spinach_path(instance))
+                                 : g_strdup_printf("--%s", found->name);
+}
+
+HostFile *host_file_use(stream *s, const char *path, FileUse use) {
+  g_autoptr(GError) error = NULL;
+  g_autofree char *user = user_of(path);
+  if (!used_files_add(path, use, user, &error)) spinach_fail("%s", error->message);
+  return host_file_new(s, path);
+}
+
 // ---- Inputs ------------------------------------------------------------------------------------------------------
 static void read_whole(HostFile *file) {
   g_autoptr(GError) error = NULL;
@@ -47,8 +77,7 @@ static void read_whole(HostFile *file) {
 }
 
 void stream_read_open(stream *s, const char *path) {
-  HostFile *file = host_file_new(s, path);
-  read_whole(file);
+  read_whole(host_file_use(s, path, FILE_IS_READ));
 }
 
 static HostFile *input(const stream *s) {
@@ -94,56 +123,33 @@ bool stream_line(stream *s, char *buffer, size_t size) {
 }
 
 // ---- Outputs -----------------------------------------------------------------------------------------------------
-// Another open file is this one: its name was given twice.
-static void refuse_second_use(const HostFile *file, const struct stat *status) {
-  for (uint32_t i = 0; i < file_count; i++) {
-    struct stat other;
-    if (files[i] == file) continue;
-    bool same = !strcmp(files[i]->path, file->path);
-    if (!same && status && !stat(files[i]->path, &other))
-      same = other.st_dev == status->st_dev && other.st_ino == status->st_ino;
-    if (same)
-      spinach_fail("cannot write \"%s\": this run %s it already", file->path,
-                   files[i]->bytes || files[i]->reader ? "reads" : "writes");
-  }
-}
-
-// What exists and is no regular file (a device, a pipe) is written in place; everything else through a temporary file.
 void host_file_create(HostFile *file) {
-  struct stat status;
-  bool exists = !stat(file->path, &status), special = exists && !S_ISREG(status.st_mode);
-  if (!special && strcmp(file->path, "-") != 0) refuse_second_use(file, exists ? &status : NULL);
-  if (special && S_ISDIR(status.st_mode)) spinach_fail("cannot write \"%s\": it is a directory", file->path);
+  g_autoptr(GError) error = NULL;
   if (!strcmp(file->path, "-")) {
     file->out = stdout;
     return;
   }
-  if (special) {
-    file->out = fopen(file->path, "we");
+  if (!whole_file_possible(file->path, false, &error))
+    spinach_fail("cannot write \"%s\": %s", file->path, error->message);
+  int handle;
+  if (file_path_in_place(file->path)) {
+    handle = file_path_open_in_place(file->path);
+    if (handle < 0) spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
   } else {
-    size_t length = strlen(file->path) + sizeof ".XXXXXX";
-    file->temporary = malloc(length);
-    if (!file->temporary) spinach_fail("cannot write \"%s\": out of memory", file->path);
-    snprintf(file->temporary, length, "%s.XXXXXX", file->path);
-    int handle = mkostemp(file->temporary, O_CLOEXEC);
-    int error = errno;
-    if (handle < 0) {
-      free(file->temporary);
-      file->temporary = NULL;
-      errno = error;
-    } else {
-      mode_t mask = umask(0); // mkostemp makes private files; ours are ordinary ones
-      umask(mask);
-      fchmod(handle, 0666 & ~mask);
-      file->out = fdopen(handle, "w");
+    file->whole = g_new(WholeFile, 1);
+    if (!whole_file_begin(file->whole, file->path, &error)) {
+      g_clear_pointer(&file->whole, g_free);
+      spinach_fail("cannot write \"%s\": %s", file->path, error->message);
     }
+    handle = file->whole->handle;
   }
+  file->out = fdopen(handle, "w");
   if (!file->out) spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
   setvbuf(file->out, NULL, _IOFBF, 1 << 16);
 }
 
 void stream_write_open(stream *s, const char *path) {
-  host_file_create(host_file_new(s, path));
+  host_file_create(host_file_use(s, path, FILE_IS_WRITTEN));
 }
 
 static HostFile *output(const stream *s) {
@@ -182,7 +188,7 @@ void stream_flush(stream *s) {
 void stream_restart(stream *s) {
   HostFile *file = output(s);
   s->position = s->records = file->written = 0;
-  if (file->temporary && (fflush(file->out) || ftruncate(fileno(file->out), 0) || fseeko(file->out, 0, SEEK_SET)))
+  if (file->whole && (fflush(file->out) || ftruncate(fileno(file->out), 0) || fseeko(file->out, 0, SEEK_SET)))
     spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
 }
 
@@ -192,7 +198,7 @@ static void cut(HostFile *file) {
   const uint64_t position = file->dumper ? s->records : s->position;
   if (position >= file->written) return;
   file->written = position;
-  if (!file->temporary) return;
+  if (!file->whole) return;
   const off_t bytes = (off_t)(file->dumper ? host_packets_size(s) : s->position);
   if ((file->dumper && !host_packets_flush(file)) || fflush(file->out) || ftruncate(fileno(file->out), bytes) ||
       fseeko(file->out, bytes, SEEK_SET))
@@ -204,37 +210,42 @@ void spinach_streams_diverge(void) {
     if (files[i]->out) cut(files[i]);
 }
 
-// Completes one output; errno says why when it fails.
-static bool commit(HostFile *file) {
-  if (file->out == stdout) return !file->dumper || host_packets_flush(file); // the rest is said when it is flushed last
-  bool fine = file->dumper ? host_packets_flush(file) : true;
-  fine = fine && fflush(file->out) == 0 && !ferror(file->out);
-  if (file->temporary) fine = fine && fsync(fileno(file->out)) == 0 && rename(file->temporary, file->path) == 0;
-  return fine;
+static bool fail(GError **error) {
+  g_set_error_literal(error, G_FILE_ERROR, (gint)g_file_error_from_errno(errno), g_strerror(errno));
+  return false;
 }
 
-static void forget(HostFile *file, bool keep) {
-  if (file->temporary && !keep) unlink(file->temporary);
+// Completes one output.
+static bool commit(HostFile *file, GError **error) {
+  errno = 0;
+  if (file->dumper && !host_packets_flush(file)) return fail(error);
+  if (file->out == stdout) return true; // what is lost there is said when it is flushed last
+  if (fflush(file->out) || ferror(file->out)) return fail(error);
+  return !file->whole || whole_file_complete(file->whole, error);
+}
+
+static void forget(HostFile *file) {
   if (file->dumper)
     host_packets_close(file); // closes file->out as well
   else if (file->out && file->out != stdout)
     fclose(file->out);
-  free(file->temporary);
-  file->temporary = NULL;
+  if (file->whole) whole_file_end(file->whole);
+  g_clear_pointer(&file->whole, g_free);
   file->out = NULL;
 }
 
 void host_file_drop(HostFile *file) {
-  forget(file, false);
+  forget(file);
 }
 
 bool spinach_streams_commit(void) {
   bool fine = true;
   for (uint32_t i = 0; i < file_count; i++) {
     if (!files[i]->out) continue;
-    bool whole = commit(files[i]);
-    if (!whole) spinach_report_error("error: cannot write \"%s\": %s", files[i]->path, strerror(errno));
-    forget(files[i], whole);
+    g_autoptr(GError) error = NULL;
+    const bool whole = commit(files[i], &error);
+    if (!whole) spinach_report_error("error: cannot write \"%s\": %s", files[i]->path, error->message);
+    forget(files[i]);
     fine = fine && whole;
   }
   return fine;
@@ -242,12 +253,12 @@ bool spinach_streams_commit(void) {
 
 void spinach_streams_abandon(void) {
   for (uint32_t i = 0; i < file_count; i++)
-    if (files[i]->out) forget(files[i], false);
+    if (files[i]->out) forget(files[i]);
 }
 
 void spinach_streams_remove(void) {
   for (uint32_t i = 0; i < file_count; i++)
-    if (files[i]->temporary) unlink(files[i]->temporary);
+    if (files[i]->whole) whole_file_remove(files[i]->whole);
 }
 
 const char *spinach_streams_file(uint32_t index, bool *output) {

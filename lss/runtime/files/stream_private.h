@@ -3,6 +3,8 @@
 #define SPINACH_STREAM_PRIVATE_H
 
 #include "lss/runtime/files/stream.h"
+#include "lss/runtime/files/used_files.h"
+#include "lss/runtime/files/whole_file.h"
 
 #include <stdio.h>
 
@@ -14,7 +16,7 @@ typedef struct {
   size_t consumed;       // bytes of an input that were read, for the progress display
   FILE *out;             // outputs
   uint64_t written;      // bytes, or packets, that it has; what is written again after going back is there already
-  char *temporary;       // where an output grows until it is whole; NULL when it is written in place
+  WholeFile *whole;      // as which an output grows; NULL when it is written in place
   void *reader;          // pcap_t of a packet input
   uint64_t next;         // packets that the reader has delivered
   void *index;           // GArray of where each packet is in `bytes`, when packets are taken by number
@@ -27,8 +29,10 @@ _Noreturn void spinach_fail(const char *format, ...) __attribute__((format(print
 HostFile *host_file_new(stream *s, const char *path);
 HostFile *host_file(const stream *s);
 HostFile *host_file_number(uint32_t index); // in the order of opening; NULL beyond the last
-void host_file_create(HostFile *file);
-void host_file_drop(HostFile *file); // closes an output without leaving anything
+// The same for an instance, whose use of the file is noted.
+HostFile *host_file_use(stream *s, const char *path, FileUse use);
+void host_file_create(HostFile *file); // opens it for writing
+void host_file_drop(HostFile *file);   // closes an output without leaving anything
 
 // packet.c
 bool host_packets_flush(HostFile *file);

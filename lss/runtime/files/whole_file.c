@@ -4,77 +4,120 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+enum { TRIES = 100 };
 
 static bool fail(GError **error, int code) {
   g_set_error_literal(error, G_FILE_ERROR, (gint)g_file_error_from_errno(code), g_strerror(code));
   return false;
 }
 
-static bool write_in_place(FILE *out, const char *text, size_t length, GError **error) {
-  if (!out) return fail(error, errno);
-  if (out == stdout) return fwrite(text, 1, length, out), true; // what is lost there is said when it is flushed last
-  bool fine = fwrite(text, 1, length, out) == length && fflush(out) == 0;
-  int code = errno;
-  if (fclose(out) != 0 && fine) {
-    fine = false;
-    code = errno;
+// Writes everything; 0, or the error.
+static int write_all(int handle, const char *bytes, size_t length) {
+  while (length) {
+    const ssize_t n = write(handle, bytes, length);
+    if (n < 0 && errno != EINTR) return errno;
+    if (n < 0) continue;
+    bytes += n;
+    length -= (size_t)n;
   }
-  return fine || fail(error, code);
+  return 0;
 }
 
-static bool write_and_rename(const char *path, const char *text, size_t length, GError **error) {
-  g_autofree char *temporary = g_strconcat(path, ".XXXXXX", NULL);
-  int handle = g_mkstemp_full(temporary, O_RDWR, 0666);
-  if (handle < 0) return fail(error, errno);
-  size_t written = 0;
-  int code = 0;
-  while (!code && written < length) {
-    ssize_t n = write(handle, text + written, length - written);
-    if (n >= 0)
-      written += (size_t)n;
-    else if (errno != EINTR)
-      code = errno;
+bool whole_file_begin(WholeFile *file, const char *path, GError **error) {
+  *file = (WholeFile){.handle = -1};
+  if (!file_place_find(&file->place, path, error)) return false;
+  for (int i = 0; i < TRIES && file->handle < 0; i++) {
+    g_free(file->temporary);
+    file->temporary = file_place_temporary(&file->place);
+    file->handle = openat(file->place.folder, file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file->handle < 0 && errno != EEXIST) break;
   }
-  if (!code && fsync(handle)) code = errno;
-  if (close(handle) && !code) code = errno;
-  if (!code && rename(temporary, path)) code = errno;
-  if (!code) return true;
-  unlink(temporary);
+  if (file->handle >= 0) {
+    file_place_keep(&file->place, file->handle);
+    return true;
+  }
+  const int code = errno;
+  g_clear_pointer(&file->temporary, g_free);
+  file_place_clear(&file->place);
   return fail(error, code);
 }
 
-bool whole_file_write(const char *path, const char *text, gssize length, GError **error) {
-  size_t size = length < 0 ? strlen(text) : (size_t)length;
-  struct stat status;
-  if (!strcmp(path, "-")) return write_in_place(stdout, text, size, error);
-  if (!stat(path, &status) && !S_ISREG(status.st_mode)) {
-    if (S_ISDIR(status.st_mode)) return fail(error, EISDIR);
-    return write_in_place(fopen(path, "we"), text, size, error);
-  }
-  return write_and_rename(path, text, size, error);
+bool whole_file_complete(WholeFile *file, GError **error) {
+  const int folder = file->place.folder;
+  if (fsync(file->handle) || renameat(folder, file->temporary, folder, file->place.name)) return fail(error, errno);
+  g_clear_pointer(&file->temporary, g_free);
+  return true;
 }
 
-bool whole_file_possible(const char *path, bool folders, GError **error) {
+void whole_file_remove(const WholeFile *file) {
+  if (file->temporary) unlinkat(file->place.folder, file->temporary, 0);
+}
+
+void whole_file_end(WholeFile *file) {
+  whole_file_remove(file);
+  g_clear_pointer(&file->temporary, g_free);
+  file_place_clear(&file->place);
+}
+
+char *whole_file_growing(const WholeFile *file) {
+  const char *slash = strrchr(file->place.path, '/');
+  g_autofree char *folder = g_strndup(file->place.path, slash ? (gsize)(slash - file->place.path + 1) : 0);
+  return g_strconcat(folder, file->temporary, NULL);
+}
+
+static bool write_in_place(const char *path, const char *text, size_t length, GError **error) {
+  if (!strcmp(path, "-")) return fwrite(text, 1, length, stdout), true; // what is lost there is said at the end
   struct stat status;
-  if (!strcmp(path, "-")) return true;
-  if (!stat(path, &status)) {
-    if (S_ISDIR(status.st_mode)) return fail(error, EISDIR);
-    if (!S_ISREG(status.st_mode)) return true;
-  }
-  char *folder = g_path_get_dirname(path);
-  while (folders && stat(folder, &status) && errno == ENOENT) {
+  if (!stat(path, &status) && S_ISDIR(status.st_mode)) return fail(error, EISDIR);
+  fflush(stdout); // which it may be by another name
+  const int handle = file_path_open_in_place(path);
+  if (handle < 0) return fail(error, errno);
+  int code = write_all(handle, text, length);
+  if (close(handle) && !code) code = errno;
+  return !code || fail(error, code);
+}
+
+bool whole_file_write(const char *path, const char *text, gssize length, GError **error) {
+  const size_t size = length < 0 ? strlen(text) : (size_t)length;
+  if (file_path_in_place(path)) return write_in_place(path, text, size, error);
+  WholeFile file;
+  if (!whole_file_begin(&file, path, error)) return false;
+  int code = write_all(file.handle, text, size);
+  const bool fine = !code ? whole_file_complete(&file, error) : fail(error, code);
+  close(file.handle);
+  whole_file_end(&file);
+  return fine;
+}
+
+// The folder of a path, or with `folders` the nearest outer one that is there; a descriptor or -1 with errno.
+static int open_folder(const char *path, bool folders) {
+  g_autofree char *folder = g_path_get_dirname(path);
+  for (;;) {
+    const int handle = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (handle >= 0 || errno != ENOENT || !folders) return handle;
     char *outer = g_path_get_dirname(folder);
     g_free(folder);
     folder = outer;
   }
-  int code = stat(folder, &status)         ? errno
-             : !S_ISDIR(status.st_mode)    ? ENOTDIR
-             : access(folder, W_OK | X_OK) ? errno
-                                           : 0;
-  g_free(folder);
+}
+
+bool whole_file_possible(const char *path, bool folders, GError **error) {
+  struct stat status;
+  if (!stat(path, &status) && S_ISDIR(status.st_mode)) return fail(error, EISDIR);
+  if (file_path_in_place(path)) return true;
+  g_autofree char *resolved = file_path_resolve(path);
+  const int folder = open_folder(resolved, folders);
+  int code = folder < 0 || faccessat(folder, ".", W_OK | X_OK, 0) ? errno : 0;
+  if (folder >= 0) close(folder);
+  FilePlace place;
+  GError *reason = NULL;
+  if (!code && !folders && !file_place_find(&place, path, &reason)) {
+    g_propagate_error(error, reason);
+    return false;
+  }
+  if (!code && !folders) file_place_clear(&place);
   return !code || fail(error, code);
 }

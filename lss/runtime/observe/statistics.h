@@ -42,9 +42,6 @@ char *spinach_statistics_json(const spinach_options *options, const char *ended)
 // The manifest alone, for run directories.
 char *spinach_manifest_json(const spinach_options *options);
 
-// Remembers what the inputs hold; call when all files were opened and none was written yet.
-void spinach_manifest_inputs(void);
-
 // The same for spreadsheets: path, name, value, unit and description of each, the clocks' cycles first.
 char *spinach_statistics_csv(void);
 

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static bool fail(GError **error, int code) {
@@ -13,24 +11,26 @@ static bool fail(GError **error, int code) {
 }
 
 bool trace_file_open(TraceFile *file, const char *path, GError **error) {
-  struct stat status;
   *file = (TraceFile){.path = path};
-  if (!stat(path, &status) && !S_ISREG(status.st_mode)) {
+  WholeFile *whole = &file->whole;
+  if (file_path_in_place(path)) {
     g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "it is no regular file");
     return false;
   }
-  g_autofree char *folder = g_path_get_dirname(path);
-  file->handle = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-  if (file->handle >= 0) return true;
-  if (errno != EOPNOTSUPP && errno != EISDIR) return fail(error, errno);
-  file->temporary = g_strconcat(path, ".XXXXXX", NULL);
-  file->handle = g_mkstemp_full(file->temporary, O_RDWR | O_CLOEXEC, 0666);
-  return file->handle >= 0 || fail(error, errno);
+  if (!file_place_find(&whole->place, path, error)) return false;
+  whole->handle = openat(whole->place.folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  if (whole->handle >= 0) {
+    file_place_keep(&whole->place, whole->handle);
+    return true;
+  }
+  const int code = errno;
+  file_place_clear(&whole->place);
+  return code == EOPNOTSUPP || code == EISDIR ? whole_file_begin(whole, path, error) : fail(error, code);
 }
 
 void trace_file_write(TraceFile *file, const void *bytes, gsize size) {
   for (const char *at = bytes; size && !file->failure;) {
-    const ssize_t n = write(file->handle, at, size);
+    const ssize_t n = write(file->whole.handle, at, size);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       file->failure = errno;
@@ -42,29 +42,25 @@ void trace_file_write(TraceFile *file, const void *bytes, gsize size) {
 }
 
 // A name beside its own: a link cannot replace what has a name, a rename can.
-static bool name_it(TraceFile *file) {
-  g_autofree char *self = g_strdup_printf("/proc/self/fd/%d", file->handle);
+static bool name_it(WholeFile *whole) {
+  g_autofree char *self = g_strdup_printf("/proc/self/fd/%d", whole->handle);
   for (guint try = 0; try < 100; try++) {
-    file->temporary = g_strdup_printf("%s.%08x", file->path, g_random_int());
-    if (!linkat(AT_FDCWD, self, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW)) return true;
-    g_clear_pointer(&file->temporary, g_free);
+    whole->temporary = file_place_temporary(&whole->place);
+    if (!linkat(AT_FDCWD, self, whole->place.folder, whole->temporary, AT_SYMLINK_FOLLOW)) return true;
+    g_clear_pointer(&whole->temporary, g_free);
     if (errno != EEXIST) return false;
   }
   return false;
 }
 
 bool trace_file_close(TraceFile *file, GError **error) {
-  int code = file->failure;
-  if (!code && fsync(file->handle)) code = errno;
-  if (!code && !file->temporary && !name_it(file)) code = errno;
-  if (!code && rename(file->temporary, file->path)) code = errno;
-  if (!code) g_clear_pointer(&file->temporary, g_free);
+  const int code = file->failure ? file->failure : !file->whole.temporary && !name_it(&file->whole) ? errno : 0;
+  const bool fine = code ? fail(error, code) : whole_file_complete(&file->whole, error);
   trace_file_abandon(file);
-  return !code || fail(error, code);
+  return fine;
 }
 
 void trace_file_abandon(TraceFile *file) {
-  if (file->temporary) unlink(file->temporary);
-  g_clear_pointer(&file->temporary, g_free);
-  close(file->handle);
+  close(file->whole.handle);
+  whole_file_end(&file->whole);
 }

@@ -2,14 +2,12 @@
 #ifndef SPINACH_TRACE_FILE_H
 #define SPINACH_TRACE_FILE_H
 
-#include <glib.h>
-#include <stdbool.h>
+#include "lss/runtime/files/whole_file.h"
 
 typedef struct {
   const char *path;
-  char *temporary; // its name where the file system has no files without one, else NULL
-  int handle;
-  int failure; // errno of the first write that failed, or 0
+  WholeFile whole; // with a name only where the file system has no files without one
+  int failure;     // errno of the first write that failed, or 0
 } TraceFile;
 
 // On failure sets *error, whose message is a reason without the path.

@@ -274,9 +274,9 @@ bool spinach_wave_begin(const spinach_options *options) {
   spell_bytes();
   host_file_create(host_file_new(&output, options->wave));
   const HostFile *file = host_file(&output);
-  if (format == &wave_fst && !file->temporary)
+  if (format == &wave_fst && !file->whole)
     return spinach_report_error("--wave: \"%s\" is no regular file, which FST needs", options->wave);
-  format->open(file->out, file->temporary ? file->temporary : file->path, choose_unit());
+  format->open(file->out, file->path, choose_unit());
   declare();
   spinach_trigger_start(&from, first->kind ? first : &start, false);
   spinach_trigger_start(&to, last, false);
