@@ -114,7 +114,7 @@ static bool print_records(TraceReader *reader, const Filter *filter, CodeNames *
   TraceRecord record;
   while (trace_reader_next(reader, &record, error)) {
     if (!filter->chosen[record.source - header->sources]) continue;
-    TraceLine line = {.record = &record, .cycle = record.instant / header->clocks[record.source->clock].period};
+    TraceLine line = {.record = &record, .cycle = trace_reader_cycle(header, &record)};
     if (!is_within(filter->cycles, line.cycle)) continue;
     add_place(&line, words, names);
     if (!is_chosen(filter, &line)) continue;

@@ -1,9 +1,156 @@
-// Clock domains: every instance's, every port's, and the connections that leave one.
+// Clock domains: the time base of all clocks, every instance's and every port's domain, and the connections that leave
+// one.
+//
+// Time is counted in ticks, 64 bits wide (lss/runtime/engine/clock.h).  Every clock's period is a whole number of them,
+// unless time would then end too early: where the common multiple of all frequencies is too fine, the base is that of
+// as many clocks as have a coarse one.  Each cycle of another clock begins in the tick into which it falls.  So its
+// frequency stays exact, it does not drift, and edges that coincide still do.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/elab/elaborate.h"
+#include "lss/runtime/engine/clock.h"
 
+#include <math.h>
 #include <string.h>
+
+// ---- The time base
+
+enum {
+  LEAST_SECONDS = 366 * 24 * 3600, // that a machine must be able to simulate
+  LEAST_PERIOD = 10,               // ticks of a cycle whose beginning is rounded
+  ROUNDED = 250,                   // ticks in a nanosecond, at most, where some are
+};
+
+static guint64 finest(void) {
+  return SPINACH_LAST_INSTANT / LEAST_SECONDS;
+}
+
+static guint64 gcd(guint64 a, guint64 b) {
+  return b ? gcd(b, a % b) : a;
+}
+
+// The common multiple; 0 where it is too fine.
+static guint64 common(guint64 base, int64_t num) {
+  guint64 product;
+  if (__builtin_mul_overflow(base / gcd(base, (guint64)num), (guint64)num, &product) || product > finest()) return 0;
+  return product;
+}
+
+// Frequencies that share a coarse base with others differ from them in factors of 2 and 5 alone.
+static guint64 odd_part(const Clock *clock) {
+  guint64 part = (guint64)clock->num;
+  while (part % 2 == 0) part /= 2;
+  while (part % 5 == 0) part /= 5;
+  return part;
+}
+
+static gint compare(gconstpointer a, gconstpointer b) {
+  const Clock *one = *(Clock *const *)a, *other = *(Clock *const *)b;
+  const guint64 first = odd_part(one), second = odd_part(other);
+  if (first != second) return first < second ? -1 : 1;
+  return one->num != other->num ? (one->num < other->num ? -1 : 1) : one->id - other->id;
+}
+
+static char *frequency_text(const Clock *clock) {
+  static const struct {
+    const char *name;
+    int64_t hertz;
+  } units[] = {{"GHz", 1000000000}, {"MHz", 1000000}, {"kHz", 1000}, {"Hz", 1}};
+  for (guint i = 0; i < G_N_ELEMENTS(units); i++)
+    if (clock->den == 1 && clock->num % units[i].hertz == 0)
+      return g_strdup_printf("%" G_GINT64_FORMAT " %s", clock->num / units[i].hertz, units[i].name);
+  if (clock->den == 1) return g_strdup_printf("%" G_GINT64_FORMAT " Hz", clock->num);
+  return g_strdup_printf("%" G_GINT64_FORMAT "/%" G_GINT64_FORMAT " Hz", clock->num, clock->den);
+}
+
+// A frequency that was rounded when it was written, as 66.666667 MHz: the fraction of a whole number that is meant, if
+// the base would not be too fine with it; else NULL.
+static char *fraction_meant(const Clock *clock, guint64 base) {
+  static const int divisors[] = {1, 3, 6, 7, 9};
+  const double hertz = (double)clock->num / (double)clock->den;
+  const int64_t unit = hertz < 1e6 ? 1000 : 1000000;
+  for (guint i = 0; i < G_N_ELEMENTS(divisors); i++) {
+    const double times = hertz * divisors[i] / (double)unit, whole = round(times);
+    if (whole < 1 || fabs(times - whole) > times * 1e-5) continue;
+    const guint64 product = (guint64)whole * (guint64)unit;
+    if (!common(base, (int64_t)(product / gcd(product, (guint64)divisors[i])))) continue;
+    const char *name = unit == 1000 ? "kHz" : "MHz";
+    return divisors[i] == 1 ? g_strdup_printf("%.0f %s", whole, name)
+                            : g_strdup_printf("%.0f %s / %d", whole, name, divisors[i]);
+  }
+  return NULL;
+}
+
+// Of the clocks that have a common base, one that has none with this; NULL: it has none by itself.
+static const Clock *rival_of(const Clock *clock, const GPtrArray *exact) {
+  if (!common(1, clock->num) || !exact->len) return NULL;
+  for (guint i = 0; i < exact->len; i++)
+    if (!common((guint64)clock->num, ((Clock *)exact->pdata[i])->num)) return exact->pdata[i];
+  return exact->pdata[exact->len - 1];
+}
+
+static void set_period(Clock *clock, guint64 base) {
+  const unsigned __int128 ticks = (unsigned __int128)base * (guint64)clock->den, num = (guint64)clock->num;
+  const unsigned __int128 period = (ticks + num - 1) / num;
+  clock->rounded = ticks % num != 0;
+  clock->period = period > SPINACH_LAST_INSTANT ? SPINACH_LAST_INSTANT : (guint64)period;
+}
+
+// " with `b` (88 MHz)"; "" without a rival.
+static char *rival_text(const Clock *rival) {
+  g_autofree char *frequency = rival ? frequency_text(rival) : NULL;
+  return rival ? g_strdup_printf(" with `%s` (%s)", rival->name, frequency) : g_strdup("");
+}
+
+static bool check_range(const Clock *clock, const Clock *rival) {
+  const bool fast = clock->rounded && clock->period < LEAST_PERIOD;
+  if (!fast && clock->period <= SPINACH_LAST_INSTANT / 2) return true;
+  g_autofree char *own = frequency_text(clock), *other = rival_text(rival);
+  if (fast)
+    diag_error(clock->location, "clock-range", "`%s` (%s) is too fast%s: a cycle has fewer than %d ticks of %.3g ps",
+               clock->name, own, other, LEAST_PERIOD, 1e12 / (double)compile->netlist->ticks_per_second);
+  else
+    diag_error(clock->location, "clock-range", "`%s` (%s) is too slow%s: simulated time ends before its second cycle",
+               clock->name, own, other);
+  if (rival && rival->location.file) diag_note(rival->location, "`%s` is declared here", rival->name);
+  return false;
+}
+
+static void report_rounded(const Clock *clock, const Clock *rival, guint64 exact_base) {
+  g_autofree char *own = frequency_text(clock), *other = rival_text(rival), *meant = fraction_meant(clock, exact_base);
+  diag_warning(clock->location, "time-base",
+               "`%s` (%s)%s needs ticks so fine that time ends within a year: its cycles begin up to %.3g ps early",
+               clock->name, own, other, 1e12 / (double)compile->netlist->ticks_per_second);
+  if (rival && rival->location.file) diag_note(rival->location, "`%s` is declared here", rival->name);
+  if (meant) diag_note(NOWHERE, "if %s is meant, write `%s`: all cycles then begin exactly in time", meant, meant);
+}
+
+static void choose_time_base(void) {
+  Netlist *netlist = compile->netlist;
+  g_autoptr(GPtrArray) sorted = g_ptr_array_copy(netlist->clocks, NULL, NULL), exact = g_ptr_array_new();
+  g_ptr_array_sort(sorted, compare);
+  guint64 base = 1;
+  for (guint i = 0; i < sorted->len; i++) {
+    const guint64 finer = common(base, ((Clock *)sorted->pdata[i])->num);
+    if (finer) base = finer, g_ptr_array_add(exact, sorted->pdata[i]);
+  }
+  const guint64 exact_base = base, grid = ROUNDED * G_GUINT64_CONSTANT(1000000000);
+  if (exact->len < sorted->len && base < grid) base *= grid / base;
+  netlist->ticks_per_second = base;
+  const Clock *fastest = NULL;
+  for (guint i = 0; i < netlist->clocks->len; i++) {
+    Clock *clock = netlist->clocks->pdata[i];
+    set_period(clock, base);
+    if (!fastest || clock->period < fastest->period) fastest = clock;
+  }
+  for (guint i = 0; i < netlist->clocks->len; i++) {
+    const Clock *clock = netlist->clocks->pdata[i], *rival = clock->rounded ? rival_of(clock, exact) : NULL;
+    if (!check_range(clock, rival ? rival : clock == fastest ? NULL : fastest)) continue;
+    if (clock->rounded) report_rounded(clock, rival, exact_base);
+  }
+}
+
+// ---- Domains
 
 static Clock *default_clock(void) {
   for (guint i = 0; i < compile->netlist->clocks->len; i++) {
@@ -53,29 +200,9 @@ static void check_connection(Connection *connection) {
   if (to->clock->location.file) diag_note(to->clock->location, "`%s` is declared here", to->clock->name);
 }
 
-// Time is counted in ticks of which every clock's period is a whole number: the common multiple of the frequencies.
-static void check_time_base(void) {
-  int64_t base = 1;
-  for (guint i = 0; i < compile->netlist->clocks->len; i++) {
-    const Clock *clock = compile->netlist->clocks->pdata[i];
-    int64_t a = base, b = clock->num;
-    while (b) {
-      int64_t rest = a % b;
-      a = b;
-      b = rest;
-    }
-    if (__builtin_mul_overflow(base / a, clock->num, &base)) {
-      diag_error(clock->location, "overflow",
-                 "with `%s`, the clocks have no common time base below 2^63 ticks per second", clock->name);
-      diag_note(NOWHERE, "frequencies with common factors, as 88 MHz and 100 MHz have, share a coarser base");
-      return;
-    }
-  }
-}
-
 void assign_clocks(void) {
   Clock *top = default_clock();
-  check_time_base();
+  choose_time_base();
   for (guint i = 0; i < compile->insts->len; i++) {
     Inst *inst = compile->insts->pdata[i];
     inst->instance->clock = inst->clock_value ? inst->clock_value->clock

@@ -101,6 +101,8 @@ struct Clock {
   int64_t num, den; // frequency in Hz
   int id;           // index in Netlist.clocks
   Location location;
+  uint64_t period; // ticks of a cycle, of the longest if it is rounded (lss/runtime/engine/clock.h)
+  bool rounded;
 };
 
 // ---- Leaf modules --------------------------------------------------------------------------------------------
@@ -397,8 +399,9 @@ typedef struct {
 typedef struct {
   const char *file; // the machine
   Instance *top;
-  GPtrArray *types;       // Type*, contained before containing
-  GPtrArray *clocks;      // Clock*
+  GPtrArray *types;  // Type*, contained before containing
+  GPtrArray *clocks; // Clock*
+  guint64 ticks_per_second;
   GPtrArray *instances;   // Instance*: all, parents before children
   GPtrArray *leaves;      // Instance*: leaves only, in the same order
   GPtrArray *connections; // Connection*

@@ -209,9 +209,9 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
       "spinach_scratch_%d.unchanged && !(",
       replaying, id, id, id, id, id, emitter->kind_of[id]->name, id);
   comes_uncompared(emitter, out, cluster, wires);
-  g_string_append_printf(out,
-                         ")) && spinach_gate_sleep(&spinach_gate_%d, %s_first_event(spinach_cluster_state[%d]))) {\n",
-                         id, emitter->kind_of[id]->name, id);
+  g_string_append_printf(
+      out, ")) && spinach_gate_sleep(&spinach_gate_%d, %s_first_event(spinach_cluster_state[%d], %s))) {\n", id,
+      emitter->kind_of[id]->name, id, segment->clock->rounded ? "spinach_cycle_length" : "spinach_time.period");
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
     if (!kept(wire, cluster)) continue;
@@ -242,13 +242,11 @@ static void emit_compared(GString *out, const Kind *kind) {
 void emit_gate_functions(const Emitter *emitter, GString *out, const Kind *kind) {
   const GPtrArray *leaves = kind->cluster->leaves;
   emit_compared(out, kind);
-  g_string_append(out,
-                  "uint64_t @K@_first_event(const @K@_state *s) {\n  (void)s;\n  uint64_t first = UINT64_MAX, one;\n"
-                  "  spinach_time.cycle++, spinach_time.now += spinach_time.period;\n");
+  g_string_append(out, "uint64_t @K@_first_event(const @K@_state *s, uint64_t length) {\n  (void)s;\n"
+                       "  uint64_t first = UINT64_MAX, one;\n  spinach_time.cycle++, spinach_time.now += length;\n");
   for (guint i = 0; i < leaves->len; i++)
     if (stability(emitter, leaves->pdata[i]) == BY_NEXT_EVENT)
       g_string_append_printf(out, "  one = @K@_S%d_next_event(&s->i%u);\n  if (one < first) first = one;\n",
                              kind->spec_of[i], i);
-  g_string_append(
-      out, "  spinach_time.cycle--, spinach_time.now -= spinach_time.period;\n  (void)one;\n  return first;\n}\n");
+  g_string_append(out, "  spinach_time.cycle--, spinach_time.now -= length;\n  (void)one;\n  return first;\n}\n");
 }

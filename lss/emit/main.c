@@ -157,30 +157,14 @@ static void emit_instances(const Emitter *emitter, GString *out) {
 
 // ---- Clocks, connections, views ------------------------------------------------------------------------------------
 
-static guint64 gcd(guint64 a, guint64 b) {
-  return b ? gcd(b, a % b) : a;
-}
-
-// Ticks per second such that the period of every clock is a whole number of ticks: below 2^63, or elaboration had
-// refused the clocks.
-static guint64 time_base(const Netlist *netlist) {
-  guint64 base = 1;
-  for (guint i = 0; i < netlist->clocks->len; i++) {
-    const Clock *clock = netlist->clocks->pdata[i];
-    base = base / gcd(base, (guint64)clock->num) * (guint64)clock->num;
-  }
-  return base;
-}
-
-static void emit_clocks(const Emitter *emitter, GString *out, guint64 base) {
+static void emit_clocks(const Emitter *emitter, GString *out) {
   g_string_append(out, "static const spinach_clock spinach_table_clocks[] = {\n");
   for (guint i = 0; i < emitter->netlist->clocks->len; i++) {
     const Clock *clock = emitter->netlist->clocks->pdata[i];
-    guint64 period = (guint64)((unsigned __int128)base * (guint64)clock->den / (guint64)clock->num);
     g_string_append(out, "  {");
     emit_quoted(out, clock->name);
-    g_string_append_printf(out, ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GUINT64_FORMAT "u},\n", clock->num,
-                           clock->den, period);
+    g_string_append_printf(out, ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GUINT64_FORMAT "u, %s},\n",
+                           clock->num, clock->den, clock->period, clock->rounded ? "true" : "false");
   }
   g_string_append(out, "};\n");
 }
@@ -468,7 +452,6 @@ void emit_front(const Emitter *emitter, GString *out) {
 
 void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
   const Netlist *netlist = emitter->netlist;
-  guint64 base = time_base(netlist);
   g_autoptr(GHashTable) all = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < netlist->types->len; i++) g_hash_table_add(all, netlist->types->pdata[i]);
   emit_types(out, netlist, all, already);
@@ -481,7 +464,7 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
   }
   emit_instances(emitter, out);
   int parameters = emit_runtime_parameters(emitter, out), constants = emit_constants(emitter, out);
-  emit_clocks(emitter, out, base);
+  emit_clocks(emitter, out);
   emit_passages(emitter, out);
   emit_connections(emitter, out);
   emit_views(emitter, out);
@@ -510,9 +493,9 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
   emit_quoted(out, emitter->build_command);
   g_string_append_printf(out, ", %s, %s, %s, %" G_GUINT64_FORMAT "u,\n  %u, %d, %d, %u, %u, %u, %u, %u,\n",
                          emitter->debug ? "true" : "false", emitter->collect_connections ? "true" : "false",
-                         emit_jumps(emitter) ? "true" : "false", base, netlist->instances->len, parameters, constants,
-                         netlist->clocks->len, netlist->connections->len, netlist->debug_views->len, clusters,
-                         emitter->skips ? skippers : 0);
+                         emit_jumps(emitter) ? "true" : "false", netlist->ticks_per_second, netlist->instances->len,
+                         parameters, constants, netlist->clocks->len, netlist->connections->len,
+                         netlist->debug_views->len, clusters, emitter->skips ? skippers : 0);
   static const char *const tables[] = {"instances", "parameters", "constants", "clocks", "connections",
                                        "views",     "clusters",   "skippers",  "sources"};
   for (gsize i = 0; i < G_N_ELEMENTS(tables); i++) g_string_append_printf(out, "  spinach_table_%s,\n", tables[i]);

@@ -20,7 +20,9 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
       emit_types(out, emitter->netlist, kind->types, already);
       g_string_append_printf(out, "%stypedef struct %s_state_ %s_state;\n", kind->scratch, kind->name, kind->name);
       if (emit_gated(emitter, cluster))
-        g_string_append_printf(out, "extern const size_t %s_compared;\nuint64_t %s_first_event(const %s_state *);\n",
+        g_string_append_printf(out,
+                               "extern const size_t %s_compared;\n"
+                               "uint64_t %s_first_event(const %s_state *, uint64_t length);\n",
                                kind->name, kind->name, kind->name);
       if (emit_replays(emitter, cluster))
         g_string_append_printf(out, "extern const spinach_replay_kind %s_replay;\n", kind->name);
@@ -113,6 +115,48 @@ static void emit_run_one(GString *out, const char *tick) {
       tick);
 }
 
+static const Clock *clock_at(const Emitter *emitter, guint number) {
+  return emitter->netlist->clocks->pdata[number];
+}
+
+static bool has_rounded(const Emitter *emitter) {
+  for (guint c = 0; c < emitter->netlist->clocks->len; c++)
+    if (clock_at(emitter, c)->rounded) return true;
+  return false;
+}
+
+// Of a rounded clock: what is left of a tick when its next cycle begins, as a fraction by its frequency.
+static void emit_rests(const Emitter *emitter, GString *out) {
+  for (guint c = 0; c < emitter->netlist->clocks->len; c++) {
+    const Clock *clock = clock_at(emitter, c);
+    if (!clock->rounded) continue;
+    const unsigned __int128 ticks = (unsigned __int128)emitter->netlist->ticks_per_second * (guint64)clock->den;
+    g_string_append_printf(out,
+                           "  const uint64_t l%u = %" G_GUINT64_FORMAT "u, m%u = %" G_GUINT64_FORMAT
+                           "u, n%u = %" G_GINT64_FORMAT "u;\n"
+                           "  uint64_t r%u = (uint64_t)((unsigned __int128)c%u * m%u %% n%u);\n",
+                           c, (guint64)(ticks / (guint64)clock->num), c, (guint64)(ticks % (guint64)clock->num), c,
+                           clock->num, c, c, c, c);
+  }
+}
+
+// The step of a clock that is due.
+static void emit_due_step(const Emitter *emitter, GString *out, guint c, const char *tick) {
+  g_string_append_printf(
+      out, "    if (d%u == now) {\n      spinach_time.cycle = c%u;\n      spinach_time.period = p%u;\n", c, c, c);
+  if (clock_at(emitter, c)->rounded)
+    g_string_append_printf(out,
+                           "      const bool more = n%u - r%u <= m%u;\n      r%u += more ? m%u - n%u : m%u;\n"
+                           "      spinach_cycle_length = l%u + more;\n      d%u += spinach_cycle_length;\n"
+                           "      spinach_%s%u(s);\n",
+                           c, c, c, c, c, c, c, c, c, tick, c);
+  else
+    g_string_append_printf(out, "      spinach_%s%u(s);\n", tick, c);
+  g_string_append_printf(out, "      c%u++;\n", c);
+  if (!clock_at(emitter, c)->rounded) g_string_append_printf(out, "      d%u += p%u;\n", c, c);
+  g_string_append_printf(out, "      left -= clock == %u;\n    }\n", c);
+}
+
 // All clocks together: at each instant those that are due do one step, until `clock` has done `end` cycles, the instant
 // `until` is reached, or somebody asks to stop.  The counts live in registers meanwhile.
 static void emit_run(const Emitter *emitter, GString *out, bool tracked) {
@@ -124,7 +168,7 @@ static void emit_run(const Emitter *emitter, GString *out, bool tracked) {
                          "uint64_t end, uint64_t until) {\n"
                          "  @K@_state *s = spinach_cluster_state[%d];\n",
                          tracked ? "run_tracked" : "run", root);
-  if (clocks == 1) {
+  if (clocks == 1 && !has_rounded(emitter)) {
     emit_run_one(out, tick);
     return;
   }
@@ -132,15 +176,11 @@ static void emit_run(const Emitter *emitter, GString *out, bool tracked) {
   for (guint c = 0; c < clocks; c++)
     g_string_append_printf(out, "  uint64_t c%u = cycles[%u], d%u = due[%u];\n  const uint64_t p%u = period[%u];\n", c,
                            c, c, c, c, c);
+  emit_rests(emitter, out);
   g_string_append(out, "  while (left && !__builtin_expect(spinach_stopping, 0)) {\n    uint64_t now = d0;\n");
   for (guint c = 1; c < clocks; c++) g_string_append_printf(out, "    now = d%u < now ? d%u : now;\n", c, c);
   g_string_append(out, "    if (now >= until) break;\n    spinach_time.now = now;\n");
-  for (guint c = 0; c < clocks; c++)
-    g_string_append_printf(
-        out,
-        "    if (d%u == now) {\n      spinach_time.cycle = c%u;\n      spinach_time.period = p%u;\n      "
-        "spinach_%s%u(s);\n      c%u++;\n      d%u += p%u;\n      left -= clock == %u;\n    }\n",
-        c, c, c, tick, c, c, c, c, c);
+  for (guint c = 0; c < clocks; c++) emit_due_step(emitter, out, c, tick);
   g_string_append(out, "  }\n");
   for (guint c = 0; c < clocks; c++) g_string_append_printf(out, "  cycles[%u] = c%u;\n  due[%u] = d%u;\n", c, c, c, c);
   g_string_append(out, "}\n");
@@ -220,6 +260,8 @@ bool emit_observed(const Emitter *emitter) {
 
 void emit_root(const Emitter *emitter, GString *out) {
   emit_variables(emitter, out);
+  if (has_rounded(emitter))
+    g_string_append(out, "static uint64_t spinach_cycle_length; // ticks of the present cycle\n");
   emit_pointers(emitter, out);
   emit_wake(emitter, out);
   emit_replay_variables(emitter, out);

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STAGES = ["base", "front", "elab", "attach", "schedule", "emit", "build", "server", "commands"]
 # What the compiler may use of the runtime, and of emulib what it does with files that users name and with what it prints.
 SHARED = {
+    "lss/runtime/engine/clock.h",
     "lss/runtime/text/json.h",
     "lss/runtime/text/number.h",
     "lss/runtime/text/pattern.h",

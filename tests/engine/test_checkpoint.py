@@ -314,7 +314,7 @@ def test_periodic_checkpoints_survive_a_kill(simulators, run_sim, tmp_path) -> N
             time.sleep(0.002)
         process.send_signal(number)
         process.wait()
-        done = run_sim(plain, "--cycles", "1", "--restore", "point")
+        done = run_sim(plain, "--until", "0 s", "--restore", "point")
         cycles = done.stats["run"]["cycles"]["clk"]
         assert cycles >= 500 and (number == signal.SIGTERM or cycles % 500 == 0)
         if cycles < 100_000:
@@ -336,7 +336,7 @@ def test_kills_while_a_checkpoint_is_written_leave_the_one_before(simulators, ru
         time.sleep(rng.random() * 0.02)
         process.kill()
         process.wait()
-        done = run_sim(simulators["plain"], "--cycles", "1", "--restore", "point")
+        done = run_sim(simulators["plain"], "--until", "0 s", "--restore", "point")
         cycles.append(done.stats["run"]["cycles"]["clk"])
         for name in os.listdir(tmp_path):
             if name.startswith("point"):
@@ -349,7 +349,7 @@ def test_a_distance_in_time_is_one_in_cycles(simulators, run_sim, tmp_path) -> N
     (tmp_path / "script.txt").write_text("5 1\n760 2\n750 3\n")
     for every in ("100", "100 ns", "0.1us"):
         run_sim(simulators["plain"], "--script", "script.txt", "--cycles", 900, "--checkpoint", "point", "--checkpoint-every", every, ok=False)
-        assert run_sim(simulators["plain"], "--cycles", "1", "--restore", "point", "--script", "script.txt").stats["run"]["cycles"]["clk"] % 100 == 0
+        assert run_sim(simulators["plain"], "--until", "0 s", "--restore", "point", "--script", "script.txt").stats["run"]["cycles"]["clk"] % 100 == 0
         (tmp_path / "point").unlink()
 
 

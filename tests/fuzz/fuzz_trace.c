@@ -9,8 +9,9 @@
 #include <string.h>
 
 static const char HEADER[] =
-    "{'format': <uint32 2>, 'machine': <'m'>, 'version': <'v'>, 'ticks-per-second': <uint64 100>,"
-    " 'clocks': <[('clk', uint64 3)]>, 'views': <[('cpu', 'c')]>, 'programs': <[('p', [byte 1, 2, 3])]>,"
+    "{'format': <uint32 3>, 'machine': <'m'>, 'version': <'v'>, 'ticks-per-second': <uint64 100>,"
+    " 'clocks': <[('clk', int64 100, int64 3, uint64 3, false)]>, 'views': <[('cpu', 'c')]>, 'programs': <[('p', [byte "
+    "1, 2, 3])]>,"
     " 'types': <[(byte 2, 'uint32', uint32 32, uint64 4, -1, uint32 0, @a(sutxu) []),"
     "            (byte 6, 'op', 32, 4, -1, 0, [('read', 0, 0, int64 0, uint32 0), ('write', 0, 0, 1, 0)]),"
     "            (byte 7, 'pair', 0, 12, -1, 0, [('a', 0, 0, 0, 0), ('b', 1, 4, 0, 0)]),"

@@ -5,7 +5,7 @@
 #include <glib.h>
 
 #define CHECKPOINT_WORD "SPINACHK"
-enum { CHECKPOINT_FORMAT = 2, CHECKPOINT_CHECKSUM = 32 };
+enum { CHECKPOINT_FORMAT = 3, CHECKPOINT_CHECKSUM = 32 };
 
 // What is ahead of the header.
 typedef struct {
@@ -17,7 +17,7 @@ typedef struct {
 // Entries of the header and their types.
 #define CHECKPOINT_RUNS_TYPE      "a(ttts)" // offset in the arena, bytes, packed bytes, SHA-256 of those
 #define CHECKPOINT_INSTANCES_TYPE "a(stu)"  // path, offset in the arena, number of its layout
-#define CHECKPOINT_CLOCKS_TYPE    "a(st)"   // name, ticks of a cycle
+#define CHECKPOINT_CLOCKS_TYPE    "a(sxx)"  // name, frequency's numerator and denominator
 #define CHECKPOINT_PAIRS_TYPE     "a(ss)"   // parameters and their values; files and their SHA-256
 
 // The SHA-256 of the lengths and the packed header.

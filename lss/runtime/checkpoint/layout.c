@@ -77,7 +77,8 @@ char *layout_difference(const char *here, const char *there) {
 char *layout_hash(void) {
   g_autoptr(GString) text = g_string_new(NULL);
   for (uint32_t i = 0; i < machine->clock_count; i++)
-    g_string_append_printf(text, "%s %" G_GUINT64_FORMAT "\n", machine->clocks[i].name, machine->clocks[i].period);
+    g_string_append_printf(text, "%s %" G_GINT64_FORMAT "/%" G_GINT64_FORMAT "\n", machine->clocks[i].name,
+                           machine->clocks[i].num, machine->clocks[i].den);
   for (uint32_t i = 0; i < machine->cluster_count; i++)
     g_string_append_printf(text, "%" G_GUINT64_FORMAT "\n", machine->clusters[i].size);
   for (uint32_t i = 0; i < machine->instance_count; i++) {

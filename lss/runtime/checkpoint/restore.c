@@ -44,12 +44,12 @@ static bool same_clocks(const spinach_options *options) {
                   machine->clock_count);
   for (guint32 i = 0; i < machine->clock_count; i++) {
     const char *name;
-    guint64 period;
-    g_variant_get_child(clocks, i, "(&st)", &name, &period);
+    gint64 num, den;
+    g_variant_get_child(clocks, i, "(&sxx)", &name, &num, &den);
     const spinach_clock *clock = &machine->clocks[i];
     if (strcmp(name, clock->name) != 0)
       return refuse(options, "it is of another machine: its clock \"%s\" is \"%s\" here", name, clock->name);
-    if (g_variant_get_uint64(base) != machine->ticks_per_second || period != clock->period)
+    if (g_variant_get_uint64(base) != machine->ticks_per_second || num != clock->num || den != clock->den)
       return refuse(options, "it is of another machine: the clock \"%s\" has another frequency", name);
   }
   return true;
@@ -247,8 +247,39 @@ static bool take_state(const spinach_options *options) {
   return true;
 }
 
+// Bounds of the run and conditions that were over before the checkpoint was written are mistakes: they would end the
+// run where it begins, or never.  Those that window and series of statistics wait for go on as they were.
+static bool check_bounds(const spinach_options *options) {
+  static const struct {
+    int condition;
+    const char *option;
+  } waited[] = {{SPINACH_UNTIL, "until"},
+                {SPINACH_RECORD_FROM, "record-from"},
+                {SPINACH_RECORD_TO, "record-to"},
+                {SPINACH_WAVE_FROM, "wave-from"},
+                {SPINACH_WAVE_TO, "wave-to"}};
+  const uint64_t cycles = spinach_cycles(options->clock);
+  const double ns = (double)spinach_now_fs() / 1e6;
+  if (cycles > options->cycles)
+    return spinach_report_error("--cycles %" G_GUINT64_FORMAT ": the run goes on at cycle %" G_GUINT64_FORMAT
+                                " of %s, which is later (cycles count from the start of the checkpoint's run)",
+                                options->cycles, cycles, machine->clocks[options->clock].name);
+  if (spinach_time.now > options->until_tick)
+    return spinach_report_error(
+        "--time: the run goes on at %.15g ns, which is later (time counts from the start of the "
+        "checkpoint's run)",
+        ns);
+  for (guint i = 0; i < G_N_ELEMENTS(waited); i++) {
+    const spinach_condition *condition = &options->conditions[waited[i].condition];
+    if (spinach_condition_over(condition))
+      return spinach_report_error("--%s %s: the run goes on at %.15g ns, which is later", waited[i].option,
+                                  condition->text, ns);
+  }
+  return true;
+}
+
 bool spinach_restore_state(const spinach_options *options) {
-  if (!may_be_set(options) || !same_inputs(options) || !take_state(options)) return false;
+  if (!may_be_set(options) || !same_inputs(options) || !take_state(options) || !check_bounds(options)) return false;
   g_autoptr(GVariant) files = entry("files");
   g_autoptr(GError) error = NULL;
   if (!spinach_settings_store(options)) return false;

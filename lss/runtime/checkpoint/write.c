@@ -47,7 +47,7 @@ static void add_time(GVariantBuilder *header, const spinach_options *options) {
   GVariantBuilder clocks;
   g_variant_builder_init(&clocks, G_VARIANT_TYPE(CHECKPOINT_CLOCKS_TYPE));
   for (uint32_t i = 0; i < machine->clock_count; i++)
-    g_variant_builder_add(&clocks, "(st)", machine->clocks[i].name, machine->clocks[i].period);
+    g_variant_builder_add(&clocks, "(sxx)", machine->clocks[i].name, machine->clocks[i].num, machine->clocks[i].den);
   add(header, "clocks", g_variant_builder_end(&clocks));
   add(header, "ticks-per-second", g_variant_new_uint64(machine->ticks_per_second));
   add(header, "seed", g_variant_new_uint64(options->seed));

@@ -88,7 +88,7 @@ static void see(bool back) {
   conditions_look();
   for (guint i = 0; i < conditions->len; i++) {
     Condition *one = conditions->pdata[i];
-    one->left = is_event(one) ? one->condition.count : 1;
+    one->left = is_event(one) ? (uint64_t)one->condition.count : 1;
   }
 }
 

@@ -54,6 +54,7 @@ static void bound(const Goal *goal) {
   if (a->one_instant) return;
   if (a->clock == given->clock) a->end = MIN(a->end, goal->cycles);
   if (goal->state || tracing) a->end = MIN(a->end, next);
+  a->loops_end = MIN(a->loops_end, goal->state || tracing || goal->cycles < UINT64_MAX ? a->end : UINT64_MAX);
   a->until = MIN(a->until, goal->tick);
 }
 
@@ -114,11 +115,15 @@ static void do_run(const char *words) {
   }
 }
 
+static uint64_t sum(uint64_t so_far, uint64_t count) {
+  return count < UINT64_MAX - so_far ? so_far + count : UINT64_MAX;
+}
+
 static void do_cycle(const char *words) {
   uint64_t count;
   if (!read_count(words, &count)) return;
   Goal goal = endless();
-  goal.cycles = spinach_cycles(given->clock) + count;
+  goal.cycles = sum(spinach_cycles(given->clock), count);
   go(&goal);
   say_where();
 }
@@ -172,7 +177,7 @@ static void until_event(const spinach_condition *condition) {
     become("--watch", condition->watch);
     return;
   }
-  goal.happened = spinach_watch_count(goal.watch) + condition->count;
+  goal.happened = sum(spinach_watch_count(goal.watch), (uint64_t)condition->count);
   go(&goal);
 }
 

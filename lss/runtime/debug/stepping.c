@@ -92,6 +92,6 @@ void stepping_set_over(const char *why) {
 
 void stepping_begin(uint64_t history) {
   last_executed = g_new0(uint32_t, core_count() + 1);
-  period = spinach_machine_table.clocks[spinach_fastest_clock()].period;
+  period = MIN(spinach_machine_table.clocks[spinach_fastest_clock()].period, SPINACH_LAST_INSTANT / FAR);
   history_begin(history, FAR * period);
 }

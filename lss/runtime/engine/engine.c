@@ -1,9 +1,8 @@
 // The arena and the passing of time.
 //
 // The arena is one contiguous, page-aligned mapping that holds the state of all clusters one after the other.  Time is
-// counted in ticks of a base in which every clock's period is a whole number.  At each instant every clock that is due
-// does one step; since clocks touch each other only through crossings that compare instants, their order does not
-// matter.
+// counted in ticks (clock.h).  At each instant every clock that is due does one step; since clocks touch each other
+// only through crossings that compare instants, their order does not matter.
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/observe/balance.h"
 #include "lss/runtime/observe/idle_check.h"
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 enum { CLUSTER_ALIGNMENT = 64, LOOK = 64 };
+#define FEMTOSECONDS UINT64_C(1000000000000000) // in a second
 
 struct spinach_time spinach_time;
 struct spinach_running spinach_running;
@@ -200,8 +200,8 @@ static void remove_variant(void) {
 // themselves.
 void spinach_complete_clocks(void) {
   for (uint32_t i = 0; i < machine->clock_count; i++) {
-    cycles[i] = (spinach_time.now + periods[i] - 1) / periods[i];
-    due[i] = cycles[i] * periods[i];
+    cycles[i] = spinach_cycle_from(&machine->clocks[i], machine->ticks_per_second, spinach_time.now);
+    due[i] = spinach_instant_of((int32_t)i, cycles[i]);
   }
 }
 
@@ -266,6 +266,21 @@ void spinach_finish(void) {
 
 // ---- Time -----------------------------------------------------------------------------------------------------------
 
+uint64_t spinach_last_instant(void) {
+  const unsigned __int128 most = (unsigned __int128)machine->ticks_per_second * SPINACH_MOST_SECONDS;
+  return most < SPINACH_LAST_INSTANT ? (uint64_t)most : SPINACH_LAST_INSTANT;
+}
+
+uint64_t spinach_instant_of(int32_t clock, uint64_t cycle) {
+  return spinach_cycle_begins(&machine->clocks[clock], machine->ticks_per_second, cycle);
+}
+
+unsigned __int128 spinach_now_fs(void) {
+  const uint64_t ticks = machine->ticks_per_second;
+  return (unsigned __int128)(spinach_time.now / ticks) * FEMTOSECONDS +
+         (unsigned __int128)(spinach_time.now % ticks) * FEMTOSECONDS / ticks;
+}
+
 uint64_t spinach_now_ns(void) {
   return (uint64_t)((unsigned __int128)spinach_time.now * 1000000000u / machine->ticks_per_second);
 }
@@ -284,8 +299,10 @@ int32_t spinach_fastest_clock(void) {
 }
 
 // The first instant at which something may happen by itself; 0 when that is immediately, UINT64_MAX when nothing ever
-// will.
+// will.  What would happen after the last instant is taken to come then: it is not nothing.  To skip a few cycles until
+// the next of a slower clock costs more than to step them.
 static uint64_t next_instant(void) {
+  const uint64_t now = earliest(), period = periods[spinach_fastest_clock()];
   uint64_t target = UINT64_MAX;
   spinach_running.function = NULL;
   for (uint32_t i = 0; i < machine->speaker_count; i++) {
@@ -296,9 +313,10 @@ static uint64_t next_instant(void) {
     spinach_time.period = clock->period;
     uint64_t first = spinach_replay_next_event(s->cluster, s->next_event);
     if (first == UINT64_MAX) continue;
-    if (first <= cycles[s->clock]) return 0;
-    unsigned __int128 instant = due[s->clock] + (unsigned __int128)(first - cycles[s->clock]) * clock->period;
-    if (instant < target) target = (uint64_t)instant;
+    const uint64_t instant = first > cycles[s->clock] ? spinach_instant_of(s->clock, first) : due[s->clock];
+    if (first <= cycles[s->clock] && (instant - now) / LOOK <= period) return 0;
+    if (instant < target) target = instant;
+    if (target == UINT64_MAX) target = spinach_last_instant();
   }
   return target;
 }
@@ -310,14 +328,14 @@ static bool jump(uint64_t target, int32_t fastest) {
   for (uint32_t c = 0; c < machine->clock_count; c++) {
     const spinach_clock *clock = &machine->clocks[c];
     if (due[c] >= target) continue;
-    uint64_t n = (target - due[c] + clock->period - 1) / clock->period;
+    const uint64_t n = spinach_cycle_from(clock, machine->ticks_per_second, target) - cycles[c];
     spinach_time.cycle = cycles[c];
     spinach_time.period = clock->period;
     for (uint32_t i = 0; i < machine->skipper_count; i++)
       if (machine->skippers[i].clock == (int32_t)c)
         machine->skippers[i].skip(spinach_cluster_state[machine->skippers[i].cluster], n);
     cycles[c] += n;
-    due[c] += n * clock->period;
+    due[c] = spinach_instant_of((int32_t)c, cycles[c]);
     if ((int32_t)c == fastest) spinach_passing->skipped += n;
     any = true;
   }
@@ -365,7 +383,7 @@ static bool pass(uint64_t target, int32_t fastest) {
   for (uint32_t c = 0; c < machine->clock_count; c++) last = due[c] > last ? due[c] : last;
   run(fastest, UINT64_MAX, last < target ? last + 1 : target);
   spinach_passing->skipped += cycles[fastest] - begin;
-  while (earliest() < target) {
+  while (earliest() < target && !spinach_stopping) {
     spinach_wave_instant(earliest(), due, false);
     jump(earliest() + 1, fastest);
   }
@@ -374,8 +392,7 @@ static bool pass(uint64_t target, int32_t fastest) {
 
 // The instant at which the cycle of a clock begins that comes `n` cycles after its next.
 static uint64_t instant_after(int32_t clock, uint64_t n) {
-  unsigned __int128 instant = due[clock] + (unsigned __int128)n * periods[clock];
-  return instant < UINT64_MAX ? (uint64_t)instant : UINT64_MAX;
+  return n < UINT64_MAX - cycles[clock] ? spinach_instant_of(clock, cycles[clock] + n) : UINT64_MAX;
 }
 
 // Whether it is looked now for something left to do: before each LOOK-th cycle of the fastest clock, so that a run ends
@@ -398,7 +415,7 @@ void spinach_advance_begin(int32_t clock, uint64_t cycle_limit, uint64_t until, 
       .clock = clock,
       .end = slice.cycles < most ? cycles[clock] + slice.cycles : cycle_limit,
       .loops_end = slice.in_loops < most ? cycles[clock] + slice.in_loops : cycle_limit,
-      .until = until,
+      .until = until < spinach_last_instant() ? until : spinach_last_instant(),
       .quiet = 1,
       .endless = endless,
       .active = true,
@@ -436,7 +453,9 @@ static bool choose_piece(struct spinach_advancing *a) {
     if (a->nothing_left) return false;
     if (spinach_passing->idle && a->endless) target = next_look(fastest);
     // The jump must not go beyond the tick at which the run ends.
-    const uint64_t last = instant_after(a->clock, a->end - cycles[a->clock]), limit = last < a->until ? last : a->until;
+    // Skipping takes no time, so it goes as far as leaving out loops does.
+    const uint64_t last = instant_after(a->clock, a->loops_end - cycles[a->clock]),
+                   limit = last < a->until ? last : a->until;
     if (jumps && pass(target < limit ? target : limit, fastest)) {
       a->quiet = 1;
       return false;

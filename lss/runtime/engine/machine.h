@@ -3,6 +3,7 @@
 #ifndef SPINACH_MACHINE_H
 #define SPINACH_MACHINE_H
 
+#include "lss/runtime/engine/clock.h"
 #include "lss/runtime/engine/spinach.h"
 
 enum { SPINACH_MAX_DIMENSIONS = 4 };
@@ -96,12 +97,6 @@ typedef struct {
 typedef struct {
   const char *name, *value;
 } spinach_constant;
-
-typedef struct {
-  const char *name;
-  int64_t num, den; // frequency in Hz
-  uint64_t period;  // ticks
-} spinach_clock;
 
 // A port of an instance that has no behaviour of its own, through which a connection passes.
 typedef struct {
@@ -374,9 +369,12 @@ struct spinach_moment {
 struct spinach_moment spinach_now(void);
 // The arena holds an earlier state again, that of this moment.
 void spinach_rewind(const struct spinach_moment *moment);
-void spinach_finish(void); // runs all finish functions and collectors' reports
-uint64_t spinach_now_ns(void);
-uint64_t spinach_skipped(void); // cycles of the fastest clock that were jumped over
+void spinach_finish(void);              // runs all finish functions and collectors' reports
+uint64_t spinach_now_ns(void);          // rounded down
+unsigned __int128 spinach_now_fs(void); // likewise; 64 bits are five hours
+uint64_t spinach_last_instant(void);    // at which a run that was not over before ends with an error
+uint64_t spinach_instant_of(int32_t clock, uint64_t cycle); // at which it begins; UINT64_MAX: at none
+uint64_t spinach_skipped(void);                             // cycles of the fastest clock that were jumped over
 
 // Stops the run for wrong input: one line "PROGRAM: error: PATH: text", status 1, and outputs are removed.
 _Noreturn void spinach_fail(const char *format, ...) __attribute__((cold, format(printf, 1, 2)));

@@ -84,7 +84,7 @@ static void repeat_stuck(int argc, char **argv) {
 }
 
 char *spinach_run_stuck(void) {
-  const uint64_t timeout = spinach_ticks(given->watchdog);
+  const uint64_t timeout = spinach_ticks((spinach_count)given->watchdog);
   const double ms = 1e3 / (double)machine->ticks_per_second;
   if (!timeout || spinach_advancing.active || spinach_stopping || spinach_passing->idle ||
       spinach_time.now - spinach_passing->last_progress <= timeout)
@@ -106,7 +106,8 @@ const char *spinach_run_end_stuck(const char *text) {
 
 // Cycles to the last look before there may have been no progress for too long.
 static uint64_t surely_progressing(const spinach_options *options) {
-  const uint64_t timeout = spinach_ticks(options->watchdog), stuck = spinach_passing->last_progress + timeout;
+  const uint64_t timeout = spinach_ticks((spinach_count)options->watchdog),
+                 stuck = spinach_passing->last_progress + timeout;
   if (!timeout || stuck < timeout) return UINT64_MAX;
   const uint64_t cycles = spinach_cycles(options->clock), period = machine->clocks[options->clock].period;
   const uint64_t last = cycles + (stuck > spinach_time.now ? (stuck - spinach_time.now) / period : 0);
@@ -136,6 +137,18 @@ static bool keep(const spinach_options *options) {
   return spinach_balance_check() && spinach_checkpoint_write(options);
 }
 
+// No run goes on for ever unnoticed: instants of 64 bits end.
+static const char *end_of_time(void) {
+  g_autofree char *text = g_strdup_printf(
+      "simulated time ends at %.6g s: instants are 64 bits wide, in ticks of %.3g ps (end the run before "
+      "that, with --time, --cycles or --until)",
+      (double)spinach_last_instant() / (double)machine->ticks_per_second, 1e12 / (double)machine->ticks_per_second);
+  spinach_progress_end();
+  fprintf(stderr, "%s: error: %s\n", spinach_program, text);
+  spinach_set_error(text);
+  return spinach_error_text;
+}
+
 bool spinach_is_interrupted(void) {
   return interrupted;
 }
@@ -155,6 +168,7 @@ const char *spinach_run_begin(void) {
   if (ended) return ended;
   if (spinach_cycles(options->clock) >= options->cycles) return "all cycles were simulated";
   if (spinach_time.now >= options->until_tick) return "all time was simulated";
+  if (spinach_time.now >= spinach_last_instant()) return end_of_time();
   if (!keep(options)) return spinach_set_error("a checkpoint could not be written"), spinach_error_text;
   spinach_measure_advance(options, slice(options));
   return NULL;

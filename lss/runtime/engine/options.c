@@ -73,19 +73,26 @@ static bool read_quantity(const char *option, const char *value, Dimension dimen
   return *base >= 0 || spinach_report_error("%s: \"%s\" is negative", option, value);
 }
 
-static bool read_time(const char *option, const char *value, int64_t *femtoseconds) {
-  return read_quantity(option, value, DIM_TIME, femtoseconds);
+static bool read_time(const char *option, const char *value, spinach_count *femtoseconds) {
+  const char *error;
+  __int128 number;
+  if (!quantity_read_wide(value, DIM_TIME, QUANTITY_FEMTO, &number, &error))
+    return spinach_report_error("%s: %s", option, error);
+  *femtoseconds = (spinach_count)number;
+  return number >= 0 || spinach_report_error("%s: \"%s\" is negative", option, value);
 }
 
-uint64_t spinach_ticks(int64_t femtoseconds) {
-  unsigned __int128 product = (unsigned __int128)femtoseconds * machine->ticks_per_second + 999999999999999u;
-  return (uint64_t)(product / 1000000000000000u);
+uint64_t spinach_ticks(spinach_count femtoseconds) {
+  spinach_count ticks;
+  if (__builtin_mul_overflow(femtoseconds, (spinach_count)machine->ticks_per_second, &ticks)) return UINT64_MAX;
+  ticks = ticks / QUANTITY_FEMTO + (ticks % QUANTITY_FEMTO != 0);
+  return ticks < UINT64_MAX ? (uint64_t)ticks : UINT64_MAX;
 }
 
 static bool set_time(spinach_options *options, const char *value) {
-  int64_t femtoseconds;
+  spinach_count femtoseconds;
   if (!read_time("--time", value, &femtoseconds)) return false;
-  options->until_tick = spinach_ticks(femtoseconds);
+  options->until_tick = MIN(spinach_ticks(femtoseconds), UINT64_MAX - 1); // a bound, if of what is never reached
   return true;
 }
 
@@ -102,7 +109,10 @@ static int64_t default_watchdog(void) {
 static bool set_watchdog(spinach_options *options, const char *value) {
   options->unwatched = !strcmp(value, "off");
   if (options->unwatched) return options->watchdog = 0, true;
-  return read_time("--watchdog", value, &options->watchdog);
+  spinach_count femtoseconds;
+  if (!read_time("--watchdog", value, &femtoseconds)) return false;
+  options->watchdog = (int64_t)femtoseconds;
+  return femtoseconds <= INT64_MAX || spinach_report_error("--watchdog: \"%s\" is too large (at most 9223 s)", value);
 }
 
 static bool set_until(spinach_options *options, const char *value) {
@@ -483,6 +493,11 @@ static bool fit(const spinach_options *options) {
   return true;
 }
 
+static uint64_t whole_cycles(int32_t clock, uint64_t ticks) {
+  return ticks == UINT64_MAX ? ticks
+                             : spinach_cycle_from(&machine->clocks[clock], machine->ticks_per_second, ticks + 1) - 1;
+}
+
 bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
   *options = (spinach_options){.argc = argc,
                                .argv = argv,
@@ -509,8 +524,7 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
     i += used;
   }
   if (options->checkpoint_time) // in whole cycles
-    options->checkpoint_every =
-        MAX(1, spinach_ticks(options->checkpoint_time) / machine->clocks[options->clock].period);
+    options->checkpoint_every = MAX(1, whole_cycles(options->clock, spinach_ticks(options->checkpoint_time)));
   return fit(options);
 }
 

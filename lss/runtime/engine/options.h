@@ -43,20 +43,20 @@ typedef struct {
   bool unwatched;      // nor is it looked whether it can end at all
   spinach_condition conditions[SPINACH_CONDITIONS];
   uint64_t seed;
-  const char *stats;         // file, or NULL
-  const char *run_dir;       // folder, or NULL
-  const char *checkpoint;    // file to write where the run ends, or NULL
-  uint64_t checkpoint_every; // and after each so many cycles of `clock`; 0: no
-  int64_t checkpoint_time;   // femtoseconds, as it was given instead of cycles; 0: it was not
-  const char *restore;       // checkpoint to go on from, or NULL
-  uint64_t serve;            // runs at once that begin there, as standard input asks for them; 0: this is one run
-  const char *compare;       // checkpoint to compare with `restore`, or NULL
-  const char *record;        // file for recorded events, or NULL
-  const char *profile;       // file for a profile, or NULL
-  GPtrArray *record_events;  // const char*: what goes into it
-  const char *state_hashes;  // file to write, or NULL
-  uint64_t state_hash_every; // cycles of `clock` between two of them
-  guint restored_settings;   // how many of `settings` it brought, ahead of those that were given
+  const char *stats;             // file, or NULL
+  const char *run_dir;           // folder, or NULL
+  const char *checkpoint;        // file to write where the run ends, or NULL
+  uint64_t checkpoint_every;     // and after each so many cycles of `clock`; 0: no
+  spinach_count checkpoint_time; // femtoseconds, as it was given instead of cycles; 0: it was not
+  const char *restore;           // checkpoint to go on from, or NULL
+  uint64_t serve;                // runs at once that begin there, as standard input asks for them; 0: this is one run
+  const char *compare;           // checkpoint to compare with `restore`, or NULL
+  const char *record;            // file for recorded events, or NULL
+  const char *profile;           // file for a profile, or NULL
+  GPtrArray *record_events;      // const char*: what goes into it
+  const char *state_hashes;      // file to write, or NULL
+  uint64_t state_hash_every;     // cycles of `clock` between two of them
+  guint restored_settings;       // how many of `settings` it brought, ahead of those that were given
   bool seed_given, reseeds;
   bool outputs_go_on;              // with what they held at the checkpoint
   const char *trace;               // instance patterns, or NULL
@@ -86,8 +86,8 @@ const char *spinach_writes_once(const spinach_options *options);
 // alone.
 bool spinach_is_watchdog(const spinach_parameter *parameter);
 
-// A time in ticks, rounded up.
-uint64_t spinach_ticks(int64_t femtoseconds);
+// A time in ticks, rounded up; UINT64_MAX when there are more.
+uint64_t spinach_ticks(spinach_count femtoseconds);
 
 // The runtime parameter of this name, its own or an inner one; NULL when there is none.
 const spinach_parameter *spinach_find_parameter(const char *name);

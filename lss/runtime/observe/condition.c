@@ -61,7 +61,7 @@ static bool read_number(Reader *reader, int64_t *number) {
          (number_signed(&whole, number) || refuse(reader, start, "this number does not fit in 64 bits"));
 }
 
-static bool read_count(Reader *reader, uint64_t *count) {
+static bool read_count(Reader *reader, spinach_count *count) {
   skip_space(reader);
   const char *start = reader->at;
   WholeNumber whole;
@@ -74,11 +74,11 @@ static bool read_count(Reader *reader, uint64_t *count) {
 
 static bool read_time(Reader *reader, spinach_condition *condition) {
   const char *error;
-  int64_t femtoseconds;
+  __int128 femtoseconds;
   condition->kind = SPINACH_AT_TIME;
-  if (!quantity_read_base(reader->at, DIM_TIME, &femtoseconds, &error))
+  if (!quantity_read_wide(reader->at, DIM_TIME, QUANTITY_FEMTO, &femtoseconds, &error))
     return spinach_report_error("%s: %s", reader->option, error);
-  condition->count = (uint64_t)femtoseconds;
+  condition->count = (spinach_count)femtoseconds;
   return femtoseconds >= 0 || refuse(reader, reader->at, "a time is not negative");
 }
 
@@ -261,7 +261,7 @@ static bool read_marker(Reader *reader, spinach_condition *condition) {
   condition->count = 1;
   skip_space(reader);
   const char *start = reader->at, *near;
-  uint64_t number;
+  spinach_count number;
   if (!read_count(reader, &number)) return false;
   if (number == 0 || number > UINT32_MAX) return refuse(reader, start, "markers have numbers from 1 to 4294967295");
   condition->watch = g_strdup_printf("marker(%u)", (unsigned)number);
@@ -316,13 +316,18 @@ void spinach_condition_clear(spinach_condition *condition) {
 
 // ---- What they mean
 
-uint64_t spinach_condition_tick(const spinach_condition *condition, uint64_t count) {
-  unsigned __int128 tick = UINT64_MAX;
-  if (condition->kind == SPINACH_AT_TIME)
-    tick = ((unsigned __int128)count * machine->ticks_per_second + 999999999999999u) / 1000000000000000u;
-  else if (condition->kind == SPINACH_AT_CYCLES)
-    tick = count ? (unsigned __int128)(count - 1) * machine->clocks[condition->clock].period + 1 : 0;
-  return tick > UINT64_MAX ? UINT64_MAX : (uint64_t)tick;
+uint64_t spinach_condition_tick(const spinach_condition *condition, spinach_count count) {
+  if (condition->kind == SPINACH_AT_TIME) return spinach_ticks(count);
+  if (condition->kind != SPINACH_AT_CYCLES || count > UINT64_MAX) return UINT64_MAX;
+  if (!count) return 0;
+  const uint64_t last = spinach_instant_of(condition->clock, (uint64_t)count - 1);
+  return last < UINT64_MAX ? last + 1 : UINT64_MAX;
+}
+
+bool spinach_condition_over(const spinach_condition *condition) {
+  if (!condition->count) return false;
+  if (condition->kind == SPINACH_AT_CYCLES) return spinach_cycles(condition->clock) > condition->count;
+  return condition->kind == SPINACH_AT_TIME && spinach_condition_tick(condition, condition->count) < spinach_time.now;
 }
 
 int64_t spinach_condition_value(const spinach_condition *condition) {

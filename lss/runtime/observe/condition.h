@@ -25,6 +25,8 @@ typedef enum {
   SPINACH_AT_END
 } spinach_condition_kind;
 
+typedef unsigned __int128 spinach_count; // femtoseconds of 64 bits are five hours
+
 typedef struct {
   spinach_condition_kind kind;
   const char *text;                 // as it was given
@@ -32,7 +34,7 @@ typedef struct {
   spinach_place place;              // STATE
   char relation[3];                 // STATE, and EVENT with an argument: one of == != < <= > >=
   int64_t number;                   // likewise
-  uint64_t count;                   // TIME: femtoseconds; CYCLES, EVENT: how many
+  spinach_count count;              // TIME: femtoseconds; CYCLES, EVENT: how many
   char *watch;                      // EVENT, MARKER: what counts it (spinach_machine.watches)
   char *pattern, *event, *argument; // EVENT, MARKER: the parts of that; without an argument NULL
 } spinach_condition;
@@ -50,7 +52,10 @@ bool spinach_condition_parse(const char *option, const char *text, spinach_condi
 void spinach_condition_clear(spinach_condition *condition);
 
 // The instant from which on a condition on time or cycles holds: all before it have to be done.  UINT64_MAX for others.
-uint64_t spinach_condition_tick(const spinach_condition *condition, uint64_t count);
+uint64_t spinach_condition_tick(const spinach_condition *condition, spinach_count count);
+
+// Whether one on time or cycles came true before the present instant, after the start of the run.
+bool spinach_condition_over(const spinach_condition *condition);
 
 // The state of a condition, and whether it compares as the condition says.
 int64_t spinach_condition_value(const spinach_condition *condition);

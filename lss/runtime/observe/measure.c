@@ -7,7 +7,7 @@ static spinach_trigger until, from, to, sample;
 static spinach_snapshot *window[2];
 static GPtrArray *samples; // spinach_snapshot*
 
-static spinach_snapshot *take(const spinach_trigger *trigger, uint64_t goal) {
+static spinach_snapshot *take(const spinach_trigger *trigger, spinach_count goal) {
   if (trigger->condition->kind == SPINACH_AT_TIME) return spinach_snapshot_new(goal, false);
   return spinach_snapshot_new(spinach_now_fs(), trigger->condition->kind == SPINACH_AT_END);
 }
@@ -87,6 +87,7 @@ static bool resume_end(spinach_trigger *trigger, const char *name) {
 
 bool spinach_measure_resume(GVariant *packed, bool same) {
   if (until.condition && !goes_on(&until, packed, 0, same)) spinach_trigger_resume(&until);
+  if (until.condition && until.condition->kind) until.waiting = true; // it may hold still: then the run ends at once
   if (sample.condition && goes_on(&sample, packed, 3, same)) {
     if (!(samples = unpack_series(packed, 5, "--sample", sample.condition->text))) return false;
   } else if (sample.condition) {
@@ -114,8 +115,10 @@ static const char *look(void) {
   } else if (spinach_trigger_fires(&to)) {
     window[1] = take(&to, to.goal);
   }
-  for (uint64_t goal = sample.goal; spinach_trigger_fires(&sample); goal = sample.goal)
+  for (spinach_count goal = sample.goal; spinach_trigger_fires(&sample); goal = sample.goal) {
     g_ptr_array_add(samples, take(&sample, goal));
+    if (spinach_stopping & SPINACH_STOP) break; // a signal came: there may be very many at one instant
+  }
   return spinach_trigger_fires(&until) ? "the condition of --until holds" : NULL;
 }
 

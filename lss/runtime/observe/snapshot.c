@@ -7,7 +7,7 @@
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
-spinach_snapshot *spinach_snapshot_new(uint64_t time_fs, bool over) {
+spinach_snapshot *spinach_snapshot_new(unsigned __int128 time_fs, bool over) {
   if (!over) spinach_update_statistics();
   spinach_snapshot *snapshot = g_new0(spinach_snapshot, 1);
   snapshot->time_fs = time_fs;
@@ -57,7 +57,7 @@ void spinach_snapshot_write(Json *json, const spinach_snapshot *snapshot, const 
   }
   json_open(json, '{');
   json_key(json, "time_fs");
-  json_uint(json, snapshot->time_fs);
+  json_wide(json, snapshot->time_fs);
   json_open_member(json, "cycles", '{');
   for (uint32_t i = 0; i < machine->clock_count; i++) {
     json_key(json, machine->clocks[i].name);
@@ -100,8 +100,8 @@ static GVariant *pack_values(const GArray *values) {
 }
 
 GVariant *spinach_snapshot_pack(const spinach_snapshot *snapshot) {
-  return g_variant_new("(t@at@at@a(bbtds)@at@ad)", snapshot->time_fs, pack_numbers(snapshot->cycles),
-                       pack_numbers(snapshot->events), pack_values(snapshot->values),
+  return g_variant_new("((tt)@at@at@a(bbtds)@at@ad)", (guint64)(snapshot->time_fs >> 64), (guint64)snapshot->time_fs,
+                       pack_numbers(snapshot->cycles), pack_numbers(snapshot->events), pack_values(snapshot->values),
                        pack_numbers(snapshot->connections),
                        g_variant_new_fixed_array(G_VARIANT_TYPE_DOUBLE, snapshot->operands->data,
                                                  snapshot->operands->len, sizeof(double)));
@@ -150,7 +150,9 @@ char *spinach_snapshot_misfit(const spinach_snapshot *snapshot) {
 
 spinach_snapshot *spinach_snapshot_unpack(GVariant *packed) {
   spinach_snapshot *snapshot = g_new0(spinach_snapshot, 1);
-  g_variant_get_child(packed, 0, "t", &snapshot->time_fs);
+  guint64 high, low;
+  g_variant_get_child(packed, 0, "(tt)", &high, &low);
+  snapshot->time_fs = (unsigned __int128)high << 64 | low;
   snapshot->cycles = unpack_fixed(packed, 1, sizeof(uint64_t));
   snapshot->events = unpack_fixed(packed, 2, sizeof(uint64_t));
   snapshot->values = unpack_values(packed, 3);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 typedef struct {
-  uint64_t time_fs;
+  unsigned __int128 time_fs;
   GArray *cycles;      // uint64_t, per clock
   GArray *events;      // uint64_t, for each that is counted
   GArray *values;      // spinach_value
@@ -18,13 +18,13 @@ typedef struct {
 } spinach_snapshot;
 
 // The present; `over`: the run has ended, and its statistics are up to date.
-spinach_snapshot *spinach_snapshot_new(uint64_t time_fs, bool over);
+spinach_snapshot *spinach_snapshot_new(unsigned __int128 time_fs, bool over);
 
 // A SNAPSHOT of measure.h.  `before` is the one before it in its series; NULL: the beginning of the run.
 void spinach_snapshot_write(Json *json, const spinach_snapshot *snapshot, const spinach_snapshot *before);
 
 // For checkpoints, and back.
-#define SNAPSHOT_TYPE "(tatata(bbtds)atad)"
+#define SNAPSHOT_TYPE "((tt)atata(bbtds)atad)"
 GVariant *spinach_snapshot_pack(const spinach_snapshot *snapshot);
 spinach_snapshot *spinach_snapshot_unpack(GVariant *packed);
 // What it has more or less of than those of this build, as "have 3 events, and this build has 4"; NULL: nothing.

@@ -39,15 +39,25 @@ bool spinach_trigger_counts(const spinach_condition *condition) {
          (condition->place.field->statistic && !strcmp(condition->relation, ">=") && condition->number > 0);
 }
 
+// Between two multiples of what repeats.
+static spinach_count step_of(const spinach_condition *condition) {
+  return condition->kind == SPINACH_AT_STATE ? (spinach_count)condition->number : condition->count;
+}
+
 void spinach_trigger_start(spinach_trigger *trigger, const spinach_condition *condition, bool repeats) {
   *trigger = (spinach_trigger){.condition = condition,
                                .waiting = condition->kind != SPINACH_NO_CONDITION,
                                .repeats = repeats,
                                .prolongs = !repeats};
   trigger->watch = spinach_watch_find(condition->watch);
-  trigger->goal = condition->kind == SPINACH_AT_STATE ? (uint64_t)condition->number : condition->count;
+  trigger->goal = step_of(condition);
   if (!all) all = g_ptr_array_new();
   g_ptr_array_add(all, trigger);
+}
+
+// Of a state that only grows; the goal is above 0, and may be more than it holds.
+static bool is_reached(const spinach_trigger *trigger) {
+  return (__int128)spinach_condition_value(trigger->condition) >= (__int128)trigger->goal;
 }
 
 static bool holds(const spinach_trigger *trigger) {
@@ -57,7 +67,7 @@ static bool holds(const spinach_trigger *trigger) {
   case SPINACH_AT_CYCLES: return spinach_time.now >= spinach_condition_tick(condition, trigger->goal);
   case SPINACH_AT_STATE:
     if (!trigger->repeats || !spinach_trigger_counts(condition)) return spinach_condition_compares(condition);
-    return spinach_condition_value(condition) >= (int64_t)trigger->goal;
+    return is_reached(trigger);
   case SPINACH_AT_EVENT:
   case SPINACH_AT_MARKER: return happened(trigger) >= trigger->goal;
   default: return false;
@@ -67,10 +77,10 @@ static bool holds(const spinach_trigger *trigger) {
 // The next multiple that was not reached yet.
 static void set_next_goal(spinach_trigger *trigger) {
   const spinach_condition *condition = trigger->condition;
-  uint64_t step = condition->kind == SPINACH_AT_STATE ? (uint64_t)condition->number : condition->count;
+  const spinach_count step = step_of(condition);
   trigger->goal += step;
   if (condition->kind == SPINACH_AT_STATE)
-    trigger->goal = ((uint64_t)spinach_condition_value(condition) / step + 1) * step;
+    trigger->goal = ((spinach_count)spinach_condition_value(condition) / step + 1) * step;
   else if (trigger->watch >= 0)
     trigger->goal = (happened(trigger) / step + 1) * step;
 }
@@ -95,19 +105,15 @@ bool spinach_trigger_fires(spinach_trigger *trigger) {
   return now;
 }
 
-uint64_t spinach_now_fs(void) {
-  return (uint64_t)((unsigned __int128)spinach_time.now * 1000000000000000u / machine->ticks_per_second);
-}
-
 bool spinach_trigger_resume(spinach_trigger *trigger) {
   const spinach_condition *condition = trigger->condition;
   if (trigger->watch >= 0) trigger->base = spinach_watch_count(trigger->watch);
   if (trigger->waiting && trigger->repeats && condition->kind == SPINACH_AT_STATE &&
-      spinach_trigger_counts(condition) && spinach_condition_value(condition) >= (int64_t)trigger->goal)
+      spinach_trigger_counts(condition) && is_reached(trigger))
     set_next_goal(trigger);
   if (!trigger->waiting || spinach_condition_tick(condition, trigger->goal) >= spinach_time.now) return true;
   if (trigger->repeats) {
-    const uint64_t done = condition->kind == SPINACH_AT_TIME ? spinach_now_fs() : spinach_cycles(condition->clock);
+    const spinach_count done = condition->kind == SPINACH_AT_TIME ? spinach_now_fs() : spinach_cycles(condition->clock);
     trigger->goal = done / condition->count * condition->count;
     while (spinach_condition_tick(condition, trigger->goal) < spinach_time.now) trigger->goal += condition->count;
   } else if (trigger->goal > 0) {
@@ -123,18 +129,18 @@ static const char *text_of(const spinach_trigger *trigger) {
 }
 
 GVariant *spinach_trigger_pack(const spinach_trigger *trigger) {
-  return g_variant_new(TRIGGER_TYPE, text_of(trigger), trigger->base, trigger->goal, trigger->waiting, trigger->held,
-                       trigger->begun);
+  return g_variant_new(TRIGGER_TYPE, text_of(trigger), trigger->base, (guint64)(trigger->goal >> 64),
+                       (guint64)trigger->goal, trigger->waiting, trigger->held, trigger->begun);
 }
 
 bool spinach_trigger_unpack(spinach_trigger *trigger, GVariant *packed) {
   const char *text;
-  guint64 base, goal;
+  guint64 base, high, low;
   gboolean waiting, held, begun;
-  g_variant_get(packed, "(&sttbbb)", &text, &base, &goal, &waiting, &held, &begun);
+  g_variant_get(packed, "(&st(tt)bbb)", &text, &base, &high, &low, &waiting, &held, &begun);
   if (strcmp(text, text_of(trigger)) != 0) return false;
   trigger->base = base;
-  trigger->goal = goal;
+  trigger->goal = (spinach_count)high << 64 | low;
   trigger->waiting = waiting;
   trigger->held = held;
   trigger->begun = begun;
@@ -170,7 +176,7 @@ void spinach_triggers_arm(void) {
     uint64_t goal = UINT64_MAX;
     for (guint k = 0; k < count(); k++)
       if (spinach_trigger_looked_at(trigger_at(k)) && trigger_at(k)->watch == i)
-        goal = MIN(goal, trigger_at(k)->base + trigger_at(k)->goal);
+        goal = (uint64_t)MIN(goal, trigger_at(k)->base + trigger_at(k)->goal);
     spinach_watches[i].goal = goal;
   }
 }

@@ -13,7 +13,7 @@ typedef struct spinach_trigger {
   const struct spinach_trigger *after; // it is looked at once that one came true; NULL: from the start
   int watch;                           // which of the events that are counted; -1: none
   uint64_t base;                       // how often its event had happened when it began to be counted
-  uint64_t goal;                       // femtoseconds, cycles, times or value with which it comes true next
+  spinach_count goal;                  // femtoseconds, cycles, times or value with which it comes true next
   bool waiting;
   bool repeats, held; // held: it was true at the last look
   bool begun;         // it was looked at
@@ -27,9 +27,6 @@ void spinach_trigger_start(spinach_trigger *trigger, const spinach_condition *co
 // true next at its first multiple that is not over, and what was to come true at the start comes true at once.  False:
 // its time or cycle is over.
 bool spinach_trigger_resume(spinach_trigger *trigger);
-
-// The present time in femtoseconds, rounded down.
-uint64_t spinach_now_fs(void);
 
 // Whether the condition has come true since the last look; also arms it for the next time.  A marker is the next one
 // after `after` came true.
@@ -45,7 +42,7 @@ bool spinach_trigger_counts(const spinach_condition *condition);
 void spinach_trigger_add_words(const spinach_options *options, GPtrArray *words);
 
 // What a checkpoint keeps of a trigger, and back; an empty text: it waits for nothing.
-#define TRIGGER_TYPE "(sttbbb)"
+#define TRIGGER_TYPE "(st(tt)bbb)"
 GVariant *spinach_trigger_pack(const spinach_trigger *trigger);
 // Takes it over if the condition is the same; returns whether it is.
 bool spinach_trigger_unpack(spinach_trigger *trigger, GVariant *packed);

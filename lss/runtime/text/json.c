@@ -99,6 +99,15 @@ void json_uint(Json *json, guint64 number) {
   g_string_append_printf(json->text, "%" G_GUINT64_FORMAT, number);
 }
 
+void json_wide(Json *json, unsigned __int128 number) {
+  char digits[40];
+  int first = (int)sizeof digits;
+  do digits[--first] = (char)('0' + (int)(number % 10));
+  while (number /= 10);
+  before_value(json);
+  g_string_append_len(json->text, digits + first, (gssize)sizeof digits - first);
+}
+
 void json_real_text(GString *out, double number) {
   char buffer[G_ASCII_DTOSTR_BUF_SIZE];
   for (int digits = 1; digits <= 17; digits++) {

@@ -24,6 +24,7 @@ void json_key(Json *json, const char *key);
 void json_string(Json *json, const char *string); // NULL writes null
 void json_int(Json *json, gint64 number);
 void json_uint(Json *json, guint64 number);
+void json_wide(Json *json, unsigned __int128 number);
 void json_real(Json *json, double number);
 void json_real_text(GString *out, double number); // shortest text that reads back the same
 void json_bool(Json *json, bool truth);

@@ -132,7 +132,7 @@ static int64_t common_divisor(int64_t a, int64_t b) {
   return a;
 }
 
-bool quantity_read(const char *text, Dimension dimension, int64_t per, int64_t *value, const char **error) {
+bool quantity_read_wide(const char *text, Dimension dimension, int64_t per, __int128 *value, const char **error) {
   Parts parts;
   int64_t num, den;
   if (!take_apart(text, dimension, &parts, error)) return false;
@@ -143,8 +143,15 @@ bool quantity_read(const char *text, Dimension dimension, int64_t per, int64_t *
   const __int128 scaled = (__int128)num * parts.unit->num * (per / common);
   const __int128 divisor = (__int128)den * (parts.unit->den / common);
   if (scaled % divisor) return refuse(error, text, dimension, "is finer than the base unit");
-  if (scaled / divisor > INT64_MAX) return refuse(error, text, dimension, "is too large");
-  *value = (int64_t)(parts.negative ? -(scaled / divisor) : scaled / divisor);
+  *value = parts.negative ? -(scaled / divisor) : scaled / divisor;
+  return true;
+}
+
+bool quantity_read(const char *text, Dimension dimension, int64_t per, int64_t *value, const char **error) {
+  __int128 wide;
+  if (!quantity_read_wide(text, dimension, per, &wide, error)) return false;
+  if (wide > INT64_MAX || wide < -INT64_MAX) return refuse(error, text, dimension, "is too large");
+  *value = (int64_t)wide;
   return true;
 }
 

@@ -30,6 +30,8 @@ const UnitOfMeasure *quantity_unit(Dimension dimension, int64_t num, int64_t den
 //
 // As a number of 1/`per` base units, which may be negative: `per` is 10^15 for femtoseconds.
 bool quantity_read(const char *text, Dimension dimension, int64_t per, int64_t *value, const char **error);
+// The same where 64 bits are not enough, as for the femtoseconds of three hours.
+bool quantity_read_wide(const char *text, Dimension dimension, int64_t per, __int128 *value, const char **error);
 // As module code has it: in Hz, femtoseconds, B or b/s.
 bool quantity_read_base(const char *text, Dimension dimension, int64_t *value, const char **error);
 // The nearest number of base units.

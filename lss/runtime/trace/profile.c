@@ -30,7 +30,7 @@ static const struct {
 struct ProfileSource {
   EventKind kind;
   gsize size, offsets[3]; // of the arguments that count
-  guint64 period;
+  const spinach_clock *clock;
   ProfileCore *core;
   GPtrArray
       *contexts; // ProfileCore* by the argument `context`, of a processor with several programs; NULL: it is of one
@@ -194,7 +194,7 @@ Profile *profile_new(const GArray *sources) {
     const TraceSource *source = &g_array_index(sources, TraceSource, i);
     struct ProfileSource *reader = &profile->readers[i];
     reader->size = trace_source_size(source);
-    reader->period = machine->clocks[source->clock].period;
+    reader->clock = &machine->clocks[source->clock];
     reader->kind = kind_of(source, reader);
     if (reader->kind != OTHER) find_cores(profile, source, reader);
     if (!reader->core) reader->kind = OTHER;
@@ -251,20 +251,20 @@ static void add_record(Profile *profile, guint number, const guint8 *bytes, guin
   }
 }
 
+// The first cycle of its clock that is not over at an instant.
+static guint64 cycle_at(guint64 instant, const struct ProfileSource *reader) {
+  return spinach_cycle_from(reader->clock, machine->ticks_per_second, instant);
+}
+
 void profile_add(Profile *profile, const guint8 *records, gsize size, guint64 start) {
   for (const guint8 *at = records, *end = records + size; at < end;) {
     uint16_t number;
     uint64_t ticks;
     at = spinach_record_head(at, &number, &ticks);
     start += ticks;
-    add_record(profile, number, at, start / profile->readers[number].period);
+    add_record(profile, number, at, cycle_at(start, &profile->readers[number]));
     at += profile->readers[number].size;
   }
-}
-
-// The first cycle of a clock that is not over at an instant.
-static guint64 cycle_at(guint64 instant, guint64 period) {
-  return (instant + period - 1) / period;
 }
 
 void profile_begin(Profile *profile, guint64 instant) {
@@ -273,7 +273,7 @@ void profile_begin(Profile *profile, guint64 instant) {
     const struct ProfileSource *reader = &profile->readers[i];
     if (reader->kind != TURN) continue;
     // At the start of a run nobody waits; later it is not known before it changes.
-    *reader->issue = (ProfileIssue){.cause = instant ? PROFILE_CAUSES : 0, .since = cycle_at(instant, reader->period)};
+    *reader->issue = (ProfileIssue){.cause = instant ? PROFILE_CAUSES : 0, .since = cycle_at(instant, reader)};
   }
 }
 
@@ -282,7 +282,7 @@ void profile_end(Profile *profile, guint64 instant) {
   for (guint i = 0; i < profile->sources->len; i++) {
     const struct ProfileSource *reader = &profile->readers[i];
     if (reader->kind != TURN) continue;
-    profile_core_turn(profile, reader->core, reader->issue, cycle_at(instant, reader->period), 0);
+    profile_core_turn(profile, reader->core, reader->issue, cycle_at(instant, reader), 0);
     profile_core_finish(reader->core, reader->issue);
   }
 }

@@ -83,7 +83,8 @@ static void add_machine(GVariantBuilder *header) {
   GVariantBuilder clocks, views;
   g_variant_builder_init(&clocks, G_VARIANT_TYPE(TRACE_CLOCKS_TYPE));
   for (uint32_t i = 0; i < machine->clock_count; i++)
-    g_variant_builder_add(&clocks, "(st)", machine->clocks[i].name, machine->clocks[i].period);
+    g_variant_builder_add(&clocks, "(sxxtb)", machine->clocks[i].name, machine->clocks[i].num, machine->clocks[i].den,
+                          machine->clocks[i].period, machine->clocks[i].rounded);
   g_variant_builder_init(&views, G_VARIANT_TYPE(TRACE_VIEWS_TYPE));
   for (uint32_t i = 0; i < machine->view_count; i++)
     if (view_role(&machine->views[i], "pc"))

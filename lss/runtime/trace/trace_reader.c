@@ -77,11 +77,14 @@ static bool read_machine(TraceReader *reader, GError **error) {
   about->version = g_variant_get_string(version, NULL);
   about->ticks_per_second = g_variant_get_uint64(base);
   about->clock_count = (guint)g_variant_n_children(clocks);
-  about->clocks = g_new0(TraceReadClock, about->clock_count + 1);
+  about->clocks = g_new0(spinach_clock, about->clock_count + 1);
   for (guint i = 0; i < about->clock_count; i++) {
-    TraceReadClock *clock = &about->clocks[i];
-    g_variant_get_child(clocks, i, "(&st)", &clock->name, &clock->period);
-    if (!clock->period) return spinach_refuse(error, "it is damaged: a clock has no period");
+    spinach_clock *clock = &about->clocks[i];
+    gboolean rounded;
+    g_variant_get_child(clocks, i, "(&sxxtb)", &clock->name, &clock->num, &clock->den, &clock->period, &rounded);
+    clock->rounded = rounded;
+    if (!clock->period || clock->num <= 0 || clock->den <= 0)
+      return spinach_refuse(error, "it is damaged: a clock has no period");
   }
   return about->ticks_per_second || spinach_refuse(error, "it is damaged: time has no unit");
 }

@@ -2,6 +2,8 @@
 #ifndef SPINACH_TRACE_READER_H
 #define SPINACH_TRACE_READER_H
 
+#include "lss/runtime/engine/clock.h"
+
 #include "lss/runtime/text/type.h"
 
 #include <glib.h>
@@ -23,11 +25,6 @@ typedef struct {
 } TraceReadSource;
 
 typedef struct {
-  const char *name;
-  guint64 period; // ticks
-} TraceReadClock;
-
-typedef struct {
   const char *path;
   const guint8 *bytes;
   gsize size;
@@ -37,7 +34,7 @@ typedef struct {
   const char *machine, *version;
   guint64 ticks_per_second;
   guint clock_count, source_count, program_count;
-  TraceReadClock *clocks;
+  spinach_clock *clocks;
   TraceReadSource *sources;
   TraceReadProgram *programs;
 } TraceReadHeader;
@@ -47,6 +44,11 @@ typedef struct {
   const TraceReadSource *source;
   const guint8 *bytes; // of the arguments
 } TraceRecord;
+
+// The cycle of its source's clock that a record is of.
+static inline guint64 trace_reader_cycle(const TraceReadHeader *header, const TraceRecord *record) {
+  return spinach_cycle_from(&header->clocks[record->source->clock], header->ticks_per_second, record->instant);
+}
 
 typedef struct TraceReader TraceReader;
 

@@ -20,6 +20,7 @@ static GPtrArray *states;                // WavePlace*
 static GPtrArray **signals;              // per clock: WavePlace*
 static uint32_t *clocks;                 // per clock: its variable
 static uint64_t *falls;                  // per clock: twice the instant of its falling edge; UINT64_MAX: it is low
+static bool full;                        // its time is over
 static bool *edges;                      // per clock: it is due at the present instant
 static bool began, stepping, everything; // everything: all is written, whatever was before
 static uint64_t units;                   // of time in the file, per second
@@ -28,7 +29,8 @@ static char *text;                       // room for the longest value
 
 // ---- Time
 
-// The coarsest unit in which all edges fall on whole numbers; femtoseconds, rounded down, when there is none.
+// The coarsest unit in which all edges fall on whole numbers; femtoseconds, rounded down, when there is none.  Times in
+// the file are of 64 bits, and viewers take them to be signed.
 static int choose_unit(void) {
   int exponent = 0;
   units = 1;
@@ -36,7 +38,7 @@ static int choose_unit(void) {
     whole = true;
     for (uint32_t i = 0; i < machine->clock_count; i++) {
       const unsigned __int128 edge = (unsigned __int128)machine->clocks[i].period * units;
-      whole &= edge % ((unsigned __int128)machine->ticks_per_second * 2) == 0;
+      whole &= !machine->clocks[i].rounded && edge % ((unsigned __int128)machine->ticks_per_second * 2) == 0;
     }
     if (whole) break;
   }
@@ -45,9 +47,8 @@ static int choose_unit(void) {
 
 // An instant, in ticks, or with `half` half a tick later.
 static uint64_t in_units(uint64_t instant, bool half) {
-  const uint64_t ticks = machine->ticks_per_second;
-  if (units % (2 * ticks) == 0) return instant * (units / ticks) + half * (units / ticks / 2);
-  return (uint64_t)(((unsigned __int128)instant * 2 + half) * units / ticks / 2);
+  const unsigned __int128 time = ((unsigned __int128)instant * 2 + half) * units / machine->ticks_per_second / 2;
+  return time < INT64_MAX ? (uint64_t)time : INT64_MAX;
 }
 
 static void go_to(uint64_t time) {
@@ -167,6 +168,7 @@ static uint64_t present; // instant, in units of the file
 void spinach_wave_instant(uint64_t instant, const uint64_t *due, bool steps) {
   fall_until(instant);
   present = in_units(instant, false);
+  if (present == INT64_MAX) full = true, spinach_stopping |= SPINACH_PAUSE;
   if (everything) go_to(present);
   for (uint32_t c = 0; c < machine->clock_count; c++) {
     edges[c] = due[c] == instant;
@@ -292,6 +294,20 @@ static void stop(uint64_t instant) {
   spinach_wave_recording = false;
 }
 
+// The run would go on without what it was asked for.
+static void end_of_wave(void) {
+  full = false;
+  g_autofree char *text =
+      g_strdup_printf("the wave \"%s\" ends at %.6g s: its times are 64 bits wide, in units of %.3g s "
+                      "(end it before that, with --wave-to)",
+                      host_file(&output)->path, (double)INT64_MAX / (double)units, 1 / (double)units);
+  fprintf(stderr, "%s: error: %s\n", spinach_program, text);
+  spinach_set_error(text);
+  spinach_stop_reason = spinach_error_text;
+  spinach_stopping |= SPINACH_STOP;
+  stop(spinach_time.now);
+}
+
 void spinach_wave_look(void) {
   if (!format) return;
   if (spinach_trigger_fires(&from)) {
@@ -299,6 +315,7 @@ void spinach_wave_look(void) {
     written = UINT64_MAX;
   }
   if (spinach_trigger_fires(&to)) stop(spinach_time.now);
+  if (full) end_of_wave();
 }
 
 bool spinach_wave_end(void) {
