@@ -41,6 +41,12 @@ def between(stats: Mapping, first: Mapping, last: Mapping) -> Counted:
     return Counted(values, less("cycles"), less("events"), 1e-15 * (last["time_fs"] - first["time_fs"]))
 
 
+def gauges(stats: Mapping) -> frozenset[str]:
+    """Statistics whose value is no count."""
+    every = stats.get("statistics", [])
+    return frozenset(f"{one['path']}.{one['name']}" for one in every if not one.get("difference", True))
+
+
 def counted(stats: Mapping) -> Counted:
     """What the window of a run counted, or the whole run where none was given."""
     measured = stats.get("measured")

@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
-from statistics import stdev
 from typing import Any
 
 from harness.run import files, store, watch
@@ -18,15 +17,13 @@ from harness.run.compiler import CompilerError
 from harness.run.lease import clear_abandoned
 from harness.run.progress import Progress, Task
 from harness.run.store import Job, Result, RunError
-from harness.study import expression, machine, names, reading, starts, uses, windows
+from harness.study import errors, expression, machine, names, reading, starts, uses, windows
 from harness.study.machine import Machine
 from harness.study.points import VARIANT, Point, points
 from harness.study.study_file import Measure, StudyError, StudyFile, read
 from harness.study.uses import Use
 
 STORE = "run"  # where results are in the build directory
-STUDENT = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
-           2.120, 2.110, 2.101, 2.093]  # fmt: skip  # 97.5 % quantiles of Student's t with 1, 2, … degrees of freedom
 FAILED, OK, NOT_RUN = "failed", "ok", "not run"
 
 
@@ -396,9 +393,9 @@ def _row(study: Study, point: Point, result: Result) -> Row:
 
         def ask(counted: reading.Counted) -> reading.PointReading:
             manifest = result.stats.get("manifest", {})
-            known = study.machine(point)
-            return reading.PointReading(counted, manifest, point.coordinates, texts, known.derived, others, figures,
-                                        series, known.parameters)  # fmt: skip
+            machine = study.machine(point)
+            return reading.PointReading(counted, manifest, point.coordinates, texts, machine.derived, others, figures,
+                                        series, machine.parameters)  # fmt: skip
 
         if study.file.sample:
             for name in study.file.sample.measures:
@@ -409,16 +406,14 @@ def _row(study: Study, point: Point, result: Result) -> Row:
         variant = point.coordinates.get(VARIANT)
         here = [name for name, one in study.measures.items() if not one.only or variant in one.only]
         measures = {name: whole.name(name) for name in here if name in others or name in texts}
-        errors = dict(use.errors(point, result)) if use else {}
-        parts = [ask(one) for one in windows.parts(study.file, result.stats)]
-        if len(parts) > 1:
-            errors |= {name: _half([part.name(name) for part in parts]) for name in texts if name in here}
+        known = dict(use.errors(point, result)) if use else {}
+        known |= _errors(study, result, whole, [name for name in texts if name in here])
         for text in study.file.check:
             if not expression.evaluate(text, whole):
                 return Row(point, FAILED, measures, result=result, why=f"check {text!r} is not true")
     except (expression.ExpressionError, RunError) as error:
         return Row(point, FAILED, result=result, why=str(error))
-    return Row(point, OK, measures, errors, series, result)
+    return Row(point, OK, measures, known, series, result)
 
 
 def _time_series(name: str, readings: Iterable[tuple[float, reading.PointReading]]) -> Iterable[tuple[float, float]]:
@@ -428,6 +423,12 @@ def _time_series(name: str, readings: Iterable[tuple[float, reading.PointReading
             yield at, one.name(name)
 
 
-def _half(values: list[float]) -> float:
-    """Half of the 95 % confidence interval of the mean of some parts."""
-    return STUDENT[min(len(values) - 2, len(STUDENT) - 1)] * stdev(values) / len(values) ** 0.5
+def _errors(study: Study, result: Result, whole: reading.PointReading, wanted: Iterable[str]) -> dict[str, float]:
+    """Half of the 95 % interval of each measure, from the parts of the window."""
+    parts = windows.parts(study.file, result.stats)
+    if len(parts) < 2:
+        return {}
+    gauges = reading.gauges(result.stats)
+    moved = errors.shifts(whole.counted, parts, gauges)
+    found = {name: errors.half(lambda one, name=name: replace(whole, counted=one).name(name), moved) for name in wanted}
+    return {name: half for name, half in found.items() if half is not None}

@@ -14,15 +14,14 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
-from statistics import stdev
 
 from harness.net import packets, udp
+from harness.study import errors
 
 BURST = 64  # frames among which the end of a burst is looked for
 WINDOW = 100  # frames of one direction over which convergence() measures
 LEAST = 0.25  # of what follows the warm-up must lie in the window
 PARTS = 5  # the window is cut into so many parts to see how much the rate wanders
-STUDENT = 2.776  # 97.5 % quantile of Student's t with PARTS - 1 degrees of freedom
 
 
 class MeasureError(Exception):
@@ -76,7 +75,7 @@ class Throughput:
         """Half of the 95 % confidence interval of the payload rate, bit/s, from the parts of the window, and what one
         direction got ahead by: the other may catch up at the cost of the first."""
         parts = [a + b for a, b in zip(self.sent.parts, self.received.parts, strict=True)]
-        return STUDENT * stdev(parts) / PARTS**0.5 + self.crossed - self.payload_rate
+        return errors.half_of_mean(parts) + self.crossed - self.payload_rate
 
 
 def _burst_end(times: list[int], first: int, last: int) -> int:
