@@ -2,14 +2,17 @@
 
 import argparse
 import json
+import os
 import shlex
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 
 from harness import firmware, quantity
 from harness.quantity import option as number
 
+PROGRAM = os.environ.get("SPINACH_PROGRAM", "python -m harness")  # harness/spinach sets it
 KIT = Path(__file__).resolve().parents[1]  # the source tree, or PREFIX/share/spinach
 
 
@@ -296,7 +299,7 @@ def _add_traces(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def arguments() -> argparse.ArgumentParser:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m harness", description="Traffic, captures, checks and reports.")
+    parser = argparse.ArgumentParser(prog=PROGRAM, description="Traffic, captures, checks and reports.")
     commands = parser.add_subparsers(dest="command", required=True)
     _add_traffic(commands)
     _add_studies(commands)
@@ -330,6 +333,10 @@ def main() -> int:
             return 1  # which is said at the end
         where = f"{error.filename}: " if error.filename else ""
         print(f"harness: {where}{error.strerror or error}", file=sys.stderr)
+    except Exception as error:  # of input that no check foresaw: one line, with its place in the harness
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        print(f"harness: internal error: {said} ({Path(at.filename).name}:{at.lineno})", file=sys.stderr)
     return 1
 
 

@@ -17,7 +17,10 @@ def _guarded(work: Callable[[argparse.Namespace, Progress], bool], options: argp
     """Does the work; what is wrong is a line, and a signal ends the simulators first."""
     try:
         return 0 if work(options, Progress()) else 1
-    except (StudyError, CompilerError, ExecuteError) as error:
+    except StudyError as error:  # in one line, whatever text of the study it shows
+        print(f"harness: {str(error).replace(chr(10), ' ')}", file=sys.stderr)
+        return 1
+    except (CompilerError, ExecuteError) as error:
         print(f"harness: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -168,10 +168,20 @@ def check_expression(text: str, machine: Machine, names: Iterable[str], where: s
                 continue  # the compiler refuses it, if there is no such connection
             if kind in ("statistic", "events") and _has_alternative(text):
                 continue
+            meant = _meant(name, machine) if kind == "name" else ""
             raise StudyError(f"{where}: {text!r}: {machine.path.name} has no {kinds[kind]} {name!r}; "
-                             f"{suggest(name, known[kind])}")  # fmt: skip
+                             f"{meant or suggest(name, known[kind])}")  # fmt: skip
     except expression.ExpressionError as error:
         raise StudyError(f"{where}: {error}") from error
+
+
+def _meant(name: str, machine: Machine) -> str:
+    """What somebody meant who left out the form of a query."""
+    if name == "cycles":
+        return f"write cycles({machine.clocks[0] if machine.clocks else 'CLOCK'})"
+    if name in machine.clocks:
+        return f"write cycles({name})"
+    return f'write param("{name}")' if name in machine.parameters else ""
 
 
 def _has_alternative(text: str) -> bool:

@@ -4,12 +4,14 @@ What a machine knows comes from its netlist; a name that nobody knows is an erro
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from harness import quantity
+from harness.run.compiler import CompilerError
 from harness.study import conditions, machine, starts, windows
-from harness.study.points import VARIANT
+from harness.study.points import VARIANT, Point
 from harness.study.study_file import StudyError
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ def check(study: "Study") -> None:
             (one for (path, _), one in study.machines.items() if path == point.machine), None
         )
         for setting, value in study.settings(point).items() if known else ():
-            machine.check_setting(setting, known, f"{where}: {point.name}")
+            machine.check_setting(setting, known, origin(study, point, setting))
             for name in value if isinstance(value, list) and known.type_of(setting) == "string" else ():
                 machine.listed(name, setting, study.path, study.build)
     for one in {id(one): one for one in study.machines.values()}.values():
@@ -63,6 +65,41 @@ def check(study: "Study") -> None:
         _check_distance(every, f"{where}: run: checkpoint_every")
     _check_texts(study, places)
     _check_shown(study, names)
+
+
+def origin(study: "Study", point: Point, setting: str) -> str:
+    """Where a study says a setting of a point: file, line, and the axis or what else it is of."""
+    file = study.file
+    try:
+        lines = study.path.read_text().splitlines()
+    except (OSError, UnicodeDecodeError):
+        lines = []
+    line = next((n for n, text in enumerate(lines, 1) if f'"{setting}"' in text or f"'{setting}'" in text), 0)
+    where = f"{study.path}:{line}" if line else str(study.path)
+    for axis in file.axis:
+        tables = [value.get("settings", {}) for value in axis.values if isinstance(value, dict)]
+        if axis.setting == setting or any(setting in table for table in tables):
+            return f"{where}: axis {axis.name!r}"
+    named = point.coordinates.get(VARIANT)
+    kind = "variant" if any(one.name == named and setting in one.settings for one in file.variant) else "point"
+    own = kind == "variant" or any(one.name == named and setting in one.settings for one in file.point)
+    return f"{where}: {kind} {named!r}" if own else f"{where}: {'base' if setting in file.base else point.name}"
+
+
+def check_broken(study: "Study", points: Iterable[Point]) -> None:
+    """Refuses settings that a machine cannot be built with at all, as the study has them: the compiler knows nothing of
+    studies."""
+    for point in points:
+        said = study.broken.get(study.structure(point), "")
+        with suppress(CompilerError):
+            plain = machine.export(point.machine, (), study.build, study.include)
+            for setting in study.settings(point):
+                if setting.startswith("D."):
+                    machine.check_setting(setting, plain, origin(study, point, setting))
+        if found := re.match(r"-D (.+?):\d+:\d+: error\[[\w-]+\]: (.*)", said):
+            setting = f"D.{found[1]}"
+            value = machine.spelt(study.settings(point).get(setting, ""))
+            raise StudyError(f"{origin(study, point, setting)}: setting {setting!r}: {value!r}: {found[2]}")
 
 
 def _check_distance(text: str, where: str) -> None:

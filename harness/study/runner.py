@@ -185,6 +185,7 @@ def prepare(path: Path, build: Path, progress: Progress, built_only: bool = Fals
             except CompilerError as error:
                 study.broken[one] = str(error)
         if not study.machines:
+            names.check_broken(study, points)
             raise CompilerError(next(iter(study.broken.values())))
     names.check(study)
     return study

@@ -6,6 +6,7 @@ Unknown keys and wrong types are one line that names the file and the place.
 import difflib
 import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -208,6 +209,26 @@ def _message(error: msgspec.ValidationError, table: dict) -> str:
     return f"{place}: {text}" if place else text
 
 
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+def _control_character(value: Any, place: str = "") -> str:
+    """Where a text holds a character that no name, command line or message can have; a line may end in `about`."""
+    match value:
+        case dict():
+            inner = [(one, f"{place}: {key}" if place else str(key)) for key, one in value.items() if key != "about"]
+            return next((f"{place}: a key" for key in value if CONTROL.search(key)), "") or _first(inner)
+        case list():
+            return _first((one, f"{place} {number}") for number, one in enumerate(value, 1))
+        case str() if CONTROL.search(value):
+            return place
+    return ""
+
+
+def _first(inner: Iterable[tuple[Any, str]]) -> str:
+    return next((found for one, place in inner if (found := _control_character(one, place))), "")
+
+
 def read(path: Path) -> StudyFile:
     """Reads a study file."""
     try:
@@ -220,10 +241,15 @@ def read(path: Path) -> StudyFile:
     for key in "skip", "check":
         if isinstance(table.get(key), str):
             table[key] = [table[key]]
+    if place := _control_character(table):
+        raise StudyError(f"{path}: {place}: a text holds a control character")
     try:
         study = msgspec.convert(table, StudyFile)
     except msgspec.ValidationError as error:
         raise StudyError(f"{path}: {_message(error, table)}") from error
+    for number, entry in enumerate(study.published, 1):
+        if not isinstance(entry.get("where", {}), dict):
+            raise StudyError(f"{path}: published {number}: where: expected a table, axis = value")
     for number, one in enumerate(study.figure, 1):
         if (one.kind == "stack") != isinstance(one.y, list) or not one.measures:
             what = "a list of measures" if one.kind == "stack" else "a measure"

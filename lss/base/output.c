@@ -4,13 +4,19 @@
 #include "lss/runtime/files/whole_file.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool output_write(const char *command, const char *path, const char *text) {
   g_autoptr(GError) error = NULL;
   if (whole_file_write(path, text, -1, &error)) return true;
   fprintf(stderr, "lss %s: cannot write \"%s\": %s\n", command, path, error->message);
   return false;
+}
+
+void output_note(const char *command, const char *path, const char *note) {
+  if (isatty(STDERR_FILENO) && strcmp(path, "-") != 0) fprintf(stderr, "lss %s: wrote %s%s\n", command, path, note);
 }
 
 static bool is_file(const char *path, const struct stat *file) {

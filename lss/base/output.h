@@ -9,6 +9,9 @@
 // prints "lss COMMAND: ..." and returns false; the exit status is then 3.
 bool output_write(const char *command, const char *path, const char *text);
 
+// Says on a terminal what a command has written: "lss COMMAND: wrote PATH".  Scripts and pipes get nothing.
+void output_note(const char *command, const char *path, const char *note);
+
 // False, with a line on standard error, when `path` is one of the files (const char*) that the machine was read from;
 // the exit status is then 2.
 bool output_spares_sources(const char *command, const char *path, const GPtrArray *sources);

@@ -178,6 +178,15 @@ static char *without_self(Location at, const char *message) {
   return g_strdup_printf("%.*sexpected %d, have %d", (int)(count - message), message, expected - 1, given - 1);
 }
 
+// A field of the state that there is not: a parameter is no state.
+static void report_field(Location at, const char *name, const char *near, const char *text) {
+  g_autofree char *parameter = g_strdup_printf("#define SP_param_%s ", name);
+  if (strstr(text, parameter))
+    diag_error(at, "unknown-name", "%s is a parameter, not state: write param(%s)", name, name);
+  else
+    diag_error(at, "unknown-name", "the state of this module has no field called %s%s", name, near);
+}
+
 static void report_one(Location at, const char *message, const char *text) {
   static GRegex *member, *field, *identifier, *constant;
   if (!member) {
@@ -211,7 +220,7 @@ static void report_one(Location at, const char *message, const char *text) {
   }
   if (g_regex_match(field, message, 0, &match4)) {
     g_autofree char *name = group(match4, "name"), *near = group(match4, "near");
-    diag_error(at, "unknown-name", "the state of this module has no field called %s%s", name, near);
+    report_field(at, name, near, text);
     return;
   }
   if (strstr(message, "no member named 'unchanged'")) {

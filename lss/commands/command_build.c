@@ -1,5 +1,6 @@
 // lss build M.lss -o SIM and lss run M.lss [-- …]: a simulator, kept where it is asked for, or made in the cache and
 // run.
+#include "lss/base/output.h"
 #include "lss/build/build.h"
 #include "lss/commands/commands.h"
 
@@ -17,6 +18,7 @@ static int build_command(int argc, char **argv) {
     return usage_error(argv[0], "give one machine and an output: lss build M.lss -o SIM");
   g_autofree char *output = NULL;
   int status = build_simulator(&build, &output);
+  if (!status) output_note(argv[0], build.output, "");
   options_clear(&build.options);
   return status;
 }

@@ -28,6 +28,26 @@ static void print_wrapped(const char *text) {
   putchar('\n');
 }
 
+// Whether a name and what was asked for have a word in common.
+static bool shares_word(const char *name, const char *wanted) {
+  g_auto(GStrv) words = g_strsplit_set(wanted, "-_ .", -1);
+  for (int i = 0; words[i]; i++)
+    if (strlen(words[i]) > 2 && strstr(name, words[i])) return true;
+  return false;
+}
+
+// The nearest name, or else those with a word of it, as the end of a message.
+static char *near_names(const char *wanted, GPtrArray *names) {
+  const char *near = diag_suggestion(wanted, names);
+  if (near) return g_strdup_printf("; did you mean \"%s\"?", near);
+  g_autofree char *lower = g_ascii_strdown(wanted, -1);
+  g_autoptr(GString) list = g_string_new(NULL);
+  for (guint i = 0; i < names->len; i++)
+    if (shares_word(names->pdata[i], lower))
+      g_string_append_printf(list, "%s%s", list->len ? ", " : "", (char *)names->pdata[i]);
+  return list->len ? g_strdup_printf("; near it: %s", list->str) : g_strdup("; `lss explain` lists them");
+}
+
 static const OptionSpec *const tables[] = {NULL};
 
 static int explain_command(int argc, char **argv) {
@@ -39,17 +59,16 @@ static int explain_command(int argc, char **argv) {
   }
   if (options.rest->len) return usage_error(argv[0], "one check at a time");
   g_autoptr(GPtrArray) names = g_ptr_array_new();
+  for (guint i = 0; i < G_N_ELEMENTS(checks); i++) g_ptr_array_add(names, (gpointer)checks[i].name);
   for (guint i = 0; i < G_N_ELEMENTS(checks); i++) {
-    g_ptr_array_add(names, (gpointer)checks[i].name);
     if (strcmp(checks[i].name, options.machine) != 0) continue;
     printf("%s\n\n", checks[i].name);
     print_wrapped(checks[i].meaning);
     printf("\n  wrong:  %s\n  right:  %s\n", checks[i].example, checks[i].repair);
     return 0;
   }
-  const char *near = diag_suggestion(options.machine, names);
-  return usage_error(argv[0], "there is no check \"%s\"%s%s%s", options.machine, near ? "; did you mean \"" : "",
-                     near ? near : "", near ? "\"?" : "");
+  g_autofree char *near = near_names(options.machine, names);
+  return usage_error(argv[0], "there is no check \"%s\"%s", options.machine, near);
 }
 
 const Command command_explain = {"explain", explain_command, "[CHECK]",

@@ -23,7 +23,9 @@ static int export_command(int argc, char **argv) {
   g_autoptr(GPtrArray) sources = netlist_files(netlist);
   if (!output_spares_sources(argv[0], path, sources)) return 2;
   g_autofree char *text = export_netlist(netlist);
-  return output_write(argv[0], path, text) ? 0 : 3;
+  if (!output_write(argv[0], path, text)) return 3;
+  output_note(argv[0], path, "");
+  return 0;
 }
 
 const Command command_export = {"export", export_command, "M.lss [-o X.json]", "the resolved netlist as JSON", tables};

@@ -48,6 +48,9 @@ static int write_pictures(const char *command, const Netlist *netlist, const cha
     g_autofree char *text = svg ? render_svg(level->dot) : g_strdup(level->dot);
     if (!text || !output_write(command, file, text)) return 3;
   }
+  g_autofree char *note =
+      levels->len > 1 ? g_strdup_printf(" and %u more, a page for each level", levels->len - 1) : NULL;
+  output_note(command, path, note ? note : "");
   return 0;
 }
 
@@ -64,7 +67,9 @@ static int graph_command(int argc, char **argv) {
   if (!netlist) return 1;
   if (!json) return write_pictures(argv[0], netlist, path, svg);
   g_autofree char *text = graph_json(netlist);
-  return output_write(argv[0], path, text) ? 0 : 3;
+  if (!output_write(argv[0], path, text)) return 3;
+  output_note(argv[0], path, "");
+  return 0;
 }
 
 const Command command_graph = {"graph", graph_command, "M.lss -o X.svg|X.dot|X.json",

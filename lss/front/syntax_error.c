@@ -59,6 +59,15 @@ static void append_expected(GString *text, const char *const *expected, int coun
                            (char *)words->pdata[i]);
 }
 
+// Whether an error is in the declaration of a userpoint, before its code.
+static bool in_userpoint(Location where) {
+  int length;
+  const char *line = source_line(where.file, where.line, &length);
+  if (!line || where.column < 1 || where.column > length) return false;
+  g_autofree char *before = g_strndup(line, (gsize)where.column - 1);
+  return g_regex_match_simple("^\\s*userpoint\\b[^=;]*$", before, 0, 0);
+}
+
 void syntax_error(Scan *scan, Location where, const char *found, const char *const *expected, int count) {
   scan->errors++;
   if (scan->quiet) { // the lexer has said what is wrong
@@ -86,6 +95,9 @@ void syntax_error(Scan *scan, Location where, const char *found, const char *con
   }
   append_expected(text, expected, count);
   diag_error(where, "syntax", "%s", text->str);
+  if (in_userpoint(where))
+    diag_note(NOWHERE,
+              "a userpoint is written: userpoint NAME(TYPE ARGUMENT, TYPE ARGUMENT) -> TYPE = <<< C code >>>;");
   // What is missing at the end of a line is detected on the next one.
   if (among(expected, (guint)count, "';'") && scan->before_last.line && scan->before_last.end_line < where.line) {
     Location end = scan->before_last;

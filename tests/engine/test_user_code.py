@@ -63,6 +63,16 @@ def test_mistakes_in_a_module(lss, tmp_path, right, wrong, expected):
         assert lines[2] == f"{'|':>7}{'^':>{int(place[1]) + 1}}", found
 
 
+def test_a_parameter_is_no_state(lss, tmp_path):
+    """Of the structure and set at run time; what is neither is a field that there is not."""
+    module = "module m { runtime parameter rate = 10 Gb/s : rate; parameter n = 3 : int; stat uint64 seen; phase_end; }\n"
+    code = "phase_end() { if (self->rate > 3) count(seen); if (self->n) count(seen); if (self->none) count(seen); }\n"
+    found = errors(lss, tmp_path, code, "clock c = 1 GHz; instance x : m on c;\n", m_lss=module)
+    assert "m.c:1:25: error[unknown-name]: rate is a parameter, not state: write param(rate)" in found
+    assert "error[unknown-name]: n is a parameter, not state: write param(n)" in found
+    assert "error[unknown-name]: the state of this module has no field called none" in found
+
+
 KEYED = """module m {
   keyed repeated inport in : uint32;
   stat uint64 sum;

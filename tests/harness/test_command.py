@@ -196,3 +196,22 @@ def test_an_interrupted_study_ends_its_simulators(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(study_command, "_one", interrupted)
     assert study_command.one(None) == 130 and ended == [True]
     assert capsys.readouterr().err == "harness: interrupted; what was finished is kept\n"
+
+
+def test_help_calls_the_command_as_it_was_called(root: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "SPINACH_PYTHON": sys.executable}
+    done = subprocess.run([root / "harness/spinach", "--help"], cwd=tmp_path, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0 and done.stdout.startswith("usage: spinach [-h]")
+    done = subprocess.run([sys.executable, "-m", "harness", "--help"], cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("usage: python -m harness [-h]")
+
+
+def test_what_no_check_foresaw_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(options: object) -> int:
+        raise ValueError("a value\nof two lines")
+
+    monkeypatch.setattr(command, "_study", fail)
+    monkeypatch.setattr(sys, "argv", ["harness", "study", "s.toml"])
+    assert command.main() == 1
+    said = capsys.readouterr().err
+    assert said.startswith("harness: internal error: ValueError: a value of two lines (test_command.py:") and said.count("\n") == 1

@@ -108,3 +108,11 @@ def test_explain_unknown(sanitized_lss: Path) -> None:
     done = subprocess.run([sanitized_lss, "explain", "unti"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert 'did you mean "unit"' in done.stderr
+
+
+@pytest.mark.parametrize(("asked", "said"), [
+    ("clock", "near it: clock-crossing"), ("loop", "near it: combinational-loop"), ("missing-thing", "near it: import-missing, parameter-missing, key-missing, missing-enable"), ("zzz", "`lss explain` lists them"),
+])  # fmt: skip
+def test_explain_suggests_names_with_a_word_of_it(asked: str, said: str, sanitized_lss: Path) -> None:
+    done = subprocess.run([sanitized_lss, "explain", asked], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and said.removeprefix("near it: ").split(", ")[-1] in done.stderr and len(done.stderr.splitlines()) == 1

@@ -1,6 +1,8 @@
 """lss graph and lss export: what they say about a small machine with two equal levels below the top."""
 
 import json
+import os
+import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -219,3 +221,22 @@ def test_fan_out_is_drawn_from_receiver_to_receiver(lss, tmp_path):
     lss("graph", machine, "-I", LIB, "-o", "x.json")
     (top,) = json.loads((tmp_path / "x.json").read_text())
     assert [(one["from"], one["to"]) for one in top["edges"]] == [("p", "c[1]"), ("p", "c[0]")]
+
+
+def test_a_terminal_is_told_what_was_written(build_dir: Path, tmp_path: Path) -> None:
+    """In one line; pipes get nothing, so that scripts stay as they are."""
+    (tmp_path / "m.lss").write_text(MACHINE)
+    for words, said in (
+        (["graph", "-I", str(LIB), "m.lss", "-o", "m.dot"], "lss graph: wrote m.dot and 1 more, a page for each level"),
+        (["graph", "-I", str(LIB), "m.lss", "-o", "m.json"], "lss graph: wrote m.json"),
+        (["export", "-I", str(LIB), "m.lss", "-o", "n.json"], "lss export: wrote n.json"),
+        (["build", "-O0", "-I", str(LIB), "m.lss", "-o", "sim"], "lss build: wrote sim"),
+    ):
+        ours, theirs = os.openpty()
+        done = subprocess.run([build_dir / "bin/lss", *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs)
+        os.close(theirs)
+        shown = os.read(ours, 4096).decode()
+        os.close(ours)
+        assert done.returncode == 0 and done.stdout == b"" and shown.splitlines()[-1] == said
+        piped = subprocess.run([build_dir / "bin/lss", *words], cwd=tmp_path, capture_output=True)
+        assert (piped.returncode, piped.stdout, piped.stderr) == (0, b"", b"")
