@@ -62,7 +62,8 @@ static enum core_switch_kind set_limit(self_t *self) {
 }
 
 init() {
-  if (set_limit(self) == CORE_SWITCH_NEVER) return;
+  self->alone = set_limit(self) == CORE_SWITCH_NEVER;
+  if (self->alone) return;
   self->phase = core_switch_phase_fast;
   begin_counting(fast);
 }
@@ -96,7 +97,7 @@ phase_start() {
   else
     send_nothing(limit);
   for (int i = 0; i < width(executes); i++) send(executes, i, rests);
-  for (int i = 0; i < width(back); i++) accept(back, i, rests && self->running);
+  for (int i = 0; i < width(back); i++) accept(back, i, self->phase == core_switch_phase_resuming);
   for (int i = 0; i < width(empty); i++)
     send_if(empty, i, !rests && self->phase == core_switch_phase_emptying && self->emptied == (uint32_t)i, true);
 }
@@ -192,9 +193,12 @@ static void arrive_back(self_t *self) {
   event(switched, false);
 }
 
-/* The detailed processor is asked for the program; the fast one then executes so many instructions. */
-static void call_back(self_t *self, uint64_t instructions) {
+/* The program is to go back; the fast processor then executes the last number of instructions that was offered. */
+static void call_back(self_t *self, core_switch_phase before, uint64_t instructions) {
+  const bool asks = before == core_switch_phase_detailed && self->running && !self->alone;
+  if (!asks && (before == core_switch_phase_detailed || before >= core_switch_phase_fast)) return;
   self->limit = (core_limit){.by_instructions = instructions != UINT64_MAX, .instructions = instructions};
+  if (!asks) return;
   self->emptied = 0;
   self->phase = core_switch_phase_stopping;
 }
@@ -247,7 +251,7 @@ phase_end() {
         (transferred(fast_load) && data(fast_load).last) || (transferred(detailed_load) && data(detailed_load).last);
     go_on(self, seen);
   }
-  if (width(back) > 0 && transferred(back)) call_back(self, data(back));
+  if (some(back)) call_back(self, before, data(back));
   if (some(control) && transferred(control) && data(control).set_halt) self->running = !data(control).halt;
   self->changed = self->phase != before;
 }

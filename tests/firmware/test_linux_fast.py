@@ -98,7 +98,7 @@ def test_save_restore_and_switch_commute(software: Guest, host: Path, root: Path
 def test_a_boot_in_windows(options: list[str], software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """To and fro some hundred times, in lockstep behind each; windows end wherever they do, in handlers and in delay slots as well."""
     machine = build(root, build_dir, tmp_path / "host", "sampling=true", "lockstep=true", *options)
-    settings = [word for one in ("period=9973", "warm=200", "measure=1009") for word in ("--set", f"sampler.{one}")]
+    settings = [word for one in ("period=11182", "warm=200", "measure=1009") for word in ("--set", f"sampler.{one}")]
     status, console, stats = on_host(software, machine, tmp_path, "--switch_at", "1 ms", *settings)
     assert (status, comparable(console)) == (0, comparable(on_oracle(software, build_dir)[1]))
     assert value(stats, "switch", "switches") > 1000 and value(stats, "core", "compared") == value(stats, executed(options), "instructions") > 1e6

@@ -71,6 +71,7 @@ phase_start() {
   const bool halted = is_halted(self);
   const core_status report = {.halted = halted, .pc = self->processor.pc};
   for (int i = 0; i < width(status); i++) send(status, i, report);
+  for (int i = 0; i < width(completed); i++) send(completed, i, self->completed);
   for (int i = 0; i < width(load); i++) accept(load, i, halted);
 }
 
@@ -166,10 +167,19 @@ static void expire(self_t *self) {
   set_until(timer, (UINT64_C(1) << 32) * (uint64_t)param(count_divider));
 }
 
-static void count_events(self_t *self, const struct mips_statistics *did) {
-  for (int k = 0; k < 14; k++) count(exceptions[k], did->exceptions[k]);
-  count(refills, did->refills);
-  count(unimplemented, did->unimplemented);
+/* Of a step whose cycles have passed: what it did is counted and reported in the cycle of its last instruction. */
+static void end_step(self_t *self) {
+  self->passes = false;
+  self->completed += self->done;
+  count(instructions, self->done);
+  count(steps);
+  for (int k = 0; k < 14; k++) count(exceptions[k], self->raised[k]);
+  count(refills, self->refilled);
+  count(unimplemented, self->absent);
+  if (self->marker != 0) event(marker, self->marker);
+  event(executed, self->processor.pc, self->done);
+  self->marker = 0;
+  self->done = 0;
 }
 
 /* What the next instruction wants of a device. */
@@ -200,20 +210,20 @@ static void step(self_t *self, core_limit limit, struct mips_quantum_reply reply
   q.to_pc = limit.by_pc && !self->halting;
   q.pc = limit.pc;
   const enum mips_pause pause = mips_quantum_run(&q);
-  const uint64_t cycles = cpu.cycle - FAST_CORE_BEGIN, done = cycles - q.statistics.failed;
+  const uint64_t cycles = cpu.cycle - FAST_CORE_BEGIN;
   keep(self, &cpu);
   self->fetched = q.fetched.present;
-  self->completed += done;
+  self->done = cycles - q.statistics.failed;
+  for (int k = 0; k < 14; k++) self->raised[k] = (uint32_t)q.statistics.exceptions[k];
+  self->refilled = (uint32_t)q.statistics.refills;
+  self->absent = (uint32_t)q.statistics.unimplemented;
+  self->marker = q.marker;
+  self->passes = true;
   set_until(passed, cycles);
   if (q.request.present) request(self, &q.request);
   if (pause == MIPS_PAUSE_THERE || (q.marker != 0 && limit.by_marker && q.marker == limit.marker) ||
-      (limit.by_instructions && self->completed >= limit.instructions))
+      (limit.by_instructions && self->completed + self->done >= limit.instructions))
     self->halting = true;
-  count(instructions, done);
-  count(steps);
-  count_events(self, &q.statistics);
-  if (q.marker != 0) event(marker, q.marker);
-  event(executed, cpu.pc, done);
 }
 
 /* Commands. */
@@ -295,6 +305,7 @@ phase_end() {
   self->changed = levels != self->levels || transferred(control) || transferred(load) || transferred(save);
   self->levels = levels;
   if (within(timer, 0)) expire(self), self->changed = true;
+  if (self->passes && within(passed, 0)) end_step(self), self->changed = true;
   if (transferred(save)) advance(self, data(save).last);
   if (transferred(load)) take(self, data(load));
   if (transferred(control)) obey(self, data(control));
@@ -317,7 +328,7 @@ phase_end() {
 next_event() {
   if (self->changed) return cycle();
   const bool offers = self->phase == fast_phase_requests && !self->offered;
-  const bool executes = self->phase == fast_phase_runs && !sleeps(self);
+  const bool executes = self->passes || (self->phase == fast_phase_runs && !sleeps(self));
   const uint64_t next = until(timer);
   return after((offers || executes) && until(passed) < next ? until(passed) : next);
 }

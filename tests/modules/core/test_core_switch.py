@@ -25,7 +25,7 @@ def status(halted: bool, slot: bool = False) -> str:
 
 
 def limit(**fields: int) -> str:
-    return struct(**({"by_marker": False, "marker": 0, "by_pc": False, "pc": "0x0", "by_instructions": False, "instructions": 0} | fields))
+    return struct(**({"by_marker": False, "marker": 0, "by_pc": False, "pc": 0, "by_instructions": False, "instructions": 0} | fields))
 
 
 def switch(bench: Bench, back: bool = False) -> BundleDevice:
@@ -69,15 +69,22 @@ def test_never(bench: Bench) -> None:
     assert ran.stat("dut", "switches") == 0 and ran.stat("dut", "fast_cycles") == 0
 
 
+def test_no_way_back_to_a_fast_processor_that_is_left_out(bench: Bench) -> None:
+    go, rest = command(False, 16), "20 | 0 | true"
+    rows = [f"{go} | 1 | . | {go} | {rest}", *([f". | - | . | . | {rest}"] * 5)]
+    ran = switch(bench, back=True).check_table("\n".join(["control | control.ack | fast_control | detailed_control | back | back.ack | executes", *rows]))
+    assert ran.stat("dut", "switches") == 0
+
+
 @pytest.mark.parametrize("slot", [False, True])
 def test_the_way_back(bench: Bench, slot: bool) -> None:
-    """Halted, behind its delay slot, with empty caches and a quiet memory the detailed processor gives its state; the fast one has a limit."""
+    """Halted, behind its delay slot, with empty caches and a quiet memory the detailed processor gives its state; the fast one has the limit that is offered then."""
     go, on, halt = command(False, 16), command(False), command(True)
     step = struct(set_halt=False, halt=False, set_pc=False, pc=0, step=True, flush=False)
     slots = f"""
-        . | - | . | .      | . | 0    | {status(True, True)}  | . | . | . | 0 | . | 0 | false | -
-        . | - | . | {step} | . | 0    | {status(True, True)}  | . | . | . | 0 | . | 0 | false | -
-        . | - | . | .      | . | 0    | {status(False)}       | . | . | . | 0 | . | 0 | false | -
+        . | - | . | .      | 20 | 0 | {status(True, True)}  | . | . | . | 0 | . | 0 | false | -
+        . | - | . | {step} | 20 | 0 | {status(True, True)}  | . | . | . | 0 | . | 0 | false | -
+        . | - | . | .      | 20 | 0 | {status(False)}       | . | . | . | 0 | . | 0 | false | -
     """  # fmt: skip
     rows = [line for line in f"""
         control | control.ack | fast_control | detailed_control | back | back.ack | detailed_status | detailed_save | fast_load | empty[0] | empty[0].ack | empty[1] | empty[1].ack | quiet | executes
@@ -85,28 +92,29 @@ def test_the_way_back(bench: Bench, slot: bool) -> None:
         .    | - | .    | .      | .  | 0 | {status(True)}  | .      | .      | .    | 0 | .    | 0 | false | false
         .    | - | .    | .      | .  | 0 | {status(True)}  | .      | .      | .    | 0 | .    | 0 | false | false
         .    | - | .    | {on}   | .  | 0 | {status(True)}  | .      | .      | .    | 0 | .    | 0 | false | false
-        .    | - | .    | .      | 20 | 1 | {status(False)} | {WORD} | .      | .    | 0 | .    | 0 | true  | true
-        .    | - | .    | {halt} | .  | 0 | {status(False)} | {WORD} | .      | .    | 0 | .    | 0 | true  | false
-        .    | - | .    | .      | .  | 0 | {status(False)} | .      | .      | .    | 0 | .    | 0 | true  | false
+        .    | - | .    | .      | 20 | 0 | {status(False)} | {WORD} | .      | .    | 0 | .    | 0 | true  | true
+        .    | - | .    | {halt} | 20 | 0 | {status(False)} | {WORD} | .      | .    | 0 | .    | 0 | true  | false
+        .    | - | .    | .      | 20 | 0 | {status(False)} | .      | .      | .    | 0 | .    | 0 | true  | false
         {"SLOT" if slot else ""}
-        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | true | false
-        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | false | false
-        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | true | false
-        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | true | 0 | . | 0 | false | false
-        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | true | 1 | . | 0 | true | false
-        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | true | false
-        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | . | 0 | true | 1 | false | false
-        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | false | false
-        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | true | false
-        .    | - | .    | .      | .  | 0 | {status(True)}  | {WORD} | {WORD} | .    | 0 | .    | 0 | false | false
-        .    | - | .    | .      | .  | 0 | {status(True)}  | {LAST} | {LAST} | .    | 0 | .    | 0 | false | false
-        .    | - | {on} | .      | .  | 0 | {status(True)}  | .      | .      | .    | 0 | .    | 0 | false | false
+        .    | - | .    | .      | 20 | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | true | false
+        .    | - | .    | .      | 20 | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | false | false
+        .    | - | .    | .      | 20 | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | true | false
+        .    | - | .    | .      | 20 | 0 | {status(True)}  | {WORD} | .      | true | 0 | . | 0 | false | false
+        .    | - | .    | .      | 20 | 0 | {status(True)}  | {WORD} | .      | true | 1 | . | 0 | true | false
+        .    | - | .    | .      | 20 | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | true | false
+        .    | - | .    | .      | 20 | 0 | {status(True)}  | {WORD} | .      | . | 0 | true | 1 | false | false
+        .    | - | .    | .      | 20 | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | false | false
+        .    | - | .    | .      | 20 | 0 | {status(True)}  | {WORD} | .      | . | 0 | . | 0 | true | false
+        .    | - | .    | .      | 20 | 0 | {status(True)}  | {WORD} | {WORD} | .    | 0 | .    | 0 | false | false
+        .    | - | .    | .      | 20 | 0 | {status(True)}  | {LAST} | {LAST} | .    | 0 | .    | 0 | false | false
+        .    | - | {on} | .      | 18 | 1 | {status(True)}  | .      | .      | .    | 0 | .    | 0 | false | false
         .    | - | .    | .      | .  | 0 | {status(True)}  | .      | .      | .    | 0 | .    | 0 | false | false
     """.splitlines() if line.strip()]  # fmt: skip
     table = "\n".join(rows).replace("SLOT", slots.strip())
     cycles = len([line for line in table.splitlines() if line.strip()]) - 1
     device = switch(bench, back=True)
-    ran = device.check_table(add(table, {"fast_status": [status(k != cycles - 1) for k in range(cycles)], "fast_save": [LAST if k == 2 else "." for k in range(cycles)]}), {"dut.at": "start"})
+    limits = [limit(by_instructions=True)] * 4 + ["."] * (cycles - 5) + [limit(by_instructions=True, instructions=18)]
+    ran = device.check_table(add(table, {"fast_status": [status(k != cycles - 1) for k in range(cycles)], "fast_save": [LAST if k == 2 else "." for k in range(cycles)], "limit": limits}), {"dut.at": "start"})
     assert ran.stat("dut", "switches") == 2 and happened(ran, "switched") == [(3, 1), (cycles - 2, 0)]
     assert ran.stat("dut", "fast_cycles") == 3 + 2
 

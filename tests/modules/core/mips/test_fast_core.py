@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.modules.core.mips.fast_program import DEVICES, PROGRAM, SETTINGS, STATE_PC, WORDS, machine, scripts, shown
+from tests.modules.core.mips.fast_program import DEVICES, MARKER, PROGRAM, SETTINGS, STATE_PC, T0, WORDS, machine, scripts, shown
 from tests.modules.harness import Bench, collect, happened, read_items
-from tests.modules.mips import struct
+from tests.modules.mips import encode, struct
 
 
 @pytest.mark.parametrize("quantum", [1, 3, 1000])
@@ -25,6 +25,25 @@ def test_a_program(bench: Bench, quantum: int) -> None:
     numbers, values, last = zip(*(shown(word) for _, word in words[-WORDS:]), strict=True)
     assert numbers == tuple(range(WORDS)) and last == (*[False] * (WORDS - 1), True)
     assert (values[8], values[10], values[33], values[34]) == (5, 5, 25, STATE_PC)
+
+
+@pytest.mark.parametrize("between", [0, 1, 17, 18, 19, 100])
+def test_markers_are_passed_in_their_cycles(bench: Bench, between: int) -> None:
+    """Each instruction takes one, whatever the quantum is; what is counted there are the instructions up to it."""
+    dut = machine(bench, "instance taken : sink;\ndut.save -> taken.in;\n" + collect("dut", "marker(number)", "executed(pc, instructions)"))
+    program = [MARKER - 6, *([encode("addiu", T0, T0, low=1)] * between), MARKER - 5, *([encode("addiu", T0, T0, low=1)] * 3), MARKER]
+    played = [[f"0 write 4 {4 * k:#x} {word:#x}" for k, word in enumerate(program)], []]
+    seen = set()
+    for quantum in (1, 3, 18, 1000):
+        dut.play(played, 400, SETTINGS | {"dut.quantum": quantum}, files=scripts([])[1], outstanding=8)
+        marks = happened(dut.last, "marker")
+        assert [number for _, number in marks] == [1, 2, 7]
+        [first, second, last] = [cycle for cycle, _ in marks]
+        assert (second - first, last - second) == (between + 1, 4)
+        done = happened(dut.last, "executed")
+        assert [sum(n for at, _, n in done if at <= cycle) for cycle, _ in marks] == [1, between + 2, between + 6] == [1, between + 2, dut.last.counted("dut")["instructions"]]
+        seen.add(first)
+    assert len(seen) == 1
 
 
 def test_a_state_comes(bench: Bench) -> None:
