@@ -13,7 +13,8 @@ from pathlib import Path
 ETHERNET = 1
 SNAP_LENGTH = 65535
 LARGEST_BLOCK = 1 << 24
-BLOCK_SECTION, BLOCK_INTERFACE, BLOCK_SIMPLE, BLOCK_ENHANCED = 0x0A0D0D0A, 1, 3, 6
+BLOCK_SECTION, BLOCK_INTERFACE, BLOCK_PACKET, BLOCK_SIMPLE, BLOCK_ENHANCED = 0x0A0D0D0A, 1, 2, 3, 6
+FCS_PRESENT = 1 << 26  # in the link type of a pcap file; its uppermost four bits are then the length in 16-bit units
 OPTION_TSRESOL = 9
 
 
@@ -45,15 +46,21 @@ def read(path: str | os.PathLike) -> Iterator[Packet]:
     raise PacketFileError(f"{path}: neither pcap nor pcapng (starts with {magic.hex() or 'nothing'})")
 
 
-def _whole(path, number: int, captured: int, original: int) -> None:
-    if captured < original:
+def _whole(path, number: int, captured: int, original: int, fcs: int = 0) -> int:
+    """The length of a frame without FCS, all of which has to be there."""
+    if original < fcs:
+        declared = f"fewer than the FCS that the file's header declares ({fcs})"
+        raise PacketFileError(f"{path}: frame {number}: {original} bytes, {declared}")
+    if captured < original - fcs:
         raise PacketFileError(f"{path}: frame {number}: only {captured} of {original} bytes were captured")
+    return original - fcs
 
 
 def _read_pcap(path, content: bytes, order: str, scale: int) -> Iterator[Packet]:
     if len(content) < 24:
         raise PacketFileError(f"{path}: truncated in the file header")
-    link = struct.unpack_from(order + "I", content, 20)[0] & 0xFFFF
+    field = struct.unpack_from(order + "I", content, 20)[0]
+    link, fcs = field & 0xFFFF, (field >> 28) * 2 if field & FCS_PRESENT else 0
     if link != ETHERNET:
         raise PacketFileError(f"{path}: link type {link}, expected Ethernet (1)")
     offset, number = 24, 0
@@ -65,8 +72,8 @@ def _read_pcap(path, content: bytes, order: str, scale: int) -> Iterator[Packet]
         offset += 16
         if offset + captured > len(content):
             raise PacketFileError(f"{path}: frame {number}: truncated at byte {len(content)}")
-        _whole(path, number, captured, original)
-        yield Packet(seconds * 10**9 + fraction * scale, content[offset : offset + captured])
+        length = _whole(path, number, captured, original, fcs)
+        yield Packet(seconds * 10**9 + fraction * scale, content[offset : offset + length])
         offset += captured
 
 
@@ -108,18 +115,20 @@ def _read_pcapng(path, content: bytes) -> Iterator[Packet]:
                 raise PacketFileError(f"{path}: interface block at byte {offset} is too short")
             link, snap = struct.unpack_from(order + "HxxI", body)
             interfaces.append((link, _tick(path, body[8:], order), snap))
-        elif kind in (BLOCK_ENHANCED, BLOCK_SIMPLE):
+        elif kind in (BLOCK_ENHANCED, BLOCK_SIMPLE, BLOCK_PACKET):
             number += 1
             yield _pcapng_packet(path, kind, body, order, interfaces, number)
         offset += length
 
 
 def _pcapng_packet(path, kind: int, body: bytes, order: str, interfaces: list, number: int) -> Packet:
-    head = 20 if kind == BLOCK_ENHANCED else 4
+    head = 4 if kind == BLOCK_SIMPLE else 20
     if len(body) < head:
         raise PacketFileError(f"{path}: frame {number}: block is too short")
     if kind == BLOCK_ENHANCED:
         index, high, low, captured, original = struct.unpack_from(order + "IIIII", body)
+    elif kind == BLOCK_PACKET:  # obsolete, with a count of drops after the interface
+        index, high, low, captured, original = struct.unpack_from(order + "HxxIIII", body)
     else:
         index, high, low = 0, 0, 0
         (original,) = struct.unpack_from(order + "I", body)

@@ -138,6 +138,9 @@ static bool next_frame(self_t *self, uint32_t next_index, uint32_t *length) {
   } else {
     *length = udp_frame(store_span(frame, 0, most), 1, self->begun, (uint32_t)param(payload), (uint64_t)param(seed));
   }
+  if (*length < 14)
+    sim_input_error("%s: frame %llu has %u bytes, less than an Ethernet header", param(input),
+                    (unsigned long long)self->begun + 1, *length);
   return true;
 }
 

@@ -77,6 +77,24 @@ def test_a_simple_block_holds_as_much_as_its_interface_takes(tmp_path: Path) -> 
         list(read(tmp_path / "a"))
 
 
+@pytest.mark.parametrize("order", "<>")
+def test_obsolete_packet_blocks(tmp_path: Path, order: str) -> None:
+    """Have the interface and a count of drops in the place of a longer interface."""
+    section, packet = struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1), struct.pack(order + "HHIIII", 0, 9, 1, 2, 14, 14) + b"y" * 14
+    file = tmp_path / "a.pcapng"
+    file.write_bytes(block(order, 0x0A0D0D0A, section) + block(order, 1, struct.pack(order + "HHI", 1, 0, 0)) + block(order, 2, packet))
+    assert list(read(file)) == [Packet(((1 << 32) + 2) * 1000, b"y" * 14)]
+
+
+def test_an_fcs_that_the_header_declares_is_taken_off(tmp_path: Path) -> None:
+    file, head = tmp_path / "a.pcap", struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 0x24000001)
+    file.write_bytes(head + struct.pack("<IIII", 0, 0, 64, 64) + b"x" * 60 + b"FCS!")
+    assert list(read(file)) == [Packet(0, b"x" * 60)]
+    file.write_bytes(head + struct.pack("<IIII", 0, 0, 3, 3) + b"FCS")
+    with pytest.raises(PacketFileError, match="frame 1: 3 bytes, fewer than the FCS"):
+        list(read(file))
+
+
 def test_pcapng_of_another_writer(tmp_path: Path) -> None:
     with (tmp_path / "a.pcapng").open("wb") as file:
         dpkt.pcapng.Writer(file).writepkt(b"q" * 61, ts=1.5)

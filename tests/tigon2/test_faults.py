@@ -163,10 +163,40 @@ def test_groups_are_joined(run: Run, tmp_path: Path) -> None:
     assert got["nic.mac_rx", "filtered"] == 1
 
 
+@pytest.mark.parametrize("end", ["--send", "--receive"])
 @pytest.mark.parametrize("length,told", [(2049, "packet 2: it has 2049 bytes; at most 1514 fit"), (13, "frame 2 has 13 bytes, less than an Ethernet header")])
-def test_frames_that_are_none_end_the_run_with_a_line(simulators, build_dir: Path, tmp_path: Path, length: int, told: str) -> None:
+def test_frames_that_are_none_end_the_run_with_a_line(simulators, build_dir: Path, tmp_path: Path, length: int, told: str, end: str) -> None:
+    """Frames of the host and of the wire."""
     packets.write(tmp_path / "out.pcap", [packets.Packet(0, bytes(60)), packets.Packet(1000, bytes(length))])
-    command = [simulators[1], "--quiet", "--firmware", build_dir / "firmware/tigon2/tigon2.elf", "--send", tmp_path / "out.pcap"]
+    command = [simulators[1], "--quiet", "--firmware", build_dir / "firmware/tigon2/tigon2.elf", end, tmp_path / "out.pcap"]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 1 and told in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def capture(path: Path, frames: list[bytes], link: int = 1, limit: int = 262144) -> None:
+    records = (struct.pack("<IIII", 1000 + i, 0, len(frame), len(frame)) + frame for i, frame in enumerate(frames))
+    path.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, limit, link) + b"".join(records))
+
+
+def test_an_fcs_in_a_capture_is_taken_off(run: Run, tmp_path: Path) -> None:
+    """By the simulator and by the harness, where the header of the file says that there is one."""
+    frames = [bytes.fromhex("020000000001020000000002") + noise(48 + 9 * i, i) for i in range(4)]
+    capture(tmp_path / "in.pcap", [frame + b"\1\2\3\4" for frame in frames], link=0x24000001)
+    assert [p.data for p in packets.read(tmp_path / "in.pcap")] == frames
+    run("one", "--receive", tmp_path / "in.pcap", "--received", tmp_path / "out.pcap")
+    assert [p.data for p in packets.read(tmp_path / "out.pcap")] == frames
+
+
+@pytest.mark.parametrize(
+    ("frame", "link", "limit", "told"),
+    [
+        (bytes(70), 1, 64, "packet 1: it has 70 bytes, but the file's header limits packets to 64 bytes"),
+        (bytes(3), 0x24000001, 262144, "packet 1: it has 3 bytes, fewer than the FCS that the file's header declares (4)"),
+    ],
+)
+def test_headers_of_captures_that_fit_no_frame(simulators, build_dir: Path, tmp_path: Path, frame: bytes, link: int, limit: int, told: str) -> None:
+    capture(tmp_path / "in.pcap", [frame], link, limit)
+    command = [simulators[1], "--quiet", "--firmware", build_dir / "firmware/tigon2/tigon2.elf", "--receive", tmp_path / "in.pcap"]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=100)
     assert done.returncode == 1 and told in done.stderr and len(done.stderr.splitlines()) == 1
 

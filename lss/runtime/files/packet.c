@@ -10,6 +10,13 @@
 
 enum { SNAPSHOT_LENGTH = 262144, FILE_HEADER = 24, PACKET_HEADER = 16 };
 
+// Bytes of FCS at the end of each frame, if the file's header says that there are any: bits 28 to 31 of the link type,
+// in units of 16 bits, which bit 26 declares.
+static uint32_t fcs_bytes(pcap_t *reader) {
+  uint32_t link = (uint32_t)pcap_datalink_ext(reader);
+  return link & 1u << 26 ? (link >> 28) * 2 : 0;
+}
+
 static void open_reader(HostFile *file) {
   char why[PCAP_ERRBUF_SIZE];
   g_autoptr(GError) error = NULL;
@@ -37,18 +44,32 @@ void packet_read_open(stream *s, const char *path) {
   open_reader(host_file_use(s, path, FILE_IS_READ));
 }
 
-// One packet from the reader; false at the end.
+// One packet from the reader, without its FCS; false at the end.
 static bool read_one(HostFile *file, struct pcap_pkthdr **header, const uint8_t **bytes) {
   int result = pcap_next_ex(file->reader, header, bytes);
   if (result == PCAP_ERROR_BREAK) return false;
   if (result != 1)
     spinach_fail("\"%s\", packet %llu: %s", file->path, (unsigned long long)file->next + 1, pcap_geterr(file->reader));
   file->next++;
+  struct pcap_pkthdr *found = *header;
+  uint32_t fcs = fcs_bytes(file->reader);
+  if (!fcs) return true;
+  if (found->len < fcs)
+    spinach_fail("\"%s\", packet %llu: it has %u bytes, fewer than the FCS that the file's header declares (%u)",
+                 file->path, (unsigned long long)file->next, found->len, fcs);
+  found->len -= fcs;
+  found->caplen = MIN(found->caplen, found->len);
   return true;
 }
 
 static void require_whole(const HostFile *file, uint64_t number, uint32_t length, uint32_t original,
                           uint32_t capacity) {
+  const int most = pcap_snapshot(file->reader);
+  if (length < original && (int64_t)length >= most)
+    spinach_fail(
+        "\"%s\", packet %llu: it has %u bytes, but the file's header limits packets to %d bytes (capture whole "
+        "packets, tcpdump -s 0, or correct the header)",
+        file->path, (unsigned long long)number, original, most);
   if (length < original)
     spinach_fail("\"%s\", packet %llu: only %u of its %u bytes were captured; capture whole packets (tcpdump -s 0)",
                  file->path, (unsigned long long)number, length, original);

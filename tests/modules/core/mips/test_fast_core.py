@@ -2,7 +2,18 @@
 
 import pytest
 
-from tests.modules.core.mips.fast_program import DEVICES, MARKER, PROGRAM, SETTINGS, STATE_PC, T0, WORDS, machine, scripts, shown
+from tests.modules.core.mips.fast_program import (
+    DEVICES,
+    MARKER,
+    PROGRAM,
+    SETTINGS,
+    STATE_PC,
+    T0,
+    WORDS,
+    machine,
+    scripts,
+    shown,
+)
 from tests.modules.harness import Bench, collect, happened, read_items
 from tests.modules.mips import encode, struct
 
