@@ -195,10 +195,10 @@ static void arrive_back(self_t *self) {
 
 /* The program is to go back; the fast processor then executes the last number of instructions that was offered. */
 static void call_back(self_t *self, core_switch_phase before, uint64_t instructions) {
-  const bool asks = before == core_switch_phase_detailed && self->running && !self->alone;
-  if (!asks && (before == core_switch_phase_detailed || before >= core_switch_phase_fast)) return;
+  const bool wanted = before == core_switch_phase_detailed && self->running && !self->alone;
+  if (!wanted && (before == core_switch_phase_detailed || before >= core_switch_phase_fast)) return;
   self->limit = (core_limit){.by_instructions = instructions != UINT64_MAX, .instructions = instructions};
-  if (!asks) return;
+  if (!wanted) return;
   self->emptied = 0;
   self->phase = core_switch_phase_stopping;
 }
