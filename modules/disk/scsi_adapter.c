@@ -276,6 +276,14 @@ static bool is_last(const self_t *self) {
   return self->action != scsi_action_transfers || !self->left;
 }
 
+/* Nothing responds: no more is moved. */
+static void fail_dma(self_t *self) {
+  count(errors);
+  self->dma_status |= SCSI_DMA_ERROR;
+  self->dma_active = false;
+}
+
+/* A burst that would go past the last address of 32 bits fails as one without memory does. */
 static void begin_burst(self_t *self, scsi_state bus) {
   if (self->dma != scsi_dma_idle || !self->dma_active || !self->dma_count) return;
   const uint32_t room = SCSI_RING - self->ring_count;
@@ -287,6 +295,10 @@ static void begin_burst(self_t *self, scsi_state bus) {
   } else if (room < bytes) {
     return;
   }
+  if (bytes - 1 > UINT32_MAX - self->dma_address) {
+    fail_dma(self);
+    return;
+  }
   self->burst = bytes;
   self->dma = scsi_dma_requests;
 }
@@ -294,9 +306,7 @@ static void begin_burst(self_t *self, scsi_state bus) {
 static void end_burst(self_t *self, bool error) {
   self->dma = scsi_dma_idle;
   if (error) {
-    count(errors);
-    self->dma_status |= SCSI_DMA_ERROR;
-    self->dma_active = false;
+    fail_dma(self);
   } else if (self->dma_active && !self->dma_count && !self->forgotten) {
     self->dma_status |= SCSI_DMA_DONE;
   }

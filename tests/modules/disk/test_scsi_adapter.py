@@ -319,6 +319,15 @@ def test_dma_that_fails(bench: Bench) -> None:
     assert ran.counted("dut")["errors"] == 2
 
 
+@pytest.mark.parametrize("address", [0xFFFFFFFD, 0xFFFFFFC1])
+def test_dma_past_the_last_address_fails(bench: Bench, address: int) -> None:
+    """As where there is no memory; nothing of the burst that does not fit is asked for."""
+    driver = Driver().set_up().ready().select(write_sectors(50, 1), disconnects=False)
+    driver.at(driver.cycle + 500).interrupt(DONE | SERVICE, DATA_OUT, 4).dma(address, 512, False).at(driver.cycle + 400).read(DMA_STATUS, 2)
+    ran, _ = play(bench, driver, driver.cycle + 100)
+    assert ran.counted("dut")["errors"] == 1 and ran.counted("host").get("reads", 0) == 0
+
+
 PORTS = {
     "in.request": ("in", 1, "mem_request(64)"), "in.reply": ("out", 1, "mem_reply(64)"), "bus.lines": ("out", 1, "scsi_lines"), "bus.request": ("out", 1, "scsi_request"), "bus.sent": ("out", 1, "scsi_beat"),
     "bus.received": ("in", 1, "scsi_beat"), "bus.bus": ("in", 1, "scsi_state"), "memory.request": ("out", 1, "bus_request"), "memory.write_data": ("out", 1, "bus_beat"), "memory.read_data": ("in", 1, "bus_beat"), "interrupt": ("out", 1, "uint32"),
