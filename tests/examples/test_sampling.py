@@ -1,0 +1,81 @@
+"""Sampling on the host: the mean of windows is unbiased and its 95 % interval holds the cycles per instruction of the
+whole program in detail, wherever the seed places the windows."""
+
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.firmware import tool
+from tests.emulib.test_system import bare, end
+
+# Phases of 12,000 to 60,000 instructions: additions, a cycle each, or divisions, of many.
+PHASES = """
+#define POWER(n) (*(volatile unsigned *) (0xbf000500 + (n)))
+__asm__(".globl __start\\n__start: lui $sp, 0x8100\\nj main\\nnop\\n");
+static unsigned s = SEED * 2654435761u + 12345;
+static unsigned rnd(void) { s ^= s << 13; s ^= s >> 17; s ^= s << 5; return s; }
+int main(void)
+{
+  unsigned a = 1, b = 3;
+  __asm__ volatile("lui $0, 1");
+  for (int p = 0; p < 60; p++) {
+    unsigned n = 2000 + rnd() % 8000;
+    if (rnd() & 1)
+      for (unsigned i = 0; i < n; i++)
+        __asm__ volatile("addu %0,%0,%1\\n\\txor %1,%1,%0\\n\\taddu %0,%0,%1\\n\\txor %1,%1,%0\\n\\taddu %0,%0,%1\\n\\txor %1,%1,%0" : "+r"(a), "+r"(b));
+    else
+      for (unsigned i = 0; i < n; i++)
+        __asm__ volatile("divu $0,%0,%1\\n\\tmflo %0\\n\\taddu %0,%0,%1\\n\\tori %1,%1,1\\n\\taddu %0,%0,%1\\n\\txor %0,%0,%1" : "+r"(a), "+r"(b));
+  }
+  POWER(4) = 0; POWER(0) = 0x42;
+  for (;;) {}
+}
+"""
+SAMPLING = ["-D", "fast=true", "-D", "sampling=true"]
+
+
+def phases(seed: int, directory: Path) -> Path:
+    (directory / "phases.c").write_text(PHASES)
+    machine = ["--target=mipsel-linux-gnu", "-mips32r2", "-mno-abicalls", "-fno-pic", "-G0", "-ffreestanding"]
+    linked = ["-static", "-nostdlib", "-fuse-ld=lld", "-Wl,-Ttext=0x80100000", "-o", directory / "phases.elf"]
+    subprocess.run([tool("clang"), *machine, "-O2", f"-DSEED={seed}", directory / "phases.c", *linked], check=True)
+    return directory / "phases.elf"
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("seed", "options"), [(3, []), (4, ["-D", "wide=4"])], ids=["in order", "wide"])
+def test_intervals_hold_the_truth(root: Path, build_sim, run_sim, tmp_path: Path, seed: int, options: list[str]) -> None:
+    """Of 24 placements at least 20 do, and the mean of all is within 3 %, for a warm-up up to the period."""
+    machine, elf = build_sim(root / "examples/host/host.lss", *SAMPLING, *options), phases(seed, tmp_path)
+    executed = "core.core.core.list" if options else "core.pipeline.writeback"
+
+    def run(placement: int, **settings: int):
+        given = [word for name, value in settings.items() for word in ("--set", f"sampler.{name}={value}")]
+        return run_sim(machine, "--quiet", "--kernel", elf, "--switch_at", "marker(1)", "--seed", placement, *given)
+
+    whole = run(1, shortest=10**9)
+    truth = (whole.stats["run"]["cycles"]["cpu_clk"] - whole.value("switch", "fast_cycles")) / whole.value(executed, "instructions")
+    for warm, measure in ((200, 100), (2000, 1000), (20000, 1000)):
+        means, inside = [], 0
+        for placement in range(1, 25):
+            done = run(placement, period=30000, warm=warm, measure=measure)
+            means.append(done.value("sampler", "sampled_cycles") / done.value("sampler", "sampled_instructions"))
+            inside += done.value("sampler", "low") <= truth <= done.value("sampler", "high")
+        bias = sum(means) / len(means) / truth - 1
+        print(f"warm {warm} measure {measure}: {inside} of 24, bias {100 * bias:+.2f} %, truth {truth:.4f}")
+        assert inside >= 20 and abs(bias) < 0.03, (warm, measure, truth, means)
+
+
+@pytest.mark.soak
+def test_links_get_through(root: Path, build_sim, run_sim, tmp_path: Path) -> None:
+    """A loop of LL and SC ends, however often its program changes the processor."""
+    rng = random.Random(1)
+    pad = "\n".join(["addiu $t3, $t3, 1"] * rng.randrange(5, 20))
+    text = f"LI $s0, 0x80200000\nLI $s1, 3000\n1: ll $t1, 0($s0)\n{pad}\nsc $t1, 0($s0)\nbeqz $t1, 1b\nnop\naddiu $s1, $s1, -1\nbnez $s1, 1b\nnop\n{end(7)}"
+    machine = build_sim(root / "examples/host/host.lss", *SAMPLING)
+    for period in (2, 1200):
+        settings = [word for one in (f"sampler.period={period}", "sampler.warm=3", "sampler.measure=2", "ram.quantum=2") for word in ("--set", one)]
+        done = run_sim(machine, "--quiet", "--kernel", bare(text, tmp_path / "x.elf"), "--switch_at", "instructions(20)", *settings, "--time", "100 ms", ok=None)
+        assert done.status == 7 and (done.value("switch", "switches") > 20) == (period == 1200)
