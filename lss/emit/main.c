@@ -92,7 +92,8 @@ static void emit_watches(const Emitter *emitter, GString *out) {
   emit_texts(out, "watches", emitter->netlist->watches);
 }
 
-static void emit_field_row(GString *out, const StateField *field, const char *layout) {
+// `passes`: its value may change in time that is skipped.
+static void emit_field_row(GString *out, const StateField *field, const char *layout, bool passes) {
   static const char *const kinds[STATE_KINDS] = {"BEHAVIOUR", "INSTANT", "STAMP", "COUNTER", "TRACE", "MEMORY"};
   g_autofree char *type = emit_type_symbol(field->type), *member = emit_field_name(field),
                   *ring = g_strdup_printf("offsetof(%s_state, spinach_ring_%s)", layout, field->name);
@@ -104,8 +105,9 @@ static void emit_field_row(GString *out, const StateField *field, const char *la
   for (guint d = 0; d < field->dimensions->len; d++)
     g_string_append_printf(out, "%d, ", MAX(g_array_index(field->dimensions, int, d), 1));
   if (!field->dimensions->len) g_string_append(out, "0");
-  g_string_append_printf(out, "}, SPINACH_%s, %s, %s, %s},\n", kinds[field->kind], field->statistic ? "true" : "false",
-                         field->gauge ? "true" : "false", emit_is_ring(field) ? ring : "0");
+  g_string_append_printf(out, "}, SPINACH_%s, %s, %s, %s, %s},\n", kinds[field->kind],
+                         field->statistic ? "true" : "false", field->gauge ? "true" : "false",
+                         passes ? "true" : "false", emit_is_ring(field) ? ring : "0");
 }
 
 static void emit_layouts(GString *out, const Kind *kind) {
@@ -114,7 +116,11 @@ static void emit_layouts(GString *out, const Kind *kind) {
     const Instance *instance = spec->example;
     g_autofree char *name = g_strdup_printf("%s_S%u", kind->name, i);
     g_string_append_printf(out, "static const spinach_field %s_fields[] = {\n", name);
-    for (guint k = 0; k < instance->state->len; k++) emit_field_row(out, instance->state->pdata[k], name);
+    for (guint k = 0; k < instance->state->len; k++) {
+      const StateField *field = instance->state->pdata[k];
+      const bool passes = field->kind == STATE_INSTANT || module_source_accounts_for(spec->source, field->name);
+      emit_field_row(out, field, name, passes);
+    }
     g_string_append(out, "  {0}\n};\n");
     emit_recorded_arguments(out, spec, name);
     g_string_append_printf(out, "static const spinach_event %s_events[] = {\n", name);

@@ -342,6 +342,22 @@ static void add_called(const ModuleSource *source, GHashTable *functions) {
   }
 }
 
+bool module_source_accounts_for(const ModuleSource *source, const char *field) {
+  g_autoptr(GHashTable) functions = g_hash_table_new(g_str_hash, g_str_equal);
+  for (guint i = 0; i < source->hooks->len; i++) {
+    const char *word = ((Hook *)source->hooks->pdata[i])->word;
+    if (!strcmp(word, "skip") || !strcmp(word, "statistics")) g_hash_table_add(functions, (gpointer)word);
+  }
+  if (!g_hash_table_size(functions)) return false;
+  g_hash_table_add(functions, (gpointer) ""); // macros
+  add_called(source, functions);
+  for (guint i = 0; i < source->uses->len; i++) {
+    const FieldUse *use = source->uses->pdata[i];
+    if (!strcmp(use->field, field) && g_hash_table_contains(functions, use->function)) return true;
+  }
+  return false;
+}
+
 bool module_source_starts_with(const ModuleSource *source, const char *parameter) {
   g_autoptr(GHashTable) start = g_hash_table_new(g_str_hash, g_str_equal);
   g_autoptr(GHashTable) run = g_hash_table_new(g_str_hash, g_str_equal);

@@ -59,6 +59,8 @@ const Hook *module_source_hook(const ModuleSource *source, const char *word, con
 const Hook *module_source_reset(const ModuleSource *source, const char *parameter);
 // Whether the C may look at the payload of a port: a macro may stand for any.
 bool module_source_looks_at(const ModuleSource *source, const char *port);
+// Whether skip() or statistics() may change a field, itself or in what it calls.
+bool module_source_accounts_for(const ModuleSource *source, const char *field);
 // Whether init reads the parameter, itself or in what it calls, and nothing else in the file does.
 bool module_source_starts_with(const ModuleSource *source, const char *parameter);
 

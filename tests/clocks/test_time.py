@@ -129,6 +129,7 @@ BOUNDS = {
     "cycles": ["--cycles", "c1:10000000000000000000"],
     "condition on time": ["--until", "99999999999999 s"],
     "condition on cycles": ["--until", "cycles(c1) >= 4000000000000000000"],
+    "condition on a state": ["--until", "k0.items >= 1000"],
     "condition on an event": ["--until", "event(k0.taken, 1000)"],
     "window": ["--measure-from", "99999999999 s"],
     "samples": ["--sample", "7000000 s"],
@@ -148,6 +149,39 @@ def test_a_run_past_the_last_instant_fails(name, endless, run_sim) -> None:
     if name == "samples":
         last = done.stats["samples"][-1]
         assert len(done.stats["samples"]) == 6 and last["time_fs"] == 42_000_000 * 10**15 and last["cycles"]["c1"] == 42 * 10**12
+
+
+COUNTED = """module ticker { stat uint64 skipped "cycles"; stat uint64 sent "items"; state { uint64 at; instant next; } phase_end; next_event; }
+"""
+COUNTED_C = """phase_end() {
+  if (until(next) > 0) {
+    count(skipped);
+    return;
+  }
+  self->at = cycle();
+  count(sent);
+  set_until(next, 1000000);
+}
+next_event() { return after(until(next)); }
+skip(n) { count(skipped, n); }
+"""
+
+
+def test_a_condition_on_a_state_skips_what_cannot_change_it(build_sim, run_sim, tmp_path) -> None:
+    """What idle time counts is looked at in every cycle of it all the same."""
+    (tmp_path / "ticker.lss").write_text(COUNTED)
+    (tmp_path / "ticker.c").write_text(COUNTED_C)
+    simulator = build_sim("instance t : ticker;\n", "-O0")
+    for condition, cycles in (("t.sent >= 3000", 2999 * 10**6 + 1), ("t.at >= 7000000", 7 * 10**6 + 1)):
+        start = time.monotonic()
+        done = run_sim(simulator, "--quiet", "--until", condition)
+        assert done.stats["run"]["cycles"]["clk"] == cycles
+        assert time.monotonic() - start < 1
+        assert done.value("t", "skipped") + done.value("t", "sent") == cycles
+    for condition, cycles in (("t.skipped >= 1234567", 1_234_569), ("t.skipped == 5", 6)):
+        assert run_sim(simulator, "--quiet", "--until", condition).stats["run"]["cycles"]["clk"] == cycles
+    bound = run_sim(simulator, "--quiet", "--until", "t.sent >= 3000", "--time", "5 ms", "--sample", "2 ms")
+    assert bound.stats["run"]["cycles"]["clk"] == 5 * 10**6 and [s["cycles"]["clk"] for s in bound.stats["samples"]] == [2 * 10**6, 4 * 10**6]
 
 
 def test_a_wave_past_its_last_time_fails(build_sim, run_sim, tmp_path) -> None:

@@ -422,18 +422,41 @@ void spinach_advance_begin(int32_t clock, uint64_t cycle_limit, uint64_t until, 
   };
 }
 
-void spinach_advance_begin_step(bool endless) {
+void spinach_advance_begin_step(const uint64_t *until, bool endless) {
   spinach_advancing = (struct spinach_advancing){.endless = endless, .active = true, .one_instant = true};
+  if (until) spinach_advancing.until = *until < spinach_last_instant() ? *until : spinach_last_instant();
+}
+
+// Whether idle time was skipped.  Where there is none it is not looked for in each of the instants that follow.
+static bool skip_to_next(struct spinach_advancing *a, int32_t fastest) {
+  static uint32_t quiet, rest;
+  if (!machine->jumps || !machine->skipper_count || spinach_trace_active() || earliest() <= first_instant) return false;
+  if (rest && rest--) return false;
+  const uint64_t target = next_instant();
+  // Where nothing is left, the run ends at the next look for it.
+  const uint64_t end = target == UINT64_MAX && a->endless ? next_look(fastest) : target;
+  const bool passed = pass(end < a->until ? end : a->until, fastest);
+  quiet = passed ? 0 : quiet < LOOK ? quiet * 2 + 1 : LOOK;
+  rest = quiet;
+  return passed;
+}
+
+static void look_for_end(struct spinach_advancing *a, int32_t fastest) {
+  if (is_time_to_look(fastest)) spinach_passing->idle = next_instant() == UINT64_MAX;
+  a->nothing_left = spinach_passing->idle && a->endless;
 }
 
 static void step_instant(struct spinach_advancing *a) {
   const int32_t fastest = spinach_fastest_clock();
+  a->active = false;
+  if (a->until && skip_to_next(a, fastest)) {
+    look_for_end(a, fastest);
+    return;
+  }
   if (spinach_idle_check_active()) spinach_idle_check_ask(cycles, due, earliest());
   run(fastest, UINT64_MAX, earliest() + 1);
   if (spinach_idle_check_active()) spinach_idle_check_compare();
-  if (is_time_to_look(fastest)) spinach_passing->idle = next_instant() == UINT64_MAX;
-  a->nothing_left = spinach_passing->idle && a->endless;
-  a->active = false;
+  look_for_end(a, fastest);
 }
 
 // Decides how far to step without another look at whether somebody has anything to do.  False: nothing is to be stepped

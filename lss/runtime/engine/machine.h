@@ -27,6 +27,7 @@ typedef struct {
   spinach_state_kind kind;
   bool statistic;
   bool gauge;           // a statistic of which no difference between two instants can be taken
+  bool passes;          // it may change in time that is skipped
   uint64_t ring_offset; // of a ring: a spinach_ring (ring.h); else 0
 } spinach_field;
 
@@ -355,7 +356,8 @@ struct spinach_advancing {
 };
 extern struct spinach_advancing spinach_advancing;
 void spinach_advance_begin(int32_t clock, uint64_t cycles, uint64_t until, struct spinach_slice slice, bool endless);
-void spinach_advance_begin_step(bool endless); // one instant, without a jump over idle time
+// One instant, or, with `until`, instead of it a jump over idle time up to there.
+void spinach_advance_begin_step(const uint64_t *until, bool endless);
 // A step: of a whole piece, or of one instant.
 void spinach_advance_step(bool one_instant);
 uint64_t spinach_next_instant(void); // the one that is stepped next

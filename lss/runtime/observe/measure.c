@@ -137,10 +137,17 @@ static bool is_endless(const spinach_options *options) {
 
 void spinach_measure_advance(const spinach_options *options, struct spinach_slice slice) {
   const bool endless = is_endless(options);
-  if (spinach_triggers_step() || spinach_idle_check_active())
-    spinach_advance_begin_step(endless);
-  else
-    spinach_advance_begin(options->clock, options->cycles, spinach_triggers_tick(options->until_tick), slice, endless);
+  uint64_t until = spinach_triggers_tick(options->until_tick);
+  if (!spinach_triggers_step(false) && !spinach_idle_check_active()) {
+    spinach_advance_begin(options->clock, options->cycles, until, slice, endless);
+    return;
+  }
+  // What is done in skipped time can neither make true nor false what it does not change.
+  const bool skips = !spinach_triggers_step(true) && !spinach_idle_check_active() && !options->interactive;
+  const uint64_t cycles = spinach_cycles(options->clock), most = options->cycles - cycles;
+  const uint64_t ahead = MIN(most, slice.in_loops);
+  if (ahead < UINT64_MAX - cycles) until = MIN(until, spinach_instant_of(options->clock, cycles + ahead));
+  spinach_advance_begin_step(skips ? &until : NULL, endless);
 }
 
 bool spinach_measure_end(void) {

@@ -181,9 +181,12 @@ void spinach_triggers_arm(void) {
   }
 }
 
-bool spinach_triggers_step(void) {
-  for (guint i = 0; i < count(); i++)
-    if (spinach_trigger_looked_at(trigger_at(i)) && trigger_at(i)->condition->kind == SPINACH_AT_STATE) return true;
+bool spinach_triggers_step(bool passing) {
+  for (guint i = 0; i < count(); i++) {
+    const spinach_condition *condition = trigger_at(i)->condition;
+    if (!spinach_trigger_looked_at(trigger_at(i)) || condition->kind != SPINACH_AT_STATE) continue;
+    if (!passing || condition->place.field->passes) return true;
+  }
   return false;
 }
 

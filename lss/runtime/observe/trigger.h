@@ -62,8 +62,9 @@ uint64_t spinach_triggers_tick(uint64_t tick);
 // The run has gone back in time: what comes true once may do so again.
 void spinach_triggers_again(void);
 
-// Whether some compares a state, which has to be looked at after each instant.
-bool spinach_triggers_step(void);
+// Whether some compares a state, which has to be looked at after each instant; `passing`: one that may change in time
+// that is skipped.
+bool spinach_triggers_step(bool passing);
 
 // Whether some waits for a time or cycle that makes the run go on until then.
 bool spinach_triggers_prolong(void);
