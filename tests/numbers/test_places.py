@@ -51,6 +51,7 @@ OTHERS = {
     "lss/emit/module_source.c": "digits that a regular expression found",
     "lss/runtime/debug/handover.c": "what one process passes to the next",
     "lss/runtime/engine/bounds.c": "names of C types",
+    "lss/runtime/files/file_place.c": "names below /proc/self/fd",
     "lss/runtime/observe/roles.c": "what the compiler wrote there",
     "lss/runtime/text/json.c": "what was printed just before",
     "lss/runtime/text/number.c": "the reader itself",
