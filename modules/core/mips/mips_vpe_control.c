@@ -184,8 +184,13 @@ phase_end() {
     self->phase[i] = thread_phase_waits;
     count(requests);
   }
-  for (uint32_t i = 0; i < VPES; i++)
-    if (self->phase[i] == thread_phase_halts && all_halted(self, i, statuses)) self->phase[i] = thread_phase_replies;
+  for (uint32_t i = 0; i < VPES; i++) {
+    const bool stopped = !self->runs[i] && !self->notified[i];
+    if (self->phase[i] == thread_phase_halts && (stopped || all_halted(self, i, statuses)))
+      self->phase[i] = thread_phase_replies;
+    else if (stopped)
+      put_off(self, i); /* what its processor keeps for instructions behind it, others may need in order to halt */
+  }
   for (int i = 0; i < width(load); i++) {
     if (transferred(remote_reply, i)) reached(self, data(remote_reply, i).value, statuses[i]);
     if (transferred(save, i)) saved(self, data(save, i));

@@ -173,21 +173,21 @@ BOTH = [asks(0, ask("evpe", 0, MVP_CONTROL)), {}, answers(0, 0), {"vpe[1]": vpe(
 
 @pytest.mark.parametrize("request_of_0", [ask("dvpe", 0, MVP_CONTROL), ask("evpe", 0, MVP_CONTROL), ask("read", 1, (13, 0)), ask("write", 1, (13, 0), 9), ask("read", 1, 4)])
 def test_who_may_not_execute_is_not_served(device: BundleDevice, request_of_0: str) -> None:
-    """Both ask in one cycle, and VPE 1 clears MVPControl.EVP: it goes on, as VPE 0 waits for its request, which is served once VPE 1 has set EVP again."""
-    rows = [*BOTH, {**EXECUTE, **asks(0, request_of_0), **asks(1, ask("dvpe", 1, MVP_CONTROL))}, EXECUTE, {**EXECUTE, "control[0]": told(True)}, {**EXECUTE, **answers(1, 1)}]
-    rows += [EXECUTE] * 9 + [{**EXECUTE, **asks(1, ask("evpe", 1, MVP_CONTROL))}]
-    go, done, written = {"control[0]": told(False)}, answers(1, 0), "write" in request_of_0
+    """Both ask in one cycle, and VPE 1 clears MVPControl.EVP: it goes on, and the request of VPE 0 is put off.  It is served once VPE 1 has set EVP again."""
+    off = {**answers(1, 1), "threads_reply[0]": said(0, True)}
+    rows = [*BOTH, {**EXECUTE, **asks(0, request_of_0), **asks(1, ask("dvpe", 1, MVP_CONTROL))}, EXECUTE, {**EXECUTE, "control[0]": told(True)}, {**EXECUTE, **off}]
+    rows += [EXECUTE] * 9 + [{**EXECUTE, **asks(1, ask("evpe", 1, MVP_CONTROL))}, EXECUTE, {**EXECUTE, "control[0]": told(False)}, {**EXECUTE, **answers(1, 0)}, {**EXECUTE, **asks(0, request_of_0)}]
+    written = "write" in request_of_0
     passes = {"remote_request[1]": passed("write" if written else "read", 1, (13, 0), 9 if written else 0), "remote_reply[1]": said(7)}
     if "dvpe" in request_of_0:
-        then = [{}, go, {"control[1]": told(True)}, {**done, **answers(0, 1)}]
+        halted = {"status[1]": status(True)}
+        then = [{}, {"control[1]": told(True)}, halted, {**halted, **answers(0, 1)}]
     elif "evpe" in request_of_0:
-        then = [{}, go, {**done, **answers(0, 1)}]
+        then = [{}, answers(0, 1)]
     elif "general" in request_of_0:
-        then = [{}, {**go, **answers(0, ALL)}, done]
-    elif written:  # behind the instruction of VPE 1
-        then = [{}, go, done, passes, {}, answers(0, 7)]
+        then = [answers(0, ALL)]
     else:
-        then = [{}, {**go, **passes}, {**done, **answers(0, 7)}]
+        then = [passes, *([{}] if written else []), answers(0, 7)]
     rows += [{**EXECUTE, **row} for row in then]
     play(device, [*rows, EXECUTE])
 
@@ -201,8 +201,8 @@ def test_who_has_yet_to_halt_is_waited_for(device: BundleDevice) -> None:
 def test_a_request_is_put_off_when_its_thread_is_wanted(device: BundleDevice) -> None:
     """Of a VPE that is halted while its request waits, another one wants a general register: it is told to come again, halts, and is served when it asks again and executes."""
     alone = {**EXECUTE, "status[0]": status(False)}
-    rows = [*BOTH, {**EXECUTE, **asks(0, ask("dvpe", 0, MVP_CONTROL)), **asks(1, ask("dvpe", 1, MVP_CONTROL))}, EXECUTE, {**EXECUTE, "control[0]": told(True)}, {**EXECUTE, **answers(1, 1)}]
-    rows += [{**alone, **asks(1, ask("write", 0, 4, 9))}, {**alone, "threads_reply[0]": said(0, True)}, alone, alone, {**EXECUTE, "status[0]": status(True)}]
+    rows = [*BOTH, {**EXECUTE, **asks(0, ask("dvpe", 0, MVP_CONTROL)), **asks(1, ask("dvpe", 1, MVP_CONTROL))}, EXECUTE, {**EXECUTE, "control[0]": told(True)}, {**EXECUTE, **answers(1, 1), "threads_reply[0]": said(0, True)}]
+    rows += [{**alone, **asks(1, ask("write", 0, 4, 9))}, alone, alone, alone, {**EXECUTE, "status[0]": status(True)}]
     halted = {**EXECUTE, "status[0]": status(True)}
     rows += [{**halted, "load[0]": word(4, 9)}, halted, {**halted, **answers(1, 0)}, halted, {**halted, **asks(1, ask("evpe", 1, MVP_CONTROL))}, halted, {**halted, "control[0]": told(False)}, {**EXECUTE, **answers(1, 0)}]
     ran = play(device, [*rows, {**EXECUTE, **asks(0, ask("read", 0, MVP_CONTROL))}, {**EXECUTE, **answers(0, 1)}, EXECUTE])
