@@ -21,6 +21,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).resolve().parent.parent
+os.environ["LSS_PROGRESS"] = "off"  # however long a build takes, what is printed is the same
 CFLAGS = os.environ.get("LSS_CFLAGS", "")  # of whoever runs the tests
 # Who tests what (Files): tests that share nothing, files that share machines, and what goes first because it takes longest.
 ALONE = ("examples/test_builds_agree.py", "docs/test_snippets.py")

@@ -3,11 +3,13 @@
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from threading import Event, Thread
+from threading import Event, Thread, Timer
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
+
+SILENT = 2.0  # seconds, after which work says what it is
 
 
 class Task:
@@ -63,6 +65,17 @@ class Progress:
             shower.join()
 
     @contextlib.contextmanager
+    def _named(self, title: str) -> Iterator[None]:
+        """Where there is no bar, a line says what goes on, as soon as that has taken two seconds."""
+        timer = Timer(SILENT, self.say, [f"{title} …"])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    @contextlib.contextmanager
     def task(self, title: str, total: int) -> Iterator[Task]:
         """Work of `total` steps; ends with a line saying how long it took."""
         task, began = Task(self, title, total), time.monotonic()
@@ -73,7 +86,8 @@ class Progress:
                 task.row = task.bar.add_task(title, total=total)
                 yield task
         else:
-            yield task
+            with self._named(title):
+                yield task
         self.say(f"{title}: {task.done} in {time.monotonic() - began:.1f} s")
 
     @contextlib.contextmanager
@@ -84,5 +98,6 @@ class Progress:
             with self.console.status(title):
                 yield
         else:
-            yield
+            with self._named(title):
+                yield
         self.say(f"{title}: {time.monotonic() - began:.1f} s")

@@ -5,6 +5,7 @@
 #include "lss/build/objects.h"
 
 #include "lss/build/cache_trim.h"
+#include "lss/build/working.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -206,15 +207,30 @@ static gint longest_first(gconstpointer a, gconstpointer b) {
   return (one < other) - (one > other);
 }
 
+typedef struct {
+  Toolchain *toolchain;
+  GFunc work;
+  Working shown;
+} Batch;
+
+static void do_one(gpointer unit, gpointer data) {
+  Batch *batch = data;
+  batch->work(unit, batch->toolchain);
+  working_step(&batch->shown);
+}
+
 static UnitState for_all(Toolchain *toolchain, GPtrArray *units, GFunc work) {
-  GThreadPool *pool = g_thread_pool_new(work, toolchain, (int)g_get_num_processors(), FALSE, NULL);
+  Batch batch = {.toolchain = toolchain, .work = work};
+  GThreadPool *pool = g_thread_pool_new(do_one, &batch, (int)g_get_num_processors(), FALSE, NULL);
   g_autoptr(GPtrArray) order = g_ptr_array_new();
   for (guint i = 0; i < units->len; i++) {
     Unit *unit = units->pdata[i];
     if (work == obtain_object || !unit->repeats) g_ptr_array_add(order, unit);
   }
   g_ptr_array_sort(order, longest_first);
+  working_begin(&batch.shown, work == obtain_object ? "compiling" : "checking", order->len);
   for (guint i = 0; i < order->len; i++) g_thread_pool_push(pool, order->pdata[i], NULL);
+  working_end(&batch.shown);
   g_thread_pool_free(pool, FALSE, TRUE);
   UnitState worst = UNIT_FINE;
   for (guint i = 0; i < units->len; i++) worst = MAX(worst, ((Unit *)units->pdata[i])->state);

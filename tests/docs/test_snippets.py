@@ -142,7 +142,7 @@ def execute(page: Path, marks: set[str], build_dir: Path, directory: Path) -> No
                 capture_output=True,
                 text=True,
                 errors="replace",
-                timeout=600,
+                timeout=1800,  # the soak builds and boots guests
             )
             printed = done.stdout + done.stderr
             before += "".join(f"{line}\n" for line in ASSIGNMENT.findall(block.body))

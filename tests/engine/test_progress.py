@@ -115,3 +115,20 @@ def test_how_fast_it_was(simulator, tmp_path):
     assert timing["cycles_per_second"] * timing["host_seconds"] == pytest.approx(5_000_000)
     (millions,) = re.findall(r"\(([\d.]+) M cycles/s\)", done.stderr)
     assert float(millions) == pytest.approx(timing["cycles_per_second"] / 1e6, abs=0.01)
+
+
+def test_a_restored_run_says_what_it_reads(simulator, tmp_path):
+    """On the terminal's line, which is gone in the end; with --quiet nothing."""
+    subprocess.run([simulator, "--quiet", "--cycles", "100", "--checkpoint", tmp_path / "point"], check=True)
+    for quiet in ([], ["--quiet"]):
+        terminal, other = pty.openpty()
+        run = subprocess.Popen([simulator, *quiet, "--restore", tmp_path / "point", "--cycles", "200"], stderr=other, stdout=subprocess.DEVNULL)
+        os.close(other)
+        text = ""
+        while more := read(terminal):
+            text += more
+        os.close(terminal)
+        assert run.wait() == 0
+        said = ("reading the checkpoint", "comparing input files with those of the checkpoint", "unpacking the state")
+        assert [f"sim: {what}" in text.split(ERASE) for what in said] == 3 * [not quiet]
+        assert quiet or text.split(ERASE)[-1].startswith("sim: all cycles were simulated")

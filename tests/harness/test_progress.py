@@ -2,6 +2,7 @@
 
 import io
 import re
+import time
 
 import pytest
 from rich.console import Console
@@ -52,3 +53,20 @@ def test_long_lines_stay_as_they_are(monkeypatch: pytest.MonkeyPatch, capsys: py
     text = "stages 10: 0.5 of 'what' at http://there/is, True " * 5
     Progress().say(text)
     assert capsys.readouterr().out == text + "\n"
+
+
+def test_silent_work_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After two seconds, where there is no bar; what is over by then says only that."""
+    monkeypatch.setattr("harness.run.progress.SILENT", 0.05)
+    console = Console(file=io.StringIO(), force_terminal=False, highlight=False, width=100)
+    progress = Progress(console)
+    with progress.task("building simulators", 2) as task:
+        time.sleep(0.2)
+        task.step("one")
+    with progress.step("examining"):
+        time.sleep(0.2)
+    monkeypatch.setattr("harness.run.progress.SILENT", 60)
+    with progress.step("reading"):
+        pass
+    lines = [re.sub(r"\d+\.\d s", "T", line) for line in console.file.getvalue().splitlines()]
+    assert lines == ["building simulators …", "  [1/2] one", "building simulators: 1 in T", "examining …", "examining: T", "reading: T"]

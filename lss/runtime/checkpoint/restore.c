@@ -7,6 +7,7 @@
 #include "lss/runtime/checkpoint/open_files.h"
 #include "lss/runtime/files/manifest.h"
 #include "lss/runtime/observe/measure.h"
+#include "lss/runtime/observe/progress.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -147,6 +148,7 @@ static void follow_settings(const spinach_options *options) {
 }
 
 static bool same_inputs(const spinach_options *options) {
+  spinach_progress_say(options, "comparing input files with those of the checkpoint");
   g_autoptr(GVariant) inputs = entry("inputs");
   GVariantIter iterator;
   const char *file, *sum, *present, *present_sum;
@@ -163,6 +165,7 @@ static bool open_file(const spinach_options *options) {
   g_autoptr(GError) error = NULL;
   gsize size;
   if (checkpoint.file.header && checkpoint.shared) return true;
+  spinach_progress_say(options, "reading the checkpoint");
   const guint8 *bytes = (const guint8 *)input_file_read(options->restore, &size, &error); // kept until the end
   if (!bytes || !checkpoint_file_open(&checkpoint.file, bytes, size, &error))
     return refuse(options, "%s", error->message);
@@ -226,6 +229,7 @@ static bool move_instances(const spinach_options *options, const guint8 *arena, 
 }
 
 static bool take_pages(const spinach_options *options) {
+  spinach_progress_say(options, "unpacking the state");
   g_autoptr(GError) error = NULL;
   const gsize size = checkpoint_file_size(&checkpoint.file);
   if (checkpoint.same && size != spinach_arena_size)

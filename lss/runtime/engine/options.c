@@ -4,6 +4,7 @@
 #include "lss/runtime/observe/list.h"
 #include "lss/runtime/observe/print.h"
 #include "lss/runtime/observe/program_text.h"
+#include "lss/runtime/observe/progress.h"
 
 #include "lss/runtime/text/names.h"
 #include "lss/runtime/text/number.h"
@@ -24,6 +25,7 @@ bool spinach_report_error(const char *format, ...) {
   va_start(arguments, format);
   g_autofree char *text = g_strdup_vprintf(format, arguments);
   va_end(arguments);
+  spinach_progress_end();
   fprintf(stderr, "%s: %s\n", spinach_program, text);
   g_free(reported);
   reported = g_steal_pointer(&text);
@@ -261,6 +263,7 @@ static bool set_progress(spinach_options *options, const char *value) {
 static bool set_quiet(spinach_options *options, const char *value) {
   (void)value;
   options->progress = false;
+  g_setenv("LSS_PROGRESS", "off", TRUE); // of a variant that is built
   return options->quiet = true;
 }
 

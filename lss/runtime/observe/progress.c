@@ -7,7 +7,15 @@ static gint64 began, shown;
 static uint64_t shown_cycles;
 static bool drawn, hidden;
 
+void spinach_progress_say(const spinach_options *options, const char *text) {
+  if (!options->progress || !isatty(STDERR_FILENO)) return;
+  fprintf(stderr, "\r\033[K%s: %s", spinach_program, text);
+  fflush(stderr);
+  drawn = true;
+}
+
 void spinach_progress_start(void) {
+  spinach_progress_end();
   began = shown = g_get_monotonic_time();
   hidden = isatty(STDERR_FILENO) && spinach_streams_at_terminal();
 }
