@@ -6,9 +6,11 @@
 init() {
   self->sectors = (uint64_t)param(places);
   if (param(image)[0] != '\0') {
-    size_t size;
-    stream_read_open(&self->file, param(image));
-    stream_contents(&self->file, &size);
+    size_t size = (size_t)stream_size_of(param(image));
+    if (size <= (size_t)param(capacity)) { /* else it is not even read */
+      stream_read_open(&self->file, param(image));
+      stream_contents(&self->file, &size);
+    }
     if (size == 0 || size % SECTOR != 0)
       sim_input_error("%s: an image has whole sectors of 512 bytes; this has %zu bytes", param(image), size);
     if (size > (size_t)param(capacity))

@@ -50,7 +50,7 @@ static bool is_whole(GVariant *header, GError **error) {
                  {"measured", MEASURE_TYPE},
                  {"runs", CHECKPOINT_RUNS_TYPE},
                  {"version", "s"},
-                 {"machine", "s"}};
+                 {"machine", "ay"}};
   guint32 format;
   if (!has_entry(header, "format", "u", error) || !g_variant_lookup(header, "format", "u", &format)) return false;
   if (format != CHECKPOINT_FORMAT)

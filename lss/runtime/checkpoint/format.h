@@ -14,11 +14,11 @@ typedef struct {
   guint8 checksum[CHECKPOINT_CHECKSUM];
 } CheckpointStart;
 
-// Entries of the header and their types.
+// Entries of the header and their types; names of files are bytes, not text.
 #define CHECKPOINT_RUNS_TYPE      "a(ttts)" // offset in the arena, bytes, packed bytes, SHA-256 of those
 #define CHECKPOINT_INSTANCES_TYPE "a(stu)"  // path, offset in the arena, number of its layout
 #define CHECKPOINT_CLOCKS_TYPE    "a(sxx)"  // name, frequency's numerator and denominator
-#define CHECKPOINT_PAIRS_TYPE     "a(ss)"   // parameters and their values; files and their SHA-256
+#define CHECKPOINT_PAIRS_TYPE     "a(ayay)" // parameters and their values; files and their SHA-256
 
 // The SHA-256 of the lengths and the packed header.
 void checkpoint_checksum(const CheckpointStart *start, const guint8 *packed, guint8 *checksum);

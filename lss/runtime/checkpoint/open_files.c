@@ -19,7 +19,8 @@ typedef struct {
 } OpenFile;
 
 static bool next_file(GVariantIter *files, OpenFile *file) {
-  return g_variant_iter_next(files, "(&stb&st)", &file->path, &file->offset, &file->output, &file->name, &file->bytes);
+  return g_variant_iter_next(files, "(&stb^&ayt)", &file->path, &file->offset, &file->output, &file->name,
+                             &file->bytes);
 }
 
 // The instance in whose state a stream is; -1 for one that a function keeps while it reads a file.
@@ -70,7 +71,7 @@ GVariant *open_files_describe(GError **error) {
       g_variant_builder_clear(&files);
       return NULL;
     }
-    g_variant_builder_add(&files, "(stbst)", machine->instances[instance].path, offset_in(instance, file->owner),
+    g_variant_builder_add(&files, "(stb^ayt)", machine->instances[instance].path, offset_in(instance, file->owner),
                           file->out != NULL, file->path, bytes);
   }
   return g_variant_ref_sink(g_variant_builder_end(&files));

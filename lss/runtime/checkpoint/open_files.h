@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 // What is known of one: whose state holds the stream, where in it, and for outputs how many bytes are written.
-#define OPEN_FILES_TYPE "a(stbst)" // instance, offset in its state, whether it is an output, name, bytes
+#define OPEN_FILES_TYPE "a(stbayt)" // instance, offset in its state, whether it is an output, name, bytes
 
 // All that are open; outputs are flushed.  On failure sets *error.  The caller owns what is returned.
 GVariant *open_files_describe(GError **error);

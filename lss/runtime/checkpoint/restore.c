@@ -108,7 +108,7 @@ static void prepend_settings(spinach_options *options) {
   GVariantIter iterator;
   const char *name, *value;
   g_variant_iter_init(&iterator, parameters);
-  while (g_variant_iter_next(&iterator, "(&s&s)", &name, &value)) {
+  while (g_variant_iter_next(&iterator, "(^&ay^&ay)", &name, &value)) {
     spinach_setting setting = {spinach_find_parameter(name), value};
     if (!setting.parameter || !setting.parameter->target_count) continue;
     g_array_insert_val(options->settings, options->restored_settings, setting);
@@ -153,7 +153,7 @@ static bool same_inputs(const spinach_options *options) {
   GVariantIter iterator;
   const char *file, *sum, *present, *present_sum;
   g_variant_iter_init(&iterator, inputs);
-  while (g_variant_iter_next(&iterator, "(&s&s)", &file, &sum))
+  while (g_variant_iter_next(&iterator, "(^&ay^&ay)", &file, &sum))
     for (uint32_t i = 0; (present = spinach_manifest_input(i, &present_sum)); i++)
       if (!strcmp(present, file) && strcmp(present_sum, sum) != 0)
         return refuse(options, "the run read \"%s\", which has changed since", file);

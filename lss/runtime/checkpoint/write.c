@@ -59,14 +59,15 @@ static void add_origin(GVariantBuilder *header) {
   for (uint32_t i = 0; i < machine->parameter_count; i++) {
     if (!machine->parameters[i].target_count) continue;
     g_autofree char *text = spinach_parameter_text(&machine->parameters[i]);
-    g_variant_builder_add(&parameters, "(ss)", machine->parameters[i].name, text);
+    g_variant_builder_add(&parameters, "(^ay^ay)", machine->parameters[i].name, text);
   }
   add(header, "parameters", g_variant_builder_end(&parameters));
   g_variant_builder_init(&inputs, G_VARIANT_TYPE(CHECKPOINT_PAIRS_TYPE));
   const char *file, *sum;
-  for (uint32_t i = 0; (file = spinach_manifest_input(i, &sum)); i++) g_variant_builder_add(&inputs, "(ss)", file, sum);
+  for (uint32_t i = 0; (file = spinach_manifest_input(i, &sum)); i++)
+    g_variant_builder_add(&inputs, "(^ay^ay)", file, sum);
   add(header, "inputs", g_variant_builder_end(&inputs));
-  add(header, "machine", g_variant_new_string(machine->file));
+  add(header, "machine", g_variant_new_bytestring(machine->file));
   add(header, "version", g_variant_new_string(machine->version));
 }
 

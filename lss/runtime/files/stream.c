@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static HostFile **files;
@@ -78,6 +79,11 @@ static void read_whole(HostFile *file) {
 
 void stream_read_open(stream *s, const char *path) {
   read_whole(host_file_use(s, path, FILE_IS_READ));
+}
+
+uint64_t stream_size_of(const char *path) {
+  struct stat status;
+  return !stat(path, &status) && S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
 }
 
 static HostFile *input(const stream *s) {

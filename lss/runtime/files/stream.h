@@ -22,6 +22,8 @@ typedef spinach_stream stream;
 
 // ---- Bytes and lines -------------------------------------------------------------------------------------------
 void stream_read_open(stream *s, const char *path);
+// The bytes of a file that is still to be opened; 0 for what shows its size only when it is read.
+uint64_t stream_size_of(const char *path);
 // Up to `size` bytes; 0 only at the end.
 size_t stream_read(stream *s, void *buffer, size_t size);
 // The next line without its end; false at the end of the file.  A line that does not fit in `size` stops the run.

@@ -54,11 +54,16 @@ void json_close(Json *json, char bracket) {
   json->first = false;
 }
 
+// A byte that is of no character is written as a surrogate, U+DC00 and the byte, as Python reads it (surrogateescape).
 static void quoted(GString *text, const char *string) {
   g_string_append_c(text, '"');
-  for (const char *p = string; *p; p++) {
-    unsigned char c = (unsigned char)*p;
-    if (c == '"' || c == '\\')
+  for (const char *p = string, *next; *p; p = next) {
+    const unsigned char c = (unsigned char)*p;
+    const bool whole = c < 0x80 || g_utf8_get_char_validated(p, -1) < (gunichar)-2;
+    next = whole ? g_utf8_next_char(p) : p + 1;
+    if (!whole)
+      g_string_append_printf(text, "\\udc%02x", c);
+    else if (c == '"' || c == '\\')
       g_string_append_printf(text, "\\%c", c);
     else if (c == '\n')
       g_string_append(text, "\\n");
@@ -67,7 +72,7 @@ static void quoted(GString *text, const char *string) {
     else if (c < 0x20 || c == 0x7f)
       g_string_append_printf(text, "\\u%04x", c);
     else
-      g_string_append_c(text, *p);
+      g_string_append_len(text, p, next - p);
   }
   g_string_append_c(text, '"');
 }
@@ -85,8 +90,7 @@ void json_string(Json *json, const char *string) {
     g_string_append(json->text, "null");
     return;
   }
-  g_autofree char *valid = g_utf8_make_valid(string, -1);
-  quoted(json->text, valid);
+  quoted(json->text, string);
 }
 
 void json_int(Json *json, gint64 number) {

@@ -119,7 +119,7 @@ def test_what_is_no_image(bench: Bench, tmp_path: Path) -> None:
         file.write_bytes(bytes(size))
         assert why in told({"dut.image": file})
     file.write_bytes(bytes(512))
-    assert "this run reads it already" in told({"dut.image": file, "dut.commit": file})
+    assert "for dut.commit: dut.image reads it too" in told({"dut.image": file, "dut.commit": file})
     assert "cannot write" in told({"dut.commit": tmp_path / "absent" / "out"})
     assert "whole sectors of 512 bytes" in bench.refuse("import disk_types; instance i : disk_image { capacity = 700 B; };")
 
