@@ -201,6 +201,7 @@ void emit_sleeping_table(const Emitter *emitter, GString *out); // the clusters 
 // parameters.c: each returns the number of rows
 int emit_runtime_parameters(const Emitter *emitter, GString *out);
 int emit_constants(const Emitter *emitter, GString *out);
+int emit_identity(const Emitter *emitter, GString *out); // what a checkpoint names and no other table has
 
 // names.c
 void emit_banner(const Emitter *emitter, GString *out);

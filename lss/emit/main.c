@@ -470,6 +470,7 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
   }
   emit_instances(emitter, out);
   int parameters = emit_runtime_parameters(emitter, out), constants = emit_constants(emitter, out);
+  const int identity = emit_identity(emitter, out);
   emit_clocks(emitter, out);
   emit_passages(emitter, out);
   emit_connections(emitter, out);
@@ -509,10 +510,11 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
       out,
       "  %s, %u, spinach_table_sleepers, spinach_join, spinach_wake, spinach_run, spinach_start_shared, "
       "spinach_report_shared, spinach_table_watches, spinach_table_records, spinach_table_waves, %u, "
-      "spinach_table_derived, %s, %u, spinach_table_balances, spinach_table_tallied, %u, %u, spinach_table_silents};\n",
+      "spinach_table_derived, %s, %u, spinach_table_balances, spinach_table_tallied, %u, %u, spinach_table_silents, "
+      "%d, spinach_table_identity};\n",
       emit_observed(emitter) ? "spinach_observations" : "NULL", sleepers, netlist->derived->len,
-      emit_counts_loops(emitter) ? "spinach_run_tracked, spinach_sleepings" : "NULL, NULL", balances, skippers,
-      silents);
+      emit_counts_loops(emitter) ? "spinach_run_tracked, spinach_sleepings" : "NULL, NULL", balances, skippers, silents,
+      identity);
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
 }
 

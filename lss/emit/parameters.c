@@ -1,4 +1,5 @@
-// The tables of parameters: runtime parameters with the places that hold them, compile-time ones for the manifest.
+// The tables of parameters: runtime parameters with the places that hold them, compile-time ones for the manifest and,
+// with what else makes a machine this one, for checkpoints.
 #include "lss/base/library.h"
 #include "lss/elab/value.h"
 #include "lss/emit/emit.h"
@@ -124,6 +125,10 @@ int emit_runtime_parameters(const Emitter *emitter, GString *out) {
   return (int)keys->len;
 }
 
+static bool is_constant(const Parameter *parameter) {
+  return !parameter->runtime && parameter->value && parameter->value->kind <= VALUE_ENUM;
+}
+
 int emit_constants(const Emitter *emitter, GString *out) {
   int count = 0;
   g_string_append(out, "static const spinach_constant spinach_table_constants[] = {\n");
@@ -131,7 +136,7 @@ int emit_constants(const Emitter *emitter, GString *out) {
     const Instance *instance = emitter->netlist->instances->pdata[i];
     for (guint k = 0; k < instance->parameters->len; k++) {
       const Parameter *p = instance->parameters->pdata[k];
-      if (p->runtime || !p->value || p->value->kind > VALUE_ENUM) continue;
+      if (!is_constant(p)) continue;
       g_autoptr(GString) text = g_string_new(NULL);
       if (p->value->kind == VALUE_STRING)
         g_string_append(text, p->value->string);
@@ -142,9 +147,71 @@ int emit_constants(const Emitter *emitter, GString *out) {
       emit_quoted(out, name);
       g_string_append(out, ", ");
       emit_quoted(out, text->str);
-      g_string_append(out, "},\n");
+      g_string_append_printf(out, ", %d},\n", instance->id);
       count++;
     }
+  }
+  g_string_append(out, "  {0}\n};\n");
+  return count;
+}
+
+// ---- Identity
+// -------------------------------------------------------------------------------------------------------- What makes a
+// machine this one beyond the state that it has: of its leaves every compile-time parameter, the C of their userpoints
+// and their behaviour.  A checkpoint names it, and a run that goes on from there compares
+// (lss/runtime/checkpoint/identity.c).  How a machine is built, observed and called is no part of it.
+
+enum { SHOWN = 60 }; // characters of a value that a message can print; of longer ones the hash is kept
+
+static void emit_row(GString *out, const Instance *instance, const char *name, const char *text) {
+  g_autofree char *whole = instance && *instance->path ? g_strdup_printf("%s.%s", instance->path, name) : NULL;
+  g_autofree char *sum = strlen(text) > SHOWN ? g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1) : NULL;
+  g_autofree char *hash = sum ? g_strconcat("sha256:", sum, NULL) : NULL;
+  g_string_append(out, "  {");
+  emit_quoted(out, whole ? whole : name);
+  g_string_append(out, ", ");
+  emit_quoted(out, hash ? hash : text);
+  g_string_append_printf(out, ", %d},\n", instance ? instance->id : -1);
+}
+
+// Those that the table of constants has are not told twice.
+static int emit_values(GString *out, const Instance *instance) {
+  int count = 0;
+  for (guint k = 0; k < instance->parameters->len; k++) {
+    const Parameter *p = instance->parameters->pdata[k];
+    if (p->runtime || !p->value || is_constant(p)) continue;
+    emit_row(out, instance, p->name, value_text(p->value));
+    count++;
+  }
+  for (guint k = 0; k < instance->userpoints->len; k++) {
+    const Userpoint *userpoint = instance->userpoints->pdata[k];
+    g_autofree char *text = userpoint->code ? g_strstrip(g_strdup(userpoint->code->string)) : g_strdup("");
+    emit_row(out, instance, userpoint->name, text);
+    count++;
+  }
+  return count;
+}
+
+static int emit_behaviour(GString *out, const char *path, GHashTable *seen) {
+  if (!path || !g_hash_table_add(seen, (gpointer)path)) return 0;
+  g_autofree char *bytes = NULL, *name = g_path_get_basename(path);
+  gsize size;
+  if (!g_file_get_contents(path, &bytes, &size, NULL)) return 0;
+  g_autofree char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)bytes, size),
+                  *text = g_strconcat("sha256:", sum, NULL);
+  emit_row(out, NULL, name, text);
+  return 1;
+}
+
+int emit_identity(const Emitter *emitter, GString *out) {
+  const GPtrArray *leaves = emitter->netlist->leaves;
+  g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+  int count = 0;
+  g_string_append(out, "static const spinach_constant spinach_table_identity[] = {\n");
+  for (guint i = 0; i < leaves->len; i++) count += emit_values(out, leaves->pdata[i]);
+  for (guint i = 0; i < leaves->len; i++) {
+    const LeafModule *leaf = ((const Instance *)leaves->pdata[i])->leaf;
+    count += emit_behaviour(out, leaf->c_file, seen) + emit_behaviour(out, leaf->header_file, seen);
   }
   g_string_append(out, "  {0}\n};\n");
   return count;

@@ -371,3 +371,25 @@ def test_packets_go_on_behind_those_that_were_read(build_sim, run_sim, tmp_path)
         assert f"r.seen = {seen}\n" in run_sim(simulator, "--cycles", cycles, "--restore", "point", "--print", "r.seen").out
     # It is opened once.
     assert "r.seen = 12345\n" in run_sim(simulator, "--cycles", 5, *given, "--set", "r.removes=true", "--print", "r.seen").out and not (tmp_path / "in.pcap").exists()
+
+
+HOLD = {
+    "hold.lss": "module hold { state { memory uint8 bytes[16 MiB]; uint64 n; } init; phase_end; }\n",
+    "hold.c": "init() { uint64_t x = 1; for (uint32_t i = 0; i < 16u << 20; i++) { x = x * 6364136223846793005u + 1442695040888963407u; store(bytes, i, (uint8_t)(x >> 56)); } }\n"
+    "phase_end() { self->n++; }\n",
+}
+
+
+def test_a_checkpoint_is_written_with_little_memory(build_sim, tmp_path) -> None:
+    """Of 16 MiB that do not compress: as they are compressed, or an error line."""
+    for name, text in HOLD.items():
+        (tmp_path / name).write_text(text)
+    simulator, written = build_sim("instance h : hold;"), []
+    for megabytes in (24, 26, 28, 30, 36, 44, 60):
+        command = ["prlimit", f"--as={megabytes << 20}", simulator, "--quiet", "--cycles", "5", "--checkpoint", "point"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        written.append(done.returncode == 0)
+        assert done.returncode in (0, 1, 127) and done.stderr.count("\n") == (not written[-1]), (megabytes, done)
+        assert "GLib" not in done.stderr, (megabytes, done.stderr)
+        assert not list(tmp_path.glob("point.*"))
+    assert written[3:] == [True] * 4 and written == sorted(written), written

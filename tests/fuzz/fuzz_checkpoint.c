@@ -1,5 +1,5 @@
-/* Fuzzes the reader of checkpoints: any bytes are one, or are refused with a sentence.  The checksum of the header is
-   mended in every second input, so that what lies behind it is reached. */
+/* Fuzzes the reader of checkpoints: any bytes are one, or are refused with a sentence.  The checksums of the header and
+   of the pages are mended in every second input, so that what they cover is reached. */
 #include "lss/runtime/checkpoint/file.h"
 #include "lss/runtime/checkpoint/format.h"
 
@@ -26,6 +26,17 @@ static void read_file(const guint8 *bytes, gsize size) {
   checkpoint_file_close(&file);
 }
 
+static void mend_pages(const guint8 *sum, guint8 *bytes, gsize size) {
+  PageRun run = {.size = 1};
+  for (gsize at = 0; run.size && size - at >= sizeof run; at += sizeof run + run.compressed) {
+    memcpy(&run, bytes + at, sizeof run);
+    run.compressed = MIN(run.compressed, size - at - sizeof run);
+    pages_sum(&run, sum, bytes + at + sizeof run);
+    memcpy(bytes + at, &run, sizeof run);
+    sum = bytes + at + G_STRUCT_OFFSET(PageRun, sum);
+  }
+}
+
 int LLVMFuzzerTestOneInput(const guint8 *bytes, size_t size) {
   read_file(bytes, size);
   CheckpointStart start;
@@ -37,6 +48,8 @@ int LLVMFuzzerTestOneInput(const guint8 *bytes, size_t size) {
   if (start.unpacked > LARGEST) start.unpacked = LARGEST;
   checkpoint_checksum(&start, mended + sizeof start, start.checksum);
   memcpy(mended, &start, sizeof start);
+  const gsize header = sizeof start + start.packed;
+  mend_pages(start.checksum, mended + header, size - header);
   read_file(mended, size);
   return 0;
 }

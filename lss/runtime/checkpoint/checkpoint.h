@@ -1,8 +1,9 @@
 // Checkpoints: all that a run needs to go on in another process, in one file.
 //
 // The file: the word "SPINACHK"; the lengths of the header, unpacked and packed; the SHA-256 of these and of the packed
-// header; the header, a GVariant dictionary packed by zstd; and runs of pages (pages.h), one after the other.  All
-// numbers are little-endian.  Whatever is wrong with a file is one line that begins with its name.
+// header; the header, a GVariant dictionary packed by zstd; and runs of pages (pages.h), one after the other, which are
+// written as they are compressed.  All numbers are little-endian.  Whatever is wrong with a file is one line that
+// begins with its name.
 #ifndef SPINACH_CHECKPOINT_H
 #define SPINACH_CHECKPOINT_H
 
@@ -12,8 +13,8 @@
 // when it cannot; what had that name is then still there.
 bool spinach_checkpoint_write(const spinach_options *options);
 
-// The file's content; NULL, with *error, when it cannot be had.
-GByteArray *spinach_checkpoint_bytes(const spinach_options *options, GError **error);
+// Writes the file's content to a descriptor; on failure sets *error: a reason.
+bool spinach_checkpoint_append(const spinach_options *options, int handle, GError **error);
 
 // Reads and checks options->restore, and puts the parameters and the seed that it names before those that were given.
 // Prints a line and returns false when it is none, damaged, or of another machine.  Call before the run starts.

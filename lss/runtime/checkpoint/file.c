@@ -1,8 +1,8 @@
 // Reading a checkpoint's file; see file.h.  Nothing in it is believed before its checksum was seen.
 #include "lss/runtime/checkpoint/file.h"
 #include "lss/runtime/checkpoint/format.h"
+#include "lss/runtime/checkpoint/identity.h"
 #include "lss/runtime/checkpoint/open_files.h"
-#include "lss/runtime/checkpoint/pages.h"
 #include "lss/runtime/observe/measure.h"
 #include "lss/runtime/text/refusal.h"
 
@@ -17,8 +17,8 @@ static GVariant *unpack_header(const CheckpointStart *start, const guint8 *packe
     spinach_refuse(error, "it is damaged: the checksum of its header is not that of what it holds");
     return NULL;
   }
-  g_autofree guint8 *bytes = g_malloc(start->unpacked + 1);
-  if (!pages_decompress(bytes, start->unpacked, packed, start->packed)) {
+  g_autofree guint8 *bytes = g_try_malloc(start->unpacked + 1);
+  if (!bytes || !pages_decompress(bytes, start->unpacked, packed, start->packed)) {
     spinach_refuse(error, "it is damaged: its header cannot be unpacked");
     return NULL;
   }
@@ -48,7 +48,8 @@ static bool is_whole(GVariant *header, GError **error) {
                  {"inputs", CHECKPOINT_PAIRS_TYPE},
                  {"files", OPEN_FILES_TYPE},
                  {"measured", MEASURE_TYPE},
-                 {"runs", CHECKPOINT_RUNS_TYPE},
+                 {"identity", IDENTITY_TYPE},
+                 {"origins", ORIGINS_TYPE},
                  {"version", "s"},
                  {"machine", "ay"}};
   guint32 format;
@@ -73,6 +74,7 @@ bool checkpoint_file_open(CheckpointFile *file, const guint8 *bytes, gsize size,
     checkpoint_file_close(file);
     return false;
   }
+  memcpy(file->sum, start.checksum, sizeof file->sum);
   file->pages = bytes + sizeof start + start.packed;
   file->length = size - sizeof start - start.packed;
   return true;
@@ -93,15 +95,5 @@ gsize checkpoint_file_size(const CheckpointFile *file) {
 }
 
 bool checkpoint_file_expand(const CheckpointFile *file, guint8 *memory, GError **error) {
-  g_autoptr(GVariant) variant = checkpoint_file_entry(file, "runs");
-  g_autoptr(GArray) runs = g_array_new(FALSE, TRUE, sizeof(PageRun));
-  GVariantIter iterator;
-  PageRun run;
-  const char *sum;
-  g_variant_iter_init(&iterator, variant);
-  while (g_variant_iter_next(&iterator, "(ttt&s)", &run.offset, &run.size, &run.compressed, &sum)) {
-    g_strlcpy(run.sha256, sum, sizeof run.sha256);
-    g_array_append_val(runs, run);
-  }
-  return pages_expand(runs, file->pages, file->length, memory, checkpoint_file_size(file), error);
+  return pages_expand(file->pages, file->length, file->sum, memory, checkpoint_file_size(file), error);
 }

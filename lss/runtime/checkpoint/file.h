@@ -2,14 +2,14 @@
 #ifndef SPINACH_CHECKPOINT_FILE_H
 #define SPINACH_CHECKPOINT_FILE_H
 
-#include <glib.h>
-#include <stdbool.h>
+#include "lss/runtime/checkpoint/pages.h"
 
 // One that was opened; its pages are in the bytes that it was made of.
 typedef struct {
   GVariant *header; // a dictionary of the entries that format.h lists
   const guint8 *pages;
-  gsize length; // of the pages, in bytes
+  gsize length;          // of the pages, in bytes
+  guint8 sum[PAGES_SUM]; // of the header, which the pages follow
 } CheckpointFile;
 
 // Reads and checks the bytes of a file, which outlive *file.  On failure sets *error: a sentence about "it".

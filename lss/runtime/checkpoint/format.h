@@ -2,10 +2,10 @@
 #ifndef SPINACH_CHECKPOINT_FORMAT_H
 #define SPINACH_CHECKPOINT_FORMAT_H
 
-#include <glib.h>
+#include "lss/runtime/checkpoint/pages.h"
 
 #define CHECKPOINT_WORD "SPINACHK"
-enum { CHECKPOINT_FORMAT = 3, CHECKPOINT_CHECKSUM = 32 };
+enum { CHECKPOINT_FORMAT = 4, CHECKPOINT_CHECKSUM = PAGES_SUM };
 
 // What is ahead of the header.
 typedef struct {
@@ -15,7 +15,6 @@ typedef struct {
 } CheckpointStart;
 
 // Entries of the header and their types; names of files are bytes, not text.
-#define CHECKPOINT_RUNS_TYPE      "a(ttts)" // offset in the arena, bytes, packed bytes, SHA-256 of those
 #define CHECKPOINT_INSTANCES_TYPE "a(stu)"  // path, offset in the arena, number of its layout
 #define CHECKPOINT_CLOCKS_TYPE    "a(sxx)"  // name, frequency's numerator and denominator
 #define CHECKPOINT_PAIRS_TYPE     "a(ayay)" // parameters and their values; files and their SHA-256

@@ -57,7 +57,8 @@ char *layout_of_instance(uint32_t instance) {
   const spinach_layout *layout = machine->instances[instance].layout;
   const GString *parameters = parameters_of(instance);
   GString *text = g_string_new(NULL);
-  g_string_append_printf(text, "module : %s\n", layout->module);
+  g_string_append_printf(text, "module : %s\nclock : %s\n", layout->module,
+                         machine->clocks[machine->instances[instance].clock].name);
   g_autoptr(GHashTable) types = g_hash_table_new(NULL, NULL);
   for (uint32_t i = 0; i < layout->field_count; i++) append_field(text, &layout->fields[i]);
   for (uint32_t i = 0; i < layout->field_count; i++) append_type(text, types, layout->fields[i].type);

@@ -1,6 +1,7 @@
 // Runs of pages; see pages.h.  zstd's fastest level: pages of simulated memory are mostly alike, and a run is to be
 // written while its user waits.
 #include "lss/runtime/checkpoint/pages.h"
+#include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/text/refusal.h"
 
 #include <string.h>
@@ -25,37 +26,82 @@ bool pages_decompress(void *bytes, gsize size, const void *compressed, gsize len
   return ZSTD_decompress(bytes, size, compressed, length) == size;
 }
 
-GArray *pages_compress(const guint8 *memory, gsize size, GByteArray *file) {
+void pages_sum(PageRun *run, const guint8 *before, const guint8 *compressed) {
+  g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+  gsize length = PAGES_SUM;
+  g_checksum_update(sum, before, PAGES_SUM);
+  g_checksum_update(sum, (const guchar *)run, G_STRUCT_OFFSET(PageRun, sum));
+  g_checksum_update(sum, compressed, (gssize)run->compressed);
+  g_checksum_get_digest(sum, run->sum, &length);
+}
+
+// ---- Writing
+// ---------------------------------------------------------------------------------------------------------
+
+typedef struct {
+  int handle;
+  ZSTD_CCtx *context;
+  guint8 *packed;
+  PageRun run; // the latest
+} Writer;
+
+static bool write_run(Writer *writer, const guint8 *memory, gsize offset, gsize size, GError **error) {
+  PageRun run = {.offset = offset, .size = size};
+  const gsize bound = ZSTD_compressBound(LONGEST_RUN);
+  const gsize length =
+      size ? ZSTD_compressCCtx(writer->context, writer->packed, bound, memory + offset, size, LEVEL) : 0;
+  if (ZSTD_isError(length)) return spinach_refuse(error, "%s", ZSTD_getErrorName(length));
+  run.compressed = length;
+  pages_sum(&run, writer->run.sum, writer->packed);
+  writer->run = run;
+  return whole_file_append(writer->handle, &run, sizeof run, error) &&
+         whole_file_append(writer->handle, writer->packed, length, error);
+}
+
+static bool write_runs(Writer *writer, const guint8 *memory, gsize size, GError **error) {
   const gsize page = (gsize)sysconf(_SC_PAGESIZE);
-  GArray *runs = g_array_new(FALSE, FALSE, sizeof(PageRun));
   for (gsize at = 0; at < size;) {
     gsize end = at;
     while (end < size && end - at < LONGEST_RUN && !pages_is_zero(memory + end, page)) end += page;
-    if (end > at) {
-      const guint before = file->len;
-      pages_append_compressed(file, memory + at, end - at);
-      PageRun run = {.offset = at, .size = end - at, .compressed = file->len - before};
-      g_autofree char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, file->data + before, run.compressed);
-      g_strlcpy(run.sha256, sum, sizeof run.sha256);
-      g_array_append_val(runs, run);
-    }
+    if (end > at && !write_run(writer, memory, at, end - at, error)) return false;
     at = MAX(end, at + page * (end == at));
   }
-  return runs;
+  return write_run(writer, memory, size, 0, error);
 }
 
-bool pages_expand(const GArray *runs, const guint8 *file, gsize length, guint8 *memory, gsize size, GError **error) {
+bool pages_write(const guint8 *memory, gsize size, const guint8 *sum, int handle, GError **error) {
+  Writer writer = {
+      .handle = handle, .context = ZSTD_createCCtx(), .packed = g_try_malloc(ZSTD_compressBound(LONGEST_RUN))};
+  memcpy(writer.run.sum, sum, PAGES_SUM);
+  const bool fine = writer.context && writer.packed ? write_runs(&writer, memory, size, error)
+                                                    : spinach_refuse(error, "out of memory");
+  ZSTD_freeCCtx(writer.context);
+  g_free(writer.packed);
+  return fine;
+}
+
+// ---- Reading
+// ---------------------------------------------------------------------------------------------------------
+
+bool pages_expand(const guint8 *runs, gsize length, const guint8 *sum, guint8 *memory, gsize size, GError **error) {
   gsize at = 0, behind = 0;
-  for (guint i = 0; i < runs->len; i++) {
-    const PageRun *run = &g_array_index(runs, PageRun, i);
-    if (run->compressed > length - at) return spinach_refuse(error, "it is cut off");
-    if (run->offset < behind || run->offset > size || run->size > size - run->offset)
+  PageRun run = {.size = 1}, same;
+  memcpy(same.sum, sum, PAGES_SUM);
+  while (run.size) {
+    if (length - at < sizeof run) return spinach_refuse(error, "it is cut off");
+    memcpy(&run, runs + at, sizeof run);
+    at += sizeof run;
+    if (run.compressed > length - at) return spinach_refuse(error, "it is cut off");
+    if (run.offset < behind || run.offset > size || run.size > size - run.offset || (!run.size && run.offset != size))
       return spinach_refuse(error, "it is damaged: its pages are not where the machine's state is");
-    g_autofree char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, file + at, run->compressed);
-    if (strcmp(sum, run->sha256) != 0 || !pages_decompress(memory + run->offset, run->size, file + at, run->compressed))
+    PageRun right = run;
+    pages_sum(&right, same.sum, runs + at);
+    if (memcmp(right.sum, run.sum, PAGES_SUM) != 0 ||
+        (run.size && !pages_decompress(memory + run.offset, run.size, runs + at, run.compressed)))
       return spinach_refuse(error, "it is damaged: a checksum is not that of what it holds");
-    at += run->compressed;
-    behind = run->offset + run->size;
+    at += run.compressed;
+    behind = run.offset + run.size;
+    same = run;
   }
   return at == length || spinach_refuse(error, "it is damaged: there is something behind its end");
 }

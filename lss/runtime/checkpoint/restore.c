@@ -3,6 +3,7 @@
 #include "lss/runtime/checkpoint/checkpoint.h"
 #include "lss/runtime/checkpoint/file.h"
 #include "lss/runtime/checkpoint/format.h"
+#include "lss/runtime/checkpoint/identity.h"
 #include "lss/runtime/checkpoint/layout.h"
 #include "lss/runtime/checkpoint/open_files.h"
 #include "lss/runtime/files/manifest.h"
@@ -160,6 +161,20 @@ static bool same_inputs(const spinach_options *options) {
   return true;
 }
 
+// The same machine, but for what the user lets differ; the manifest lists that, and where the run comes from.
+static bool same_identity(const spinach_options *options, const guint8 *bytes, gsize size) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GVariant) identity = entry("identity"), origins = entry("origins");
+  g_autoptr(GVariant) differences = identity_compare(identity, options, &error);
+  if (!differences) return refuse(options, "%s", error->message);
+  identity_set_origins(origins);
+  if (options->handed) return true;
+  g_autofree char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, bytes, size),
+                  *name = g_path_get_basename(options->restore);
+  identity_add_origin(name, sum, differences);
+  return true;
+}
+
 // Once in a process: what it forks has it.
 static bool open_file(const spinach_options *options) {
   g_autoptr(GError) error = NULL;
@@ -173,7 +188,7 @@ static bool open_file(const spinach_options *options) {
   g_autoptr(GVariant) hash = entry("layout");
   g_autofree char *present = layout_hash();
   checkpoint.same = !strcmp(g_variant_get_string(hash, NULL), present);
-  return checkpoint.same || same_instances(options);
+  return (checkpoint.same || same_instances(options)) && same_identity(options, bytes, size);
 }
 
 bool spinach_restore_read(spinach_options *options) {

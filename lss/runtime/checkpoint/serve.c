@@ -97,7 +97,7 @@ static void begin(Server *server, const char *text) {
     return refuse_line(server, number, "it begins with an option; write a folder first");
   for (char **word = line + 1; *word; word++)
     if (g_str_has_prefix(*word, "--serve") || g_str_has_prefix(*word, "--restore") ||
-        g_str_has_prefix(*word, "--compare"))
+        g_str_has_prefix(*word, "--compare") || g_str_has_prefix(*word, "--may-differ"))
       return refuse_line(server, number, "what it begins with is the server's checkpoint");
   fflush(NULL);
   const pid_t parent = getpid(), child = fork();

@@ -1,15 +1,17 @@
 // Writing a checkpoint; see checkpoint.h.
 #include "lss/runtime/checkpoint/checkpoint.h"
 #include "lss/runtime/checkpoint/format.h"
+#include "lss/runtime/checkpoint/identity.h"
 #include "lss/runtime/checkpoint/layout.h"
 #include "lss/runtime/checkpoint/open_files.h"
-#include "lss/runtime/checkpoint/pages.h"
 #include "lss/runtime/engine/instants.h"
 #include "lss/runtime/files/manifest.h"
 #include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/observe/measure.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
@@ -71,22 +73,12 @@ static void add_origin(GVariantBuilder *header) {
   add(header, "version", g_variant_new_string(machine->version));
 }
 
-static GVariant *runs_variant(const GArray *runs) {
-  GVariantBuilder builder;
-  g_variant_builder_init(&builder, G_VARIANT_TYPE(CHECKPOINT_RUNS_TYPE));
-  for (guint i = 0; i < runs->len; i++) {
-    const PageRun *run = &g_array_index(runs, PageRun, i);
-    g_variant_builder_add(&builder, "(ttts)", run->offset, run->size, run->compressed, run->sha256);
-  }
-  return g_variant_builder_end(&builder);
-}
-
-GByteArray *spinach_checkpoint_bytes(const spinach_options *options, GError **error) {
+// All but the pages, packed.
+static bool write_header(const spinach_options *options, int handle, CheckpointStart *start, GError **error) {
   g_autoptr(GVariant) files = open_files_describe(error);
-  if (!files) return NULL;
-  spinach_clear_all_past();
-  g_autoptr(GByteArray) packed_pages = g_byte_array_new(), packed_header = g_byte_array_new();
-  g_autoptr(GArray) runs = pages_compress(spinach_arena, spinach_arena_size, packed_pages);
+  if (!files) return false;
+  g_autoptr(GVariant) identity = identity_describe(), origins = identity_origins();
+  g_autoptr(GByteArray) packed = g_byte_array_new();
   GVariantBuilder builder;
   g_variant_builder_init(&builder, G_VARIANT_TYPE_VARDICT);
   add(&builder, "format", g_variant_new_uint32(CHECKPOINT_FORMAT));
@@ -94,26 +86,54 @@ GByteArray *spinach_checkpoint_bytes(const spinach_options *options, GError **er
   add_layout(&builder);
   add_time(&builder, options);
   add_origin(&builder);
+  add(&builder, "identity", identity);
+  add(&builder, "origins", origins);
   add(&builder, "files", files);
   add(&builder, "measured", spinach_measure_pack());
-  add(&builder, "runs", runs_variant(runs));
   g_autoptr(GVariant) header = g_variant_ref_sink(g_variant_builder_end(&builder));
-  pages_append_compressed(packed_header, g_variant_get_data(header), g_variant_get_size(header));
-  CheckpointStart start = {.unpacked = g_variant_get_size(header), .packed = packed_header->len};
-  memcpy(start.word, CHECKPOINT_WORD, sizeof start.word);
-  checkpoint_checksum(&start, packed_header->data, start.checksum);
-  GByteArray *file = g_byte_array_new();
-  g_byte_array_append(file, (const guint8 *)&start, sizeof start);
-  g_byte_array_append(file, packed_header->data, packed_header->len);
-  g_byte_array_append(file, packed_pages->data, packed_pages->len);
-  return file;
+  pages_append_compressed(packed, g_variant_get_data(header), g_variant_get_size(header));
+  *start = (CheckpointStart){.unpacked = g_variant_get_size(header), .packed = packed->len};
+  memcpy(start->word, CHECKPOINT_WORD, sizeof start->word);
+  checkpoint_checksum(start, packed->data, start->checksum);
+  return whole_file_append(handle, start, sizeof *start, error) &&
+         whole_file_append(handle, packed->data, packed->len, error);
+}
+
+bool spinach_checkpoint_append(const spinach_options *options, int handle, GError **error) {
+  CheckpointStart start;
+  spinach_clear_all_past();
+  return write_header(options, handle, &start, error) &&
+         pages_write(spinach_arena, spinach_arena_size, start.checksum, handle, error);
+}
+
+// What is no ordinary file is written as it comes.
+static bool write_in_place(const spinach_options *options, GError **error) {
+  const bool standard = !strcmp(options->checkpoint, "-");
+  fflush(stdout); // which it may be by another name
+  const int handle = standard ? STDOUT_FILENO : file_path_open_in_place(options->checkpoint);
+  if (handle < 0) {
+    g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, g_strerror(errno));
+    return false;
+  }
+  const bool fine = spinach_checkpoint_append(options, handle, error);
+  if (!standard) close(handle);
+  return fine;
+}
+
+static bool write_whole(const spinach_options *options, GError **error) {
+  WholeFile file;
+  if (file_path_in_place(options->checkpoint)) return write_in_place(options, error);
+  if (!whole_file_begin(&file, options->checkpoint, error)) return false;
+  const bool fine = spinach_checkpoint_append(options, file.handle, error) && whole_file_complete(&file, error);
+  close(file.handle);
+  whole_file_end(&file);
+  return fine;
 }
 
 bool spinach_checkpoint_write(const spinach_options *options) {
   g_autoptr(GError) error = NULL;
   if (!used_files_add_saved(options->checkpoint, "--checkpoint", &error))
     return spinach_report_error("%s", error->message);
-  g_autoptr(GByteArray) file = spinach_checkpoint_bytes(options, &error);
-  return (file && whole_file_write(options->checkpoint, (const char *)file->data, (gssize)file->len, &error)) ||
+  return write_whole(options, &error) ||
          spinach_report_error("cannot write the checkpoint \"%s\": %s", options->checkpoint, error->message);
 }

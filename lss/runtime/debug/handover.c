@@ -91,20 +91,18 @@ char *handover_become(const spinach_options *options, const GPtrArray *words, GV
   const struct spinach_moment moment = spinach_now();
   g_autoptr(GError) error = NULL;
   g_autoptr(GVariant) files = open_files_hand_over(&error);
-  g_autoptr(GByteArray) checkpoint = files ? spinach_checkpoint_bytes(options, &error) : NULL;
+  const int checkpoint = memfd_create("handed", 0);
   char *why = NULL;
-  if (checkpoint) {
+  if (files && checkpoint >= 0 && spinach_checkpoint_append(options, checkpoint, &error)) {
     g_autoptr(GVariant) all = g_variant_ref_sink(
         g_variant_new(HANDED_TYPE, now, moment.stopping, moment.stop_reason, moment.stop_status, counted, files, kept));
-    const int state[] = {in_memory(checkpoint->data, checkpoint->len),
-                         in_memory(g_variant_get_data(all), g_variant_get_size(all))};
-    why = state[0] < 0 || state[1] < 0 ? g_strdup("there is no memory for its state")
-                                       : give(variant, options, state, handles);
-    for (guint i = 0; i < G_N_ELEMENTS(state); i++)
-      if (state[i] >= 0) close(state[i]);
+    const int state[] = {checkpoint, in_memory(g_variant_get_data(all), g_variant_get_size(all))};
+    why = state[1] < 0 ? g_strdup("there is no memory for its state") : give(variant, options, state, handles);
+    if (state[1] >= 0) close(state[1]);
   } else {
-    why = g_strdup(error->message);
+    why = g_strdup(error ? error->message : "there is no memory for its state");
   }
+  if (checkpoint >= 0) close(checkpoint);
   remove(variant);
   stepping_go_to(now);
   return why;
@@ -127,6 +125,7 @@ bool spinach_debug_adopt(spinach_options *options) {
   g_variant_ref_sink(handed);
   options->restore = g_strdup_printf("/proc/self/fd/%d", state[0]);
   options->outputs_go_on = options->seed_given = false;
+  options->handed = true;
   g_array_set_size(options->settings, 0); // the state has them
   g_unsetenv(HANDED);
   return true;

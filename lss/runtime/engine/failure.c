@@ -2,6 +2,7 @@
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/text/hexdump.h"
 
+#include <glib.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -195,6 +196,23 @@ static void on_fault(int number) {
   spinach_streams_remove();
   signal(number, SIG_DFL);
   raise(number);
+}
+
+// GLib ends a process that it has no memory for; that is a line of ours, and leaves no temporary files.
+static void on_glib_error(const char *domain, GLogLevelFlags level, const char *message, gpointer data) {
+  (void)domain, (void)level, (void)data;
+  const char *bytes = strstr(message, "failed to allocate ");
+  fflush(stdout);
+  if (bytes)
+    fprintf(stderr, "%s: error: out of memory: %s more are needed\n", spinach_program, strpbrk(bytes, "0123456789"));
+  else
+    fprintf(stderr, "%s: error: %s\n", spinach_program, message);
+  spinach_streams_remove();
+  _exit(1);
+}
+
+void spinach_watch_memory(void) {
+  g_log_set_handler("GLib", G_LOG_LEVEL_ERROR | G_LOG_FLAG_FATAL | G_LOG_FLAG_RECURSION, on_glib_error, NULL);
 }
 
 static bool (*is_expected)(void *place);

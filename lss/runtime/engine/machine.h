@@ -94,9 +94,10 @@ typedef struct {
   const char *const *former;  // names that it no longer has, ends with NULL
 } spinach_parameter;
 
-// A compile-time parameter, for the manifest.
+// A compile-time parameter, for the manifest; or something else that makes a machine this one.
 typedef struct {
   const char *name, *value;
+  int32_t instance; // whose it is; -1: no instance's
 } spinach_constant;
 
 // A port of an instance that has no behaviour of its own, through which a connection passes.
@@ -293,6 +294,8 @@ typedef struct {
   uint32_t speaker_count;         // of `skippers`, also when some instance does not say when it acts
   uint32_t silent_count;
   const spinach_silent *silents;
+  uint32_t identity_count;
+  const spinach_constant *identity; // what a checkpoint names beyond the other tables; files by name, without folder
 } spinach_machine;
 
 extern const spinach_machine spinach_machine_table;
@@ -386,6 +389,7 @@ typedef enum { SPINACH_STARTS, SPINACH_RUNS, SPINACH_FINISHES, SPINACH_OVER } sp
 extern spinach_phase_of_run spinach_phase;
 void spinach_complete_clocks(void); // after a step that was not completed
 void spinach_watch_faults(void);
+void spinach_watch_memory(void); // that it lacks is an error like others
 // Who is asked first where memory was accessed that is protected: true when it is to be tried again.  False: nobody is.
 bool spinach_expect_access(bool (*expected)(void *place));
 

@@ -414,6 +414,7 @@ int spinach_main(int argc, char **argv) {
   const char *slash = strrchr(argv[0], '/');
   spinach_program = slash ? slash + 1 : argv[0];
   standard_streams_open(spinach_program);
+  spinach_watch_memory();
   spinach_arena_map(); // names and defaults need it
   return simulate(argc, argv);
 }

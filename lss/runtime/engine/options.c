@@ -163,6 +163,10 @@ static bool set_checkpoint_every(spinach_options *options, const char *value) {
 static bool set_restore(spinach_options *options, const char *value) {
   return (options->restore = value) != NULL;
 }
+static bool set_may_differ(spinach_options *options, const char *value) {
+  g_ptr_array_add(options->may_differ, (gpointer)value);
+  return true;
+}
 static bool set_serve(spinach_options *options, const char *value) {
   return read_count("--serve", value, 1, &options->serve);
 }
@@ -327,6 +331,9 @@ static const struct {
     {"checkpoint-every", "N|TIME", "and also after each N cycles, or each TIME of simulated time",
      set_checkpoint_every},
     {"restore", "FILE", "go on from a checkpoint of this machine", set_restore},
+    {"may-differ", "PATTERN",
+     "with --restore: constants, userpoints, connections and files that may differ from the checkpoint's; repeatable",
+     set_may_differ},
     {"outputs", "begin|continue",
      "whether files written after --restore are new (the default) or go on where they were", set_outputs},
     {"serve", "N",
@@ -480,6 +487,8 @@ static bool fit(const spinach_options *options) {
     return spinach_report_error("what is recorded lacks its file: --record FILE");
   if (options->compare && !options->restore)
     return spinach_report_error("--compare lacks the other checkpoint: --restore FILE");
+  if (options->may_differ->len && !options->restore)
+    return spinach_report_error("--may-differ is for runs with --restore");
   if (options->serve && !options->restore) return spinach_report_error("--serve lacks the checkpoint: --restore FILE");
   if (!options->wave && (options->wave_signals || options->conditions[SPINACH_WAVE_FROM].kind ||
                          options->conditions[SPINACH_WAVE_TO].kind))
@@ -515,6 +524,7 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
   options->record_events = g_ptr_array_new();
   options->files = g_array_new(FALSE, FALSE, sizeof(spinach_named_file));
   g_array_set_clear_func(options->files, clear_named_file);
+  options->may_differ = g_ptr_array_new();
   options->settings = g_array_new(FALSE, FALSE, sizeof(spinach_setting));
   options->progress = isatty(STDERR_FILENO);
   for (int i = 1; i < argc && !options->ended; i++) {
@@ -535,6 +545,7 @@ void spinach_options_clear(spinach_options *options) {
   g_clear_pointer(&options->print, g_array_unref);
   g_clear_pointer(&options->record_events, g_ptr_array_unref);
   g_clear_pointer(&options->files, g_array_unref);
+  g_clear_pointer(&options->may_differ, g_ptr_array_unref);
   g_clear_pointer(&options->settings, g_array_unref);
   for (guint i = 0; i < SPINACH_CONDITIONS; i++) spinach_condition_clear(&options->conditions[i]);
 }

@@ -49,6 +49,8 @@ typedef struct {
   uint64_t checkpoint_every;     // and after each so many cycles of `clock`; 0: no
   spinach_count checkpoint_time; // femtoseconds, as it was given instead of cycles; 0: it was not
   const char *restore;           // checkpoint to go on from, or NULL
+  GPtrArray *may_differ;         // const char*: patterns of what of the checkpoint's machine may be otherwise here
+  bool handed;                   // `restore` is the state of this run in another process
   uint64_t serve;                // runs at once that begin there, as standard input asks for them; 0: this is one run
   const char *compare;           // checkpoint to compare with `restore`, or NULL
   const char *record;            // file for recorded events, or NULL

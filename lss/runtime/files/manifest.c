@@ -1,6 +1,7 @@
 // The manifest of a run; see manifest.h and statistics.h.
 #include "lss/runtime/files/manifest.h"
 
+#include "lss/runtime/checkpoint/identity.h"
 #include "lss/runtime/observe/statistics.h"
 #include "lss/runtime/observe/variant.h"
 
@@ -87,6 +88,36 @@ static void write_files(Json *json, const char *key, guint count, const char *co
   json_close(json, ']');
 }
 
+// The checkpoints that the run went on from, and what is otherwise here than in their machines.
+static void write_origins(Json *json) {
+  g_autoptr(GVariant) origins = identity_origins();
+  GVariantIter all;
+  const char *file, *sha256, *name, *there, *here;
+  GVariant *differences;
+  if (!g_variant_n_children(origins)) return;
+  json_open_member(json, "restored", '[');
+  g_variant_iter_init(&all, origins);
+  while (g_variant_iter_next(&all, "(&s&s@a(sss))", &file, &sha256, &differences)) {
+    json_open(json, '{');
+    json_member(json, "file", file);
+    json_member(json, "sha256", sha256);
+    json_open_member(json, "differences", '[');
+    GVariantIter each;
+    g_variant_iter_init(&each, differences);
+    while (g_variant_iter_next(&each, "(&s&s&s)", &name, &there, &here)) {
+      json_open(json, '{');
+      json_member(json, "name", name);
+      json_member(json, "checkpoint", there);
+      json_member(json, "here", here);
+      json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_close(json, '}');
+    g_variant_unref(differences);
+  }
+  json_close(json, ']');
+}
+
 void spinach_manifest_write(Json *json, const spinach_options *options) {
   json_open(json, '{');
   json_member(json, "machine", spinach_machine_file());
@@ -121,5 +152,6 @@ void spinach_manifest_write(Json *json, const spinach_options *options) {
     g_ptr_array_add(pairs, g_array_index(inputs, Input, i).sha256);
   }
   write_files(json, "inputs", pairs->len / 2, (const char *const *)pairs->pdata);
+  write_origins(json);
   json_close(json, '}');
 }

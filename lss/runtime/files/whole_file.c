@@ -26,6 +26,11 @@ static int write_all(int handle, const char *bytes, size_t length) {
   return 0;
 }
 
+bool whole_file_append(int handle, const void *bytes, gsize length, GError **error) {
+  const int code = write_all(handle, bytes, length);
+  return !code || fail(error, code);
+}
+
 bool whole_file_begin(WholeFile *file, const char *path, GError **error) {
   *file = (WholeFile){.handle = -1};
   if (!file_place_find(&file->place, path, error)) return false;

@@ -52,6 +52,9 @@ void whole_file_remove(const WholeFile *file);
 // Where it grows, as a path, which the caller frees.
 char *whole_file_growing(const WholeFile *file);
 
+// Writes bytes to a descriptor; on failure sets *error.
+bool whole_file_append(int handle, const void *bytes, gsize length, GError **error);
+
 // Writes `length` bytes (-1: up to the final zero) to `path`, also in place.
 bool whole_file_write(const char *path, const char *text, gssize length, GError **error);
 
