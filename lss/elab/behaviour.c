@@ -314,13 +314,18 @@ static void check_always(Inst *inst, const Node *node) {
   }
 }
 
+// One that acts only at the start may be when it is text: the name of a file that is read all the time.
+static bool may_be_reset(const Parameter *parameter) {
+  return parameter->runtime && (!parameter->initial || !strcmp(parameter->type_name, "string"));
+}
+
 // `handler reset(x)` follows a run-time parameter of the module that may be set later.
 static void expand_reset(Inst *inst, Node *node, Function *function) {
   const char *name = expr_text(node->value);
   g_autoptr(GPtrArray) known = g_ptr_array_new();
   for (guint i = 0; i < inst->instance->parameters->len; i++) {
     const Parameter *parameter = inst->instance->parameters->pdata[i];
-    if (parameter->runtime && !parameter->initial) g_ptr_array_add(known, (gpointer)parameter->name);
+    if (may_be_reset(parameter)) g_ptr_array_add(known, (gpointer)parameter->name);
     if (!strcmp(parameter->name, name)) function->parameter = parameter;
   }
   function->name = arena_printf("reset_%s", name);
@@ -328,7 +333,7 @@ static void expand_reset(Inst *inst, Node *node, Function *function) {
   if (!function->parameter) {
     problem(node->value->location, "unknown-parameter", "`%s` is no parameter of this module%s", name,
             did_you_mean(diag_suggestion(name, known)));
-  } else if (!function->parameter->runtime || function->parameter->initial) {
+  } else if (!may_be_reset(function->parameter)) {
     problem(node->value->location, "reset-parameter", "`%s` is %s: it is never set after the start of a run", name,
             function->parameter->initial ? "a `runtime init parameter`" : "no run-time parameter");
     diag_note(function->parameter->location, "declared here");

@@ -3,40 +3,59 @@
 
 #define SECTOR ((size_t)512)
 
+/* How many an image of this size makes. */
+static uint64_t sectors_of(const self_t *self, size_t size) {
+  if (!param(padded) && (size == 0 || size % SECTOR != 0))
+    sim_input_error("%s: an image has whole sectors of 512 bytes; this has %zu bytes", param(image), size);
+  if (size > (size_t)param(capacity))
+    sim_input_error("%s: %zu bytes do not fit: this disk was built for %lld", param(image), size,
+                    (long long)param(capacity));
+  return param(padded) ? (uint64_t)param(places) : size / SECTOR;
+}
+
+static uint64_t sectors_of_image(const self_t *self) {
+  size_t size;
+  if (!stream_is_open(&self->file)) return (uint64_t)param(places);
+  stream_contents(&self->file, &size);
+  return sectors_of(self, size);
+}
+
 init() {
-  self->sectors = (uint64_t)param(places);
   if (param(image)[0] != '\0') {
-    size_t size = (size_t)stream_size_of(param(image));
-    if (size <= (size_t)param(capacity)) { /* else it is not even read */
-      stream_read_open(&self->file, param(image));
-      stream_contents(&self->file, &size);
-    }
-    if (size == 0 || size % SECTOR != 0)
-      sim_input_error("%s: an image has whole sectors of 512 bytes; this has %zu bytes", param(image), size);
-    if (size > (size_t)param(capacity))
-      sim_input_error("%s: %zu bytes do not fit: this disk was built for %lld", param(image), size,
-                      (long long)param(capacity));
-    self->sectors = size / SECTOR;
+    const size_t size = (size_t)stream_size_of(param(image));
+    if (size > (size_t)param(capacity)) sectors_of(self, size); /* it is refused unread */
+    stream_read_open(&self->file, param(image));
   }
+  self->sectors = sectors_of_image(self);
   if (param(commit)[0] != '\0') stream_write_open(&self->committed, param(commit));
+}
+
+/* The guest knows how large the disk is. */
+handler(reset, image) {
+  const uint64_t sectors = sectors_of_image(self);
+  if (sectors != self->sectors)
+    sim_input_error("\"%s\": an image of %llu bytes, and the disk has %llu since the run began (give it as many)",
+                    param(image), (unsigned long long)(SECTOR * sectors), (unsigned long long)(SECTOR * self->sectors));
 }
 
 static bool is_changed(const self_t *self, uint64_t sector) {
   return load(changed, sector / 8) >> sector % 8 & 1;
 }
 
-/* The bytes that the disk started with; none are zeros. */
-static const uint8_t *original(const self_t *self, uint64_t sector) {
-  size_t size;
-  return stream_is_open(&self->file) ? stream_contents(&self->file, &size) + SECTOR * sector : NULL;
+/* The bytes that the disk started with; where there are none, zeros. */
+static void read_original(const self_t *self, uint64_t sector, void *bytes) {
+  size_t size = 0;
+  const uint8_t *from = stream_is_open(&self->file) ? stream_contents(&self->file, &size) : NULL;
+  const size_t at = SECTOR * sector, left = at < size ? size - at : 0, length = left < SECTOR ? left : SECTOR;
+  if (length) memcpy(bytes, from + at, length);
+  memset((uint8_t *)bytes + length, 0, SECTOR - length);
 }
 
 static void read_sector(const self_t *self, uint64_t sector, void *bytes) {
-  const uint8_t *from = is_changed(self, sector) ? load_span(bytes, SECTOR * sector, SECTOR) : original(self, sector);
-  if (from)
-    memcpy(bytes, from, SECTOR);
+  if (is_changed(self, sector))
+    memcpy(bytes, load_span(bytes, SECTOR * sector, SECTOR), SECTOR);
   else
-    memset(bytes, 0, SECTOR);
+    read_original(self, sector, bytes);
 }
 
 static void write_sector(self_t *self, uint64_t sector, const void *bytes) {

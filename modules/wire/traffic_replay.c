@@ -107,6 +107,22 @@ init() {
   replay_study_end(&study);
 }
 
+// Frames of a restored run are those that it has worked out, by their numbers.
+static void check_frames(const self_t *self, int d) {
+  const uint64_t count = stream_is_open(&self->file[d]) ? packet_count(&self->file[d]) : 0;
+  if (self->active && count != self->count[d])
+    sim_input_error("\"%s\": %llu frames, and the run began with %u (give it the file that it began with)", PATH(d),
+                    (unsigned long long)count, self->count[d]);
+}
+
+handler(reset, send) {
+  check_frames(self, 0);
+}
+
+handler(reset, receive) {
+  check_frames(self, 1);
+}
+
 // ---- The run ---------------------------------------------------------------------------------------------------
 
 // The instant from which on there is no frame left for an end, if it was not notified of that.  Where it is known what

@@ -1,6 +1,7 @@
 """`make install`: what lands under the prefix is enough for a netlist anywhere, and a failure changes nothing."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -59,6 +60,18 @@ def test_the_library_is_complete(root: Path, build_dir: Path, tmp_path: Path) ->
     assert not list(share.rglob("*.pyc")) and not list(tmp_path.rglob(".spinach.*"))
 
 
+def test_all_may_read_what_root_installs(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """Whatever the umask is, and to whomever the source tree belongs."""
+    command = ["sh", "-c", 'umask 077; exec "$@"', "sh", root / "harness" / "install", build_dir, tmp_path]
+    assert subprocess.run(command, capture_output=True).returncode == 0
+    for path in (tmp_path / "share", tmp_path / "bin"):
+        for one in (path, *path.rglob("*")):
+            status = one.stat()
+            mode = status.st_mode & 0o7777
+            assert mode in ((0o755,) if one.is_dir() else (0o644, 0o755)) and status.st_uid == os.getuid(), (one, oct(mode))
+    assert (tmp_path / "bin/lss").stat().st_mode & 0o111 == 0o111
+
+
 def test_installing_again_removes_what_is_gone(root: Path, build_dir: Path, tmp_path: Path) -> None:
     assert install(root, build_dir, tmp_path).returncode == 0
     stale = tmp_path / "share" / "spinach" / "modules" / "gone.lss"
@@ -107,8 +120,9 @@ def test_without_packages_there_is_one_line(root: Path, build_dir: Path, tmp_pat
 
 def test_packages_are_pinned(root: Path) -> None:
     """What `make install` fetches are the versions that these tests run with."""
-    pinned = dict(line.split("==") for line in (root / "harness/pinned.txt").read_text().splitlines() if "==" in line)
-    assert len(pinned) > 10
+    text = (root / "harness/pinned.txt").read_text()
+    pinned = dict(re.findall(r"^([\w.-]+)==(\S+)(?: \\\n +--hash=sha256:[0-9a-f]{64})+$", text, re.MULTILINE))
+    assert len(pinned) == text.count("==") > 10, "each has the hashes of its files"
     for name in "dpkt", "jinja2", "markdown-it-py", "matplotlib", "msgspec", "rich", "distributed":
         assert metadata.version(name) == pinned[name]
 

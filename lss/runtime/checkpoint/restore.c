@@ -6,7 +6,9 @@
 #include "lss/runtime/checkpoint/identity.h"
 #include "lss/runtime/checkpoint/layout.h"
 #include "lss/runtime/checkpoint/open_files.h"
+#include "lss/runtime/files/confined.h"
 #include "lss/runtime/files/manifest.h"
+#include "lss/runtime/files/stream_private.h"
 #include "lss/runtime/observe/measure.h"
 #include "lss/runtime/observe/progress.h"
 
@@ -125,6 +127,43 @@ static const char *restored_text(const spinach_options *options, const spinach_p
   return NULL;
 }
 
+// ---- Outputs -------------------------------------------------------------------------------------------------------
+
+static const spinach_options *restored; // of the run
+
+// Whether the command line or this machine names it, or what its name begins with: not the checkpoint alone.
+static bool is_users(const char *path) {
+  for (guint i = restored->restored_settings; i < restored->settings->len; i++) {
+    const spinach_setting *setting = &g_array_index(restored->settings, spinach_setting, i);
+    if (setting->parameter->kind == SPINACH_PARAMETER_STRING && *setting->text && g_str_has_prefix(path, setting->text))
+      return true;
+  }
+  for (uint32_t i = 0; i < machine->parameter_count; i++) {
+    const char *usual =
+        machine->parameters[i].kind == SPINACH_PARAMETER_STRING ? machine->parameters[i].default_string : NULL;
+    if (usual && *usual && g_str_has_prefix(path, usual)) return true;
+  }
+  return false;
+}
+
+// Whose value in the checkpoint it is.
+static const char *named_by(const char *path) {
+  for (guint i = 0; i < restored->restored_settings; i++) {
+    const spinach_setting *setting = &g_array_index(restored->settings, spinach_setting, i);
+    if (!strcmp(setting->text, path)) return setting->parameter->name;
+  }
+  return "PATH.NAME";
+}
+
+// A checkpoint may be from anywhere: what it names is not written over outside the working folder.
+static char *output_problem(const char *path) {
+  if (!strcmp(path, "-") || !strcmp(path, "/dev/null") || is_users(path)) return NULL;
+  g_autofree char *why = confined_problem(path, NULL);
+  return why ? g_strdup_printf("only the checkpoint names it, and %s (name it again: --set %s=FILE)", why,
+                               named_by(path))
+             : NULL;
+}
+
 // What acts at the start of a run only cannot be changed now, unless it names a file that a stream has open.
 static bool may_be_set(const spinach_options *options) {
   for (guint i = options->restored_settings; i < options->settings->len; i++) {
@@ -195,6 +234,8 @@ bool spinach_restore_read(spinach_options *options) {
   if (!open_file(options)) return false;
   g_autoptr(GVariant) seed = entry("seed");
   prepend_settings(options);
+  restored = options;
+  if (!options->handed) host_output_problem = output_problem;
   options->reseeds = options->seed_given;
   if (!options->seed_given) options->seed = g_variant_get_uint64(seed);
   return true;

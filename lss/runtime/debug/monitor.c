@@ -2,6 +2,7 @@
 #include "lss/runtime/debug/monitor.h"
 
 #include "lss/runtime/checkpoint/checkpoint.h"
+#include "lss/runtime/checkpoint/format.h"
 #include "lss/runtime/debug/conditions.h"
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/debug.h"
@@ -11,6 +12,7 @@
 #include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/state_commands.h"
+#include "lss/runtime/files/confined.h"
 #include "lss/runtime/observe/device_registers.h"
 #include "lss/runtime/observe/statistics.h"
 #include "lss/runtime/text/names.h"
@@ -81,12 +83,16 @@ static void print_where(GString *out) {
   where_append_cores(out, "", next_pc_of);
 }
 
+// Whoever speaks through gdb writes checkpoints below the working folder, and over nothing else.
 static void write_checkpoint(GString *out, const char *words) {
   spinach_options options = *debug_options();
+  g_autofree char *why = *words ? confined_problem(words, CHECKPOINT_WORD) : NULL;
   drain_let_go();
   options.checkpoint = words;
   if (!*words)
     g_string_append(out, "checkpoint FILE\n");
+  else if (why)
+    g_string_append_printf(out, "cannot write the checkpoint \"%s\": %s\n", words, why);
   else if (!spinach_checkpoint_write(&options))
     g_string_append_printf(out, "cannot write the checkpoint \"%s\"; the simulator says why\n", words);
 }

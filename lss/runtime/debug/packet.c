@@ -28,10 +28,7 @@ static void unescape(const guint8 *from, gsize length, GString *payload) {
 static PacketKind take_packet(GByteArray *bytes, GString *payload) {
   const guint8 *end = memchr(bytes->data, '#', bytes->len);
   const gsize length = end ? (gsize)(end - bytes->data) - 1 : bytes->len;
-  if (length > PACKET_SIZE) {
-    drop(bytes, end ? length + 1 : bytes->len);
-    return PACKET_DAMAGED;
-  }
+  if (!end && length > PACKET_SIZE) return PACKET_FOREIGN;
   if (!end || bytes->len < length + 2 + CHECKSUM_DIGITS) return PACKET_NONE;
   const int high = g_ascii_xdigit_value((char)end[1]), low = g_ascii_xdigit_value((char)end[2]);
   const gboolean fits = high >= 0 && low >= 0 && checksum((const char *)bytes->data + 1, length) == high * 16 + low;
@@ -47,6 +44,7 @@ PacketKind packet_take(GByteArray *bytes, GString *payload) {
     drop(bytes, 1);
     if (byte == INTERRUPT) return PACKET_INTERRUPT;
     if (byte == '-') return PACKET_REPEAT;
+    if (byte != '+') return PACKET_FOREIGN;
   }
   return PACKET_NONE;
 }

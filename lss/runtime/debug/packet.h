@@ -9,6 +9,7 @@ enum { PACKET_SIZE = 0x4000 }; // bytes of the longest that is accepted, as they
 typedef enum {
   PACKET_NONE,      // what is there is not whole
   PACKET_WHOLE,     // *payload is what it carried
+  PACKET_FOREIGN,   // what came is another protocol
   PACKET_DAMAGED,   // its checksum is wrong, or it is too long
   PACKET_REPEAT,    // the other side asks for the last answer again
   PACKET_INTERRUPT, // stop the machine

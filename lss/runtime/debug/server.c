@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -25,6 +26,8 @@ static int listener = -1, connection = -1;
 static GByteArray *received; // and not yet taken
 static GString *last;        // what was sent last, framed
 static bool runs_free;       // gdb has let go of the machine
+static bool ran_free;        // it had when this connection was made, over which no packet has come yet
+static bool spoken;          // one has
 static char *socket_path;    // of a Unix socket, to be removed
 
 // ---- The port -------------------------------------------------------------------------------------------------------
@@ -39,7 +42,9 @@ static bool open_unix(const char *path) {
   if (strlen(first) >= sizeof address.sun_path) return refuse("the path is too long for a socket");
   strcpy(address.sun_path, first);
   listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const mode_t mask = umask(0177); // only this user connects
   const bool bound = listener >= 0 && !bind(listener, (struct sockaddr *)&address, sizeof address);
+  umask(mask);
   const bool fine = bound && !listen(listener, 1) && !link(first, path);
   const int error = errno == EEXIST ? EADDRINUSE : errno;
   if (bound) unlink(first);
@@ -148,6 +153,15 @@ static void receive(void) {
     hang_up();
 }
 
+// Whoever speaks another protocol, a page in a browser for one, is not listened to: what looks like a packet in the
+// middle of it is text of somebody else.
+static void hang_up_on_stranger(void) {
+  static bool said;
+  if (!said) fprintf(stderr, "%s: --gdb: hung up: what was sent is not gdb's protocol\n", spinach_program);
+  said = true;
+  hang_up();
+}
+
 // While the machine runs: whether somebody wants it to stop.
 static bool is_requested(void) {
   if (connection < 0) return is_readable(listener, 0);
@@ -161,6 +175,8 @@ static bool is_requested(void) {
 static void accept_gdb(void) {
   const int on = 1;
   connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+  ran_free = runs_free;
+  spoken = false;
   if (connection >= 0) setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
@@ -205,8 +221,10 @@ static bool serve_one(Stub *stub, StubState *state) {
   case PACKET_DAMAGED:
     if (acknowledges) send_text("-", 1);
     return true;
+  case PACKET_FOREIGN: hang_up_on_stranger(); return true;
   case PACKET_WHOLE: break;
   }
+  spoken = true;
   if (acknowledges) send_text("+", 1);
   *state = stub_reply(stub, payload, reply);
   if (*state == STUB_WANTS_EVENTS) *state = record_events(stub, payload, reply);
@@ -260,8 +278,8 @@ static const char *run(Stub *stub) {
     const StubState state = serve(stub);
     if (state == STUB_KILLED) return "ended by the debugger";
     if (stub_has_ended(stub)) return run_control_end();
-    if (connection < 0) stub_forget(stub);
-    runs_free = true;
+    if (connection < 0 && spoken) stub_forget(stub);
+    runs_free = spoken || ran_free;
   }
   return spinach_run_begin();
 }

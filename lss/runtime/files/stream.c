@@ -12,6 +12,7 @@
 
 static HostFile **files;
 static uint32_t file_count;
+char *(*host_output_problem)(const char *path);
 
 HostFile *host_file_new(stream *s, const char *path) {
   if (s->id) spinach_fail("\"%s\": this stream is already open on \"%s\"", path, files[s->id - 1]->path);
@@ -131,6 +132,8 @@ bool stream_line(stream *s, char *buffer, size_t size) {
 // ---- Outputs -----------------------------------------------------------------------------------------------------
 void host_file_create(HostFile *file) {
   g_autoptr(GError) error = NULL;
+  char *why = host_output_problem ? host_output_problem(file->path) : NULL;
+  if (why) spinach_fail("cannot write \"%s\": %s", file->path, why);
   if (!strcmp(file->path, "-")) {
     file->out = stdout;
     return;

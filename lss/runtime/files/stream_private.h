@@ -39,4 +39,7 @@ bool host_packets_flush(HostFile *file);
 uint64_t host_packets_size(const stream *s); // bytes of a file with what the stream has written
 void host_packets_close(HostFile *file);
 
+// Why an output of this name is not to be written; the caller frees it, NULL when it may be.  Without one all may be.
+extern char *(*host_output_problem)(const char *path);
+
 #endif

@@ -140,6 +140,30 @@ init() {
   self->busy = true;
 }
 
+/* A restored run reads on in another file, where the pieces are that were found in the first one. */
+static void check_pieces(const self_t *self, int file) {
+  size_t size = 0;
+  if (all_written(self)) return;
+  if (stream_is_open(&self->file[file])) stream_contents(&self->file[file], &size);
+  for (uint32_t k = self->piece; k < self->pieces; k++)
+    if (self->piece_file[k] == file && size < (uint64_t)self->piece_offset[k] + self->piece_size[k])
+      sim_input_error("\"%s\": %zu bytes, and the run loads bytes %u to %u of it (give it the file that it began with)",
+                      path_of(self, file), size, self->piece_offset[k],
+                      self->piece_offset[k] + self->piece_size[k] - 1);
+}
+
+handler(reset, kernel) {
+  check_pieces(self, LINUX_KERNEL);
+}
+
+handler(reset, dtb) {
+  check_pieces(self, LINUX_TREE);
+}
+
+handler(reset, initramfs) {
+  check_pieces(self, LINUX_INITRAMFS);
+}
+
 /* The next write: up to the end of the piece, or of the aligned `width` bits. */
 static __attribute__((noinline)) typeof_port(memory_request) next_write(const self_t *self) {
   const uint32_t k = self->piece, address = self->piece_address[k] + self->written;

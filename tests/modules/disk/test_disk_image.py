@@ -206,3 +206,35 @@ def test_a_checkpoint_in_the_midst(bench: Bench, cycle: int, tmp_path: Path) -> 
         assert (tmp_path / f"{name}.after").read_bytes() == (tmp_path / "whole.after").read_bytes() == held
     (tmp_path / "disk").write_bytes(content(6, 16))
     assert "disk" in run("other", "--restore", "point", "--cycles", "1500", status=2)[1]
+
+
+@pytest.mark.parametrize("size", [4, 15, 17])
+def test_a_restored_disk_is_as_large_as_it_was(size: int, bench: Bench, tmp_path: Path) -> None:
+    """Another image is taken if it has as many sectors; what was written stays."""
+    for name, sectors in (("disk", 16), ("same", 16), ("other", size)):
+        (tmp_path / name).write_bytes(content(len(name), sectors))
+    simulator = image(bench, "capacity = 16 KiB;").simulator
+    quiet = [word for name, value in QUIET.items() for word in ("--set", f"{name}={value}")]
+
+    def run(*words: str) -> subprocess.CompletedProcess:
+        return subprocess.run([simulator, "--quiet", *words], cwd=tmp_path, capture_output=True, text=True)
+
+    assert run(*quiet, "--set", "dut.image=disk", "--cycles", "100", "--checkpoint", "point").returncode == 0
+    assert run("--restore", "point", "--cycles", "200", "--set", "dut.image=same", "--set", "dut.commit=after").returncode == 0
+    assert (tmp_path / "after").read_bytes() == (tmp_path / "same").read_bytes()
+    done = run("--restore", "point", "--cycles", "200", "--set", "dut.image=other")
+    wanted = f'dut: "other": an image of {512 * size} bytes, and the disk has 8192 since the run began (give it as many)'
+    assert done.returncode in (1, 2) and wanted in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+@pytest.mark.parametrize("size", [0, 52, 512, 8000, 8192])
+def test_zeros_follow_a_file_where_the_disk_is_padded(size: int, bench: Bench, tmp_path: Path) -> None:
+    held = random.Random(size).randbytes(size)
+    (tmp_path / "disk").write_bytes(held)
+    (tmp_path / "short").write_bytes(held[: size // 2])
+    simulator = image(bench, "capacity = 8 KiB; padded = true;").simulator
+    quiet = [word for name, value in QUIET.items() for word in ("--set", f"{name}={value}")]
+    subprocess.run([simulator, "--quiet", *quiet, "--set", "dut.image=disk", "--set", "dut.commit=after", "--cycles", "9", "--checkpoint", "point"], cwd=tmp_path, check=True)
+    assert (tmp_path / "after").read_bytes() == held + bytes(8192 - size)
+    subprocess.run([simulator, "--quiet", "--restore", "point", "--set", "dut.image=short", "--cycles", "20"], cwd=tmp_path, check=True)
+    assert (tmp_path / "after").read_bytes() == held[: size // 2] + bytes(8192 - size // 2)
