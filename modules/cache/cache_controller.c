@@ -388,6 +388,7 @@ static void accept_request(self_t *self, const typeof_port(in_request) * request
   uint32_t line = LINE_REQUESTED(request->address), set = set_of(line);
   if (result == CACHE_HIT || result == CACHE_SECONDARY_MISS || (result == CACHE_POST && found >= 0)) {
     count(hits);
+    count(joined, result == CACHE_SECONDARY_MISS);
     event(hit, request->address);
     if (result != CACHE_SECONDARY_MISS && !used_last(self, line)) touch(self, line, set, (uint32_t)found);
   }

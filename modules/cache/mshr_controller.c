@@ -516,6 +516,7 @@ static bool serve(self_t *self, uint32_t m) {
     perform(self, request, miss->set, miss->way);
   }
   if (!posted) show_reply(self, lane, reply);
+  self->posted[m][self->target_first[m]] = false;
   self->target_first[m] = (uint8_t)((self->target_first[m] + 1) % param(targets));
   self->target_count[m]--;
   return true;

@@ -224,6 +224,7 @@ static inline uint32_t commit_some(self_t *self, uint32_t context, uint32_t n, u
   if (width(completed) > 0) self->finished_instructions[context] = i - unfinished;
   if (PRECISE) self->left |= (uint32_t)(i > 0) << context;
   count(instructions, i - unfinished);
+  if (param(parts) > 1) count(unfinished, unfinished);
   count(instructions_of[context], i - unfinished);
   return i;
 }
@@ -401,6 +402,13 @@ static __attribute__((noinline)) uint64_t drop_younger(self_t *self, uint32_t co
   return kept;
 }
 
+/* Of a group that was renamed before the squash was known, what belongs to its context goes. */
+static __attribute__((noinline)) void drop_group(self_t *self, const typeof_port(in) * group, uint32_t squashed) {
+  uint32_t dropped = 0;
+  for (uint32_t i = 0; i < group->count; i++) dropped += CONTEXT(group->op[i].age) == squashed;
+  count(squashed, dropped);
+}
+
 /* What was renamed in the cycle before, unless it is dropped already. */
 static inline void enter_group(self_t *self, const typeof_port(in) * group, bool squashes, uint32_t squashed) {
   const uint32_t came = param(contexts) == 1 && squashes ? 0 : group->count;
@@ -462,6 +470,7 @@ phase_end() {
     if (__builtin_expect(some(control, i), false))
       dropped |= command(self, (uint32_t)(i % param(contexts)), &data(control, i));
   if (__builtin_expect((self->wrong | dropped) != 0, false)) set_right(self, dropped);
+  if (__builtin_expect(squashes, false)) drop_group(self, &data(in), squashed);
   enter_group(self, &data(in), squashes, squashed);
   count_entries(self);
 }

@@ -75,6 +75,7 @@ def test_secondary_misses_wait_for_the_fill(bench: Bench) -> None:
     assert [a.data for a in replies] == [k // 2 if k % 2 == 0 else 0 for k in range(32)]
     [replies] = machine.play([["0 read 4 0", "0 read 4 120", "0 read 4 128"]], 80)
     assert timing(replies) == [2, 17, 20]
+    assert machine.last.stat("cache.controller", "joined") == 1
 
 
 def test_writes_go_through_and_update_the_line(bench: Bench) -> None:
