@@ -24,7 +24,7 @@ def test_every_module_has_a_test(root: Path) -> None:
 
 def test_every_test_has_a_module(root: Path) -> None:
     stems = {path.stem for path in library_modules(root)}
-    allowed = {"balance", "barrier", "conventions", "idle_time", "memory_stacks"}
+    allowed = {"balance", "barrier", "conventions", "idle_time", "lost_items", "memory_stacks"}
     lost = [
         path.stem
         for path in found(root / "tests" / "modules", "test_*.py")
@@ -44,6 +44,18 @@ def test_the_stem_names_the_module(root: Path) -> None:
 def test_behaviour_and_declaration_come_in_pairs(root: Path) -> None:
     lonely = [path.name for path in found(root / "modules", "*.c") if not path.with_suffix(".lss").exists()]
     assert not lonely, f"behaviour without a declaration: {', '.join(lonely)}"
+
+
+def test_every_module_says_what_becomes_of_items(root: Path) -> None:
+    """Each module with ports and behaviour states what it conserves, or that it makes or consumes items."""
+    silent = []
+    for path in library_modules(root):
+        text = path.read_text()
+        if not path.with_suffix(".c").exists() or not re.search(r"^  (\w+ )*(in|out)port ", text, re.MULTILINE):
+            continue
+        if not re.search(r"^  (?:if \(.*\) \{ )?(conserves|makes|consumes) ", text, re.MULTILINE):
+            silent.append(path.name)
+    assert not silent, f"no `conserves`, `makes` or `consumes` in: {', '.join(silent)}"
 
 
 def test_what_users_see_is_documented(root: Path) -> None:
