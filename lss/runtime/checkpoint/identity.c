@@ -139,7 +139,7 @@ void identity_add_origin(const char *file, const char *sha256, GVariant *differe
     g_autoptr(GVariant) one = g_variant_get_child_value(earlier, i);
     g_variant_builder_add_value(&all, one);
   }
-  g_variant_builder_add(&all, "(ss@a(sss))", file, sha256, differences);
+  g_variant_builder_add(&all, "(^ays@a(sss))", file, sha256, differences);
   g_clear_pointer(&origins, g_variant_unref);
   origins = g_variant_ref_sink(g_variant_builder_end(&all));
 }

@@ -97,7 +97,7 @@ static void write_origins(Json *json) {
   if (!g_variant_n_children(origins)) return;
   json_open_member(json, "restored", '[');
   g_variant_iter_init(&all, origins);
-  while (g_variant_iter_next(&all, "(&s&s@a(sss))", &file, &sha256, &differences)) {
+  while (g_variant_iter_next(&all, "(^&ay&s@a(sss))", &file, &sha256, &differences)) {
     json_open(json, '{');
     json_member(json, "file", file);
     json_member(json, "sha256", sha256);
