@@ -46,6 +46,7 @@ char *spinach_state_hash(void) {
   g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
   uint64_t place = 0;
   spinach_clear_all_past();
+  spinach_update_statistics(); // which a checkpoint on the way does, too
   g_checksum_update(sum, (const guchar *)spinach_passing->clocks,
                     (gssize)(machine->clock_count * sizeof *spinach_passing->clocks));
   for (uint32_t i = 0; i < machine->instance_count; i++) {
