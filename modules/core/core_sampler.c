@@ -1,10 +1,6 @@
 /* core_sampler.c: measured windows of a program; see core_sampler.lss. */
 #include "core/core_sampler.h"
 
-/* Instructions between where the fast processor is to stop and the start of the warm-up: it may complete a delay slot
- * and an access to a device in addition, and a window starts when the detailed one completes an instruction. */
-enum { SLACK = 3 };
-
 static void check_sizes(self_t *self) {
   if (param(measure) > param(period))
     sim_input_error("measure = %lld: a window has more instructions than the %lld of a period"
@@ -108,7 +104,7 @@ static void advance(self_t *self, uint64_t completes) {
 /* Whether the program is to go to the fast processor, and for how many instructions.  The detailed one completes some
  * more until it has halted. */
 static void decide(self_t *self, bool executes) {
-  const uint64_t stop = self->position + (uint64_t)param(warm) + SLACK;
+  const uint64_t stop = self->position + (uint64_t)param(warm) + SAMPLER_SLACK;
   const uint64_t left = self->start > stop ? self->start - stop : 0;
   const bool over = self->phase == sampler_phase_over, wanted = left >= (uint64_t)param(shortest) || !executes;
   self->offers = self->begun && !self->away && (over || (self->phase == sampler_phase_ahead && wanted));

@@ -5,6 +5,10 @@
 #include <math.h>
 #include <stdint.h>
 
+/* Instructions between where the fast processor is to stop and the start of the warm-up: it may complete a delay slot
+ * and an access to a device in addition, and a window starts when the detailed one completes an instruction. */
+enum { SAMPLER_SLACK = 3 };
+
 /* The 97.5 % quantile of Student's t with this number of degrees of freedom (1 or more): from the table, and above it
  * by the first terms of its expansion about the normal distribution's quantile, whose error is below 0.0001 there. */
 static inline double student_t(uint64_t degrees) {
