@@ -24,7 +24,7 @@ def editor(tmp_path: Path) -> Iterator[Editor]:
 def configuration(root: Path, tmp_path: Path) -> Callable[..., dict]:
     """configuration(number, old=new...): one of the documented ones, with another address."""
     text = (root / "docs/debugging.md").read_text().split("## Visual Studio Code")[1]
-    launches = json.loads(re.search(r"```json\n(.*?)```", text, re.S)[1])["configurations"]
+    launches = json.loads(re.search(r"```json[^\n]*\n(.*?)```", text, re.S)[1])["configurations"]
 
     def choose(number: int, **replaced: str) -> dict:
         chosen = json.loads(json.dumps(launches[number]).replace("${workspaceFolder}", str(tmp_path)))

@@ -129,7 +129,7 @@ def test_debug_builds_and_restored_runs_do_the_same(machine, tmp_path: Path) -> 
         seen.append((tmp_path / "stats.csv").read_text())
     first = on_contexts(machine(name), elves, tmp_path, False, *options, "--checkpoint", str(tmp_path / "saved"), cycles=3777)
     command = [machine(name), "--restore", tmp_path / "saved", "--cycles", "6000", "--outputs", "continue", "--stats", tmp_path / "restored.csv"]
-    rest = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300)
+    rest = subprocess.run([str(word) for word in command], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert (first.returncode, rest.returncode) == (0, 0), rest.stderr
     seen.append((tmp_path / "restored.csv").read_text())
     assert seen[0] == seen[1] == seen[2]
