@@ -18,4 +18,3 @@ _start:
 1:b     1b
   nop
   .cfi_endproc
-  .size _start, . - _start
