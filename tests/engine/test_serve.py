@@ -86,7 +86,7 @@ def test_a_run_may_wait_for_an_event(simulator, run_sim, point, tmp_path) -> Non
 def test_wrong_use_is_one_line(simulator, run_sim, point, tmp_path) -> None:
     for options, words in (
         (["--serve", "1"], "--serve lacks the checkpoint: --restore FILE"),
-        (["--serve", "0", "--restore", "point"], "--serve: at least 1 run at once"),
+        (["--serve", "0", "--restore", "point"], '--serve: "0" is less than 1'),
         (["--serve", "1", "--restore", "none"], 'cannot restore "none": No such file or directory'),
     ):
         done = run_sim(simulator, *options, ok=False)
