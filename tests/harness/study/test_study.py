@@ -147,7 +147,7 @@ parts = 5
     row = outcome.rows[1]
     assert row.result.stats["run"]["simulated_ns"] == 12000, "nothing is simulated after the window"
     assert row.measures["rate"] == 1.0 and row.errors["rate"] == 0.0, "the chain is full in the window"
-    assert 0 < outcome.rows[0].errors["rate"] < 0.2
+    assert 0 < outcome.rows[0].errors["rate"] < 0.3
     assert make(place, text.replace("parts = 5", "parts = 2")).rows[0].errors["rate"] > 0, "two parts are enough"
     sampled = STUDY + '[sample]\nevery = "1 us"\nmeasures = ["rate"]\n'
     sampled = sampled.replace('figure = {', 'figure = { kind = "series", title = "Convergence", ').replace('x = "stages", ', "")
