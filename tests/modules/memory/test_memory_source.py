@@ -31,13 +31,13 @@ def test_a_script_is_played_in_order(bench: Bench) -> None:
 
 
 def test_numbers_of_many_digits(bench: Bench) -> None:
-    """Beyond 64 bits numbers are hexadecimal; a zero before other digits makes a number octal, as in C."""
+    """Beyond 64 bits numbers are hexadecimal; a zero before other digits says nothing: numbers are decimal."""
     netlist = NETLIST.replace("memory_delay;", "memory_delay { width = 128; };").replace("size =", "width = 128; size =")
     memory = Memory(bench, netlist, body="requester[i].width = 128;")
     wide = 0x00112233445566778899AABBCCDDEEFF
     script = [f"0 write 16 0x10 0x{wide:032x} 1", "5 read 16 0x10 0 2", f"9 write 16 0x20 0X{wide << 8:X} 3", "15 read 16 0x20 0 4", "20 write 16 0x30 077 5", "25 read 16 0x30 0 6"]
     [replies] = memory.play([script], 40)
-    assert [a.data for a in replies][1::2] == [wide, wide << 8, 0o77]
+    assert [a.data for a in replies][1::2] == [wide, wide << 8, 77]
     for digits, told in (("0" + 32 * "f", ""), ("1" + 32 * "0", "fits in 16 bytes"), ("12g", "fits in 16 bytes")):
         memory.play([[f"0 write 16 0 0x{digits}"]], 10, ok=not told)
         assert (f"'0x{digits}' is not a number" in memory.last.err) == bool(told) and told in memory.last.err
