@@ -130,18 +130,6 @@ static bool select_member(const Expr *part, Place *place) {
   return false;
 }
 
-static bool is_countable(const Type *type) {
-  switch (type->kind) {
-  case TYPE_BOOL:
-  case TYPE_INT:
-  case TYPE_UINT:
-  case TYPE_PACKED:
-  case TYPE_ENUM: return true;
-  case TYPE_BITS: return type->bits <= 64;
-  default: return false;
-  }
-}
-
 // The elements of a field that the rest of a path means, from its part `at` on.
 static bool add_field(Scope *scope, Instance *holder, StateField *field, const GPtrArray *parts, guint at,
                       GArray *steps) {
@@ -167,7 +155,7 @@ static bool add_field(Scope *scope, Instance *holder, StateField *field, const G
     }
   }
   const bool rings = field->kind == STATE_TRACE && field->dimensions->len;
-  if (field->kind == STATE_INSTANT || field->kind == STATE_STAMP || rings || !is_countable(place.type) ||
+  if (field->kind == STATE_INSTANT || field->kind == STATE_STAMP || rings || !type_is_whole_number(place.type) ||
       dimension < field->dimensions->len) {
     problem(last->location, "value-type", "a sum is made of whole numbers: `%s` is %s", field->name,
             dimension < field->dimensions->len ? "an array, of which `[*]` means all elements"

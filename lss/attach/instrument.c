@@ -483,22 +483,10 @@ static bool read_watch(const char *text, Watch *watch) {
   return true;
 }
 
-static bool is_number(const Type *type) {
-  switch (type->kind) {
-  case TYPE_BOOL:
-  case TYPE_INT:
-  case TYPE_UINT:
-  case TYPE_PACKED:
-  case TYPE_ENUM: return true;
-  case TYPE_BITS: return type->bits <= 64;
-  default: return false;
-  }
-}
-
 static bool has_number(const Event *event, const char *argument) {
   for (guint i = 0; i < event->arguments->len; i++) {
     const Field *field = event->arguments->pdata[i];
-    if (!strcmp(field->name, argument)) return is_number(field->type);
+    if (!strcmp(field->name, argument)) return type_is_whole_number(field->type);
   }
   return false;
 }

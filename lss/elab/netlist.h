@@ -437,5 +437,7 @@ Netlist *compile_netlist(const char *machine_file, const CompileOptions *options
 // Bytes of the C type and, if wanted, its alignment: the layout rules of the System V ABI, as clang applies them to
 // what lss emits.
 gsize type_size(const Type *type, gsize *alignment);
+// Whether a value is a whole number of at most 64 bits.
+bool type_is_whole_number(const Type *type);
 
 #endif

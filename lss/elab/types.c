@@ -292,3 +292,15 @@ gsize type_size(const Type *type, gsize *alignment) {
   if (alignment) *alignment = a;
   return size;
 }
+
+bool type_is_whole_number(const Type *type) {
+  switch (type->kind) {
+  case TYPE_BOOL:
+  case TYPE_INT:
+  case TYPE_UINT:
+  case TYPE_PACKED:
+  case TYPE_ENUM: return true;
+  case TYPE_BITS: return type->bits <= 64;
+  default: return false;
+  }
+}
