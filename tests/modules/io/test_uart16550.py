@@ -258,6 +258,19 @@ def test_a_script_that_types_into_nothing(accesses: Accesses, script: str, why: 
     assert f"error: dut: typed, {why} (wait for the text that it prints when it reads)" in device.last.err
 
 
+def test_a_script_that_waits_for_ever(bench: Bench) -> None:
+    """Each character that is printed gives it as long again; 0 is without end."""
+    device = uart(bench, "instant = true;")
+    accesses = Accesses().write(0, LCR, EIGHT).write(1000, DATA, 65).write(2500, DATA, 66)
+    files = {"dut.output": "out", "dut.script": "typed", "dut.script_timeout": "20 us"}
+    device.play(accesses, 4500, files, typed='wait "C"')  # until 4,501
+    device.play(accesses, 5000, files | {"dut.script_timeout": "0 s"}, typed='wait "C"')
+    device.play(accesses, 5000, files, ok=False, typed='wait "A"\nwait "C"')
+    why = "nothing was printed for 2e-05 s of simulated time (script_timeout waits longer)"
+    assert f'error: dut: typed, line 2 (wait "C"): {why}' in device.last.err
+    device.play(accesses, 5000, files, typed='wait "B"')
+
+
 def test_a_terminal(bench: Bench) -> None:
     """Or whatever standard input is: characters arrive in order, no closer than they may, and the run says what it is."""
     device = uart(bench, "line_control = 3;")
