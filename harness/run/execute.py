@@ -79,7 +79,11 @@ def _dask(where: object) -> Iterator[Executor]:
 
 @contextlib.contextmanager
 def _slurm_cluster(path: Path) -> Iterator[object]:
-    """A cluster as a TOML file describes it: `jobs` workers, all else as dask_jobqueue.SLURMCluster takes it."""
+    """A cluster as a TOML file describes it: `jobs` workers, all else as dask_jobqueue.SLURMCluster takes it.
+
+    Scheduler and workers use TLS, with certificates that are made for this run, unless the file has `security = false`.
+    Without TLS, everyone who reaches their ports can execute any program.
+    """
     try:
         options = tomllib.loads(path.read_text())
     except (OSError, tomllib.TOMLDecodeError) as error:
@@ -89,8 +93,15 @@ def _slurm_cluster(path: Path) -> Iterator[object]:
     except ModuleNotFoundError as error:
         raise ExecuteError(f"--slurm needs dask-jobqueue, and this Python has no {error.name}") from error
     count = options.pop("jobs", 1)
+    if options.pop("security", True):
+        options |= {"security": True, "protocol": "tls://"}
+    options.setdefault("shared_temp_directory", str(Path.cwd()))  # where workers find their certificates
+    options.setdefault("scheduler_options", {}).setdefault("dashboard", False)
     try:
         cluster = SLURMCluster(**options)
+    except ImportError as error:
+        why = "certificates need the Python package cryptography, or say security = false"
+        raise ExecuteError(f"{path}: {why} (then everyone who reaches its ports can run programs)") from error
     except (TypeError, ValueError) as error:
         raise ExecuteError(f"{path}: {error}") from error
     with cluster:

@@ -230,4 +230,10 @@ def test_slurm_gets_what_its_file_says(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "slurm.toml").write_text('jobs = 7\nqueue = "short"\ncores = 4\nmemory = "8 GB"\n')
     with execute._slurm_cluster(tmp_path / "slurm.toml") as cluster:
         assert isinstance(cluster, Cluster)
-    assert asked == {"queue": "short", "cores": 4, "memory": "8 GB", "jobs": 7, "closed": True}
+    told = {"queue": "short", "cores": 4, "memory": "8 GB", "jobs": 7, "closed": True}
+    local = {"shared_temp_directory": str(Path.cwd()), "scheduler_options": {"dashboard": False}}
+    assert asked == told | local | {"security": True, "protocol": "tls://"}
+    asked.clear()
+    (tmp_path / "slurm.toml").write_text('jobs = 7\nqueue = "short"\ncores = 4\nmemory = "8 GB"\nsecurity = false\n')
+    with execute._slurm_cluster(tmp_path / "slurm.toml"):
+        assert asked == {key: told[key] for key in ("queue", "cores", "memory", "jobs")} | local
