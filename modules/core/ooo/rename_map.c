@@ -32,6 +32,11 @@ static inline uint32_t countable(uint32_t n) {
   return least(n, 31);
 }
 
+/* Whether nothing is renamed after an instruction before that is done. */
+static inline bool is_last(const micro_op *op) {
+  return operation_trap(op->control) == trap_cause_system;
+}
+
 /* How many of the oldest n find room for everything that they need, which is no longer left then: no field of that
  * becomes negative. */
 static inline uint32_t fitting(const typeof_port(in) * ring, uint32_t n, uint32_t *left) {
@@ -40,11 +45,12 @@ static inline uint32_t fitting(const typeof_port(in) * ring, uint32_t n, uint32_
     const uint32_t less = *left - ring->op[BUFFERED(ring->head + i)].needs;
     if (less & NEGATIVE) return i;
     *left = less;
+    if (param(contexts) > 1 && is_last(&ring->op[BUFFERED(ring->head + i)])) return i + 1;
   }
   return n;
 }
 
-/* Those of whom nothing can be renamed in this cycle, a bit for each context. */
+/* Contexts of which nothing can be renamed in this cycle whatever there is room for, a bit for each. */
 static inline uint32_t barred(const self_t *self, const squash_order *squash) {
   const uint32_t squashed = squash->valid ? UINT32_C(1) << age_context(squash->age, param(contexts)) : 0;
   return squashed | (WALKS ? self->walking : 0);
@@ -57,8 +63,12 @@ static inline uint32_t in_latch(const self_t *self, int context) {
 
 handler(count) {
   uint32_t waiting = 0;
-  for (int c = 0; c < param(contexts); c++)
-    waiting |= (uint32_t)(data(in, c).count > 0 && data(list_room).of[c] != in_latch(self, c)) << c;
+  for (int c = 0; c < param(contexts); c++) {
+    const uint32_t listed = data(list_room).of[c], latched = in_latch(self, c);
+    const bool alone =
+        param(contexts) > 1 && self->alone >> c & 1 && (listed != (uint32_t)param(window) || latched > 0);
+    waiting |= (uint32_t)(data(in, c).count > 0 && listed != latched && !alone) << c;
+  }
   waiting &= ~barred(self, &data(squash));
   if (!waiting) {
     set(next, self->turn);
@@ -130,6 +140,7 @@ static __attribute__((noinline)) void recover(self_t *self, const squash_order *
   const uint32_t context = age_context(squash->age, param(contexts));
   const uint32_t behind = ages_between(squash->age, self->age[context], param(contexts)) - 1;
   const bool walks = WALKS && !squash->all && behind > 0;
+  self->alone &= ~(UINT32_C(1) << context);
   if (!WALKS) drop_snapshots(self, squash->age);
   if (!walks) undo(self, context, behind);
   self->behind[context] = walks ? behind : 0;
@@ -174,6 +185,10 @@ static inline void rename_some(self_t *self, uint32_t context, const typeof_port
     self->latched_needs += from->needs & QUEUES;
   }
   self->latched.count = (uint8_t)(self->latched.count + n);
+  if (param(contexts) > 1 && n > 0) {
+    const uint32_t bit = UINT32_C(1) << context;
+    self->alone = (self->alone & ~bit) | (is_last(&ring->op[BUFFERED(ring->head + n - 1)]) ? bit : 0);
+  }
 }
 
 /* Whether each physical register is free or has a name once at most. */
