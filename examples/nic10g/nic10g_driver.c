@@ -144,10 +144,10 @@ static void load_frame(self_t *self) {
   self->header = udp_is(self->frame, self->length) ? UDP_HEADERS : 14;
   self->due = self->started_at;
   if (self->traffic == traffic_mode_rate) {
-    self->due += self->line_milliticks / 1000;
-    self->line_milliticks += udp_wire_bytes(self->length) * DRIVER_OFFERED_MILLITICKS();
+    self->due = DRIVER_DUE(self->line_position);
+    self->line_position = exact_time_add(self->line_position, udp_wire_bytes(self->length), DRIVER_OFFERED_BYTE_TIME());
   } else if (self->traffic == traffic_mode_timed) {
-    self->due += (uint64_t)((unsigned __int128)self->stamp * ticks_per_second() / 1000000000u);
+    self->due = DRIVER_DUE(exact_time_of(self->stamp, 1000000000, ticks_per_second()));
   }
 }
 

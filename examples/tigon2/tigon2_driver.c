@@ -185,11 +185,11 @@ static void load_frame(self_t *self) {
   }
   self->due = self->started_at;
   if (self->traffic == traffic_mode_rate) {
-    self->due += self->line_milliticks / 1000;
-    self->line_milliticks += udp_wire_bytes(length) * DRIVER_OFFERED_MILLITICKS();
+    self->due = DRIVER_DUE(self->line_position);
+    self->line_position = exact_time_add(self->line_position, udp_wire_bytes(length), DRIVER_OFFERED_BYTE_TIME());
   } else if (self->traffic == traffic_mode_timed) {
     uint64_t when = traced ? self->record_time : self->stamp;
-    self->due += (uint64_t)((unsigned __int128)when * ticks_per_second() / 1000000000u);
+    self->due = DRIVER_DUE(exact_time_of(when, 1000000000, ticks_per_second()));
   }
 }
 
@@ -216,7 +216,7 @@ static bool may_send(const self_t *self, uint32_t other) {
 static uint64_t post_from(const self_t *self) {
   if (!self->record_ready || !self->record_post || self->posted >= DRIVER_STANDARD_ENTRIES - 1) return never();
   if (self->traffic != traffic_mode_timed) return 0;
-  return self->started_at + (uint64_t)((unsigned __int128)self->record_time * ticks_per_second() / 1000000000u);
+  return DRIVER_DUE(exact_time_of(self->record_time, 1000000000, ticks_per_second()));
 }
 
 // Waits until a frame may go, buffers are due or the status block is due to be read.
@@ -346,6 +346,10 @@ static bool open_interface(self_t *self) {
   }
 }
 
+static uint64_t statistics_interval(const self_t *self) {
+  return exact_time_ticks(exact_time_of((uint64_t)param(statistics_ticks), 1000000, ticks_per_second()));
+}
+
 // The link is up: frames that come before are lost.
 static bool await_link(self_t *self) {
   switch (self->at) {
@@ -354,7 +358,7 @@ static bool await_link(self_t *self) {
     while (!self->linked) STEP_AWAIT_EVENTS("the firmware did not report that the link is up");
     STEP_WRITE(DRIVER_EVENT_CONSUMER, self->event_consumer);
     self->started_at = self->next_poll = now();
-    self->next_statistics = now() + (uint64_t)param(statistics_ticks) * (ticks_per_second() / 1000000);
+    self->next_statistics = now() + statistics_interval(self);
     self->working = true;
     return true;
   default: sim_error("the driver is in an unknown step");
@@ -385,7 +389,7 @@ static bool poll_status(self_t *self, bool interrupted) {
     }
     self->next_poll = now() + (uint64_t)((unsigned __int128)param(poll) * ticks_per_second() / 1000000000000000u);
     if (due(self->next_statistics)) {
-      self->next_statistics += (uint64_t)param(statistics_ticks) * (ticks_per_second() / 1000000);
+      self->next_statistics += statistics_interval(self);
       STEP_GET(DRIVER_HOST_INFORMATION, DRIVER_REPORTED_BYTES);
       read_statistics(self);
     }

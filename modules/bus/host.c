@@ -4,8 +4,6 @@
 #include "bus/bus_transfer.h"
 #include "memory/memory_arbiter.h"
 
-#define NOW ((uint64_t)now() * 1000)
-
 // Copies what one request of the software carries, mostly all that its port holds.
 static inline void copy(void *to, const void *from, uint32_t size) {
   if (__builtin_expect(size == param(cpu_width) / 8, true))
@@ -128,26 +126,21 @@ static void count_fault(self_t *self, int fault) {
 
 // The interrupt line has changed.
 __attribute__((noinline)) static void change_line(self_t *self, bool line) {
-  self->interrupt_at = line ? now() + (bus_time(param(interrupt_latency), ticks_per_second()) + 999) / 1000 : never();
+  self->interrupt_at =
+      line ? now() + exact_time_instant(bus_time(param(interrupt_latency), ticks_per_second())) : never();
   count(interrupts, line);
   self->line = line;
   self->line_cycle = cycle() + 1;
 }
 
-// When the bus has carried `moved` bytes of the transfer.
-static uint64_t carried(const self_t *self, uint32_t moved) {
-  return self->start + bus_words(self->first_byte, moved, (uint32_t)param(bus_width)) * self->word_time;
-}
-
 // The next beat moves in the first cycle whose edge is not before its last byte.
 static inline void await_beat(self_t *self) {
-  self->ready_at = (carried(self, self->moved + beat_bytes(self)) + 999) / 1000;
+  self->ready_at = exact_time_instant(BUS_CARRIED(self->moved + beat_bytes(self)));
 }
 
 // A device that made the bus wait shifts the rest of its transfer.
 static __attribute__((noinline)) void shift_rest(self_t *self) {
-  uint64_t limit = carried(self, self->moved) + (uint64_t)clock_period() * 1000;
-  if (NOW > limit) self->start += NOW - limit;
+  BUS_SHIFT_REST();
 }
 
 // A beat of `count` bytes has moved.
@@ -160,7 +153,7 @@ static __attribute__((noinline)) void advance(self_t *self, uint32_t count) {
   }
   self->active = false;
   self->ready_at = never();
-  self->free_at = carried(self, self->moved);
+  self->free_at = BUS_CARRIED(self->moved);
   self->failed = (self->bad || self->corrupts) && self->write;
   self->failed_lane = self->lane;
   self->failed_fault = self->fault;
@@ -193,13 +186,11 @@ static void begin_transfer(self_t *self, int lane) {
   self->moved = 0;
   self->first_byte = (uint32_t)request.address & (uint32_t)(param(bus_width) - 1);
   self->bad = offset > (uint64_t)param(memory_bytes) || offset + request.length > (uint64_t)param(memory_bytes);
-  self->start = self->free_at > self->waiting_since[lane] ? self->free_at : self->waiting_since[lane];
   self->word_time = time_of_word(self);
-  const uint64_t latency =
-      request.write || param(read_latency) == 0 ? 0 : bus_time(param(read_latency), ticks_per_second());
-  self->start += latency;
-  uint64_t words = bus_words(self->first_byte, request.length, (uint32_t)param(bus_width));
-  count(busy, bus_nanoseconds(words * self->word_time + latency, ticks_per_second()));
+  const exact_time latency = bus_time(request.write ? 0 : param(read_latency), ticks_per_second());
+  self->start = exact_time_sum(bus_begins(self->free_at, self->waiting_since[lane]), latency);
+  const uint64_t words = bus_words(self->first_byte, request.length, (uint32_t)param(bus_width));
+  count(busy, exact_time_nanoseconds(exact_time_add(latency, words, self->word_time), ticks_per_second()));
   self->begun[request.write]++;
   if (request.write) {
     count(writes);
@@ -222,10 +213,9 @@ static void begin_transfer(self_t *self, int lane) {
 static void arbitrate(self_t *self) {
   if (self->window_state == host_window_waits) {
     // One word, at the device when it has crossed the bus.
-    uint64_t begin = self->free_at > self->window_since ? self->free_at : self->window_since;
     const uint64_t word = time_of_word(self);
-    self->free_at = begin + word;
-    count(busy, bus_nanoseconds(word, ticks_per_second()));
+    self->free_at = exact_time_add(bus_begins(self->free_at, self->window_since), 1, word);
+    count(busy, exact_time_nanoseconds(exact_time_add(exact_time_at(0), 1, word), ticks_per_second()));
     self->window_state = host_window_offered;
     return;
   }
@@ -317,14 +307,14 @@ phase_end() {
       }
       if (transferred(window_request)) {
         self->window_pending = data(window_request);
-        self->window_since = NOW;
+        self->window_since = now();
         self->window_state = host_window_waits;
         count(window_requests);
       }
     }
     // Devices that request a transfer, and one that got an error.
     for (int i = 0; i < width(bus_request); i++) {
-      if (transferred(bus_request, i)) BUS_KEEP_REQUEST(i, "device", data(bus_request, i), NOW);
+      if (transferred(bus_request, i)) BUS_KEEP_REQUEST(i, "device", data(bus_request, i));
     }
     if (self->failed) count_fault(self, self->failed_fault);
     self->failed = false;

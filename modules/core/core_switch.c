@@ -25,7 +25,8 @@ static uint32_t find_symbol(self_t *self, const char *name) {
 static uint64_t cycle_at(self_t *self, uint64_t nanoseconds) {
   (void)self;
   const unsigned __int128 ticks = (unsigned __int128)nanoseconds * ticks_per_second() / 1000000000u;
-  return (uint64_t)((ticks + clock_period() - 1) / clock_period());
+  const unsigned __int128 cycles = (ticks + clock_period() - 1) / clock_period();
+  return cycles < never() ? (uint64_t)cycles : never();
 }
 
 /* What `at` says, from the present cycle on. */

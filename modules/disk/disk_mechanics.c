@@ -37,7 +37,9 @@ static uint32_t seek_cycles(const self_t *self, uint32_t from, uint32_t to) {
 }
 
 init() {
-  self->revolution = (uint32_t)device_cycles(60, (uint64_t)param(rpm), ticks_per_second(), clock_period());
+  self->revolution = device_cycles_32(60, (uint64_t)param(rpm), ticks_per_second(), clock_period());
+  if (self->revolution > UINT32_MAX / 4)
+    sim_input_error("%lld rpm: a revolution takes more than %u cycles", (long long)param(rpm), UINT32_MAX / 4);
   self->switching = cycles_of((uint64_t)param(head_switch));
   self->processing = cycles_of((uint64_t)param(overhead));
   const uint32_t step = param(cylinders) > 1 ? seek_cycles(self, 0, 1) : 0;

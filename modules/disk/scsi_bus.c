@@ -3,15 +3,14 @@
 
 #define SECOND UINT64_C(1000000000000000)
 
-static uint32_t cycles_of(uint64_t femtoseconds) {
-  const uint64_t cycles = device_cycles(femtoseconds, SECOND, ticks_per_second(), clock_period());
-  return cycles > UINT32_MAX ? UINT32_MAX : (uint32_t)cycles;
+static uint32_t cycles_of(uint64_t parts, uint64_t per_second) {
+  return device_cycles_32(parts, per_second, ticks_per_second(), clock_period());
 }
 
 init() {
-  self->free_time = cycles_of((uint64_t)param(bus_free));
-  self->arbitration_time = cycles_of((uint64_t)param(arbitration));
-  self->selection_time = cycles_of((uint64_t)param(selection));
+  self->free_time = cycles_of((uint64_t)param(bus_free), SECOND);
+  self->arbitration_time = cycles_of((uint64_t)param(arbitration), SECOND);
+  self->selection_time = cycles_of((uint64_t)param(selection), SECOND);
 }
 
 static bool goes_in(scsi_phase phase) {
@@ -24,9 +23,11 @@ static bool is_data(scsi_phase phase) {
 
 /* What bytes of a phase take, in cycles. */
 static uint32_t beat_time(const self_t *self, uint32_t bytes, scsi_phase phase, uint8_t period) {
-  if (!is_data(phase) || !period) return cycles_of(bytes * (uint64_t)param(byte_time));
-  const uint32_t fastest = (uint32_t)device_cycles(bytes, (uint64_t)param(rate), ticks_per_second(), clock_period());
-  const uint32_t agreed = cycles_of(bytes * UINT64_C(4000000) * period);
+  uint64_t asynchronous;
+  if (__builtin_mul_overflow(bytes, (uint64_t)param(byte_time), &asynchronous)) asynchronous = UINT64_MAX;
+  if (!is_data(phase) || !period) return cycles_of(asynchronous, SECOND);
+  const uint32_t fastest = cycles_of(bytes, (uint64_t)param(rate));
+  const uint32_t agreed = cycles_of(bytes * UINT64_C(4000000) * period, SECOND);
   return agreed > fastest ? agreed : fastest;
 }
 

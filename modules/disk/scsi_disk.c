@@ -7,8 +7,7 @@
 
 init() {
   const uint64_t second = 1000000000000000u;
-  self->waiting =
-      (uint32_t)device_cycles((uint64_t)param(disconnect_after), second, ticks_per_second(), clock_period());
+  self->waiting = device_cycles_32((uint64_t)param(disconnect_after), second, ticks_per_second(), clock_period());
   self->current = self->submitted = self->writer = self->holder = -1;
   self->unready = 0xff;
 }

@@ -11,4 +11,10 @@ static inline uint64_t device_cycles(uint64_t parts, uint64_t per_second, uint64
   return cycles > INT64_MAX ? INT64_MAX : (uint64_t)cycles;
 }
 
+/* The same for counters of 32 bits, which hold it as the longest that they can. */
+static inline uint32_t device_cycles_32(uint64_t parts, uint64_t per_second, uint64_t ticks, uint64_t period) {
+  const uint64_t cycles = device_cycles(parts, per_second, ticks, period);
+  return cycles > UINT32_MAX ? UINT32_MAX : (uint32_t)cycles;
+}
+
 #endif

@@ -64,8 +64,9 @@ static uint64_t timer_ticks(void) {
 }
 
 static uint64_t instant_of_ticks(uint64_t ticks) {
-  return (uint64_t)(((unsigned __int128)ticks * (uint64_t)param(timer_tick) * ticks_per_second() + SECOND - 1) /
-                    SECOND);
+  const unsigned __int128 femtoseconds = (unsigned __int128)ticks * (uint64_t)param(timer_tick);
+  if (femtoseconds > UINT64_MAX * SECOND / ticks_per_second()) return never();
+  return (uint64_t)((femtoseconds * ticks_per_second() + SECOND - 1) / SECOND);
 }
 
 #undef SECOND

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "clock/exact_time.h"
+
 // Copies what one request to host memory or one beat carries, mostly 64 bytes.
 static inline void driver_copy(void *to, const void *from, uint32_t bytes) {
   if (__builtin_expect(bytes == 64, 1))
@@ -38,8 +40,11 @@ static inline void driver_copy(void *to, const void *from, uint32_t bytes) {
 // Simulated time since the start.
 #define DRIVER_NANOSECONDS() ((uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()))
 
+// The instant that comes so long after the driver has started to work; past the end of time if it does not come.
+#define DRIVER_DUE(time) exact_time_ticks(exact_time_sum(exact_time_at(self->started_at), time))
+
 // Mode rate: what a byte on the wire takes, in thousandths of a tick.
-#define DRIVER_OFFERED_MILLITICKS() ((uint64_t)((double)ticks_per_second() * 8000.0 / (double)param(offered) + 0.5))
+#define DRIVER_OFFERED_BYTE_TIME() ((uint64_t)((double)ticks_per_second() * 8000.0 / (double)param(offered) + 0.5))
 
 // Moves bytes between self->bytes and host memory.
 #define STEP_MEMORY(writes, at_address, byte_count)                                                                    \

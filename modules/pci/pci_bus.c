@@ -4,8 +4,6 @@
 #include "bus/bus_transfer.h"
 #include "memory/memory_arbiter.h"
 
-#define NOW ((uint64_t)now() * 1000)
-
 init() {
   self->last = self->fault = -1;
   self->ready_at = never();
@@ -21,12 +19,8 @@ static uint32_t beat_bytes(const self_t *self) {
   return left < 8 ? left : 8;
 }
 
-static uint64_t carried(const self_t *self, uint32_t moved) {
-  return self->start + bus_words(self->first_byte, moved, (uint32_t)param(bus_width)) * self->word_time;
-}
-
 static void await_beat(self_t *self) {
-  self->ready_at = (carried(self, self->moved + beat_bytes(self)) + 999) / 1000;
+  self->ready_at = exact_time_instant(BUS_CARRIED(self->moved + beat_bytes(self)));
 }
 
 static bool moves(const self_t *self, bool write) {
@@ -128,15 +122,14 @@ static void count_fault(self_t *self, int fault) {
 /* A beat of so many bytes has moved; an end that made the bus wait shifts the rest. */
 static void advance(self_t *self, uint32_t bytes) {
   self->moved += bytes;
-  const uint64_t limit = carried(self, self->moved) + (uint64_t)clock_period() * 1000;
-  if (NOW > limit) self->start += NOW - limit;
+  BUS_SHIFT_REST();
   if (self->moved < self->length) {
     await_beat(self);
     return;
   }
   self->active = false;
   self->ready_at = never();
-  self->free_at = carried(self, self->moved);
+  self->free_at = BUS_CARRIED(self->moved);
   count_fault(self, self->fault);
   if (self->write && self->fault >= 0) {
     self->failed = true;
@@ -156,12 +149,10 @@ static void begin_transfer(self_t *self, int lane) {
   self->moved = 0;
   self->first_byte = (uint32_t)request.address & (uint32_t)(param(bus_width) - 1);
   self->word_time = bus_word_time((double)param(bus_clock), param(overhead), ticks);
-  self->start = self->free_at > self->waiting_since[lane] ? self->free_at : self->waiting_since[lane];
-  const uint64_t latency = request.write ? 0 : bus_time(param(read_latency), ticks);
-  self->start += latency;
-  count(busy, bus_nanoseconds(
-                  bus_words(self->first_byte, request.length, (uint32_t)param(bus_width)) * self->word_time + latency,
-                  ticks));
+  const exact_time latency = bus_time(request.write ? 0 : param(read_latency), ticks);
+  self->start = exact_time_sum(bus_begins(self->free_at, self->waiting_since[lane]), latency);
+  const uint64_t words = bus_words(self->first_byte, request.length, (uint32_t)param(bus_width));
+  count(busy, exact_time_nanoseconds(exact_time_add(latency, words, self->word_time), ticks));
   self->begun[request.write]++;
   self->fault = -1;
   if (request.write) {
@@ -186,9 +177,9 @@ static void begin_transfer(self_t *self, int lane) {
 /* It is at the targets when it has crossed the bus. */
 static void begin_transaction(self_t *self) {
   const uint64_t ticks = ticks_per_second(), word = bus_word_time((double)param(bus_clock), param(overhead), ticks);
-  self->free_at = (self->free_at > self->since ? self->free_at : self->since) + word;
-  count(busy, bus_nanoseconds(word, ticks));
-  self->arrives = (self->free_at + 999) / 1000;
+  self->free_at = exact_time_add(bus_begins(self->free_at, self->since), 1, word);
+  count(busy, exact_time_nanoseconds(exact_time_add(exact_time_at(0), 1, word), ticks));
+  self->arrives = exact_time_instant(self->free_at);
   self->phase = host_window_offered;
   self->silent = 0;
   for (int i = 0; i < width(target_request); i++)
@@ -218,12 +209,12 @@ phase_end() {
   follow_transaction(self, replied);
   if (transferred(initiator_request)) {
     self->request = data(initiator_request);
-    self->since = NOW;
+    self->since = now();
     self->phase = host_window_waits;
     count(transactions);
   }
   for (int i = 0; i < width(master_request); i++) {
-    if (transferred(master_request, i)) BUS_KEEP_REQUEST(i, "master", data(master_request, i), NOW);
+    if (transferred(master_request, i)) BUS_KEEP_REQUEST(i, "master", data(master_request, i));
   }
   if (transferred(memory_request)) self->requesting = false;
   uint32_t bytes = 0;
@@ -249,5 +240,3 @@ next_event() {
                     (self->phase != host_window_idle && self->phase != host_window_open);
   return busy ? cycle() : never();
 }
-
-#undef NOW

@@ -6,8 +6,6 @@
 #include "wire/ethernet_line.h"
 #include "wire/udp_traffic.h"
 
-#define NOW ETHERNET_TIME(now())
-
 // What is sent follows from `begun`, `loaded` and `exhausted`.  An end without more frames does not make the other
 // wait.
 static void update_outputs(self_t *self) {
@@ -166,12 +164,12 @@ __attribute__((noinline)) static void load_frame(self_t *self, uint32_t next_ind
   self->line.length = padded + 4;
   memset(store_span(frame, self->line.length, 8), 0, 8);
 
-  uint64_t from = 0;
+  exact_time from = {0};
   if (self->traffic == traffic_mode_rate) from = self->earliest;
   if (self->traffic == traffic_mode_timed)
-    from = self->linked_at + (uint64_t)((unsigned __int128)self->stamp * ticks_per_second() / 1000000);
+    from = exact_time_sum(exact_time_at(self->linked_at), exact_time_of(self->stamp, 1000000000, ticks_per_second()));
   self->line.due = from;
-  self->line.wake = ethernet_reached((from > self->line.line_free ? from : self->line.line_free) + 1, clock_period());
+  self->line.wake = line_begins_at(&self->line, from, clock_period());
   // Its turn comes with the other end's: begun / ratio_in <= other / ratio_out, without dividing in every cycle.
   bool in_step = self->traffic == traffic_mode_fast && width(other_count) && param(ratio_out) > 0;
   self->other_needed = in_step ? self->begun / (uint64_t)param(ratio_in) * (uint64_t)param(ratio_out) : 0;
@@ -179,26 +177,28 @@ __attribute__((noinline)) static void load_frame(self_t *self, uint32_t next_ind
 
 // The preamble of the loaded frame begins.
 static void begin(self_t *self) {
-  uint64_t start = self->line.line_free > NOW ? self->line.line_free : NOW;
+  exact_time start = exact_time_later(self->line.line_free, exact_time_at(now()));
   if (self->traffic == traffic_mode_fast || self->traffic == traffic_mode_correlated) {
     // The line's own pace is kept when the device was ready all the time.
-    if (NOW < self->line.line_free + ETHERNET_TIME(clock_period()))
-      start = self->line.line_free > self->linked_at ? self->line.line_free : NOW;
+    if (now() < exact_time_instant(self->line.line_free) + clock_period())
+      start = exact_time_before(exact_time_at(self->linked_at), self->line.line_free) ? self->line.line_free
+                                                                                      : exact_time_at(now());
   } else {
-    start = self->line.due > self->line.line_free ? self->line.due : self->line.line_free;
+    start = exact_time_later(self->line.due, self->line.line_free);
     if (self->traffic == traffic_mode_rate)
-      self->earliest += (uint64_t)(self->line.length + (uint32_t)param(preamble) + (uint32_t)param(gap)) *
-                        ethernet_time_of_byte((double)param(offered), ticks_per_second());
+      self->earliest = exact_time_add(self->earliest, LINE_BYTES(self->line.length),
+                                      ethernet_time_of_byte((double)param(offered), ticks_per_second()));
   }
   self->begun++;
   event(playing, self->line.length);
-  line_begin(&self->line, start + (uint64_t)param(preamble) * self->byte_time, self->byte_time, clock_period());
+  line_begin(&self->line, exact_time_add(start, (uint64_t)param(preamble), self->byte_time), self->byte_time,
+             clock_period());
 }
 
 // Offers the last beat, which has arrived.
 static void play_last(self_t *self) {
   line_play_last(&self->line, load_span(frame, self->line.position, 8), self->fault == ETHERNET_FAULT_ERROR,
-                 cycle() + 1, (uint64_t)param(gap) * self->byte_time);
+                 cycle() + 1, (uint64_t)param(gap), self->byte_time);
   self->faulty_end = self->fault >= 0;
   self->loaded = false;
   count(frames_in);
@@ -218,8 +218,8 @@ __attribute__((noinline)) static void arrive(self_t *self, bool faulty) {
   uint32_t kept = length > (uint32_t)param(max_frame) ? (uint32_t)param(max_frame) : length;
   if (param(output)[0] && kept > 4)
     packet_write(&self->sink, load_span(out_frame, 0, kept - 4), kept - 4,
-                 (uint64_t)((unsigned __int128)self->incoming.due * 1000000 / ticks_per_second()));
-  self->incoming.due += (uint64_t)param(gap) * self->byte_time;
+                 exact_time_nanoseconds(self->incoming.due, ticks_per_second()));
+  self->incoming.due = exact_time_add(self->incoming.due, (uint64_t)param(gap), self->byte_time);
   event(arrived, length);
   sim_progress();
 }
@@ -227,13 +227,13 @@ __attribute__((noinline)) static void arrive(self_t *self, bool faulty) {
 // A beat from the device has been taken.
 static void take(self_t *self, const wire_beat_64 *beat) {
   if (!self->incoming.taking) event(arriving);
-  const uint32_t at = line_take(&self->incoming, beat, now(), clock_period(), self->byte_time,
-                                (uint64_t)param(preamble) * self->byte_time);
+  const uint32_t at =
+      line_take(&self->incoming, beat, now(), clock_period(), self->byte_time, (uint64_t)param(preamble));
   if (at + beat->count <= (uint32_t)param(max_frame) + 8) memcpy(store_span(out_frame, at, 8), &beat->bytes, 8);
   self->taken = *beat;
   self->taken_cycle = cycle() + 1;
   if (beat->end) arrive(self, beat->error);
-  self->incoming.opens_at = (self->incoming.due + 999) / 1000;
+  self->incoming.opens_at = exact_time_instant(self->incoming.due);
 }
 
 phase_end() {
@@ -249,7 +249,8 @@ phase_end() {
     if (!self->loaded) {
       if (!self->linked && ready) {
         self->linked = true;
-        self->linked_at = self->earliest = NOW;
+        self->linked_at = now();
+        self->earliest = exact_time_at(now());
       }
       bool next_index = self->awaits_index && width(next) && transferred(next);
       if (self->linked && !self->exhausted && (self->traffic != traffic_mode_correlated || next_index))
@@ -271,6 +272,7 @@ phase_end() {
 
 next_event() {
   const bool sends = self->taken_cycle == cycle() || self->line.beat_cycle == cycle() || self->changed_cycle >= cycle();
-  const bool plays = self->line.playing || self->loaded || (self->linked && !self->exhausted);
-  return sends || plays || now() < self->incoming.opens_at + clock_period() ? cycle() : never();
+  if (sends || now() < self->incoming.opens_at + clock_period()) return cycle();
+  if (self->loaded && !self->line.playing) return line_cycle_at(self->line.wake, cycle(), now(), clock_period());
+  return self->line.playing || (self->linked && !self->exhausted) ? cycle() : never();
 }

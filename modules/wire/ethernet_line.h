@@ -1,5 +1,5 @@
 // Byte-accurate time of an Ethernet line, as IEEE 802.3 has it: preamble, frame with FCS, gap.  Used by all that are an
-// end of a wire.  Times are thousandths of a tick, instants are ticks.
+// end of a wire.  Times are exact (clock/exact_time.h), instants are ticks.
 #ifndef ETHERNET_LINE_H
 #define ETHERNET_LINE_H
 
@@ -7,21 +7,16 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "clock/exact_time.h"
 #include "wire/ethernet_fcs.h"
 
-// An instant, or a clock's period, as a time.
-#define ETHERNET_TIME(ticks) ((uint64_t)(ticks) * 1000)
-
-// What a byte takes at so many bits per second.
+// What a byte takes at so many bits per second, in thousandths of a tick: at most 2^52.
 static inline uint64_t ethernet_time_of_byte(double rate, uint64_t ticks_per_second) {
   return (uint64_t)((double)ticks_per_second * 1000.0 * 8.0 / rate + 0.5);
 }
 
-// The instant from which on a cycle ends at `due` or later.
-static inline uint64_t ethernet_reached(uint64_t due, uint64_t period) {
-  uint64_t end = (due + 999) / 1000;
-  return end > period ? end - period : 0;
-}
+// What a frame of `length` bytes takes on the line, preamble and gap included, in bytes.
+#define LINE_BYTES(length) ((uint64_t)(length) + (uint64_t)param(preamble) + (uint64_t)param(gap))
 
 static inline uint32_t line_beat_bytes(const line_transmitter *line) {
   uint32_t left = line->length - line->position;
@@ -31,16 +26,17 @@ static inline uint32_t line_beat_bytes(const line_transmitter *line) {
 // Sleeps until the next beat has arrived by the cycle in which it would be offered.  The last one is made ready in the
 // cycle before; the others, whole and plain, just appear when they are due, and are looked at again, in the same cycle,
 // only for the next one.
-static inline void line_await_beat(line_transmitter *line, uint64_t byte_time, uint64_t period) {
-  line->due += line_beat_bytes(line) * byte_time;
-  line->wake = ethernet_reached(line->due, period);
+__attribute__((always_inline)) static inline void line_await_beat(line_transmitter *line, uint64_t byte_time,
+                                                                  uint64_t period) {
+  line->due = exact_time_step(line->due, line_beat_bytes(line) * byte_time);
+  line->wake = exact_time_cycle_to(exact_time_instant(line->due), period);
   const bool plain = line->length - line->position > 8;
   if (plain) line->wake += period;
   line->plain_at = plain ? line->wake : UINT64_MAX;
 }
 
 // A frame begins, whose preamble has left at `due`.
-static inline void line_begin(line_transmitter *line, uint64_t due, uint64_t byte_time, uint64_t period) {
+static inline void line_begin(line_transmitter *line, exact_time due, uint64_t byte_time, uint64_t period) {
   line->playing = true;
   line->due = due;
   line->position = 0;
@@ -54,36 +50,51 @@ static inline wire_beat_64 line_plain_beat(const line_transmitter *line, const u
   return plain;
 }
 
-// Offers the last beat, which has arrived and begins at `bytes`, in `cycle`; `gap` is the time that follows it.
+// Offers the last beat, which has arrived and begins at `bytes`, in `cycle`; the gap that follows it is `gap` bytes.
 static inline void line_play_last(line_transmitter *line, const uint8_t *bytes, bool error, uint64_t cycle,
-                                  uint64_t gap) {
+                                  uint64_t gap, uint64_t byte_time) {
   const uint32_t left = line->length - line->position;
   wire_beat_64 beat = {.count = (uint8_t)left, .start = line->position == 0, .end = true, .error = error};
   memcpy(&beat.bytes, bytes, 8);
   line->beat = beat;
   line->beat_cycle = cycle;
   line->wake = 0;
-  line->line_free = line->due + gap;
+  line->line_free = exact_time_add(line->due, gap, byte_time);
   line->playing = false;
 }
 
-// A beat is taken at the instant `now`.  Returns the place of its bytes in the frame.
+// When a frame begins that may at `ready`: the cycle at whose end the line is free for it starts at this instant.
+static inline uint64_t line_begins_at(const line_transmitter *line, exact_time ready, uint64_t period) {
+  return exact_time_cycle_to(exact_time_instant_after(exact_time_later(ready, line->line_free)), period);
+}
+
+// For next_event: the first cycle, from the coming one on, at the instant or later.
+static inline uint64_t line_cycle_at(uint64_t instant, uint64_t cycle, uint64_t now, uint64_t period) {
+  if (instant == UINT64_MAX) return UINT64_MAX;
+  return instant <= now ? cycle : cycle + (instant - now + period - 1) / period;
+}
+
+// A beat is taken at the instant `now`; a frame has `preamble` bytes before it.  Returns the place of its bytes in the
+// frame.
 static inline uint32_t line_take(line_receiver *line, const wire_beat_64 *beat, uint64_t now, uint64_t period,
                                  uint64_t byte_time, uint64_t preamble) {
   if (!line->taking) {
-    if (ETHERNET_TIME(now) >= line->due + ETHERNET_TIME(period)) line->due = ETHERNET_TIME(now);
-    line->due += preamble;
+    line->due = now >= exact_time_instant(line->due) + period ? exact_time_at(now) : exact_time_in_order(line->due);
+    line->due = exact_time_add(line->due, preamble, byte_time);
     line->position = 0;
     line->fcs = ETHERNET_FCS_START;
     line->taking = true;
     line->late = !beat->start;
   } else {
-    line->late |= beat->start || ETHERNET_TIME(now) > line->due + 8 * byte_time + ETHERNET_TIME(period);
+    // Only what comes in a later cycle than the first one that may can be late.
+    const bool waited = now >= line->opens_at + period;
+    line->late |=
+        beat->start || (waited && now >= exact_time_instant_after(exact_time_step(line->due, 8 * byte_time)) + period);
   }
   const uint32_t at = line->position;
   line->fcs = ethernet_fcs(line->fcs, beat->bytes, beat->count);
   line->position += beat->count;
-  line->due += beat->count * byte_time;
+  line->due = exact_time_step(line->due, beat->count * byte_time);
   return at;
 }
 

@@ -9,15 +9,12 @@
 #include "wire/tcp_stream.h"
 #include "wire/udp.h"
 
-#define NOW ETHERNET_TIME(now())
-
-// Of a parameter in femtoseconds, in thousandths of a tick.
-static uint64_t time_of(int64_t femtoseconds) {
-  return (uint64_t)((unsigned __int128)femtoseconds * ticks_per_second() / 1000000000000u);
+static exact_time time_of(int64_t femtoseconds) {
+  return exact_time_of((uint64_t)femtoseconds, 1000000000000000, ticks_per_second());
 }
 
 static uint64_t cycles_of(int64_t femtoseconds) {
-  const uint64_t cycles = (time_of(femtoseconds) + ETHERNET_TIME(clock_period()) - 1) / ETHERNET_TIME(clock_period());
+  const uint64_t cycles = (exact_time_instant(time_of(femtoseconds)) + clock_period() - 1) / clock_period();
   return cycles ? cycles : 1;
 }
 
@@ -43,7 +40,7 @@ init() {
 
 // A count that allows datagrams again does not have those caught up with that none was sent before.
 handler(reset, udp_count) {
-  if (self->udp_next < NOW) self->udp_next = NOW;
+  self->udp_next = exact_time_later(self->udp_next, exact_time_at(now()));
   if (!self->line.playing) self->line.wake = 0;
 }
 
@@ -60,8 +57,8 @@ static void accept_frame(self_t *self, station_protocol protocol, uint32_t lengt
 }
 
 // When a reply to the frame that has just come may start.
-static uint64_t reply_time(const self_t *self) {
-  return self->incoming.due + time_of(param(response));
+static exact_time reply_time(const self_t *self) {
+  return exact_time_sum(self->incoming.due, time_of(param(response)));
 }
 
 static bool has_room(self_t *self, uint32_t length) {
@@ -284,7 +281,7 @@ static void expire(self_t *self, uint32_t i) {
   tcp_connection *c = &self->connection[i];
   const tcp_state before = c->phase;
   const bool alive = tcp_timeout(c, (uint32_t)param(tcp_retries));
-  c->ready = NOW;
+  c->ready = exact_time_at(now());
   change_state(self, i, before, !alive);
   set_timer(self, i, true);
   if (!self->line.playing) self->line.wake = 0;
@@ -329,9 +326,8 @@ static void receive(self_t *self, const uint8_t *frame, uint32_t length) {
   }
 }
 
-static void capture_frame(self_t *self, const uint8_t *frame, uint32_t length, uint64_t end) {
-  if (param(capture)[0])
-    packet_write(&self->captured, frame, length, (uint64_t)((unsigned __int128)end * 1000000 / ticks_per_second()));
+static void capture_frame(self_t *self, const uint8_t *frame, uint32_t length, exact_time end) {
+  if (param(capture)[0]) packet_write(&self->captured, frame, length, exact_time_nanoseconds(end, ticks_per_second()));
 }
 
 // The last beat of a frame from the device has been taken.
@@ -350,36 +346,37 @@ __attribute__((noinline)) static void arrive(self_t *self, bool faulty) {
     capture_frame(self, frame, plain, self->incoming.due);
     receive(self, frame, plain);
   }
-  self->incoming.due += (uint64_t)param(gap) * self->byte_time;
+  self->incoming.due = exact_time_add(self->incoming.due, (uint64_t)param(gap), self->byte_time);
   if (!self->line.playing) self->line.wake = 0;
 }
 
 // A beat from the device has been taken.
 static void take(self_t *self, const wire_beat_64 *beat) {
   if (!self->incoming.taking) event(arriving);
-  const uint32_t at = line_take(&self->incoming, beat, now(), clock_period(), self->byte_time,
-                                (uint64_t)param(preamble) * self->byte_time);
+  const uint32_t at =
+      line_take(&self->incoming, beat, now(), clock_period(), self->byte_time, (uint64_t)param(preamble));
   if (at + beat->count <= (uint32_t)param(max_frame) + 8) memcpy(store_span(in_frame, at, 8), &beat->bytes, 8);
   if (beat->end) arrive(self, beat->error);
-  self->incoming.opens_at = (self->incoming.due + 999) / 1000;
+  self->incoming.opens_at = exact_time_instant(self->incoming.due);
 }
 
 // ---- What goes ----
 
 // The frame that was built in `frame` begins, at `ready` if the line is free then.
-static void begin(self_t *self, station_protocol protocol, uint32_t length, uint64_t ready) {
+static void begin(self_t *self, station_protocol protocol, uint32_t length, exact_time ready) {
   const uint32_t padded = length + 4 < (uint32_t)param(min_frame) ? (uint32_t)param(min_frame) - 4 : length;
   memset(store_span(frame, length, padded - length), 0, padded - length);
   const uint32_t fcs = ~ethernet_fcs_of(load_span(frame, 0, padded), padded);
   memcpy(store_span(frame, padded, 4), &fcs, 4);
   memset(store_span(frame, padded + 4, 8), 0, 8);
-  uint64_t start = self->line.line_free > ready ? self->line.line_free : ready;
-  if (start + ETHERNET_TIME(clock_period()) <= NOW) start = NOW;
+  exact_time start = exact_time_later(self->line.line_free, ready);
+  if (exact_time_instant(start) + clock_period() <= now()) start = exact_time_at(now());
   self->line.length = padded + 4;
   count(sent[protocol]);
   event(playing, padded + 4);
   event(sending, protocol, padded);
-  line_begin(&self->line, start + (uint64_t)param(preamble) * self->byte_time, self->byte_time, clock_period());
+  line_begin(&self->line, exact_time_add(start, (uint64_t)param(preamble), self->byte_time), self->byte_time,
+             clock_period());
 }
 
 static void begin_reply(self_t *self) {
@@ -412,7 +409,8 @@ static void begin_tcp(self_t *self, uint32_t i, const tcp_connection *next, TcpS
 static void begin_arp(self_t *self) {
   set_until(arp_due, cycles_of(param(arp_interval)));
   const IpEnds ends = {.from_mac = self->own_mac, .to = self->host, .from = self->own_address};
-  begin(self, station_protocol_arp, arp_build(store_span(frame, 0, param(max_frame)), ends, ARP_REQUEST), NOW);
+  begin(self, station_protocol_arp, arp_build(store_span(frame, 0, param(max_frame)), ends, ARP_REQUEST),
+        exact_time_at(now()));
 }
 
 static void begin_udp(self_t *self) {
@@ -424,8 +422,8 @@ static void begin_udp(self_t *self) {
   const uint32_t length = udp_put_headers(built, ends, udp, self->identification++);
   count(udp_sent, payload);
   begin(self, station_protocol_udp, length, self->udp_next);
-  self->udp_next += (uint64_t)(self->line.length + (uint32_t)param(preamble) + (uint32_t)param(gap)) *
-                    ethernet_time_of_byte((double)param(udp_rate), ticks_per_second());
+  self->udp_next = exact_time_add(self->udp_next, LINE_BYTES(self->line.length),
+                                  ethernet_time_of_byte((double)param(udp_rate), ticks_per_second()));
 }
 
 static bool sends_udp(const self_t *self) {
@@ -437,14 +435,9 @@ static bool needs_arp(const self_t *self) {
   return self->linked && !self->line.playing && self->host_mac == 0 && sends_udp(self);
 }
 
-// The instant of the cycle in which a frame begins that may start at `ready`.
-static uint64_t begins_at(const self_t *self, uint64_t ready) {
-  return ethernet_reached((ready > self->line.line_free ? ready : self->line.line_free) + 1, clock_period());
-}
-
 // Whether it begins in this cycle; else the line is looked at again when it does.
-static bool begins_now(self_t *self, uint64_t ready) {
-  const uint64_t at = begins_at(self, ready);
+static bool begins_now(self_t *self, exact_time ready) {
+  const uint64_t at = line_begins_at(&self->line, ready, clock_period());
   if (at <= now()) return true;
   if (at < self->line.wake) self->line.wake = at;
   return false;
@@ -471,7 +464,7 @@ static void choose_frame(self_t *self) {
   }
   if (!sends_udp(self)) return;
   if (self->host_mac == 0) {
-    if (until(arp_due) == 0 && begins_now(self, 0)) begin_arp(self);
+    if (until(arp_due) == 0 && begins_now(self, exact_time_at(0))) begin_arp(self);
   } else if (begins_now(self, self->udp_next)) {
     begin_udp(self);
   }
@@ -479,8 +472,8 @@ static void choose_frame(self_t *self) {
 
 // Offers the last beat, which has arrived.
 static void play_last(self_t *self) {
-  line_play_last(&self->line, load_span(frame, self->line.position, 8), false, cycle() + 1,
-                 (uint64_t)param(gap) * self->byte_time);
+  line_play_last(&self->line, load_span(frame, self->line.position, 8), false, cycle() + 1, (uint64_t)param(gap),
+                 self->byte_time);
   count(frames_sent);
   count(bytes_sent, self->line.length - 4);
   event(played, self->line.length);
@@ -520,18 +513,11 @@ phase_end() {
     choose_frame(self);
 }
 
-// The first cycle, from the coming one on, at the instant or later.
-static uint64_t cycle_at(const self_t *self, uint64_t instant) {
-  (void)self;
-  if (instant == never()) return never();
-  return instant <= now() ? cycle() : cycle() + (instant - now() + clock_period() - 1) / clock_period();
-}
-
 next_event() {
   // What is sent in one cycle is gone in the next.
   if (self->line.beat_cycle == cycle() || self->line.beat_cycle + 1 == cycle()) return cycle();
-  uint64_t first = cycle_at(self, self->line.wake);
-  const uint64_t opens = cycle_at(self, self->incoming.opens_at);
+  uint64_t first = line_cycle_at(self->line.wake, cycle(), now(), clock_period());
+  const uint64_t opens = line_cycle_at(self->incoming.opens_at, cycle(), now(), clock_period());
   if (now() < self->incoming.opens_at + clock_period() && opens < first) first = opens;
   for (int i = 0; i < param(connections); i++)
     if (after(until(tcp_due[i])) < first) first = after(until(tcp_due[i]));

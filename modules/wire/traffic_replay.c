@@ -1,4 +1,5 @@
 // traffic_replay.c: recorded conversations; see traffic_replay.lss.
+#include "clock/exact_time.h"
 #include "generic/latency_histogram.h"
 #include "wire/traffic_dependencies.h"
 #include "wire/udp_traffic.h"
@@ -34,8 +35,11 @@ static void take_first(self_t *self, int d) {
 // One of the things that a frame waits for has happened.
 static void one_less(self_t *self, int d, uint32_t n, uint64_t when) {
   if (--self->pending[d][n]) return;
-  uint64_t wait = (uint64_t)((double)self->thinking[d][n] * param(think));
-  self->due[d][n] = when + (uint64_t)((unsigned __int128)wait * ticks_per_second() / 1000000000u);
+  const double wait = (double)self->thinking[d][n] * param(think);
+  const uint64_t nanoseconds = wait < (double)INT64_MAX ? (uint64_t)wait : INT64_MAX;
+  const exact_time thought = exact_time_of(nanoseconds, 1000000000, ticks_per_second());
+  const uint64_t due = exact_time_ticks(exact_time_sum(exact_time_at(when), thought));
+  self->due[d][n] = due < INT64_MAX ? due : INT64_MAX; // what is added to it still fits
   may_go(self, d, n);
 }
 

@@ -162,6 +162,8 @@ void packet_write(stream *s, const uint8_t *frame, uint32_t length, uint64_t sta
   HostFile *file = host_file(s);
   if (!file->dumper) spinach_fail("\"%s\" is not open for writing packets", file->path);
   struct pcap_pkthdr header = {.caplen = length, .len = length};
+  if (stamp_ns / 1000000000u > UINT32_MAX)
+    spinach_fail("cannot write \"%s\": time stamps of packet files end at 4294967295 s", file->path);
   header.ts.tv_sec = (time_t)(stamp_ns / 1000000000u);
   header.ts.tv_usec = (suseconds_t)(stamp_ns % 1000000000u); // nanoseconds in a file of that precision
   const bool again = s->records < file->written;
