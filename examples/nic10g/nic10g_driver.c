@@ -5,6 +5,7 @@
 // and to host memory.
 #include "emulib/program/image.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "modules/nic/driver_steps.h"
@@ -30,7 +31,7 @@ static void place_segment(self_t *self, uint32_t address, const uint8_t *bytes, 
 static void load_firmware(self_t *self) {
   stream program = {0};
   size_t size = 0;
-  char error[512] = "";
+  char error[PATH_MAX + 512] = "";
   stream_read_open(&program, param(firmware));
   const uint8_t *file = stream_contents(&program, &size), *bytes = NULL;
   ProgramImage *image = program_image_open(param(firmware), file, size, error, sizeof error);

@@ -5,6 +5,7 @@
 
 #include "emulib/program/image.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ typedef struct {
   uint8_t *memory; // the program, by SRAM address
   size_t bytes;    // of it
   uint32_t begin, end, entry;
-  char error[512];
+  char error[PATH_MAX + 512];
 } driver_image;
 
 // Copies a segment of the firmware.

@@ -208,6 +208,14 @@ bool emit_large_state(const Instance *leaf) {
   return state_size(leaf) >= LARGE_STATE;
 }
 
+static void emit_texts(GString *out, const Instance *leaf, guint index) {
+  for (guint i = 0; i < leaf->parameters->len; i++) {
+    const Parameter *parameter = leaf->parameters->pdata[i];
+    if (parameter->runtime && !emit_runtime_type(parameter))
+      g_string_append_printf(out, "  char text%u_%s[SPINACH_STRING_SIZE];\n", index, parameter->name);
+  }
+}
+
 // Small states first, so that what is accessed in every cycle is contiguous.
 static void emit_state_struct(const Emitter *emitter, GString *out, Kind *kind) {
   Cluster *cluster = kind->cluster;
@@ -221,7 +229,9 @@ static void emit_state_struct(const Emitter *emitter, GString *out, Kind *kind) 
     for (guint i = 0; !large && i < cluster->probes->len; i++)
       g_string_append_printf(out, "  @K@_probe%u probe%u;\n", i, i);
   }
-  g_string_append(out, "  char end;\n} @K@_state;\n");
+  g_string_append(out, "  char end;\n");
+  for (guint i = 0; i < cluster->leaves->len; i++) emit_texts(out, cluster->leaves->pdata[i], i);
+  g_string_append(out, "} @K@_state;\n");
 }
 
 static void emit_member(GString *out, Cluster *cluster, const Wire *wire, const char *star, const char *suffix) {

@@ -44,6 +44,21 @@ static char *parameter_key(const Instance *instance, const Parameter *parameter)
   return *instance->path ? g_strdup_printf("%s.%s", instance->path, parameter->name) : g_strdup(parameter->name);
 }
 
+static void add_target(const Emitter *emitter, Group *group, const Instance *instance, const Parameter *parameter) {
+  g_autofree char *spec = emit_spec_name(emitter, instance);
+  g_string_append_printf(group->targets, "{%d, offsetof(%s_state, rt_%s), ", instance->id, spec, parameter->name);
+  if (emit_runtime_type(parameter)) {
+    g_string_append(group->targets, "0}, ");
+  } else {
+    const Cluster *cluster = emitter->schedule->cluster_of[instance->id];
+    const char *kind = emitter->kind_of[cluster->id]->name;
+    const int leaf = emit_leaf_index(cluster, instance);
+    g_string_append_printf(group->targets, "offsetof(%s_state, text%d_%s) - offsetof(%s_state, i%d)}, ", kind, leaf,
+                           parameter->name, kind, leaf);
+  }
+  group->target_count++;
+}
+
 int emit_runtime_parameters(const Emitter *emitter, GString *out) {
   g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
   g_autoptr(GHashTable) groups = g_hash_table_new(g_str_hash, g_str_equal);
@@ -80,9 +95,7 @@ int emit_runtime_parameters(const Emitter *emitter, GString *out) {
         g_string_append(group->former, ", ");
       }
       if (!instance->leaf) continue;
-      g_autofree char *spec = emit_spec_name(emitter, instance);
-      g_string_append_printf(group->targets, "{%d, offsetof(%s_state, rt_%s)}, ", instance->id, spec, parameter->name);
-      group->target_count++;
+      add_target(emitter, group, instance, parameter);
     }
   }
   GString *table = g_string_new("static const spinach_parameter spinach_table_parameters[] = {\n");
@@ -90,7 +103,7 @@ int emit_runtime_parameters(const Emitter *emitter, GString *out) {
     const char *key = keys->pdata[i];
     Group *group = g_hash_table_lookup(groups, key);
     const Parameter *p = group->outermost;
-    g_string_append_printf(out, "static const spinach_target spinach_table_targets_%u[] = {%s{-1, 0}};\n", i,
+    g_string_append_printf(out, "static const spinach_target spinach_table_targets_%u[] = {%s{-1, 0, 0}};\n", i,
                            group->targets->str);
     g_string_append_printf(out, "static const char *const spinach_table_aliases_%u[] = {%sNULL};\n", i,
                            group->aliases->str);

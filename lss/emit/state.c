@@ -60,7 +60,7 @@ void emit_state(GString *out, const Spec *spec) {
     if (type)
       g_string_append_printf(out, "  %s rt_%s;\n", type, parameter->name);
     else
-      g_string_append_printf(out, "  char rt_%s[SPINACH_STRING_SIZE];\n", parameter->name);
+      g_string_append_printf(out, "  spinach_text rt_%s;\n", parameter->name);
   }
   for (guint i = 0; i < spec->collectors->len; i++) {
     const Collector *collector = spec->collectors->pdata[i];

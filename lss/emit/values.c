@@ -156,7 +156,10 @@ void emit_parameter(GString *out, const Parameter *parameter) {
   const char *name = parameter->name;
   const Value *value = parameter->value;
   if (parameter->runtime) {
-    g_string_append_printf(out, "#define SP_param_%s (self->rt_%s)\n", name, name);
+    g_string_append_printf(out,
+                           emit_runtime_type(parameter) ? "#define SP_param_%s (self->rt_%s)\n"
+                                                        : "#define SP_param_%s spinach_text_at(&self->rt_%s)\n",
+                           name, name);
     return;
   }
   if (!value) return;

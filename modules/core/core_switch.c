@@ -1,11 +1,13 @@
 /* core_switch.c: who of two processors has the program; see core_switch.lss. */
+#include <limits.h>
+
 #include "core/core_switch.h"
 
 #include "emulib/program/image.h"
 
 /* The address of a symbol of the program. */
 static uint32_t find_symbol(self_t *self, const char *name) {
-  char error[512] = "";
+  char error[PATH_MAX + 512] = "";
   if (!param(program)[0])
     sim_input_error("no symbol %s without a program: give its ELF file, %s.program", name, path_of_self());
   stream file = {0};

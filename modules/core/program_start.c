@@ -1,4 +1,6 @@
 // program_start.c: starts processors at a program's entry; see program_start.lss.
+#include <limits.h>
+
 #include "emulib/program/image.h"
 #include "memory/image_list.h"
 
@@ -6,7 +8,7 @@
 static uint32_t entry_of(self_t *self, const char *path) {
   stream file = {0};
   size_t size = 0;
-  char error[512] = "";
+  char error[PATH_MAX + 512] = "";
   stream_read_open(&file, path);
   const uint8_t *bytes = stream_contents(&file, &size);
   ProgramImage *image = program_image_open(path, bytes, size, error, sizeof error);

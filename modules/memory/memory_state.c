@@ -1,5 +1,6 @@
 /* memory_state.c: bytes behind memory ports; see memory_state.lss. */
 #include <ctype.h>
+#include <limits.h>
 
 #include "emulib/program/image.h"
 #include "memory/image_list.h"
@@ -189,7 +190,7 @@ static void place_hex(self_t *self, const struct memory_image *image, uint64_t a
 }
 
 static void place_elf(self_t *self, const struct memory_image *image, const uint8_t *bytes, size_t size) {
-  char error[512];
+  char error[PATH_MAX + 512];
   ProgramImage *program = program_image_open(image->path, bytes, size, error, sizeof error);
   if (!program) sim_input_error("%s", error);
   if (program_image_big_endian(program) != param(big_endian))

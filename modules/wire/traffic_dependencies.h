@@ -4,6 +4,7 @@
 #ifndef TRAFFIC_DEPENDENCIES_H
 #define TRAFFIC_DEPENDENCIES_H
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ typedef struct {
   uint64_t *stamp[2];
   uint32_t *think_from[2]; // frame of the other direction that it waits for and that comes last, + 1
   bool *think_given[2];    // its think time was given
-  char error[512];
+  char error[3 * PATH_MAX + 512];
 } ReplayStudy;
 
 static inline void replay_study_begin(ReplayStudy *study) {

@@ -121,3 +121,82 @@ def test_an_image_that_is_too_large_is_not_read(build_dir: Path, tmp_path: Path)
         done.returncode == 1
         and done.stderr == b"sim: error: image: big: 1099511627776 bytes do not fit: this disk was built for 65536\n"
     )
+
+
+FILES = """
+import disk_types;
+import ethernet_types;
+import memory_types;
+instance producer : source;
+instance between : monitor;
+instance consumer : sink;
+producer.out -> between.in : uint32;
+between.out -> consumer.in;
+instance requester : memory_source;
+instance memory : memory_state { size = 4 KiB; };
+requester.memory -> memory.port;
+instance near : ethernet;
+instance far : station;
+near.to_device -> far.from_device;
+far.to_device -> near.from_device;
+instance disk : disk_source { count = 0; };
+instance image : disk_image { capacity = 8 KiB; };
+disk.disk -> image.in;
+"""
+READ = {
+    "producer.script": b"0 1\n3 2\n",
+    "requester.script": b"0 read 4 0x10\n",
+    "memory.image": bytes(64),
+    "near.input": bytes.fromhex("4d3cb2a1020004000000000000000000ffff000001000000"),
+    "image.image": bytes(4096),
+}
+WRITTEN = ["between.record", "consumer.record", "requester.record", "near.output", "far.capture", "image.commit"]
+MOST = 4095  # bytes that the system takes in a name of a file
+
+
+@pytest.fixture(scope="module")
+def many_files(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("files")
+    (folder / "files.lss").write_text(FILES)
+    subprocess.run([build_dir / "bin/lss", "build", "-O0", "files.lss", "-o", "sim"], cwd=folder, check=True)
+    return folder / "sim"
+
+
+def path_of(name: str, folder: bytes, length: int = MOST) -> bytes:
+    return folder + b"/" + name.encode().ljust(length - len(folder) - 1, b"_")
+
+
+def test_the_longest_names_of_all_files(many_files: Path, tmp_path: Path) -> None:
+    """As long as the system takes them, with bytes of any kind: read, written, restored, in the manifest and in messages."""
+    sim = os.fsencode(many_files)
+    part = b"".join(NAMES[name] for name in ("space", "quotes", "UTF-8", "not UTF-8", "surrogate", "percent")).ljust(240, b"=")
+    folder = b"/".join([part] * 16)
+    here = os.open(tmp_path, os.O_RDONLY)
+    os.makedirs(os.path.join(os.fsencode(tmp_path), folder))
+    for name, text in READ.items():
+        with open(path_of(name, folder), "wb", opener=lambda path, flags: os.open(path, flags, dir_fd=here)) as file:
+            file.write(text)
+    words = [sim, b"--quiet", b"--cycles", b"50", b"--checkpoint", path_of("c", folder), b"--stats", path_of("s", folder)]
+    for name in [*READ, *WRITTEN]:
+        words += [b"--set", name.encode() + b"=" + path_of(name, folder)]
+    done = run(words, tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    with open(path_of("s", folder), opener=lambda path, flags: os.open(path, flags, dir_fd=here)) as file:
+        manifest = json.load(file)["manifest"]
+    assert all(os.fsencode(manifest["parameters"][name]) == path_of(name, folder) for name in [*READ, *WRITTEN])
+    assert {os.fsencode(one["file"]) for one in manifest["inputs"]} == {path_of(name, folder) for name in READ}
+    for name in WRITTEN:
+        os.stat(path_of(name, folder), dir_fd=here)
+    again = run([sim, b"--quiet", b"--cycles", b"90", b"--restore", path_of("c", folder), b"--outputs", b"continue"], tmp_path)
+    assert (again.returncode, again.stderr) == (0, b"")
+
+    for name in READ:
+        os.unlink(path_of(name, folder), dir_fd=here)
+        missing = run([sim, b"--cycles", b"9", b"--set", name.encode() + b"=" + path_of(name, folder)], tmp_path)
+        assert missing.returncode == 1 and missing.stderr.count(b"\n") == 1 and name.encode() + b"___" in missing.stderr
+        assert b"No such file" in missing.stderr
+    for name in [*READ, *WRITTEN]:
+        longer = run([sim, b"--cycles", b"9", b"--set", name.encode() + b"=" + path_of(name, folder, MOST + 1)], tmp_path)
+        expected = f"sim: {name}: the text has {MOST + 1} bytes, at most {MOST} fit\n"
+        assert (longer.returncode, longer.stderr) == (2, expected.encode())
+    os.close(here)

@@ -266,6 +266,26 @@ bool spinach_restore_share(spinach_options *options) {
   return true;
 }
 
+// Each text is as far from where its parameter is in the state as that says.
+static bool move_texts(const spinach_options *options, GHashTable *there, const guint8 *arena, gsize size) {
+  for (guint32 i = 0; i < machine->parameter_count; i++) {
+    const spinach_parameter *parameter = &machine->parameters[i];
+    for (guint32 k = 0; k < parameter->target_count && parameter->kind == SPINACH_PARAMETER_STRING; k++) {
+      const spinach_target *target = &parameter->targets[k];
+      const Earlier *known = g_hash_table_lookup(there, machine->instances[target->instance].path);
+      const guint64 place = known->offset + target->offset; // within the state, whose bounds were looked at
+      spinach_text distance;
+      memcpy(&distance, arena + place, sizeof distance);
+      if (size < SPINACH_STRING_SIZE || distance > size - place || place + distance > size - SPINACH_STRING_SIZE)
+        return refuse(options, "it is damaged: a text is outside its arena");
+      const char *text = (const char *)arena + place + distance;
+      memcpy((char *)spinach_instance_state(target->instance) + target->text, text,
+             strnlen(text, SPINACH_STRING_SIZE - 1)); // pages without text are left as they are: zeros
+    }
+  }
+  return true;
+}
+
 // Another build: instance by instance, to where each is here.  What observers count is not the machine's, and begins
 // anew.
 static bool move_instances(const spinach_options *options, const guint8 *arena, gsize size) {
@@ -281,7 +301,7 @@ static bool move_instances(const spinach_options *options, const guint8 *arena, 
       return refuse(options, "it is damaged: a state is outside its arena");
     memcpy(spinach_instance_state((int32_t)i), arena + known->offset, length);
   }
-  return true;
+  return move_texts(options, there, arena, size);
 }
 
 static bool take_pages(const spinach_options *options) {

@@ -152,6 +152,14 @@ void spinach_number_states(void) {
     if (instance->layout)
       *(uint32_t *)((uint8_t *)spinach_instance_state((int32_t)i) + instance->layout->id_offset) = i;
   }
+  for (uint32_t i = 0; i < machine->parameter_count; i++) {
+    const spinach_parameter *parameter = &machine->parameters[i];
+    for (uint32_t k = 0; k < parameter->target_count && parameter->kind == SPINACH_PARAMETER_STRING; k++) {
+      const spinach_target *target = &parameter->targets[k];
+      uint8_t *state = spinach_instance_state(target->instance);
+      *(spinach_text *)(void *)(state + target->offset) = target->text - target->offset;
+    }
+  }
   for (uint32_t i = 0; i < machine->connection_count; i++) {
     const spinach_connection *connection = &machine->connections[i];
     if (connection->cluster >= 0)

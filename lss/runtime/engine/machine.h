@@ -72,7 +72,8 @@ typedef enum {
 // One place in the state that holds a runtime parameter.
 typedef struct {
   int32_t instance;
-  uint64_t offset; // within the instance's state; int64_t, bool, double or char[SPINACH_STRING_SIZE]
+  uint64_t offset; // within the instance's state; int64_t, bool, double or spinach_text
+  uint64_t text;   // its text, from the instance's state on: char[SPINACH_STRING_SIZE]
 } spinach_target;
 
 // A runtime parameter.  Quantities are int64_t in the base unit of their type: Hz, bytes, bit/s, femtoseconds.

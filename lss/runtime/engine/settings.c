@@ -13,14 +13,25 @@ typedef union {
   char string[SPINACH_STRING_SIZE];
 } Cell;
 
+// A text has nothing but zeros after it; pages with nothing but zeros are left as they are.
+static void store_text(char *place, const char *text) {
+  const size_t length = strlen(text), before = strnlen(place, SPINACH_STRING_SIZE);
+  if (before > length) memset(place + length, 0, before - length);
+  memcpy(place, text, length + 1);
+}
+
 static void store(const spinach_parameter *parameter, const Cell *cell) {
   static const size_t sizes[] = {[SPINACH_PARAMETER_INT] = sizeof(int64_t),
                                  [SPINACH_PARAMETER_BOOL] = sizeof(bool),
-                                 [SPINACH_PARAMETER_FLOAT] = sizeof(double),
-                                 [SPINACH_PARAMETER_STRING] = SPINACH_STRING_SIZE};
-  for (uint32_t i = 0; i < parameter->target_count; i++)
-    memcpy((char *)spinach_instance_state(parameter->targets[i].instance) + parameter->targets[i].offset, cell,
-           sizes[parameter->kind]);
+                                 [SPINACH_PARAMETER_FLOAT] = sizeof(double)};
+  for (uint32_t i = 0; i < parameter->target_count; i++) {
+    const spinach_target *target = &parameter->targets[i];
+    char *state = spinach_instance_state(target->instance);
+    if (parameter->kind == SPINACH_PARAMETER_STRING)
+      store_text(state + target->text, cell->string);
+    else
+      memcpy(state + target->offset, cell, sizes[parameter->kind]);
+  }
 }
 
 static bool read_integer(const spinach_parameter *parameter, const char *text, int64_t *value) {
@@ -58,7 +69,7 @@ static bool read_setting(const spinach_parameter *parameter, const char *text, C
     return true;
   case SPINACH_PARAMETER_STRING:
     if (strlen(text) >= SPINACH_STRING_SIZE)
-      return spinach_report_error("%s: the text has %zu characters; at most %d are kept", parameter->name, strlen(text),
+      return spinach_report_error("%s: the text has %zu bytes, at most %d fit", parameter->name, strlen(text),
                                   SPINACH_STRING_SIZE - 1);
     strcpy(cell->string, text);
     return true;
@@ -113,7 +124,7 @@ static char *real_text(const spinach_parameter *parameter, double value) {
 
 const char *spinach_parameter_string(const spinach_parameter *parameter, uint32_t target) {
   const spinach_target *place = &parameter->targets[target];
-  return (const char *)spinach_instance_state(place->instance) + place->offset;
+  return (const char *)spinach_instance_state(place->instance) + place->text;
 }
 
 char *spinach_parameter_text(const spinach_parameter *parameter) {
@@ -123,7 +134,8 @@ char *spinach_parameter_text(const spinach_parameter *parameter) {
                                                     parameter->targets[0].offset
                                               : NULL;
   switch (parameter->kind) {
-  case SPINACH_PARAMETER_STRING: return g_strdup(place ? place : parameter->default_string);
+  case SPINACH_PARAMETER_STRING:
+    return g_strdup(place ? spinach_parameter_string(parameter, 0) : parameter->default_string);
   case SPINACH_PARAMETER_BOOL:
     return g_strdup((place ? *(const bool *)place : parameter->default_integer != 0) ? "true" : "false");
   case SPINACH_PARAMETER_FLOAT: return real_text(parameter, place ? *(const double *)place : parameter->default_real);

@@ -19,9 +19,17 @@
 #include "lss/runtime/text/version.h"
 
 enum {
-  SPINACH_STRING_SIZE = 512, // bytes of a string parameter in the state, with its final zero
+  SPINACH_STRING_SIZE = 4096, // bytes of the text of a string parameter, with its final zero: PATH_MAX
 };
 #define SPINACH_CONNECTION_ID 0x80000000u // marks the number of a connection among those of instances
+
+// A string parameter in a state: how far from here its text is, which follows all states of the cluster.  Texts are
+// long and do not change while the machine runs, so they are kept from what is compared and copied in doing so.
+typedef uint64_t spinach_text;
+
+static inline const char *spinach_text_at(const spinach_text *text) {
+  return (const char *)text + *text;
+}
 
 // The instant at which the machine is: ticks of the time base, and of the clock whose functions run.
 struct spinach_time {

@@ -75,8 +75,7 @@ static const Programs *programs(void) {
   for (uint32_t i = 0; program_open && i < machine->parameter_count; i++) {
     const spinach_parameter *parameter = &machine->parameters[i];
     if (parameter->kind != SPINACH_PARAMETER_STRING || parameter->target_count == 0) continue;
-    const spinach_target *target = &parameter->targets[0];
-    const char *value = (const char *)spinach_instance_state(target->instance) + target->offset;
+    const char *value = spinach_parameter_string(parameter, 0);
     if (!g_hash_table_add(values, (gpointer)value)) continue; // passed on from a parameter to another
     g_auto(GStrv) paths = g_strsplit(value, ",", is_elf(value) ? 1 : -1);
     for (guint k = 0; paths[k]; k++) add_program(&found, seen, paths[k]);

@@ -1,4 +1,6 @@
 /* linux_start.c: a boot loader and its ROM; see linux_start.lss. */
+#include <limits.h>
+
 #include "core/mips/linux_start.h"
 
 #include "emulib/program/device_tree.h"
@@ -51,7 +53,7 @@ static const uint8_t *open_file(self_t *self, int file, size_t *size) {
 
 static void open_kernel(self_t *self) {
   size_t size;
-  char error[512] = "";
+  char error[PATH_MAX + 512] = "";
   if (!param(kernel)[0]) sim_input_error("there is no kernel: give its ELF file, %s.kernel", path_of_self());
   const uint8_t *bytes = open_file(self, LINUX_KERNEL, &size);
   ProgramImage *image = program_image_open(param(kernel), bytes, size, error, sizeof error);
