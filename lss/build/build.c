@@ -5,7 +5,9 @@
 #include "lss/base/output.h"
 #include "lss/build/clang_errors.h"
 #include "lss/build/link.h"
+#include "lss/build/named_headers.h"
 #include "lss/build/profile_guided.h"
+#include "lss/build/search_path.h"
 #include "lss/emit/emit.h"
 
 #include <errno.h>
@@ -84,6 +86,7 @@ static void unit_free(gpointer data) {
   g_free(unit->text);
   g_free(unit->object);
   g_free(unit->key);
+  g_free(unit->list);
   g_free(unit->messages);
   g_free(unit);
 }
@@ -177,6 +180,30 @@ static void add_tables(GPtrArray *units, Emitter *emitter, bool joined) {
   g_ptr_array_add(units, constant);
 }
 
+// The variables that clang's work depends on, and their values, alternating.
+static GPtrArray *environment_of_clang(void) {
+  GPtrArray *pairs = g_ptr_array_new();
+  g_ptr_array_add(pairs, (gpointer) "LSS_CFLAGS");
+  g_ptr_array_add(pairs, (gpointer)g_getenv("LSS_CFLAGS"));
+  for (const char *const *name = search_path_variables; *name; name++) {
+    g_ptr_array_add(pairs, (gpointer)*name);
+    g_ptr_array_add(pairs, (gpointer)g_getenv(*name));
+  }
+  return pairs;
+}
+
+// The words of LSS_CFLAGS that define macros, which decide like parameters what a machine is.
+static char *macros_of_flags(void) {
+  g_auto(GStrv) words = toolchain_further_flags();
+  GString *macros = g_string_new(NULL);
+  for (char **word = words; *word; word++) {
+    if (!g_str_has_prefix(*word, "-D") && !g_str_has_prefix(*word, "-U")) continue;
+    g_string_append_printf(macros, "%s%s", macros->len ? " " : "", *word);
+    if (!(*word)[2] && word[1]) g_string_append(macros, *++word);
+  }
+  return g_string_free(macros, FALSE);
+}
+
 // The units of a machine; with `check_only` those that hold the C of modules, and no more of them than that needs.
 static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_only) {
   ScheduleOptions schedule_options = {build->collect_connections, build->single_cluster};
@@ -189,8 +216,11 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_o
                      .unoptimised = !strcmp(build->compiler.optimisation, "-O0"),
                      .check_only = check_only};
   if (!emit_kinds(&emitter)) return NULL;
-  g_autofree char *command = command_line(build);
+  g_autofree char *command = command_line(build), *macros = macros_of_flags();
+  g_autoptr(GPtrArray) environment = environment_of_clang();
   emitter.build_command = command;
+  emitter.environment = environment;
+  emitter.macros = macros;
   GPtrArray *units = g_ptr_array_new_with_free_func(unit_free);
   const bool joined = !check_only && emit_is_joined(&emitter);
   if (joined && emitter.unoptimised) {
@@ -226,7 +256,7 @@ static bool may_train(const BuildOptions *build) {
 // What follows from other options and from the environment.
 static void complete_options(BuildOptions *build) {
   const bool debug = build->options.compile.debug;
-  g_auto(GStrv) further = g_strsplit_set(g_getenv("LSS_CFLAGS") ? g_getenv("LSS_CFLAGS") : "", " \t", -1);
+  g_auto(GStrv) further = toolchain_further_flags();
   for (char **flag = further; *flag; flag++) // which come last
     if (g_str_has_prefix(*flag, "-O")) build->compiler.optimisation = g_intern_string(*flag);
   if (!build->compiler.optimisation) build->compiler.optimisation = debug ? "-O1" : "-O2";
@@ -247,6 +277,17 @@ int build_check(BuildOptions *build, Netlist *netlist) {
   if (!toolchain_open(&toolchain, &build->compiler)) return 3;
   objects_check(&toolchain, units);
   return build_report(units);
+}
+
+// What is only known when the others are compiled.
+static int add_headers(Toolchain *toolchain, GPtrArray *units, const Netlist *netlist) {
+  Unit *unit = named_headers(toolchain, units, netlist);
+  if (!unit) return 0;
+  g_autoptr(GPtrArray) only = g_ptr_array_new();
+  g_ptr_array_add(only, unit);
+  g_ptr_array_add(units, unit);
+  objects_compile(toolchain, only);
+  return build_report(only);
 }
 
 int build_simulator(BuildOptions *build, char **output) {
@@ -274,6 +315,7 @@ int build_simulator(BuildOptions *build, char **output) {
   if (!toolchain_open(&toolchain, &build->compiler)) return 3;
   objects_compile(&toolchain, units);
   status = build_report(units);
+  if (!status) status = add_headers(&toolchain, units, netlist);
   if (status) return status;
   if (build->output) {
     *output = g_strdup(build->output);

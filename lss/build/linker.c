@@ -46,11 +46,8 @@ static GPtrArray *driver_words(const GPtrArray *words, const GPtrArray *objects,
 
 // Where the cache has the reply: a word on a line.
 static char *reply_path(const Toolchain *t, const GPtrArray *question) {
-  static const char *const variables[] = {"LIBRARY_PATH", "COMPILER_PATH"}; // the driver reads them
   g_autoptr(GString) text = g_string_new(t->flags_text);
   for (guint i = 0; i < question->len; i++) g_string_append_printf(text, "\n%s", (char *)question->pdata[i]);
-  for (gsize i = 0; i < G_N_ELEMENTS(variables); i++)
-    g_string_append_printf(text, "\n%s", g_getenv(variables[i]) ? g_getenv(variables[i]) : "");
   g_autofree char *key = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text->str, (gssize)text->len);
   return g_strdup_printf("%s/%.*s.link", t->cache.folder, KEY_LENGTH, key);
 }

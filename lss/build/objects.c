@@ -1,20 +1,20 @@
 // Compiles generated units with clang and caches the objects by content.
 //
-// The key of a unit is the hash of its text, the flags and the compiler.  Under it is stored a list of the headers that
-// the unit read when it was compiled last; the object's name is the hash of the key and the contents of those.
+// The key of a unit is the hash of its text, the flags, the compiler and what else that reads.  Under it is stored a
+// list of the headers that the unit read when it was compiled last, and of places where it found none; the object's
+// name is the hash of the key, the contents of those and what is at these (dependencies.h).
 #include "lss/build/objects.h"
 
 #include "lss/build/cache_trim.h"
+#include "lss/build/dependencies.h"
+#include "lss/build/search_path.h"
 #include "lss/build/working.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 enum { KEY_LENGTH = 40 };
-#define RULE_TARGET "unit"
 
 static const char *level_of(const Toolchain *t, const Unit *unit) {
   return unit->optimisation ? unit->optimisation : t->options->optimisation;
@@ -31,69 +31,6 @@ char *objects_list(const Toolchain *t, const char *key) {
 
 static char *object_path(const Toolchain *t, const char *key) {
   return g_strdup_printf("%s/%s.o", t->cache.folder, key);
-}
-
-char *objects_name(Toolchain *t, const char *key, const char *list) {
-  g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
-  g_checksum_update(sum, (const guchar *)key, -1);
-  g_auto(GStrv) lines = g_strsplit(list, "\n", -1);
-  for (char **line = lines; *line; line++) {
-    if (!**line) continue;
-    g_autofree char *hash = toolchain_hash(t, *line);
-    g_checksum_update(sum, (const guchar *)hash, -1);
-  }
-  return g_strndup(g_checksum_get_string(sum), KEY_LENGTH);
-}
-
-// By the clock that stamps files, which goes in ticks: never later than the stamp of what is written from now on.
-static gint64 time_of_files(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  return (gint64)now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000;
-}
-
-// Whether a header was written while the unit that includes it was compiled, so that it is not known what was read. The
-// time of the last change says so, which cannot be set.
-static bool changed_meanwhile(const char *list, gint64 begin) {
-  const gint64 end = g_get_real_time();
-  g_auto(GStrv) lines = g_strsplit(list, "\n", -1);
-  for (char **line = lines; *line; line++) {
-    struct stat info;
-    if (!**line) continue;
-    if (stat(*line, &info) != 0) return true;
-    gint64 changed = (gint64)info.st_ctim.tv_sec * G_USEC_PER_SEC + info.st_ctim.tv_nsec / 1000;
-    if (changed >= begin && changed <= end) return true;
-  }
-  return false;
-}
-
-// Reads one name of a make rule as clang writes them: "\ " is a space, "\#" a hash, "$$" a dollar sign.  Names with
-// backslashes of their own come out wrong, so modules cannot have them (lss/emit/module_source.c).
-static const char *rule_name(const char *at, GString *name) {
-  for (;; at++) {
-    if ((*at == '\\' && (at[1] == ' ' || at[1] == '#')) || (*at == '$' && at[1] == '$'))
-      at++;
-    else if (!*at || *at == ' ' || *at == '\n' || (*at == '\\' && at[1] == '\n'))
-      return at;
-    g_string_append_c(name, *at);
-  }
-}
-
-// Paths of a make rule, one on a line, without the unit itself.
-static char *rule_to_list(const char *rule, const char *unit) {
-  GString *list = g_string_new(NULL);
-  g_autoptr(GString) name = g_string_new(NULL);
-  const char *at = g_str_has_prefix(rule, RULE_TARGET ":") ? rule + strlen(RULE_TARGET ":") : "";
-  while (*at) {
-    if (*at == ' ' || *at == '\n' || (*at == '\\' && at[1] == '\n')) {
-      at++;
-      continue;
-    }
-    g_string_truncate(name, 0);
-    at = rule_name(at, name);
-    if (strcmp(name->str, unit) != 0) g_string_append_printf(list, "%s\n", name->str);
-  }
-  return g_string_free(list, FALSE);
 }
 
 static void fail(Unit *unit, UnitState state, char *messages) {
@@ -128,7 +65,7 @@ static ToolResult run_clang(const Toolchain *t, Unit *unit, bool check, const ch
   for (char **level = levels; *level; level++) g_ptr_array_add(arguments, *level);
   for (guint i = 0; i < t->flags->len; i++) g_ptr_array_add(arguments, t->flags->pdata[i]);
   if (profile_of(t, unit)) g_ptr_array_add(arguments, (char *)profile_of(t, unit));
-  char *const common[] = {map, "-MMD", "-MT", RULE_TARGET, "-MF", rule_path, source};
+  char *const common[] = {map, "-MD", "-MT", DEPENDENCIES_TARGET, "-MF", rule_path, source};
   for (gsize i = 0; i < G_N_ELEMENTS(common); i++) g_ptr_array_add(arguments, common[i]);
   char *const to_object[] = {"-c", "-o", made};
   for (gsize i = 0; !check && i < G_N_ELEMENTS(to_object); i++) g_ptr_array_add(arguments, to_object[i]);
@@ -146,7 +83,6 @@ static void compile(Toolchain *t, Unit *unit, bool check, const char *key) {
   if (g_mkdir_with_parents(folder, 0777) || !g_file_set_contents(source, text, -1, NULL) ||
       (check && !g_file_set_contents(made, "", 0, NULL)))
     return fail(unit, UNIT_FAILED, cannot_keep(t));
-  const gint64 begin = time_of_files();
   ToolResult result = run_clang(t, unit, check, folder);
   if (result != TOOL_FINE) {
     unit->state = result == TOOL_REFUSED ? UNIT_REFUSED : UNIT_FAILED;
@@ -154,20 +90,23 @@ static void compile(Toolchain *t, Unit *unit, bool check, const char *key) {
   }
   g_autofree char *rule = NULL;
   g_file_get_contents(rule_path, &rule, NULL, NULL);
-  g_autofree char *list = rule_to_list(rule ? rule : "", source), *list_path = objects_list(t, key);
-  if (!rule || changed_meanwhile(list, begin)) return keep_for_now(unit, made);
-  unit->key = objects_name(t, key, list);
+  g_autofree char *list_path = objects_list(t, key);
+  bool known;
+  unit->list = dependencies_list(t, rule ? rule : "", source, text, &known);
+  if (!rule || !known || dependencies_changed(t, unit->list)) return keep_for_now(unit, made);
+  unit->key = dependencies_name(t, key, unit->list);
   unit->object = check ? checked_path(t, unit->key) : object_path(t, unit->key);
-  cache_add_size(t->cache.folder, strlen(list));
-  if (!cache_keep(&t->cache, made, unit->object, unit->messages) || !g_file_set_contents(list_path, list, -1, NULL))
+  cache_add_size(t->cache.folder, strlen(unit->list));
+  if (!cache_keep(&t->cache, made, unit->object, unit->messages) ||
+      !g_file_set_contents(list_path, unit->list, -1, NULL))
     fail(unit, UNIT_FAILED, cannot_keep(t));
 }
 
 // Whether the cache has what is wanted of the unit: its object, or of a check only what clang said.
 static bool find(Toolchain *t, Unit *unit, bool check, const char *key) {
-  g_autofree char *list_path = objects_list(t, key), *list = NULL;
-  if (!g_file_get_contents(list_path, &list, NULL, NULL)) return false;
-  unit->key = objects_name(t, key, list);
+  g_autofree char *list_path = objects_list(t, key);
+  if (!g_file_get_contents(list_path, &unit->list, NULL, NULL)) return false;
+  unit->key = dependencies_name(t, key, unit->list);
   unit->object = object_path(t, unit->key);
   g_autofree char *checked = checked_path(t, unit->key);
   if (cache_check(unit->object, &unit->messages) || (check && cache_check(checked, &unit->messages))) {
@@ -176,6 +115,7 @@ static bool find(Toolchain *t, Unit *unit, bool check, const char *key) {
   }
   g_clear_pointer(&unit->key, g_free);
   g_clear_pointer(&unit->object, g_free);
+  g_clear_pointer(&unit->list, g_free);
   return false;
 }
 
@@ -184,9 +124,11 @@ static void obtain(Toolchain *t, Unit *unit, bool check) {
   g_clear_pointer(&unit->messages, g_free);
   g_clear_pointer(&unit->object, g_free);
   g_clear_pointer(&unit->key, g_free);
+  g_clear_pointer(&unit->list, g_free);
+  const SearchPath *search = search_path(t);
   const char *profile = profile_of(t, unit);
   g_autofree char *whole = g_strconcat(level_of(t, unit), profile ? " " : "", profile ? profile : "", "\n",
-                                       t->flags_text, "\n", unit->text, NULL);
+                                       t->flags_text, search ? search->settings : "", "\n", unit->text, NULL);
   g_autofree char *key = g_compute_checksum_for_string(G_CHECKSUM_SHA256, whole, -1);
   if (!find(t, unit, check, key)) compile(t, unit, check, key);
 }

@@ -18,12 +18,11 @@ typedef struct {
   UnitState state;          // the rest is filled in
   char *messages;           // what clang said, also long ago when the object comes from the cache
   char *object, *key;       // its path, and what identifies its contents
+  char *list;               // what it was made from besides its text (dependencies.h)
 } Unit;
 
-// Where the cache lists the files that were read to make what `key` identifies, one path on a line, and the name of
-// what was made: a hash of the key and of the contents of those files.
+// Where the cache lists the files that were read to make what `key` identifies (dependencies.h).
 char *objects_list(const Toolchain *toolchain, const char *key);
-char *objects_name(Toolchain *toolchain, const char *key, const char *list);
 
 // Compiles all units, as many at a time as there are processors.  Returns the worst of their states.
 UnitState objects_compile(Toolchain *toolchain, GPtrArray *units);

@@ -4,6 +4,7 @@
 // and under the hash of that list's contents the profile, so that a path stands for what is in it.
 #include "lss/build/profile_guided.h"
 
+#include "lss/build/dependencies.h"
 #include "lss/build/link.h"
 
 #include <json-c/json.h>
@@ -118,7 +119,7 @@ static int make(Toolchain *t, const GPtrArray *units, const GPtrArray *training,
 static int find_or_make(Toolchain *t, const GPtrArray *units, const GPtrArray *training, char **path) {
   g_autofree char *key = key_of(t, units, training), *list_path = objects_list(t, key), *known = NULL;
   if (g_file_get_contents(list_path, &known, NULL, NULL)) {
-    g_autofree char *name = objects_name(t, key, known);
+    g_autofree char *name = dependencies_name(t, key, known);
     *path = path_of(t, name);
     if (cache_check(*path, NULL)) {
       cache_touch(list_path);
@@ -130,7 +131,7 @@ static int find_or_make(Toolchain *t, const GPtrArray *units, const GPtrArray *t
   g_autoptr(GString) list = g_string_new(NULL);
   const int status = make(t, units, training, made, list);
   if (status) return status;
-  g_autofree char *name = objects_name(t, key, list->str);
+  g_autofree char *name = dependencies_name(t, key, list->str);
   *path = path_of(t, name);
   if (cache_keep(&t->cache, made, *path, NULL) && g_file_set_contents(list_path, list->str, -1, NULL)) return 0;
   return fail("cannot write %s; LSS_CACHE names another place", *path);

@@ -2,6 +2,7 @@
 #include "lss/build/toolchain.h"
 
 #include "lss/base/library.h"
+#include "lss/build/search_path.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,10 +10,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #ifndef SPINACH_GLIB_CFLAGS
 #define SPINACH_GLIB_CFLAGS ""
 #endif
+
+const char *const toolchain_glib_flags = SPINACH_GLIB_CFLAGS;
 
 static char *find_clang(void) {
   static const char *const names[] = {"clang-22", "clang-19", "clang"};
@@ -85,8 +89,8 @@ static void add_flags(Toolchain *t, const char *home) {
     add_flag(t, "-fno-sanitize-recover=array-bounds");
   }
   if (t->options->sanitize || t->options->checked)
-    add_flag(t, "-fstrict-flex-arrays=3");                       // the last array of a state has an end as well
-  g_auto(GStrv) glib = g_strsplit(SPINACH_GLIB_CFLAGS, " ", -1); // emulib's headers use it
+    add_flag(t, "-fstrict-flex-arrays=3");                        // the last array of a state has an end as well
+  g_auto(GStrv) glib = g_strsplit(toolchain_glib_flags, " ", -1); // emulib's headers use it
   for (char **flag = glib; *flag; flag++)
     if (**flag) add_flag(t, "%s", *flag);
   add_flag(t, "-I%s", home);
@@ -97,9 +101,27 @@ static void add_flags(Toolchain *t, const char *home) {
     if (**flag) add_flag(t, "%s", *flag);
 }
 
+char **toolchain_further_flags(void) {
+  const char *flags = g_getenv("LSS_CFLAGS");
+  g_auto(GStrv) words = g_strsplit_set(flags ? flags : "", " \t", -1);
+  g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
+  for (char **word = words; *word; word++)
+    if (**word) g_strv_builder_add(builder, *word);
+  return g_strv_builder_end(builder);
+}
+
+// It goes in ticks: never later than the stamp of what is written from now on.
+static gint64 time_of_files(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return (gint64)now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000;
+}
+
 bool toolchain_open(Toolchain *t, const CompilerOptions *options) {
   *t = (Toolchain){.options = options, .cache = {.lock = -1}};
   g_mutex_init(&t->lock);
+  g_mutex_init(&t->lookup);
+  t->begin = time_of_files();
   t->clang = find_clang();
   if (!t->clang) {
     fprintf(stderr, "lss: no clang found on PATH (clang-22, clang-19 or clang); install one\n");
@@ -112,14 +134,16 @@ bool toolchain_open(Toolchain *t, const CompilerOptions *options) {
   }
   t->products = find_products(home);
   t->flags = g_ptr_array_new_with_free_func(g_free);
-  t->hashes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-  t->further = g_strsplit_set(g_getenv("LSS_CFLAGS") ? g_getenv("LSS_CFLAGS") : "", " \t", -1);
+  t->states = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  t->further = toolchain_further_flags();
   add_flags(t, home);
   struct stat info = {0};
   stat(t->clang, &info);
   GString *text = g_string_new(NULL);
   g_string_printf(text, "%s %lld %lld", t->clang, (long long)info.st_size, (long long)info.st_mtime);
   for (guint i = 0; i < t->flags->len; i++) g_string_append_printf(text, "\n%s", (char *)t->flags->pdata[i]);
+  g_autofree char *environment = search_path_environment(t->further);
+  g_string_append(text, environment);
   t->flags_text = g_string_free(text, FALSE);
   return cache_open(&t->cache);
 }
@@ -131,21 +155,10 @@ void toolchain_close(Toolchain *t) {
   g_free(t->flags_text);
   g_strfreev(t->further);
   if (t->flags) g_ptr_array_unref(t->flags);
-  if (t->hashes) g_hash_table_unref(t->hashes);
+  if (t->states) g_hash_table_unref(t->states);
+  if (t->search) search_path_free(t->search);
   g_mutex_clear(&t->lock);
-}
-
-char *toolchain_hash(Toolchain *t, const char *path) {
-  g_mutex_lock(&t->lock);
-  char *known = g_strdup(g_hash_table_lookup(t->hashes, path));
-  g_mutex_unlock(&t->lock);
-  if (known) return known;
-  char *sum = cache_sum_of_file(path, NULL);
-  if (!sum) sum = g_strdup("missing");
-  g_mutex_lock(&t->lock);
-  g_hash_table_insert(t->hashes, g_strdup(path), g_strdup(sum));
-  g_mutex_unlock(&t->lock);
-  return sum;
+  g_mutex_clear(&t->lookup);
 }
 
 // ---- Running -----------------------------------------------------------------------------------------------------

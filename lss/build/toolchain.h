@@ -23,8 +23,12 @@ typedef struct {
   char **further;   // flags that the user adds, for linking as well
   char *flags_text; // the compiler's identity and all flags, for keys
   Cache cache;
-  GMutex lock;        // of hashes
-  GHashTable *hashes; // path -> hash of the contents
+  gint64 begin;       // when it was opened, by the clock that stamps files
+  GMutex lock;        // of states
+  GHashTable *states; // path -> what an object that reads it depends on (dependencies.c)
+  GMutex lookup;      // of search, which is looked up once
+  bool search_known;
+  struct SearchPath *search; // NULL when clang does not say
 } Toolchain;
 
 // Finds the compiler and opens the cache.  On failure prints one line and returns false.
@@ -32,11 +36,12 @@ bool toolchain_open(Toolchain *toolchain, const CompilerOptions *options);
 void toolchain_close(Toolchain *toolchain);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Toolchain, toolchain_close)
 
+// The words of LSS_CFLAGS, and those by which glib's headers are found.
+char **toolchain_further_flags(void);
+extern const char *const toolchain_glib_flags;
+
 // A program that belongs to clang, "ld.lld", beside it; NULL when it is not there.
 char *toolchain_program(const Toolchain *toolchain, const char *name);
-
-// Hash of a file's contents, "missing" when it cannot be read; files are read once.
-char *toolchain_hash(Toolchain *toolchain, const char *path);
 
 typedef enum {
   TOOL_FINE,

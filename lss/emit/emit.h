@@ -61,6 +61,10 @@ typedef struct {
   int *place_of;             // per node: number of its item among all in the order of a tick, from 1
   Shown *shown;              // per wire: what of its writer's state it is
   const char *build_command; // to build a variant of this machine again
+  // Variables that clang's work depends on, and their values (NULL: unset), alternating, and the words of LSS_CFLAGS
+  // that define macros.
+  const GPtrArray *environment;
+  const char *macros;
 } Emitter;
 
 // types.c

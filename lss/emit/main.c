@@ -450,6 +450,18 @@ static void emit_sources(const Emitter *emitter, GString *out) {
   g_string_append(out, "  NULL\n};\n");
 }
 
+static void emit_environment(const Emitter *emitter, GString *out) {
+  g_string_append(out, "static const char *const spinach_table_environment[] = {\n");
+  for (guint i = 0; i + 1 < emitter->environment->len; i += 2) {
+    g_string_append(out, "  ");
+    emit_quoted(out, emitter->environment->pdata[i]);
+    g_string_append(out, ", ");
+    emit_quoted(out, emitter->environment->pdata[i + 1]);
+    g_string_append(out, ",\n");
+  }
+  g_string_append(out, "  NULL\n};\n");
+}
+
 void emit_front(const Emitter *emitter, GString *out) {
   emit_banner(emitter, out);
   emit_names(emitter, out);
@@ -489,6 +501,7 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
   guint clusters = emit_clusters(emitter, out), skippers = emit_skippers(emitter, out),
         sleepers = emit_sleepers(emitter, out), silents = emit_silents(emitter, out);
   emit_sources(emitter, out);
+  emit_environment(emitter, out);
   if (emit_observed(emitter)) g_string_append(out, "extern const spinach_observed spinach_observations[];\n");
   g_string_append(out, "void spinach_join(void);\nvoid spinach_wake(void);\nvoid spinach_run(uint64_t *, uint64_t *, "
                        "const uint64_t *, int, "
@@ -511,7 +524,7 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
       "  %s, %u, spinach_table_sleepers, spinach_join, spinach_wake, spinach_run, spinach_start_shared, "
       "spinach_report_shared, spinach_table_watches, spinach_table_records, spinach_table_waves, %u, "
       "spinach_table_derived, %s, %u, spinach_table_balances, spinach_table_tallied, %u, %u, spinach_table_silents, "
-      "%d, spinach_table_identity};\n",
+      "%d, spinach_table_identity, spinach_table_environment};\n",
       emit_observed(emitter) ? "spinach_observations" : "NULL", sleepers, netlist->derived->len,
       emit_counts_loops(emitter) ? "spinach_run_tracked, spinach_sleepings" : "NULL, NULL", balances, skippers, silents,
       identity);

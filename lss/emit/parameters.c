@@ -168,10 +168,10 @@ int emit_constants(const Emitter *emitter, GString *out) {
   return count;
 }
 
-// ---- Identity
-// -------------------------------------------------------------------------------------------------------- What makes a
-// machine this one beyond the state that it has: of its leaves every compile-time parameter, the C of their userpoints
-// and their behaviour.  A checkpoint names it, and a run that goes on from there compares
+// ---- Identity ----------------------------------------------------------------------------------------------------
+// What makes a machine this one beyond the state that it has: of its leaves every compile-time parameter, the C of
+// their userpoints and their behaviour, and macros that clang is given.  Headers come later
+// (lss/build/named_headers.c).  A checkpoint names it, and a run that goes on from there compares
 // (lss/runtime/checkpoint/identity.c).  How a machine is built, observed and called is no part of it.
 
 enum { SHOWN = 60 }; // characters of a value that a message can print; of longer ones the hash is kept
@@ -225,6 +225,10 @@ int emit_identity(const Emitter *emitter, GString *out) {
   for (guint i = 0; i < leaves->len; i++) {
     const LeafModule *leaf = ((const Instance *)leaves->pdata[i])->leaf;
     count += emit_behaviour(out, leaf->c_file, seen) + emit_behaviour(out, leaf->header_file, seen);
+  }
+  if (*emitter->macros) {
+    emit_row(out, NULL, "LSS_CFLAGS", emitter->macros);
+    count++;
   }
   g_string_append(out, "  {0}\n};\n");
   return count;

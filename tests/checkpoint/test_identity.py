@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ PARTS = {
     "domain": "",
     "body": "",
     "shared": "1",
+    "inner": "1",
+    "further": "",
     "comment": "",
 }
 MACHINE = """clock slow = 500 MHz; clock also = 500 MHz; {comment}
@@ -33,7 +36,8 @@ HOLDS = """module holds {
   phase_end;
 }
 """
-BODY = '#include "holds.h"\nphase_end() {{ self->sum += {shared}(param(first) + call(policy, 1) + param(rate)); {body} }}\n'
+BODY = '#include "holds.h"\n#include "inner/scale.h"\n{further}\nphase_end() {{ self->sum += {shared}(param(first) + call(policy, 1) + param(rate)); {body} }}\n'
+INNER = "#define FURTHER {inner}\n"
 HEADER = "#define SCALE {shared} *\n"
 DIFFERENT = {
     "first": ("4", "h.first", '"4" here, "3" there'),
@@ -42,6 +46,7 @@ DIFFERENT = {
     "wires": ("a.out -> y.in : uint32; b.out -> x.in : uint32;", "y.in", '"a.out : uint32" here, "b.out : uint32" there'),
     "body": ("/* another */", "holds.c", "another content here"),
     "shared": ("2", "holds.h", "another content here"),
+    "inner": ("2", "scale.h", "another content here"),
 }
 
 
@@ -53,6 +58,8 @@ def build(build_sim, tmp_path: Path):
         parts = PARTS | changed
         (tmp_path / "holds.lss").write_text(HOLDS)
         (tmp_path / "holds.h").write_text(HEADER.format(**parts))
+        (tmp_path / "inner").mkdir(exist_ok=True)
+        (tmp_path / "inner/scale.h").write_text(INNER.format(**parts))
         (tmp_path / "holds.c").write_text(BODY.format(**(parts | {"shared": "SCALE"})))
         return build_sim(MACHINE.format(**parts), *options)
 
@@ -84,6 +91,23 @@ def test_a_machine_built_observed_or_laid_out_otherwise_is_the_same(build, run_s
         done = run_sim(build(*options), "--cycles", 200, "--restore", "point")
         assert done.stats["statistics"][: len(straight.stats["statistics"])] == straight.stats["statistics"], options
         assert done.stats["manifest"]["restored"][0]["differences"] == []
+
+
+def test_a_header_more_is_named_and_a_system_header_is_none(build, run_sim, monkeypatch, tmp_path: Path) -> None:
+    """Two headers of one name are told apart by their folders; what an environment adds counts like what is written."""
+    run_sim(build(), "--cycles", 100, "--checkpoint", "point")
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more/scale.h").write_text("")
+    other = build(further='#include "more/scale.h"')
+    done = run_sim(other, "--cycles", 200, "--restore", "point", "--may-differ", "holds.c", ok=False)
+    assert done.err.endswith('it is of another machine: its C reads inner/scale.h here, not there (--may-differ inner/scale.h allows it)\n')
+    more = run_sim(other, "--cycles", 200, "--restore", "point", "--may-differ", "holds.c", "--may-differ", "*scale.h")
+    assert len(more.stats["manifest"]["restored"][0]["differences"]) == 4
+    system = build(further="#include <inttypes.h>")
+    run_sim(system, "--cycles", 200, "--restore", "point", "--may-differ", "holds.c")
+    monkeypatch.setenv("LSS_CFLAGS", os.environ.get("LSS_CFLAGS", "") + " -D TWICE=2")
+    done = run_sim(build(), "--cycles", 200, "--restore", "point", ok=False)
+    assert done.err.endswith(': LSS_CFLAGS is "-DTWICE=2" here, nothing there (--may-differ LSS_CFLAGS allows it)\n')
 
 
 def test_a_later_checkpoint_knows_the_earlier_ones(build, run_sim, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What builds keep: it is used again, never believed when it is damaged, bounded in size, and safe with several at once."""
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -112,6 +113,81 @@ def test_a_header_that_changes_while_clang_reads_it_is_not_believed(machine, cac
     assert len(list((tmp_path / "cache").glob("*.o"))) <= 1  # the tables include no header of the user
 
 
+# How C comes to read s.h in one folder or another: flags or variables, and what the module's C says.
+SEARCHES = {
+    "flags": ({"LSS_CFLAGS": "-Ione -Itwo"}, "#include <s.h>"),
+    "flags of the system": ({"LSS_CFLAGS": "-isystem one -isystem two"}, "#include <s.h>"),
+    "CPATH": ({"CPATH": "one:two"}, "#include <s.h>"),
+    "C_INCLUDE_PATH": ({"C_INCLUDE_PATH": "one:two"}, "#include <s.h>"),
+    "quotes": ({"CPATH": "three:two"}, '#include "inner.h"'),
+    "a macro": ({"CPATH": "three:two"}, '#include "computed.h"'),
+    "a question": ({"CPATH": "one:three"}, '#include "asks.h"'),
+    "force": ({"LSS_CFLAGS": "-include s.h -Itwo"}, ""),
+}
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_a_header_that_comes_to_shadow_another_counts(search: str, machine, lss, tmp_path: Path) -> None:
+    """Until it goes again; nothing is compiled that did not change."""
+    environment, include = SEARCHES[search]
+    folder = machine()
+    for name in ("one", "two", "three"):
+        (folder / name).mkdir()
+    (folder / "two/s.h").write_text("")
+    (folder / "three/inner.h").write_text('#include "s.h"\n')
+    (folder / "three/asks.h").write_text("#if __has_include(<s.h>)\n#include <s.h>\n#endif\n")
+    (folder / "three/computed.h").write_text("#define S <s.h>\n#include S\n#undef S\n#define S \"s.h\"\n#include S\n")
+    (folder / "m.c").write_text(include + "\nphase_end() { count(n, 1); }\n")
+
+    def check() -> tuple[int, int, bool]:
+        done = lss("check", "top.lss", cwd=folder, ok=None, env={"LSS_CACHE": str(tmp_path / "cache"), "LSS_TIMES": "1", **environment})
+        return done.status, done.err.count(" checking "), "shadows" in done.err
+
+    shadow = folder / {"force": ".", "quotes": "three", "a macro": "three"}.get(search, "one") / "s.h"
+    time.sleep(0.02)
+    assert check() == (0, 1, False)
+    assert check() == (0, 0, False)
+    shadow.write_text("#error shadows\n")
+    assert check() == (1, 1, True)
+    shadow.unlink()
+    assert check()[0] == 0
+    assert check() == (0, 0, False)
+    if search not in ("a question", "force"):
+        (folder / "two/s.h").write_text("#error shadows no more\n")
+        assert check() == (1, 1, True)
+
+
+def test_what_else_clang_reads_counts(machine, lss, tmp_path: Path) -> None:
+    """Variables, and files that flags name."""
+    folder = machine()
+    (folder / "flags").write_text("-DTWICE=1")
+
+    def check(**environment: str) -> int:
+        environment = {"LSS_CACHE": str(tmp_path / "cache"), "LSS_TIMES": "1", **environment}
+        return lss("check", "top.lss", cwd=folder, env=environment).err.count(" checking ")
+
+    for environment in ({}, {"CCC_OVERRIDE_OPTIONS": "# +-DA"}, {"LSS_CFLAGS": "@flags"}):
+        assert [check(**environment), check(**environment)] == [1, 0], environment
+    (folder / "flags").write_text("-DTWICE=2")
+    assert check(LSS_CFLAGS="@flags") == 1
+
+
+def test_the_manifest_names_headers_and_variables(machine, cached, build_dir: Path, monkeypatch, tmp_path: Path) -> None:
+    """Of headers those that are neither the runtime's nor the system's."""
+    folder = machine()
+    (folder / "inner").mkdir()
+    (folder / "inner/s.h").write_text("")
+    (folder / "m.c").write_text('#include "m.h"\n#include "s.h"\n#include <stdio.h>\nphase_end() { count(n, 1); }\n')
+    time.sleep(0.02)
+    monkeypatch.setenv("LSS_CFLAGS", f"-O0 -DNOTHING=1 -I{folder}/inner")
+    monkeypatch.setenv("CPATH", "/nowhere")
+    cached("run", folder / "top.lss", "--", "--cycles", "3", "--run-dir", tmp_path / "run")
+    manifest = json.loads((tmp_path / "run/manifest.json").read_text())
+    assert manifest["environment"] == {"LSS_CFLAGS": f"-O0 -DNOTHING=1 -I{folder}/inner", "CPATH": "/nowhere"}
+    assert [Path(one["file"]).name for one in manifest["sources"]] == ["top.lss", "m.lss", "m.c", "m.h", "s.h"]
+    assert manifest["sources"][-1]["sha256"] == hashlib.sha256(b"").hexdigest()
+
+
 @pytest.mark.parametrize("damage", [b"", b"no program", None])
 def test_a_damaged_simulator_is_made_anew(damage: bytes | None, machine, cached, tmp_path: Path) -> None:
     folder = machine()
@@ -126,7 +202,7 @@ def test_killed_builds_leave_nothing(build_dir: Path, machine, cached, tmp_path:
     tools = tmp_path / "tools"
     tools.mkdir()
     (tools / "clang-22").write_text(
-        '#!/bin/sh\nfor last; do :; done\n: > "$(dirname "$last")/unit.o-12.o.tmp"\nexec sleep 60\n'
+        '#!/bin/sh\ncase "$*" in *-###*) exit 1;; esac\nfor last; do :; done\n: > "$(dirname "$last")/unit.o-12.o.tmp"\nexec sleep 60\n'
     )
     (tools / "clang-22").chmod(0o755)
     env = {**os.environ, "LSS_CACHE": str(cache), "PATH": f"{tools}:{os.environ['PATH']}"}

@@ -26,6 +26,10 @@ GVariant *identity_describe(void) {
       g_variant_builder_add(&rows, "(ss)", machine->constants[i].name, machine->constants[i].value);
   for (uint32_t i = 0; i < machine->identity_count; i++)
     g_variant_builder_add(&rows, "(ss)", machine->identity[i].name, machine->identity[i].value);
+  for (const spinach_header *header = spinach_headers; header && header->file; header++) {
+    g_autofree char *sum = g_strconcat("sha256:", header->sha256, NULL);
+    if (header->name) g_variant_builder_add(&rows, "(ss)", header->name, sum);
+  }
   for (uint32_t i = 0; i < machine->connection_count; i++) {
     const spinach_connection *connection = &machine->connections[i];
     g_autofree char *from = g_strdup_printf("%s : %s", connection->from, connection->type->name);
@@ -51,8 +55,15 @@ static char *shown(const char *value) {
   return *value ? g_strdup_printf("\"%s\"", value) : g_strdup("nothing");
 }
 
+static bool is_hash(const char *value) {
+  return g_str_has_prefix(value, "sha256:");
+}
+
 static bool refuse(GError **error, const char *name, const char *there, const char *here) {
-  if (g_str_has_prefix(here, "sha256:") && g_str_has_prefix(there, "sha256:"))
+  if ((is_hash(here) && !*there) || (is_hash(there) && !*here))
+    return spinach_refuse(error, "it is of another machine: its C reads %s %s (--may-differ %s allows it)", name,
+                          *here ? "here, not there" : "there, not here", name);
+  if (is_hash(here) && is_hash(there))
     return spinach_refuse(error, "it is of another machine: %s has another content here (--may-differ %s allows it)",
                           name, name);
   g_autofree char *one = shown(here), *other = shown(there);

@@ -297,10 +297,21 @@ typedef struct {
   const spinach_silent *silents;
   uint32_t identity_count;
   const spinach_constant *identity; // what a checkpoint names beyond the other tables; files by name, without folder
+  // Variables that decided how clang compiled it, and their values (NULL: unset), alternating; ends with NULL.
+  const char *const *environment;
 } spinach_machine;
 
 extern const spinach_machine spinach_machine_table;
-extern void *spinach_cluster_state[]; // per cluster, in the arena
+
+// A header that the C of a machine read beyond its own files, the runtime and the system.
+typedef struct {
+  const char *file, *sha256;
+  const char *name; // in checkpoints; NULL when it is no part of what the machine is
+} spinach_header;
+
+// It is in a unit of its own, as the headers are known when the others are compiled; without headers there is none.
+extern const spinach_header spinach_headers[] __attribute__((weak)); // ends with one without a file
+extern void *spinach_cluster_state[];                                // per cluster, in the arena
 
 // ---- engine.c: the arena and the passing of time ------------------------------------------------------------------
 // All state, page-aligned and contiguous; valid after spinach_arena_map().

@@ -30,6 +30,8 @@ bool spinach_files_claim(const spinach_options *options) {
   if (!claim_programs(options)) return false;
   for (guint i = 0; machine->sources && machine->sources[i]; i += 2)
     if (!claim(machine->sources[i], FILE_IS_READ, "a build of this machine")) return false;
+  for (const spinach_header *header = spinach_headers; header && header->file; header++)
+    if (!claim(header->file, FILE_IS_READ, "a build of this machine")) return false;
   if (!claim(machine->file, FILE_IS_READ, "a build of this machine")) return false;
   for (guint i = 0; i < options->files->len; i++) {
     const spinach_named_file *file = &g_array_index(options->files, spinach_named_file, i);
@@ -86,6 +88,14 @@ static void write_files(Json *json, const char *key, guint count, const char *co
     json_close(json, '}');
   }
   json_close(json, ']');
+}
+
+// The variables that decided how clang compiled the machine, if they were set.
+static void write_environment(Json *json) {
+  json_open_member(json, "environment", '{');
+  for (const char *const *pair = machine->environment; pair && pair[0]; pair += 2)
+    if (pair[1]) json_member(json, pair[0], pair[1]);
+  json_close(json, '}');
 }
 
 // The checkpoints that the run went on from, and what is otherwise here than in their machines.
@@ -145,7 +155,12 @@ void spinach_manifest_write(Json *json, const spinach_options *options) {
     const char *text = machine->sources[i];
     g_ptr_array_add(named, (gpointer)(strcmp(text, machine->file) ? text : spinach_machine_file()));
   }
+  for (const spinach_header *header = spinach_headers; header && header->file; header++, sources++) {
+    g_ptr_array_add(named, (gpointer)header->file);
+    g_ptr_array_add(named, (gpointer)header->sha256);
+  }
   write_files(json, "sources", sources, (const char *const *)named->pdata);
+  write_environment(json);
   g_autoptr(GPtrArray) pairs = g_ptr_array_new();
   for (guint i = 0; inputs && i < inputs->len; i++) {
     g_ptr_array_add(pairs, g_array_index(inputs, Input, i).file);

@@ -17,8 +17,17 @@ GPtrArray *spinach_variant_words(const spinach_options *options) {
   return words;
 }
 
+// The variables that decide how clang compiles, as they were when this machine was built.
+static char **build_environment(void) {
+  char **environment = g_get_environ();
+  for (const char *const *pair = spinach_machine_table.environment; pair && pair[0]; pair += 2)
+    environment =
+        pair[1] ? g_environ_setenv(environment, pair[0], pair[1], TRUE) : g_environ_unsetenv(environment, pair[0]);
+  return environment;
+}
+
 char *spinach_variant_build(const GPtrArray *more) {
-  g_auto(GStrv) words = g_strsplit(spinach_machine_table.build, "\n", -1);
+  g_auto(GStrv) environment = build_environment(), words = g_strsplit(spinach_machine_table.build, "\n", -1);
   g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, spinach_machine_table.build, -1);
   const char *cache = g_getenv("LSS_CACHE");
   g_autofree char *folder =
@@ -33,8 +42,8 @@ char *spinach_variant_build(const GPtrArray *more) {
   for (size_t i = 0; i < G_N_ELEMENTS(last); i++) g_ptr_array_add(command, last[i]);
   g_autoptr(GError) error = NULL;
   int status = 0;
-  if (!g_spawn_sync(NULL, (char **)command->pdata, NULL, G_SPAWN_CHILD_INHERITS_STDIN, NULL, NULL, NULL, NULL, &status,
-                    &error)) {
+  if (!g_spawn_sync(NULL, (char **)command->pdata, environment, G_SPAWN_CHILD_INHERITS_STDIN, NULL, NULL, NULL, NULL,
+                    &status, &error)) {
     spinach_report_error("cannot build a variant with %s: %s", words[0], error->message);
     return NULL;
   }
