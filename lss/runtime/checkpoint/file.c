@@ -8,12 +8,10 @@
 
 #include <string.h>
 
-static const guint64 LARGEST_HEADER = 1 << 30;
-
 static GVariant *unpack_header(const CheckpointStart *start, const guint8 *packed, GError **error) {
   guint8 checksum[CHECKPOINT_CHECKSUM];
   checkpoint_checksum(start, packed, checksum);
-  if (memcmp(checksum, start->checksum, sizeof checksum) != 0 || start->unpacked > LARGEST_HEADER) {
+  if (memcmp(checksum, start->checksum, sizeof checksum) != 0 || start->unpacked > CHECKPOINT_LARGEST) {
     spinach_refuse(error, "it is damaged: the checksum of its header is not that of what it holds");
     return NULL;
   }

@@ -5,7 +5,11 @@
 #include "lss/runtime/checkpoint/pages.h"
 
 #define CHECKPOINT_WORD "SPINACHK"
-enum { CHECKPOINT_FORMAT = 4, CHECKPOINT_CHECKSUM = PAGES_SUM };
+enum {
+  CHECKPOINT_FORMAT = 5,
+  CHECKPOINT_CHECKSUM = PAGES_SUM,
+  CHECKPOINT_LARGEST = 1 << 30, // bytes of a header
+};
 
 // What is ahead of the header.
 typedef struct {

@@ -9,10 +9,17 @@
 #include "lss/runtime/text/names.h"
 #include "lss/runtime/text/type_bytes.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 enum { DIGITS = 16, STRETCH = 4096 };
 
 static const spinach_machine *const machine = &spinach_machine_table;
-static GString *noted;
+static struct {
+  WholeFile whole;
+  int handle; // 0: it is still to be opened
+  GError *error;
+} file;
 
 // Of large memories only what is not 0, with where it is behind `place`, the bytes of all memories before this one: a
 // disk is mostly zeros, which take long to hash.
@@ -57,17 +64,47 @@ char *spinach_state_hash(void) {
   return g_strndup(g_checksum_get_string(sum), DIGITS);
 }
 
-void spinach_state_hash_note(int clock) {
-  static uint64_t latest = UINT64_MAX;
-  if (spinach_cycles(clock) == latest) return;
-  latest = spinach_cycles(clock);
-  g_autofree char *hash = spinach_state_hash();
-  if (!noted) noted = g_string_new(NULL);
-  g_string_append_printf(noted, "%" G_GUINT64_FORMAT " %s\n", spinach_cycles(clock), hash);
+// Where lines go, as they come: a run that is killed leaves them.
+static bool open_file(const char *path) {
+  if (file.handle) return true;
+  if (!file_path_in_place(path)) {
+    if (!whole_file_begin(&file.whole, path, &file.error)) return false;
+    file.handle = file.whole.handle;
+    return true;
+  }
+  fflush(stdout); // which it may be by another name
+  const int handle = file_path_open_in_place(path);
+  if (handle >= 0) return file.handle = handle, true;
+  g_set_error_literal(&file.error, G_FILE_ERROR, G_FILE_ERROR_FAILED, g_strerror(errno));
+  return false;
 }
 
-bool spinach_state_hash_write(const char *file) {
-  g_autoptr(GError) error = NULL;
-  return whole_file_write(file, noted ? noted->str : "", -1, &error) ||
-         spinach_report_error("cannot write \"%s\": %s", file, error->message);
+static bool write_line(const char *path, const char *line) {
+  if (!strcmp(path, "-")) return fputs(line, stdout), true; // what is lost there is said at the end
+  return open_file(path) && whole_file_append(file.handle, line, strlen(line), &file.error);
+}
+
+bool spinach_state_hash_note(const spinach_options *options) {
+  static uint64_t latest = UINT64_MAX;
+  const uint64_t cycles = spinach_cycles(options->clock);
+  if (cycles == latest || file.error) return !file.error;
+  latest = cycles;
+  g_autofree char *hash = spinach_state_hash(), *line = g_strdup_printf("%" G_GUINT64_FORMAT " %s\n", cycles, hash);
+  if (write_line(options->state_hashes, line)) return true;
+  spinach_set_error("a hash of the state could not be written");
+  return false;
+}
+
+bool spinach_state_hash_end(const char *path) {
+  if (!file.error && !strcmp(path, "-")) return true;
+  const bool fine =
+      !file.error && open_file(path) && (!file.whole.place.path || whole_file_complete(&file.whole, &file.error));
+  spinach_state_hash_abandon();
+  return fine || spinach_report_error("cannot write \"%s\": %s", path, file.error->message);
+}
+
+void spinach_state_hash_abandon(void) {
+  if (file.handle) close(file.handle);
+  if (file.whole.place.path) whole_file_end(&file.whole);
+  file.handle = 0;
 }

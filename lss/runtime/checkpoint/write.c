@@ -8,6 +8,7 @@
 #include "lss/runtime/files/manifest.h"
 #include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/observe/measure.h"
+#include "lss/runtime/text/refusal.h"
 
 #include <errno.h>
 #include <string.h>
@@ -91,6 +92,7 @@ static bool write_header(const spinach_options *options, int handle, CheckpointS
   add(&builder, "files", files);
   add(&builder, "measured", spinach_measure_pack());
   g_autoptr(GVariant) header = g_variant_ref_sink(g_variant_builder_end(&builder));
+  if (g_variant_get_size(header) > CHECKPOINT_LARGEST) return spinach_refuse(error, "the samples in it exceed 1 GiB");
   pages_append_compressed(packed, g_variant_get_data(header), g_variant_get_size(header));
   *start = (CheckpointStart){.unpacked = g_variant_get_size(header), .packed = packed->len};
   memcpy(start->word, CHECKPOINT_WORD, sizeof start->word);

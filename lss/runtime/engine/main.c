@@ -132,7 +132,8 @@ static bool keep(const spinach_options *options) {
   const uint64_t cycles = spinach_cycles(options->clock);
   if (cycles == kept) return true;
   kept = cycles;
-  if (options->state_hashes && cycles % options->state_hash_every == 0) spinach_state_hash_note(options->clock);
+  if (options->state_hashes && cycles % options->state_hash_every == 0 && !spinach_state_hash_note(options))
+    return false;
   if (!options->checkpoint_every || cycles % options->checkpoint_every || !cycles) return true;
   return spinach_balance_check() && spinach_checkpoint_write(options);
 }
@@ -217,6 +218,12 @@ static const char *run(const spinach_options *options) {
 
 // ---- Results
 
+static void abandon(void) {
+  spinach_streams_abandon();
+  spinach_series_end();
+  spinach_state_hash_abandon();
+}
+
 static bool write_text(const char *path, const char *text) {
   g_autoptr(GError) error = NULL;
   return whole_file_write(path, text, -1, &error) ||
@@ -244,17 +251,48 @@ static char *timing_json(double seconds) {
   return json_finish(&json);
 }
 
+typedef struct {
+  const spinach_options *options;
+  const char *ended;
+} Document;
+
+static bool fill_statistics(FILE *out, void *data) {
+  const Document *document = data;
+  return spinach_statistics_write(out, document->options, document->ended);
+}
+
+// The statistics; samples that cannot be written there are left where they are.
+static bool write_statistics(const char *path, const spinach_options *options, const char *ended) {
+  Document document = {options, ended};
+  g_autoptr(GError) error = NULL;
+  if (whole_file_fill(path, fill_statistics, &document, &error)) return true;
+  const char *left = spinach_series_leave();
+  if (spinach_series_problem()) return false; // one line says both
+  return spinach_report_error(left ? "cannot write \"%s\": %s (its samples are in \"%s\")" : "cannot write \"%s\": %s",
+                              path, error->message, left);
+}
+
+// The run is over; what became of its samples, if they could not all be written.
+static bool end_samples(void) {
+  const char *problem = spinach_series_problem(), *left = spinach_series_left();
+  spinach_series_end();
+  if (!problem) return true;
+  return spinach_report_error(left ? "error: a sample cannot be written: %s (those before are in \"%s\")"
+                                   : "error: a sample cannot be written: %s",
+                              problem, left);
+}
+
 static bool write_results(const spinach_options *options, const char *ended, double seconds) {
-  g_autofree char *statistics = spinach_statistics_json(options, ended);
   const bool csv = options->stats && g_str_has_suffix(options->stats, ".csv");
   g_autofree char *lines = csv ? spinach_statistics_csv() : NULL;
-  if (options->stats && !write_text(options->stats, csv ? lines : statistics)) return false;
+  if (csv && !write_text(options->stats, lines)) return false;
+  if (options->stats && !csv && !write_statistics(options->stats, options, ended)) return false;
   if (!options->run_dir) return true;
   if (g_mkdir_with_parents(options->run_dir, 0777))
     return spinach_report_error("cannot make the folder \"%s\": %s", options->run_dir, g_strerror(errno));
   g_autofree char *manifest = spinach_manifest_json(options), *timing = timing_json(seconds);
-  return write_in_folder(options->run_dir, "statistics.json", statistics) &&
-         write_in_folder(options->run_dir, "manifest.json", manifest) &&
+  g_autofree char *statistics = g_build_filename(options->run_dir, "statistics.json", NULL);
+  return write_statistics(statistics, options, ended) && write_in_folder(options->run_dir, "manifest.json", manifest) &&
          write_in_folder(options->run_dir, "timing.json", timing);
 }
 
@@ -294,7 +332,7 @@ int spinach_deliver(const char *ended) {
   if (machine->debug && sound && !*spinach_error_text) spinach_balance_note();
   spinach_finish();
   if (repeats) {
-    spinach_streams_abandon();
+    abandon();
     return 1;
   }
   const bool failed = *spinach_error_text;
@@ -305,7 +343,8 @@ int spinach_deliver(const char *ended) {
   fine &= spinach_streams_commit();
   fine &= spinach_recorder_end();
   fine &= write_results(options, ended, seconds);
-  fine &= !options->state_hashes || spinach_state_hash_write(options->state_hashes);
+  fine &= end_samples();
+  fine &= !options->state_hashes || spinach_state_hash_end(options->state_hashes);
   if (options->check_idle) spinach_idle_check_report(stderr);
   if (options->check_replay) spinach_replay_check_report(stderr);
   if (options->check_replay) spinach_loops_report(stderr);
@@ -368,22 +407,22 @@ static int simulate(int argc, char **argv) {
   watch_signals();
   spinach_start();
   if (!spinach_manifest_inputs() || (options.restore && !spinach_restore_state(&options))) {
-    spinach_streams_abandon();
+    abandon();
     return 2;
   }
   bool tried;
   const bool taken = spinach_debug_take_over(&tried);
   if (!taken || tried) {
-    spinach_streams_abandon();
+    abandon();
     return taken ? 0 : 2;
   }
   spinach_type_instruction = spinach_disassemble;
   if (options.trace && !spinach_trace_choose(options.trace)) {
-    spinach_streams_abandon();
+    abandon();
     return 2;
   }
   if (!spinach_recorder_begin(&options)) {
-    spinach_streams_abandon();
+    abandon();
     return 1;
   }
   if (options.check_idle) spinach_idle_check_begin();
@@ -395,13 +434,13 @@ static int simulate(int argc, char **argv) {
   spinach_progress_start();
   spinach_balance_begin();
   if (options.restore && !spinach_balance_check()) {
-    spinach_streams_abandon();
+    abandon();
     return 2;
   }
   const char *ended = options.gdb           ? spinach_debug_run(&options)
                       : options.interactive ? spinach_interactive_run(&options)
                                             : run(&options);
-  if (options.state_hashes) spinach_state_hash_note(options.clock);
+  if (options.state_hashes) spinach_state_hash_note(&options);
   if (options.checkpoint && !*spinach_error_text && spinach_balance_check() && !spinach_checkpoint_write(&options))
     spinach_set_error("the checkpoint could not be written");
   const int status = spinach_deliver(ended);

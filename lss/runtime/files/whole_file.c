@@ -73,28 +73,55 @@ char *whole_file_growing(const WholeFile *file) {
   return g_strconcat(folder, file->temporary, NULL);
 }
 
-static bool write_in_place(const char *path, const char *text, size_t length, GError **error) {
-  if (!strcmp(path, "-")) return fwrite(text, 1, length, stdout), true; // what is lost there is said at the end
+typedef bool Fill(FILE *out, void *data);
+
+// Fills what a descriptor leads to, which stays open; 0, or the error.
+static int fill_handle(int handle, Fill *fill, void *data) {
+  const int own = fcntl(handle, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  FILE *out = own < 0 ? NULL : fdopen(own, "w");
+  int code = out ? 0 : errno;
+  if (out && (!fill(out, data) || fflush(out))) code = errno;
+  if (out && fclose(out) && !code) code = errno;
+  if (!out && own >= 0) close(own);
+  return code;
+}
+
+static bool fill_in_place(const char *path, Fill *fill, void *data, GError **error) {
+  if (!strcmp(path, "-")) return fill(stdout, data), true; // what is lost there is said at the end
   struct stat status;
   if (!stat(path, &status) && S_ISDIR(status.st_mode)) return fail(error, EISDIR);
   fflush(stdout); // which it may be by another name
   const int handle = file_path_open_in_place(path);
   if (handle < 0) return fail(error, errno);
-  int code = write_all(handle, text, length);
+  int code = fill_handle(handle, fill, data);
   if (close(handle) && !code) code = errno;
   return !code || fail(error, code);
 }
 
-bool whole_file_write(const char *path, const char *text, gssize length, GError **error) {
-  const size_t size = length < 0 ? strlen(text) : (size_t)length;
-  if (file_path_in_place(path)) return write_in_place(path, text, size, error);
+bool whole_file_fill(const char *path, Fill *fill, void *data, GError **error) {
+  if (file_path_in_place(path)) return fill_in_place(path, fill, data, error);
   WholeFile file;
   if (!whole_file_begin(&file, path, error)) return false;
-  int code = write_all(file.handle, text, size);
+  const int code = fill_handle(file.handle, fill, data);
   const bool fine = !code ? whole_file_complete(&file, error) : fail(error, code);
   close(file.handle);
   whole_file_end(&file);
   return fine;
+}
+
+typedef struct {
+  const char *text;
+  size_t length;
+} Text;
+
+static bool fill_text(FILE *out, void *data) {
+  const Text *all = data;
+  return fwrite(all->text, 1, all->length, out) == all->length;
+}
+
+bool whole_file_write(const char *path, const char *text, gssize length, GError **error) {
+  Text all = {text, length < 0 ? strlen(text) : (size_t)length};
+  return whole_file_fill(path, fill_text, &all, error);
 }
 
 // The folder of a path, or with `folders` the nearest outer one that is there; a descriptor or -1 with errno.

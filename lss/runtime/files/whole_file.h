@@ -7,6 +7,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 // Where a path leads, past symbolic links: a name in a folder.
@@ -57,6 +58,9 @@ bool whole_file_append(int handle, const void *bytes, gsize length, GError **err
 
 // Writes `length` bytes (-1: up to the final zero) to `path`, also in place.
 bool whole_file_write(const char *path, const char *text, gssize length, GError **error);
+
+// The same of what `fill` writes, piece by piece; it returns false, with errno, when a piece cannot be written.
+bool whole_file_fill(const char *path, bool (*fill)(FILE *out, void *data), void *data, GError **error);
 
 // Whether `path` can be written: there is a folder in which files may be made, or with `folders` one where it may be
 // made; what is there already is left alone.

@@ -5,7 +5,6 @@
 
 static spinach_trigger until, from, to, sample;
 static spinach_snapshot *window[2];
-static GPtrArray *samples; // spinach_snapshot*
 
 static spinach_snapshot *take(const spinach_trigger *trigger, spinach_count goal) {
   if (trigger->condition->kind == SPINACH_AT_TIME) return spinach_snapshot_new(goal, false);
@@ -17,7 +16,7 @@ bool spinach_measure_begin(const spinach_options *options) {
   static const spinach_condition end = {.kind = SPINACH_AT_END, .text = "end"};
   const spinach_condition *first = &options->conditions[SPINACH_MEASURE_FROM],
                           *last = &options->conditions[SPINACH_MEASURE_TO];
-  samples = g_ptr_array_new();
+  spinach_series_begin(options);
   spinach_trigger_start(&until, &options->conditions[SPINACH_UNTIL], false);
   spinach_trigger_start(&sample, &options->conditions[SPINACH_SAMPLE], true);
   if (first->kind || last->kind) {
@@ -38,39 +37,41 @@ bool spinach_measure_begin(const spinach_options *options) {
 
 // ---- In checkpoints
 
-static GVariant *pack_series(GPtrArray *series) {
-  GVariantBuilder builder;
-  g_variant_builder_init(&builder, G_VARIANT_TYPE("a" SNAPSHOT_TYPE));
-  for (guint i = 0; i < series->len; i++)
-    g_variant_builder_add_value(&builder, spinach_snapshot_pack(series->pdata[i]));
-  return g_variant_builder_end(&builder);
-}
-
 GVariant *spinach_measure_pack(void) {
-  g_autoptr(GPtrArray) ends = g_ptr_array_new();
+  GVariantBuilder ends;
+  g_variant_builder_init(&ends, G_VARIANT_TYPE("a" SNAPSHOT_TYPE));
   for (int i = 0; i < 2; i++)
-    if (window[i]) g_ptr_array_add(ends, window[i]);
+    if (window[i]) g_variant_builder_add_value(&ends, spinach_snapshot_pack(window[i]));
   return g_variant_new("(@" TRIGGER_TYPE "@" TRIGGER_TYPE "@" TRIGGER_TYPE "@" TRIGGER_TYPE "@a" SNAPSHOT_TYPE
-                       "@a" SNAPSHOT_TYPE ")",
+                       "@" SERIES_TYPE ")",
                        spinach_trigger_pack(&until), spinach_trigger_pack(&from), spinach_trigger_pack(&to),
-                       spinach_trigger_pack(&sample), pack_series(ends), pack_series(samples));
+                       spinach_trigger_pack(&sample), g_variant_builder_end(&ends), spinach_series_pack());
 }
 
-// The snapshots in a child of what was packed; NULL, with a line, if they are not of a build with the same statistics.
-static GPtrArray *unpack_series(GVariant *packed, gsize child, const char *option, const char *text) {
-  g_autoptr(GVariant) series = g_variant_get_child_value(packed, child);
-  GPtrArray *snapshots = g_ptr_array_new();
-  for (gsize i = 0; i < g_variant_n_children(series); i++) {
-    g_autoptr(GVariant) one = g_variant_get_child_value(series, i);
-    spinach_snapshot *snapshot = spinach_snapshot_unpack(one);
-    g_autofree char *misfit = spinach_snapshot_misfit(snapshot);
-    if (misfit) {
-      spinach_report_error("%s %s: the snapshots in the checkpoint %s", option, text, misfit);
-      return NULL;
-    }
-    g_ptr_array_add(snapshots, snapshot);
+static bool refuse(const char *option, const char *text, char *misfit) {
+  g_autofree char *why = misfit;
+  return spinach_report_error("%s %s: the snapshots in the checkpoint %s", option, text, why);
+}
+
+// The ends of the window; false, with a line, if they are not of a build with the same statistics.
+static bool unpack_window(GVariant *packed) {
+  g_autoptr(GVariant) ends = g_variant_get_child_value(packed, 4);
+  for (gsize i = 0; i < g_variant_n_children(ends) && i < G_N_ELEMENTS(window); i++) {
+    g_autoptr(GVariant) one = g_variant_get_child_value(ends, i);
+    window[i] = spinach_snapshot_unpack(one);
+    char *misfit = spinach_snapshot_misfit(window[i]);
+    if (misfit) return refuse("--measure-from", from.condition->text, misfit);
   }
-  return snapshots;
+  return true;
+}
+
+static bool unpack_samples(GVariant *packed) {
+  g_autoptr(GVariant) series = g_variant_get_child_value(packed, 5);
+  char *misfit = NULL;
+  if (spinach_series_unpack(series, &misfit)) return true;
+  if (misfit) return refuse("--sample", sample.condition->text, misfit);
+  return spinach_report_error("--sample %s: the samples in the checkpoint cannot be written: %s",
+                              sample.condition->text, spinach_series_problem());
 }
 
 // Whether a condition, the child of what was packed, goes on as it was.
@@ -89,7 +90,7 @@ bool spinach_measure_resume(GVariant *packed, bool same) {
   if (until.condition && !goes_on(&until, packed, 0, same)) spinach_trigger_resume(&until);
   if (until.condition && until.condition->kind) until.waiting = true; // it may hold still: then the run ends at once
   if (sample.condition && goes_on(&sample, packed, 3, same)) {
-    if (!(samples = unpack_series(packed, 5, "--sample", sample.condition->text))) return false;
+    if (!unpack_samples(packed)) return false;
   } else if (sample.condition) {
     spinach_trigger_resume(&sample);
   }
@@ -98,13 +99,16 @@ bool spinach_measure_resume(GVariant *packed, bool same) {
     from = first;
     return resume_end(&from, "from") && resume_end(&to, "to");
   }
-  g_autoptr(GPtrArray) ends = unpack_series(packed, 4, "--measure-from", from.condition->text);
-  if (!ends) return false;
-  for (guint i = 0; i < ends->len && i < 2; i++) window[i] = ends->pdata[i];
-  return true;
+  return unpack_window(packed);
 }
 
 // ---- While it runs
+
+static bool add_sample(spinach_count goal) {
+  if (spinach_series_add(take(&sample, goal))) return true;
+  spinach_set_error("a sample could not be written");
+  return false;
+}
 
 static const char *look(void) {
   if (from.waiting) {
@@ -116,7 +120,7 @@ static const char *look(void) {
     window[1] = take(&to, to.goal);
   }
   for (spinach_count goal = sample.goal; spinach_trigger_fires(&sample); goal = sample.goal) {
-    g_ptr_array_add(samples, take(&sample, goal));
+    if (!add_sample(goal)) return spinach_error_text;
     if (spinach_stopping & SPINACH_STOP) break; // a signal came: there may be very many at one instant
   }
   return spinach_trigger_fires(&until) ? "the condition of --until holds" : NULL;
@@ -156,8 +160,7 @@ bool spinach_measure_end(void) {
     window[1] = take(&to, 0);
     to.waiting = false;
   }
-  if (spinach_trigger_looked_at(&sample) && sample.condition->kind == SPINACH_AT_END)
-    g_ptr_array_add(samples, take(&sample, 0));
+  if (spinach_trigger_looked_at(&sample) && sample.condition->kind == SPINACH_AT_END && !add_sample(0)) return false;
   if (over)
     return spinach_report_error(
         "error: the condition of --measure-to, \"%s\", held already when that of --measure-from, "
@@ -170,17 +173,15 @@ bool spinach_measure_end(void) {
 }
 
 void spinach_measure_write(Json *json) {
-  if (from.condition) {
-    json_open_member(json, "measured", '{');
-    json_key(json, "from");
-    spinach_snapshot_write(json, window[0], NULL);
-    json_key(json, "to");
-    spinach_snapshot_write(json, window[1], window[0]);
-    json_close(json, '}');
-  }
-  if (!sample.condition || !sample.condition->kind) return;
-  json_open_member(json, "samples", '[');
-  for (guint i = 0; i < samples->len; i++)
-    spinach_snapshot_write(json, samples->pdata[i], i ? samples->pdata[i - 1] : NULL);
-  json_close(json, ']');
+  if (!from.condition) return;
+  json_open_member(json, "measured", '{');
+  json_key(json, "from");
+  spinach_snapshot_write_last(json, window[0], NULL);
+  json_key(json, "to");
+  spinach_snapshot_write_last(json, window[1], window[0]);
+  json_close(json, '}');
+}
+
+bool spinach_measure_samples(void) {
+  return sample.condition && sample.condition->kind;
 }

@@ -18,14 +18,14 @@
 #define SPINACH_MEASURE_H
 
 #include "lss/runtime/engine/options.h"
-#include "lss/runtime/observe/snapshot.h"
+#include "lss/runtime/observe/series.h"
 #include "lss/runtime/observe/trigger.h"
 
 // Starts to wait for the conditions.  On a window that cannot be prints a line and returns false.
 bool spinach_measure_begin(const spinach_options *options);
 
 // What a checkpoint keeps of all this.
-#define MEASURE_TYPE "(" TRIGGER_TYPE TRIGGER_TYPE TRIGGER_TYPE TRIGGER_TYPE "a" SNAPSHOT_TYPE "a" SNAPSHOT_TYPE ")"
+#define MEASURE_TYPE "(" TRIGGER_TYPE TRIGGER_TYPE TRIGGER_TYPE TRIGGER_TYPE "a" SNAPSHOT_TYPE SERIES_TYPE ")"
 GVariant *spinach_measure_pack(void);
 
 // The run goes on from a checkpoint: with the conditions that it had, in the `same` build, as if there had been no
@@ -42,7 +42,9 @@ void spinach_measure_advance(const spinach_options *options, struct spinach_slic
 // Takes the snapshots of the end of the run.  On a window that did not come to be prints a line and returns false.
 bool spinach_measure_end(void);
 
-// Members of the object of statistics; nothing when nothing was asked for.
+// The member "measured" of the object of statistics; nothing when it was not asked for.
 void spinach_measure_write(Json *json);
+// Whether it has "samples" (series.h).
+bool spinach_measure_samples(void);
 
 #endif

@@ -31,8 +31,23 @@ spinach_snapshot *spinach_snapshot_new(unsigned __int128 time_fs, bool over) {
   return snapshot;
 }
 
-// Collectors may say more or less at one time than at another; those of the end say which values there are.
+void spinach_snapshot_free(spinach_snapshot *snapshot) {
+  if (!snapshot) return;
+  GArray *const parts[] = {snapshot->cycles, snapshot->events, snapshot->values, snapshot->connections,
+                           snapshot->operands};
+  for (gsize i = 0; i < G_N_ELEMENTS(parts); i++) g_array_free(parts[i], TRUE);
+  g_free(snapshot);
+}
+
 static void write_values(Json *json, const GArray *values) {
+  json_key(json, "values");
+  json_open_row(json);
+  for (guint i = 0; i < values->len; i++) spinach_value_write(json, &g_array_index(values, spinach_value, i));
+  json_close(json, ']');
+}
+
+// Collectors may say more or less at one time than at another; those of the end say which values there are.
+static void write_last_values(Json *json, const GArray *values) {
   g_autoptr(GArray) final = g_array_new(FALSE, FALSE, sizeof(spinach_value));
   spinach_statistics_values(final);
   json_key(json, "values");
@@ -50,11 +65,7 @@ static void write_values(Json *json, const GArray *values) {
   json_close(json, ']');
 }
 
-void spinach_snapshot_write(Json *json, const spinach_snapshot *snapshot, const spinach_snapshot *before) {
-  if (!snapshot) {
-    json_string(json, NULL);
-    return;
-  }
+static void write_snapshot(Json *json, const spinach_snapshot *snapshot, const spinach_snapshot *before, bool last) {
   json_open(json, '{');
   json_key(json, "time_fs");
   json_wide(json, snapshot->time_fs);
@@ -70,7 +81,7 @@ void spinach_snapshot_write(Json *json, const spinach_snapshot *snapshot, const 
     json_uint(json, g_array_index(snapshot->events, uint64_t, i));
   }
   json_close(json, '}');
-  write_values(json, snapshot->values);
+  (last ? write_last_values : write_values)(json, snapshot->values);
   spinach_derived_write(json, before ? before->operands : NULL, snapshot->operands);
   if (snapshot->connections->len) json_open_member(json, "connections", '[');
   for (guint i = 0; i < snapshot->connections->len; i++) {
@@ -80,6 +91,17 @@ void spinach_snapshot_write(Json *json, const spinach_snapshot *snapshot, const 
   }
   if (snapshot->connections->len) json_close(json, ']');
   json_close(json, '}');
+}
+
+void spinach_snapshot_write(Json *json, const spinach_snapshot *snapshot, const spinach_snapshot *before) {
+  write_snapshot(json, snapshot, before, false);
+}
+
+void spinach_snapshot_write_last(Json *json, const spinach_snapshot *snapshot, const spinach_snapshot *before) {
+  if (snapshot)
+    write_snapshot(json, snapshot, before, true);
+  else
+    json_string(json, NULL);
 }
 
 // ---- In checkpoints

@@ -20,8 +20,13 @@ typedef struct {
 // The present; `over`: the run has ended, and its statistics are up to date.
 spinach_snapshot *spinach_snapshot_new(unsigned __int128 time_fs, bool over);
 
-// A SNAPSHOT of measure.h.  `before` is the one before it in its series; NULL: the beginning of the run.
+void spinach_snapshot_free(spinach_snapshot *snapshot); // NULL: nothing
+
+// A SNAPSHOT of measure.h, with the values that there were.  `before` is the one before it in its series; NULL: the
+// beginning of the run.
 void spinach_snapshot_write(Json *json, const spinach_snapshot *snapshot, const spinach_snapshot *before);
+// The same with the values that there are at the end of the run; NULL writes null.
+void spinach_snapshot_write_last(Json *json, const spinach_snapshot *snapshot, const spinach_snapshot *before);
 
 // For checkpoints, and back.
 #define SNAPSHOT_TYPE "((tt)atata(bbtds)atad)"

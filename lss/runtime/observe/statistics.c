@@ -175,25 +175,39 @@ static void write_run(Json *json, const char *ended) {
   json_close(json, '}');
 }
 
-char *spinach_statistics_json(const spinach_options *options, const char *ended) {
+static void write_document(Json *json, const spinach_options *options, const char *ended) {
+  json_key(json, "manifest");
+  spinach_manifest_write(json, options);
+  write_run(json, ended);
+  json_open_member(json, "statistics", '[');
+  visit_all(write_entry, json);
+  json_close(json, ']');
+  if (machine->derived_count) {
+    json_open_member(json, "derived", '[');
+    visit_derived(write_entry, json);
+    json_close(json, ']');
+  }
+  write_connections(json);
+  spinach_measure_write(json);
+}
+
+bool spinach_statistics_write(FILE *out, const spinach_options *options, const char *ended) {
   Json json;
   json_start(&json);
   json_open(&json, '{');
-  json_key(&json, "manifest");
-  spinach_manifest_write(&json, options);
-  write_run(&json, ended);
-  json_open_member(&json, "statistics", '[');
-  visit_all(write_entry, &json);
-  json_close(&json, ']');
-  if (machine->derived_count) {
-    json_open_member(&json, "derived", '[');
-    visit_derived(write_entry, &json);
+  write_document(&json, options, ended);
+  if (spinach_measure_samples()) {
+    json_open_member(&json, "samples", '[');
+    const bool fine =
+        fwrite(json.text->str, 1, json.text->len, out) == json.text->len && spinach_series_copy(out, json.depth);
+    g_string_truncate(json.text, 0);
+    json.first = !spinach_series_count();
+    if (!fine) return g_free(json_finish(&json)), false;
     json_close(&json, ']');
   }
-  write_connections(&json);
-  spinach_measure_write(&json);
   json_close(&json, '}');
-  return json_finish(&json);
+  g_autofree char *text = json_finish(&json);
+  return fputs(text, out) != EOF;
 }
 
 char *spinach_manifest_json(const spinach_options *options) {

@@ -19,6 +19,8 @@
 #include "lss/runtime/engine/options.h"
 #include "lss/runtime/text/json.h"
 
+#include <stdio.h>
+
 // The value of a statistic.
 typedef struct {
   bool real, is_signed;
@@ -37,8 +39,8 @@ const uint64_t *spinach_connection_counts(uint32_t connection);
 // The members "statistics" and "derived" of the document without values: those of modules, not of collectors.
 void spinach_statistics_names(Json *json);
 
-// The document; `ended` says why the run ended.  The caller frees it.
-char *spinach_statistics_json(const spinach_options *options, const char *ended);
+// Writes the document; `ended` says why the run ended.  Returns false, with errno, when it cannot.
+bool spinach_statistics_write(FILE *out, const spinach_options *options, const char *ended);
 
 // The manifest alone, for run directories.
 char *spinach_manifest_json(const spinach_options *options);

@@ -8,6 +8,11 @@ void json_start(Json *json) {
   *json = (Json){.text = g_string_new(NULL), .first = true};
 }
 
+void json_start_line(Json *json) {
+  json_start(json);
+  json->row = 1;
+}
+
 char *json_finish(Json *json) {
   g_string_append_c(json->text, '\n');
   return g_string_free(json->text, FALSE);
@@ -43,7 +48,7 @@ void json_open(Json *json, char bracket) {
 
 void json_open_row(Json *json) {
   json_open(json, '[');
-  json->row = json->depth;
+  if (!json->row) json->row = json->depth;
 }
 
 void json_close(Json *json, char bracket) {

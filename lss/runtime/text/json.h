@@ -10,10 +10,12 @@ typedef struct {
   int depth;
   bool first; // nothing was written yet at this depth
   bool after_key;
-  int row; // depth of the list that is written on one line; 0: none
+  int row; // depth of the list or document that is written on one line; 0: none
 } Json;
 
 void json_start(Json *json);
+// The same of a document that is written on one line.
+void json_start_line(Json *json);
 // Ends the document and returns its text, which the caller frees.
 char *json_finish(Json *json);
 
