@@ -13,8 +13,8 @@ from harness import quantity
 
 COUNTS = ("transferred", "stalled", "cancelled", "idle")
 SIGNAL = re.compile(r"(?P<port>.+)\[(?P<lane>\d+)\]\.(?P<kind>data|enable|ack)")
-STALL = "stall_"
-# Units of the statistics `busy` and `stall_REASON`, in seconds; cycles are counted in the instance's own clock.
+STALL, HALTED = "stall_", "halted"
+# Units of the statistics `busy`, `stall_REASON`, `halted` in seconds; cycles are those of the instance's clock.
 SECONDS = {name: float(unit.factor) for name, unit in quantity.UNITS.items() if unit.dimension == "time"}
 
 
@@ -102,7 +102,7 @@ class Instance:
     events: dict[str, dict[str, str]]  # name: argument: type
     functions: list[tuple[frozenset[str], frozenset[str]]]  # reads, writes
     busy: float | None = None  # share of the time, from a statistic of that name
-    stalls: dict[str, float] = field(default_factory=dict)  # by reason, from statistics `stall_REASON`
+    stalls: dict[str, float] = field(default_factory=dict)  # by reason, from statistics `stall_REASON` and `halted`
     into: list[Link] = field(default_factory=list)
     out: list[Link] = field(default_factory=list)
 
@@ -250,7 +250,7 @@ def load(netlist: dict, stats: dict, earlier: dict | None = None) -> Machine:
         share = (value / hertz[instances[path].clock] if unit == "cycles" else value * SECONDS[unit]) / seconds
         if name == "busy":
             instances[path].busy = min(1.0, share)
-        elif name.startswith(STALL):
+        elif name.startswith(STALL) or name == HALTED:
             instances[path].stalls[name.removeprefix(STALL).replace("_", " ")] = min(1.0, share)
     modules = {i["path"]: i["module"] for i in netlist["instances"]}
     return Machine(netlist["file"], instances, links, parents, modules, types, seconds)

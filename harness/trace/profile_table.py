@@ -13,6 +13,7 @@ NAMES = {
     "branch": "branch",
     "multiply_divide": "mul/div",
     "structural": "unit",
+    "halted": "halted",
     "unknown": "unknown",
 }
 
@@ -66,7 +67,7 @@ def _memories(core: Core, whole: Cost, causes: list[str]) -> Table:
         if any(numbers):
             grid.add_row(name, *(f"{n:,}" for n in numbers))
     if _unasked(whole, causes):
-        grid.add_row("none: behind a branch, or halted", "", "", "", "", f"{_unasked(whole, causes):,}")
+        grid.add_row("none: behind a branch", "", "", "", "", f"{_unasked(whole, causes):,}")
     return grid
 
 

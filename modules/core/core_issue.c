@@ -4,6 +4,7 @@
 #define REGISTERS   32u
 #define PRECISE     (width(kill) > 0)
 #define KILLED      (PRECISE && data(kill))
+#define HALTED      (width(status) > 0 && data(status).halted)
 #define JUMP_REGION 0x10000000u // bytes: a jump stays in that of its delay slot
 
 static inline bool annulled(const self_t *self, bool fresh) {
@@ -142,7 +143,8 @@ phase_end() {
     self->annul = get(annuls);
     wait_for(self, core_stall_none);
   } else if (get(go) || hazard < core_stall_load_use) {
-    wait_for(self, get(go) ? refused_for(data(execute).control) : hazard);
+    const core_stall here = hazard == core_stall_fetch && HALTED ? core_stall_halted : hazard;
+    wait_for(self, get(go) ? refused_for(data(execute).control) : here);
   } else {
     count(stalled[hazard]);
     wait_for(self, core_stall_none);
@@ -153,8 +155,8 @@ phase_end() {
 }
 
 statistics() {
-  uint64_t cycles[7];
-  for (int k = 0; k < 7; k++)
+  uint64_t cycles[8];
+  for (int k = 0; k < 8; k++)
     cycles[k] = counted(stalled[k]) + (self->waiting == (core_stall)k ? cycle() : 0); /* it has not ended yet */
   counted(stall_fetch) = cycles[core_stall_fetch];
   counted(stall_memory) = cycles[core_stall_memory];
@@ -162,6 +164,7 @@ statistics() {
   counted(stall_structural) = cycles[core_stall_structural];
   counted(stall_load_use) = cycles[core_stall_load_use];
   counted(stall_branch) = cycles[core_stall_branch];
+  counted(halted) = cycles[core_stall_halted];
   counted(issued) = cycles[core_stall_none] - cycles[core_stall_load_use] - cycles[core_stall_branch];
 }
 

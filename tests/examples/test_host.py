@@ -319,6 +319,10 @@ def test_programs_begin_on_the_fast_core(root: Path, build_sim, run_sim, tmp_pat
             late = at == "2 ms" and done.value("switch", "fast_cycles") < 400_000
             assert done.value("switch", "switches") == (0 if at in ("never", "end") or late else 1), at
             assert (done.value("ram", "instructions") == 0) == (at in ("never", "start"))
+            if at == "end":  # a core that never has the program counts nothing else
+                cycles = done.stats["run"]["cycles"]["cpu_clk"]
+                spent = {one["name"]: one["value"] for one in done.stats["statistics"] if re.match(r"core\.(pipeline\.issue|system|core\.core\.fetch)", one["path"]) and one["value"]}
+                assert spent == {"halted_cycles": cycles, **({} if WIDE[1] in options else {"halted": cycles})}
 
     # A checkpoint on the fast core, after which the rest is as it was, or switches elsewhere
     whole = run_sim(machine, *echo, "--switch_at", "end", "--console_output", "out", ok=None)

@@ -8,6 +8,8 @@
 #define USER_LOCAL ((uint32_t)param(user_local))
 #define PRID       ((uint32_t)param(prid))
 #define MT         ((uint32_t)(param(vpes) > 0))
+#define HALTS      (width(status) > 0)
+#define HALTED     (HALTS && data(status).halted)
 #define VPE        ((uint32_t)param(vpe_number))
 #define CACHE_CONFIG(side)                                                                                             \
   mips_cache_config((uint32_t)param(side##_sets), (uint32_t)param(side##_ways), (uint32_t)param(side##_line))
@@ -539,8 +541,11 @@ static void complete(self_t *self, core_executed in, tlb_reply reply) {
 }
 
 /* What Status and a wait of the cycle before have made of this one. */
-static void follow_mode(self_t *self) {
-  const mips_mode mode = self->waiting ? mips_mode_idle : is_user(self) ? mips_mode_user : mips_mode_kernel;
+static void follow_mode(self_t *self, bool halted) {
+  const mips_mode mode = halted          ? mips_mode_halted
+                         : self->waiting ? mips_mode_idle
+                         : is_user(self) ? mips_mode_user
+                                         : mips_mode_kernel;
   const bool was_user = self->mode == mips_mode_user;
   if (mode == self->mode) return;
   end_counting(spent[self->mode]);
@@ -557,8 +562,8 @@ static void wake(self_t *self) {
 
 /* What few cycles have to see to; true: outputs may change, because a wait is over or registers were written from
  * outside. */
-static __attribute__((noinline)) bool see_to(self_t *self) {
-  if (self->changed) follow_mode(self);
+static __attribute__((noinline)) bool see_to(self_t *self, bool halted) {
+  if (self->changed) follow_mode(self, halted);
   const bool woken = self->waiting && interrupts(self) != 0;
   if (woken) wake(self);
   if (within(timer, 0)) expire(self);
@@ -653,9 +658,10 @@ static inline void count_instructions(self_t *self, uint32_t n) {
 phase_end() {
   const mips_system_outcome outcome = get(outcome);
   bool changed = false;
+  if (HALTS && __builtin_expect(HALTED != (self->mode == mips_mode_halted), false)) follow_mode(self, HALTED);
   const bool written = (self->Status ^ self->Cause) != self->summed_up;
   if (width(completed) > 0) count_instructions(self, data(completed));
-  if (__builtin_expect(self->unusual | written | within(timer, 0), false)) changed = see_to(self);
+  if (__builtin_expect(self->unusual | written | within(timer, 0), false)) changed = see_to(self, HALTED);
   if (transferred(in)) {
     const bool fails = goes_on(outcome) && some(fault) && data(fault).fails;
     if (outcome == mips_system_outcome_interrupt) {
@@ -710,11 +716,12 @@ phase_end() {
 }
 
 statistics() {
-  uint64_t cycles[3];
-  for (int k = 0; k < 3; k++) cycles[k] = counted(spent[k]) + (self->mode == (mips_mode)k ? cycle() : 0);
+  uint64_t cycles[4];
+  for (int k = 0; k < 4; k++) cycles[k] = counted(spent[k]) + (self->mode == (mips_mode)k ? cycle() : 0);
   counted(kernel_cycles) = cycles[mips_mode_kernel];
   counted(user_cycles) = cycles[mips_mode_user];
   counted(idle_cycles) = cycles[mips_mode_idle];
+  counted(halted_cycles) = cycles[mips_mode_halted];
 }
 
 next_event() {

@@ -6,19 +6,23 @@ init() {
   for (int c = 0; c < param(contexts); c++) {
     self->pc[c] = (uint32_t)param(reset_pc);
     self->halted[c] = param(start_halted);
-    if (param(start_halted)) begin_counting(slept);
+    if (param(start_halted)) begin_counting(stopped);
   }
 }
 
-/* Whether a context is halted, or held as behind a wait. */
+/* Whether a context is held as behind a wait, and not halted. */
 static inline bool sleeps(const self_t *self, int context) {
-  return self->halted[context] || self->held[context];
+  return self->held[context] && !self->halted[context];
 }
 
 statistics() {
-  uint64_t cycles = counted(slept);
-  for (int c = 0; c < param(contexts); c++) cycles += sleeps(self, c) ? cycle() : 0;
-  counted(asleep) = cycles;
+  uint64_t asleep = counted(slept), halted = counted(stopped);
+  for (int c = 0; c < param(contexts); c++) {
+    asleep += sleeps(self, c) ? cycle() : 0;
+    halted += self->halted[c] ? cycle() : 0;
+  }
+  counted(asleep) = asleep;
+  counted(halted_cycles) = halted;
 }
 
 /* Whether only the delay slot of a branch is to be fetched; what is there to be guessed is known. */
@@ -186,9 +190,11 @@ handler(deliver, i) {
 }
 
 static __attribute__((noinline)) void set_sleep(self_t *self, int context, bool halted, bool held) {
-  const bool slept = sleeps(self, context);
+  const bool slept = sleeps(self, context), was_halted = self->halted[context];
   self->halted[context] = halted;
   self->held[context] = held;
+  if (was_halted && !halted) end_counting(stopped);
+  if (!was_halted && halted) begin_counting(stopped);
   if (slept && !sleeps(self, context)) end_counting(slept);
   if (!slept && sleeps(self, context)) begin_counting(slept);
 }

@@ -218,7 +218,7 @@ def test_contexts_in_turn(bench: Bench) -> None:
         "redirect": {4: {"valid": 1, "context": 0, "pc": 0x700}},
     }, 9)  # fmt: skip
     assert [[c for c, *_ in groups] for groups in fetched(seen, 1)] == [[c] for c in turns]
-    assert fetched(seen, 1)[5] == [(0, 0x700, 4)] and device.stat("asleep") == 5
+    assert fetched(seen, 1)[5] == [(0, 0x700, 4)] and (device.stat("asleep"), device.stat("halted_cycles")) == (0, 5)
     assert (device.stat("fetching"), device.stat("fetchable")) == (9, 3 + 3 + 3 + 2 + 1 + 2 + 3 + 3 + 4)
 
 
