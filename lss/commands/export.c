@@ -2,12 +2,13 @@
 //
 //   {"file", "sources": [...],
 //    "clocks":      [{"name", "hertz_numerator", "hertz_denominator"}],
-//    "types":       [{"name", "c_name", "kind", "bits"?, "fields"?: [{"name","type","doc"}],
+//    "types":       [{"name", "c_name", "kind", "bits"?, "fields"?: [{"name","type","least"?,"most"?,"doc"}],
 //                     "enumerators"?: [{"name","value"}], "element"?, "length"?}],
 //    "instances":   [{"path", "module", "parent", "clock", "leaf", "doc",
 //                     "parameters":     [{"name","type","runtime","constant"?,"init"?,"alias_of"?,"value","doc"}],
 //                     "ports":          [{"name","direction","type","width"?,"doc"}],
-//                     "state":          [{"name","type","dimensions","unit","kind","difference"?,"doc"}],
+//                     "state":          [{"name","type","dimensions","unit","kind","difference"?,
+//                                         "ranges"?: [{"member"?,"least"?,"most"?}],"doc"}],
 //                     "events":         [{"name","doc","arguments"}],
 //                     "type_variables": [{"name","type"}],
 //                     "userpoints":     [{"name","result","arguments","replaced","code"}],
@@ -94,6 +95,11 @@ static const char *kind_name(TypeKind kind) {
   return names[kind];
 }
 
+static void export_bounds(Json *json, const Bounds *bounds) {
+  if (bounds->least != G_MININT64) json_member_int(json, "least", bounds->least);
+  if (bounds->most != G_MAXINT64) json_member_int(json, "most", bounds->most);
+}
+
 static void export_fields(Json *json, const char *key, const GPtrArray *fields) {
   json_open_member(json, key, '[');
   for (guint i = 0; i < fields->len; i++) {
@@ -103,6 +109,7 @@ static void export_fields(Json *json, const char *key, const GPtrArray *fields) 
     json_member(json, "type", field->type->name);
     if (field->bits) json_member_int(json, "first", field->first);
     if (field->bits) json_member_int(json, "bits", field->bits);
+    if (field->bounds) export_bounds(json, field->bounds);
     if (field->doc) json_member(json, "doc", field->doc);
     json_close(json, '}');
   }
@@ -173,6 +180,19 @@ static void export_ports(Json *json, const Instance *instance) {
   json_close(json, ']');
 }
 
+static void export_ranges(Json *json, const StateField *field) {
+  if (!field->ranges) return;
+  json_open_member(json, "ranges", '[');
+  for (guint i = 0; i < field->ranges->len; i++) {
+    const StateRange *range = &g_array_index(field->ranges, StateRange, i);
+    json_open(json, '{');
+    if (*range->member) json_member(json, "member", range->member);
+    export_bounds(json, &range->bounds);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
 static void export_state(Json *json, const Instance *instance) {
   static const char *const kinds[STATE_KINDS] = {"behaviour", "instant", "stamp", "counter", "trace", "memory"};
   json_open_member(json, "state", '[');
@@ -187,6 +207,7 @@ static void export_state(Json *json, const Instance *instance) {
     json_member(json, "unit", field->unit);
     json_member(json, "kind", field->statistic ? "statistic" : kinds[field->kind]);
     if (field->gauge) json_member_bool(json, "difference", false);
+    export_ranges(json, field);
     json_member(json, "doc", field->doc);
     json_close(json, '}');
   }

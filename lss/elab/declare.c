@@ -1,6 +1,7 @@
 // Declarations inside a module: parameters, userpoints, ports, state, locals, statistics, events, clocks, behaviour.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
+#include "lss/elab/bounds.h"
 #include "lss/elab/elaborate.h"
 #include "lss/elab/range.h"
 #include "lss/elab/value.h"
@@ -312,6 +313,7 @@ static void add_state(Scope *scope, Node *node, bool statistic) {
   }
   Term *term = evaluate_term(scope, node->type);
   if (!term) return;
+  if (node->within) bounds_of_state(scope, node->within, "", field);
   if (node->value) {
     field->initial = evaluate(scope, node->value);
     if (!field->initial) return;
@@ -327,7 +329,13 @@ static void mark_behaviour(Node *node) {
 
 void declare_state(Scope *scope, Node *node) {
   mark_behaviour(node);
-  for (guint i = 0; i < node->body->len; i++) add_state(scope, node->body->pdata[i], false);
+  for (guint i = 0; i < node->body->len; i++) {
+    Node *item = node->body->pdata[i];
+    if (item->kind == NODE_RANGE)
+      bounds_of_state_member(scope, item);
+    else
+      add_state(scope, item, false);
+  }
 }
 
 void declare_derived(Scope *scope, Node *node) {

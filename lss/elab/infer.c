@@ -3,6 +3,7 @@
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/base/library.h"
+#include "lss/elab/bounds.h"
 #include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 
@@ -191,6 +192,8 @@ void infer_types(bool complete) {
   for (guint i = 0; i < compile->pending->len; i++) resolve_pending(compile->pending->pdata[i], clean);
   for (guint i = 0; i < compile->insts->len; i++) {
     Inst *inst = compile->insts->pdata[i];
+    compile->running = inst;
+    for (guint k = 0; k < inst->instance->state->len; k++) bounds_check(inst->instance->state->pdata[k]);
     if (!inst->variables) continue;
     g_ptr_array_sort(inst->variables, by_name);
     for (guint k = 0; k < inst->variables->len; k++) {

@@ -33,11 +33,17 @@ typedef enum {
 
 typedef struct Type Type;
 
+// What a number may be, both included; the ends of int64_t where nothing is said.
+typedef struct {
+  int64_t least, most;
+} Bounds;
+
 typedef struct {
   const char *name;
   Type *type;
-  const char *doc; // may be NULL
-  int first, bits; // of a member of a packed word: its lowest bit, its width
+  const char *doc;      // may be NULL
+  const Bounds *bounds; // of a struct's or packed word's member whose declaration has a range; else NULL
+  int first, bits;      // of a member of a packed word: its lowest bit, its width
 } Field;
 
 typedef struct {
@@ -147,6 +153,13 @@ typedef struct {
   Location location;
 } Userpoint;
 
+// The range of a state field, or of what its elements have.
+typedef struct {
+  const char *member; // "ring.head"; "" where the elements themselves are meant
+  Bounds bounds;
+  Location location;
+} StateRange;
+
 typedef struct {
   const char *name;
   const char *doc;
@@ -156,6 +169,7 @@ typedef struct {
   bool gauge;         // a statistic that is no count: between two instants it has no difference
   Type *type;         // element type
   GArray *dimensions; // of int, outermost first; empty for a scalar
+  GArray *ranges;     // of StateRange; NULL without any
   Value *initial;     // NULL means zero
   Location location;
 } StateField;

@@ -1,5 +1,6 @@
 // Packed words: unsigned integers of which some bits have names, as control words and registers have fields.
 #include "lss/base/arena.h"
+#include "lss/elab/bounds.h"
 #include "lss/elab/elaborate.h"
 
 #include <string.h>
@@ -107,7 +108,7 @@ Type *packed_of(Scope *scope, Node *node, const char *name, const char *c_name) 
     Field *field = arena_new(Field);
     *field = (Field){.name = member->name, .type = evaluate_type(scope, member->type), .doc = member->doc};
     if (!check_field_name(seen, member) || !field->type || !place_member(scope, member, base, field) ||
-        overlaps(members, member, field))
+        overlaps(members, member, field) || !bounds_of_member(scope, member, field))
       return NULL;
     g_ptr_array_add(members, field);
   }

@@ -2,6 +2,7 @@
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/base/units.h"
+#include "lss/elab/bounds.h"
 #include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 
@@ -100,6 +101,7 @@ static Type *struct_of(Scope *scope, Node *node, const char *name, const char *c
     if (!type || too_large(scalars, field->location)) return NULL;
     Field *f = arena_new(Field);
     *f = (Field){.name = field->name, .type = type, .doc = field->doc};
+    if (!bounds_of_member(scope, field, f)) return NULL;
     g_ptr_array_add(fields, f);
   }
   return type_struct(name, c_name, fields);

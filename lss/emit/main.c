@@ -11,19 +11,35 @@ static guint member_count(const Type *type) {
   return members ? members->len : 0;
 }
 
+// ", least, most": the ends of int64_t where nothing is said.
+static void emit_bounds(GString *out, const Bounds *bounds) {
+  const char *const open[] = {"INT64_MIN", "INT64_MAX"};
+  const int64_t ends[] = {bounds ? bounds->least : G_MININT64, bounds ? bounds->most : G_MAXINT64},
+                none[] = {G_MININT64, G_MAXINT64};
+  for (int i = 0; i < 2; i++)
+    if (ends[i] == none[i])
+      g_string_append_printf(out, ", %s", open[i]);
+    else
+      g_string_append_printf(out, ", INT64_C(%" G_GINT64_FORMAT ")", ends[i]);
+}
+
 static void emit_member(GString *out, const Type *type, guint index) {
   if (type->kind == TYPE_ENUM) {
     const Enumerator *e = type->enumerators->pdata[index];
-    g_string_append_printf(out, "  {\"%s\", NULL, 0, %" G_GINT64_FORMAT ", 0},\n", e->name, e->value);
+    g_string_append_printf(out, "  {\"%s\", NULL, 0, %" G_GINT64_FORMAT ", 0", e->name, e->value);
+    emit_bounds(out, NULL);
+    g_string_append(out, "},\n");
     return;
   }
   const Field *field = type->fields->pdata[index];
   g_autofree char *inner = emit_type_symbol(field->type);
   g_string_append_printf(out, "  {\"%s\", &%s, ", field->name, inner);
   if (type->kind == TYPE_PACKED)
-    g_string_append_printf(out, "%d, 0, %d},\n", field->first, field->bits);
+    g_string_append_printf(out, "%d, 0, %d", field->first, field->bits);
   else
-    g_string_append_printf(out, "offsetof(%s, %s), 0, 0},\n", type->c_name, field->name);
+    g_string_append_printf(out, "offsetof(%s, %s), 0, 0", type->c_name, field->name);
+  emit_bounds(out, field->bounds);
+  g_string_append(out, "},\n");
 }
 
 static void emit_descriptors(GString *out, const Netlist *netlist) {
@@ -105,9 +121,26 @@ static void emit_field_row(GString *out, const StateField *field, const char *la
   for (guint d = 0; d < field->dimensions->len; d++)
     g_string_append_printf(out, "%d, ", MAX(g_array_index(field->dimensions, int, d), 1));
   if (!field->dimensions->len) g_string_append(out, "0");
-  g_string_append_printf(out, "}, SPINACH_%s, %s, %s, %s, %s},\n", kinds[field->kind],
+  g_string_append_printf(out, "}, SPINACH_%s, %s, %s, %s, %s, ", kinds[field->kind],
                          field->statistic ? "true" : "false", field->gauge ? "true" : "false",
                          passes ? "true" : "false", emit_is_ring(field) ? ring : "0");
+  if (field->ranges)
+    g_string_append_printf(out, "%s_ranges_%s},\n", layout, field->name);
+  else
+    g_string_append(out, "NULL},\n");
+}
+
+// What a field, or members of its elements, may be; ends with one without a member's name.
+static void emit_ranges(GString *out, const StateField *field, const char *layout) {
+  if (!field->ranges) return;
+  g_string_append_printf(out, "static const spinach_state_range %s_ranges_%s[] = {\n", layout, field->name);
+  for (guint i = 0; i < field->ranges->len; i++) {
+    const StateRange *range = &g_array_index(field->ranges, StateRange, i);
+    g_string_append_printf(out, "  {\"%s\"", range->member);
+    emit_bounds(out, &range->bounds);
+    g_string_append(out, "},\n");
+  }
+  g_string_append(out, "  {0}\n};\n");
 }
 
 static void emit_layouts(GString *out, const Kind *kind) {
@@ -115,6 +148,7 @@ static void emit_layouts(GString *out, const Kind *kind) {
     const Spec *spec = kind->specs->pdata[i];
     const Instance *instance = spec->example;
     g_autofree char *name = g_strdup_printf("%s_S%u", kind->name, i);
+    for (guint k = 0; k < instance->state->len; k++) emit_ranges(out, instance->state->pdata[k], name);
     g_string_append_printf(out, "static const spinach_field %s_fields[] = {\n", name);
     for (guint k = 0; k < instance->state->len; k++) {
       const StateField *field = instance->state->pdata[k];

@@ -140,7 +140,8 @@ static bool wants_space(const Spacing *s) {
   if (b->kind == TOKEN_COMMENT) return true;
   if (is(b, ";") || is(b, ",") || is(b, ")") || is(b, "]") || is(b, ".") || is(a, ".") || is(a, "(") || is(a, "["))
     return false;
-  if (is(a, "..") || (is(b, "..") && !is(a, "in")) || s->unary || s->unit || is(a, "~") || is(a, "$")) return false;
+  if ((is(a, "..") && !is(b, "=")) || (is(b, "..") && !is(a, "in")) || s->unary || s->unit || is(a, "~") || is(a, "$"))
+    return false;
   if (is_rate_slash(&s->before, a, b)) return false;
   if (is(b, "(") || is(b, "["))
     return !ends_operand(a) || opens_condition(a) || opens_term(&s->before, a) ||

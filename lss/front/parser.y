@@ -73,7 +73,7 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %type <node> item declaration statement port_declaration conserved_part simple field packed_member state_field enumerator member section role setting argument struct_argument signature_field
 %type <list> conserved_parts conserved_ports items body block fields packed_members state_fields enumerators members sections roles settings opt_settings arguments opt_arguments struct_arguments opt_struct_arguments
 %type <list> signature opt_signature dimensions expressions opt_expressions signals opt_signals receivers
-%type <expr> expr conditional binary unary postfix reference other primary type_name opt_type opt_default opt_range range opt_count opt_on signal opt_condition record_fields
+%type <expr> expr conditional binary unary postfix reference other primary type_name opt_type opt_default opt_range in_range range field_member opt_count opt_on signal opt_condition record_fields
 %type <text> name_word opt_handler_index opt_string makes_or_consumes conserved_term
 %type <op> opt_runtime
 %type <flag> opt_optional opt_partial opt_crossing direction flow
@@ -222,10 +222,13 @@ opt_runtime: %empty { $$ = 0; } | RUNTIME { $$ = 1; } | RUNTIME INIT { $$ = 2; }
 opt_partial: %empty { $$ = false; } | PARTIAL { $$ = true; } ;
 opt_crossing: %empty { $$ = false; } | CROSSING { $$ = true; } ;
 opt_default: %empty { $$ = NULL; } | '=' expr { $$ = $2; } ;
-/* What a parameter may be: `in 1..64`, `in 1..`, `in ..64`. */
-opt_range:
-    %empty                         { $$ = NULL; }
-  | NAME range                     { parse_word(scan, @1, $1, "in", "after the type"); $$ = $2; CLOSE($$); }
+/* What a parameter, a field or a member may be: `in 1..64`, `in 1..`, `in ..64`. */
+opt_range: %empty { $$ = NULL; } | in_range ;
+in_range: in_word range            { $$ = $2; CLOSE($$); } ;
+in_word:
+    NAME                           {
+      parse_word(scan, @1, $1, "in", "after the name and the type");
+      if (strcmp($1, "in") != 0) YYERROR; }
   ;
 range:
     expr DOTS expr                 { $$ = expr_new(EXPR_INDEX_RANGE, @$); $$->right = $1; $$->third = $3; }
@@ -248,8 +251,8 @@ fields:
   | fields error ';'               { $$ = $1; }
   ;
 field:
-    type_name NAME dimensions opt_default ';' {
-      $$ = parse_declare(scan, NODE_FIELD, @$, $2, @2); $$->type = $1; $$->dimensions = $3; $$->value = $4; }
+    type_name NAME dimensions opt_range opt_default ';' {
+      $$ = parse_declare(scan, NODE_FIELD, @$, $2, @2); $$->type = $1; $$->dimensions = $3; $$->within = $4; $$->value = $5; }
   ;
 packed_members:
     %empty                         { $$ = arena_array(); }
@@ -258,12 +261,12 @@ packed_members:
   ;
 /* Its first bit, or its first and its last. */
 packed_member:
-    type_name NAME ':' expr ';'    {
+    type_name NAME ':' expr opt_range ';' {
       $$ = parse_declare(scan, NODE_FIELD, @$, $2, @2); $$->type = $1; $$->range = expr_new(EXPR_INDEX_RANGE, @4);
-      $$->range->right = $4; CLOSE($$->range); }
-  | type_name NAME ':' expr DOTS expr ';' {
+      $$->range->right = $4; $$->within = $5; CLOSE($$->range); }
+  | type_name NAME ':' expr DOTS expr opt_range ';' {
       $$ = parse_declare(scan, NODE_FIELD, @$, $2, @2); $$->type = $1; $$->range = expr_new(EXPR_INDEX_RANGE, location_span(@4, @6));
-      $$->range->right = $4; $$->range->third = $6; CLOSE($$->range); }
+      $$->range->right = $4; $$->range->third = $6; $$->within = $7; CLOSE($$->range); }
   ;
 state_fields:
     %empty                         { $$ = arena_array(); }
@@ -272,6 +275,7 @@ state_fields:
   ;
 state_field:
     field
+  | field_member in_range ';'      { $$ = node_new(NODE_RANGE, @$); $$->target = $1; $$->within = $2; }
   | INSTANT NAME dimensions ';'    {
       $$ = parse_declare(scan, NODE_FIELD, @$, $2, @2); $$->type = parse_text_expr(EXPR_NAME, @1, "uint64"); $$->dimensions = $3;
       $$->state = STATE_INSTANT; }
@@ -282,8 +286,15 @@ state_field:
       $$ = parse_declare(scan, NODE_FIELD, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->state = STATE_COUNTER; }
   | TRACE type_name NAME dimensions ';' {
       $$ = parse_declare(scan, NODE_FIELD, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->state = STATE_TRACE; }
-  | MEMORY type_name NAME dimensions opt_default ';' {
-      $$ = parse_declare(scan, NODE_FIELD, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->value = $5; $$->state = STATE_MEMORY; }
+  | MEMORY type_name NAME dimensions opt_range opt_default ';' {
+      $$ = parse_declare(scan, NODE_FIELD, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->within = $5; $$->value = $6;
+      $$->state = STATE_MEMORY; }
+  ;
+/* What a field's struct or packed word has, of all elements where there are several: `entry.way`. */
+field_member:
+    name_word '.' NAME             {
+      $$ = parse_text_expr(EXPR_FIELD, @$, $3); $$->left = parse_text_expr(EXPR_NAME, @1, $1); $$->left->place = @1; $$->place = @3; CLOSE($$); }
+  | field_member '.' NAME          { $$ = parse_text_expr(EXPR_FIELD, @$, $3); $$->left = $1; $$->place = @3; CLOSE($$); }
   ;
 dimensions:
     %empty                         { $$ = arena_array(); }

@@ -137,21 +137,21 @@ static const char *range_text(const Expr *range) {
 }
 
 // "int in 1..64": the type, and the range as it is written.
-static const char *parameter_type(const Node *node) {
-  const char *type = expr_text(node->type);
-  return node->range ? arena_printf("%s in %s", type, range_text(node->range)) : type;
+static const char *in_range(const char *type, const Expr *range) {
+  return range ? arena_printf("%s in %s", type, range_text(range)) : type;
 }
 
 // "alu_op : 0..3": the type, and the bits as they are written.
 static const char *member_type(const Node *member) {
   const Expr *range = member->range;
+  if (!range) return expr_text(member->type);
   return arena_printf("%s : %s", expr_text(member->type), range->third ? range_text(range) : expr_text(range->right));
 }
 
 static void collect(Section *sections, const GPtrArray *nodes);
 
 // "instant", "trace uint32": the kind of a field, unless it is behaviour, and its type.
-static const char *state_type(const Node *field) {
+static const char *kind_and_type(const Node *field) {
   switch (field->state) {
   case STATE_INSTANT: return "instant";
   case STATE_STAMP: return "stamp";
@@ -162,11 +162,19 @@ static const char *state_type(const Node *field) {
   }
 }
 
+// A field of the state, or what a member of one may be.
+static void add_state(Section *section, const Node *node) {
+  if (node->kind == NODE_RANGE)
+    add_row(section, expr_text(node->target), arena_printf("in %s", range_text(node->within)), join_lines(node->doc));
+  else
+    add_row(section, declared(node), in_range(kind_and_type(node), node->within), join_lines(node->doc));
+}
+
 static void collect_node(Section *s, const Node *node) {
   const char *doc = join_lines(node->doc);
   switch (node->kind) {
   case NODE_PARAMETER:
-    add_row(&s[SECTION_PARAMETERS], node->name, parameter_type(node),
+    add_row(&s[SECTION_PARAMETERS], node->name, in_range(expr_text(node->type), node->range),
             node->value ? expr_text(node->value) : "(must be set)",
             node->initial   ? "when it starts (init only)"
             : node->runtime ? "when it starts"
@@ -187,10 +195,7 @@ static void collect_node(Section *s, const Node *node) {
     }
     break;
   case NODE_STATE:
-    for (guint i = 0; i < node->body->len; i++) {
-      const Node *field = node->body->pdata[i];
-      add_row(&s[SECTION_STATE], declared(field), state_type(field), join_lines(field->doc));
-    }
+    for (guint i = 0; i < node->body->len; i++) add_state(&s[SECTION_STATE], node->body->pdata[i]);
     break;
   case NODE_STAT:
     add_row(&s[SECTION_STATISTICS], declared(node),
@@ -344,8 +349,7 @@ static void print_type(GString *out, const Node *node, const char *path, const c
   Section section = {"Parts", heads, arena_array(), arena_array()};
   for (guint i = 0; node->body && i < node->body->len; i++) {
     const Node *part = node->body->pdata[i];
-    const char *type = part->range   ? member_type(part)
-                       : part->type  ? expr_text(part->type)
+    const char *type = part->type    ? in_range(member_type(part), part->within)
                        : part->value ? arena_printf("= %s", expr_text(part->value))
                                      : "";
     if (part->kind == NODE_MEMBER) type = arena_printf("%s %s", part->output ? "forward" : "backward", type);

@@ -77,6 +77,7 @@ const char *node_kind_name(NodeKind kind) {
                                       [NODE_DEBUG] = "debug view",
                                       [NODE_ROLE] = "role",
                                       [NODE_PROPERTY] = "property",
+                                      [NODE_RANGE] = "range",
                                       [NODE_REGION] = "memory region",
                                       [NODE_CLOCK] = "clock",
                                       [NODE_INSTANCE] = "instance",

@@ -75,7 +75,8 @@ typedef enum {
                   // EXPR_INDEX_RANGE without left, may be NULL)
   NODE_USERPOINT, // name, arguments (NODE_FIELD), type (of the result), value (EXPR_CODE or NULL)
   NODE_PORT,      // name, type, output, optional, keyed, repeated
-  NODE_STATE,     // body (NODE_FIELD)
+  NODE_STATE,     // body (NODE_FIELD, NODE_RANGE)
+  NODE_RANGE,     // target (a member of a state field: an EXPR_FIELD), within
   NODE_LOCAL,     // name, type, dimensions, specialize
   NODE_STAT,      // name, type, dimensions, text (unit, may be NULL), gauge
   NODE_DERIVED,   // name, value, text (unit, may be NULL)
@@ -104,9 +105,10 @@ typedef enum {
   NODE_WHILE,    // value, body
   NODE_BREAK,
   NODE_CONTINUE,
-  NODE_RETURN,     // value (may be NULL)
-  NODE_FIELD,      // name, type, dimensions, value (initial, may be NULL), state: struct fields, state, signatures; of
-                   // members of packed words name, type, range (right: the first bit, third: the last, may be NULL)
+  NODE_RETURN, // value (may be NULL)
+  NODE_FIELD,  // name, type, dimensions, within (what it may be, as a range; may be NULL), value (initial, may be
+               // NULL), state: struct fields, state, signatures; of members of packed words name, type, within, range
+               // (right: the first bit, third: the last, may be NULL)
   NODE_ENUMERATOR, // name, value (may be NULL)
   NODE_MEMBER,     // name, type, output (forward)
   NODE_ARGUMENT    // name, type (may be NULL), value (default, may be NULL)
@@ -121,7 +123,7 @@ struct Node {
   const char *doc; // documentation comment, trimmed; NULL when there is none
   const char *text;
   const char *type_name;
-  Expr *type, *value, *target, *clock, *range;
+  Expr *type, *value, *target, *clock, *range, *within;
   Node *first, *step;
   GPtrArray *arguments, *body, *other, *dimensions, *reads, *writes, *receivers;
   const char *index_name;

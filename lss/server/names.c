@@ -114,7 +114,7 @@ static const Expr *expr_at(const Expr *expr, Place at) {
 }
 
 static const Expr *expr_in(const Node *node, Place at) {
-  const Expr *const single[] = {node->type, node->value, node->target, node->clock, node->range};
+  const Expr *const single[] = {node->type, node->value, node->target, node->clock, node->range, node->within};
   const GPtrArray *const lists[] = {node->dimensions, node->reads, node->writes, node->receivers};
   const Expr *found = NULL;
   for (guint i = 0; i < G_N_ELEMENTS(single) && !found; i++) found = expr_at(single[i], at);

@@ -19,7 +19,7 @@ handler(advance) {
   if (param(depth) == 1)
     accept(in, !get(leaving) | acked(out));
   else if (param(elastic))
-    accept(in, self->count < param(depth) || acked(out));
+    accept(in, self->count < param(depth) || (get(leaving) && acked(out)));
   else
     accept(in, !get(leaving) | acked(out));
 }

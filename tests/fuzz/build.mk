@@ -26,3 +26,8 @@ CHECKPOINT_READER := $(addprefix $(BUILD)/obj/runtime/,checkpoint/file.o checkpo
 $(FUZZ)/flip_checkpoint $(FUZZ)/header_checkpoint: $(FUZZ)/%: tests/fuzz/%.c $(CHECKPOINT_READER)
 	@mkdir -p $(@D)
 	$(CC) $(FUZZ_FLAGS) $(call pkg_cflags,glib-2.0) $^ -o $@ $(call pkg_libs,glib-2.0 libzstd)
+
+# Linked into simulators; the look at a restored state passes through it.
+$(FUZZ)/poke_state.o: tests/fuzz/poke_state.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -g -O1 -D_GNU_SOURCE -I. -Iemulib $(call pkg_cflags,glib-2.0) -c $< -o $@

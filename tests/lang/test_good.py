@@ -21,10 +21,14 @@ def typed(fields: list[dict]) -> str:
     return ", ".join(f"{field['type']} {field['name']}" for field in fields)
 
 
+def within(bounds: dict) -> str:
+    return f" in {bounds.get('least', '')}..{bounds.get('most', '')}" if "least" in bounds or "most" in bounds else ""
+
+
 def member(m: dict) -> str:
     if "first" in m:
-        return f"{m['type']} {m['name']} : {m['first']}..{m['first'] + m['bits'] - 1}"
-    return f"{m['type']} {m['name']}" if "type" in m else f"{m['name']} = {m['value']}"
+        return f"{m['type']} {m['name']} : {m['first']}..{m['first'] + m['bits'] - 1}" + within(m)
+    return f"{m['type']} {m['name']}" + within(m) if "type" in m else f"{m['name']} = {m['value']}"
 
 
 def type_lines(one: dict) -> list[str]:
@@ -47,7 +51,11 @@ def instance_lines(one: dict) -> list[str]:
         yield f"  {p['direction']}port {p['name']} : {p['type']}{width}"
     for s in one["state"]:
         kind = {"behaviour": "state", "statistic": "stat"}.get(s["kind"], f"state {s['kind']}")
-        yield f"  {kind} {s['type']} {s['name']}" + "".join(f"[{n}]" for n in s["dimensions"])
+        own = "".join(within(r) for r in s.get("ranges", []) if "member" not in r)
+        yield f"  {kind} {s['type']} {s['name']}" + "".join(f"[{n}]" for n in s["dimensions"]) + own
+        for r in s.get("ranges", []):
+            if "member" in r:
+                yield f"    .{r['member']}{within(r)}"
     for v in one["locals"]:
         yield f"  local {v['type']} {v['name']}" + (f"[{v['lanes']}]" if v["lanes"] else "")
     for e in one["events"]:

@@ -11,6 +11,7 @@
 #include "lss/runtime/files/stream_private.h"
 #include "lss/runtime/observe/measure.h"
 #include "lss/runtime/observe/progress.h"
+#include "lss/runtime/observe/ranges.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -358,6 +359,12 @@ static bool check_bounds(const spinach_options *options) {
   return true;
 }
 
+// No code of a module has run on the state yet.
+static bool is_allowed(const spinach_options *options) {
+  g_autofree char *fault = spinach_ranges_fault();
+  return !fault || refuse(options, "%s", fault);
+}
+
 bool spinach_restore_state(const spinach_options *options) {
   if (!may_be_set(options) || !same_inputs(options) || !take_state(options) || !check_bounds(options)) return false;
   g_autoptr(GVariant) files = entry("files");
@@ -365,6 +372,7 @@ bool spinach_restore_state(const spinach_options *options) {
   if (!spinach_settings_store(options)) return false;
   if (options->reseeds) spinach_reseed();
   if (!open_files_join(files, options->outputs_go_on, &error)) return refuse(options, "%s", error->message);
+  if (!is_allowed(options)) return false;
   follow_settings(options);
   g_autoptr(GVariant) measured = entry("measured");
   return spinach_measure_resume(measured, checkpoint.same);

@@ -1,7 +1,9 @@
 // Commands that monitor and --interactive have in common; see state_commands.h.
 #include "lss/runtime/debug/state_commands.h"
 
+#include "lss/runtime/observe/balance.h"
 #include "lss/runtime/observe/program_text.h"
+#include "lss/runtime/observe/ranges.h"
 #include "lss/runtime/text/names.h"
 
 #include <string.h>
@@ -23,6 +25,18 @@ void where_append_cores(GString *out, const char *what, uint32_t (*pc_of)(guint 
   }
 }
 
+// What an identity of the state forbids is taken back.
+static char *store(const spinach_place *place, const uint8_t *value) {
+  const size_t size = place->field->type->size;
+  void *element = spinach_element(place, 0);
+  g_autofree char *before = spinach_balance_broken(place->instance);
+  g_autofree uint8_t *old = g_memdup2(element, size);
+  memcpy(element, value, size);
+  char *broken = before ? NULL : spinach_balance_broken(place->instance);
+  if (broken) memcpy(element, old, size);
+  return broken;
+}
+
 char *state_set(const char *words) {
   const char *equals = strchr(words, '='), *why;
   if (!equals) return g_strdup("set PATH.STATE = VALUE");
@@ -35,6 +49,6 @@ char *state_set(const char *words) {
     return g_strdup_printf("%s has %" G_GUINT64_FORMAT " elements: name one of them", name, place.count);
   g_autofree uint8_t *value = g_malloc0(place.field->type->size);
   if (!spinach_type_parse(place.field->type, text, value, &why)) return g_strdup_printf("%s: %s", name, why);
-  memcpy(spinach_element(&place, 0), value, place.field->type->size);
-  return NULL;
+  error = spinach_ranges_value_fault(&place, value);
+  return error ? error : store(&place, value);
 }

@@ -17,6 +17,12 @@ typedef enum {
   SPINACH_MEMORY
 } spinach_state_kind;
 
+// What a state field may be, or what its elements have: both ends included.
+typedef struct {
+  const char *member; // "ring.head"; "" where the elements themselves are meant; NULL behind the last
+  int64_t least, most;
+} spinach_state_range;
+
 // A field of an instance's state; statistics are counters with a unit.
 typedef struct {
   const char *name, *doc, *unit;
@@ -26,9 +32,10 @@ typedef struct {
   uint32_t dimensions[SPINACH_MAX_DIMENSIONS]; // outermost first
   spinach_state_kind kind;
   bool statistic;
-  bool gauge;           // a statistic of which no difference between two instants can be taken
-  bool passes;          // it may change in time that is skipped
-  uint64_t ring_offset; // of a ring: a spinach_ring (ring.h); else 0
+  bool gauge;                        // a statistic of which no difference between two instants can be taken
+  bool passes;                       // it may change in time that is skipped
+  uint64_t ring_offset;              // of a ring: a spinach_ring (ring.h); else 0
+  const spinach_state_range *ranges; // that its module declares; may be NULL
 } spinach_field;
 
 typedef struct {

@@ -14,6 +14,7 @@
 #include "lss/runtime/observe/print.h"
 #include "lss/runtime/observe/program_text.h"
 #include "lss/runtime/observe/progress.h"
+#include "lss/runtime/observe/ranges.h"
 #include "lss/runtime/observe/standstill.h"
 #include "lss/runtime/observe/statistics.h"
 #include "lss/runtime/observe/variant.h"
@@ -126,6 +127,18 @@ static struct spinach_slice slice(const spinach_options *options) {
   return (struct spinach_slice){MIN(kept, looked), MIN(kept, MAX(looked, progressing))};
 }
 
+// Whether modules keep to what they declare of their state; false after a line, and the run has an error.  A checkpoint
+// that no run takes is not written.
+static bool state_is_sound(void) {
+  g_autofree char *fault = spinach_ranges_fault();
+  if (!fault) return spinach_balance_check();
+  spinach_progress_end();
+  fflush(stdout);
+  fprintf(stderr, "%s: error: %s (at %llu ns)\n", spinach_program, fault, (unsigned long long)spinach_now_ns());
+  spinach_set_error(fault);
+  return false;
+}
+
 // A checkpoint or a hash that is due is written; on failure the run has an error.
 static bool keep(const spinach_options *options) {
   static uint64_t kept = UINT64_MAX;
@@ -135,7 +148,7 @@ static bool keep(const spinach_options *options) {
   if (options->state_hashes && cycles % options->state_hash_every == 0 && !spinach_state_hash_note(options))
     return false;
   if (!options->checkpoint_every || cycles % options->checkpoint_every || !cycles) return true;
-  return spinach_balance_check() && spinach_checkpoint_write(options);
+  return state_is_sound() && spinach_checkpoint_write(options);
 }
 
 // No run goes on for ever unnoticed: instants of 64 bits end.
@@ -328,7 +341,7 @@ int spinach_deliver(const char *ended) {
   double seconds = spinach_host_seconds();
   spinach_progress_end();
   spinach_recorder_stop();
-  const bool sound = (*spinach_error_text && !stuck) || spinach_balance_check();
+  const bool sound = (*spinach_error_text && !stuck) || (machine->debug ? state_is_sound() : spinach_balance_check());
   if (machine->debug && sound && !*spinach_error_text) spinach_balance_note();
   spinach_finish();
   if (repeats) {
@@ -441,7 +454,7 @@ static int simulate(int argc, char **argv) {
                       : options.interactive ? spinach_interactive_run(&options)
                                             : run(&options);
   if (options.state_hashes) spinach_state_hash_note(&options);
-  if (options.checkpoint && !*spinach_error_text && spinach_balance_check() && !spinach_checkpoint_write(&options))
+  if (options.checkpoint && !*spinach_error_text && state_is_sound() && !spinach_checkpoint_write(&options))
     spinach_set_error("the checkpoint could not be written");
   const int status = spinach_deliver(ended);
   if (stuck && !machine->debug && !options.gdb && !options.interactive) repeat_stuck(argc, argv);

@@ -183,6 +183,24 @@ bool spinach_balance_check(void) {
   return lines == 0;
 }
 
+static bool is_of_state(const spinach_sum_step *steps, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (steps[i].kind == 'c' || steps[i].kind == 'p' || (steps[i].kind == 'f' && steps[i].field->statistic))
+      return false;
+  return true;
+}
+
+char *spinach_balance_broken(int32_t instance) {
+  for (uint32_t i = 0; i < machine->balance_count; i++) {
+    const spinach_balance *b = &machine->balances[i];
+    const bool meant = b->instance == instance && !b->conserves && !b->suspected && b->relation != '=';
+    if (!meant || !is_of_state(b->left, b->left_count) || !is_of_state(b->right, b->right_count)) continue;
+    char *text = error_of(i);
+    if (text) return text;
+  }
+  return NULL;
+}
+
 void spinach_balance_note(void) {
   for (uint32_t i = 0; i < machine->balance_count && !disturbed; i++) {
     const spinach_balance *b = &machine->balances[i];

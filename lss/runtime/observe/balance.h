@@ -3,6 +3,7 @@
 #define SPINACH_BALANCE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 // The run begins here, or goes on from a state that did not come of what was counted: a restored or an earlier one.
 void spinach_balance_begin(void);
@@ -12,6 +13,10 @@ void spinach_balance_disturb(void);
 
 // Compares all between two instants; false, after a line for each that does not hold.
 bool spinach_balance_check(void);
+
+// What is wrong with the first comparison (no equality) of an instance's state with itself that does not hold, which
+// the caller frees; NULL where all hold.
+char *spinach_balance_broken(int32_t instance);
 
 // Notes on modules that say nothing and seem to lose items; at the end of a run.
 void spinach_balance_note(void);

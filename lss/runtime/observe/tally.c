@@ -4,6 +4,7 @@
 // may pass within a cycle and its two ends are seen in any order.
 #include "lss/runtime/observe/tally.h"
 
+#include "lss/runtime/observe/ranges.h"
 #include "lss/runtime/text/type.h"
 
 // Bytes of a value that mean something: what is between them is padding.
@@ -121,6 +122,7 @@ void spinach_tally_complete(void) {
 // ---- Counting ------------------------------------------------------------------------------------------------------
 
 void spinach_tally(int clock) {
+  spinach_ranges_watch();
   for (const uint32_t *c = machine->tallied[clock]; *c != UINT32_MAX; c++) {
     const spinach_observed *o = &machine->observed[*c];
     if (!o->some || !*o->some || spinach_handshake_of(o) != SPINACH_TRANSFERRED) continue;

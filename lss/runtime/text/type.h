@@ -45,6 +45,7 @@ struct spinach_member {
   size_t offset;                   // of a field; the lowest bit of a member of a packed word
   int64_t value;                   // of an enumerator
   uint32_t bits;                   // of a member of a packed word
+  int64_t least, most;             // of a field or member: what is allowed, both included
 };
 
 // A member of a packed word, as a number.

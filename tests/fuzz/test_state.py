@@ -1,0 +1,114 @@
+"""States that no run of a machine has: after a restore they are refused, or the run goes on without a crash.
+
+The simulators are linked with poke_state.c, which changes the restored state before anything looks at it.
+"""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = ROOT / "tests" / "engine" / "modules"
+RANGED = "instance s : source { count = 100000; };\ninstance r : ranged;\ns.out -> r.in : uint32;\n"
+SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=0:exitcode=77", "UBSAN_OPTIONS": "halt_on_error=1:exitcode=77"}
+# field, byte at which it is changed, bytes, what is said; nothing: the run goes on
+POKES = [
+    ("last", 0, "04000000", "r.last: 4 is outside its range, -1 to 3"),
+    ("last", 0, "feffffff", "r.last: -2 is outside its range, -1 to 3"),
+    ("last", 0, "ffffffff", None),
+    ("turn[1][2]", 0, "00286bee", "r.turn[1][2]: 4000000000 is outside its range, 0 to 3"),
+    ("full[1]", 0, "07", "r.full[1]: 7 is neither false (0) nor true (1)"),
+    ("small", 0, "20", "r.small: what it holds does not fit in bits(5)"),
+    ("small", 0, "1f", None),
+    ("wide", 8, "40", "r.wide: what it holds does not fit in bits(70)"),
+    ("kind", 0, "02", "r.kind: 2 is not a value of ranged_kind"),
+    ("kind", 0, "05", None),
+    ("entry[3]", 0, "04", "r.entry[3].at.way: 4 is outside its range, 0 to 3"),
+    ("entry[3]", 4, "feff", "r.entry[3].at.owner[1]: -2 is outside its range, -1 to 7"),
+    ("entry[3]", 6, "0010", "r.entry[3].word: what it holds does not fit in ranged_word"),
+    ("entry[3]", 6, "07", "r.entry[3].word.low: 7 is outside its range, 0 to 4"),
+    ("entry[3]", 6, "04", "r.entry[3].word.low: 4 is outside its range, 0 to 3"),
+    ("entry[3]", 6, "20", "r.entry[3].word.kind: 2 is not a value of ranged_kind"),
+    ("entry[0]", 8, "6400", "r.entry[0].number: 100 is outside its range, 0 to 99"),
+    ("far", 0, "04", "r.far: 4 is outside its range, at least 5"),
+    ("far", 0, "ffffffffffffffff", None),
+    ("negative", 0, "fe", "r.negative: -2 is outside its range, at most -3"),
+    ("table[599]", 0, "2d01", "r.table[599]: 301 is outside its range, 0 to 300"),
+    ("history", 128, "20", "r.history: what says where its latest element is goes beyond its elements"),
+]
+
+
+@pytest.fixture(scope="module")
+def poker(build_dir: Path, made: Callable[..., Path], sanitized_lss: Path, tmp_path_factory) -> Callable[..., Path]:
+    """poker(machine, *options): a simulator with sanitizers whose restored states can be changed."""
+    changer = made(build_dir, "fuzz/poke_state.o")
+    flags = f"-O1 -Wl,--wrap=spinach_ranges_fault -Wl,{changer}"
+
+    def build(machine: str | Path, *options: str) -> Path:
+        folder = tmp_path_factory.mktemp("poked")
+        source = machine
+        if isinstance(machine, str):
+            source = folder / "machine.lss"
+            source.write_text(machine)
+        command = [sanitized_lss, "build", "--sanitize", "-I", MODULES, source, "-o", folder / "sim", *options]
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **SANITIZERS, "LSS_CFLAGS": flags})
+        assert done.returncode == 0, done.stderr
+        return folder / "sim"
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def ranged(poker) -> Path:
+    return poker(RANGED)
+
+
+def restored(simulator: Path, *options: str, **environment: str) -> subprocess.CompletedProcess:
+    command = [simulator, "--quiet", "--restore", "point", *options]
+    return subprocess.run(command, cwd=simulator.parent, capture_output=True, text=True, errors="replace", env={**os.environ, **SANITIZERS, **environment})
+
+
+def checkpoint(simulator: Path, *options: str) -> None:
+    done = subprocess.run([simulator, "--quiet", *options, "--checkpoint", "point"], cwd=simulator.parent, capture_output=True, text=True, env={**os.environ, **SANITIZERS})
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_is_not_allowed_is_refused_with_its_range(ranged) -> None:
+    simulator = ranged
+    checkpoint(simulator, "--cycles", "10")
+    for field, offset, digits, said in POKES:
+        done = restored(simulator, "--cycles", "20", "--stats", "s.json", POKE=f"r.{field} {offset} {digits}")
+        expected = (2, f'sim: cannot restore "point": {said}\n') if said else (0, "")
+        assert (done.returncode, done.stderr) == expected, field
+        assert (simulator.parent / "s.json").exists() == (said is None)
+        (simulator.parent / "s.json").unlink(missing_ok=True)
+    done = restored(simulator, "--cycles", "20", POKE="r.sent 0 01")
+    assert done.returncode == 2 and "r: the identity sent <= kept does not hold: 1 is more than 0" in done.stderr
+
+
+def test_set_refuses_the_same(ranged) -> None:
+    simulator = ranged
+    commands = ["r.last = 4", "r.last = 3", "r.turn[1][2] = 4000000000", "r.kind = 2", "r.entry[3] = {at={way=4}}", "r.sent = 1", "r.kept = 1", "r.sent = 1"]
+    done = subprocess.run([simulator, "--quiet", "--interactive"], input="".join(f"set {c}\n" for c in commands) + "print r.sent\n", cwd=simulator.parent, capture_output=True, text=True)
+    assert done.stdout.endswith("r.sent = 1\n")
+    assert done.stderr.splitlines() == [
+        "sim: r.last: 4 is outside its range, -1 to 3",
+        "sim: r.turn[1][2]: 4000000000 is outside its range, 0 to 3",
+        'sim: r.kind: "2" is none of nothing, one, other',
+        "sim: r.entry[3].at.way: 4 is outside its range, 0 to 3",
+        "sim: r: the identity sent <= kept does not hold: 1 is more than 0",
+    ]
+
+
+def test_a_module_that_breaks_its_own_range_is_noticed(build_sim, run_sim, tmp_path: Path) -> None:
+    """By debug builds after the cycle, by others where a checkpoint is written."""
+    (tmp_path / "grows.lss").write_text("module grows { state { uint32 n in 0..5; } phase_end; }\n")
+    (tmp_path / "grows.c").write_text("phase_end() { self->n++; }\n")
+    machine = "import grows;\ninstance g : grows;\n"
+    done = run_sim(build_sim(machine), "--cycles", 9, "--checkpoint", "point", ok=False)
+    assert "error: g.n: 9 is outside its range, 0 to 5 (at 9 ns)" in done.err and not (tmp_path / "point").exists()
+    done = run_sim(build_sim(machine, "--debug"), "--cycles", 9, ok=False)
+    assert "error: g.n: 9 is outside its range, 0 to 5" in done.err

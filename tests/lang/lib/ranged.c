@@ -1,0 +1,2 @@
+/* ranged.c: holds nothing; see ranged.lss. */
+phase_end() {}
