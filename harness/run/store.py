@@ -14,6 +14,7 @@ import contextlib
 import errno
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,8 @@ from pathlib import Path
 from harness.run import lease, process, serve, watch
 
 STATS, NOTES, LOG = "stats.json", "run.json", "log.txt"
+BLOCK = 4096  # bytes of an image's block
+LARGE = 1 << 30  # bytes of a file that is not hashed byte by byte
 UNFINISHED = "unfinished.checkpoint"  # of the latest run of a job that was ended
 RESTORE = "--restore"  # the input of a job that begins at a checkpoint
 
@@ -43,6 +46,38 @@ def digest(path: Path) -> str:
     return _digest_at(path, status.st_mtime_ns, status.st_size, status.st_ino)
 
 
+@lru_cache(maxsize=4096)
+def _blocks_at(path: Path, modified: int, size: int, inode: int) -> str:
+    found = hashlib.sha256(size.to_bytes(8, "little"))
+    with path.open("rb") as file:
+        at = 0
+        while at < size:
+            try:
+                at = os.lseek(file.fileno(), at, os.SEEK_DATA) // BLOCK * BLOCK
+            except OSError as error:
+                if error.errno == errno.ENXIO:  # only zeros follow
+                    break
+            block = os.pread(file.fileno(), BLOCK, at)
+            if block.strip(b"\0"):
+                found.update((at // BLOCK).to_bytes(8, "little") + block)
+            at += BLOCK
+    return found.hexdigest()
+
+
+def blocks_digest(path: Path) -> str:
+    """SHA-256 of an image's size and of its blocks that are not zeros, each after its number."""
+    status = path.stat()
+    return _blocks_at(path, status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+def is_unchanged(noted: dict[str, str]) -> bool:
+    """Whether an input is what a manifest says of it."""
+    path = Path(noted["file"])
+    if "blocks_sha256" in noted:
+        return blocks_digest(path) == noted["blocks_sha256"]
+    return digest(path) == noted["sha256"]
+
+
 def content_name(*parts: object) -> str:
     """A name for what these parts, anything that JSON can hold, say."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
@@ -56,9 +91,14 @@ def several(files: Files) -> tuple[Path, ...]:
     return files if isinstance(files, tuple) else (files,)
 
 
+def _named(path: Path) -> str:
+    """What names an input of a job: of a large one the blocks that are not zeros."""
+    return blocks_digest(path) if path.stat().st_size >= LARGE else digest(path)
+
+
 def digests(files: Files) -> str | list[str]:
     """The content of the file, or of each of several."""
-    return [digest(file) for file in files] if isinstance(files, tuple) else digest(files)
+    return [_named(file) for file in files] if isinstance(files, tuple) else _named(files)
 
 
 @dataclass(frozen=True)
@@ -130,7 +170,7 @@ def _stored(job: Job, directory: Path) -> Result | None:
     try:
         noted = json.loads((directory / NOTES).read_text())
         same = noted["files"] == {name: digest(directory / name) for name in _files(job)}
-        same = same and all(digest(Path(one["file"])) == one["sha256"] for one in noted["inputs"])
+        same = same and all(is_unchanged(one) for one in noted["inputs"])
         return Result(job, directory, True) if same else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -70,7 +70,7 @@ def _file(outcome: Outcome, look: Look) -> Path:
     job = outcome.study.jobs[look.row.point.number]
     inputs = look.row.result.stats["manifest"].get("inputs", []) if look.row.result else []
     name = content_name(job.name(), look.name, dict(look.use.keys), look.title, outcome.study.file.window.begin,
-                        [one["sha256"] for one in inputs], _sources())  # fmt: skip
+                        [one.get("blocks_sha256") or one["sha256"] for one in inputs], _sources())  # fmt: skip
     return outcome.study.build / FOLDER / f"{name}.json"
 
 

@@ -2,30 +2,26 @@
 #include <string.h>
 
 #define SECTOR ((size_t)512)
+#define BLOCK  UINT64_C(8) /* sectors of one */
 
 /* How many an image of this size makes. */
-static uint64_t sectors_of(const self_t *self, size_t size) {
+static uint64_t sectors_of(const self_t *self, uint64_t size) {
+  const unsigned long long bytes = size;
   if (!param(padded) && (size == 0 || size % SECTOR != 0))
-    sim_input_error("%s: an image has whole sectors of 512 bytes; this has %zu bytes", param(image), size);
-  if (size > (size_t)param(capacity))
-    sim_input_error("%s: %zu bytes do not fit: this disk was built for %lld", param(image), size,
+    sim_input_error("%s: an image has whole sectors of 512 bytes; this has %llu bytes", param(image), bytes);
+  if (size > (uint64_t)param(capacity))
+    sim_input_error("%s: %llu bytes do not fit: this disk was built for %lld", param(image), bytes,
                     (long long)param(capacity));
   return param(padded) ? (uint64_t)param(places) : size / SECTOR;
 }
 
 static uint64_t sectors_of_image(const self_t *self) {
-  size_t size;
   if (!stream_is_open(&self->file)) return (uint64_t)param(places);
-  stream_contents(&self->file, &size);
-  return sectors_of(self, size);
+  return sectors_of(self, stream_image_size(&self->file));
 }
 
 init() {
-  if (param(image)[0] != '\0') {
-    const size_t size = (size_t)stream_size_of(param(image));
-    if (size > (size_t)param(capacity)) sectors_of(self, size); /* it is refused unread */
-    stream_read_open(&self->file, param(image));
-  }
+  if (param(image)[0] != '\0') stream_image_open(&self->file, param(image));
   self->sectors = sectors_of_image(self);
   if (param(commit)[0] != '\0') stream_write_open(&self->committed, param(commit));
 }
@@ -38,41 +34,67 @@ handler(reset, image) {
                     param(image), (unsigned long long)(SECTOR * sectors), (unsigned long long)(SECTOR * self->sectors));
 }
 
-static bool is_changed(const self_t *self, uint64_t sector) {
-  return load(changed, sector / 8) >> sector % 8 & 1;
-}
-
-/* The bytes that the disk started with; where there are none, zeros. */
-static void read_original(const self_t *self, uint64_t sector, void *bytes) {
-  size_t size = 0;
-  const uint8_t *from = stream_is_open(&self->file) ? stream_contents(&self->file, &size) : NULL;
-  const size_t at = SECTOR * sector, left = at < size ? size - at : 0, length = left < SECTOR ? left : SECTOR;
-  if (length) memcpy(bytes, from + at, length);
-  memset((uint8_t *)bytes + length, 0, SECTOR - length);
+/* Where the run keeps a block; there are none for those that it did not write. */
+static bool is_kept(const self_t *self, uint64_t block, uint32_t *place) {
+  const uint32_t found = load(place_of, block);
+  *place = found - 1;
+  return found;
 }
 
 static void read_sector(const self_t *self, uint64_t sector, void *bytes) {
-  if (is_changed(self, sector))
-    memcpy(bytes, load_span(bytes, SECTOR * sector, SECTOR), SECTOR);
+  uint32_t place;
+  if (is_kept(self, sector / BLOCK, &place) && load(changed, place) >> sector % BLOCK & 1)
+    memcpy(bytes, load_span(bytes, BLOCK * (uint64_t)place + sector % BLOCK, 1)->bytes, SECTOR);
+  else if (stream_is_open(&self->file))
+    stream_image_read(&self->file, SECTOR * sector, bytes, SECTOR);
   else
-    read_original(self, sector, bytes);
+    memset(bytes, 0, SECTOR);
+}
+
+/* Where the run keeps a block from now on. */
+static uint32_t keep(self_t *self, uint64_t block) {
+  uint32_t place;
+  if (is_kept(self, block, &place)) return place;
+  if (self->filled == (uint32_t)param(room))
+    sim_error("the run wrote to more than %lld bytes of the disk's blocks, for which it was built (its parameter "
+              "`written`)",
+              (long long)param(room) * (long long)(BLOCK * SECTOR));
+  store(place_of, block, ++self->filled);
+  return self->filled - 1;
 }
 
 static void write_sector(self_t *self, uint64_t sector, const void *bytes) {
-  memcpy(store_span(bytes, SECTOR * sector, SECTOR), bytes, SECTOR);
+  const uint32_t place = keep(self, sector / BLOCK);
+  const uint8_t before = load(changed, place), now = (uint8_t)(before | 1u << sector % BLOCK);
+  memcpy(store_span(bytes, BLOCK * (uint64_t)place + sector % BLOCK, 1)->bytes, bytes, SECTOR);
   count(sectors_written);
-  if (is_changed(self, sector)) return;
-  store(changed, sector / 8, (uint8_t)(load(changed, sector / 8) | 1 << sector % 8));
-  count(sectors_changed);
+  count(sectors_changed, now != before);
+  if (now != before) store(changed, place, now);
+}
+
+/* ---- What it holds at the end ---- */
+/* The first block from this one on that may hold other bytes than zeros, and the first one that the run wrote. */
+static uint64_t next_block(const self_t *self, uint64_t block, uint64_t *written) {
+  const uint64_t blocks = (self->sectors + BLOCK - 1) / BLOCK;
+  if (*written < block) *written = block;
+  while (*written < blocks && !load(place_of, *written)) ++*written;
+  if (!stream_is_open(&self->file)) return *written;
+  const uint64_t data = stream_image_next(&self->file, SECTOR * BLOCK * block) / (SECTOR * BLOCK);
+  return data < *written ? data : *written;
 }
 
 finish() {
   if (!stream_is_open(&self->committed)) return;
-  uint8_t sector[512];
+  uint8_t bytes[512];
   stream_restart(&self->committed);
-  for (uint64_t k = 0; k < self->sectors; k++) {
-    read_sector(self, k, sector);
-    stream_write(&self->committed, sector, sizeof sector);
+  for (uint64_t sector = 0, written = 0; sector < self->sectors;) {
+    uint64_t next = BLOCK * next_block(self, sector / BLOCK, &written);
+    if (next > self->sectors) next = self->sectors;
+    stream_write_zeros(&self->committed, SECTOR * (next - sector));
+    for (sector = next; sector < self->sectors && sector < next + BLOCK; sector++) {
+      read_sector(self, sector, bytes);
+      stream_write(&self->committed, bytes, sizeof bytes);
+    }
   }
 }
 
@@ -122,3 +144,4 @@ next_event() {
 }
 
 #undef SECTOR
+#undef BLOCK

@@ -169,7 +169,7 @@ static uint32_t serve(self_t *self, uint64_t sectors) {
   case SCSI_MODE_SENSE_6: return sense_mode(self, sectors) ? 0 : SCSI_SENSE_FIELD;
   case SCSI_START_STOP: self->stopped = !(bytes[4] & 1); return 0;
   case SCSI_READ_CAPACITY:
-    put_number(self->bytes, sectors - 1, 4);
+    put_number(self->bytes, sectors - 1, 4); /* at most what SCSI-2 has for disks that are larger still */
     put_number(self->bytes + 4, SCSI_SECTOR, 4);
     return_bytes(self, 8, 8);
     return 0;
@@ -219,6 +219,9 @@ static void queue_command(self_t *self, scsi_task task, uint64_t sectors) {
 
 static void begin_command(self_t *self, uint64_t sectors) {
   const uint8_t code = self->taken[0];
+  if (sectors > SCSI_SECTORS)
+    sim_error("the disk has %llu sectors, and the commands of a SCSI disk reach %llu of them (2 TiB)",
+              (unsigned long long)sectors, (unsigned long long)SCSI_SECTORS);
   const bool ready = code == SCSI_INQUIRY || code == SCSI_REQUEST_SENSE || code == SCSI_REPORT_LUNS;
   scsi_task task = {.used = true, .tagged = self->has_tag, .disconnects = self->allowed, .initiator = self->peer};
   task.ordered = self->has_tag && self->tag_kind == SCSI_ORDERED_TAG;

@@ -47,5 +47,6 @@ enum { SCSI_SYNCHRONOUS = 0x01 }; /* code of the extended message about it */
 #define SCSI_SENSE_RESET       0x062900u
 
 enum { SCSI_SECTOR = 512 };
+#define SCSI_SECTORS (UINT64_C(1) << 32) /* that commands reach */
 
 #endif

@@ -340,7 +340,7 @@ def test_formats(formats: Path) -> None:
     ("mips-oracle", ["--limit", "010x", "x"], '--limit: "010x" is not a whole number'),
     ("mips-oracle", ["--system", "--limit", "1.5", "x"], '--limit: "1.5" is not a whole number'),
     ("mips-oracle", ["--system", "--vpes", "0", "x"], '--vpes: "0" is not in the range 1 to 8'),
-    ("mips-oracle", ["--system", "--memory", "64", "x"], '--memory 64: "64" lacks its unit; a size is a number and one of B, KiB, MiB, GiB, kB, MB, GB'),
+    ("mips-oracle", ["--system", "--memory", "64", "x"], '--memory 64: "64" lacks its unit; a size is a number and one of B, KiB, MiB, GiB, TiB, kB, MB, GB'),
     ("mips-oracle", ["--system", "--memory", "1.5MiB", "x"], "--memory 1.5MiB: expected whole MiB, 1 MiB to 256 MiB"),
 ])  # fmt: skip
 def test_options_of_tools(program: str, words: list[str], message: str, build_dir: Path) -> None:

@@ -24,7 +24,7 @@ FINE = [
     ("frequency", "88 MHz", 88000000), ("frequency", "1333.333333 MHz", 1333333333), ("fraction", "12.5 percent", 0.125), ("fraction", "030%", 0.3), ("fraction", "1e-07 percent", 1e-9),
     ("fraction", "-5 percent", -0.05),
 ]  # fmt: skip
-ONE_OF = {"time": "s, ms, us, ns, ps, fs", "size": "B, KiB, MiB, GiB, kB, MB, GB", "frequency": "Hz, kHz, MHz, GHz"}
+ONE_OF = {"time": "s, ms, us, ns, ps, fs", "size": "B, KiB, MiB, GiB, TiB, kB, MB, GB", "frequency": "Hz, kHz, MHz, GHz"}
 WRONG = [
     *[("integer", text, "is not a whole number") for text in ("", " ", "-", "x", "1x", "0x", "0x_", "0b", "0b2", "0b12", "1.5", "1e-1", ".5", "5.", "+5", "1e", "_1", "1 2", "0o17", "08a", "--1", "- 1", "inf", "1e-400", "0.1e0", "1,000")],
     *[("integer", text, "does not fit in 64 bits") for text in ("9223372036854775808", "-9223372036854775809", "0x10000000000000000", "1e19", "1e400", "99999999999999999999", "-0xffffffffffffffff")],
@@ -90,7 +90,7 @@ def test_what_is_none(read_c: Callable) -> None:
 def test_one_table_of_units(reader: Path) -> None:
     lines = subprocess.run([reader, "--units"], check=True, capture_output=True, text=True).stdout.splitlines()
     table = {name: (dimension, Fraction(factor)) for name, dimension, factor in (line.split("\t") for line in lines)}
-    assert table == {name: (unit.dimension, unit.factor) for name, unit in quantity.UNITS.items()} and len(table) == 27
+    assert table == {name: (unit.dimension, unit.factor) for name, unit in quantity.UNITS.items()} and len(table) == 28
 
 
 def some_number(draw: random.Random) -> str:

@@ -2,21 +2,51 @@
 #include "lss/runtime/checkpoint/difference.h"
 
 #include "lss/runtime/checkpoint/checkpoint.h"
+#include "lss/runtime/checkpoint/resident.h"
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/text/names.h"
 #include "lss/runtime/text/type_bytes.h"
 
-enum { SHOWN = 16 }; // elements of one field
+#include <sys/mman.h>
+
+enum {
+  SHOWN = 16,     // elements of one field
+  STRETCH = 4096, // bytes that are compared at once
+};
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
-static uint64_t compare_field(const char *path, const spinach_field *field, uint8_t *first, uint8_t *second) {
-  const uint64_t count = spinach_field_elements(field), size = field->type->size;
+// Two states, each in an arena of the same layout.
+typedef struct {
+  ResidentPages first, second;
+} Both;
+
+// The first element from the index-th on of a stretch that is not the same byte by byte; one beyond the last: none.
+static uint64_t next_different(Both *both, const spinach_field *field, gsize place, uint64_t index) {
+  const uint64_t count = spinach_field_elements(field), size = field->type->size, many = MAX(1, STRETCH / size);
+  if (!spinach_type_is_dense(field->type) || field->ring_offset) return index;
+  for (; index < count; index += many) {
+    gsize at = place + index * size;
+    at = MIN(resident_next(&both->first, at), resident_next(&both->second, at));
+    index = (at - place) / size;
+    if (index >= count) break;
+    at = place + index * size;
+    if (memcmp(both->first.memory + at, both->second.memory + at, MIN(many, count - index) * size) != 0) break;
+  }
+  return index;
+}
+
+static uint64_t compare_field(Both *both, const char *path, const spinach_field *field, uint8_t *first,
+                              uint8_t *second) {
+  const uint64_t count = spinach_field_elements(field);
+  const gsize place = (gsize)(second + field->offset - spinach_arena);
   uint64_t differ = 0;
-  if (spinach_type_is_dense(field->type) && !field->ring_offset &&
-      memcmp(first + field->offset, second + field->offset, count * size) == 0)
-    return 0;
-  for (uint64_t i = 0; i < count; i++) {
+  for (uint64_t i = 0, checked = 0; i < count; i++) {
+    if (i == checked) {
+      i = next_different(both, field, place, i);
+      if (i >= count) break;
+      checked = i + MAX(1, STRETCH / field->type->size);
+    }
     const void *here = spinach_field_element(field, first, i), *there = spinach_field_element(field, second, i);
     if (spinach_type_equal(field->type, here, there) || ++differ > SHOWN) continue;
     g_autofree char *name = spinach_element_name(field, i), *one = spinach_type_text(field->type, here),
@@ -30,10 +60,16 @@ static uint64_t compare_field(const char *path, const spinach_field *field, uint
 
 int spinach_checkpoint_compare(spinach_options *options) {
   if (!spinach_restore_pages(options)) return 2;
-  g_autofree uint8_t *first = g_memdup2(spinach_arena, spinach_arena_size);
+  uint8_t *first =
+      mmap(NULL, spinach_arena_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (first == MAP_FAILED) spinach_fail("no memory for a copy of the state");
+  resident_copy(first, spinach_arena, spinach_arena_size);
   options->restore = options->compare;
   if (!spinach_restore_pages(options)) return 2;
   uint64_t differ = 0;
+  Both both;
+  resident_begin(&both.first, first, spinach_arena_size);
+  resident_begin(&both.second, spinach_arena, spinach_arena_size);
   for (uint32_t i = 0; i < machine->clock_count; i++) {
     const uint64_t one = ((const spinach_clockwork *)first)->clocks[i], other = spinach_cycles((int32_t)i);
     if (one != other)
@@ -44,7 +80,8 @@ int spinach_checkpoint_compare(spinach_options *options) {
     const spinach_layout *layout = machine->instances[i].layout;
     uint8_t *state = spinach_instance_state((int32_t)i);
     for (uint32_t k = 0; layout && k < layout->field_count; k++)
-      differ += compare_field(machine->instances[i].path, &layout->fields[k], first + (state - spinach_arena), state);
+      differ +=
+          compare_field(&both, machine->instances[i].path, &layout->fields[k], first + (state - spinach_arena), state);
   }
   return differ > 0;
 }

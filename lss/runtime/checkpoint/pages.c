@@ -1,6 +1,7 @@
 // Runs of pages; see pages.h.  zstd's fastest level: pages of simulated memory are mostly alike, and a run is to be
 // written while its user waits.
 #include "lss/runtime/checkpoint/pages.h"
+#include "lss/runtime/checkpoint/resident.h"
 #include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/text/refusal.h"
 
@@ -60,13 +61,21 @@ static bool write_run(Writer *writer, const guint8 *memory, gsize offset, gsize 
 
 static bool write_runs(Writer *writer, const guint8 *memory, gsize size, GError **error) {
   const gsize page = (gsize)sysconf(_SC_PAGESIZE);
-  for (gsize at = 0; at < size;) {
-    gsize end = at;
-    while (end < size && end - at < LONGEST_RUN && !pages_is_zero(memory + end, page)) end += page;
-    if (end > at && !write_run(writer, memory, at, end - at, error)) return false;
-    at = MAX(end, at + page * (end == at));
+  ResidentPages resident;
+  bool fine = true;
+  resident_begin(&resident, memory, size);
+  for (gsize at = resident_next(&resident, 0), end; fine && at < size; at = resident_next(&resident, end)) {
+    end = at;
+    while (end < size && end - at < LONGEST_RUN && resident_next(&resident, end) == end &&
+           !pages_is_zero(memory + end, page))
+      end += page;
+    if (end > at)
+      fine = write_run(writer, memory, at, end - at, error);
+    else
+      end += page;
   }
-  return write_run(writer, memory, size, 0, error);
+  resident_end(&resident);
+  return fine && write_run(writer, memory, size, 0, error);
 }
 
 bool pages_write(const guint8 *memory, gsize size, const guint8 *sum, int handle, GError **error) {

@@ -6,6 +6,7 @@
 #include "lss/runtime/checkpoint/identity.h"
 #include "lss/runtime/checkpoint/layout.h"
 #include "lss/runtime/checkpoint/open_files.h"
+#include "lss/runtime/checkpoint/resident.h"
 #include "lss/runtime/files/confined.h"
 #include "lss/runtime/files/manifest.h"
 #include "lss/runtime/files/stream_private.h"
@@ -249,6 +250,7 @@ static void *map(void *place, gsize size) {
   const int flags = MAP_PRIVATE | MAP_NORESERVE | (place ? MAP_FIXED : 0);
   void *memory = mmap(place, size, PROT_READ | PROT_WRITE, flags | (checkpoint.shared ? 0 : MAP_ANONYMOUS),
                       checkpoint.shared ? checkpoint.shared : -1, 0);
+  if (memory != MAP_FAILED && checkpoint.shared) resident_note_file(memory, size, checkpoint.shared);
   return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -300,7 +302,7 @@ static bool move_instances(const spinach_options *options, const guint8 *arena, 
     const Earlier *known = g_hash_table_lookup(there, machine->instances[i].path); // same_instances() has seen it
     if (known->offset > size || length > size - known->offset)
       return refuse(options, "it is damaged: a state is outside its arena");
-    memcpy(spinach_instance_state((int32_t)i), arena + known->offset, length);
+    resident_copy(spinach_instance_state((int32_t)i), arena + known->offset, length);
   }
   return move_texts(options, there, arena, size);
 }

@@ -2,6 +2,7 @@
 #include "lss/runtime/checkpoint/state_hash.h"
 
 #include "lss/runtime/checkpoint/pages.h"
+#include "lss/runtime/checkpoint/resident.h"
 #include "lss/runtime/engine/instants.h"
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/engine/options.h"
@@ -23,8 +24,11 @@ static struct {
 
 // Of large memories only what is not 0, with where it is behind `place`, the bytes of all memories before this one: a
 // disk is mostly zeros, which take long to hash.
-static void add_memory(GChecksum *sum, uint64_t place, const uint8_t *bytes, uint64_t size) {
+static void add_memory(GChecksum *sum, ResidentPages *resident, uint64_t place, const uint8_t *bytes, uint64_t size) {
+  const gsize before = (gsize)(bytes - spinach_arena);
   for (uint64_t at = 0; at < size; at += STRETCH) {
+    at = (resident_next(resident, before + at) - before) / STRETCH * STRETCH;
+    if (at >= size) return;
     const uint64_t length = MIN(size - at, (uint64_t)STRETCH), where = place + at;
     if (pages_is_zero(bytes + at, length)) continue;
     g_checksum_update(sum, (const guchar *)&where, sizeof where);
@@ -32,11 +36,12 @@ static void add_memory(GChecksum *sum, uint64_t place, const uint8_t *bytes, uin
   }
 }
 
-static void add_field(GChecksum *sum, uint64_t *place, uint8_t *state, const spinach_field *field) {
+static void add_field(GChecksum *sum, ResidentPages *resident, uint64_t *place, uint8_t *state,
+                      const spinach_field *field) {
   const uint64_t count = spinach_field_elements(field), size = field->type->size;
   if (spinach_type_is_dense(field->type) && !field->ring_offset) {
     if (count * size > STRETCH) {
-      add_memory(sum, *place, state + field->offset, count * size);
+      add_memory(sum, resident, *place, state + field->offset, count * size);
       *place += count * size;
     } else {
       g_checksum_update(sum, state + field->offset, (gssize)(count * size));
@@ -52,15 +57,18 @@ static void add_field(GChecksum *sum, uint64_t *place, uint8_t *state, const spi
 char *spinach_state_hash(void) {
   g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
   uint64_t place = 0;
+  ResidentPages resident;
   spinach_clear_all_past();
   spinach_update_statistics(); // which a checkpoint on the way does, too
   g_checksum_update(sum, (const guchar *)spinach_passing->clocks,
                     (gssize)(machine->clock_count * sizeof *spinach_passing->clocks));
+  resident_begin(&resident, spinach_arena, spinach_arena_size);
   for (uint32_t i = 0; i < machine->instance_count; i++) {
     const spinach_layout *layout = machine->instances[i].layout;
     for (uint32_t k = 0; layout && k < layout->field_count; k++)
-      add_field(sum, &place, spinach_instance_state((int32_t)i), &layout->fields[k]);
+      add_field(sum, &resident, &place, spinach_instance_state((int32_t)i), &layout->fields[k]);
   }
+  resident_end(&resident);
   return g_strndup(g_checksum_get_string(sum), DIGITS);
 }
 

@@ -2,13 +2,15 @@
 #include "lss/runtime/files/manifest.h"
 
 #include "lss/runtime/checkpoint/identity.h"
+#include "lss/runtime/files/stream_private.h"
 #include "lss/runtime/observe/statistics.h"
 #include "lss/runtime/observe/variant.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
 typedef struct {
-  char *file, *sha256;
+  char *file, *sha256;   // of an image that of its blocks, NULL until it is asked for
+  const HostFile *image; // NULL: all of it was read
 } Input;
 
 static GArray *inputs; // of Input
@@ -41,13 +43,24 @@ bool spinach_files_claim(const spinach_options *options) {
   return true;
 }
 
-static void add_input(const char *file) {
+static bool is_known(const char *file) {
   for (guint i = 0; i < inputs->len; i++)
-    if (!strcmp(g_array_index(inputs, Input, i).file, file)) return;
+    if (!strcmp(g_array_index(inputs, Input, i).file, file)) return true;
+  return false;
+}
+
+static void add_image(const HostFile *image) {
+  const Input input = {.file = g_strdup(image->path), .image = image};
+  if (!is_known(image->path)) g_array_append_val(inputs, input);
+}
+
+static void add_input(const char *file) {
+  if (is_known(file)) return;
   g_autofree char *text = NULL;
   gsize length;
   if (!g_file_test(file, G_FILE_TEST_IS_REGULAR) || !g_file_get_contents(file, &text, &length, NULL)) return;
-  Input input = {g_strdup(file), g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)text, length)};
+  const Input input = {.file = g_strdup(file),
+                       .sha256 = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)text, length)};
   g_array_append_val(inputs, input);
 }
 
@@ -58,7 +71,10 @@ bool spinach_manifest_inputs(void) {
   const char *path;
   bool output;
   for (uint32_t i = 0; (path = spinach_streams_file(i, &output)); i++)
-    if (!output) add_input(path);
+    if (!output && host_file_number(i)->image)
+      add_image(host_file_number(i));
+    else if (!output)
+      add_input(path);
   for (uint32_t i = 0; i < machine->parameter_count; i++) {
     if (machine->parameters[i].kind != SPINACH_PARAMETER_STRING) continue;
     g_autofree char *text = spinach_parameter_text(&machine->parameters[i]);
@@ -72,21 +88,30 @@ bool spinach_manifest_inputs(void) {
   return true;
 }
 
+// An image may be large: its blocks are hashed when somebody wants to know.
 const char *spinach_manifest_input(uint32_t index, const char **sha256) {
   if (!inputs || index >= inputs->len) return NULL;
-  const Input *input = &g_array_index(inputs, Input, index);
+  Input *input = &g_array_index(inputs, Input, index);
+  if (!input->sha256) input->sha256 = host_image_digest(input->image);
   *sha256 = input->sha256;
   return input->file;
 }
 
-static void write_files(Json *json, const char *key, guint count, const char *const *pairs) {
-  json_open_member(json, key, '[');
-  for (guint i = 0; i < count; i++) {
-    json_open(json, '{');
-    json_member(json, "file", pairs[2 * i]);
-    json_member(json, "sha256", pairs[2 * i + 1]);
-    json_close(json, '}');
+static void write_file(Json *json, const char *file, const char *kind, const char *digest) {
+  json_open(json, '{');
+  json_member(json, "file", file);
+  json_member(json, kind, digest);
+  json_close(json, '}');
+}
+
+static void write_sources(Json *json) {
+  json_open_member(json, "sources", '[');
+  for (guint i = 0; machine->sources && machine->sources[i]; i += 2) {
+    const char *file = machine->sources[i];
+    write_file(json, strcmp(file, machine->file) ? file : spinach_machine_file(), "sha256", machine->sources[i + 1]);
   }
+  for (const spinach_header *header = spinach_headers; header && header->file; header++)
+    write_file(json, header->file, "sha256", header->sha256);
   json_close(json, ']');
 }
 
@@ -96,6 +121,14 @@ static void write_environment(Json *json) {
   for (const char *const *pair = machine->environment; pair && pair[0]; pair += 2)
     if (pair[1]) json_member(json, pair[0], pair[1]);
   json_close(json, '}');
+}
+
+static void write_inputs(Json *json) {
+  const char *file, *digest;
+  json_open_member(json, "inputs", '[');
+  for (guint i = 0; (file = spinach_manifest_input(i, &digest)); i++)
+    write_file(json, file, g_array_index(inputs, Input, i).image ? "blocks_sha256" : "sha256", digest);
+  json_close(json, ']');
 }
 
 // The checkpoints that the run went on from, and what is otherwise here than in their machines.
@@ -148,25 +181,9 @@ void spinach_manifest_write(Json *json, const spinach_options *options) {
   for (uint32_t i = 0; i < machine->constant_count; i++)
     json_member(json, machine->constants[i].name, machine->constants[i].value);
   json_close(json, '}');
-  guint sources = 0;
-  while (machine->sources && machine->sources[2 * sources]) sources++;
-  g_autoptr(GPtrArray) named = g_ptr_array_new();
-  for (guint i = 0; i < 2 * sources; i++) {
-    const char *text = machine->sources[i];
-    g_ptr_array_add(named, (gpointer)(strcmp(text, machine->file) ? text : spinach_machine_file()));
-  }
-  for (const spinach_header *header = spinach_headers; header && header->file; header++, sources++) {
-    g_ptr_array_add(named, (gpointer)header->file);
-    g_ptr_array_add(named, (gpointer)header->sha256);
-  }
-  write_files(json, "sources", sources, (const char *const *)named->pdata);
+  write_sources(json);
   write_environment(json);
-  g_autoptr(GPtrArray) pairs = g_ptr_array_new();
-  for (guint i = 0; inputs && i < inputs->len; i++) {
-    g_ptr_array_add(pairs, g_array_index(inputs, Input, i).file);
-    g_ptr_array_add(pairs, g_array_index(inputs, Input, i).sha256);
-  }
-  write_files(json, "inputs", pairs->len / 2, (const char *const *)pairs->pdata);
+  write_inputs(json);
   write_origins(json);
   json_close(json, '}');
 }

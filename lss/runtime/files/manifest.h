@@ -15,7 +15,7 @@ bool spinach_files_claim(const spinach_options *options);
 // Reads the inputs that the run has when it has started; likewise.
 bool spinach_manifest_inputs(void);
 
-// The file of an input and its SHA-256; NULL beyond the last.
+// The file of an input and its SHA-256, of an image that of its blocks (stream_private.h); NULL beyond the last.
 const char *spinach_manifest_input(uint32_t index, const char **sha256);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static HostFile **files;
@@ -72,19 +71,14 @@ HostFile *host_file_use(stream *s, const char *path, FileUse use) {
 }
 
 // ---- Inputs ------------------------------------------------------------------------------------------------------
-static void read_whole(HostFile *file) {
+void host_file_read_whole(HostFile *file) {
   g_autoptr(GError) error = NULL;
   file->bytes = (uint8_t *)input_file_read(file->path, &file->size, &error);
   if (!file->bytes) spinach_fail("cannot read \"%s\": %s", file->path, error->message);
 }
 
 void stream_read_open(stream *s, const char *path) {
-  read_whole(host_file_use(s, path, FILE_IS_READ));
-}
-
-uint64_t stream_size_of(const char *path) {
-  struct stat status;
-  return !stat(path, &status) && S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
+  host_file_read_whole(host_file_use(s, path, FILE_IS_READ));
 }
 
 static HostFile *input(const stream *s) {
@@ -171,6 +165,29 @@ void stream_write(stream *s, const void *bytes, size_t size) {
   HostFile *file = output(s);
   const bool again = s->position < file->written;
   if (!again && fwrite(bytes, 1, size, file->out) != size)
+    spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
+  s->position += size;
+  if (!again) file->written = s->position;
+}
+
+// In a file of its own they are a hole; what is written in place has none.
+static bool write_zeros(HostFile *file, uint64_t position, uint64_t size) {
+  static const uint8_t zeros[1 << 16];
+  if (file->whole) {
+    const off_t end = (off_t)(position + size);
+    return !fflush(file->out) && !ftruncate(fileno(file->out), end) && !fseeko(file->out, end, SEEK_SET);
+  }
+  for (size_t part; size; size -= part) {
+    part = MIN(size, sizeof zeros);
+    if (fwrite(zeros, 1, part, file->out) != part) return false;
+  }
+  return true;
+}
+
+void stream_write_zeros(stream *s, uint64_t size) {
+  HostFile *file = output(s);
+  const bool again = s->position < file->written;
+  if (!again && size && !write_zeros(file, s->position, size))
     spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
   s->position += size;
   if (!again) file->written = s->position;
@@ -272,7 +289,7 @@ void spinach_streams_remove(void) {
 
 const char *spinach_streams_file(uint32_t index, bool *output) {
   if (index >= file_count) return NULL;
-  *output = !files[index]->bytes && !files[index]->reader;
+  *output = !files[index]->bytes && !files[index]->reader && !files[index]->image;
   return files[index]->path;
 }
 

@@ -1,9 +1,10 @@
 // Streams: the files that modules read and write.
 //
 // A module keeps a `stream` in its state; the state holds only which stream it is and how far it has come, the process
-// holds the file.  So a restored run continues where it was.  Inputs are read whole when they are opened; outputs
-// go to a temporary file beside their final place, which they take only when the run ends well.  Whatever fails stops
-// the run with one line that names the file and what is wrong with it: no function here returns an error.
+// holds the file.  So a restored run continues where it was.  Inputs other than images are read whole when they are
+// opened; outputs go to a temporary file next to their final place, which they take only when the run ends well.
+// Whatever fails stops the run with one line that names the file and what is wrong with it: no function here returns an
+// error.
 #ifndef SPINACH_STREAM_H
 #define SPINACH_STREAM_H
 
@@ -22,8 +23,6 @@ typedef spinach_stream stream;
 
 // ---- Bytes and lines -------------------------------------------------------------------------------------------
 void stream_read_open(stream *s, const char *path);
-// The bytes of a file that is still to be opened; 0 for what shows its size only when it is read.
-uint64_t stream_size_of(const char *path);
 // Up to `size` bytes; 0 only at the end.
 size_t stream_read(stream *s, void *buffer, size_t size);
 // The next line without its end; false at the end of the file.  A line that does not fit in `size` stops the run.
@@ -36,10 +35,21 @@ void stream_write_open(stream *s, const char *path);
 void stream_write(stream *s, const void *bytes, size_t size);
 void stream_printf(stream *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// That many zeros, which take no room in a file that can have holes.
+void stream_write_zeros(stream *s, uint64_t size);
+
 // What was written is to be seen at once.
 void stream_flush(stream *s);
 // Drops what was written, also by the run that a restored one goes on from: the file begins anew.
 void stream_restart(stream *s);
+
+// ---- Images: inputs of any size, whose parts are read when they are asked for ------------------------------------
+void stream_image_open(stream *s, const char *path);
+uint64_t stream_image_size(const stream *s); // in bytes
+// `size` bytes from `offset` on; there are zeros past the end.
+void stream_image_read(const stream *s, uint64_t offset, void *bytes, size_t size);
+// The first place from `offset` on that may hold other bytes than zeros; UINT64_MAX: none.
+uint64_t stream_image_next(const stream *s, uint64_t offset);
 
 // ---- A terminal ------------------------------------------------------------------------------------------------
 // Standard input as it comes, a character at a time and without echo when it is a terminal.  A run that reads it is not

@@ -8,11 +8,14 @@
 
 #include <stdio.h>
 
+typedef struct HostImage HostImage;
+
 typedef struct {
   char *path;
   stream *owner;         // the module's side
   uint8_t *bytes;        // inputs: all of the file, and a zero behind it
   size_t size;           // of an input, in bytes
+  HostImage *image;      // of an input that is read in parts
   size_t consumed;       // bytes of an input that were read, for the progress display
   FILE *out;             // outputs
   uint64_t written;      // bytes, or packets, that it has; what is written again after going back is there already
@@ -31,8 +34,13 @@ HostFile *host_file(const stream *s);
 HostFile *host_file_number(uint32_t index); // in the order of opening; NULL beyond the last
 // The same for an instance, whose use of the file is noted.
 HostFile *host_file_use(stream *s, const char *path, FileUse use);
+void host_file_read_whole(HostFile *file);
 void host_file_create(HostFile *file); // opens it for writing
 void host_file_drop(HostFile *file);   // closes an output without leaving anything
+
+// image.c: SHA-256 of the size and of the blocks of 4 KiB that are not all zeros, each after its number, both numbers
+// as 8 bytes, the least significant one first.  The caller frees it.
+char *host_image_digest(const HostFile *file);
 
 // packet.c
 bool host_packets_flush(HostFile *file);

@@ -3,7 +3,7 @@
 //   {"manifest":    {"machine", "version", "debug", "error" (of a run that ended with one), "seed",
 //                    "parameters": {name: value}, "constants": {name: value},
 //                    "sources": [{"file", "sha256"}], "environment": {variables of clang that were set at the build},
-//                    "inputs": [{"file", "sha256"}]},
+//                    "inputs": [{"file", "sha256" or "blocks_sha256"}]},
 //    "run":         {"ended", "simulated_ns", "skipped_cycles", "cycles": {clock: n}},
 //    "statistics":  [{"path", "name", "value", "unit", "difference", "description"}],
 //    "derived":     [the same and "derived", the formula; null: divided by 0]            (when any are declared)

@@ -60,6 +60,18 @@ def test_commands_that_need_no_disk(bench: Bench) -> None:
     assert run.last.counted("dut")["commands"] == 9
 
 
+@pytest.mark.parametrize(("capacity", "last"), [("3 GiB", 3 * 2**21 - 1), ("2 TiB", 2**32 - 1), ("2049 GiB", None)])
+def test_large_disks(bench: Bench, capacity: str, last: int | None) -> None:
+    body = f"contents.capacity = {capacity}; contents.padded = true; mechanics.cylinders = 110000000;"
+    large = {"after": body, "contents__commit": ""}
+    if last is None:
+        wanted = r"dut: the disk has 4297064448 sectors, and the commands of a SCSI disk reach 4294967296 of them \(2 TiB\)"
+        with pytest.raises(AssertionError, match=wanted):
+            commands(bench, READY, **large)
+        return
+    assert commands(bench, bytes([0x25, *bytes(9)]), **large)[0].data() == last.to_bytes(4, "big") + (512).to_bytes(4, "big")
+
+
 def test_buffered_writes_are_told(bench: Bench) -> None:
     assert commands(bench, bytes([0x1A, 8, 8, 0, 255, 0]), disk="write_buffer = true; vendor = \"WE\"; offset = 0;")[0].data()[6] == 4
 
