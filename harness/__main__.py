@@ -36,7 +36,7 @@ ERRORS = (capture.CaptureError, packets.PacketFileError, traffic.TrafficError)
 
 
 def _traffic(options: argparse.Namespace) -> int:
-    files = traffic.generate(options.out, options.payload, options.frames, options.ratio, options.seed)
+    files = traffic.generate(options.out, options.payload, options.frames, options.ratio, options.seed, options.vlan)
     for path in files.send, files.receive, files.descriptors:
         if path:
             print(path)
@@ -202,6 +202,7 @@ def _add_traffic(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     one.add_argument("--frames", type=number(1), default=500, help="frames of both directions together")
     one.add_argument("--ratio", default="1:1", help="sends:receives; 1:0 sends only, 0:1 receives only")
     one.add_argument("--seed", type=number(0), default=1)
+    one.add_argument("--vlan", type=number(1), metavar="ID", default=0, help="tag all frames: a VLAN, 1 to 4094")
     one.add_argument("--out", type=Path, required=True, help="folder for send.pcap, receive.pcap, descriptors.txt")
     one.set_defaults(call=_traffic)
 

@@ -10,6 +10,7 @@
 
 #include "modules/nic/driver_steps.h"
 #include "modules/wire/udp_traffic.h"
+#include "modules/wire/vlan_tag.h"
 #include "nic10g_driver.h"
 
 static uint64_t driver_ticks(int64_t femtoseconds) {
@@ -121,10 +122,10 @@ static void load_frame(self_t *self) {
     if (!self->next_known) return;
     self->next_known = false;
     more = more && self->next_frame != TRAFFIC_NO_MORE;
-    if (more) packet_at(&self->source, self->next_frame, self->frame, 1514, &self->length, &self->stamp);
+    if (more) packet_at(&self->source, self->next_frame, self->frame, VLAN_MOST_TAGGED, &self->length, &self->stamp);
   } else if (more && param(input)[0]) {
     uint64_t stamp = 0;
-    more = packet_next(&self->source, self->frame, 1514, &self->length, &stamp);
+    more = packet_next(&self->source, self->frame, VLAN_MOST_TAGGED, &self->length, &stamp);
     if (more) {
       if (!self->stamped) self->first_stamp = stamp;
       self->stamped = true;
@@ -139,6 +140,7 @@ static void load_frame(self_t *self) {
   self->loaded = more;
   self->exhausted = !more;
   if (!more) return;
+  VLAN_REQUIRE_SENT(self->sent_count + 1, self->length);
   if (self->length < 14)
     sim_input_error("%s: frame %llu has %u bytes, less than an Ethernet header", param(input),
                     (unsigned long long)self->sent_count + 1, self->length);

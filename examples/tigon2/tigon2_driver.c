@@ -7,6 +7,7 @@
 
 #include "descriptor_trace.h"
 #include "modules/wire/udp_traffic.h"
+#include "modules/wire/vlan_tag.h"
 #include "tigon2_driver.h"
 #include "tigon2_image.h"
 #include "tigon2_send_ring.h"
@@ -146,10 +147,10 @@ static void load_frame(self_t *self) {
     if (!self->next_known) return;
     self->next_known = false;
     more = more && self->next_frame != TRAFFIC_NO_MORE;
-    if (more) packet_at(&self->source, self->next_frame, self->frame, 1514, &length, &self->stamp);
+    if (more) packet_at(&self->source, self->next_frame, self->frame, VLAN_MOST_TAGGED, &length, &self->stamp);
   } else if (more && param(input)[0]) {
     uint64_t stamp = 0;
-    more = packet_next(&self->source, self->frame, 1514, &length, &stamp);
+    more = packet_next(&self->source, self->frame, VLAN_MOST_TAGGED, &length, &stamp);
     if (more) {
       if (!self->stamped) self->first_stamp = stamp, self->stamped = true;
       if (self->traffic == traffic_mode_timed && stamp < self->first_stamp + self->stamp)
@@ -167,6 +168,7 @@ static void load_frame(self_t *self) {
     self->exhausted = true;
     return;
   }
+  VLAN_REQUIRE_SENT(self->sent_count + 1, length);
   if (length < 14)
     sim_input_error("%s: frame %llu has %u bytes, less than an Ethernet header", param(input),
                     (unsigned long long)self->sent_count + 1, length);

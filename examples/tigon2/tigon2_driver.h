@@ -57,7 +57,7 @@ enum { DRIVER_SRAM_BANKS = 0x200, DRIVER_SYNCHRONOUS_SRAM = 0x100000 };
 enum { DRIVER_STATION_HIGH = 0x0200, DRIVER_STATION_LOW = 0x00000001 };
 // Of the configuration of both DMA rings: the threshold.  Of assist_state: the hardware walks the rings.
 enum { DRIVER_DMA_THRESHOLD = 0x80, DRIVER_ASSIST_ON = 1 };
-// The longest frame that the station takes, with its FCS.
+// The longest frame that the station takes, with its FCS; one with a VLAN tag may be longer by that.
 enum { DRIVER_LONGEST_FRAME = 1518 };
 // Firmware is behind what host, hardware and boot code share.
 enum { DRIVER_LOAD_BEGIN = 0x2000 };

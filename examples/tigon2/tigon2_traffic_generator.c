@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "modules/wire/udp_traffic.h"
+#include "modules/wire/vlan_tag.h"
 
 // Addresses of rings and buffers in the NIC (k1 is the start of the fixed regions), and frames in host memory.
 enum {
@@ -149,11 +150,12 @@ static void load_frame(self_t *self) {
   bool more = param(count) == 0 || self->sends < (uint64_t)param(count);
   uint64_t stamp = 0;
   if (more && param(input)[0])
-    more = packet_next(&self->source, self->frame, 1514, &self->length, &stamp);
+    more = packet_next(&self->source, self->frame, VLAN_MOST_TAGGED, &self->length, &stamp);
   else if (more)
     self->length = udp_frame(self->frame, 0, self->sends, (uint32_t)param(payload), (uint64_t)param(seed));
   self->loaded = more;
   self->exhausted = !more;
+  if (more) VLAN_REQUIRE_SENT(self->sends + 1, self->length);
 }
 
 // Whether the loaded frame may be sent: there is room for it, and its turn has come.

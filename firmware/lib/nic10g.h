@@ -30,7 +30,7 @@ enum {
 enum { FEATURE_ATOMIC = 1, MAC_ENABLE = 2, DMA_ERRORS = 0x7f000000 };
 
 /* Rings of the assists.  One entry always stays free. */
-enum { RING = 512, RING_ROOM = RING - 1, LONGEST_FRAME = 1514 };
+enum { RING = 512, RING_ROOM = RING - 1, LONGEST_FRAME = 1518 };
 
 struct dma_descriptor {
   u32 host;

@@ -11,9 +11,9 @@ PREAMBLE_AND_GAP = 20
 GIGABIT = 1e9
 
 
-def wire_bytes(payload: int) -> int:
-    """Byte times that one UDP frame occupies on the wire."""
-    return max(payload + HEADERS + FCS, MINIMUM_FRAME) + PREAMBLE_AND_GAP
+def wire_bytes(payload: int, tag: int = 0) -> int:
+    """Byte times that one UDP frame occupies on the wire; `tag` is the bytes of its VLAN tag."""
+    return max(payload + HEADERS + FCS + tag, MINIMUM_FRAME) + PREAMBLE_AND_GAP
 
 
 def frames_per_second(payload: int, rate: float = GIGABIT) -> float:

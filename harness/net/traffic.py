@@ -94,22 +94,23 @@ def payload(size: int, stream: int, sequence: int, seed: int) -> bytes:
 
 
 @lru_cache(maxsize=16384)
-def _frame(size: int, stream: int, sequence: int, seed: int) -> bytes:
+def _frame(size: int, stream: int, sequence: int, seed: int, vlan: int) -> bytes:
     """One generated frame.  Studies ask for the same ones again and again, in other ratios."""
     source, target = (udp.HOST, udp.PEER) if stream == TO_WIRE else (udp.PEER, udp.HOST)
-    return udp.frame(source, target, payload(size, stream, sequence, seed), identification=sequence)
+    frame = udp.frame(source, target, payload(size, stream, sequence, seed), identification=sequence)
+    return udp.tagged(frame, vlan) if vlan else frame
 
 
 def stream_frames(
-    mix: Mix, stream: int, count: int, seed: int, rate: float = theory.GIGABIT
+    mix: Mix, stream: int, count: int, seed: int, rate: float = theory.GIGABIT, vlan: int = 0
 ) -> Iterator[packets.Packet]:
-    """The frames of one direction, stamped back to back at `rate` bit/s."""
+    """The frames of one direction, stamped back to back at `rate` bit/s; with a tag of VLAN `vlan`, unless it is 0."""
     random = SplitMix64(seed * 2 + stream + 1)
     byte_times = 0
     for sequence in range(count):
         size = mix.choose(random)
-        yield packets.Packet(int(byte_times * 8 * 10**9 // int(rate)), _frame(size, stream, sequence, seed))
-        byte_times += theory.wire_bytes(size)
+        yield packets.Packet(int(byte_times * 8 * 10**9 // int(rate)), _frame(size, stream, sequence, seed, vlan))
+        byte_times += theory.wire_bytes(size, udp.VLAN_TAG if vlan else 0)
 
 
 def descriptors(sends: list[packets.Packet], receives: list[packets.Packet]) -> Iterator[str]:
@@ -119,8 +120,8 @@ def descriptors(sends: list[packets.Packet], receives: list[packets.Packet]) -> 
         yield f"post 0 {RECEIVE_BUFFERS} {RECEIVE_BUFFER_BYTES}"
     events = [(p.time, 0, f"post {p.time} {REFILL} {RECEIVE_BUFFER_BYTES}") for p in receives[REFILL::REFILL]]
     for packet in sends:
-        rest = len(packet.data) - udp.HEADER_BYTES
-        events.append((packet.time, 1, f"send {packet.time} {udp.HEADER_BYTES} {rest}"))
+        headers = udp.HEADER_BYTES + len(packet.data) - len(udp.untagged(packet.data))
+        events.append((packet.time, 1, f"send {packet.time} {headers} {len(packet.data) - headers}"))
     for _, _, line in sorted(events, key=lambda event: event[:2]):
         yield line
 
@@ -134,16 +135,19 @@ class Files:
     descriptors: Path
 
 
-def generate(out: Path, payloads: str, frames: int, ratio: str = "1:1", seed: int = 1) -> Files:
-    """Writes send.pcap, receive.pcap and descriptors.txt; `frames` counts both directions together."""
+def generate(out: Path, payloads: str, frames: int, ratio: str = "1:1", seed: int = 1, vlan: int = 0) -> Files:
+    """Writes send.pcap, receive.pcap and descriptors.txt; `frames` counts both directions together, `vlan` is 0 for
+    frames without a tag."""
     mix, (sends, receives) = Mix.parse(payloads), parse_ratio(ratio)
     if frames < 1:
         raise TrafficError(f"frames {frames}: at least one is needed")
+    if vlan and vlan not in udp.VLANS:
+        raise TrafficError(f"vlan {vlan}: VLANs are {udp.VLANS[0]} to {udp.VLANS[-1]}")
     send_count = frames * sends // (sends + receives)
     out.mkdir(parents=True, exist_ok=True)
     streams = []
     for stream, count, name in (TO_WIRE, send_count, "send"), (TO_HOST, frames - send_count, "receive"):
-        streams.append(list(stream_frames(mix, stream, count, seed)))
+        streams.append(list(stream_frames(mix, stream, count, seed, vlan=vlan)))
         if count:
             packets.write(out / f"{name}.pcap", streams[-1])
     trace = out / TRACE

@@ -3,7 +3,9 @@
 import struct
 from dataclasses import dataclass
 
-ETHERTYPE_IPV4 = 0x0800
+ETHERTYPE_IPV4, ETHERTYPE_VLAN = 0x0800, 0x8100
+VLAN_TAG = 4  # bytes
+VLANS = range(1, 4095)
 PROTOCOL_UDP = 17
 HEADER_BYTES = 42
 MINIMUM_FRAME = 60  # without FCS
@@ -50,8 +52,19 @@ def frame(source: Endpoint, target: Endpoint, payload: bytes, identification: in
     return whole.ljust(MINIMUM_FRAME, b"\0")
 
 
+def tagged(data: bytes, vlan: int) -> bytes:
+    """The frame with an IEEE 802.1Q tag of this VLAN, priority 0."""
+    return data[:12] + struct.pack("!HH", ETHERTYPE_VLAN, vlan) + data[12:]
+
+
+def untagged(data: bytes) -> bytes:
+    """The frame without its VLAN tag, if it has one."""
+    return data[:12] + data[16:] if data[12:14] in (b"\x81\x00", b"\x88\xa8") else data
+
+
 def is_udp(data: bytes) -> bool:
-    """True for an unfragmented UDP datagram in an IPv4 frame that holds all its headers."""
+    """True for an unfragmented UDP datagram in an IPv4 frame that holds all its headers; it may have a VLAN tag."""
+    data = untagged(data)
     return (
         len(data) >= HEADER_BYTES
         and data[12:14] == b"\x08\x00"
@@ -63,11 +76,13 @@ def is_udp(data: bytes) -> bool:
 
 def payload_of(data: bytes) -> bytes:
     """The UDP payload of a frame for which is_udp holds."""
+    data = untagged(data)
     return data[HEADER_BYTES : 34 + int.from_bytes(data[38:40], "big")]
 
 
 def checksum_errors(data: bytes) -> list[str]:
     """What is wrong with the IP and UDP checksums of a frame; empty when nothing is, or when it is not UDP."""
+    data = untagged(data)
     if not is_udp(data):
         return []
     wrong = []

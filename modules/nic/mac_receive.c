@@ -5,7 +5,9 @@
 #include "nic/mac_receive.h"
 #include "nic/assist_memory.h"
 #include "wire/ethernet_fcs.h"
+#include "wire/vlan_tag.h"
 
+#define MOST_TAGGED       ((uint32_t)(param(max_frame) + param(vlan_tag)))
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
 #define UNIT              ((uint32_t)param(width) / 8)
 #define OFFERING          ((self->offers & (receive_offers_of_memory(true) | receive_offers_of_descriptor(true))) != 0)
@@ -100,10 +102,10 @@ static int counter_due(const self_t *self) {
 // or the number of frames in the queue changes.
 static void find_room(self_t *self) {
   if (!width(ready)) return;
-  const uint32_t waiting = (uint32_t)self->frames_waiting, others = 8 * waiting + 3 * (uint32_t)param(max_frame);
+  const uint32_t waiting = (uint32_t)self->frames_waiting, others = 8 * waiting + 3 * MOST_TAGGED;
   const uint32_t in_memory = self->free_bytes >= others ? self->free_bytes - others + 1 : 0;
   const bool counted = self->free_slots > waiting + 1 && waiting + 2 < (uint32_t)param(most_frames);
-  self->fits_below = counted ? assist_min(in_memory, (uint32_t)(param(buffer) - 2 * param(max_frame) + 1)) : 0;
+  self->fits_below = counted ? assist_min(in_memory, (uint32_t)param(buffer) - 2 * MOST_TAGGED + 1) : 0;
 }
 
 // Offers a write of `count` bytes.
@@ -176,12 +178,21 @@ static inline void end_frame(self_t *self, bool line_error) {
   self->frame_state[newest] = outcome <= receive_outcome_kept_broadcast ? receive_arrival_good : receive_arrival_bad;
 }
 
+// The most bytes that the newest frame may have, which is about to have more than max_frame.  The queue still holds its
+// type, wherever the store engine is: it is larger than two frames.
+static uint32_t longest_of_newest(const self_t *self) {
+  const uint32_t at = self->tail - self->frame_bytes[self->newest] + VLAN_TYPE_AT, mask = (uint32_t)param(buffer) - 1;
+  const uint32_t type = (uint32_t)load(queue, at & mask) << 8 | load(queue, (at + 1) & mask);
+  return vlan_is_tag(type) ? MOST_TAGGED : (uint32_t)param(max_frame);
+}
+
 // The bytes of a beat enter the queue.
 static inline void queue_beat(self_t *self, wire_beat_64 beat) {
   const int newest = self->newest;
   if (self->tail - self->head + beat.count > (uint32_t)param(buffer)) {
     discard_frame(self, receive_outcome_overrun);
-  } else if (self->frame_bytes[newest] + beat.count > (uint32_t)param(max_frame)) {
+  } else if (self->frame_bytes[newest] + beat.count > (uint32_t)param(max_frame) &&
+             self->frame_bytes[newest] + beat.count > longest_of_newest(self)) {
     discard_frame(self, receive_outcome_too_long);
   } else {
     assist_queue_put(store_span(queue, 0, param(buffer)), param(buffer), self->tail, beat.bytes, beat.count);

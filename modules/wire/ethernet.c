@@ -5,6 +5,9 @@
 #include "wire/ethernet.h"
 #include "wire/ethernet_line.h"
 #include "wire/udp_traffic.h"
+#include "wire/vlan_tag.h"
+
+#define MOST_TAGGED (uint32_t)(param(max_frame) + param(vlan_tag))
 
 // What is sent follows from `begun`, `loaded` and `exhausted`.  An end without more frames does not make the other
 // wait.
@@ -40,8 +43,8 @@ init() {
                     wrong);
   if (param(faults)[0] && (param(short_bytes) < 8 || param(short_bytes) >= param(min_frame)))
     sim_input_error("short frames have 8 to %d bytes, not %lld", param(min_frame) - 1, (long long)param(short_bytes));
-  if (param(faults)[0] && (param(long_bytes) <= param(max_frame) || param(long_bytes) > ETHERNET_LONGEST))
-    sim_input_error("long frames have %d to %d bytes, not %lld", param(max_frame) + 1, ETHERNET_LONGEST,
+  if (param(faults)[0] && (param(long_bytes) <= MOST_TAGGED || param(long_bytes) > ETHERNET_LONGEST))
+    sim_input_error("long frames have %d to %d bytes, not %lld", (int)MOST_TAGGED + 1, ETHERNET_LONGEST,
                     (long long)param(long_bytes));
   random_seed(&self->rng);
   bool file = param(input)[0] != 0;
@@ -119,14 +122,18 @@ static uint32_t apply_fault(self_t *self, uint32_t length) {
 
 // Gets the next frame, its length into `length`; false when there is none.
 static bool next_frame(self_t *self, uint32_t next_index, uint32_t *length) {
-  const uint32_t most = (uint32_t)(param(max_frame) - 4);
+  const uint32_t longest = (uint32_t)(param(max_frame) - 4), most = (uint32_t)(MOST_TAGGED - 4);
   if (param(count) != 0 && self->begun >= (uint64_t)param(count)) return false;
   if (self->traffic == traffic_mode_correlated) {
     if (next_index == TRAFFIC_NO_MORE) return false;
     packet_at(&self->source, next_index, store_span(frame, 0, most), most, length, &self->stamp);
+    VLAN_REQUIRE_LENGTH(param(input), (uint64_t)next_index + 1, load_span(frame, 0, most), *length, longest,
+                        (uint32_t)param(vlan_tag));
   } else if (param(input)[0]) {
     uint64_t stamp = 0;
     if (!packet_next(&self->source, store_span(frame, 0, most), most, length, &stamp)) return false;
+    VLAN_REQUIRE_LENGTH(param(input), self->begun + 1, load_span(frame, 0, most), *length, longest,
+                        (uint32_t)param(vlan_tag));
     if (!self->stamped) self->first_stamp = stamp;
     self->stamped = true;
     if (self->traffic == traffic_mode_timed && stamp < self->first_stamp + self->stamp)
@@ -209,13 +216,15 @@ static void play_last(self_t *self) {
 // The last beat of a frame from the device has been taken.
 __attribute__((noinline)) static void arrive(self_t *self, bool faulty) {
   const uint32_t length = self->incoming.position;
-  const bool wrong = line_is_faulty(&self->incoming, faulty, (uint32_t)param(min_frame), (uint32_t)param(max_frame));
+  const uint32_t most =
+      vlan_longest(load_span(out_frame, 0, 16), (uint32_t)param(max_frame), (uint32_t)param(vlan_tag));
+  const bool wrong = line_is_faulty(&self->incoming, faulty, (uint32_t)param(min_frame), most);
   self->taken.error = wrong;
   count(damaged_out, wrong);
   count(frames_out);
   count(bytes_out, length > 4 ? length - 4 : 0);
   self->incoming.taking = false;
-  uint32_t kept = length > (uint32_t)param(max_frame) ? (uint32_t)param(max_frame) : length;
+  uint32_t kept = length > most ? most : length;
   if (param(output)[0] && kept > 4)
     packet_write(&self->sink, load_span(out_frame, 0, kept - 4), kept - 4,
                  exact_time_nanoseconds(self->incoming.due, ticks_per_second()));
@@ -229,7 +238,7 @@ static void take(self_t *self, const wire_beat_64 *beat) {
   if (!self->incoming.taking) event(arriving);
   const uint32_t at =
       line_take(&self->incoming, beat, now(), clock_period(), self->byte_time, (uint64_t)param(preamble));
-  if (at + beat->count <= (uint32_t)param(max_frame) + 8) memcpy(store_span(out_frame, at, 8), &beat->bytes, 8);
+  if (at + beat->count <= MOST_TAGGED + 8) memcpy(store_span(out_frame, at, 8), &beat->bytes, 8);
   self->taken = *beat;
   self->taken_cycle = cycle() + 1;
   if (beat->end) arrive(self, beat->error);

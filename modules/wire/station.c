@@ -8,6 +8,7 @@
 #include "wire/tcp_connection.h"
 #include "wire/tcp_stream.h"
 #include "wire/udp.h"
+#include "wire/vlan_tag.h"
 
 static exact_time time_of(int64_t femtoseconds) {
   return exact_time_of((uint64_t)femtoseconds, 1000000000000000, ticks_per_second());
@@ -333,7 +334,8 @@ static void capture_frame(self_t *self, const uint8_t *frame, uint32_t length, e
 // The last beat of a frame from the device has been taken.
 __attribute__((noinline)) static void arrive(self_t *self, bool faulty) {
   const uint32_t length = self->incoming.position, plain = length > 4 ? length - 4 : 0;
-  const bool wrong = line_is_faulty(&self->incoming, faulty, (uint32_t)param(min_frame), (uint32_t)param(max_frame));
+  const uint32_t most = vlan_longest(load_span(in_frame, 0, 16), (uint32_t)param(max_frame), (uint32_t)param(vlan_tag));
+  const bool wrong = line_is_faulty(&self->incoming, faulty, (uint32_t)param(min_frame), most);
   self->incoming.taking = false;
   count(frames_received);
   count(bytes_received, plain);
@@ -355,7 +357,8 @@ static void take(self_t *self, const wire_beat_64 *beat) {
   if (!self->incoming.taking) event(arriving);
   const uint32_t at =
       line_take(&self->incoming, beat, now(), clock_period(), self->byte_time, (uint64_t)param(preamble));
-  if (at + beat->count <= (uint32_t)param(max_frame) + 8) memcpy(store_span(in_frame, at, 8), &beat->bytes, 8);
+  if (at + beat->count <= (uint32_t)(param(max_frame) + param(vlan_tag)) + 8)
+    memcpy(store_span(in_frame, at, 8), &beat->bytes, 8);
   if (beat->end) arrive(self, beat->error);
   self->incoming.opens_at = exact_time_instant(self->incoming.due);
 }

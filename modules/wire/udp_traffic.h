@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "wire/vlan_tag.h"
+
 // The traffic_mode that a word names, -1 for none.
 static inline int traffic_mode_named(const char *word) {
   static const char *const words[] = {"fast", "rate", "timed", "correlated"};
@@ -99,8 +101,11 @@ static inline bool udp_is(const uint8_t *frame, uint32_t length) {
          ((frame[20] & 0x3f) | frame[21]) == 0;
 }
 
-// Bytes of UDP payload of a frame, 0 when it is no such datagram.
+// Bytes of UDP payload of a frame, 0 when it is no such datagram; it may have a VLAN tag.
 static inline uint32_t udp_payload(const uint8_t *frame, uint32_t length) {
+  const uint32_t tag = length > UDP_HEADERS ? vlan_longest(frame, 0, VLAN_TAG_BYTES) : 0;
+  frame += tag;
+  length -= tag;
   if (!udp_is(frame, length)) return 0;
   uint32_t udp = (uint32_t)frame[38] << 8 | frame[39];
   return udp >= 8 && 34 + udp <= length ? udp - 8 : 0;

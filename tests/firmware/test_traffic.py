@@ -45,7 +45,7 @@ def test_both_ways(machine, cpus: int, assist: str, name: str, payload: int) -> 
 
 @every_driver_of_rings
 def test_every_length(machine, tmp_path: Path, cpus: int, assist: str, name: str) -> None:
-    lengths = [*range(60, 128), 512, 1513, 1514] * 3
+    lengths = [*range(60, 128), 512, 1513, 1514, 1518] * 3
     out, into = tmp_path / "out.pcap", tmp_path / "in.pcap"
     write(out, frames(lengths, bytes.fromhex("020000000009")))
     write(into, frames(lengths, bytes.fromhex("020000000001")))

@@ -109,6 +109,21 @@ def test_no_frames(tmp_path: Path) -> None:
     assert files.send is None and len(list(packets.read(files.receive))) == 1
 
 
+def test_frames_with_a_vlan_tag(tmp_path: Path) -> None:
+    plain, made = (traffic.generate(tmp_path / str(vlan), "1472", 6, "1:1", vlan=vlan) for vlan in (0, 4094))
+    for one, other in (plain.send, made.send), (plain.receive, made.receive):
+        for before, after in zip(packets.read(one), packets.read(other), strict=True):
+            assert udp.checksum_errors(after.data) == [] and udp.payload_of(after.data) == udp.payload_of(before.data)
+            assert udp.is_udp(after.data) and udp.untagged(after.data) == before.data
+            assert len(after.data) == 1518 and after.data == before.data[:12] + b"\x81\x00\x0f\xfe" + before.data[12:]
+    times = [packet.time for packet in packets.read(made.send)]
+    assert times == [k * 8 * (1518 + 24) for k in range(3)]
+    assert [line.split()[2:] for line in made.descriptors.read_text().splitlines() if line.startswith("send")] == [["46", "1472"]] * 3
+    for vlan in (-1, 4095):
+        with pytest.raises(traffic.TrafficError, match=f"^vlan {vlan}: VLANs are 1 to 4094$"):
+            traffic.generate(tmp_path, "18", 1, vlan=vlan)
+
+
 @pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
 def test_tshark_reports_no_error(tmp_path: Path) -> None:
     files = traffic.generate(tmp_path, "18-1472", 40, "1:1")

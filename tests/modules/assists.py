@@ -95,6 +95,16 @@ def noise(size: int, seed: int = 1) -> bytes:
     return random.Random(seed).randbytes(size)
 
 
+def tagged(size: int, seed: int = 1, kind: int = 0x8100) -> bytes:
+    """As noise(), with a VLAN tag."""
+    return noise(size, seed)[:12] + kind.to_bytes(2, "big") + noise(size, seed)[14:]
+
+
+# Frames without FCS that a MAC takes, and ones that are a byte too long for it: 1,518 bytes with FCS, 1,522 with a VLAN tag.
+LONGEST = [noise(1514, 1), tagged(1518, 2), tagged(1518, 3, 0x88A8)]
+TOO_LONG = [noise(1515, 4), noise(1518, 5), tagged(1519, 6), noise(1519, 7)]
+
+
 def pcap(frames: list[bytes], step: int = 1000000) -> bytes:
     data = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
     for i, one in enumerate(frames):

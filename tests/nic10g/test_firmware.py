@@ -56,7 +56,7 @@ def test_without_atomic_windows(nic10g) -> None:
 
 
 def test_every_length(nic10g, tmp_path: Path) -> None:
-    lengths = [*range(60, 128), 512, 1513, 1514] * 3
+    lengths = [*range(60, 128), 512, 1513, 1514, 1518] * 3
     out, into = tmp_path / "out.pcap", tmp_path / "in.pcap"
     write(out, frames(lengths, bytes.fromhex("020000000009")))
     write(into, frames(lengths, bytes.fromhex("020000000001")))
@@ -64,7 +64,7 @@ def test_every_length(nic10g, tmp_path: Path) -> None:
     assert (ran.sent, ran.received) == (len(lengths), len(lengths))
 
 
-@pytest.mark.parametrize("length,told", [(2049, "packet 2: it has 2049 bytes; at most 1514 fit"), (13, "frame 2 has 13 bytes, less than an Ethernet header")])
+@pytest.mark.parametrize("length,told", [(2049, "packet 2: it has 2049 bytes; at most 1518 fit"), (1515, "packet 2: it has 1515 bytes; at most 1514 fit without a VLAN tag"), (13, "frame 2 has 13 bytes, less than an Ethernet header")])
 def test_frames_that_are_none_end_the_run_with_a_line(nic10g, tmp_path: Path, length: int, told: str) -> None:
     """Longer ones than a buffer, and shorter ones than a header."""
     write(tmp_path / "out.pcap", [Packet(0, bytes(60)), Packet(1000, bytes(length))])

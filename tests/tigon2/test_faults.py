@@ -164,7 +164,7 @@ def test_groups_are_joined(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("end", ["--send", "--receive"])
-@pytest.mark.parametrize("length,told", [(2049, "packet 2: it has 2049 bytes; at most 1514 fit"), (13, "frame 2 has 13 bytes, less than an Ethernet header")])
+@pytest.mark.parametrize("length,told", [(2049, "packet 2: it has 2049 bytes; at most 1518 fit"), (1515, "packet 2: it has 1515 bytes; at most 1514 fit without a VLAN tag"), (13, "frame 2 has 13 bytes, less than an Ethernet header")])
 def test_frames_that_are_none_end_the_run_with_a_line(simulators, build_dir: Path, tmp_path: Path, length: int, told: str, end: str) -> None:
     """Frames of the host and of the wire."""
     packets.write(tmp_path / "out.pcap", [packets.Packet(0, bytes(60)), packets.Packet(1000, bytes(length))])

@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from tests.modules.assists import Rig, joined, load, noise, pcap, read, write
+from tests.modules.assists import LONGEST, TOO_LONG, Rig, joined, load, noise, pcap, read, tagged, write
 from tests.modules.harness import Bench, collect, happened, read_monitor
 from tests.sample import sampled
 
@@ -73,6 +73,17 @@ def test_frames_lie_behind_each_other(bench: Bench, burst: int, width: int, spli
     again = play(dut, frames, start() + load(0x4000, at - 0x4000, 8000), 40000)
     memory = joined(again, at - 0x4000)
     assert [memory[place - 0x4000 : place - 0x4000 + len(one)] for (place, _), one in zip(slots, frames, strict=True)] == frames
+
+
+def test_the_longest_frames(bench: Bench) -> None:
+    """A VLAN tag makes a frame longer by its four bytes."""
+    dut = Rig(bench, NETLIST % "" + "ethernet.max_frame = 2000;\n", wire=True)
+    replies = play(dut, [*TOO_LONG, *LONGEST], [*start(), *load(0x4000, 1518, 20000)], 40000, ethernet__mode="fast")
+    assert dut.last.counted("dut") == {"frames": 3, "bytes": 1518 + 2 * 1522, "frames_dropped": 4, "damaged": 4, "too_long": 4}
+    assert joined(replies, 1518)[:1514] == LONGEST[0]
+    dut = Rig(bench, NETLIST % "vlan_tag = 0;", wire=True)
+    play(dut, [tagged(1514), tagged(1515)], start())
+    assert dut.last.counted("dut") == {"frames": 1, "bytes": 1518, "frames_dropped": 1, "damaged": 1, "too_long": 1}
 
 
 def test_a_full_ring_drops(bench: Bench) -> None:
@@ -233,7 +244,7 @@ def test_ready_says_whether_one_more_of_the_longest_frames_surely_fits(bench: Be
     """Three of them, and a gap of eight bytes, have to fit into the buffer, and two descriptors into the ring; wherever the pointers are."""
     extra = "instance shown : monitor;\ninstance end : sink;\ndut.ready -> shown.in;\nshown.out -> end.in;\n"
     dut = Rig(bench, NETLIST % "" + extra, wire=True)
-    base, limit, need = 0x4000, 0x8000, 3 * 1518
+    base, limit, need = 0x4000, 0x8000, 3 * 1522
     script, right = [write(3, base), write(4, limit), write(0, 0x1000), write(1, 0x10F8), write(2, 2)], []
 
     def look(now: bool, *registers: str) -> None:

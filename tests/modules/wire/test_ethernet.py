@@ -7,7 +7,7 @@ import zlib
 import pytest
 
 from harness.net import packets
-from tests.modules.assists import beats, noise, pcap
+from tests.modules.assists import LONGEST, TOO_LONG, beats, noise, pcap, tagged
 from tests.modules.harness import Bench, collect, happened, read_items
 
 NETLIST = """
@@ -58,6 +58,20 @@ def test_a_minimum_frame_takes_84_byte_times(bench: Bench) -> None:
     # Offered when all of a beat has come: behind the preamble, from the first frame on.
     starts = [cycle for cycle, text in read_items(ran.directory / "heard") if re.search("start=(1|true)", text)]
     assert starts == [math.ceil((128 + 672 * i) / 10) for i in range(30)]
+
+
+def test_the_longest_frames(bench: Bench) -> None:
+    """A VLAN tag makes a frame longer by its four bytes: what is played, and what comes."""
+    ran, seen = play(bench, LONGEST, 100000)
+    assert [p.data for p in seen] == LONGEST and ran.stat("far", "damaged_out") == 0
+    for frame in TOO_LONG:
+        fits = "1518 fit" if len(frame) > 1518 else "1514 fit without a VLAN tag"
+        ran, _ = play(bench, [noise(60), frame], ok=False)
+        assert f'"in", packet 2: it has {len(frame)} bytes; at most {fits}' in ran.err
+    wide = NETLIST.replace("instance dut : ethernet;", "instance dut : ethernet { max_frame = 2000; };")
+    for extra, frames, damaged in (("", [*LONGEST, *TOO_LONG], len(TOO_LONG)), ("far.vlan_tag = 0;", [noise(1514), tagged(1514), tagged(1515)], 1)):
+        ran = bench.run(bench.build((wide + extra) % "100 MHz"), 150000, {"dut.input": "in"}, files={"in": pcap(frames)})
+        assert (ran.stat("far", "frames_out"), ran.stat("far", "damaged_out")) == (len(frames), damaged)
 
 
 def test_an_offered_rate(bench: Bench) -> None:
@@ -217,7 +231,7 @@ def test_rules_that_make_no_sense_are_refused(bench: Bench, rule: str) -> None:
     assert f"faults: '{rule.split(',')[-1]}' is not a rule; rules are KIND@N, KIND/N or KIND%P" in ran.err
 
 
-@pytest.mark.parametrize(("settings", "words"), [({"short_bytes": 64}, "short frames have 8 to 63 bytes, not 64"), ({"long_bytes": 1518}, "long frames have 1519 to 9216 bytes, not 1518"), ({"short_bytes": 7}, "short frames have 8 to 63 bytes, not 7"), ({"long_bytes": 9217}, "long frames have 1519 to 9216 bytes, not 9217")])
+@pytest.mark.parametrize(("settings", "words"), [({"short_bytes": 64}, "short frames have 8 to 63 bytes, not 64"), ({"long_bytes": 1522}, "long frames have 1523 to 9216 bytes, not 1522"), ({"short_bytes": 7}, "short frames have 8 to 63 bytes, not 7"), ({"long_bytes": 9217}, "long frames have 1523 to 9216 bytes, not 9217")])
 def test_impossible_lengths_are_refused(bench: Bench, settings: dict, words: str) -> None:
     ran, _ = play(bench, [noise(60)], ok=False, faults="short@1", **settings)
     assert words in ran.err

@@ -55,6 +55,7 @@ def check(bench: Bench, sent: list, left: list, came: list, found: list, ok: boo
 
 
 FRAMES = [*(udp.frame(udp.HOST, udp.PEER, noise(18 + 7 * i, i)) for i in range(4)), noise(88, 4)]
+FRAMES[3] = udp.tagged(FRAMES[3], 5)
 IN = [(200 * i, one) for i, one in enumerate(FRAMES)]
 OUT = [(200 * i + 150, one) for i, one in enumerate(FRAMES)]
 

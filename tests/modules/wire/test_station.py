@@ -8,7 +8,7 @@ import dpkt
 import pytest
 
 from harness.net import packets
-from tests.modules.assists import beats, noise, pcap
+from tests.modules.assists import LONGEST, TOO_LONG, beats, noise, pcap
 from tests.modules.harness import MOST_CHECKED, Bench, collect
 from tests.modules.wire import stations
 from tests.modules.wire.stations import (
@@ -72,6 +72,13 @@ def test_replies_keep_the_pace_of_the_line(bench: Bench) -> None:
     seen = play(bench, [(1, echo(b"", k)) for k in range(20)])
     assert [reply.ip.data.data.seq for reply in seen.frames] == list(range(20))
     assert [one.first for one in seen.frames] == [first_beat(end_of(echo()) + 84 * BYTE * k) for k in range(20)]
+
+
+def test_the_longest_frames(bench: Bench) -> None:
+    """A VLAN tag makes a frame longer by its four bytes; a tagged frame is of another protocol."""
+    frames = [MAC + PEER_MAC + frame[12:] for frame in [*LONGEST, *TOO_LONG]]
+    seen = play(bench, [(1, frame) for frame in frames], cycles=20000)
+    assert seen.ran.stat("dut", "received[4]") == len(LONGEST) and seen.ran.stat("dut", "dropped[0]") == len(TOO_LONG)
 
 
 @pytest.mark.parametrize(("size", "options"), [(0, b""), (1, b""), (56, b""), (17, b"\x01\x01\x01\x00"), (1472, b""), (1432, b"\x94\x04\0\0" + b"\x01" * 36)])
