@@ -24,9 +24,10 @@ COUNT = 2  # cycles that a count of the processor takes
 
 
 def stores(kind: str, cpus: int, rounds: int) -> int:
-    """To the line that is contended for: one by LL and SC of each processor in a round; two with which a round of a barrier ends; two of the owner of
-    a lock that shares its line with what it protects.  Then those of the barriers in which the program begins and ends."""
-    return rounds * {"barrier": cpus + 2, "ticket": cpus, "lock": 3 * cpus, "increments": cpus}[kind] + 2 * (cpus + 2)
+    """To the lines that are contended for: one by LL and SC of each processor in a round; two with which a round of a barrier ends; two of the owner of
+    a ticket, to the count and to the next one in turn; two of the owner of a lock that shares its line with what it protects.  Then those of the
+    barriers in which the program begins and ends."""
+    return rounds * {"barrier": cpus + 2, "ticket": 3 * cpus, "lock": 3 * cpus, "increments": cpus}[kind] + 2 * (cpus + 2)
 
 
 @pytest.fixture(scope="module")
