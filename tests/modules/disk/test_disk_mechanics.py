@@ -251,6 +251,7 @@ def test_what_is_beyond_the_end(bench: Bench) -> None:
     assert "901 sectors do not fit on a disk of 900" in told_of_901(bench, disk)
     assert "a segment has 128 sectors, never 129" in play(bench, disk, "", 10, ok=False, dut__ready_sectors=129)[0].err
     assert "a sector passes in less than a cycle" in play(bench, disk, "", 10, ok=False, dut__rpm=60 * 10**9)[0].err
+    assert "1 rpm: a revolution takes more than 1073741823 cycles" in play(bench, disk, "", 10, ok=False, dut__rpm=1)[0].err
     assert "the zones have 3 cylinders, the disk 4" in bench.refuse("import disk_types; instance d : disk_mechanics { cylinders = 4; zones = [{ cylinders = 3, sectors = 5 }]; };")
     assert "a zone has cylinders" in bench.refuse("import disk_types; instance d : disk_mechanics { cylinders = 4; zones = [{ cylinders = 4, sectors = 0 }]; };")
 
