@@ -69,12 +69,13 @@ static uint32_t beat_bytes(const self_t *self) {
 /* Whether the next beat of a read is there. */
 static bool beat_ready(const self_t *self) {
   if (!self->active || self->writing) return false;
+  if (self->beyond) return true;
   return self->filled[read_slot(self->at)] && self->filled[read_slot(self->at + beat_bytes(self) - 1)];
 }
 
 static bus_beat beat_read(const self_t *self) {
   bus_beat beat = {.count = (uint8_t)beat_bytes(self), .last = self->end - self->at <= 8};
-  for (uint32_t k = 0; k < beat.count; k++)
+  for (uint32_t k = 0; k < beat.count && !self->beyond; k++)
     beat.bytes |= (uint64_t)self->read_bytes[(self->at + k) % (8 * READ_WORDS)] << 8 * k;
   beat.error = beat.last && self->failed;
   return beat;
@@ -82,12 +83,17 @@ static bus_beat beat_read(const self_t *self) {
 
 static bool needs_word(const self_t *self) {
   const uint64_t needed = (self->at + beat_bytes(self) - 1) / LINE * LINE;
-  return self->active && !self->writing && !self->used && self->next_read < self->end &&
+  return self->active && !self->writing && !self->beyond && !self->used && self->next_read < self->end &&
          self->next_read < needed + LINE * (uint64_t)(1 + param(read_ahead));
 }
 
 static void give_beat(self_t *self) {
   const uint64_t to = self->at + beat_bytes(self);
+  if (self->beyond) {
+    self->at = to;
+    self->active = to != self->end;
+    return;
+  }
   for (uint64_t word = self->at / 8; word < to / 8; word++) self->filled[word % READ_WORDS] = false;
   self->at = to;
   if (self->at == self->end) {
@@ -113,6 +119,12 @@ static void put(self_t *self, uint64_t address, uint8_t byte) {
 }
 
 static void take_beat(self_t *self, bus_beat beat) {
+  if (self->beyond) { /* which is dropped */
+    const uint64_t left = self->end - self->at;
+    self->at += beat.count < left ? beat.count : left;
+    self->active = self->at != self->end;
+    return;
+  }
   for (uint32_t k = 0; k < beat.count && self->at < self->end; k++)
     put(self, self->at++, (uint8_t)(beat.bytes >> 8 * k));
   if (self->at < self->end) return;
@@ -166,11 +178,9 @@ static void begin_transfer(self_t *self, bus_request request) {
   self->writing = request.write;
   self->at = request.address;
   self->end = request.address + request.length;
-  self->failed = false;
+  self->beyond = self->failed = request.address > UINT32_MAX || self->end - 1 > UINT32_MAX;
   self->next_read = request.address / 8 * 8;
-  if (self->end - 1 > UINT32_MAX)
-    sim_error("a transfer of %u bytes at 0x%llx: memory has addresses of 32 bits", request.length,
-              (unsigned long long)request.address);
+  count(beyond_memory, self->beyond);
 }
 
 static void follow_memory_request(self_t *self) {
