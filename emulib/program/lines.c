@@ -38,13 +38,18 @@ static int line_order(gconstpointer a, gconstpointer b) {
   return (x->line != 0) - (y->line != 0);
 }
 
+static int claim_order(gconstpointer a, gconstpointer b) {
+  const Claim *x = a, *y = b;
+  return (x->low > y->low) - (x->low < y->low);
+}
+
 static int function_order(gconstpointer a, gconstpointer b) {
   const Dropped *x = a, *y = b;
   int order = g_strcmp0(x->file, y->file);
   return order != 0 ? order : (x->first > y->first) - (x->first < y->first);
 }
 
-static gboolean symbol_at_zero(const Program *p, const char *name) {
+gboolean program_has_function_at_zero(const Program *p, const char *name) {
   for (guint n = 0; name != NULL && n < p->symbols->len; n++) {
     const ProgramSymbol *s = &g_array_index(p->symbols, ProgramSymbol, n);
     if (s->address != 0) return FALSE;
@@ -54,13 +59,13 @@ static gboolean symbol_at_zero(const Program *p, const char *name) {
 }
 
 /* As dwarf_decl_file, which takes the first file of DWARF 5, number 0, for none. */
-static const char *declared_in(Dwarf_Die *die) {
+const char *program_file_of(Dwarf_Die *die, unsigned name) {
   Dwarf_Attribute attribute;
   Dwarf_Word number;
   Dwarf_Files *files;
   size_t count;
   Dwarf_Die unit;
-  if (dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &attribute), &number) != 0) return NULL;
+  if (dwarf_formudata(dwarf_attr_integrate(die, name, &attribute), &number) != 0) return NULL;
   if (dwarf_diecu(die, &unit, NULL, NULL) == NULL || dwarf_getsrcfiles(&unit, &files, &count) != 0) return NULL;
   return number < count ? dwarf_filesrc(files, number, NULL, NULL) : NULL;
 }
@@ -68,11 +73,11 @@ static const char *declared_in(Dwarf_Die *die) {
 static int add_function(Dwarf_Die *die, void *data) {
   Functions *f = data;
   Dwarf_Addr low, high;
-  Dropped function = {.file = declared_in(die), .end = G_MAXINT};
+  Dropped function = {.file = program_file_of(die, DW_AT_decl_file), .end = G_MAXINT};
   if (function.file == NULL || dwarf_decl_line(die, &function.first) != 0) return DWARF_CB_OK;
   if (dwarf_lowpc(die, &low) == 0 && low == 0 && dwarf_highpc(die, &high) == 0) {
     f->any = TRUE;
-    if (symbol_at_zero(f->program, dwarf_diename(die))) {
+    if (program_has_function_at_zero(f->program, dwarf_diename(die))) {
       f->known = TRUE;
       f->named = (guint32)high;
     } else {
@@ -103,7 +108,7 @@ static gboolean dropped(const Functions *f, guint32 address, const char *file, i
   return FALSE;
 }
 
-static gboolean loaded(const Program *p, guint32 address) {
+gboolean program_loads(const Program *p, guint32 address) {
   for (guint n = 0; n < p->segments->len; n++) {
     const ProgramSegment *s = &g_array_index(p->segments, ProgramSegment, n);
     if (address - s->linked < s->size) return TRUE;
@@ -121,7 +126,7 @@ static void add_claims(const Program *p, Dwarf_Die *unit, GArray *claims) {
   Claim zero = {.unit = dwarf_dieoffset(unit), .named = f.known};
   for (ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &low, &high)) > 0;) {
     Claim claim = {.low = (guint32)low, .high = (guint32)high, .unit = zero.unit};
-    if (low >= high || !loaded(p, claim.low)) continue;
+    if (low >= high || !program_loads(p, claim.low)) continue;
     if (low != 0)
       g_array_append_val(claims, claim);
     else if (f.known ? claim.high >= f.named && (zero.high == 0 || claim.high < zero.high) : !f.any && zero.high == 0)
@@ -185,7 +190,7 @@ void program_read_lines(Program *p) {
   if (p->note != NULL) return;
   p->dwarf = dwarf_begin_elf(p->debug_elf != NULL ? p->debug_elf : p->elf, DWARF_C_READ, NULL);
   if (p->dwarf == NULL) return;
-  g_autoptr(GArray) claims = g_array_new(FALSE, FALSE, sizeof(Claim));
+  GArray *claims = p->claims = g_array_new(FALSE, FALSE, sizeof(Claim));
   Dwarf_CU *unit = NULL;
   Dwarf_Die die;
   while (dwarf_get_units(p->dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0) add_claims(p, &die, claims);
@@ -196,4 +201,22 @@ void program_read_lines(Program *p) {
     g_array_append_val(p->lines, end);
   }
   g_array_sort(p->lines, line_order);
+  g_array_sort(claims, claim_order);
+}
+
+gboolean program_unit_at(Program *p, guint32 address, Dwarf_Off *unit) {
+  if (p->lines == NULL) program_read_lines(p);
+  if (p->claims == NULL) return FALSE;
+  guint low = 0, high = p->claims->len;
+  while (low < high) {
+    const guint middle = low + (high - low) / 2;
+    if (g_array_index(p->claims, Claim, middle).low <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == 0) return FALSE;
+  const Claim *claim = &g_array_index(p->claims, Claim, low - 1);
+  *unit = claim->unit;
+  return address < claim->high;
 }

@@ -75,6 +75,8 @@ Program *program_parse(const char *path, guint8 *bytes, gsize size, ProgramForma
 void program_free(Program *p) {
   if (p == NULL) return;
   g_clear_pointer(&p->lines, g_array_unref);
+  g_clear_pointer(&p->claims, g_array_unref);
+  g_clear_pointer(&p->inlined, g_hash_table_unref);
   if (p->dwarf != NULL) dwarf_end(p->dwarf);
   if (p->debug_elf != NULL) elf_end(p->debug_elf);
   if (p->elf != NULL) elf_end(p->elf);
@@ -163,6 +165,11 @@ gboolean program_line_at(Program *p, guint32 address, const char **file, int *li
   return TRUE;
 }
 
+static void append_place(GString *text, const char *file, int line) {
+  const char *slash = strrchr(file, '/');
+  g_string_append_printf(text, " %s:%d", slash != NULL ? slash + 1 : file, line);
+}
+
 char *program_describe(Program *p, guint32 address) {
   GString *text = g_string_new(NULL);
   g_string_printf(text, "0x%08x", address);
@@ -170,9 +177,12 @@ char *program_describe(Program *p, guint32 address) {
   if (s != NULL) g_string_append_printf(text, " <%s+0x%x>", s->name, address - s->address);
   const char *file;
   int line;
-  if (program_line_at(p, address, &file, &line)) {
-    const char *slash = strrchr(file, '/');
-    g_string_append_printf(text, " %s:%d", slash != NULL ? slash + 1 : file, line);
+  if (program_line_at(p, address, &file, &line)) append_place(text, file, line);
+  ProgramInlined inlined[PROGRAM_INLINED];
+  const guint count = program_inlined_at(p, address, inlined, PROGRAM_INLINED);
+  for (guint n = 0; n < count; n++) {
+    g_string_append_printf(text, " in %s (inlined)%s", inlined[n].name, inlined[n].file != NULL ? "," : "");
+    if (inlined[n].file != NULL) append_place(text, inlined[n].file, inlined[n].line);
   }
   return g_string_free(text, FALSE);
 }

@@ -73,7 +73,21 @@ const ProgramSymbol *program_code_symbol_at(const Program *program, guint32 addr
 /* Source position of an address from DWARF; FALSE when the file has none for it.  file stays valid with the program. */
 gboolean program_line_at(Program *program, guint32 address, const char **file, int *line);
 
-/* "0x80001234 <main+0x10> main.c:12", as much of it as is known. */
+/* A function that the compiler put in place of a call. */
+typedef struct {
+  const char *name;
+  const char *file; /* where the call is, as program_line_at() has it; NULL: not known */
+  int line;
+} ProgramInlined;
+
+/* Those to which an instruction belongs, from DWARF, the innermost first: its line is in the first one, whose call is
+ * in the second, and the last call is in the function that has the symbol.  Returns how many there are, at most `most`.
+ * What they name stays valid with the program. */
+guint program_inlined_at(Program *program, guint32 address, ProgramInlined *inlined, guint most);
+enum { PROGRAM_INLINED = 32 }; /* that anybody asks for */
+
+/* "0x80001234 <main+0x10> main.c:12", as much of it as is known; of inlined functions each is named with the place of
+ * its call: "0x80001234 <main+0x10> ring.h:7 in next (inlined), queue.c:30 in take (inlined), main.c:12". */
 char *program_describe(Program *program, guint32 address);
 
 #endif

@@ -21,9 +21,11 @@ struct Program {
   guint16 machine; /* as ELF numbers them */
   guint32 flags;   /* of an ELF file, for that machine */
   guint32 entry;
-  GArray *segments; /* ProgramSegment */
-  GArray *symbols;  /* ProgramSymbol; names point into the file through libelf */
-  GArray *lines;    /* ProgramLine, made on the first question, else NULL */
+  GArray *segments;    /* ProgramSegment */
+  GArray *symbols;     /* ProgramSymbol; names point into the file through libelf */
+  GArray *lines;       /* ProgramLine, made on the first question, else NULL */
+  GArray *claims;      /* made with them: which unit says of what code that it is its own, by address */
+  GHashTable *inlined; /* by unit, made on the first question */
   Elf *elf;
   Elf *debug_elf;   /* of a copy with its debug information expanded, or NULL */
   guint8 *expanded; /* that copy */
@@ -35,6 +37,13 @@ struct Program {
 gboolean program_read_elf(Program *program, GError **error);
 gboolean program_read_raw(Program *program, GError **error);
 void program_read_lines(Program *program);
+/* The compilation unit to which code belongs, by the place of its entry; FALSE: none. */
+gboolean program_unit_at(Program *program, guint32 address, Dwarf_Off *unit);
+/* The source file that an attribute of an entry names (DW_AT_decl_file), or NULL. */
+const char *program_file_of(Dwarf_Die *die, unsigned attribute);
+gboolean program_loads(const Program *program, guint32 address);
+/* Whether a symbol at address 0 has this name. */
+gboolean program_has_function_at_zero(const Program *program, const char *name);
 /* An ELF file whose debug information is compressed in a way that libelf may not know: the same, expanded; else NULL.
  */
 Elf *program_expand(Program *program);

@@ -38,10 +38,23 @@ static int disassemble_words(const DisasmIsa *isa, unsigned set, guint32 pc) {
   return 0;
 }
 
+/* "main.c:12", or "ring.h:7 in next (inlined), main.c:12"; empty: not known. */
+static char *place_of(Program *program, guint32 address) {
+  GString *place = g_string_new(NULL);
+  ProgramInlined inlined[PROGRAM_INLINED];
+  const char *file;
+  int line;
+  if (program_line_at(program, address, &file, &line)) g_string_printf(place, "%s:%d", file, line);
+  const guint count = program_inlined_at(program, address, inlined, PROGRAM_INLINED);
+  for (guint n = 0; n < count; n++)
+    g_string_append_printf(place, "%sin %s (inlined), %s:%d", place->len ? " " : "", inlined[n].name,
+                           inlined[n].file != NULL ? inlined[n].file : "?", inlined[n].line);
+  return g_string_free(place, FALSE);
+}
+
 static void disassemble_segment(const DisasmIsa *isa, unsigned set, Program *program, const ProgramSegment *s) {
   char text[DISASM_TEXT_SIZE];
-  const char *last_file = NULL;
-  int last_line = 0;
+  g_autofree char *last = NULL;
   for (guint32 n = 0; n + 4 <= s->loaded; n += 4) {
     const guint8 *b = s->bytes + n;
     guint32 address = s->linked + n, word;
@@ -49,12 +62,10 @@ static void disassemble_segment(const DisasmIsa *isa, unsigned set, Program *pro
     word = program_big_endian(program) ? GUINT32_FROM_BE(word) : GUINT32_FROM_LE(word);
     const ProgramSymbol *symbol = program_symbol_at(program, address);
     if (symbol != NULL && symbol->address == address) printf("\n%s:\n", symbol->name);
-    const char *file = NULL;
-    int line = 0;
-    const gboolean known = program_line_at(program, address, &file, &line);
-    if (known && (line != last_line || g_strcmp0(file, last_file) != 0)) printf("; %s:%d\n", file, line);
-    last_file = file;
-    last_line = line;
+    char *place = place_of(program, address);
+    if (*place && g_strcmp0(place, last) != 0) printf("; %s\n", place);
+    g_free(last);
+    last = place;
     isa->text(set, address, word, text);
     printf("%08x:  %08x  %s\n", address, word, text);
   }

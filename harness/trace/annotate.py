@@ -3,7 +3,7 @@
 from collections import defaultdict
 from pathlib import Path
 
-from harness.trace.profile import Core, Cost, Place, Profile, ProfileError
+from harness.trace.profile import Core, Cost, Place, Profile, ProfileError, shown
 
 WIDTHS = (11, 11, 9)
 
@@ -31,15 +31,20 @@ def _line(cost: Cost | None, causes: list[str], text: str) -> str:
     return f"{left} | {text}".rstrip()
 
 
-def _by_line(places: list[Place]) -> dict[tuple[str, int], list[Place]]:
-    found: dict[tuple[str, int], list[Place]] = defaultdict(list)
+Lines = dict[int, list[Place]]
+
+
+def _parts(places: list[Place]) -> dict[tuple[str, str], Lines]:
+    """Places by file, inlined function in it ("": none) and line."""
+    found: dict[tuple[str, str], Lines] = defaultdict(lambda: defaultdict(list))
     for place in places:
-        found[place.file or "", place.line].append(place)
+        inlined = (place.innermost or "") if place.inlined else ""
+        found[place.file or "", inlined][place.line].append(place)
     return found
 
 
-def _file(name: str, lines: dict[int, list[Place]], causes: list[str], roots: list[Path], code: bool) -> list[str]:
-    text, out = _source(name, roots), [name or "(no source line)"]
+def _file(name: str, inlined: str, lines: Lines, causes: list[str], roots: list[Path], code: bool) -> list[str]:
+    text, out = _source(name, roots), [f"{name or '(no source line)'}{': ' if inlined else ''}{inlined}"]
     for number in range(min(lines), max(lines) + 1):
         places = lines.get(number, [])
         if not places and not text:
@@ -57,19 +62,18 @@ def _file(name: str, lines: dict[int, list[Place]], causes: list[str], roots: li
 
 
 def function(profile: Profile, cores: list[Core], name: str, roots: list[Path], code: bool) -> str:
-    """A function on each processor that executed it."""
+    """A function on each processor that executed it, inlined or not; then what is inlined in it."""
     out = []
     for core in cores:
-        places = [place for place in core.places if place.function == name]
+        places = [one for one in core.places if name in (one.function, *(inner.function for inner in one.inlined))]
         if not places:
             continue
         out.append(f"{core.path}: {name}")
         out.append(f"{'cycles':>{WIDTHS[0]}} {'instructions':>{WIDTHS[1]}} {'most waited for':<22} |")
-        files: dict[str, dict[int, list[Place]]] = defaultdict(dict)
-        for (file, line), there in _by_line(places).items():
-            files[file][line] = there
-        for file, lines in sorted(files.items()):
-            out += _file(file, lines, profile.causes, roots, code)
+        own = shown(name)
+        parts = sorted(_parts(places).items(), key=lambda part: (part[0][1] not in ("", own), part[0]))
+        for (file, inlined), lines in parts:
+            out += _file(file, inlined, lines, profile.causes, roots, code)
         out.append("")
     if not out:
         raise ProfileError(f'no processor executed a function "{name}"')

@@ -15,9 +15,9 @@ def _edges(core: Core) -> dict[str, dict[str, list[int]]]:
     for call, total in zip(core.calls, totals, strict=True):
         if call.parent <= 0:
             continue
-        caller = core.calls[call.parent].function or UNNAMED
-        edge = edges[caller].setdefault(call.function or UNNAMED, [0, 0, 0])
-        edges[caller][call.function or UNNAMED] = [a + b for a, b in zip(edge, [call.calls, *total], strict=True)]
+        caller = core.calls[call.parent].name
+        edge = edges[caller].setdefault(call.name, [0, 0, 0])
+        edges[caller][call.name] = [a + b for a, b in zip(edge, [call.calls, *total], strict=True)]
     return edges
 
 
@@ -51,7 +51,7 @@ def text(profile: Profile, cores: list[Core]) -> str:
     for core in cores:
         by_function: dict[str, list[Place]] = defaultdict(list)
         for place in core.places:
-            by_function[place.function or UNNAMED].append(place)
+            by_function[place.innermost or UNNAMED].append(place)
         starts = {name: places[0].pc for name, places in by_function.items()}
         edges = _edges(core)
         out.append(f"ob={core.path}")

@@ -18,6 +18,7 @@ def add_profile(one: argparse.ArgumentParser) -> None:
     one.add_argument("file", type=Path, help="what a simulator wrote with --profile")
     one.add_argument("--core", metavar="PATTERN", help="only processors whose path, or what is around them, matches")
     one.add_argument("--top", type=number(0), default=20, metavar="N", help="functions in the table (default 20)")
+    one.add_argument("--inlined", action="store_true", help="inlined functions by themselves, not in those around them")
     one.add_argument("--frames", metavar="EVENTS", help="what counts as a frame: *.sent,*.received, if left out")
     one.add_argument("--annotate", metavar="FUNCTION", help="print the source of a function with its costs instead")
     one.add_argument("--code", action="store_true", help="with --annotate: print instructions as well")
@@ -42,7 +43,8 @@ def profile(options: argparse.Namespace) -> int:
         print(annotate.function(found, cores, options.annotate, options.source, options.code))
     elif not (options.flame or options.callgrind or options.pprof):
         console = Console()
-        show(console if console.is_terminal else Console(width=200), found, cores, options.top, options.frames)
+        wide = console if console.is_terminal else Console(width=200)
+        show(wide, found, cores, options.top, options.frames, options.inlined)
     return 0
 
 

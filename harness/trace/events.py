@@ -40,6 +40,7 @@ class Record(msgspec.Struct):
     instant: int
     arguments: dict[str, int | float | bool | str]
     function: str | None = None
+    inlined: list[str] = []  # functions to which the instruction belongs, the innermost first
 
 
 @dataclass

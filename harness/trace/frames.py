@@ -32,6 +32,13 @@ class Handler:
     first_ns: float
     last_ns: float
     instructions: int = 1  # whose result was an address of the frame
+    inlined: list[str] = field(default_factory=lambda: [])  # functions inlined in it that these belong to
+
+    @property
+    def name(self) -> str:
+        """With the functions that are inlined in it."""
+        inner = f" ({', '.join(self.inlined)} inlined)" if self.inlined else ""
+        return f"{self.core}:{self.function}{inner}"
 
 
 @dataclass
@@ -74,7 +81,8 @@ class _Lives:
         self.read: deque[tuple[int, int, Step]] = deque(maxlen=1024)  # DMA inward: address, length
         self.played: dict[str, deque[Step]] = defaultdict(deque)  # by wire: on their way to the interface
         self.sent: dict[str, deque[Frame]] = defaultdict(deque)  # on their way to the wire
-        self.values: list[tuple[int, int, Source, str]] = []  # instant, result, processor, function
+        # instant, result, processor, function, functions inlined in it
+        self.values: list[tuple[int, int, Source, str, list[str]]] = []
 
     def _add(self, direction: str, length: int, address: int, steps: list[Step]) -> Frame:
         frame = Frame(len(self.frames), direction, length, address, steps=steps)
@@ -127,7 +135,7 @@ class _Lives:
         source, values = self.events.header.sources[record.source], record.arguments
         if source.event == "retire":
             if record.function:
-                self.values.append((record.instant, int(values["value"]), source, record.function))
+                self.values.append((record.instant, int(values["value"]), source, record.function, record.inlined))
             return
         step = Step(source.event, source.path, self.events.nanoseconds(record.instant))
         address, length = int(values.get("address", 0)), int(values.get("length", 0))
@@ -165,9 +173,9 @@ def _without_start(frame: Frame) -> list[Handler]:
 
 def _add_handlers(lives: _Lives) -> None:
     """Finds who computed the addresses of each frame while it was there."""
-    by_value: dict[int, list[tuple[int, Source, str]]] = defaultdict(list)
-    for instant, value, source, function in lives.values:
-        by_value[value].append((instant, source, function))
+    by_value: dict[int, list[tuple[int, Source, str, list[str]]]] = defaultdict(list)
+    for instant, value, source, function, inlined in lives.values:
+        by_value[value].append((instant, source, function, inlined))
     kept = [frame for frame in lives.frames if frame.address]
     by_page: dict[int, list[tuple[float, Frame]]] = defaultdict(list)
     for frame in kept:
@@ -179,7 +187,7 @@ def _add_handlers(lives: _Lives) -> None:
         begin = max(used or 0, min(step.ns for step in frame.steps) if frame.direction == "receive" else 0)
         end, found = frame.last_ns, {}
         computed = (one for address in {frame.address, *frame.parts} for one in by_value[address])
-        for instant, source, function in sorted(computed, key=lambda one: one[0]):
+        for instant, source, function, inlined in sorted(computed, key=lambda one: one[0]):
             ns = lives.events.nanoseconds(instant)
             if not begin <= ns <= end:
                 continue
@@ -187,6 +195,7 @@ def _add_handlers(lives: _Lives) -> None:
             handler = found.setdefault((core, function), Handler(core, function, ns, ns, 0))
             handler.last_ns = ns
             handler.instructions += 1
+            handler.inlined += [name for name in inlined[:1] if name not in handler.inlined]
         frame.handlers = list(found.values())
         if used is None:
             frame.handlers = _without_start(frame)
@@ -212,7 +221,7 @@ def _steps(frame: Frame) -> str:
     """What happened, each with the nanoseconds since the first."""
     begin = frame.first_ns
     happened = [(step.ns, step.what if step.what != "dma" else f"dma {step.path}") for step in frame.steps]
-    happened += [(one.first_ns, f"{one.core}:{one.function}") for one in frame.handlers]
+    happened += [(one.first_ns, one.name) for one in frame.handlers]
     return ", ".join(f"{what} +{ns - begin:,.0f}" for ns, what in sorted(happened))
 
 

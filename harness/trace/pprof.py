@@ -47,8 +47,8 @@ class _Functions:
         self.begins: dict[str, tuple[int, str, int]] = {}
         for core in cores:
             for place in core.places:
-                if place.function and place.function not in self.begins:
-                    self.begins[place.function] = (place.pc, place.file or "", place.line)
+                if place.innermost and place.innermost not in self.begins:
+                    self.begins[place.innermost] = (place.pc, place.file or "", place.line)
 
     def __getitem__(self, name: str) -> int:
         return self.numbers.setdefault(name, len(self.numbers) + 1)

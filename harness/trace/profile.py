@@ -8,6 +8,13 @@ from pathlib import Path
 
 import msgspec
 
+UNNAMED = "(no function)"
+
+
+def shown(inlined: str) -> str:
+    """The name of an inlined function: what the compiler made of it elsewhere has the bare one."""
+    return f"{inlined} (inlined)"
+
 
 class ProfileError(Exception):
     """The file is no profile, or has not what is asked for; the text says so in a line."""
@@ -41,6 +48,14 @@ class Requests(msgspec.Struct, array_like=True):
         self.fetch_reply += more.fetch_reply
 
 
+class Inlined(msgspec.Struct):
+    """A function that the compiler put in place of a call, and where that call is."""
+
+    function: str
+    line: int
+    file: str | None = None
+
+
 class Place(msgspec.Struct):
     """An instruction."""
 
@@ -54,6 +69,12 @@ class Place(msgspec.Struct):
     offset: int = 0
     file: str | None = None
     line: int = 0
+    inlined: list[Inlined] = []  # those that it belongs to, the innermost first
+
+    @property
+    def innermost(self) -> str | None:
+        """The function of its line."""
+        return shown(self.inlined[0].function) if self.inlined else self.function
 
 
 class Call(msgspec.Struct):
@@ -64,6 +85,12 @@ class Call(msgspec.Struct):
     instructions: int
     cycles: int
     function: str | None = None
+    inlined: bool = False
+
+    @property
+    def name(self) -> str:
+        """The function, as it is shown."""
+        return shown(self.function) if self.inlined and self.function else self.function or UNNAMED
 
 
 class Core(msgspec.Struct):
@@ -123,9 +150,6 @@ class Cost:
             self.requests.setdefault(one.region, Requests(one.region)).add(one)
 
 
-UNNAMED = "(no function)"
-
-
 def read(file: Path) -> Profile:
     """The profile in a file."""
     try:
@@ -158,9 +182,9 @@ def costs_by(places: Iterable[Place], key: str) -> dict[object, Cost]:
     return dict(costs)
 
 
-def functions(core: Core) -> list[tuple[str, Cost]]:
-    """Costs of functions, the most expensive first."""
-    costs = costs_by(core.places, "function")
+def functions(core: Core, inlined: bool = False) -> list[tuple[str, Cost]]:
+    """Costs of functions that have symbols, or with `inlined` of all by themselves; the most expensive first."""
+    costs = costs_by(core.places, "innermost" if inlined else "function")
     named = [(str(name) if name else UNNAMED, cost) for name, cost in costs.items()]
     return sorted(named, key=lambda one: (-one[1].total, one[0]))
 
@@ -179,6 +203,6 @@ def chains(core: Core) -> Iterator[tuple[list[str], Call]]:
     """Each chain of callers, the outermost first, with what its last function costs by itself."""
     names: list[list[str]] = []
     for number, call in enumerate(core.calls):
-        own = [] if number == 0 else [call.function or UNNAMED]
+        own = [] if number == 0 else [call.name]
         names.append([*(names[call.parent] if call.parent >= 0 else []), *own])
         yield names[number], call

@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.table import Table
 
-from harness.trace.profile import Core, Cost, Profile, Requests, frames, functions
+from harness.trace.profile import UNNAMED, Core, Cost, Profile, Requests, frames, functions
 
 NAMES = {
     "issued": "issued",
@@ -71,14 +71,14 @@ def _memories(core: Core, whole: Cost, causes: list[str]) -> Table:
     return grid
 
 
-def _waits(core: Core, whole: Cost, causes: list[str], most: int) -> Table:
+def _waits(core: Core, whole: Cost, causes: list[str], ranked: list[tuple[str, Cost]]) -> Table:
     """The same for each function."""
     names = core.region_names()
     fetched = [n for n, one in sorted(whole.requests.items()) if one.fetch_accept + one.fetch_reply]
     used = [n for n, one in sorted(whole.requests.items()) if one.accept + one.reply]
     columns = [f"fetch {names[n]}" for n in fetched] + ["fetch: none"] + [names[n] for n in used]
     grid = _grid(["function", *columns])
-    for name, cost in functions(core)[:most]:
+    for name, cost in ranked:
         empty = Requests(0)
         cells = [(one.fetch_accept, one.fetch_reply) for one in (cost.requests.get(n, empty) for n in fetched)]
         more = [(one.accept, one.reply) for one in (cost.requests.get(n, empty) for n in used)]
@@ -88,7 +88,9 @@ def _waits(core: Core, whole: Cost, causes: list[str], most: int) -> Table:
     return grid
 
 
-def show(console: Console, profile: Profile, cores: list[Core], most: int, events: str | None) -> None:
+def show(
+    console: Console, profile: Profile, cores: list[Core], most: int, events: str | None, inlined: bool = False
+) -> None:
     """Prints a table for each processor."""
 
     def print_titled(title: str, grid: Table) -> None:
@@ -104,17 +106,19 @@ def show(console: Console, profile: Profile, cores: list[Core], most: int, event
         columns = ["function", "cycles", "%", *(["cycles/frame", "instr/frame"] if per else []), "instructions"]
         columns += [NAMES.get(profile.causes[i], profile.causes[i]) + " %" for i in causes]
         grid = _grid([*columns, "reads", "writes"])
-        ranked = functions(core)
+        ranked = functions(core, inlined)
         for name, cost in ranked[:most]:
             grid.add_row(*_row(name, cost, core, causes, per))
         if len(ranked) > most:
             rest = Cost(cycles=[0] * len(profile.causes))
+            shown = {name for name, _ in ranked[:most]}
             for place in core.places:
-                if (place.function or "") not in {name for name, _ in ranked[:most]}:
+                name = place.innermost if inlined else place.function
+                if (name or UNNAMED) not in shown:
                     rest.add(place)
             grid.add_row(*_row(f"{len(ranked) - most} others", rest, core, causes, per))
         print_titled(title, grid)
         whole = _whole(core)
         memories = _memories(core, whole, profile.causes)
         print_titled("cycles that loads and stores, and fetches, wait for each memory", memories)
-        print_titled("of functions: to be accepted + for the reply", _waits(core, whole, profile.causes, most))
+        print_titled("of functions: to be accepted + for the reply", _waits(core, whole, profile.causes, ranked[:most]))

@@ -15,7 +15,7 @@ static const OptionSpec own[] = {
     {"--core", "PATTERN", "only what processors do whose path, or that of something around them, matches"},
     {"--event", "PATTERN", "only these events: \"**.retire\", \"nic.dma_read.*\""},
     {"--address", "A[-B]", "only what has a pc or an address in this range"},
-    {"--function", "NAME", "only what instructions of this function do"},
+    {"--function", "NAME", "only what instructions of this function do, inlined or not"},
     {"--cycles", "A[-B]", "only from cycle A to cycle B of the clock of what happens"},
     {"--json", NULL, "a line of JSON for each, and one ahead that says what they are of"},
     {0},
@@ -85,7 +85,7 @@ static bool is_within(Range range, guint64 number) {
 
 static bool is_chosen(const Filter *filter, const TraceLine *line) {
   guint64 address;
-  if (filter->function && (!line->place || g_strcmp0(line->place->function, filter->function) != 0)) return false;
+  if (filter->function && (!line->place || !code_place_is_in(line->place, filter->function))) return false;
   if (!filter->by_address) return true;
   if (line->place && is_within(filter->address, line->pc)) return true;
   return trace_record_integer(line->record, "address", &address) && is_within(filter->address, address);

@@ -32,6 +32,17 @@ static void append_value(GString *out, const TraceReadArgument *argument, const 
     append_string(out, text);
 }
 
+// Names of inlined functions, the innermost first.
+static void append_inlined(GString *out, const CodePlace *place) {
+  append_member(out, "inlined", NULL);
+  g_string_append_c(out, '[');
+  for (guint i = 0; i < place->inlined_count; i++) {
+    if (i) g_string_append_c(out, ',');
+    append_string(out, place->inlined[i].function);
+  }
+  g_string_append_c(out, ']');
+}
+
 void trace_append_json(GString *out, const TraceReadHeader *header, const TraceLine *line) {
   const TraceRecord *record = line->record;
   g_string_append_printf(out, "{\"source\":%u,\"cycle\":%" G_GINT64_MODIFIER "u,\"instant\":%" G_GINT64_MODIFIER "u",
@@ -51,6 +62,7 @@ void trace_append_json(GString *out, const TraceReadHeader *header, const TraceL
     append_member(out, "file", line->place->file);
     g_string_append_printf(out, ",\"line\":%d", line->place->line);
   }
+  if (line->place && line->place->inlined_count) append_inlined(out, line->place);
   g_string_append(out, "}\n");
 }
 

@@ -32,10 +32,19 @@ static void append_value(GString *out, const char *name, const struct spinach_ty
   }
 }
 
+static void append_line(GString *out, const char *file, int line) {
+  const char *slash = file ? strrchr(file, '/') : NULL;
+  if (file) g_string_append_printf(out, " %s:%d", slash ? slash + 1 : file, line);
+}
+
 static void append_place(GString *out, const CodePlace *place) {
   if (place->function) g_string_append_printf(out, "  <%s+0x%x>", place->function, place->offset);
-  const char *slash = place->file ? strrchr(place->file, '/') : NULL;
-  if (place->file) g_string_append_printf(out, " %s:%d", slash ? slash + 1 : place->file, place->line);
+  append_line(out, place->file, place->line);
+  for (guint i = 0; i < place->inlined_count; i++) {
+    const CodeInlined *inlined = &place->inlined[i];
+    g_string_append_printf(out, " in %s (inlined)%s", inlined->function, inlined->file ? "," : "");
+    append_line(out, inlined->file, inlined->line);
+  }
 }
 
 static void append_instruction(GString *out, const TraceLine *line, CodeNames *names) {

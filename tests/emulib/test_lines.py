@@ -20,7 +20,7 @@ def lines_of(elf: Path, build_dir: Path) -> dict[int, str]:
     place, lines = "", {}
     for line in done.stdout.decode().splitlines():
         if line.startswith("; "):
-            place = line[2:]
+            place = line[2:].partition(" in ")[0]
         elif found := re.match(r"([0-9a-f]{8}):  ", line):
             lines[int(found[1], 16)] = place
     return lines

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter, defaultdict, deque
@@ -65,7 +66,7 @@ class Happened:
     def __init__(self, *records: tuple[int, str, str, dict[str, int], str]) -> None:
         names = sorted({one[1:3] for one in records})
         self.header = SimpleNamespace(sources=[SimpleNamespace(path=path, event=event, core=path if event == "retire" else None) for path, event in names])
-        self.records = [SimpleNamespace(source=names.index(one[1:3]), instant=one[0], arguments=one[3], function=one[4]) for one in records]
+        self.records = [SimpleNamespace(source=names.index(one[1:3]), instant=one[0], arguments=one[3], function=one[4], inlined=[]) for one in records]
 
     def __iter__(self):
         return iter(self.records)
@@ -99,7 +100,7 @@ def harness(folder: Path, build_dir: Path, *options) -> subprocess.CompletedProc
 
 def test_table_and_json(recorded: Path, build_dir: Path, lives) -> None:
     table = harness(recorded, build_dir, "frames", "run.trace", "--top", "3").stdout.splitlines()
-    assert len(table) == 1 + 3 + 1 + 2 and "on the wire +0, received +" in table[1] and "nic.cpu[0].pipeline:receive +" in table[1]
+    assert len(table) == 1 + 3 + 1 + 2 and "on the wire +0, received +" in table[1] and re.search(r"nic\.cpu\[0\]\.pipeline:receive \(\w+(, \w+)* inlined\) \+", table[1])
     assert table[-2].startswith(f"receive: {sum(f.finished for f in lives if f.direction == 'receive')} frames, 0 of them dropped")
     assert not harness(recorded, build_dir, "frames", "run.trace", "--json", "frames.json").stderr
     assert len(json.loads((recorded / "frames.json").read_text())) == len(lives)

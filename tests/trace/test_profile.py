@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.trace import profile_table
-from harness.trace.profile import Core, Cost, Place, Profile, Region, Requests, chains, read
+from harness.trace.profile import Core, Cost, Place, Profile, Region, Requests, chains, functions, read
 
 CAUSES = {"fetch": "stall_fetch", "memory": "stall_memory", "load_use": "stall_load_use", "branch": "stall_branch", "multiply_divide": "stall_multiply_divide", "structural": "stall_structural", "halted": "halted", "issued": "issued"}
 PROGRAM = r"""
@@ -80,12 +80,41 @@ def check_sums(done, profile: Profile) -> None:
 
 @pytest.mark.parametrize(
     ("machine", "program", "cores"),
-    [("dual_core/dual_core", "sum", 2), ("riscv_core/riscv_core", "sha256", 1), ("vliw_core/vliw_core", "fir", 1), ("rfu_core/rfu_core", "fir", 1)],
+    [("dual_core/dual_core", "sum", 2), ("vliw_core/vliw_core", "fir", 1), ("rfu_core/rfu_core", "fir", 1)],
 )
 def test_sums_are_the_statistics_of_the_run(machine, program, cores, profiled, build_dir: Path) -> None:
     done, profile = profiled(machine, [], "--program", build_dir / "firmware" / program / f"{program}.elf", "--cycles", 60000)
     check_sums(done, profile)
     assert len(profile.cores) == cores
+
+
+def test_inlined_functions(profiled, build_dir: Path, tmp_path: Path) -> None:
+    """They are callees in the chain, by themselves in the table, and what they call is theirs; the sums stay the same."""
+    done, profile = profiled("riscv_core/riscv_core", [], "--program", build_dir / "firmware/sha256/sha256.elf", "--cycles", 60000)
+    check_sums(done, profile)
+    (core,) = profile.cores
+    assert max(core.calls, key=lambda call: call.cycles * (call.function == "rotate_right")).inlined
+    deepest = "_start main show digest (inlined) compress rotate_right (inlined)"
+    [rotate] = [call for names, call in chains(core) if " ".join(names) == deepest]
+    by_itself, symbols = (dict(functions(core, inlined)) for inlined in (True, False))
+    own = by_itself["rotate_right (inlined)"]
+    rotating = own.total
+    assert rotate.instructions == own.instructions > 10000 and abs(rotate.cycles - rotating) < 1000  # that was annulled belongs to what was before it
+    assert "rotate_right (inlined)" not in symbols and symbols["compress"].instructions == by_itself["compress"].instructions + own.instructions
+    assert sum(cost.total for cost in by_itself.values()) == sum(cost.total for cost in symbols.values()) == core.cycles
+    place = next(place for place in core.places if place.inlined and place.inlined[0].function == "rotate_right")
+    source = (build_dir.parent / "firmware/sha256/sha256.c").read_text().splitlines()
+    assert place.function == "compress" and "return x >> n" in source[place.line - 1] and "rotate_right(" in source[place.inlined[0].line - 1]
+    table = harness(tmp_path / "profile.json", "--inlined", "--top", 3).stdout
+    assert re.search(rf"^rotate_right \(inlined\) +{rotating:,} ", table, re.MULTILINE)
+    annotated = harness(tmp_path / "profile.json", "--annotate", "rotate_right").stdout
+    assert f"sha256.c: rotate_right (inlined)\n{rotating:>11,} " in annotated
+    around = harness(tmp_path / "profile.json", "--annotate", "compress").stdout
+    assert re.search(rf"sha256\.c\n(.|\n)*sha256\.c: rotate_right \(inlined\)\n +{rotating:,} ", around)
+    harness(tmp_path / "profile.json", "--flame", "flame.svg", "--callgrind", "callgrind.out")
+    assert f"rotate_right (inlined): {rotate.cycles:,} cycles" in (tmp_path / "flame.svg").read_text()
+    calls = (tmp_path / "callgrind.out").read_text()
+    assert "fn=rotate_right (inlined)\n" in calls and "cfn=rotate_right (inlined)\n" in calls
 
 
 def test_programs_of_one_processor(profiled, build_dir: Path) -> None:
@@ -217,7 +246,7 @@ def test_waits_of_equal_length_are_shown() -> None:
     whole = Cost()
     whole.add(place)
     causes = ["issued", "fetch", "memory"]
-    waits, memories = profile_table._waits(core, whole, causes, 5), profile_table._memories(core, whole, causes)
+    waits, memories = profile_table._waits(core, whole, causes, functions(core)[:5]), profile_table._memories(core, whole, causes)
     assert [(column.header, *column.cells) for column in waits.columns] == [("function", "leaf"), ("fetch ram", "4 + 4"), ("fetch: none", "2"), ("ram", "3 + 3")]
     assert [list(column.cells)[0] for column in memories.columns] == ["ram", "2", "1", "3", "3", "4", "4"]
 

@@ -141,6 +141,9 @@ def test_instructions(dual, run_sim, lss, tmp_path: Path) -> None:
     assert any(r["arguments"]["address"] == 0xFFFF0000 and r["arguments"]["op"] == "write" for r in records if r["event"] == "access")
     text = lss("trace", tmp_path / "run.trace", "--core", "core[1]", "--function", "main").out
     assert "core[0]" not in text and "_start" not in text and len(text) > 1000
+    inlined = lss("trace", tmp_path / "run.trace", "--core", "core[0]", "--function", "fetch_add").out.splitlines()
+    assert len(inlined) > 5 and all("<main+0x" in line and re.search(r"fetch_add \(inlined\), sum\.c:\d+$", line) for line in inlined)
+    assert {"fetch_add"} in [{*r["inlined"]} for r in records if r.get("inlined")]
     stores = lss("trace", tmp_path / "run.trace", "--address", "0xffff0000-0xffff0007").out.splitlines()
     assert len(stores) > 20 and all("op=write address=0xffff000" in line and "console.h:" in line for line in stores)
 

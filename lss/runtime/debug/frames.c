@@ -212,9 +212,11 @@ static void append_handler(GString *out, const Frame *frame) {
     if (one && one->core == latest->core && !g_strcmp0(function_of(one), function_of(latest)))
       since = MIN(since, one->instant);
   }
-  if (latest)
-    g_string_append_printf(out, ", handled by %s:%s for %.0f ns", core_of(latest->core)->name, function_of(latest),
-                           nanoseconds(spinach_next_instant() - since));
+  if (!latest) return;
+  g_string_append_printf(out, ", handled by %s:%s for %.0f ns", core_of(latest->core)->name, function_of(latest),
+                         nanoseconds(spinach_next_instant() - since));
+  const CodePlace *place = code_names_find(names, latest->pc, latest->word);
+  if (place->inlined_count) g_string_append_printf(out, ", in %s (inlined)", place->inlined[0].function);
 }
 
 static void append_frame(GString *out, const Frame *frame) {

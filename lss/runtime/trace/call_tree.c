@@ -22,13 +22,16 @@ struct CallTree {
   guint depth;         // frames[0] is of what nobody called
   IsaFlowKind pending; // how the next instruction behind the delay slots was reached
   guint32 delay, back;
+  CallNode *caller; // of a pending call
+  CallNode *here;   // where the latest instruction belongs
 };
 
-static CallNode *child_of(CallTree *tree, CallNode *parent, const char *function) {
+static CallNode *child_of(CallTree *tree, CallNode *parent, const char *function, bool inlined) {
   for (CallNode *child = parent->children; child; child = child->next)
-    if (child->function == function) return child;
+    if (child->function == function && child->inlined == inlined) return child;
   CallNode *child = g_new0(CallNode, 1);
-  *child = (CallNode){.function = function, .parent = parent, .next = parent->children, .number = tree->nodes->len};
+  *child = (CallNode){
+      .function = function, .inlined = inlined, .parent = parent, .next = parent->children, .number = tree->nodes->len};
   parent->children = child;
   g_ptr_array_add(tree->nodes, child);
   return child;
@@ -40,7 +43,7 @@ CallTree *call_tree_new(const char *isa) {
     if (!strcmp(flow->isa, isa)) tree->flow = flow;
   tree->nodes = g_ptr_array_new();
   g_ptr_array_add(tree->nodes, g_new0(CallNode, 1));
-  tree->frames[0].node = tree->nodes->pdata[0];
+  tree->here = tree->frames[0].node = tree->nodes->pdata[0];
   tree->depth = 1;
   return tree;
 }
@@ -51,7 +54,7 @@ static Frame *top(CallTree *tree) {
 
 static void enter(CallTree *tree, const char *function) {
   if (tree->depth == DEEPEST) return;
-  const Frame frame = {child_of(tree, top(tree)->node, function), tree->back};
+  const Frame frame = {child_of(tree, tree->caller, function, false), tree->back};
   frame.node->calls++;
   tree->frames[tree->depth++] = frame;
 }
@@ -65,32 +68,41 @@ static void leave(CallTree *tree, guint32 pc) {
 }
 
 CallNode *call_tree_here(CallTree *tree) {
-  return top(tree)->node;
+  return tree->here;
 }
 
 const GPtrArray *call_tree_nodes(CallTree *tree) {
   return tree->nodes;
 }
 
-CallNode *call_tree_follow(CallTree *tree, guint32 pc, guint32 word, guint32 value, const char *function) {
+// Where an instruction belongs within the function on top of the stack.
+static CallNode *within(CallTree *tree, CallNode *node, const CodePlace *place) {
+  for (guint i = place->inlined_count; i-- > 0;) node = child_of(tree, node, place->inlined[i].function, true);
+  return node;
+}
+
+CallNode *call_tree_follow(CallTree *tree, guint32 pc, guint32 word, guint32 value, const CodePlace *place) {
+  const char *function = place->function ? place->function : "";
   if (tree->pending != ISA_FLOW_OTHER && tree->delay-- == 0) {
     if (tree->pending == ISA_FLOW_CALL && pc != tree->back) enter(tree, function);
     if (tree->pending == ISA_FLOW_RETURN) leave(tree, pc);
     tree->pending = ISA_FLOW_OTHER;
   }
-  CallNode *here = top(tree)->node;
-  if (here->function != function) {
-    here = child_of(tree, here->parent ? here->parent : here, function);
-    here->calls++;
+  CallNode *node = top(tree)->node;
+  if (node->function != function) {
+    node = child_of(tree, node->parent ? node->parent : node, function, false);
+    node->calls++;
     if (tree->depth == 1) tree->frames[tree->depth++] = (Frame){.back = 1}; // an address that no return meets
-    top(tree)->node = here;
+    top(tree)->node = node;
   }
-  here->instructions++;
+  tree->here = within(tree, node, place);
+  tree->here->instructions++;
   const IsaFlowKind kind = tree->flow ? tree->flow->kind(word) : ISA_FLOW_OTHER;
   if (kind != ISA_FLOW_OTHER) {
     tree->pending = kind;
     tree->delay = tree->flow->delay_slots;
     tree->back = value;
+    tree->caller = tree->here;
   }
-  return here;
+  return tree->here;
 }

@@ -11,6 +11,7 @@
 #pragma weak program_segments
 #pragma weak program_code_symbol_at
 #pragma weak program_line_at
+#pragma weak program_inlined_at
 #pragma weak program_machine
 #pragma weak program_flags
 #pragma weak program_big_endian
@@ -21,10 +22,16 @@ struct CodeNames {
   GHashTable *places;  // CodePlace* by pc and word
 };
 
+static void free_place(gpointer data) {
+  CodePlace *place = data;
+  g_free(place->inlined);
+  g_free(place);
+}
+
 CodeNames *code_names_new(void) {
   CodeNames *names = g_new0(CodeNames, 1);
   names->programs = g_ptr_array_new();
-  names->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+  names->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_place);
   return names;
 }
 
@@ -67,6 +74,14 @@ static Program *program_of(const CodeNames *names, guint32 pc, guint32 word) {
   return named;
 }
 
+static void add_inlined(CodePlace *place, Program *program, guint32 pc) {
+  ProgramInlined found[PROGRAM_INLINED];
+  place->inlined_count = program_inlined_at(program, pc, found, PROGRAM_INLINED);
+  if (place->inlined_count) place->inlined = g_new(CodeInlined, place->inlined_count);
+  for (guint i = 0; i < place->inlined_count; i++)
+    place->inlined[i] = (CodeInlined){g_intern_string(found[i].name), found[i].file, found[i].line};
+}
+
 static CodePlace *look_up(const CodeNames *names, guint32 pc, guint32 word) {
   CodePlace *place = g_new0(CodePlace, 1);
   Program *program = program_of(names, pc, word);
@@ -75,7 +90,14 @@ static CodePlace *look_up(const CodeNames *names, guint32 pc, guint32 word) {
   place->function = symbol->name;
   place->offset = pc - symbol->address;
   if (!program_line_at(program, pc, &place->file, &place->line)) place->file = NULL;
+  add_inlined(place, program, pc);
   return place;
+}
+
+bool code_place_is_in(const CodePlace *place, const char *function) {
+  bool found = !g_strcmp0(place->function, function);
+  for (guint i = 0; i < place->inlined_count; i++) found |= !strcmp(place->inlined[i].function, function);
+  return found;
 }
 
 const CodePlace *code_names_find(CodeNames *names, guint32 pc, guint32 word) {

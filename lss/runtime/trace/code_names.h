@@ -10,11 +10,20 @@
 
 typedef struct CodeNames CodeNames;
 
+// A function that the compiler put in place of a call; its name is the same pointer wherever it is.
 typedef struct {
-  const char *function; // NULL: not known
+  const char *function;
+  const char *file; // where the call is; NULL: not known
+  int line;
+} CodeInlined;
+
+typedef struct {
+  const char *function; // that has the symbol; NULL: not known
   guint32 offset;       // from its beginning
   const char *file;     // NULL: not known
   int line;
+  guint inlined_count;
+  CodeInlined *inlined; // those that the instruction belongs to, the innermost, which has the line, first
 } CodePlace;
 
 CodeNames *code_names_new(void);
@@ -26,6 +35,9 @@ void code_names_add(CodeNames *names, const char *path, const guint8 *bytes, gsi
 
 // Where an instruction is; valid as long as the names.
 const CodePlace *code_names_find(CodeNames *names, guint32 pc, guint32 word);
+
+// Whether an instruction belongs to this function, or to an inlined one of this name.
+bool code_place_is_in(const CodePlace *place, const char *function);
 
 // The instruction as assembly text.
 void code_names_disassemble(CodeNames *names, guint32 pc, guint32 word, char *text, gsize size);

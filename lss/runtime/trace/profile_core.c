@@ -168,7 +168,7 @@ void profile_core_retire(Profile *profile, ProfileCore *core, guint32 pc, guint3
   tracker->latest = pc;
   row->instructions++;
   core->instructions++;
-  CallNode *node = call_tree_follow(core->tree, pc, word, value, row->place->function ? row->place->function : "");
+  CallNode *node = call_tree_follow(core->tree, pc, word, value, row->place);
   for (guint64 i = tracker->first; i < tracker->next; i++) {
     ProfileEntry *entry = entry_at(tracker, i);
     if (entry->retired || entry->pc != pc) continue;

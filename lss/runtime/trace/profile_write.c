@@ -3,11 +3,13 @@
 //   {"machine", "ticks_per_second", "begun", "ended" (ticks), "events": {"PATH.EVENT": n}, "causes": [name],
 //    "cores": [{"path", "clock", "period", "issue_stages", "instructions", "cycles",
 //               "regions": [{"name", "first", "last"}],
-//               "places": [{"pc", "word", "text", "function", "offset", "file", "line", "instructions",
+//               "places": [{"pc", "word", "text", "function", "offset", "file", "line",
+//                           "inlined": [{"function", "file", "line"}] (where there are any), "instructions",
 //                           "cycles": [of each cause], "requests": [[region, reads, writes, accept, reply,
 //                            fetch accept, fetch reply]]}],
-//               "calls": [{"parent", "function", "calls", "instructions", "cycles"}]}]}
+//               "calls": [{"parent", "function", "inlined" (where true), "calls", "instructions", "cycles"}]}]}
 //
+// Of inlined functions the innermost, to which the line belongs, comes first, each with the place of its call.
 // The last region of a request is that of addresses in none.
 #include "lss/runtime/trace/profile.h"
 
@@ -20,6 +22,19 @@ static const spinach_machine *const machine = &spinach_machine_table;
 static void member_uint(Json *json, const char *key, guint64 number) {
   json_key(json, key);
   json_uint(json, number);
+}
+
+static void write_inlined(Json *json, const CodePlace *place) {
+  if (!place->inlined_count) return;
+  json_open_member(json, "inlined", '[');
+  for (guint i = 0; i < place->inlined_count; i++) {
+    json_open(json, '{');
+    json_member(json, "function", place->inlined[i].function);
+    json_member(json, "file", place->inlined[i].file);
+    json_member_int(json, "line", place->inlined[i].line);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
 }
 
 static void write_row(Json *json, const Profile *profile, const ProfileCore *core, const ProfileRow *row) {
@@ -38,6 +53,7 @@ static void write_row(Json *json, const Profile *profile, const ProfileCore *cor
     json_member(json, "file", place->file);
     json_member_int(json, "line", place->line);
   }
+  write_inlined(json, place);
   member_uint(json, "instructions", row->instructions);
   json_key(json, "cycles");
   json_open_row(json);
@@ -77,6 +93,7 @@ static void write_calls(Json *json, const ProfileCore *core) {
     json_open(json, '{');
     json_member_int(json, "parent", node->parent ? (gint64)node->parent->number : -1);
     json_member(json, "function", node->function && *node->function ? node->function : NULL);
+    if (node->inlined) json_member_bool(json, "inlined", true);
     member_uint(json, "calls", node->calls);
     member_uint(json, "instructions", node->instructions);
     member_uint(json, "cycles", node->cycles);
