@@ -213,6 +213,7 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_o
                      .schedule = schedule,
                      .debug = build->options.compile.debug,
                      .collect_connections = build->collect_connections,
+                     .whole = build->single_cluster,
                      .unoptimised = !strcmp(build->compiler.optimisation, "-O0"),
                      .check_only = check_only};
   if (!emit_kinds(&emitter)) return NULL;
@@ -231,6 +232,10 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_o
   for (guint i = 0; i < emitter.kinds->len; i++) {
     const Kind *kind = emitter.kinds->pdata[i];
     g_ptr_array_add(units, unit_new(kind->name, kind->unit, NULL));
+    for (guint k = 0; !check_only && kind->parts && k < kind->parts->len; k++) {
+      g_autofree char *word = g_strdup_printf("part_%u", k);
+      add_repeating(units, kind, word, kind->parts->pdata[k], NULL);
+    }
   }
   if (check_only) return units;
   for (guint i = 0; i < emitter.kinds->len; i++) {

@@ -416,6 +416,8 @@ static void kind_free(Kind *kind) {
   for (guint i = 0; i < kind->specs->len; i++) emit_spec_free(kind->specs->pdata[i]);
   g_ptr_array_unref(kind->specs);
   g_free(kind->spec_of);
+  for (guint i = 0; kind->parts && i < kind->parts->len; i++) g_string_free(kind->parts->pdata[i], TRUE);
+  if (kind->parts) g_ptr_array_unref(kind->parts);
   g_hash_table_unref(kind->types);
   g_free(kind);
 }
@@ -424,6 +426,24 @@ static void kind_free(Kind *kind) {
 static gsize length_named(const char *text, gsize bytes, const char *name) {
   g_autofree char *start = g_strndup(text, bytes), *named = replace(start, "@K@", name);
   return strlen(named);
+}
+
+static char *text_of_all(const Kind *kind, const GString *unit, const GString *once) {
+  GString *text = g_string_new(unit->str);
+  g_string_append(text, once->str);
+  for (guint i = 0; kind->parts && i < kind->parts->len; i++)
+    g_string_append(text, ((GString *)kind->parts->pdata[i])->str);
+  return g_string_free(text, FALSE);
+}
+
+// Pieces in units of their own, each with what all units have in common.
+static void finish_parts(Kind *kind, const char *text, gsize common) {
+  for (guint i = 0; kind->parts && i < kind->parts->len; i++) {
+    GString *part = kind->parts->pdata[i];
+    g_string_prepend_len(part, text, (gssize)common);
+    kind->parts->pdata[i] = replace(part->str, "@K@", kind->name);
+    g_string_free(part, TRUE);
+  }
 }
 
 static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, GHashTable *checked) {
@@ -449,7 +469,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   g_string_append(unit, scratch->str);
   if (root)
     g_string_append_printf(unit, "extern void *spinach_cluster_state[];\n%s @K@_scratch spinach_scratch_%d;\n",
-                           emit_counts_loops(emitter) ? "extern" : "static", cluster->id);
+                           emit_shares_scratch(emitter) ? "extern" : "static", cluster->id);
   const gsize head = unit->len;
   g_string_append(unit, VOCABULARY);
   for (guint i = 0; i < kind->specs->len; i++) {
@@ -461,7 +481,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   const gsize common = unit->len;
   GString *once = g_string_new(NULL);
   if (!emitter->check_only) emit_runs(emitter, unit, once, kind);
-  char *key = g_strconcat(unit->str, once->str, NULL);
+  char *key = text_of_all(kind, unit, once);
   Kind *same = g_hash_table_lookup(by_text, key);
   if (same) {
     emitter->kind_of[cluster->id] = same;
@@ -489,6 +509,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   }
   kind->name = g_strdup_printf("%s_%u", module, earlier);
   kind->unit = replace(unit->str, "@K@", kind->name);
+  finish_parts(kind, unit->str, common);
   if (replays) {
     g_autofree char *common_text = g_strndup(unit->str, common), *record = emit_record(emitter, common_text, kind);
     kind->record = replace(record, "@K@", kind->name);
@@ -563,6 +584,7 @@ bool emit_prepare(Emitter *emitter) {
         }
       }
     }
+  emit_number_pieces(emitter);
   bool fine = true;
   for (guint i = 0; i < schedule->clusters->len; i++) fine &= read_behaviours(emitter, schedule->clusters->pdata[i]);
   if (fine) emit_find_shown(emitter);

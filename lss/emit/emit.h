@@ -29,6 +29,7 @@ typedef struct {
   char *unit;         // the text of what steps it
   char *record;       // of a second unit: the same step, which writes down what it does for replay; NULL: there is none
   char *once;         // of a third unit: what starts and finishes it; NULL: it is in the first one
+  GPtrArray *parts;   // of further units: pieces of what steps it (GString*, then char*); NULL without
   gsize head;         // bytes of each of these texts before the words of modules begin
   GPtrArray *specs;   // Spec*
   int *spec_of;       // per leaf of the cluster
@@ -58,6 +59,8 @@ typedef struct {
   GPtrArray *kinds;          // Kind*, distinct
   int *connection_index;     // scratch space of the cluster at work
   int *segment_of;           // per node: number of its segment
+  int *piece_of;             // per node: number of its piece among all segments' (pieces.c)
+  bool whole;                // segments are never divided
   int *place_of;             // per node: number of its item among all in the order of a tick, from 1
   Shown *shown;              // per wire: what of its writer's state it is
   const char *build_command; // to build a variant of this machine again
@@ -135,6 +138,14 @@ void emit_recorded_arguments(GString *out, const Spec *spec, const char *name); 
 guint emit_recorded_kinds(const Emitter *emitter, const Connection *connection);
 // Records one of them, when the condition holds, in a function that has `p` and the payload's address `data`.
 void emit_record_connection(GString *out, guint kinds, guint kind, const char *condition, const char *type);
+
+// pieces.c
+void emit_number_pieces(Emitter *emitter);
+guint emit_piece_end(const Emitter *emitter, const Segment *segment, guint first); // item beyond that of item `first`
+bool emit_in_pieces(const Emitter *emitter, const Segment *segment);
+bool emit_cluster_in_pieces(const Emitter *emitter, const Cluster *cluster);
+bool emit_shares_scratch(const Emitter *emitter);  // whether other units than the root's reach the scratch by name
+GString *emit_piece_unit(Kind *kind, guint piece); // the text that a piece goes to, by its number in the cluster
 
 // once.c
 void emit_once(const Emitter *emitter, GString *out, const Kind *kind);

@@ -12,7 +12,7 @@ bool emit_is_joined(const Emitter *emitter) {
   // Collectors may have C that is for one place only.
   if (emitter->kinds->len != 1 || emitter->netlist->collectors->len) return false;
   const Kind *kind = emitter->kinds->pdata[0];
-  return !kind->record && (emitter->unoptimised || strlen(kind->unit) <= SMALL);
+  return !kind->record && !kind->parts && (emitter->unoptimised || strlen(kind->unit) <= SMALL);
 }
 
 char *emit_joined(Emitter *emitter) {

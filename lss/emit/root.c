@@ -11,7 +11,7 @@ static void emit_step_declaration(GString *out, const Kind *kind, const char *na
 
 void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
-  const bool counts_loops = emit_counts_loops(emitter);
+  const bool shared = emit_shares_scratch(emitter);
   for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
     const Cluster *cluster = emitter->schedule->clusters->pdata[i];
     Kind *kind = emitter->kind_of[i];
@@ -31,18 +31,17 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
         if (emit_replays(emitter, cluster)) emit_step_declaration(out, kind, "record", k);
       }
     }
-    g_string_append_printf(out, "%s %s_scratch spinach_scratch_%u;\n", counts_loops ? "extern" : "static", kind->name,
-                           i);
+    g_string_append_printf(out, "%s %s_scratch spinach_scratch_%u;\n", shared ? "extern" : "static", kind->name, i);
   }
 }
 
 // What only the unit that runs the machine holds.
 static void emit_variables(const Emitter *emitter, GString *out) {
-  const bool counts_loops = emit_counts_loops(emitter);
+  const bool shared = emit_shares_scratch(emitter);
   for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
     Cluster *cluster = emitter->schedule->clusters->pdata[i];
     const char *name = cluster->instance ? emitter->kind_of[i]->name : "@K@";
-    if (counts_loops) g_string_append_printf(out, "%s_scratch spinach_scratch_%u;\n", name, i);
+    if (shared) g_string_append_printf(out, "%s_scratch spinach_scratch_%u;\n", name, i);
     if (cluster->instance && emit_gated(emitter, cluster)) emit_gate_variables(emitter, out, cluster);
   }
 }

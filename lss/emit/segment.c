@@ -44,13 +44,13 @@ Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, 
   *owner = writer->cluster;
   if (emitter->shown[wire->id].field) return PLACE_STATE;
   const Cluster *other = NULL;
-  bool one_segment = true;
+  bool one_piece = true;
   for (guint i = 0; i < wire->readers->len; i++) {
     const Vertex *reader = wire->readers->pdata[i];
-    if (emitter->segment_of[reader->id] != emitter->segment_of[writer->id]) one_segment = false;
+    if (emitter->piece_of[reader->id] != emitter->piece_of[writer->id]) one_piece = false;
     if (reader->cluster != writer->cluster) other = reader->cluster;
   }
-  if (one_segment && !emit_visible(emitter, wire)) return PLACE_LOCAL;
+  if (one_piece && !emit_visible(emitter, wire)) return PLACE_LOCAL;
   if (!writer->cluster->instance && other) *owner = (Cluster *)other;
   if (*owner == user) return PLACE_SCRATCH;
   return user->instance ? PLACE_POINTER : PLACE_FOREIGN;
@@ -84,9 +84,9 @@ static bool is_local(const Emitter *emitter, Cluster *cluster, const Wire *wire)
   return emit_place(emitter, wire, cluster, &owner) == PLACE_LOCAL;
 }
 
-// Declares the signals that live and die in this segment.
-static void declare_locals(const Emitter *emitter, GString *out, Segment *segment) {
-  for (guint i = 0; i < segment->items->len; i++) {
+// Declares the signals that live and die in these items, a segment's or a piece's.
+static void declare_locals(const Emitter *emitter, GString *out, Segment *segment, guint first, guint end) {
+  for (guint i = first; i < end; i++) {
     Item *item = segment->items->pdata[i];
     for (guint j = 0; j < item->nodes->len; j++) {
       Vertex *node = item->nodes->pdata[j];
@@ -406,10 +406,11 @@ static const Wire *specialized_local(const Item *item) {
   return NULL;
 }
 
-// The items from one on.  What follows a specialize local is there twice, in the two arms of a branch on it, so that
-// clang knows it in each; so many of them may still make branches.
-static void emit_items(Emitter *emitter, GString *out, Kind *kind, Segment *segment, guint first, int decisions) {
-  for (guint i = first; i < segment->items->len; i++) {
+// The items from one on, to the end of the segment or piece.  What follows a specialize local is there twice, in the
+// two arms of a branch on it, so that clang knows it in each; so many of them may still make branches.
+static void emit_items(Emitter *emitter, GString *out, Kind *kind, Segment *segment, guint first, guint end,
+                       int decisions) {
+  for (guint i = first; i < end; i++) {
     Item *item = segment->items->pdata[i];
     if (item->iterated)
       emit_loop(emitter, out, kind, segment, item);
@@ -420,22 +421,44 @@ static void emit_items(Emitter *emitter, GString *out, Kind *kind, Segment *segm
     g_string_append(out, "  if (");
     emit_reference(emitter, out, segment->cluster, wire, "");
     g_string_append(out, ") {\n");
-    emit_items(emitter, out, kind, segment, i + 1, decisions - 1);
+    emit_items(emitter, out, kind, segment, i + 1, end, decisions - 1);
     g_string_append(out, "  } else {\n");
-    emit_items(emitter, out, kind, segment, i + 1, decisions - 1);
+    emit_items(emitter, out, kind, segment, i + 1, end, decisions - 1);
     g_string_append(out, "  }\n");
     return;
   }
 }
 
+// The pieces of a large segment, of which it consists of calls: in further units, or in this one when it runs seldom.
+static void emit_pieces(Emitter *emitter, GString *out, Kind *kind, Segment *segment, const char *name, bool often,
+                        GString *calls) {
+  guint number = 0;
+  for (guint first = 0, end; first < segment->items->len; first = end, number++) {
+    end = emit_piece_end(emitter, segment, first);
+    GString *unit = often && !emitter->check_only ? emit_piece_unit(kind, number) : out;
+    g_autofree char *head =
+        g_strdup_printf("void @K@_%s%d_%u(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1])", name,
+                        segment->index, number);
+    if (unit != out) g_string_append_printf(out, "%s;\n", head);
+    g_string_append_printf(unit, "%s%s {\n", unit == out ? "static " : "", head);
+    declare_locals(emitter, unit, segment, first, end);
+    emit_items(emitter, unit, kind, segment, first, end, often && !emitter->debug ? DECISIONS : 0);
+    g_string_append(unit, "}\n");
+    g_string_append_printf(calls, "  @K@_%s%d_%u(s, x);\n", name, segment->index, number);
+  }
+}
+
 void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, const char *name, bool often) {
-  bool root = !segment->cluster->instance;
+  const bool root = !segment->cluster->instance, pieces = emit_in_pieces(emitter, segment);
+  g_autoptr(GString) calls = g_string_new(NULL);
+  if (pieces) emit_pieces(emitter, out, kind, segment, name, often, calls);
   g_string_append_printf(
       out, "%sSPINACH_STEP void @K@_%s%d(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1]) {\n",
       root && often ? "static inline " : "", name, segment->index);
   const bool gated = emit_gated(emitter, segment->cluster);
-  declare_locals(emitter, out, segment);
+  const guint items = segment->items->len;
+  if (!pieces) declare_locals(emitter, out, segment, 0, items);
   if (gated && segment->index == 0) g_string_append(out, "  x->unchanged = true;\n");
-  emit_items(emitter, out, kind, segment, 0, often && !emitter->debug ? DECISIONS : 0);
-  g_string_append(out, "}\n");
+  if (!pieces) emit_items(emitter, out, kind, segment, 0, items, often && !emitter->debug ? DECISIONS : 0);
+  g_string_append_printf(out, "%s}\n", calls->str);
 }

@@ -99,38 +99,84 @@ GPtrArray *emit_cluster_clocks(const Cluster *cluster) {
   return clocks;
 }
 
+enum {
+  LEAVES_WHOLE = 1000, // leaves of a cluster that one function still asks
+  LEAVES_PIECE = 250,  // those of one of several
+};
+
+static guint piece_length(const Cluster *cluster) {
+  return cluster->leaves->len > LEAVES_WHOLE ? LEAVES_PIECE : MAX(cluster->leaves->len, 1);
+}
+
+static void emit_next_events(GString *out, const Kind *kind, const Clock *clock, guint from) {
+  const Cluster *cluster = kind->cluster;
+  for (guint i = from; i < MIN(from + piece_length(cluster), cluster->leaves->len); i++) {
+    const Instance *leaf = cluster->leaves->pdata[i];
+    for (guint k = 0; k < leaf->functions->len; k++) {
+      const Function *f = leaf->functions->pdata[k];
+      if (f->kind != FUNCTION_NEXT_EVENT || (f->clock ? f->clock : leaf->clock) != clock) continue;
+      g_string_append_printf(out,
+                             "  one = @K@_S%d_%s(&s->i%u);\n  if (one <= spinach_time.cycle) return "
+                             "spinach_time.cycle;\n  if (one < first) first = one;\n",
+                             kind->spec_of[i], f->name, i);
+    }
+  }
+}
+
+static void emit_skips_of(GString *out, const Kind *kind, const Clock *clock, guint from) {
+  const Cluster *cluster = kind->cluster;
+  for (guint i = from; i < MIN(from + piece_length(cluster), cluster->leaves->len); i++) {
+    const Instance *leaf = cluster->leaves->pdata[i];
+    const Spec *spec = kind->specs->pdata[kind->spec_of[i]];
+    if (leaf->clock == clock && accounts_for_idle_cycles(spec->source))
+      g_string_append_printf(out, "  @K@_S%d_skip(&s->i%u, n);\n", kind->spec_of[i], i);
+  }
+}
+
+// A function for some of the leaves: clang takes time that grows with the square of what it inlines into one.
+static void emit_leaf_pieces(GString *out, const Kind *kind, const Clock *clock, guint c) {
+  for (guint from = 0; from < kind->cluster->leaves->len; from += piece_length(kind->cluster)) {
+    g_string_append_printf(out,
+                           "static __attribute__((noinline)) uint64_t @K@_next_event%u_%u(const @K@_state *s, "
+                           "uint64_t first) {\n  uint64_t one;\n  (void)s, (void)one;\n",
+                           c, from);
+    emit_next_events(out, kind, clock, from);
+    g_string_append_printf(out,
+                           "  return first;\n}\nstatic __attribute__((noinline)) void @K@_skip%u_%u(@K@_state *s, "
+                           "uint64_t n) {\n  (void)s, (void)n;\n",
+                           c, from);
+    emit_skips_of(out, kind, clock, from);
+    g_string_append(out, "}\n");
+  }
+}
+
 // The first cycle at which anything in the cluster might happen by itself, and the account of cycles skipped.  Clocks
 // are distinguished by their order of appearance in the cluster, so that copies on other clocks have the same text.
 void emit_skipping(GString *out, Kind *kind) {
-  Cluster *cluster = kind->cluster;
+  const Cluster *cluster = kind->cluster;
+  const guint leaves = cluster->leaves->len, length = piece_length(cluster);
+  const bool whole = length >= leaves;
   g_autoptr(GPtrArray) clocks = emit_cluster_clocks(cluster);
   for (guint c = 0; c < clocks->len; c++) {
+    const Clock *clock = clocks->pdata[c];
+    if (!whole) emit_leaf_pieces(out, kind, clock, c);
     g_string_append_printf(out,
                            "uint64_t @K@_next_event%u(const void *state) {\n  const @K@_state *s = state;\n"
-                           "  (void)s;\n  uint64_t first = UINT64_MAX, one;\n",
-                           c);
-    for (guint i = 0; i < cluster->leaves->len; i++) {
-      Instance *leaf = cluster->leaves->pdata[i];
-      for (guint k = 0; k < leaf->functions->len; k++) {
-        const Function *f = leaf->functions->pdata[k];
-        if (f->kind != FUNCTION_NEXT_EVENT || (f->clock ? f->clock : leaf->clock) != clocks->pdata[c]) continue;
-        g_string_append_printf(out,
-                               "  one = @K@_S%d_%s(&s->i%u);\n  if (one <= spinach_time.cycle) return "
-                               "spinach_time.cycle;\n  if (one < first) first = one;\n",
-                               kind->spec_of[i], f->name, i);
-      }
-    }
+                           "  (void)s;\n  uint64_t first = UINT64_MAX%s;\n",
+                           c, whole ? ", one" : "");
+    if (whole) emit_next_events(out, kind, clock, 0);
+    for (guint from = 0; !whole && from < leaves; from += length)
+      g_string_append_printf(out,
+                             "  first = @K@_next_event%u_%u(s, first);\n  if (first <= spinach_time.cycle) return "
+                             "spinach_time.cycle;\n",
+                             c, from);
     g_string_append_printf(out,
                            "  return first;\n}\nvoid @K@_skip%u(void *state, uint64_t n) {\n"
                            "  @K@_state *s = state;\n  (void)s, (void)n;\n",
                            c);
-    for (guint i = 0; i < cluster->leaves->len; i++) {
-      Instance *leaf = cluster->leaves->pdata[i];
-      const Spec *spec = kind->specs->pdata[kind->spec_of[i]];
-      if (leaf->clock != clocks->pdata[c]) continue;
-      if (accounts_for_idle_cycles(spec->source))
-        g_string_append_printf(out, "  @K@_S%d_skip(&s->i%u, n);\n", kind->spec_of[i], i);
-    }
+    if (whole) emit_skips_of(out, kind, clock, 0);
+    for (guint from = 0; !whole && from < leaves; from += length)
+      g_string_append_printf(out, "  @K@_skip%u_%u(s, n);\n", c, from);
     g_string_append(out, "}\n");
   }
 }

@@ -111,6 +111,23 @@ def test_emission_is_linear(build_dir: Path, tmp_path: Path) -> None:
     assert seconds[1] < 2 * FACTOR * seconds[0], f"{seconds} s for {FACTOR} times as much"
 
 
+def test_a_long_segment_in_pieces_is_the_same_machine(build_sim, run_sim, tmp_path: Path) -> None:
+    """Divided among functions and units, where nothing else keeps clang's time from growing with the square."""
+    text = """
+instance s : source;
+instance p[1200] : pipe;
+instance d : sink;
+s.out -> p[0].in : uint32;
+for (i = 1; i < 1200; i = i + 1) p[i - 1].out -> p[i].in;
+p[1199].out -> d.in;
+"""
+    pieces = build_sim(text, "--keep", tmp_path / "pieces")
+    whole = build_sim(text, "--single-function", "--keep", tmp_path / "whole")
+    assert len(list((tmp_path / "pieces").glob("root_0_part_*.c"))) == 1 and not list((tmp_path / "whole").glob("*_part_*"))
+    results = [run_sim(simulator, "--cycles", 2000).stats for simulator in (pieces, whole)]
+    assert results[0]["statistics"] == results[1]["statistics"] and results[0]["run"] == results[1]["run"]
+
+
 @pytest.mark.parametrize("cells", [5000, pytest.param(50_000, marks=pytest.mark.soak)])
 def test_the_documented_bound(cells: int, build_dir: Path, tmp_path: Path) -> None:
     """As many instances as the documentation allows fit into a gigabyte and the default number of steps."""
