@@ -121,11 +121,18 @@ static __attribute__((noinline)) void piece_taken(self_t *self) {
   self->requested = 0;
 }
 
+/* Whether a piece has been sent whose reply has not come, the oldest being of the request in a slot. */
+static inline bool is_awaited(const self_t *self, uint32_t slot) {
+  const uint32_t sent = self->collecting + self->unrequested < self->count ? self->entry[slot].size : self->requested;
+  return self->collecting < self->count && self->replied[slot] < sent && sent <= self->entry[slot].size;
+}
+
 /* The reply to the oldest piece outstanding. */
 static __attribute__((noinline)) void piece_replied(self_t *self, typeof_port(out_reply) reply) {
   uint32_t slot = slot_of(self, self->collecting);
   const typeof_port(in_request) *whole = &self->entry[slot];
   typeof_port(in_reply) *sum = &self->reply[slot];
+  if (__builtin_expect(!is_awaited(self, slot), 0)) sim_error("the memory replied to no request");
   uint32_t done = self->replied[slot], size = piece_at(whole, done);
   sum->error |= reply.error;
   if (sum->latency < reply.latency) sum->latency = reply.latency;

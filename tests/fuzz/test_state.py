@@ -112,3 +112,54 @@ def test_a_module_that_breaks_its_own_range_is_noticed(build_sim, run_sim, tmp_p
     assert "error: g.n: 9 is outside its range, 0 to 5 (at 9 ns)" in done.err and not (tmp_path / "point").exists()
     done = run_sim(build_sim(machine, "--debug"), "--cycles", 9, ok=False)
     assert "error: g.n: 9 is outside its range, 0 to 5" in done.err
+
+
+CHAIN = """
+instance s : source { count = 100000; interval = 1; };
+instance p : pipe { depth = 4; };
+instance rigid : pipe { depth = 3; elastic = false; };
+instance q : queue { depth = 3; };
+instance k : sink { ready = 0.5; };
+s.out -> p.in : uint32;
+p.out -> rigid.in;
+rigid.out -> q.in;
+q.out -> k.in;
+instance r : memory_source { width = 32; count = 100000; };
+instance narrow : memory_width { from = 32; to = 16; };
+instance delay : memory_delay { width = 16; };
+instance sram : sram_controller { width = 16; };
+instance memory : memory_state { width = 16; size = 4 KiB; alias = true; };
+r.memory -> narrow.in;
+narrow.out -> delay.in;
+delay.out -> sram.in;
+sram.memory -> memory.port;
+"""
+# machine, options for lss, options of its run, cycle of the checkpoint, cycle of the end
+MACHINES = {
+    "chain": (CHAIN, [], [], 300, 1300),
+    "core": (ROOT / "examples/single_core/single_core.lss", [], ["--program", "{hello}"], 5000, 8000),
+}
+
+
+def poke(poker, name: str, words: str) -> str:
+    """What became of all runs of a machine whose state was changed, each time otherwise."""
+    machine, options, given, first, last = MACHINES[name]
+    firmware = {program: ROOT / "build" / "firmware" / program / f"{program}.elf" for program in ("hello",)}
+    given = [word.format(**firmware) for word in given]
+    simulator = poker(machine, *options)
+    checkpoint(simulator, *given, "--cycles", str(first))
+    done = restored(simulator, *given, "--cycles", str(last), POKES=words)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+def test_any_state_is_refused_or_runs(poker) -> None:
+    said = poke(poker, "chain", "1 2 4 *")
+    runs, refused, failed = (int(word) for word in said.splitlines()[-1].split()[::2])
+    assert runs > 100 and refused > 10 and failed == 0
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", MACHINES)
+def test_any_state_of_machines_is_refused_or_runs(name: str, poker) -> None:
+    poke(poker, name, "1 30 200 *")

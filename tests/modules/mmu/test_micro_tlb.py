@@ -309,7 +309,7 @@ def test_writes_are_shown_until_their_replies(bench: Bench, latency: int) -> Non
     machine = Memory(
         bench,
         f"""import mmu_types;
-        instance dut : micro_tlb; instance joint : tlb; instance operations : source; instance replied : sink; instance inside : memory_state {{ width = 32; size = 1 MiB; }};
+        instance dut : micro_tlb; instance joint : tlb; instance operations : source {{ generate = <<< return (tlb_request){{.op = index % 3}}; >>>; }}; instance replied : sink; instance inside : memory_state {{ width = 32; size = 1 MiB; }};
         instance context : source {{ generate = <<< return {KERNEL}; >>>; }}; instance outside : memory_state {{ width = 32; size = 1 MiB; }}; instance watch : monitor; instance end : sink;
         {f"instance far : memory_delay {{ width = 32; latency = {latency}; }};" if latency else ""}
         requester[0].memory -> dut.in; {way} dut.uncached -> outside.port; dut.lookup -> joint.lookup; joint.changed -> dut.changed; dut.written -> watch.in; watch.out -> end.in;
