@@ -54,7 +54,9 @@ def poker(build_dir: Path, made: Callable[..., Path], sanitized_lss: Path, tmp_p
             source = folder / "machine.lss"
             source.write_text(machine)
         command = [sanitized_lss, "build", "--sanitize", "-I", MODULES, source, "-o", folder / "sim", *options]
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **SANITIZERS, "LSS_CFLAGS": flags})
+        done = subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, **SANITIZERS, "LSS_CFLAGS": flags}
+        )
         assert done.returncode == 0, done.stderr
         return folder / "sim"
 
@@ -68,11 +70,24 @@ def ranged(poker) -> Path:
 
 def restored(simulator: Path, *options: str, **environment: str) -> subprocess.CompletedProcess:
     command = [simulator, "--quiet", "--restore", "point", *options]
-    return subprocess.run(command, cwd=simulator.parent, capture_output=True, text=True, errors="replace", env={**os.environ, **SANITIZERS, **environment})
+    return subprocess.run(
+        command,
+        cwd=simulator.parent,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env={**os.environ, **SANITIZERS, **environment},
+    )
 
 
 def checkpoint(simulator: Path, *options: str) -> None:
-    done = subprocess.run([simulator, "--quiet", *options, "--checkpoint", "point"], cwd=simulator.parent, capture_output=True, text=True, env={**os.environ, **SANITIZERS})
+    done = subprocess.run(
+        [simulator, "--quiet", *options, "--checkpoint", "point"],
+        cwd=simulator.parent,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **SANITIZERS},
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -91,8 +106,23 @@ def test_what_is_not_allowed_is_refused_with_its_range(ranged) -> None:
 
 def test_set_refuses_the_same(ranged) -> None:
     simulator = ranged
-    commands = ["r.last = 4", "r.last = 3", "r.turn[1][2] = 4000000000", "r.kind = 2", "r.entry[3] = {at={way=4}}", "r.sent = 1", "r.kept = 1", "r.sent = 1"]
-    done = subprocess.run([simulator, "--quiet", "--interactive"], input="".join(f"set {c}\n" for c in commands) + "print r.sent\n", cwd=simulator.parent, capture_output=True, text=True)
+    commands = [
+        "r.last = 4",
+        "r.last = 3",
+        "r.turn[1][2] = 4000000000",
+        "r.kind = 2",
+        "r.entry[3] = {at={way=4}}",
+        "r.sent = 1",
+        "r.kept = 1",
+        "r.sent = 1",
+    ]
+    done = subprocess.run(
+        [simulator, "--quiet", "--interactive"],
+        input="".join(f"set {c}\n" for c in commands) + "print r.sent\n",
+        cwd=simulator.parent,
+        capture_output=True,
+        text=True,
+    )
     assert done.stdout.endswith("r.sent = 1\n")
     assert done.stderr.splitlines() == [
         "sim: r.last: 4 is outside its range, -1 to 3",

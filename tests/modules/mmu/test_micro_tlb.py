@@ -20,7 +20,7 @@ def micro_tlb(bench: Bench, context: str = KERNEL, body: str = "", tlb: str = ""
         f"""import mmu_types;
         instance dut : micro_tlb {{ {body} }};
         instance joint : tlb {{ {tlb} }};
-        instance operations : source;
+        instance operations : source {{ generate = <<< return (tlb_request){{.op = index % 3}}; >>>; }};
         instance context : source {{ generate = <<< return {context}; >>>; }};
         instance inside : memory_state {{ width = 32; size = 1 MiB; }};
         instance outside : memory_state {{ width = 32; size = 1 MiB; }};
@@ -264,7 +264,7 @@ def several(bench: Bench, cycles: int, entries: int) -> Memory:
         f"""import mmu_types;
         instance dut : micro_tlb {{ contexts = {SEVERAL}; entries = {entries}; context_bit = 20; }};
         instance joint[{SEVERAL}] : tlb {{ lookup_cycles = {cycles}; }};
-        instance operations[{SEVERAL}] : source;
+        instance operations[{SEVERAL}] : source {{ generate = <<< return (tlb_request){{.op = index % 3}}; >>>; }};
         instance replied[{SEVERAL}] : sink;
         instance inside : memory_state {{ width = 32; size = 1 MiB; }};
         instance outside : memory_state {{ width = 32; size = 1 MiB; }};
