@@ -3,7 +3,9 @@
 
 #include "lss/base/source.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #ifndef SPINACH_SOURCE_TREE
 #define SPINACH_SOURCE_TREE "."
@@ -14,10 +16,18 @@ static bool is_home(const char *folder) {
   return g_file_test(modules, G_FILE_TEST_IS_DIR);
 }
 
+char *library_executable(void) {
+  char *executable = g_file_read_link("/proc/self/exe", NULL);
+  const char *called = (const char *)getauxval(AT_EXECFN); // where there is no /proc
+  if (executable || !called) return executable;
+  g_autofree char *real = realpath(called, NULL);
+  return real ? g_strdup(real) : NULL;
+}
+
 static char *find_home(void) {
   const char *named = g_getenv("SPINACH_HOME");
   if (named && *named) return g_strdup(named); // even when it is wrong: the user asked for it
-  g_autofree char *executable = g_file_read_link("/proc/self/exe", NULL);
+  g_autofree char *executable = library_executable();
   if (executable) {
     g_autofree char *bin = g_path_get_dirname(executable);
     const char *const beside[] = {"../share/spinach", "../.."};
@@ -35,6 +45,19 @@ const char *library_home(void) {
   if (!known) home = find_home();
   known = true;
   return home;
+}
+
+const char *library_missing(void) {
+  static char *text;
+  const char *home = library_home();
+  if (home && is_home(home)) return "";
+  if (home && !text) text = g_strdup_printf("; the library is not at SPINACH_HOME=%s: it has no modules/", home);
+  g_autofree char *executable = library_executable(), *bin = executable ? g_path_get_dirname(executable) : NULL;
+  if (!text)
+    text = g_strdup_printf("; the library is not found at ../share/spinach or ../.. from %s, or at %s; set "
+                           "SPINACH_HOME to its folder",
+                           bin ? bin : "this program (its path is not known)", SPINACH_SOURCE_TREE);
+  return text;
 }
 
 static int by_name(gconstpointer a, gconstpointer b) {

@@ -8,6 +8,12 @@
 // beside the folder of the executable (an installed copy), or the source tree.  NULL when there is none.
 const char *library_home(void);
 
+// "", or the rest of a message when there is no library: that it is not found, and where it was looked for.
+const char *library_missing(void);
+
+// The path of this program, also without /proc; NULL when it is not known.  The caller frees it.
+char *library_executable(void);
+
 // The search path for imports of `importing_file`, first match wins: its folder (the working directory when it is
 // NULL), each -I, each folder of LSS_PATH, then the library's modules/ and its families.  Strings are owned by the
 // array.

@@ -2,6 +2,7 @@
 #include "lss/build/build.h"
 
 #include "lss/base/diagnostics.h"
+#include "lss/base/library.h"
 #include "lss/base/output.h"
 #include "lss/build/clang_errors.h"
 #include "lss/build/link.h"
@@ -98,7 +99,7 @@ static void append_all(GString *text, const char *option, const GPtrArray *value
 // The command line that builds the machine again, without -o, with absolute paths of machine and folders.
 static char *command_line(const BuildOptions *build) {
   GString *text = g_string_new(NULL);
-  g_autofree char *executable = g_file_read_link("/proc/self/exe", NULL);
+  g_autofree char *executable = library_executable();
   g_autofree char *machine = g_canonicalize_filename(build->options.machine, NULL);
   g_string_append_printf(text, "%s\nbuild\n%s", executable ? executable : "lss", machine);
   const GPtrArray *folders = build->options.compile.include_dirs, *defines = build->options.compile.defines;

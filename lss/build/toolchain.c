@@ -36,7 +36,7 @@ char *toolchain_program(const Toolchain *t, const char *name) {
 
 // Where the build put the runtime library and generated headers: beside the executable, or below the installed tree.
 static char *find_products(const char *home) {
-  g_autofree char *executable = g_file_read_link("/proc/self/exe", NULL);
+  g_autofree char *executable = library_executable();
   if (executable) {
     g_autofree char *bin = g_path_get_dirname(executable);
     g_autofree char *top = g_path_get_dirname(bin);

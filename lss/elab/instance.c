@@ -75,8 +75,8 @@ static Symbol *module_of(Scope *scope, Expr *expr) {
       g_autoptr(GPtrArray) folders = library_folders(compile->options, expr->location.file);
       for (guint i = 0; i < folders->len; i++) g_ptr_array_extend_and_steal(found, library_names(folders->pdata[i]));
       for (guint i = 0; i < found->len; i++) g_ptr_array_add(names, found->pdata[i]);
-      problem(expr->location, "unknown-module", "there is no module `%s`%s", expr->text,
-              its_new_name(NULL, expr->text, diag_suggestion(expr->text, names)));
+      problem(expr->location, "unknown-module", "there is no module `%s`%s%s", expr->text,
+              its_new_name(NULL, expr->text, diag_suggestion(expr->text, names)), library_missing());
       return NULL;
     }
     if (symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_MODULE) return symbol;
