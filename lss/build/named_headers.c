@@ -114,7 +114,10 @@ Unit *named_headers(Toolchain *t, const GPtrArray *units, const Netlist *netlist
     g_string_append(text, "  {");
     emit_c_string(text, file);
     g_string_append_printf(text, ", \"%s\", ", sum ? sum : "");
-    emit_quoted(text, g_hash_table_contains(observed, end_of(file, 1)) ? NULL : short_name(file, headers, own));
+    if (g_hash_table_contains(observed, end_of(file, 1)))
+      g_string_append_c(text, '0'); // no NULL without a header
+    else
+      emit_quoted(text, short_name(file, headers, own));
     g_string_append(text, "},\n");
   }
   g_string_append(text, "  {0}\n};\n");

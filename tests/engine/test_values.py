@@ -76,10 +76,10 @@ def test_what_is_printed_is_read(simulator: Path, run_sim: Callable, tmp_path: P
         "few=0x10 -> few=16",
         "now={paint=green}",
         "now={ready=true level=7}",
-        "now={ready=1 paint=7} -> now={paint=7 ready=true}",
+        "now={ready=1 paint=5} -> now={paint=blue ready=true}",
         "now={paint=red ready=false} -> now={}",
         "now=0x15 -> now={paint=blue ready=true}",
-        "now={0xf0 0x70f} -> now={paint=15 ready=true level=7 0x700}",
+        "now={0xf0 0x705} -> now={paint=blue ready=true level=7 0x700}",
         "now={paint=blue paint=green} -> now={paint=green}",
     ],
 )

@@ -84,7 +84,7 @@ static GArray *reported_in(const GArray *values) {
 }
 
 static bool same_reports(const GArray *a, const GArray *b) {
-  return a->len == b->len && !memcmp(a->data, b->data, a->len * sizeof(char *));
+  return a->len == b->len && (a->len == 0 || !memcmp(a->data, b->data, a->len * sizeof(char *)));
 }
 
 // The names of what follows, unless they are those of the samples before.

@@ -215,8 +215,8 @@ def test_workers_that_this_python_cannot_have(monkeypatch: pytest.MonkeyPatch, t
         with pytest.raises(execute.ExecuteError, match=f"^{re.escape(says)}$"), execute.executor(**options):
             pass
     monkeypatch.setitem(sys.modules, "dask_jobqueue", SimpleNamespace(SLURMCluster=refused))
-    said = re.escape(f"{tmp_path}/slurm.toml: unexpected {{'queue': 'short'}}")
-    with pytest.raises(execute.ExecuteError, match=f"^{said}$"), execute.executor(slurm=tmp_path / "slurm.toml"):
+    said = re.escape(f"{tmp_path}/slurm.toml: unexpected {{'queue': 'short', ")
+    with pytest.raises(execute.ExecuteError, match=f"^{said}"), execute.executor(slurm=tmp_path / "slurm.toml"):
         pass
 
 

@@ -22,7 +22,7 @@ syntax keyword lssTodo contained TODO FIXME XXX
 syntax match lssField "\.\s*\h\w*"hs=s+1 contains=NONE
 syntax match lssTypeVariable "'\h\w*"
 syntax match lssNumber "\<\(0[xX][0-9a-fA-F_]\+\|0[bB][01_]\+\|\d[0-9_]*\(\.\d[0-9_]*\)\?\([eE][+-]\?\d\+\)\?\)\>"
-syntax match lssUnit "\(\d\s*\)\@<=\([kMG]\?Hz\|[munpf]\?s\|[kMG]\?B\(\/s\)\?\|[KMG]iB\|[kMG]\?b\/s\|percent\)\>"
+syntax match lssUnit "\(\d\s*\)\@<=\([kMG]\?Hz\|[munpf]\?s\|[kMG]\?B\(\/s\)\?\|[KMGT]iB\|[kMG]\?b\/s\|percent\)\>"
 syntax region lssString start=+"+ skip=+\\.+ end=+"\|$+
 syntax region lssC matchgroup=lssQuote start="<<<" end=">>>" contains=@lssC,lssInterpolation keepend
 syntax region lssInterpolation matchgroup=lssQuote start="\${" end="}" contained

@@ -229,7 +229,7 @@ CP0_WORDS, TIMER, TIMER_HIGH, RANDOM, WAITING = 39, 35, 36, 37, 38  # enum mips_
 
 def test_registers_come_from_outside(bench: Bench) -> None:
     """The instructions behind see them, but for Count, which follows from the time until it is Compare."""
-    values = {name: 0x01010101 * n for n, name in enumerate(registers())} | {"Cause": 0, "Status": CU0, "Count": 0, "Compare": 1000}
+    values = {name: 0x01010101 * n for n, name in enumerate(registers())} | {"Cause": 0, "Status": CU0, "Count": 0, "Compare": 1000, "Random": 3, "Wired": 1}
     words = {TIMER: 500, TIMER_HIGH: 0, RANDOM: 6, WAITING: 1} | {CP0_WORDS + n: value for n, value in enumerate(values.values())}
     writes = {k: request("write", 4 * number, data=value) for k, (number, value) in enumerate(words.items())}
     dut = SystemBench(bench, words=True)
@@ -239,6 +239,13 @@ def test_registers_come_from_outside(bench: Bench) -> None:
     assert played.ran.stat("dut", "unimplemented") == 0
     ended = [line.cycle for line in played.seen["unlink"] if line.value == "true"]
     assert ended == list(range(1, len(writes)))  # links
+
+
+def test_a_halted_processor_is_in_no_mode(bench: Bench) -> None:
+    """Its cycles are counted as halted alone."""
+    status = "instance told : source { generate = <<< return (core_status){.halted = index >= 10 && index < 25}; >>>; };\ntold.out -> dut.status : core_status;\n"
+    played = SystemBench(bench, after=status).play([mfc0("EPC")], 40)
+    assert played.ran.counted("dut") == {"kernel_cycles": 25, "halted_cycles": 15, "kernel_instructions": 1}
 
 
 def test_registers_are_read_from_outside(bench: Bench) -> None:

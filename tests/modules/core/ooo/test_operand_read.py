@@ -17,10 +17,10 @@ def grant(age: int, source: tuple[int, int], dest: int) -> dict[str, object]:
 def test_values(bench: Bench) -> None:
     device = Wide(bench, "operand_read", PORTS)
     seen = device.play({
-        "in[0]": {0: grant(5, (7, 0), 40), 1: grant(6, (8, 9), 41)}, "in[1]": {1: grant(7, (0, 70), 0)},
+        "in[0]": {0: grant(5, (7, 0), 40), 1: grant(6, (8, 9), 41)}, "in[1]": {1: grant(7, (0, 50), 0)},
         "registers_values[0]": {1: {"of": [77, 3]}, 2: {"of": [88, 99]}}, "registers_values[1]": {2: {"of": [4, 700]}},
         "list_value[0]": {1: {"pc": 100, "immediate": 1}, 2: {"pc": 104}}, "list_value[1]": {2: {"pc": 108}},
-        "results[0]": {1: {"dest": 7, "value": 1000}}, "results[1]": {2: {"dest": 9, "value": 2000}}, "results[2]": {2: {"dest": 70, "value": 3000}},
+        "results[0]": {1: {"dest": 7, "value": 1000}}, "results[1]": {2: {"dest": 9, "value": 2000}}, "results[2]": {2: {"dest": 50, "value": 3000}},
     }, 4)  # fmt: skip
     assert seen["registers_numbers[0]"] == [None, {"of": [7, 0]}, {"of": [8, 9]}, None]
     assert seen["list_age[0]"] == [None, 5, 6, None] and seen["list_age[1]"] == [None, None, 7, None]
