@@ -29,6 +29,7 @@ init() {
   self->pc = (uint32_t)param(reset_pc);
   self->halted = param(start_halted);
   self->fresh = true;
+  self->at_rest = self->halted;
 }
 
 phase_start() {
@@ -40,6 +41,10 @@ phase_start() {
                 .slot = PRECISE && self->redirected,
                 .pc = self->pc};
   for (int i = 0; i < width(status); i++) send(status, i, report);
+}
+
+handler(show_stopped, i) {
+  send(stopped, i, self->at_rest);
 }
 
 handler(deliver) {
@@ -127,6 +132,12 @@ static __attribute__((noinline)) void turn(self_t *self, bool comes, bool done) 
   if (self->phase == core_fetch_phase_drains && self->outstanding == 0) self->phase = core_fetch_phase_request;
 }
 
+/* What `stopped` shows from the next cycle on. */
+static inline void rest(self_t *self) {
+  if (width(stopped) > 0 && __builtin_expect(self->halted | self->at_rest, false))
+    self->at_rest = self->halted && self->outstanding == 0 && self->phase == core_fetch_phase_request;
+}
+
 phase_end() {
   bool commanded = false;
   for (int i = 0; i < width(control); i++) commanded |= transferred(control, i);
@@ -137,6 +148,7 @@ phase_end() {
     for (int i = 0; commanded && i < width(control); i++)
       if (transferred(control, i)) obey(self, data(control, i));
     self->moved = comes | transferred(done) | commanded;
+    rest(self);
     return;
   }
   const bool waited = self->phase == core_fetch_phase_waits, replied = some(memory_reply) & enabled(memory_reply);
@@ -179,11 +191,12 @@ phase_end() {
                : arrives         ? pc
                                  : self->pc);
   if (CONTROLLED && __builtin_expect(self->stepping, false) && sent) self->halted = true, self->stepping = false;
-  if (width(status) > 0 || width(control) > 0) self->outstanding += leaves - transferred(done);
+  if (width(status) > 0 || width(stopped) > 0 || width(control) > 0) self->outstanding += leaves - transferred(done);
   if (KILLED) self->outstanding = data(restart).in_flight;
   for (int i = 0; commanded && i < width(control); i++)
     if (transferred(control, i)) obey(self, data(control, i));
-  if ((width(status) > 0 && __builtin_expect(self->halted, false)) || (PRECISE && self->held_off))
+  rest(self);
+  if ((width(status) + width(stopped) > 0 && __builtin_expect(self->halted, false)) || (PRECISE && self->held_off))
     self->moved = sent | arrives | leaves | transferred(redirect) | transferred(done) | commanded;
 }
 

@@ -4,7 +4,7 @@
 #define REGISTERS   32u
 #define PRECISE     (width(kill) > 0)
 #define KILLED      (PRECISE && data(kill))
-#define HALTED      (width(status) > 0 && data(status).halted)
+#define HALTED      (width(stopped) > 0 && data(stopped))
 #define JUMP_REGION 0x10000000u // bytes: a jump stays in that of its delay slot
 
 static inline bool annulled(const self_t *self, bool fresh) {

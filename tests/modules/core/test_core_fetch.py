@@ -10,7 +10,7 @@ def fetch(bench: Bench, body: str = "", controlled: bool = False, done: bool = T
         "out": ("out", 1, "core_fetched"), "redirect": ("in", 1, "uint32"),
     }  # fmt: skip
     if controlled:
-        ports |= {"control": ("in", 1, "core_control"), "status": ("out", 1, "core_status")}
+        ports |= {"control": ("in", 1, "core_control"), "status": ("out", 1, "core_status"), "stopped": ("out", 1, "bool")}
         ports |= {"done": ("in", 1, "bool")} if done else {}
     return BundleDevice(bench, "core_fetch", ports, body, after=collect("dut", "blocked(pc)", "requested(pc)", "fetched(pc, word)"))
 
@@ -127,14 +127,14 @@ def test_halting_drains_and_going_on_continues(bench: Bench) -> None:
     """Halted is shown once the last instruction has left the pipeline; the pc is then the next one's."""
     fetch(bench, controlled=True).check_table(
         f"""
-        memory_request | memory_reply | out                     | done | control                              | status
-        {asks(0)}      | {reply(10)}  | {fetched(0, 10, True)}  | .    | .                                    | {status(0, False)}
-        {asks(4)}      | {reply(11)}  | {fetched(4, 11)}        | .    | {command(set_halt=True, halt=True)}  | {status(4, False)}
-        .              | .            | .                       | true | .                                    | {status(8, False)}
-        .              | .            | .                       | true | .                                    | {status(8, False)}
-        .              | .            | .                       | .    | .                                    | {status(8, True)}
-        .              | .            | .                       | .    | {command(set_halt=True)}             | {status(8, True)}
-        {asks(8)}      | {reply(12)}  | {fetched(8, 12)}        | .    | .                                    | {status(8, False)}
+        memory_request | memory_reply | out                     | done | control                              | status             | stopped
+        {asks(0)}      | {reply(10)}  | {fetched(0, 10, True)}  | .    | .                                    | {status(0, False)} | false
+        {asks(4)}      | {reply(11)}  | {fetched(4, 11)}        | .    | {command(set_halt=True, halt=True)}  | {status(4, False)} | false
+        .              | .            | .                       | true | .                                    | {status(8, False)} | false
+        .              | .            | .                       | true | .                                    | {status(8, False)} | false
+        .              | .            | .                       | .    | .                                    | {status(8, True)}  | true
+        .              | .            | .                       | .    | {command(set_halt=True)}             | {status(8, True)}  | true
+        {asks(8)}      | {reply(12)}  | {fetched(8, 12)}        | .    | .                                    | {status(8, False)} | false
         """
     )
 

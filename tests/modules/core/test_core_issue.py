@@ -16,7 +16,7 @@ def issue(bench: Bench, halts: bool = False) -> BundleDevice:
         "in": ("in", 1, "core_decoded"), "out": ("out", 1, "core_issued"), "redirect": ("out", 1, "uint32"),
         "registers.request": ("out", 2, "mem_request(32)"), "registers.reply": ("in", 2, "mem_reply(32)"),
         "execute": ("in", 1, "core_bypass"), "memory": ("in", 1, "core_bypass"), "busy": ("in", 1, "bool"),
-        "muldiv": ("in", 1, "muldiv_state"), **({"status": ("in", 1, "core_status")} if halts else {}),
+        "muldiv": ("in", 1, "muldiv_state"), **({"stopped": ("in", 1, "bool")} if halts else {}),
     }  # fmt: skip
     return BundleDevice(bench, "core_issue", ports, after=collect("dut", "interlock(pc, stall)", "issue(pc)", "turn(stall)"))
 
@@ -34,7 +34,7 @@ def play(bench: Bench, rows: list[dict[str, object]]) -> Ran:
         cells = {**quiet, **row}
         table.append(" | ".join(str(cells.get(c, "-")).lower() if isinstance(cells.get(c), bool) else str(cells.get(c, "-"))
                                 for c in columns))
-    return issue(bench, "status" in columns).check_table("\n".join(table))
+    return issue(bench, "stopped" in columns).check_table("\n".join(table))
 
 
 ADDU = encode("addu", 1, 2, 3)
@@ -111,8 +111,8 @@ def test_a_busy_memory_stage_holds_everything(bench: Bench) -> None:
 
 def test_a_core_that_is_halted_waits_for_nothing(bench: Bench) -> None:
     """Once nothing is in flight; the memory stage comes first."""
-    halted, runs = (struct(halted=value, fault=False, slot=False, pc=0) for value in (True, False))
-    rows = [{"in": ".", "status": halted}] * 2 + [{"in": ".", "status": halted, "busy": True}, {"in": ".", "status": runs}, {"in": IN, "in.ack": 1, "out": OUT, "status": runs}]
+    halted = [{"in": ".", "stopped": True}] * 2 + [{"in": ".", "stopped": True, "busy": True}]
+    rows = [*halted, {"in": ".", "stopped": False}, {"in": IN, "in.ack": 1, "out": OUT, "stopped": False}]
     ran = play(bench, rows)
     assert ran.counted("dut") == {"halted": 2, "stall_memory": 1, "stall_fetch": 1, "issued": 1}
     assert happened(ran, "turn") == [(0, HALTED), (2, MEMORY), (3, FETCH), (4, NONE)]
