@@ -61,9 +61,8 @@ static void add_any(Lister *lister, const char *folder) {
   for (guint i = 0; i < lister->files->len; i++) {
     const char *file = lister->files->pdata[i];
     for (guint k = 0; k < lister->search->folders->len; k++) {
-      const char *found = lister->search->folders->pdata[k];
-      if (g_str_has_prefix(file, found) && file[strlen(found)] == '/')
-        add_place(lister, g_strconcat(folder, file + strlen(found), NULL));
+      const char *name = search_path_below(lister->search->folders->pdata[k], file);
+      if (name) add_place(lister, g_strdup_printf("%s/%s", folder, name));
     }
   }
 }

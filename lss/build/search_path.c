@@ -220,21 +220,20 @@ const SearchPath *search_path(Toolchain *t) {
 
 // ---- Files -------------------------------------------------------------------------------------------------------
 
-// What follows of a path below a folder, or NULL.
-static const char *below(const char *folder, const char *file) {
+const char *search_path_below(const char *folder, const char *file) {
   const gsize length = strlen(folder);
   return !strncmp(file, folder, length) && file[length] == '/' ? file + length + 1 : NULL;
 }
 
 bool search_path_owns(const SearchPath *path, const char *file) {
   for (guint i = 0; i < path->own->len; i++)
-    if (below(path->own->pdata[i], file)) return true;
+    if (search_path_below(path->own->pdata[i], file)) return true;
   return false;
 }
 
 void search_path_add_places(const SearchPath *path, GPtrArray *places, const char *file) {
   for (guint i = 0; i < path->folders->len; i++) {
-    const char *name = below(path->folders->pdata[i], file);
+    const char *name = search_path_below(path->folders->pdata[i], file);
     for (guint k = 0; name && k < path->folders->len; k++)
       if (k != i) g_ptr_array_add(places, g_strdup_printf("%s/%s", (char *)path->folders->pdata[k], name));
   }

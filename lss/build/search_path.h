@@ -16,6 +16,9 @@ typedef struct SearchPath {
 const SearchPath *search_path(Toolchain *toolchain);
 void search_path_free(SearchPath *path);
 
+// What follows of a path below a folder, or NULL.
+const char *search_path_below(const char *folder, const char *file);
+
 // Whether a file is of clang or of the system.
 bool search_path_owns(const SearchPath *path, const char *file);
 

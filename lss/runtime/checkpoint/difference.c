@@ -83,5 +83,7 @@ int spinach_checkpoint_compare(spinach_options *options) {
       differ +=
           compare_field(&both, machine->instances[i].path, &layout->fields[k], first + (state - spinach_arena), state);
   }
+  resident_end(&both.first);
+  resident_end(&both.second);
   return differ > 0;
 }
