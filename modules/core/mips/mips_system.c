@@ -8,8 +8,8 @@
 #define USER_LOCAL ((uint32_t)param(user_local))
 #define PRID       ((uint32_t)param(prid))
 #define MT         ((uint32_t)(param(vpes) > 0))
-#define HALTS      (width(status) > 0)
-#define HALTED     (HALTS && data(status).halted)
+#define HALTS      (width(stopped) > 0)
+#define HALTED     (HALTS && data(stopped))
 #define VPE        ((uint32_t)param(vpe_number))
 #define CACHE_CONFIG(side)                                                                                             \
   mips_cache_config((uint32_t)param(side##_sets), (uint32_t)param(side##_ways), (uint32_t)param(side##_line))

@@ -10,14 +10,14 @@ static inline bool was_renamed(const typeof_port(renamed) * group) {
   return any;
 }
 
-handler(show, i) {
-  const bool all = some(fetch) & some(room) & some(renamed) & some(list) & some(drained);
+handler(show) {
   core_status now = {0};
-  if (all) {
+  if (some(fetch) & some(room) & some(renamed) & some(list) & some(drained)) {
     now = data(list);
     now.halted &= data(fetch).halted & (data(room).of[param(context)] == (uint32_t)param(depth)) &
                   !was_renamed(&data(renamed)) & data(drained);
     if (now.pc == 0) now.pc = data(fetch).pc;
   }
-  send(status, i, now);
+  for (int i = 0; i < width(status); i++) send(status, i, now);
+  for (int i = 0; i < width(stopped); i++) send(stopped, i, now.halted);
 }

@@ -243,8 +243,8 @@ def test_registers_come_from_outside(bench: Bench) -> None:
 
 def test_a_halted_processor_is_in_no_mode(bench: Bench) -> None:
     """Its cycles are counted as halted alone."""
-    status = "instance told : source { generate = <<< return (core_status){.halted = index >= 10 && index < 25}; >>>; };\ntold.out -> dut.status : core_status;\n"
-    played = SystemBench(bench, after=status).play([mfc0("EPC")], 40)
+    stopped = "instance told : source { generate = <<< return index >= 10 && index < 25; >>>; };\ntold.out -> dut.stopped : bool;\n"
+    played = SystemBench(bench, after=stopped).play([mfc0("EPC")], 40)
     assert played.ran.counted("dut") == {"kernel_cycles": 25, "halted_cycles": 15, "kernel_instructions": 1}
 
 

@@ -9,14 +9,14 @@ from tests.modules.wide import Wide, each, renamed, renamed_group
 
 PORTS = {
     "fetch": ("in", 1, "core_status"), "room": ("in", 1, "context_numbers"), "renamed": ("in", 1, "renamed_group(4)"), "list": ("in", 1, "core_status"),
-    "drained": ("in", 1, "bool"), "status": ("out", 2, "core_status"),
+    "drained": ("in", 1, "bool"), "status": ("out", 2, "core_status"), "stopped": ("out", 1, "bool"),
 }  # fmt: skip
 
 
 def test_all_of_it(bench: Bench) -> None:
     device = Wide(bench, "pipeline_status", PORTS, "depth = 32;")
     cases = list(product([0, 1], [31, 32], [0, 1], [0, 1], [0, 1], [0, 0x240]))
-    inputs: dict[str, dict[int, object]] = {name: {} for name in PORTS if name != "status"}
+    inputs: dict[str, dict[int, object]] = {name: {} for name in PORTS if name not in ("status", "stopped")}
     for cycle, (fetch, room, group, listed, drained, pc) in enumerate(cases):
         inputs["fetch"][cycle] = {"halted": fetch, "pc": 0x100 + cycle}
         inputs["room"][cycle], inputs["drained"][cycle] = each(room), drained
@@ -27,6 +27,7 @@ def test_all_of_it(bench: Bench) -> None:
         halted = fetch and room == 32 and not group and listed and drained
         expected = {"halted": int(bool(halted)), "fault": 0, "slot": cycle & 1, "pc": pc or 0x100 + cycle}
         assert seen["status[0]"][cycle] == seen["status[1]"][cycle] == expected, cycle
+        assert seen["stopped"][cycle] == expected["halted"], cycle
 
 
 def test_of_several_contexts_one(bench: Bench) -> None:
