@@ -69,6 +69,18 @@ handler(commit) {
   enable(out, (self->phase == core_fetch_phase_waits) | enabled(memory_reply));
 }
 
+/* Whether, from the next cycle on, it is halted with nothing in flight. */
+static inline bool rests(const self_t *self) {
+  return self->halted && self->outstanding == 0 && self->phase == core_fetch_phase_request;
+}
+
+/* Halts behind the fetch that a step was for. */
+static inline void step(self_t *self, bool sent) {
+  if (!self->stepping | !sent) return;
+  self->halted = true;
+  self->stepping = false;
+}
+
 static inline void obey(self_t *self, core_control command) {
   if (command.set_halt) {
     self->halted = command.halt;
@@ -132,12 +144,6 @@ static __attribute__((noinline)) void turn(self_t *self, bool comes, bool done) 
   if (self->phase == core_fetch_phase_drains && self->outstanding == 0) self->phase = core_fetch_phase_request;
 }
 
-/* What `stopped` shows from the next cycle on. */
-static inline void rest(self_t *self) {
-  if (width(stopped) > 0 && __builtin_expect(self->halted | self->at_rest, false))
-    self->at_rest = self->halted && self->outstanding == 0 && self->phase == core_fetch_phase_request;
-}
-
 phase_end() {
   bool commanded = false;
   for (int i = 0; i < width(control); i++) commanded |= transferred(control, i);
@@ -148,7 +154,7 @@ phase_end() {
     for (int i = 0; commanded && i < width(control); i++)
       if (transferred(control, i)) obey(self, data(control, i));
     self->moved = comes | transferred(done) | commanded;
-    rest(self);
+    self->at_rest = rests(self);
     return;
   }
   const bool waited = self->phase == core_fetch_phase_waits, replied = some(memory_reply) & enabled(memory_reply);
@@ -190,14 +196,19 @@ phase_end() {
                : waited          ? self->waiting_pc
                : arrives         ? pc
                                  : self->pc);
-  if (CONTROLLED && __builtin_expect(self->stepping, false) && sent) self->halted = true, self->stepping = false;
   if (width(status) > 0 || width(stopped) > 0 || width(control) > 0) self->outstanding += leaves - transferred(done);
   if (KILLED) self->outstanding = data(restart).in_flight;
-  for (int i = 0; commanded && i < width(control); i++)
-    if (transferred(control, i)) obey(self, data(control, i));
-  rest(self);
-  if ((width(status) + width(stopped) > 0 && __builtin_expect(self->halted, false)) || (PRECISE && self->held_off))
-    self->moved = sent | arrives | leaves | transferred(redirect) | transferred(done) | commanded;
+  if (__builtin_expect(commanded, false)) {
+    step(self, sent);
+    for (int i = 0; i < width(control); i++)
+      if (transferred(control, i)) obey(self, data(control, i));
+    self->moved = true;
+    self->at_rest = rests(self);
+  } else if ((CONTROLLED && __builtin_expect(self->halted | self->stepping, false)) || (PRECISE && self->held_off)) {
+    step(self, sent);
+    self->moved = sent | arrives | leaves | transferred(redirect) | transferred(done);
+    self->at_rest = rests(self);
+  }
 }
 
 next_event() {
