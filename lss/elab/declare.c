@@ -35,7 +35,12 @@ static void missing(Inst *inst, Node *node, const char *what) {
 
 static Setting *take_setting(Inst *inst, const char *name) {
   Setting *setting = find_setting(inst, name);
-  if (setting) setting->used = true;
+  if (!setting) return NULL;
+  setting->used = true;
+  if (setting->absent) {
+    problem(setting->place, "unknown-name", "there is no `%s` in this module that `%s;` could pass on", name, name);
+    setting->absent = false;
+  }
   return setting;
 }
 

@@ -268,6 +268,7 @@ typedef struct {
   Value *value;
   Parameter *alias; // a runtime parameter passed down whole
   bool used, was_read;
+  bool absent;     // `NAME;` of a name that the parent does not have
   bool of_all;     // set for a whole array: one of it may be set again
   bool by_default; // a userpoint of the parent that was not replaced, passed on
   Location read_place;

@@ -114,6 +114,23 @@ static Inst *create(Inst *parent, Symbol *module, const char *name, Location pla
   return inst;
 }
 
+// Whether `NAME;` in a block of settings means something here: a module that is called like a parameter is not meant.
+static bool can_pass_on(Scope *scope, const char *name) {
+  const Symbol *symbol = scope_find(scope, name);
+  return symbol && !(symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_MODULE);
+}
+
+// Of a block of settings one.
+static void execute_setting(Scope *scope, Inst *inst, const Node *node, bool of_all) {
+  if (!node->bare || can_pass_on(scope, node->name)) {
+    set_parameter(scope, inst, node->name, node->place, node->value, of_all);
+    return;
+  }
+  Setting *setting = arena_new(Setting);
+  *setting = (Setting){.name = node->name, .place = node->place, .absent = true, .of_all = of_all};
+  g_ptr_array_add(inst->settings, setting);
+}
+
 void execute_instance(Scope *scope, Node *node) {
   Inst *parent = compile->running;
   Symbol *module = module_of(scope, node->type);
@@ -157,7 +174,7 @@ void execute_instance(Scope *scope, Node *node) {
       repeated = true;
     }
     for (guint i = 0; i < insts->len && !repeated; i++)
-      set_parameter(scope, insts->pdata[i], setting->name, setting->place, setting->value, node->value != NULL);
+      execute_setting(scope, insts->pdata[i], setting, node->value != NULL);
   }
 }
 

@@ -388,6 +388,9 @@ settings:
 setting:
     NAME '=' expr ';'              {
       $$ = node_new(NODE_ASSIGN, @$); $$->name = $1; $$->place = @1; $$->target = parse_text_expr(EXPR_NAME, @1, $1); $$->value = $3; }
+  | NAME ';'                       {
+      $$ = node_new(NODE_ASSIGN, @$); $$->name = $1; $$->place = @1; $$->bare = true;
+      $$->target = $$->value = parse_text_expr(EXPR_NAME, @1, $1); }
   ;
 signals:
     signal                         { $$ = parse_list($1); }

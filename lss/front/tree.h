@@ -96,7 +96,7 @@ typedef enum {
   NODE_CLOCK,    // name, value
   NODE_INSTANCE, // name, value (count, may be NULL), type (module), clock (may be NULL), body (NODE_ASSIGN)
   NODE_VAR,      // name, value
-  NODE_ASSIGN,   // target, value; name (settings, and where a loop begins)
+  NODE_ASSIGN,   // target, value; name (settings, and where a loop begins), bare (`NAME;`)
   NODE_CONNECT,  // target, receivers (Expr), type (annotation, may be NULL)
   NODE_CALL,     // target (an EXPR_CALL)
   NODE_IF,       // value, body, other (may be NULL)
@@ -129,7 +129,7 @@ struct Node {
   const char *index_name;
   FunctionKind function;
   StateKind state;
-  bool runtime, initial, output, optional, keyed, repeated, partial, crossing, shared, specialize, gauge;
+  bool runtime, initial, output, optional, keyed, repeated, partial, crossing, shared, specialize, gauge, bare;
 };
 
 // ---- Files -------------------------------------------------------------------------------------------------

@@ -20,6 +20,8 @@ clock quick = mhz * 1 MHz;
 instance producer : source on quick { count = mhz; };
 instance buffers[2] : pipe on quick { depth = 4; };
 instance consumer : sink on quick;
+const count = 8;
+instance other : source on quick { count; };
 var offset = TABLE[0].offset;
 producer.out -> buffers[0].in : uint32;
 buffers[0].out -> buffers[1].in;
@@ -67,6 +69,7 @@ def test_hover_and_definition(tmp_path: Path, build_dir: Path) -> None:
         "buffers[1].i^n": ("inport in", "pipe.lss"),
         "on qui^ck": ("clock quick = mhz", "m.lss"),
         "count = mh^z": ("How fast it goes.", "m.lss"),
+        "quick { co^unt;": ("parameter count", "source.lss"),
         "TAB^LE[0]": ("const TABLE", "shapes.lss"),
         '"cont^rol"': ('{ name = "control", offset = 8 }', "shapes.lss"),
         "import sha^pes": ("shapes.lss", "shapes.lss"),
@@ -215,6 +218,7 @@ def test_completions(tmp_path: Path, build_dir: Path) -> None:
         assert {"MHz", "ns", "Gb/s"} <= await completions(editor, path, MACHINE + "clock c = 5 M^")
         settings = await completions(editor, path, MACHINE + "instance x : source { cou^")
         assert "count" in settings and "out" not in settings
+        assert "count" in await completions(editor, path, MACHINE + "instance x : source { rate; cou^")
         inside = await completions(editor, path, MACHINE + "instance x : source {\n  ^\n};\n")
         assert "count" in inside and "out" not in inside
         words = await completions(editor, path, MACHINE + "^")
