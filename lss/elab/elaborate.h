@@ -391,6 +391,9 @@ const char *inst_title(const Inst *inst);                     // "instance `cpu[
 
 // ---- Connections (connect.c, join.c) -----------------------------------------------------------------------
 void execute_connection(Scope *scope, Node *node);
+
+// Warns of an `if` or a `for` around a connection that says no more than the connection with [*] (guards.c).
+void check_guard(Scope *scope, const Node *node);
 // How lanes of a port are made, by the level that it belongs to or, `own`, by its own body; NULL while there are none.
 Use *find_use(Inst *inst, bool own, const char *port, const char *member);
 // Lanes of an own port, or those made so far of a child's; marks the width as read.

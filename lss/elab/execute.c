@@ -284,9 +284,10 @@ static Flow execute_inside(Scope *scope, Node *node) {
   case NODE_ASSIGN: assign(scope, node); return FLOW_NEXT;
   case NODE_CALL: return call(scope, node);
   case NODE_IF:
+    check_guard(scope, node);
     if (!evaluate_bool(scope, node->value, &truth)) return leave_out();
     return truth ? body(scope, node->body) : node->other ? body(scope, node->other) : FLOW_NEXT;
-  case NODE_FOR: return loop_for(scope, node);
+  case NODE_FOR: check_guard(scope, node); return loop_for(scope, node);
   case NODE_FOR_IN: return loop_list(scope, node);
   case NODE_WHILE: return loop_while(scope, node, NULL);
   case NODE_BREAK:
