@@ -36,6 +36,21 @@ static const char *shown_path(const char *path) {
   return g_str_has_prefix(path, "./") ? path + 2 : path;
 }
 
+// Where modules that a documented one wraps are looked up: in its file, then on the search path.
+typedef struct {
+  const SourceFile *file;
+  const GPtrArray *folders;
+} Library;
+
+static const Node *find_module(const char *name, gpointer data) {
+  const Library *library = data;
+  const Node *here = reference_module(library->file, name);
+  g_autofree char *path = here ? NULL : library_find(library->folders, name), *text = NULL;
+  gsize length;
+  if (!path || !g_file_get_contents(path, &text, &length, NULL)) return here;
+  return reference_module(parse_text(path, text, length), name);
+}
+
 static int document(GString *out, const char *name, const GPtrArray *folders, ReferenceStyle style) {
   g_autofree char *path = g_str_has_suffix(name, ".lss") ? g_strdup(name) : library_find(folders, name);
   if (!path) {
@@ -53,9 +68,10 @@ static int document(GString *out, const char *name, const GPtrArray *folders, Re
   if (file->failed) return 1;
   const char *about = reference_opening(text);
   const char *shown = shown_path(path);
+  Library library = {file, folders};
   const Node *module = g_str_has_suffix(name, ".lss") ? NULL : reference_module(file, name);
   if (module) {
-    reference_print(out, module, shown, about, style);
+    reference_print(out, module, shown, about, style, find_module, &library);
     return 0;
   }
   bool any = false;
@@ -63,7 +79,7 @@ static int document(GString *out, const char *name, const GPtrArray *folders, Re
     const Node *node = file->nodes->pdata[i];
     if (!reference_covers(node)) continue;
     if (any) g_string_append_c(out, '\n');
-    reference_print(out, node, shown, any ? NULL : about, style);
+    reference_print(out, node, shown, any ? NULL : about, style, find_module, &library);
     any = true;
   }
   if (any) return 0;

@@ -5,8 +5,8 @@
 //    "types":       [{"name", "c_name", "kind", "bits"?, "fields"?: [{"name","type","least"?,"most"?,"doc"}],
 //                     "enumerators"?: [{"name","value"}], "element"?, "length"?}],
 //    "instances":   [{"path", "module", "parent", "clock", "leaf", "doc",
-//                     "parameters":     [{"name","type","runtime","constant"?,"init"?,"alias_of"?,"value","doc"}],
-//                     "ports":          [{"name","direction","type","width"?,"doc"}],
+//                     "parameters": [{"name","type","runtime","constant"?,"init"?,"alias_of"?,"of"?,"value","doc"}],
+//                     "ports":          [{"name","direction","type","of"?,"width"?,"doc"}],
 //                     "state":          [{"name","type","dimensions","unit","kind","difference"?,
 //                                         "ranges"?: [{"member"?,"least"?,"most"?}],"doc"}],
 //                     "events":         [{"name","doc","arguments"}],
@@ -157,6 +157,7 @@ static void export_parameters(Json *json, const Instance *instance) {
     if (parameter->constant) json_member_bool(json, "constant", true);
     if (parameter->initial) json_member_bool(json, "init", true);
     if (parameter->alias_of) json_member(json, "alias_of", parameter->alias_of);
+    if (parameter->of) json_member(json, "of", parameter->of);
     json_key(json, "value");
     export_value(json, parameter->value);
     json_member(json, "doc", parameter->doc);
@@ -173,6 +174,7 @@ static void export_ports(Json *json, const Instance *instance) {
     json_member(json, "name", port->name);
     json_member(json, "direction", port->output ? "out" : "in");
     json_member(json, "type", port->type ? port->type->name : NULL);
+    if (port->of) json_member(json, "of", port->of);
     if (instance->leaf) json_member_int(json, "width", port->lanes->len);
     json_member(json, "doc", port->doc);
     json_close(json, '}');

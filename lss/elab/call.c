@@ -72,6 +72,7 @@ Operand evaluate_call(Scope *scope, Expr *expr) {
   }
   const char *name = expr->left->text;
   Symbol *symbol = scope_find(scope, name);
+  if (symbol && !check_passed_name(symbol, expr->left->location)) return NOTHING;
   if (symbol && symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_FUNCTION)
     return of_value(call_function(scope, symbol, expr, true));
   if (!strcmp(name, "bits") || (symbol && symbol->kind == SYMBOL_DECLARATION && node_is_family(symbol->node))) {

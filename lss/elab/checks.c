@@ -3,6 +3,7 @@
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/elab/elaborate.h"
+#include "lss/front/wrapped.h"
 
 #include <string.h>
 
@@ -35,12 +36,29 @@ static bool check_sparse(const PortMember *member, const GPtrArray *lanes, bool 
   return true;
 }
 
+// A port that is one with that of the module around it, which is reported there.
+static bool is_joined(const Inst *inst, const PortDecl *decl) {
+  return inst->joined && g_hash_table_contains(inst->joined, decl->name);
+}
+
+// What is easily overlooked of a wrapped instance: its port is not that of the same name which the module has itself.
+static const char *own_port(const Inst *inst, const PortDecl *decl) {
+  const Node *own = inst->wrapped && inst->parent->module ? body_declaration(inst->parent->body, decl->name) : NULL;
+  if (!own || own->kind != NODE_PORT) return "";
+  const char *inner = inst->instance->name, *name = decl->name;
+  return decl->output
+             ? arena_printf("; this module's own `%s` is another port: `%s.%s -> %s[*];`", name, inner, name, name)
+             : arena_printf("; this module's own `%s` is another port: `%s[*] -> %s.%s;`", name, name, inner, name);
+}
+
 static void check_member(Inst *inst, const PortMember *member) {
   const char *name = member->port->name;
   if (!check_sparse(member, member->outer, false) || !check_sparse(member, member->inner, true)) return;
   int outside = (int)member->outer->len, inside = (int)member->inner->len;
+  if (outside == 0 && is_joined(inst, member->decl)) return;
   if (outside == 0 && !member->decl->optional) {
-    problem(inst->instance->location, "unconnected-port", "port `%s` of %s is not connected", name, inst_title(inst));
+    problem(inst->instance->location, "unconnected-port", "port `%s` of %s is not connected%s", name, inst_title(inst),
+            own_port(inst, member->decl));
     diag_note(member->port->location, "declared here; `optional` would allow it");
     return;
   }
@@ -82,9 +100,10 @@ void check_elaborated(void) {
         unconnected |= joined(member->outer) == 0;
       }
       // A bundle that nothing is connected to is one defect, not one for each member.
+      if (!any && is_joined(inst, decl)) continue;
       if (!any && !decl->optional && decl->members->len > 0) {
-        problem(inst->instance->location, "unconnected-port", "port `%s` of %s is not connected", decl->name,
-                inst_title(inst));
+        problem(inst->instance->location, "unconnected-port", "port `%s` of %s is not connected%s", decl->name,
+                inst_title(inst), own_port(inst, decl));
         diag_note(decl->node->location, "declared here; `optional` would allow it");
         continue;
       }

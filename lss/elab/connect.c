@@ -237,6 +237,20 @@ static void connect(Target *from, Target *to, Location where, Term *annotation) 
   }
 }
 
+void connect_whole(Inst *inner, const PortDecl *port, Location where) {
+  Expr *own = expr_new(EXPR_NAME, where), *instance = expr_new(EXPR_NAME, where), *field = expr_new(EXPR_FIELD, where);
+  own->text = field->text = port->name;
+  instance->text = inner->instance->name;
+  field->left = instance;
+  field->place = where;
+  Target outside = {.inst = port->inst, .own = true, .port = port->name, .choice = LANE_ALL, .expr = own};
+  Target inside = {.inst = inner, .port = port->name, .expr = field};
+  if (port->output)
+    connect(&inside, &outside, where, NULL);
+  else
+    connect(&outside, &inside, where, NULL);
+}
+
 // `a.out -> b.in, c.in;` is the same as `a.out -> b.in; a.out -> c.in;`, each reported at its receiver.
 void execute_connection(Scope *scope, Node *node) {
   Target from;

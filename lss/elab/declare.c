@@ -44,7 +44,16 @@ static Setting *take_setting(Inst *inst, const char *name) {
   return setting;
 }
 
-void declare_parameter(Scope *scope, Node *node) {
+// The symbol of what is declared in the running body: a new one, or the one that was promised.
+static Symbol *symbol_of(const Declaration *from, SymbolKind kind) {
+  if (!from->symbol) return scope_declare(compile->running->scope, kind, from->node->name, from->node->place);
+  from->symbol->kind = kind;
+  return from->symbol;
+}
+
+void declare_parameter_from(const Declaration *from) {
+  Node *node = from->node;
+  Scope *scope = from->types;
   Inst *inst = compile->running;
   Setting *setting = take_setting(inst, node->name);
   check_c_name(node->name, node->place, "a parameter");
@@ -55,7 +64,7 @@ void declare_parameter(Scope *scope, Node *node) {
       value = setting->define ? read_define(setting, node) : setting->value;
       if (value && value->location.file) where = value->location;
     } else if (node->value) {
-      value = evaluate(scope, node->value);
+      value = evaluate(from->values, node->value);
       where = node->value->location;
     } else {
       missing(inst, node, "parameter");
@@ -71,11 +80,11 @@ void declare_parameter(Scope *scope, Node *node) {
     if (value) value = coerce_to_parameter(scope, value, node->type, where, node->name);
     if (!value && diag_error_count() > errors && setting)
       diag_note(node->place, "`%s` is declared here as %s", node->name, expr_text(node->type));
-    if (range_evaluate(scope, node, &least, &most) && value && !range_check(node, value, least, most, where))
+    if (range_evaluate(from->ranges, node, &least, &most) && value && !range_check(node, value, least, most, where))
       value = NULL;
   }
   const char *type_text = node->type_name ? node->type_name : (node->type_name = expr_text(node->type));
-  Symbol *symbol = scope_declare(inst->scope, node->runtime ? SYMBOL_RUNTIME : SYMBOL_VALUE, node->name, node->place);
+  Symbol *symbol = symbol_of(from, node->runtime ? SYMBOL_RUNTIME : SYMBOL_VALUE);
   if (!symbol) return;
   symbol->value = value;
   Parameter *parameter = arena_new(Parameter);
@@ -83,6 +92,7 @@ void declare_parameter(Scope *scope, Node *node) {
                            .doc = node->doc,
                            .runtime = node->runtime,
                            .initial = node->initial,
+                           .of = from->of,
                            .type_name = type_text,
                            .value = value,
                            .least = least,
@@ -94,6 +104,10 @@ void declare_parameter(Scope *scope, Node *node) {
         setting->alias->alias_of ? setting->alias->alias_of : inst_path_of(inst->parent, setting->alias->name);
   symbol->parameter = parameter;
   if (value) g_ptr_array_add(inst->instance->parameters, parameter);
+}
+
+void declare_parameter(Scope *scope, Node *node) {
+  declare_parameter_from(&(Declaration){.node = node, .types = scope, .values = scope, .ranges = scope});
 }
 
 // How a parameter of this value would be declared; NULL when C has nothing to hold it.
@@ -171,7 +185,9 @@ static void declare_arguments(Scope *scope, GPtrArray *nodes, GPtrArray *fields,
   }
 }
 
-void declare_userpoint(Scope *scope, Node *node) {
+void declare_userpoint_from(const Declaration *from) {
+  Node *node = from->node;
+  Scope *scope = from->types;
   Inst *inst = compile->running;
   Setting *setting = take_setting(inst, node->name);
   check_c_name(node->name, node->place, "a userpoint");
@@ -180,11 +196,12 @@ void declare_userpoint(Scope *scope, Node *node) {
                            .doc = node->doc,
                            .arguments = arena_array(),
                            .replaced = setting && !setting->by_default,
+                           .of = from->of,
                            .location = node->location};
   declare_arguments(scope, node->arguments, userpoint->arguments, "the argument of a userpoint");
   Term *result = evaluate_term(scope, node->type);
   if (result) pending_type(result, &userpoint->result, node->type->location, "the result of a userpoint", true, NULL);
-  Value *code = setting ? setting->value : node->value ? evaluate(scope, node->value) : NULL;
+  Value *code = setting ? setting->value : node->value ? evaluate(from->values, node->value) : NULL;
   Location where = setting ? setting->place : node->place;
   if (!setting && !node->value) missing(inst, node, "userpoint");
   if (setting && setting->define) {
@@ -196,10 +213,14 @@ void declare_userpoint(Scope *scope, Node *node) {
     code = NULL;
   }
   userpoint->code = code;
-  Symbol *symbol = scope_declare(inst->scope, SYMBOL_USERPOINT, node->name, node->place);
+  Symbol *symbol = symbol_of(from, SYMBOL_USERPOINT);
   if (!symbol) return;
   symbol->userpoint = userpoint;
   if (code) g_ptr_array_add(inst->instance->userpoints, userpoint);
+}
+
+void declare_userpoint(Scope *scope, Node *node) {
+  declare_userpoint_from(&(Declaration){.node = node, .types = scope, .values = scope});
 }
 
 // ---- Ports -------------------------------------------------------------------------------------------------
@@ -219,6 +240,7 @@ static void add_member(PortDecl *decl, const char *path, bool output, Term *term
     if (*c == '.') *c = '_';
   port->c_name = c_name;
   port->doc = doc ? doc : decl->node->doc;
+  port->of = decl->of;
   port->output = output;
   port->optional = decl->optional;
   port->lanes = arena_array();
@@ -239,18 +261,19 @@ static void add_member(PortDecl *decl, const char *path, bool output, Term *term
 
 PortDecl *find_declared_port(const Inst *inst, const char *name) {
   const Symbol *symbol = arena_lookup(inst->scope->names, name);
+  if ((!symbol || symbol->kind != SYMBOL_PORT) && inst->passed_on) symbol = arena_lookup(inst->passed_on->names, name);
   return symbol && symbol->kind == SYMBOL_PORT ? symbol->port : NULL;
 }
 
-void declare_port(Scope *scope, Node *node) {
+PortDecl *declare_port_name(Scope *names, Node *node) {
   Inst *inst = compile->running;
   check_c_name(node->name, node->place, "a port");
   if (!inst->module) {
     problem(node->location, "misplaced", "the top of a machine has no ports: nothing is outside it");
-    return;
+    return NULL;
   }
-  Symbol *symbol = scope_declare(inst->scope, SYMBOL_PORT, node->name, node->place);
-  if (!symbol) return;
+  Symbol *symbol = scope_declare(names, SYMBOL_PORT, node->name, node->place);
+  if (!symbol) return NULL;
   PortDecl *decl = arena_new(PortDecl);
   *decl = (PortDecl){.name = node->name,
                      .inst = inst,
@@ -260,6 +283,11 @@ void declare_port(Scope *scope, Node *node) {
                      .members = arena_array()};
   symbol->port = decl;
   g_ptr_array_add(inst->port_list, decl);
+  return decl;
+}
+
+void declare_port_type(Scope *scope, PortDecl *decl) {
+  Node *node = decl->node;
   GPtrArray *members = evaluate_bundle(scope, node->type, &decl->is_bundle, &decl->bundle);
   if (!decl->is_bundle) add_member(decl, NULL, node->output, evaluate_term(scope, node->type), node->doc);
   for (guint i = 0; members && i < members->len; i++) {
@@ -267,6 +295,11 @@ void declare_port(Scope *scope, Node *node) {
     add_member(decl, member->path, member->forward == node->output, member->term, member->doc);
   }
   check_port_keys(decl);
+}
+
+void declare_port(Scope *scope, Node *node) {
+  PortDecl *decl = declare_port_name(compile->running->scope, node);
+  if (decl) declare_port_type(scope, decl);
 }
 
 // ---- State, statistics, locals, events ---------------------------------------------------------------------

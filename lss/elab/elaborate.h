@@ -14,6 +14,7 @@ typedef struct Symbol Symbol;
 typedef struct Term Term;
 typedef struct PortDecl PortDecl;
 typedef struct PortMember PortMember;
+typedef struct Promise Promise;
 
 // ---- The compilation (context.c) ---------------------------------------------------------------------------
 typedef struct {
@@ -34,6 +35,7 @@ typedef struct {
   GPtrArray *collectors, *debugs, *derived, *balances;   // Attached*
   GHashTable *collector_names;                           // -> Collector*
   Inst *running;                                         // whose body is being run, or NULL
+  SourceFile *reading;                                   // beside which modules are looked up; NULL: that of `running`
   GHashTable *state_names, *event_names, *handler_names; // of that body so far -> Node*
   GArray *nothing;                                       // of functions without signals and fields without dimensions
   Scope *ended;                                          // scopes to be taken again, by `parent`
@@ -78,7 +80,8 @@ typedef enum {
   SYMBOL_INSTANCES,
   SYMBOL_PORT,
   SYMBOL_USERPOINT,
-  SYMBOL_LOCAL
+  SYMBOL_LOCAL,
+  SYMBOL_PROMISED // of a wrapped module: worked out when it is looked up first (wraps.c)
 } SymbolKind;
 
 struct Symbol {
@@ -102,6 +105,7 @@ struct Symbol {
     Userpoint *userpoint;
     Parameter *parameter;
     Local *local;
+    Promise *promise;
   };
 };
 
@@ -271,6 +275,7 @@ typedef struct {
   bool absent;     // `NAME;` of a name that the parent does not have
   bool of_all;     // set for a whole array: one of it may be set again
   bool by_default; // a userpoint of the parent that was not replaced, passed on
+  bool by_wraps;   // passed on by the module around it
   Location read_place;
   const char *define; // from the command line: text still to be read
 } Setting;
@@ -303,6 +308,10 @@ struct Inst {
   GPtrArray *children; // Inst*
   int depth;
   Scope *scope;
+  Scope *passed_on;            // around that: names that `wraps` passes on; NULL while there are none
+  GPtrArray *wraps;            // Wrap*; NULL while there are none
+  Node *wrapped;               // the `wraps` that made it, or NULL
+  GHashTable *joined;          // its ports that are those of the module around it, by name; NULL while there are none
   GPtrArray *settings;         // Setting*, in order
   GPtrArray *outer;            // Use*: connections made by the parent; NULL while there are none
   GPtrArray *inner;            // likewise, made by its own body
@@ -324,6 +333,7 @@ struct PortDecl {
   Node *node;
   bool output, optional, is_bundle;
   const char *bundle; // text
+  const char *of;     // the wrapped instance that it comes from; NULL: declared in this module
   GPtrArray *members; // PortMember*
 };
 
@@ -369,15 +379,33 @@ typedef struct {
 Inst *inst_new(Inst *parent, Symbol *module, const char *name, Location place);
 void inst_run(Inst *inst); // its body, then its children's
 void execute_instance(Scope *scope, Node *node);
+// The instances that a statement makes of a module, an array or one: Inst*, fewer after an error.
+GPtrArray *make_instances(Scope *scope, Node *node, Symbol *module, int64_t count); // module NULL: none
+// The module that an expression denotes; NULL after errors.
+Symbol *module_of(Scope *scope, Expr *expr);
+// Whether `NAME;` in a block of settings means something here: a module that is called like a parameter is not meant.
+bool can_pass_on(Scope *scope, const char *name);
 // `of_all`: as one of an array, which is set as a whole.
 void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, Expr *value, bool of_all);
 Setting *find_setting(const Inst *inst, const char *name); // NULL when it was not set
 Setting *read_setting(Inst *inst, const char *name, Location place);
 PortDecl *find_declared_port(const Inst *inst, const char *name); // NULL when there is none
+// A parameter or userpoint whose parts mean something in different scopes, as it is passed on by `wraps`.
+typedef struct {
+  Node *node;
+  Scope *types, *values, *ranges;
+  Symbol *symbol; // promised before; NULL: it is declared in the body's scope
+  const char *of; // the wrapped instance; NULL: its own
+} Declaration;
+void declare_parameter_from(const Declaration *from);
+void declare_userpoint_from(const Declaration *from);
 void declare_parameter(Scope *scope, Node *node);
 void declare_constant(Scope *scope, Node *node);
 void declare_userpoint(Scope *scope, Node *node);
 void declare_port(Scope *scope, Node *node);
+// The same in two steps: a name whose lanes can be counted, and the types. NULL after errors.
+PortDecl *declare_port_name(Scope *names, Node *node);
+void declare_port_type(Scope *scope, PortDecl *decl);
 void declare_state(Scope *scope, Node *node);
 void declare_stat(Scope *scope, Node *node);
 void declare_derived(Scope *scope, Node *node); // a statistic worked out of others
@@ -389,8 +417,17 @@ void declare_behaviour(Scope *scope, Node *node);
 const char *inst_path_of(const Inst *inst, const char *name); // "cpu[0].name"
 const char *inst_title(const Inst *inst);                     // "instance `cpu[0]`", "the top module"
 
+// ---- Wrapped modules (wraps.c) -------------------------------------------------------------------------------
+void execute_wraps(Scope *scope, Node *node);
+void keep_promise(Symbol *symbol);   // works out what a name that is passed on means
+void join_wrapped_ports(Inst *inst); // when its body has run
+// False, with an error, for a name that is passed on to the running body and is a global one as well.
+bool check_passed_name(const Symbol *symbol, Location where);
+
 // ---- Connections (connect.c, join.c) -----------------------------------------------------------------------
 void execute_connection(Scope *scope, Node *node);
+// Connects all lanes of a port of the running body's module to those of the same name of an instance inside.
+void connect_whole(Inst *inner, const PortDecl *port, Location where);
 
 // Warns of an `if` or a `for` around a connection that says no more than the connection with [*] (guards.c).
 void check_guard(Scope *scope, const Node *node);

@@ -69,7 +69,9 @@ static Operand name_operand(Scope *scope, Expr *expr) {
             did_you_mean(scope_suggestion(scope, name)));
     return NOTHING;
   }
+  if (!check_passed_name(symbol, expr->location)) return NOTHING;
   switch (symbol->kind) {
+  case SYMBOL_PROMISED: // kept when it was looked up
   case SYMBOL_VALUE: return of_value(symbol->value);
   case SYMBOL_RUNTIME: return (Operand){.kind = OPERAND_RUNTIME, .symbol = symbol};
   case SYMBOL_DECLARATION: return declaration(symbol, expr);

@@ -240,6 +240,10 @@ static void execute_in_module(Scope *scope, Node *node) {
     if (!inst->structure) inst->structure = node;
     execute_instance(scope, node);
     break;
+  case NODE_WRAPS:
+    if (!inst->structure) inst->structure = node;
+    execute_wraps(scope, node);
+    break;
   case NODE_CONNECT:
     if (!inst->structure) inst->structure = node;
     execute_connection(scope, node);

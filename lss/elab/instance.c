@@ -57,7 +57,7 @@ Inst *inst_new(Inst *parent, Symbol *module, const char *name, Location place) {
 
 // ---- Creation ----------------------------------------------------------------------------------------------
 
-static Symbol *module_of(Scope *scope, Expr *expr) {
+Symbol *module_of(Scope *scope, Expr *expr) {
   if (expr->kind == EXPR_NAME) {
     Symbol *symbol = scope_find_module(scope, expr->text);
     if (!symbol || (symbol->kind != SYMBOL_DECLARATION && symbol->kind != SYMBOL_VALUE)) {
@@ -80,6 +80,7 @@ static Symbol *module_of(Scope *scope, Expr *expr) {
       return NULL;
     }
     if (symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_MODULE) return symbol;
+    if (!check_passed_name(symbol, expr->location)) return NULL;
     if (symbol->kind == SYMBOL_DECLARATION) {
       problem(expr->location, "unknown-module", "`%s` is a %s, not a module", expr->text,
               node_kind_name(symbol->node->kind));
@@ -114,8 +115,7 @@ static Inst *create(Inst *parent, Symbol *module, const char *name, Location pla
   return inst;
 }
 
-// Whether `NAME;` in a block of settings means something here: a module that is called like a parameter is not meant.
-static bool can_pass_on(Scope *scope, const char *name) {
+bool can_pass_on(Scope *scope, const char *name) {
   const Symbol *symbol = scope_find(scope, name);
   return symbol && !(symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_MODULE);
 }
@@ -131,11 +131,8 @@ static void execute_setting(Scope *scope, Inst *inst, const Node *node, bool of_
   g_ptr_array_add(inst->settings, setting);
 }
 
-void execute_instance(Scope *scope, Node *node) {
+GPtrArray *make_instances(Scope *scope, Node *node, Symbol *module, int64_t count) {
   Inst *parent = compile->running;
-  Symbol *module = module_of(scope, node->type);
-  int64_t count = 0;
-  bool counted = !node->value || evaluate_int(scope, node->value, "the number of instances", 0, G_MAXINT32, &count);
   Value *clock = node->clock ? evaluate(scope, node->clock) : NULL;
   if (clock && clock->kind != VALUE_CLOCK) {
     problem(node->clock->location, "value-type", "`on` takes a clock, not %s", value_kind_text(clock));
@@ -144,17 +141,17 @@ void execute_instance(Scope *scope, Node *node) {
   // Instances belong to the module, even when they are created inside an if or a loop.
   Symbol *symbol =
       scope_declare(parent->scope, node->value ? SYMBOL_INSTANCES : SYMBOL_INSTANCE, node->name, node->place);
-  if (!symbol) return;
-  if (!module || !counted) {
+  if (!symbol) return NULL;
+  if (!module) {
     // Poison: a name that is known, and about which nothing more is said.
     symbol->kind = SYMBOL_VALUE;
-    return;
+    return NULL;
   }
   GPtrArray *insts = arena_array();
   for (int64_t i = 0; i < (node->value ? count : 1); i++) {
     const char *name = node->value ? arena_printf("%s[%" G_GINT64_FORMAT "]", node->name, i) : node->name;
     Inst *inst = charge(1, node->location) ? create(parent, module, name, node->location) : NULL;
-    if (!inst) return;
+    if (!inst) return NULL;
     inst->clock_value = clock;
     inst->has_clock_clause = node->clock != NULL;
     inst->clock_place = node->clock ? node->clock->location : node->location;
@@ -163,9 +160,21 @@ void execute_instance(Scope *scope, Node *node) {
   }
   symbol->insts = insts;
   symbol->inst = node->value ? NULL : insts->pdata[0];
-  for (guint k = 0; k < node->body->len; k++) {
+  return insts;
+}
+
+void execute_instance(Scope *scope, Node *node) {
+  Symbol *module = module_of(scope, node->type);
+  int64_t count = 0;
+  bool counted = !node->value || evaluate_int(scope, node->value, "the number of instances", 0, G_MAXINT32, &count);
+  GPtrArray *insts = make_instances(scope, node, counted ? module : NULL, count);
+  for (guint k = 0; insts && k < node->body->len; k++) {
     Node *setting = node->body->pdata[k];
     bool repeated = false;
+    if (setting->kind == NODE_DEFAULT) {
+      problem(setting->location, "misplaced", "`default` is for `wraps`; `%s = ...;` sets it", setting->name);
+      continue;
+    }
     for (guint j = 0; j < k; j++) {
       Node *other = node->body->pdata[j];
       if (strcmp(other->name, setting->name) != 0) continue;
@@ -192,6 +201,11 @@ void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, E
   default: value = evaluate(scope, expr); break;
   }
   Setting *setting = find_setting(inst, name);
+  if (setting && setting->by_wraps) {
+    problem(place, "not-assignable", "`%s` of %s is passed on by `wraps`; set it in its block", name, inst_title(inst));
+    diag_note(inst->wrapped->place, "wrapped here");
+    return;
+  }
   if (setting && setting->was_read) {
     problem(place, "set-after-read", "`%s` of %s is set after it was read", name, inst_title(inst));
     diag_note(setting->read_place, "read here");
@@ -265,7 +279,7 @@ static void check_settings(Inst *inst) {
 static bool builds_structure(GPtrArray *nodes) {
   for (guint i = 0; nodes && i < nodes->len; i++) {
     Node *node = nodes->pdata[i];
-    if (node->kind == NODE_INSTANCE || node->kind == NODE_CONNECT) return true;
+    if (node_makes_instances(node) || node->kind == NODE_CONNECT) return true;
     bool nested =
         node->kind == NODE_IF || node->kind == NODE_FOR || node->kind == NODE_FOR_IN || node->kind == NODE_WHILE;
     if (nested && (builds_structure(node->body) || builds_structure(node->other))) return true;
@@ -302,6 +316,7 @@ void inst_run(Inst *inst) {
     compile->running = before;
     return;
   }
+  join_wrapped_ports(inst);
   check_settings(inst);
   check_kind(inst);
   for (guint i = 0; i < inst->children->len && !compile->halted; i++) inst_run(inst->children->pdata[i]);

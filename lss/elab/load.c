@@ -110,7 +110,8 @@ SourceFile *load_file(const char *path, Location where) {
 }
 
 Symbol *load_module(const char *name) {
-  const char *importer = compile->running && compile->running->file ? compile->running->file->path : NULL;
+  const SourceFile *requesting = compile->reading ? compile->reading : compile->running ? compile->running->file : NULL;
+  const char *importer = requesting ? requesting->path : NULL;
   // A file that is read already does not hold it: a machine may be called like a module that it uses.
   g_autoptr(GPtrArray) folders = library_folders(compile->options, importer);
   g_autofree char *path = NULL;

@@ -135,6 +135,7 @@ typedef struct {
   bool constant;         // `const`: never set
   bool runtime;          // settable when the simulator starts
   bool initial;          // marked `init`: what it is later changes nothing
+  const char *of;        // the wrapped instance that it comes from, else NULL
   const char *alias_of;  // runtime parameter passed down from an outer one: path.name of the outermost, else NULL
   const char *type_name; // as declared: "int", "time", "register_spec[]"
   Type *record_type;     // of records, or of the records in a list; else NULL
@@ -150,6 +151,7 @@ typedef struct {
   GPtrArray *arguments; // Field*
   Value *code;          // VALUE_CODE; never NULL after checks
   bool replaced;        // the user of the module gave it
+  const char *of;       // the wrapped instance that it is passed on from, else NULL
   Location location;
 } Userpoint;
 
@@ -223,6 +225,7 @@ struct Port {
   const char *name;   // "in", "memory.request"
   const char *c_name; // "in", "memory_request"
   const char *doc;
+  const char *of; // the wrapped instance that it comes from, else NULL
   bool output;
   bool optional;
   bool accounted;     // its module says what becomes of its items

@@ -45,7 +45,7 @@ bool range_check(const Node *node, const Value *value, const Value *least, const
   if (value->kind == VALUE_LIST || holds(value, least, most)) return true;
   problem(where, "parameter-range", "`%s` is %s, outside its range, %s", node->name, value_text(value),
           value_range_text(least, most));
-  if (node->location.file != where.file || node->location.line != where.line)
+  if (node->range->location.file != where.file || node->range->location.line != where.line)
     diag_note(node->range->location, "the range of `%s` is declared here", node->name);
   return false;
 }

@@ -48,6 +48,7 @@ Symbol *scope_declare(Scope *scope, SymbolKind kind, const char *name, Location 
 Symbol *scope_find(Scope *scope, const char *name) {
   for (; scope; scope = scope->parent) {
     Symbol *symbol = arena_lookup(scope->names, name);
+    if (symbol && symbol->kind == SYMBOL_PROMISED) keep_promise(symbol);
     if (symbol) return symbol;
   }
   return NULL;
@@ -79,6 +80,7 @@ static Symbol *find_fitting(Scope *scope, const char *name, bool (*fits)(const S
   Symbol *nearest = NULL;
   for (; scope; scope = scope->parent) {
     Symbol *symbol = arena_lookup(scope->names, name);
+    if (symbol && symbol->kind == SYMBOL_PROMISED) keep_promise(symbol);
     if (symbol && fits(symbol)) return symbol;
     if (!nearest) nearest = symbol;
   }

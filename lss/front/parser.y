@@ -70,8 +70,8 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %token <text> STRUCT "struct" TRUE_WORD "true" TYPE "type" USERPOINT "userpoint" VAR "var" WHILE "while"
 %token ARROW "->" DOTS ".." OR "||" AND "&&" EQ "==" NE "!=" LE "<=" GE ">=" SHL "<<" SHR ">>"
 
-%type <node> item declaration statement port_declaration conserved_part simple field packed_member state_field enumerator member section role setting argument struct_argument signature_field
-%type <list> conserved_parts conserved_ports items body block fields packed_members state_fields enumerators members sections roles settings opt_settings arguments opt_arguments struct_arguments opt_struct_arguments
+%type <node> item declaration statement port_declaration conserved_part simple field packed_member state_field enumerator member section role setting argument struct_argument signature_field excepted_name
+%type <list> conserved_parts conserved_ports items body block fields packed_members state_fields enumerators members sections roles settings opt_settings opt_except excepted_names arguments opt_arguments struct_arguments opt_struct_arguments
 %type <list> signature opt_signature dimensions expressions opt_expressions signals opt_signals receivers
 %type <expr> expr conditional binary unary postfix reference other primary type_name opt_type opt_default opt_range in_range range field_member opt_count opt_on signal opt_condition record_fields
 %type <text> name_word opt_handler_index opt_string makes_or_consumes conserved_term
@@ -191,7 +191,20 @@ declaration:
   | CLOCK NAME '=' expr ';'        { $$ = parse_declare(scan, NODE_CLOCK, @$, $2, @2); $$->value = $4; }
   | INSTANCE NAME opt_count ':' expr opt_on opt_settings {
       $$ = parse_declare(scan, NODE_INSTANCE, @$, $2, @2); $$->value = $3; $$->type = $5; $$->clock = $6; $$->body = $7; }
+  | NAME NAME opt_count ':' expr opt_except opt_on opt_settings {
+      parse_word(scan, @1, $1, "wraps", "before a name and a module");
+      $$ = parse_declare(scan, NODE_WRAPS, @$, $2, @2); $$->value = $3; $$->type = $5; $$->arguments = $6; $$->clock = $7; $$->body = $8; }
   ;
+/* What a wrapped module keeps to itself. */
+opt_except:
+    %empty                         { $$ = arena_array(); }
+  | NAME excepted_names            { parse_word(scan, @1, $1, "except", "after the module"); $$ = $2; }
+  ;
+excepted_names:
+    excepted_name                  { $$ = parse_list($1); }
+  | excepted_names ',' excepted_name { $$ = parse_with($1, $3); }
+  ;
+excepted_name: NAME                { $$ = node_new(NODE_ARGUMENT, @$); $$->name = $1; $$->place = @1; } ;
 
 makes_or_consumes: MAKES | CONSUMES ;
 /* A part is a port, or a term of the account: `held count`. */
@@ -391,6 +404,9 @@ setting:
   | NAME ';'                       {
       $$ = node_new(NODE_ASSIGN, @$); $$->name = $1; $$->place = @1; $$->bare = true;
       $$->target = $$->value = parse_text_expr(EXPR_NAME, @1, $1); }
+  | NAME NAME opt_default opt_range ';' {
+      parse_word(scan, @1, $1, "default", "before the name of a parameter");
+      $$ = parse_declare(scan, NODE_DEFAULT, @$, $2, @2); $$->value = $3; $$->range = $4; }
   ;
 signals:
     signal                         { $$ = parse_list($1); }

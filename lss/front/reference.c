@@ -12,6 +12,7 @@ typedef struct {
   const char *const *heads; // NULL-terminated
   GPtrArray *rows;          // const char **
   GPtrArray *code;          // const char*: name, text, name, text ...
+  const char *of;           // the wrapped instance that the next rows come from, "" for none; NULL: without that column
 } Section;
 
 enum {
@@ -112,9 +113,10 @@ static const char *signals(const GPtrArray *list) {
 static void add_row(Section *section, const char *first, ...) {
   GPtrArray *row = arena_array();
   g_ptr_array_add(row, (gpointer)first);
+  if (section->of) g_ptr_array_add(row, (gpointer)section->of);
   va_list cells;
   va_start(cells, first);
-  for (int i = 1; section->heads[i]; i++) g_ptr_array_add(row, (gpointer)va_arg(cells, const char *));
+  for (int i = section->of ? 2 : 1; section->heads[i]; i++) g_ptr_array_add(row, (gpointer)va_arg(cells, const char *));
   va_end(cells);
   g_ptr_array_add(section->rows, row->pdata);
 }
@@ -211,6 +213,7 @@ static void collect_node(Section *s, const Node *node) {
   case NODE_EVENT: add_row(&s[SECTION_EVENTS], signature(node), doc); break;
   case NODE_BEHAVIOUR: add_behaviour(&s[SECTION_FUNCTIONS], node, doc); break;
   case NODE_CLOCK: add_row(&s[SECTION_CLOCKS], node->name, expr_text(node->value), doc); break;
+  case NODE_WRAPS:
   case NODE_INSTANCE:
     add_row(&s[SECTION_INSTANCES],
             node->value ? arena_printf("%s[%s]", node->name, expr_text(node->value)) : node->name,
@@ -229,6 +232,33 @@ static void collect_node(Section *s, const Node *node) {
 
 static void collect(Section *sections, const GPtrArray *nodes) {
   for (guint i = 0; i < nodes->len; i++) collect_node(sections, nodes->pdata[i]);
+}
+
+// The heads of a table with the column that says where a declaration comes from.
+static const char *const *heads_with_of(const char *const *heads) {
+  GPtrArray *all = arena_array();
+  for (int i = 0; heads[i]; i++) {
+    g_ptr_array_add(all, (gpointer)heads[i]);
+    if (i == 0) g_ptr_array_add(all, (gpointer) "of");
+  }
+  g_ptr_array_add(all, NULL);
+  return (const char *const *)all->pdata;
+}
+
+// What the module has itself, then what it passes on of modules that it wraps.
+static void collect_module(Section *sections, const Node *module, ModuleLookup find, gpointer data) {
+  static const int kinds[] = {SECTION_PARAMETERS, SECTION_PORTS, SECTION_USERPOINTS};
+  const GPtrArray *passed = wrapped_declarations(module->body, find, data);
+  for (guint k = 0; passed->len && k < G_N_ELEMENTS(kinds); k++) {
+    sections[kinds[k]].heads = heads_with_of(sections[kinds[k]].heads);
+    sections[kinds[k]].of = "";
+  }
+  collect(sections, module->body);
+  for (guint i = 0; i < passed->len; i++) {
+    const PassedOn *one = passed->pdata[i];
+    for (guint k = 0; k < G_N_ELEMENTS(kinds); k++) sections[kinds[k]].of = one->of;
+    collect_node(sections, one->node);
+  }
 }
 
 // ---- Output --------------------------------------------------------------------------------------------------------
@@ -346,7 +376,7 @@ static void print_type(GString *out, const Node *node, const char *path, const c
   if (node->kind == NODE_PACKED) g_string_append_printf(kind, " of %s", expr_text(node->type));
   print_title(out, node, kind->str, path, about, style);
   if (node_is_family(node) && node->arguments && node->arguments->len) print_c_name(out, node, style);
-  Section section = {"Parts", heads, arena_array(), arena_array()};
+  Section section = {"Parts", heads, arena_array(), arena_array(), NULL};
   for (guint i = 0; node->body && i < node->body->len; i++) {
     const Node *part = node->body->pdata[i];
     const char *type = part->type    ? in_range(member_type(part), part->within)
@@ -378,28 +408,29 @@ bool reference_is_leaf(const Node *module) {
   return false;
 }
 
-void reference_print(GString *out, const Node *node, const char *path, const char *about, ReferenceStyle style) {
+void reference_print(GString *out, const Node *node, const char *path, const char *about, ReferenceStyle style,
+                     ModuleLookup find, gpointer data) {
   if (node->kind != NODE_MODULE) {
     print_type(out, node, path, about, style);
     return;
   }
   Section sections[SECTION_COUNT] = {
-      [SECTION_PARAMETERS] = {"Parameters", parameter_heads, NULL, NULL},
-      [SECTION_PORTS] = {"Ports", port_heads, NULL, NULL},
-      [SECTION_USERPOINTS] = {"Userpoints", userpoint_heads, NULL, NULL},
-      [SECTION_STATE] = {"State", state_heads, NULL, NULL},
-      [SECTION_STATISTICS] = {"Statistics", statistic_heads, NULL, NULL},
-      [SECTION_BALANCES] = {"Items and identities", balance_heads, NULL, NULL},
-      [SECTION_EVENTS] = {"Events", event_heads, NULL, NULL},
-      [SECTION_FUNCTIONS] = {"Functions", function_heads, NULL, NULL},
-      [SECTION_CLOCKS] = {"Clocks", clock_heads, NULL, NULL},
-      [SECTION_INSTANCES] = {"Made of", instance_heads, NULL, NULL},
+      [SECTION_PARAMETERS] = {"Parameters", parameter_heads, NULL, NULL, NULL},
+      [SECTION_PORTS] = {"Ports", port_heads, NULL, NULL, NULL},
+      [SECTION_USERPOINTS] = {"Userpoints", userpoint_heads, NULL, NULL, NULL},
+      [SECTION_STATE] = {"State", state_heads, NULL, NULL, NULL},
+      [SECTION_STATISTICS] = {"Statistics", statistic_heads, NULL, NULL, NULL},
+      [SECTION_BALANCES] = {"Items and identities", balance_heads, NULL, NULL, NULL},
+      [SECTION_EVENTS] = {"Events", event_heads, NULL, NULL, NULL},
+      [SECTION_FUNCTIONS] = {"Functions", function_heads, NULL, NULL, NULL},
+      [SECTION_CLOCKS] = {"Clocks", clock_heads, NULL, NULL, NULL},
+      [SECTION_INSTANCES] = {"Made of", instance_heads, NULL, NULL, NULL},
   };
   for (int i = 0; i < SECTION_COUNT; i++) {
     sections[i].rows = arena_array();
     sections[i].code = arena_array();
   }
-  collect(sections, node->body);
+  collect_module(sections, node, find, data);
   const char *kind = node->crossing            ? "clock-domain crossing"
                      : reference_is_leaf(node) ? "leaf module"
                                                : "hierarchical module";

@@ -2,13 +2,14 @@
 #ifndef LSS_REFERENCE_H
 #define LSS_REFERENCE_H
 
-#include "lss/front/tree.h"
+#include "lss/front/wrapped.h"
 
 typedef enum { REFERENCE_TEXT, REFERENCE_MARKDOWN } ReferenceStyle;
 
 // Appends the documentation of `node`, a module or a type, declared in `path`.  `about` is what the file's opening
-// comment says, or NULL.
-void reference_print(GString *out, const Node *node, const char *path, const char *about, ReferenceStyle style);
+// comment says, or NULL.  `find` reads the modules that it wraps.
+void reference_print(GString *out, const Node *node, const char *path, const char *about, ReferenceStyle style,
+                     ModuleLookup find, gpointer data);
 
 // True for declarations that reference_print() can describe.
 bool reference_covers(const Node *node);

@@ -81,6 +81,8 @@ const char *node_kind_name(NodeKind kind) {
                                       [NODE_REGION] = "memory region",
                                       [NODE_CLOCK] = "clock",
                                       [NODE_INSTANCE] = "instance",
+                                      [NODE_WRAPS] = "wraps",
+                                      [NODE_DEFAULT] = "default",
                                       [NODE_VAR] = "variable",
                                       [NODE_ASSIGN] = "assignment",
                                       [NODE_CONNECT] = "connection",
@@ -101,6 +103,10 @@ const char *node_kind_name(NodeKind kind) {
 
 bool node_is_family(const Node *node) {
   return node->kind == NODE_STRUCT || node->kind == NODE_PACKED;
+}
+
+bool node_makes_instances(const Node *node) {
+  return node->kind == NODE_INSTANCE || node->kind == NODE_WRAPS;
 }
 
 // ---- Documentation -------------------------------------------------------------------------------------------------

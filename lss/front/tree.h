@@ -95,6 +95,8 @@ typedef enum {
   NODE_REGION,   // range (of addresses), value (as of a role), type (records with name and offset, may be NULL)
   NODE_CLOCK,    // name, value
   NODE_INSTANCE, // name, value (count, may be NULL), type (module), clock (may be NULL), body (NODE_ASSIGN)
+  NODE_WRAPS,    // the same, body (also NODE_DEFAULT), arguments (NODE_ARGUMENT: what `except` names)
+  NODE_DEFAULT,  // name, value, range (both may be NULL): what an outer parameter has in place of the inner one's
   NODE_VAR,      // name, value
   NODE_ASSIGN,   // target, value; name (settings, and where a loop begins), bare (`NAME;`)
   NODE_CONNECT,  // target, receivers (Expr), type (annotation, may be NULL)
@@ -167,5 +169,7 @@ const char *node_kind_name(NodeKind kind); // "parameter"
 const char *node_conserved_text(const Node *node); // in the arena
 // Whether it declares a type that may have arguments: a struct or a packed word.
 bool node_is_family(const Node *node);
+// Whether it makes instances of a module: `instance` or `wraps`.
+bool node_makes_instances(const Node *node);
 
 #endif

@@ -154,7 +154,10 @@ static void complete_words(Completion *c, const char *unused) {
     const char *variable = node->kind == NODE_FOR_IN ? node->name : node->first ? node->first->name : NULL;
     if (variable) add_item(c, variable, ITEM_VARIABLE, node_kind_name(NODE_VAR), NULL);
     names_declared(node->arguments, add_node, c);
-    if (node->kind != NODE_INSTANCE) names_declared(node->body, add_node, c);
+    if (node->kind == NODE_MODULE)
+      names_members(c->names, node, add_node, c);
+    else if (!node_makes_instances(node))
+      names_declared(node->body, add_node, c);
   }
   g_hash_table_foreach(c->names->globals, add_global, c);
   const char *word;
@@ -174,10 +177,11 @@ static const struct {
   void (*complete)(Completion *c, const char *group);
 } places[] = {
     {"\\bimport\\s+\\w*$", complete_files},
-    {"\\binstance\\s+\\w+\\s*(?:\\[[^\\]]*\\])?\\s*:\\s*\\w*$", complete_modules},
+    {"\\b(?:instance|wraps)\\s+\\w+\\s*(?:\\[[^\\]]*\\])?\\s*:\\s*\\w*$", complete_modules},
     {"([A-Za-z_]\\w*(?:\\[[^\\]]*\\])?(?:\\.\\w+(?:\\[[^\\]]*\\])?)*)\\.\\w*$", complete_members},
     {"(?<![\\w.])[0-9][0-9_.]*\\s*[A-Za-z/]*$", complete_units},
-    {"\\binstance\\s+\\w+[^:;{]*:\\s*(\\w+)[^{;]*\\{(?:[^{}]*;)?\\s*\\w*$", complete_settings},
+    {"\\b(?:instance|wraps)\\s+\\w+[^:;{]*:\\s*(\\w+)[^{;]*\\{(?:[^{}]*;)?\\s*(?:default\\s+)?\\w*$",
+     complete_settings},
 };
 
 static void complete(Completion *c) {
@@ -190,8 +194,8 @@ static void complete(Completion *c) {
     return;
   }
   const Node *inner = c->around->len ? c->around->pdata[c->around->len - 1] : NULL;
-  const bool braces = inner && inner->kind == NODE_INSTANCE && inner->type && inner->type->kind == EXPR_NAME;
-  if (braces && g_regex_match_simple("^\\s*(?:[^{}]*;)?\\s*\\w*$", c->before, 0, 0))
+  const bool braces = inner && node_makes_instances(inner) && inner->type && inner->type->kind == EXPR_NAME;
+  if (braces && g_regex_match_simple("^\\s*(?:[^{}]*;)?\\s*(?:default\\s+)?\\w*$", c->before, 0, 0))
     complete_settings(c, inner->type->text);
   else
     complete_words(c, NULL);

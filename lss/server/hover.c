@@ -30,12 +30,12 @@ static const char *shown_path(const char *path) {
 
 static void print_node(Names *names, GString *out, const Node *node) {
   if (reference_covers(node)) {
-    reference_print(out, node, shown_path(node->location.file), NULL, REFERENCE_MARKDOWN);
+    reference_print(out, node, shown_path(node->location.file), NULL, REFERENCE_MARKDOWN, names_lookup, names);
     return;
   }
   print_declaration(out, node->location);
   print_doc(out, node->doc);
-  if (node->kind != NODE_INSTANCE || !node->type || node->type->kind != EXPR_NAME) return;
+  if ((node->kind != NODE_INSTANCE && node->kind != NODE_WRAPS) || !node->type || node->type->kind != EXPR_NAME) return;
   const Node *module = names_module(names, node->type->text);
   if (module && module->doc) g_string_append_printf(out, "\n`%s`: %s\n", module->name, reference_summary(module->doc));
 }

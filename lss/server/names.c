@@ -133,7 +133,8 @@ void names_declared(const GPtrArray *nodes, NamesVisit visit, gpointer data) {
     if (nested) {
       names_declared(node->body, visit, data);
       names_declared(node->other, visit, data);
-    } else if (node->place.line && node->kind != NODE_IMPORT && node->kind != NODE_ASSIGN) {
+    } else if (node->place.line && node->kind != NODE_IMPORT && node->kind != NODE_ASSIGN &&
+               node->kind != NODE_DEFAULT) {
       visit(node, data);
     }
   }
@@ -162,6 +163,29 @@ const Node *names_module(Names *names, const char *name) {
   return node;
 }
 
+const Node *names_lookup(const char *name, gpointer names) {
+  const Node *node = names_module(names, name);
+  return node && node->kind == NODE_MODULE ? node : NULL;
+}
+
+static bool is_wrapping(const GPtrArray *body) {
+  for (guint i = 0; i < body->len; i++)
+    if (((const Node *)body->pdata[i])->kind == NODE_WRAPS) return true;
+  return false;
+}
+
+// What a body passes on of the modules that it wraps.
+static void passed_on(Names *names, const GPtrArray *body, NamesVisit visit, gpointer data) {
+  const GPtrArray *all = is_wrapping(body) ? wrapped_declarations(body, names_lookup, names) : NULL;
+  for (guint i = 0; all && i < all->len; i++) visit(((const PassedOn *)all->pdata[i])->node, data);
+}
+
+static const Node *declared_or_passed_on(Names *names, const GPtrArray *body, const char *name) {
+  Search search = {name, declared(body, name)};
+  if (!search.found && body) passed_on(names, body, compare, &search);
+  return search.found;
+}
+
 // What a name means inside the `depth` outermost of the nodes around a place.
 static const Node *find_within(Names *names, const GPtrArray *around, guint depth, const char *name) {
   for (guint i = depth; i-- > 0;) {
@@ -174,11 +198,14 @@ static const Node *find_within(Names *names, const GPtrArray *around, guint dept
           outer && (outer->kind == NODE_VAR || outer->kind == NODE_ARGUMENT || outer->kind == NODE_ASSIGN);
       return assigns ? outer : node->first;
     }
-    if (node->kind != NODE_INSTANCE) found = declared(node->body, name);
+    if (node->kind == NODE_MODULE)
+      found = declared_or_passed_on(names, node->body, name);
+    else if (!node_makes_instances(node))
+      found = declared(node->body, name);
     if (!found) found = declared(node->arguments, name);
     if (found) return found;
   }
-  const Node *found = names->main ? declared(names->main->nodes, name) : NULL;
+  const Node *found = names->main ? declared_or_passed_on(names, names->main->nodes, name) : NULL;
   return found ? found : names_module(names, name);
 }
 
@@ -205,7 +232,9 @@ static const Node *holder(Names *names, const Node *node) {
 
 void names_members(Names *names, const Node *node, NamesVisit visit, gpointer data) {
   const Node *inside = holder(names, node);
-  if (inside) names_declared(inside->body, visit, data);
+  if (!inside) return;
+  names_declared(inside->body, visit, data);
+  if (inside->kind == NODE_MODULE) passed_on(names, inside->body, visit, data);
 }
 
 const Node *names_resolve(Names *names, const GPtrArray *around, const Expr *expr) {
@@ -288,8 +317,8 @@ Meaning names_meaning(Names *names, int line, int column) {
       const SourceFile *file = read_named(names, node->name, names->main->path);
       return (Meaning){.file = file ? file->path : NULL, .used = node->place};
     }
-    if (node->kind != NODE_ASSIGN || !outer || outer->kind != NODE_INSTANCE)
-      return (Meaning){.node = node, .used = node->place};
+    const bool setting = node->kind == NODE_ASSIGN || node->kind == NODE_DEFAULT || node->kind == NODE_ARGUMENT;
+    if (!setting || !outer || !node_makes_instances(outer)) return (Meaning){.node = node, .used = node->place};
     Search search = {node->name, NULL};
     names_members(names, outer, compare, &search);
     return (Meaning){.node = search.found, .used = node->place};
@@ -303,7 +332,7 @@ Meaning names_meaning(Names *names, int line, int column) {
 static bool instantiates(const GPtrArray *nodes) {
   for (guint i = 0; nodes && i < nodes->len; i++) {
     const Node *node = nodes->pdata[i];
-    if (node->kind == NODE_INSTANCE) return true;
+    if (node_makes_instances(node)) return true;
     if (node->kind != NODE_MODULE && (instantiates(node->body) || instantiates(node->other))) return true;
   }
   return false;

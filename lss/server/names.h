@@ -33,6 +33,8 @@ GPtrArray *names_around(const Names *names, int line, int column);
 const Node *names_find(Names *names, const GPtrArray *around, const char *name);
 const Node *names_resolve(Names *names, const GPtrArray *around, const Expr *expr);
 const Node *names_module(Names *names, const char *name);
+// The same of a module only, as a ModuleLookup; `names` is a Names.
+const Node *names_lookup(const char *name, gpointer names);
 
 // Calls `visit` for what can be selected from an instance, port, type or value with a dot.
 typedef void (*NamesVisit)(const Node *node, gpointer data);

@@ -7,9 +7,9 @@ static int symbol_kind(const Node *node) {
   static const int kinds[] = {
       [NODE_MODULE] = 2,    [NODE_STRUCT] = 23,    [NODE_ENUM] = 10,     [NODE_ENUMERATOR] = 22, [NODE_BUNDLE] = 11,
       [NODE_PACKED] = 23,   [NODE_TYPE] = 26,      [NODE_FUNCTION] = 12, [NODE_CONST] = 14,      [NODE_PARAMETER] = 7,
-      [NODE_PORT] = 11,     [NODE_USERPOINT] = 12, [NODE_INSTANCE] = 19, [NODE_FIELD] = 8,       [NODE_MEMBER] = 8,
-      [NODE_LOCAL] = 13,    [NODE_STAT] = 8,       [NODE_EVENT] = 24,    [NODE_CLOCK] = 14,      [NODE_BEHAVIOUR] = 6,
-      [NODE_COLLECTOR] = 5,
+      [NODE_PORT] = 11,     [NODE_USERPOINT] = 12, [NODE_INSTANCE] = 19, [NODE_WRAPS] = 19,      [NODE_FIELD] = 8,
+      [NODE_MEMBER] = 8,    [NODE_LOCAL] = 13,     [NODE_STAT] = 8,      [NODE_EVENT] = 24,      [NODE_CLOCK] = 14,
+      [NODE_BEHAVIOUR] = 6, [NODE_COLLECTOR] = 5,
   };
   return (gsize)node->kind < G_N_ELEMENTS(kinds) ? kinds[node->kind] : 0;
 }
@@ -23,7 +23,7 @@ static void add_symbol(const Node *node, gpointer data) {
   json_set_text(symbol, "detail", node->type ? expr_text(node->type) : node_kind_name(node->kind));
   json_set(symbol, "range", range_json(node->location));
   json_set(symbol, "selectionRange", range_json(node->place));
-  if (node->kind != NODE_FUNCTION && node->kind != NODE_INSTANCE && node->body) {
+  if (node->kind != NODE_FUNCTION && !node_makes_instances(node) && node->body) {
     JsonValue *children = json_object_new_array();
     names_declared(node->body, add_symbol, children);
     json_set(symbol, "children", children);

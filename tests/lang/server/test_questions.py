@@ -205,6 +205,51 @@ async def completions(editor: Editor, path: Path, text: str) -> set[str]:
     return {item.label for item in found}
 
 
+WRAPS = """import shapes;
+module around {
+  wraps core : source except script { default count = 4; };
+  parameter twice = count * 2 : int;
+  core.out -> out;
+}
+module further { wraps a : around { twice = 3; }; parameter more = count : int; }
+instance f : further { count = 5; };
+instance k : sink;
+f.out -> k.in : uint32;
+"""
+
+
+def test_what_a_module_passes_on(tmp_path: Path, build_dir: Path) -> None:
+    """Names that come from a wrapped module are found, however many are in between."""
+    path = tmp_path / "w.lss"
+    shapes(tmp_path)
+    path.write_text(WRAPS)
+    asked = {
+        "core : so^urce": ("## source", "source.lss"),
+        "except scr^ipt": ("parameter script", "source.lss"),
+        "default cou^nt": ("parameter count", "source.lss"),
+        "twice = cou^nt": ("parameter count", "source.lss"),
+        "{ twi^ce = 3": ("parameter twice", "w.lss"),
+        "more = co^unt": ("parameter count", "source.lss"),
+        "{ co^unt = 5": ("parameter count", "source.lss"),
+        "f.o^ut": ("outport out", "source.lss"),
+    }
+
+    async def scenario(editor: Editor) -> None:
+        editor.open(path)
+        for mark, (words, file) in asked.items():
+            at = place(WRAPS, mark)
+            assert words in await hover(editor, path, at), mark
+            found = await definition(editor, path, at)
+            assert found and found[0] == file, mark
+        settings = await completions(editor, path, WRAPS + "instance x : further { ^")
+        assert {"count", "more"} <= settings and not settings & {"script", "twice", "out"}
+        assert "count" in await completions(editor, path, WRAPS + "module m { wraps x : source { default co^")
+        assert {"source", "sink"} <= await completions(editor, path, WRAPS + "wraps x : ^")
+        assert {"out"} <= await completions(editor, path, WRAPS + "f.^\n")
+
+    edit(server(build_dir), scenario)
+
+
 def test_completions(tmp_path: Path, build_dir: Path) -> None:
     """Each kind of place, on lines that are not complete."""
     path = shapes(tmp_path)

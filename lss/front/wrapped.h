@@ -1,0 +1,38 @@
+// What a module passes on of one that it wraps, as far as its text decides: which ports, and what its block says of a
+// parameter.  An `if` that is not taken counts, or an interface would depend on how a module is used.
+#ifndef LSS_WRAPPED_H
+#define LSS_WRAPPED_H
+
+#include "lss/front/tree.h"
+
+// What becomes of a port of the wrapped instance.
+typedef enum {
+  WRAPPED_INSIDE,   // the body connects it, or nobody does
+  WRAPPED_DECLARED, // it is a port of the outer module, whose body connects it
+  WRAPPED_JOINED    // the same, and all its lanes are those of the inner one
+} WrappedPort;
+
+WrappedPort wrapped_port(const Node *wraps, const GPtrArray *body, const char *name);
+
+// Whether `except` names it.
+bool wraps_excepts(const Node *wraps, const char *name);
+// What the block says of a parameter or userpoint: a NODE_ASSIGN, a NODE_DEFAULT, or NULL.
+Node *wraps_setting(const Node *wraps, const char *name);
+
+// The parameter, userpoint or port of this name that a body declares itself, in a block or not; NULL when there is
+// none.
+const Node *body_declaration(const GPtrArray *body, const char *name);
+
+// A declaration that a body passes on.
+typedef struct {
+  const Node *node; // a copy, with the default, the range and the text that count
+  const char *of;   // the wrapped instance
+} PassedOn;
+
+// The module of a name, or NULL.
+typedef const Node *(*ModuleLookup)(const char *name, gpointer data);
+
+// What a body passes on, PassedOn*, in order.  Of a module that is a parameter it is what its default has.
+GPtrArray *wrapped_declarations(const GPtrArray *body, ModuleLookup find, gpointer data);
+
+#endif
