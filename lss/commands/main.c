@@ -11,7 +11,7 @@
 static const Command *const commands[] = {
     &command_build,  &command_run,        &command_check,    &command_list,    &command_doc,
     &command_graph,  &command_fmt,        &command_schedule, &command_explain, &command_export,
-    &command_server, &command_completion, &command_cache,    &command_trace,
+    &command_server, &command_completion, &command_cache,    &command_trace,   &command_packets,
 };
 
 const Command *command_at(guint index) {

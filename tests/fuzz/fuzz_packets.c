@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   }
   for (; file_count; file_count--) {
     HostFile *file = files[file_count - 1];
-    if (file->reader) pcap_close(file->reader);
+    packet_reader_free(file->reader);
     free(file->path);
     free(file);
   }

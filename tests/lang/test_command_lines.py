@@ -5,7 +5,9 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-COMMANDS = ["build", "run", "check", "list", "doc", "graph", "fmt", "schedule", "explain", "export", "server", "completion", "cache"]
+from tests import captures
+
+COMMANDS = ["build", "run", "check", "list", "doc", "graph", "fmt", "schedule", "explain", "export", "server", "completion", "cache", "trace", "packets"]
 MACHINE = """
 parameter n = 2 : int;
 parameter label = "" : string;
@@ -28,7 +30,7 @@ LINES: list[list[str]] = [
     [], ["help"], ["--help"], ["-h"], ["--version", "x"], ["help", "check"], ["nothing"], ["biuld"], ["--nothing"],
     *[[command, "--help"] for command in COMMANDS],
     *[[command, "--nonsense"] for command in COMMANDS],
-    *[[command] for command in ("build", "run", "check", "doc", "graph", "fmt", "schedule", "export", "completion")],
+    *[[command] for command in ("build", "run", "check", "doc", "graph", "fmt", "schedule", "export", "completion", "trace", "packets")],
     *[[command, "m.lss", "x.lss", "y.lss"] for command in ("build", "run", "check", "graph", "schedule", "export")],
     *[[command, "f.lss", *rest] for command, rest in (("build", ["-o", "sim"]), ("run", []), ("graph", ["-o", "x.dot"]), ("schedule", []), ("export", ["-o", "x.json"]))],
     ["build", "m.lss"], ["graph", "m.lss"], ["graph", "m.lss", "-o", "x.png"], ["graph", "-I", "lib", "m.lss", "-o", "none/x.dot"], ["export", "-I", "lib", "m.lss", "-o", "none/x.json"],
@@ -43,6 +45,7 @@ LINES: list[list[str]] = [
     ["doc", "-I", "lib", "producr"], ["doc", "qqqqqqqqqq"], ["doc", "none.lss"], ["doc", "-I", "lib", "producer", "consumer"],
     ["list", "x"], ["fmt", "none.lss"], ["fmt", "m.lss", "--check"], ["server", "none.lss", "--x"], ["completion", "fish"], ["completion", "bash", "zsh"],
     ["cache", "nothing"], ["cache", "show", "clean"], ["cache", "--limit", "3"], ["cache", "--limit", "1.5 B"], ["cache", "--limit", "3 ns"], ["cache", "--limit"],
+    ["packets", "none"], ["packets", "m.lss"], ["packets", "m.lss", "x"], ["packets", "m.lss", "-o", "./m.lss"], ["packets", "c.pcap", "-o", "d.pcap"], ["packets", "c.pcap", "-o", "none/d.pcap"],
     ["cache"], ["cache", "--limit", "2 GiB"], ["cache", "show", "--limit=3 GiB"], ["cache", "clean", "--limit", "1 GiB"], ["cache", "show"],
 ]  # fmt: skip
 
@@ -50,6 +53,7 @@ LINES: list[list[str]] = [
 def test_every_form(build_dir: Path, tmp_path: Path, golden: Callable, root: Path) -> None:
     (tmp_path / "m.lss").write_text(MACHINE)
     (tmp_path / "f.lss").write_text(FAULTY)
+    (tmp_path / "c.pcap").write_bytes(captures.pcap([b"x" * 70], limit=64))
     (tmp_path / "lib").symlink_to(root / "tests/lang/lib")
     environment = {**os.environ, "LSS_CACHE": str(tmp_path / "cache")}
     said = []

@@ -52,8 +52,7 @@ static bool cannot(GError **error, const char *verb, const char *path, const cha
 
 static bool written(HostFile *file, uint64_t *bytes, GError **error) {
   if (!file->whole) return true; // a device or standard output has no beginning to go on from
-  if ((file->dumper && !host_packets_flush(file)) || fflush(file->out) != 0 || ferror(file->out))
-    return cannot(error, "write", file->path, g_strerror(errno));
+  if (fflush(file->out) != 0 || ferror(file->out)) return cannot(error, "write", file->path, g_strerror(errno));
   const off_t at = ftello(file->out);
   *bytes = at < 0 ? 0 : (uint64_t)at;
   return true;
@@ -96,8 +95,7 @@ static bool go_on_from(HostFile *file, const char *earlier, uint64_t bytes, GErr
         g_strdup_printf("it has %zu bytes, and had %" G_GUINT64_FORMAT " at the checkpoint", length, bytes);
     return cannot(error, "go on with", earlier, why);
   }
-  if ((file->dumper && !host_packets_flush(file)) || fseeko(file->out, 0, SEEK_SET) ||
-      fwrite(content, 1, bytes, file->out) != bytes || fflush(file->out))
+  if (fseeko(file->out, 0, SEEK_SET) || fwrite(content, 1, bytes, file->out) != bytes || fflush(file->out))
     return cannot(error, "write", file->path, g_strerror(errno));
   return true;
 }

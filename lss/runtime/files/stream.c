@@ -221,13 +221,12 @@ void stream_restart(stream *s) {
 // One that was written beyond where its stream is.
 static void cut(HostFile *file) {
   const stream *s = file->owner;
-  const uint64_t position = file->dumper ? s->records : s->position;
+  const uint64_t position = file->packets ? s->records : s->position;
   if (position >= file->written) return;
   file->written = position;
   if (!file->whole) return;
-  const off_t bytes = (off_t)(file->dumper ? host_packets_size(s) : s->position);
-  if ((file->dumper && !host_packets_flush(file)) || fflush(file->out) || ftruncate(fileno(file->out), bytes) ||
-      fseeko(file->out, bytes, SEEK_SET))
+  const off_t bytes = (off_t)(file->packets ? host_packets_size(s) : s->position);
+  if (fflush(file->out) || ftruncate(fileno(file->out), bytes) || fseeko(file->out, bytes, SEEK_SET))
     spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
 }
 
@@ -244,17 +243,13 @@ static bool fail(GError **error) {
 // Completes one output.
 static bool commit(HostFile *file, GError **error) {
   errno = 0;
-  if (file->dumper && !host_packets_flush(file)) return fail(error);
   if (file->out == stdout) return true; // what is lost there is said when it is flushed last
   if (fflush(file->out) || ferror(file->out)) return fail(error);
   return !file->whole || whole_file_complete(file->whole, error);
 }
 
 static void forget(HostFile *file) {
-  if (file->dumper)
-    host_packets_close(file); // closes file->out as well
-  else if (file->out && file->out != stdout)
-    fclose(file->out);
+  if (file->out && file->out != stdout) fclose(file->out);
   if (file->whole) whole_file_end(file->whole);
   g_clear_pointer(&file->whole, g_free);
   file->out = NULL;

@@ -2,6 +2,7 @@
 #ifndef SPINACH_STREAM_PRIVATE_H
 #define SPINACH_STREAM_PRIVATE_H
 
+#include "lss/runtime/files/packet_reader.h"
 #include "lss/runtime/files/stream.h"
 #include "lss/runtime/files/used_files.h"
 #include "lss/runtime/files/whole_file.h"
@@ -12,18 +13,17 @@ typedef struct HostImage HostImage;
 
 typedef struct {
   char *path;
-  stream *owner;         // the module's side
-  uint8_t *bytes;        // inputs: all of the file, and a zero behind it
-  size_t size;           // of an input, in bytes
-  HostImage *image;      // of an input that is read in parts
-  size_t consumed;       // bytes of an input that were read, for the progress display
-  FILE *out;             // outputs
-  uint64_t written;      // bytes, or packets, that it has; what is written again after going back is there already
-  WholeFile *whole;      // as which an output grows; NULL when it is written in place
-  void *reader;          // pcap_t of a packet input
-  uint64_t next;         // packets that the reader has delivered
-  void *index;           // GArray of where each packet is in `bytes`, when packets are taken by number
-  void *writer, *dumper; // pcap_t and pcap_dumper_t of a packet output
+  stream *owner;        // the module's side
+  uint8_t *bytes;       // inputs: all of the file, and a zero behind it
+  size_t size;          // of an input, in bytes
+  HostImage *image;     // of an input that is read in parts
+  size_t consumed;      // bytes of an input that were read, for the progress display
+  FILE *out;            // outputs
+  uint64_t written;     // bytes, or packets, that it has; what is written again after going back is there already
+  WholeFile *whole;     // as which an output grows; NULL when it is written in place
+  PacketReader *reader; // of a packet input
+  GArray *index;        // CapturedPacket, whose bytes are in `bytes`, when packets are taken by number
+  bool packets;         // of an output: it is a packet file
 } HostFile;
 
 // Stops the run: prints "error: <instance>: text", abandons unfinished outputs, exit status 1.
@@ -42,10 +42,8 @@ void host_file_drop(HostFile *file);   // closes an output without leaving anyth
 // as 8 bytes, the least significant one first.  The caller frees it.
 char *host_image_digest(const HostFile *file);
 
-// packet.c
-bool host_packets_flush(HostFile *file);
-uint64_t host_packets_size(const stream *s); // bytes of a file with what the stream has written
-void host_packets_close(HostFile *file);
+// packet.c: bytes of a packet file with what the stream has written.
+uint64_t host_packets_size(const stream *s);
 
 // Why an output of this name is not to be written; the caller frees it, NULL when it may be.  Without one all may be.
 extern char *(*host_output_problem)(const char *path);
