@@ -60,13 +60,13 @@ def _capture(options: argparse.Namespace) -> int:
 
 
 def _split(options: argparse.Namespace) -> int:
-    for path in packets.split(options.capture, options.host, options.out):
+    for path in packets.split(options.capture, options.host, options.out, options.build):
         print(path)
     return 0
 
 
 def _check(options: argparse.Namespace) -> int:
-    verdict = check.check_files(options.expected, options.found, options.conversations, options.resent)
+    verdict = check.check_files(options.expected, options.found, options.conversations, options.resent, options.build)
     for line in verdict.wrong:
         print(line)
     print(
@@ -225,6 +225,7 @@ def _add_traffic(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     one.add_argument("capture", type=Path)
     one.add_argument("--host", default="02:00:00:00:00:01", metavar="MAC", help="the host's address")
     one.add_argument("--out", type=Path, required=True, help="folder for send.pcap and receive.pcap")
+    one.add_argument("--build", type=Path, default=Path("build"))
     one.set_defaults(call=_split)
 
     one = commands.add_parser("check", help="compare delivered frames with those sent")
@@ -233,6 +234,7 @@ def _add_traffic(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     one.add_argument("--drops", type=number(0), default=0, help="frames that hardware counted as dropped")
     one.add_argument("--conversations", action="store_true", help="compare the order within conversations only")
     one.add_argument("--resent", type=number(0), default=0, help="retransmitted frames, which may arrive out of order")
+    one.add_argument("--build", type=Path, default=Path("build"))
     one.set_defaults(call=_check)
 
     one = commands.add_parser("theory", help="theoretical maximum of a link")

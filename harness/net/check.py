@@ -1,8 +1,8 @@
 """The end-to-end check from files alone: what came out of a machine against what went in.
 
-The checker module does the same inside the simulator; this one shares no code with it, so that one mistake cannot
-hide in both.  Frames must come out in order, once, and unchanged but for the MAC's padding; frames may be missing
-only as often as the hardware counted drops.  Of correlated traffic each conversation keeps its order, since
+The checker module does the same inside the simulator; this one compares with code of its own, so that one mistake
+cannot hide in both.  Frames must come out in order, once, and unchanged but for the MAC's padding; frames may be
+missing only as often as the hardware counted drops.  Of correlated traffic each conversation keeps its order, since
 conversations do not wait for each other; a frame that was lost and sent again comes later than those behind it.
 """
 
@@ -105,7 +105,9 @@ def _nearest(data: bytes, expected: list[bytes]) -> str:
     return f"closest is input frame {best + 1}, differing from byte {length}" if expected else "there was no input"
 
 
-def check_files(expected: Path | None, found: Path | None, conversations: bool = False, resent: int = 0) -> Verdict:
-    """compare() on two packet files; None is a direction without traffic."""
-    files = [[packet.data for packet in packets.read(path)] if path else [] for path in (expected, found)]
+def check_files(
+    expected: Path | None, found: Path | None, conversations: bool = False, resent: int = 0, build: Path | None = None
+) -> Verdict:
+    """compare() on two packet files; None is a direction without traffic.  With a build folder, files of any format."""
+    files = [[packet.data for packet in packets.read(path, build)] if path else [] for path in (expected, found)]
     return compare(*files, key=conversation, resent=resent) if conversations else compare(*files)

@@ -1,9 +1,14 @@
 """The compiler, as the harness calls it: the one that was built here, or the one that is installed."""
 
+import contextlib
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 from harness.run import process
+
+HANDED = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 
 class CompilerError(Exception):
@@ -18,6 +23,27 @@ def find(build: Path) -> Path:
     if not known:
         raise CompilerError(f"there is no compiler {built}, and no lss on the PATH: run make, or name the build folder")
     return Path(known)
+
+
+def packets(build: Path, capture: str | os.PathLike) -> bytes:
+    """A capture as simulators read it, in the format that they write.
+
+    One that the shell hands over (/dev/stdin, /dev/fd/63) becomes the standard input of the compiler, which has none of
+    the other descriptors of this process.
+    """
+    path = os.fspath(capture)
+    with contextlib.ExitStack() as handed:
+        stdin = subprocess.DEVNULL
+        try:
+            if path.startswith(HANDED):
+                stdin, path = handed.enter_context(open(path, "rb")).fileno(), HANDED[0]
+        except OSError as error:
+            raise CompilerError(f"{path}: {error.strerror}") from error
+        name = f"./{path}" if path.startswith("-") else path
+        status, out, said = process.output([find(build), "packets", name], stdin)
+    if status:
+        raise CompilerError(said.strip().removeprefix("lss packets: ") or f"lss packets {path}: status {status}")
+    return out
 
 
 def lss(build: Path, *arguments: str | Path) -> str:

@@ -36,7 +36,8 @@ class Finished:
 
 
 def begin(
-    command: Sequence[str | Path], cwd: Path | None = None, stdin: int = subprocess.DEVNULL, log: IO[str] | None = None
+    command: Sequence[str | Path], cwd: Path | None = None, stdin: int = subprocess.DEVNULL, log: IO[str] | None = None,
+    text: bool = True,
 ) -> subprocess.Popen:  # fmt: skip
     """Starts a command that ends with this process; `forget` it once it has ended."""
     with _lock:
@@ -44,7 +45,7 @@ def begin(
             raise Ended
         child = subprocess.Popen(
             [str(argument) for argument in command], cwd=cwd, stdin=stdin, stdout=log or subprocess.PIPE,
-            stderr=log or subprocess.PIPE, text=True, errors="replace", process_group=0,
+            stderr=log or subprocess.PIPE, text=text, errors="replace" if text else None, process_group=0,
         )  # fmt: skip
         _children.add(child)
         return child
@@ -68,6 +69,16 @@ def run(command: Sequence[str | Path], cwd: Path | None = None, timeout: float |
         _end([child])
         out, err = child.communicate()
         return Finished(None, out, err)
+    finally:
+        forget(child)
+
+
+def output(command: Sequence[str | Path], stdin: int = subprocess.DEVNULL) -> tuple[int, bytes, str]:
+    """Runs a command to its end: its status, the bytes that it wrote, and what it said."""
+    child = begin(command, stdin=stdin, text=False)
+    try:
+        out, said = child.communicate()
+        return child.returncode, out, said.decode(errors="replace")
     finally:
         forget(child)
 

@@ -20,9 +20,13 @@ ROOT = Path(__file__).resolve().parents[2]
 TCP = ROOT / "examples/tigon2/traffic/tcp.pcap"
 
 
+BUILD = (ROOT / os.environ.get("BUILD", "build")).resolve()
+
+
 def harness(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "harness", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": f"{BUILD}/bin:{os.environ['PATH']}"}
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
 
 
 def test_split(tmp_path: Path) -> None:
@@ -70,7 +74,7 @@ def test_check(drops: int, tmp_path: Path) -> None:
             1,
             "harness: host '02:00:00:00:00:01:02': expected an Eth",
         ),
-        (["split", "none.pcap", "--out", "o"], 1, "harness: none.pcap: No such file or directory"),
+        (["split", "none.pcap", "--out", "o"], 1, 'harness: cannot read packets from "none.pcap": No such file or directory'),
         (["theory", "0"], 2, 'argument payload: "0" is not in the range 1 to 1472'),
         (["theory", "1473"], 2, 'argument payload: "1473" is not in the range 1 to 1472'),
         (["theory", "18", "--rate", "0 b/s"], 2, 'argument --rate: "0 b/s" is not more than 0'),
@@ -122,7 +126,7 @@ def test_check_says_what_is_wrong(here: Callable, tmp_path: Path) -> None:
     frames = list(packets.read(TCP))
     packets.write(tmp_path / "found.pcap", [frames[0], frames[0], *frames[1:]])
     count = len(frames)
-    assert here("check", TCP, tmp_path / "found.pcap") == (
+    assert here("check", TCP, tmp_path / "found.pcap", "--build", BUILD) == (
         1, "frame 2 came out more often than it went in (frame 1 of the input)\n"
         f"{count} in, {count + 1} out; 0 missing (0 allowed), 1 duplicated, 0 reordered, 0 damaged\n", "",
     )  # fmt: skip

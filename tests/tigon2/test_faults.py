@@ -178,11 +178,11 @@ def capture(path: Path, frames: list[bytes], link: int = 1, limit: int = 262144)
     path.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, limit, link) + b"".join(records))
 
 
-def test_an_fcs_in_a_capture_is_taken_off(run: Run, tmp_path: Path) -> None:
+def test_an_fcs_in_a_capture_is_taken_off(run: Run, build_dir: Path, tmp_path: Path) -> None:
     """By the simulator and by the harness, where the header of the file says that there is one."""
     frames = [bytes.fromhex("020000000001020000000002") + noise(48 + 9 * i, i) for i in range(4)]
     capture(tmp_path / "in.pcap", [frame + b"\1\2\3\4" for frame in frames], link=0x24000001)
-    assert [p.data for p in packets.read(tmp_path / "in.pcap")] == frames
+    assert [p.data for p in packets.read(tmp_path / "in.pcap", build_dir)] == frames
     run("one", "--receive", tmp_path / "in.pcap", "--received", tmp_path / "out.pcap")
     assert [p.data for p in packets.read(tmp_path / "out.pcap")] == frames
 

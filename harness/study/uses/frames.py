@@ -119,7 +119,7 @@ class Plugin(uses.Use):
             send, receive = folder / "send.pcap", folder / "receive.pcap"
             if not (send.exists() and receive.exists()):
                 try:
-                    send, receive = packets.split(capture, self.host, folder)
+                    send, receive = packets.split(capture, self.host, folder, self.build)
                 except packets.PacketFileError as error:
                     raise StudyError(f"{self.place}: {error}") from error
         elif self.count:
