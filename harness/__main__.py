@@ -9,8 +9,9 @@ import tempfile
 import traceback
 from pathlib import Path
 
-from harness import firmware, quantity
+from harness import bottleneck, firmware, quantity, study
 from harness.quantity import option as number
+from harness.run.used_files import FOLDER, READ, WRITTEN, ClashError, Folder, check_arguments, folder
 
 PROGRAM = os.environ.get("SPINACH_PROGRAM", "python -m harness")  # harness/spinach sets it
 KIT = Path(__file__).resolve().parents[1]  # the source tree, or PREFIX/share/spinach
@@ -31,6 +32,16 @@ try:
     from harness.run.progress import Progress
 except ModuleNotFoundError as error:
     sys.exit(_without(error.name))
+
+# What commands write in a folder that an argument names.
+PACKETS = folder("send.pcap", "receive.pcap")
+TRAFFIC = folder("send.pcap", "receive.pcap", "descriptors.txt")
+STUDY = folder(*study.WRITTEN)
+STUDIES = folder(
+    "studies/index.html", "studies/studies.json", "studies/provenance.json", "studies/*.svg", "studies/*.png",
+    "studies/*/results.csv", "studies/*/results.json",
+)  # fmt: skip
+BOTTLENECK = folder(*bottleneck.WRITTEN)
 
 ERRORS = (capture.CaptureError, packets.PacketFileError, traffic.TrafficError)
 
@@ -109,9 +120,10 @@ def _reference(options: argparse.Namespace) -> int:
 
 
 def _bottleneck(options: argparse.Namespace) -> int:
-    from harness import bottleneck
     from harness.bottleneck import measure, page, text
 
+    for word in options.simulator_arguments:
+        options.used.reads(word.partition("=")[2] or word, "the simulator")
     progress = Progress()
     try:
         with progress.step(f"examining {options.machine}"):
@@ -186,13 +198,13 @@ def _rate(text: str) -> float:
     return float(value)
 
 
-def _where_to_run(one: argparse.ArgumentParser) -> None:
-    one.add_argument("--build", type=Path, default=Path("build"))
+def _where_to_run(one: argparse.ArgumentParser, build: Folder = FOLDER) -> None:
+    one.add_argument("--build", type=build, default=Path("build"))
     one.add_argument(
         "--jobs", type=number(1), help="simulations at a time on this host; one for each core, if left out"
     )
     one.add_argument("--workers", metavar="ADDRESS", help="run on the workers of this Dask scheduler: tcp://HOST:8786")
-    one.add_argument("--slurm", type=Path, metavar="FILE", help="run on Slurm workers, as this file configures them")
+    one.add_argument("--slurm", type=READ, metavar="FILE", help="run on Slurm workers, as this file configures them")
 
 
 def _add_traffic(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -203,7 +215,7 @@ def _add_traffic(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     one.add_argument("--ratio", default="1:1", help="sends:receives; 1:0 sends only, 0:1 receives only")
     one.add_argument("--seed", type=number(0), default=1)
     one.add_argument("--vlan", type=number(1), metavar="ID", default=0, help="tag all frames: a VLAN, 1 to 4094")
-    one.add_argument("--out", type=Path, required=True, help="folder for send.pcap, receive.pcap, descriptors.txt")
+    one.add_argument("--out", type=TRAFFIC, required=True, help="folder for send.pcap, receive.pcap, descriptors.txt")
     one.set_defaults(call=_traffic)
 
     one = commands.add_parser("conversations", help="generate TCP conversations for correlated traffic")
@@ -213,28 +225,28 @@ def _add_traffic(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     one.add_argument("--response", type=number(0), default=5000, help="bytes of a response")
     one.add_argument("--think", type=number(0), default=10000, help="think time of either end for each frame, ns")
     one.add_argument("--seed", type=number(0), default=1)
-    one.add_argument("--out", type=Path, required=True, help="folder for send.pcap and receive.pcap")
+    one.add_argument("--out", type=PACKETS, required=True, help="folder for send.pcap and receive.pcap")
     one.set_defaults(call=_conversations)
 
     one = commands.add_parser("capture", help="capture real traffic on a veth pair (needs root)")
-    one.add_argument("out", type=Path)
+    one.add_argument("out", type=WRITTEN)
     one.add_argument("--tcp", action="store_true", help="TCP conversations instead of UDP traffic")
     one.set_defaults(call=_capture)
 
     one = commands.add_parser("split", help="cut a capture into what a host sent and what it received")
-    one.add_argument("capture", type=Path)
+    one.add_argument("capture", type=READ)
     one.add_argument("--host", default="02:00:00:00:00:01", metavar="MAC", help="the host's address")
-    one.add_argument("--out", type=Path, required=True, help="folder for send.pcap and receive.pcap")
-    one.add_argument("--build", type=Path, default=Path("build"))
+    one.add_argument("--out", type=PACKETS, required=True, help="folder for send.pcap and receive.pcap")
+    one.add_argument("--build", type=FOLDER, default=Path("build"))
     one.set_defaults(call=_split)
 
     one = commands.add_parser("check", help="compare delivered frames with those sent")
-    one.add_argument("expected", type=Path)
-    one.add_argument("found", type=Path)
+    one.add_argument("expected", type=READ)
+    one.add_argument("found", type=READ)
     one.add_argument("--drops", type=number(0), default=0, help="frames that hardware counted as dropped")
     one.add_argument("--conversations", action="store_true", help="compare the order within conversations only")
     one.add_argument("--resent", type=number(0), default=0, help="retransmitted frames, which may arrive out of order")
-    one.add_argument("--build", type=Path, default=Path("build"))
+    one.add_argument("--build", type=FOLDER, default=Path("build"))
     one.set_defaults(call=_check)
 
     one = commands.add_parser("theory", help="theoretical maximum of a link")
@@ -246,25 +258,25 @@ def _add_traffic(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def _add_studies(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """The commands that run simulators many times, or analyse a run."""
     one = commands.add_parser("study", help="make a study of any machine: tables, CSV, JSON and a page")
-    one.add_argument("study", type=Path, help="TOML file; docs/studies.md explains it")
-    one.add_argument("--out", type=Path, help="folder for index.html; build/studies/NAME, if left out")
+    one.add_argument("study", type=READ, help="TOML file; docs/studies.md explains it")
+    one.add_argument("--out", type=STUDY, help="folder for index.html; build/studies/NAME, if left out")
     one.add_argument("--plain", action="store_true", help="leave out the second look at the best and the worst point")
     _where_to_run(one)
     one.set_defaults(call=_study)
 
     one = commands.add_parser("studies", help="make several studies, and the report of a text with directives")
-    one.add_argument("study", nargs="*", type=Path, help="TOML files, all that the report may speak of")
+    one.add_argument("study", nargs="*", type=READ, help="TOML files, all that the report may speak of")
     one.add_argument("--only", nargs="*", default=[], metavar="NAME", help="make these; show the others as they are")
-    one.add_argument("--text", type=Path, required=True, help="text of the report, with {{directives}}")
-    _where_to_run(one)
+    one.add_argument("--text", type=READ, required=True, help="text of the report, with {{directives}}")
+    _where_to_run(one, STUDIES)
     one.set_defaults(call=_studies)
 
     one = commands.add_parser("bottleneck", help="find what limits a machine, and what waits for it")
-    one.add_argument("machine", type=Path, help="the LSS file")
+    one.add_argument("machine", type=READ, help="the LSS file")
     one.add_argument("-D", dest="define", action="append", default=[], metavar="NAME=VALUE", help="as for lss build")
     one.add_argument("--after", default="", metavar="TIME", help="leave out the run up to this time: 0.5ms")
-    one.add_argument("--out", type=Path, default=Path("build/bottleneck"), help="folder for index.html")
-    one.add_argument("--build", type=Path, default=Path("build"))
+    one.add_argument("--out", type=BOTTLENECK, default=Path("build/bottleneck"), help="folder for index.html")
+    one.add_argument("--build", type=FOLDER, default=Path("build"))
     one.epilog = "What follows -- is for the simulator."
     one.set_defaults(call=_bottleneck)
 
@@ -274,11 +286,11 @@ def _add_studies(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     one.set_defaults(call=_divergence)
 
     one = commands.add_parser("cost", help="instructions and memory accesses per frame, by processor and function")
-    one.add_argument("machine", type=Path, help="the LSS file")
-    one.add_argument("firmware", type=Path, help="the ELF file")
+    one.add_argument("machine", type=READ, help="the LSS file")
+    one.add_argument("firmware", type=READ, help="the ELF file")
     one.add_argument("-D", dest="define", action="append", default=[], metavar="NAME=VALUE", help="as for lss build")
     one.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
-    one.add_argument("--build", type=Path, default=Path("build"))
+    one.add_argument("--build", type=FOLDER, default=Path("build"))
     one.epilog = "What follows -- is for the simulator."
     one.set_defaults(call=_cost)
 
@@ -311,8 +323,10 @@ def arguments() -> argparse.ArgumentParser:
 
     one = commands.add_parser("reference", help="write the module reference")
     one.add_argument("types", nargs="*", help="files of types to document after the modules")
-    one.add_argument("--build", type=Path, default=Path("build"))
+    one.add_argument("--build", type=FOLDER, default=Path("build"))
     one.set_defaults(call=_reference)
+    for one in commands.choices.values():
+        one.set_defaults(actions=one._actions)
     return parser
 
 
@@ -326,7 +340,11 @@ def main() -> int:
     options = arguments().parse_args(given[:cut])
     options.simulator_arguments = given[cut + 1 :]
     try:
+        options.used = check_arguments(options.actions, options)
         return options.call(options)
+    except ClashError as error:
+        print(f"harness: {error}", file=sys.stderr)
+        return 2
     except ERRORS as error:
         print(f"harness: {error}", file=sys.stderr)
     except ModuleNotFoundError as error:

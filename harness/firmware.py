@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.run import compiler, process, standard
+from harness.run.used_files import FOLDER, ClashError, UsedFiles
 
 TEMPLATE = "template"  # what a new firmware is copied from
 HOME = Path(__file__).resolve().parents[1]  # the source tree, or PREFIX/share/spinach
@@ -98,6 +99,14 @@ def begin(folder: Path) -> None:
     part.rename(folder)
 
 
+def spare_sources(source: Path, out: Path) -> None:
+    """What is built lies in no place that a file of the program has."""
+    used = UsedFiles()
+    used.writes_in(out, [f"{source.resolve().name}.elf", f"{source.resolve().name}.map", "obj/*"], "--out")
+    for path in source.iterdir() if source.is_dir() else ():
+        used.reads(path, "the program")
+
+
 def build(folder: Path, out: Path, build_dir: Path, sanitize: bool = False) -> Path:
     """Builds the folder's program, with checks for undefined behaviour if asked to; returns the ELF file in `out`."""
     if not folder.is_dir():
@@ -140,22 +149,28 @@ def build(folder: Path, out: Path, build_dir: Path, sanitize: bool = False) -> P
 def main() -> int:
     """The command: spinach firmware [--new] [--sanitize] FOLDER."""
     parser = argparse.ArgumentParser(prog="spinach firmware", description="Build a folder's C program for a machine.")
-    parser.add_argument("folder", type=Path, help="holds .c files and a file `machine` that names the netlist")
+    parser.add_argument("folder", type=FOLDER, help="holds .c files and a file `machine` that names the netlist")
     parser.add_argument(
         "--new", action="store_true", help="make FOLDER first: a firmware of the 10 Gb/s NIC to begin with"
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("."), help="where NAME.elf and NAME.map go, with obj/ beside them"
+        "--out", type=FOLDER, default=Path("."), help="where NAME.elf and NAME.map go, with obj/ beside them"
     )
     parser.add_argument(
         "--sanitize", action="store_true", help="end the run at what C leaves undefined, as an index out of bounds"
     )
-    parser.add_argument("--build", type=Path, default=Path("build"), help="build folder of a source tree, for its lss")
+    parser.add_argument(
+        "--build", type=FOLDER, default=Path("build"), help="build folder of a source tree, for its lss"
+    )
     options = parser.parse_args()
     try:
         if options.new:
             begin(options.folder)
+        spare_sources(options.folder, options.out)
         print(build(options.folder, options.out, options.build, options.sanitize))
+    except ClashError as error:
+        print(f"spinach firmware: {error}", file=sys.stderr)
+        return 2
     except FirmwareError as error:
         print(f"spinach firmware: {error}", file=sys.stderr)
         return 1

@@ -6,4 +6,9 @@
 from harness.bottleneck.analysis import Analysis, analyse
 from harness.bottleneck.netlist import NetlistError
 
-__all__ = ["Analysis", "NetlistError", "analyse"]
+__all__ = ["WRITTEN", "Analysis", "NetlistError", "analyse"]
+
+# What a report writes in its folder.
+WRITTEN = (
+    "index.html", "bottleneck.json", "netlist.json", "collectors.lss", "simulator", "statistics.json", "earlier.json",
+)  # fmt: skip

@@ -8,9 +8,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.bottleneck import memories
+from harness.bottleneck import WRITTEN, memories
 from harness.bottleneck.analysis import Analysis, analyse
 from harness.run import compiler, process
+from harness.run.used_files import UsedFiles
 
 
 class MeasureError(Exception):
@@ -41,6 +42,10 @@ def build(
     netlist, extra, simulator = out / "netlist.json", out / "collectors.lss", out / "simulator"
     _do([lss, "export", machine, "-o", netlist, *settings])
     exported = json.loads(netlist.read_text())
+    used = UsedFiles()
+    for source in exported["sources"]:
+        used.reads(source, "the machine")
+    used.writes_in(out, WRITTEN, "the report")
     text = memories.collectors(exported)
     extra.write_text(text)
     more = ["--collect", extra] if text else []

@@ -38,5 +38,10 @@ def replacing(path: str | os.PathLike) -> Iterator[IO[bytes]]:
 
 def write(path: Path, text: str) -> None:
     """Gives a file its new content in one step."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """The same of bytes."""
     with replacing(path) as file:
-        file.write(text.encode())
+        file.write(content)

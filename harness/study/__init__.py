@@ -14,3 +14,6 @@ A study goes through these in their order:
     collection, validation (validation.html)         several studies, and the report that a text asks of them
 command is what the command line calls.
 """
+
+# What a study writes in the folder of its page; `*` is any text.
+WRITTEN = ("index.html", "results.csv", "results.json", "provenance.json", "figure-*", "diagram-*", "point-*")

@@ -27,8 +27,9 @@ def chosen(paths: Sequence[Path], names: Sequence[str]) -> dict[str, tuple[Path,
     """Every study by name, and whether it is made now: those named, else all that are not made by name only."""
     known: dict[str, Path] = {}
     for path in paths:
-        if path.stem in known:
-            raise StudyError(f"{path}: {known[path.stem]} is a study of this name already")
+        for other in known.values():
+            if path.stem == other.stem or runner.name_of(path) == runner.name_of(other):
+                raise StudyError(f"{path}: {other} is a study of this name already")
         known[path.stem] = path
     for name in names:
         if name not in known:

@@ -4,12 +4,14 @@ import argparse
 import sys
 from collections.abc import Callable
 from concurrent.futures import Executor
+from pathlib import Path
 
-from harness.run import process
+from harness.run import process, store
 from harness.run.compiler import CompilerError
 from harness.run.execute import ExecuteError, executor
 from harness.run.progress import Progress
-from harness.study import outputs, runner
+from harness.run.used_files import UsedFiles
+from harness.study import WRITTEN, outputs, runner
 from harness.study.study_file import StudyError
 
 
@@ -33,13 +35,27 @@ def _pool(options: argparse.Namespace) -> Executor:
     return executor(options.workers, options.slurm, options.jobs)
 
 
+def _spare_inputs(study: runner.Study, out: Path) -> None:
+    """What a study runs and reads lies in no place that its pages take."""
+    used = UsedFiles()
+    used.writes_in(out, WRITTEN, "the study's page")
+    used.reads(study.path, "the study")
+    for point in study.points:
+        used.reads(point.machine, "the study")
+        job = study.jobs.get(point.number)
+        for option, given in job.inputs if job else ():
+            for file in store.several(given):
+                used.reads(file, f"{option} of the study")
+
+
 def _one(options: argparse.Namespace, progress: Progress) -> bool:
     study = runner.prepare(options.study, options.build, progress)
     runner.build(study, progress)
+    out = options.out or options.build / "studies" / study.name
+    _spare_inputs(study, out)
     with _pool(options) as pool:
         outcome = runner.run(study, pool, progress)
     outputs.show(outcome, progress)
-    out = options.out or options.build / "studies" / study.name
     from harness.study import page  # plotting takes a second to load
 
     progress.say(f"report: {page.write(outcome, out, progress, options.plain)}")

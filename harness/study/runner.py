@@ -44,6 +44,11 @@ class Row:
         return self.point.matches(where)
 
 
+def name_of(path: Path) -> str:
+    """What a study is called, and its folder of results: as its file, or as the folder of a file study.toml."""
+    return path.resolve().parent.name if path.stem == "study" else path.stem
+
+
 @dataclass
 class Study:
     """A study that was read and checked, with all that is needed to run it."""
@@ -60,7 +65,7 @@ class Study:
 
     @property
     def name(self) -> str:
-        return self.path.resolve().parent.name if self.path.stem == "study" else self.path.stem
+        return name_of(self.path)
 
     @property
     def measures(self) -> dict[str, Measure]:

@@ -3,9 +3,12 @@
 import os
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+
+from harness import __main__ as main
 
 MACHINE = """
 /** How ready it is. */ runtime parameter ready = 1.0 : float;
@@ -53,6 +56,24 @@ def test_the_compiler_on_the_path_is_used(root: Path, build_dir: Path, folder: P
     done = harness(root, folder, folder.parent / "bin", arguments)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (folder / written).stat().st_size > 0
+    # What it wrote is what it says that it writes, so that it spares its inputs (test_used_files.py).
+    names = {"study": main.STUDY, "bottleneck": main.BOTTLENECK, "reference": main.folder("*")}[command].names
+    made = [str(file.relative_to((folder / written).parent)) for file in (folder / written).parent.rglob("*") if file.is_file()]
+    assert made and all(any(fnmatch(name, known) for known in names) for name in made), made
+
+
+@pytest.mark.parametrize("command", ["study", "bottleneck"])
+def test_inputs_are_spared(root: Path, build_dir: Path, folder: Path, command: str) -> None:
+    """Also those that a study names, or that the machine is made of."""
+    (folder.parent / "bin").mkdir()
+    (folder.parent / "bin" / "lss").symlink_to(build_dir / "bin" / "lss")
+    name = {"study": "index.html", "bottleneck": "collectors.lss"}[command]
+    (folder / name).write_text(MACHINE)
+    (folder / "machine.lss").write_text("import collectors;\n")
+    (folder / "study.toml").write_text(STUDY.replace("machine.lss", name))
+    done = harness(root, folder, folder.parent / "bin", [*COMMANDS[command][0][:2], "--out", "."])
+    assert done.returncode == 2 and f'cannot write "./{name}" for the ' in done.stderr and "reads it too" in done.stderr, done
+    assert (folder / name).read_text() == MACHINE and not (folder / "results.csv").exists()
 
 
 @pytest.mark.parametrize("command", COMMANDS)

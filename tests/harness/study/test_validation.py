@@ -271,6 +271,10 @@ def test_the_command_for_several(place: Path, capsys: pytest.CaptureFixture) -> 
     options.study += [place / "below" / "why.toml"]
     assert command.several(options) == 1
     assert capsys.readouterr().err == f"harness: {place}/below/why.toml: {place}/why.toml is a study of this name already\n"
+    (place / "below" / "why").mkdir(parents=True)
+    options.study[1] = place / "below" / "why" / "study.toml"  # whose results would lie in the same folder
+    assert command.several(options) == 1
+    assert capsys.readouterr().err == f"harness: {place}/below/why/study.toml: {place}/why.toml is a study of this name already\n"
 
 
 def test_an_examination_is_made_again_when_the_firmware_changes(place: Path, examined: list[tuple]) -> None:
