@@ -1,6 +1,7 @@
 """Many runs from one checkpoint (--serve): each is the run that --restore alone gives, and one's failure is its own."""
 
 import json
+import shutil
 import signal
 import subprocess
 import time
@@ -75,6 +76,31 @@ def test_a_failure_is_that_of_its_run(simulator, point, tmp_path) -> None:
     assert "No space left on device" in (tmp_path / "late/log.txt").read_text()
 
 
+def test_a_folder_is_of_one_run(simulator, point, tmp_path) -> None:
+    """Under any of its names, while a run is there and after it; a folder that was moved away is free again."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").symlink_to("a")
+    lines = [f"{folder} --cycles {cycles} --stats s.json\n" for folder, cycles in (("a", 900), ("./a", 901), ("c", 902), ("b", 903), ("c/../a", 904))]
+    for at_once in "1", "5":
+        status, said, err = serve(simulator, "".join(lines), "--serve", at_once, cwd=tmp_path)
+        assert status == 1 and sorted(line for line in said if "ends" in line) == ["1 ends 0", "2 ends 2", "3 ends 0", "4 ends 2", "5 ends 2"]
+        assert err.splitlines() == [
+            f'{simulator.name}: line {n}: the folder "{name}" is that of line 1; name another one for each run' for n, name in ((2, "./a"), (4, "b"), (5, "c/../a"))
+        ]
+        assert set(json.loads((tmp_path / "a/s.json").read_text())["run"]["cycles"].values()) == {900}
+    command = [simulator, "--quiet", "--restore", "point", "--serve", "1"]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin and server.stdout
+        for number in range(1, 6):
+            server.stdin.write(f"again --cycles {900 + number} --stats s.json\n")
+            server.stdin.flush()
+            assert [server.stdout.readline().split()[1:2], server.stdout.readline().split()[1:]] == [["begins"], ["ends", "0"]]
+            (tmp_path / "again").rename(tmp_path / "moved") if number < 3 else shutil.rmtree(tmp_path / "again")
+            shutil.rmtree(tmp_path / "moved", ignore_errors=True)
+        server.stdin.close()
+        assert server.wait() == 0
+
+
 def test_a_run_may_wait_for_an_event(simulator, run_sim, point, tmp_path) -> None:
     """It becomes another build, in its folder, and begins at the same checkpoint."""
     status, _, err = serve(simulator, "event --until 'event(k.in.transferred, 10)' --print k.items\n", "--serve", "1", cwd=tmp_path)
@@ -101,11 +127,11 @@ def test_runs_end_with_their_server(number: int, simulator, point, tmp_path) -> 
     command = [simulator, "--quiet", "--restore", "point", "--serve", "2"]
     server = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert server.stdin and server.stdout
-    server.stdin.write("a --cycles 100000000000 --stats stats.json\n" * 3)
+    server.stdin.write("".join(f"{folder} --cycles 100000000000 --stats stats.json\n" for folder in "abc"))
     server.stdin.flush()
     children = [int(server.stdout.readline().split()[2]) for _ in range(2)]
     until = time.monotonic() + 20
-    while not (tmp_path / "a/log.txt").exists():
+    while not (tmp_path / "b/log.txt").exists():
         assert time.monotonic() < until, "no run works in its folder"
         time.sleep(0.01)
     server.send_signal(number)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@ typedef struct {
   int (*simulate)(int argc, char **argv);
   GString *text;       // read and not run yet
   GHashTable *running; // pid to the number of its line
+  GHashTable *logs;    // device and inode of the log of each run, as text, to the number of its line
   guint lines;
   int signals; // descriptor that says which came
   sigset_t waited;
@@ -59,23 +61,20 @@ static void refuse_line(Server *server, guint line, const char *why) {
 
 // ---- In the process of a run
 
-static bool enter(const char *folder) {
-  if (g_mkdir_with_parents(folder, 0777) || chdir(folder))
-    return spinach_report_error("cannot work in the folder \"%s\": %s", folder, g_strerror(errno));
-  const int log = open("log.txt", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+static bool enter(const char *folder, int log) {
   const int none = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (log < 0 || none < 0 || dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0 ||
-      dup2(none, STDIN_FILENO) < 0)
-    return spinach_report_error("cannot write \"%s/log.txt\": %s", folder, g_strerror(errno));
-  return true;
+  if (none >= 0 && !chdir(folder) && dup2(log, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0 &&
+      dup2(none, STDIN_FILENO) >= 0)
+    return true;
+  return spinach_report_error("cannot work in the folder \"%s\": %s", folder, g_strerror(errno));
 }
 
-static _Noreturn void be_run(const Server *server, pid_t parent, char **line) {
+static _Noreturn void be_run(const Server *server, pid_t parent, int log, char **line) {
   prctl(PR_SET_PDEATHSIG, SIGTERM); // it ends with its server
   if (getppid() != parent) _exit(128 + SIGTERM);
   close(server->signals);
   sigprocmask(SIG_UNBLOCK, &server->waited, NULL);
-  if (!enter(line[0])) _exit(2);
+  if (!enter(line[0], log)) _exit(2);
   for (char **word = line + 1; *word; word++) g_ptr_array_add(server->words, *word);
   g_ptr_array_add(server->words, NULL);
   const int status = server->simulate((int)server->words->len - 1, (char **)server->words->pdata);
@@ -84,6 +83,42 @@ static _Noreturn void be_run(const Server *server, pid_t parent, char **line) {
 }
 
 // ---- In the server
+
+// Opens what a run prints, in its folder, which is made if it is missing; -1 with *why, which the caller frees.
+static int open_log(const char *folder, bool *is_new, char **why) {
+  g_autofree char *path = g_build_filename(folder, "log.txt", NULL);
+  if (g_mkdir_with_parents(folder, 0777)) {
+    *why = g_strdup_printf("cannot work in the folder \"%s\": %s", folder, g_strerror(errno));
+    return -1;
+  }
+  int log = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  *is_new = log >= 0;
+  if (log < 0 && errno == EEXIST) log = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (log < 0) *why = g_strdup_printf("cannot write \"%s\": %s", path, g_strerror(errno));
+  return log;
+}
+
+// The same of a folder that no other line has: one of two runs there would replace what the other writes.  A log that
+// is new is of none before, whatever inode it has.
+static int claim_folder(Server *server, const char *folder, guint line, char **why) {
+  bool is_new = false;
+  const int log = open_log(folder, &is_new, why);
+  struct stat status;
+  if (log < 0 || fstat(log, &status) || !S_ISREG(status.st_mode)) return log;
+  g_autofree char *key =
+      g_strdup_printf("%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, (guint64)status.st_dev, (guint64)status.st_ino);
+  const guint before = is_new ? 0 : GPOINTER_TO_UINT(g_hash_table_lookup(server->logs, key));
+  if (before)
+    *why = g_strdup_printf("the folder \"%s\" is that of line %u; name another one for each run", folder, before);
+  else if (ftruncate(log, 0))
+    *why = g_strdup_printf("cannot write \"%s/log.txt\": %s", folder, g_strerror(errno));
+  if (*why) {
+    close(log);
+    return -1;
+  }
+  g_hash_table_insert(server->logs, g_steal_pointer(&key), GUINT_TO_POINTER(line));
+  return log;
+}
 
 static void begin(Server *server, const char *text) {
   const guint number = ++server->lines;
@@ -99,10 +134,14 @@ static void begin(Server *server, const char *text) {
     if (g_str_has_prefix(*word, "--serve") || g_str_has_prefix(*word, "--restore") ||
         g_str_has_prefix(*word, "--compare") || g_str_has_prefix(*word, "--may-differ"))
       return refuse_line(server, number, "what it begins with is the server's checkpoint");
+  g_autofree char *why = NULL;
+  const int log = claim_folder(server, line[0], number, &why);
+  if (log < 0) return refuse_line(server, number, why);
   fflush(NULL);
   const pid_t parent = getpid(), child = fork();
+  if (!child) be_run(server, parent, log, line);
+  close(log);
   if (child < 0) return refuse_line(server, number, g_strerror(errno));
-  if (!child) be_run(server, parent, line);
   g_hash_table_insert(server->running, GINT_TO_POINTER(child), GUINT_TO_POINTER(number));
   reply(number, "begins", child);
 }
@@ -171,7 +210,8 @@ int spinach_serve(int argc, char **argv, spinach_options *options, int (*simulat
                    .words = words_of_all(argc, argv, options->restore),
                    .simulate = simulate,
                    .text = g_string_new(NULL),
-                   .running = g_hash_table_new(NULL, NULL)};
+                   .running = g_hash_table_new(NULL, NULL),
+                   .logs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
   if (!spinach_restore_share(options)) return 2;
   static const int waited[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
   sigemptyset(&server.waited);
@@ -181,6 +221,7 @@ int spinach_serve(int argc, char **argv, spinach_options *options, int (*simulat
   server.signals = signalfd(-1, &server.waited, SFD_CLOEXEC);
   serve(&server);
   g_hash_table_unref(server.running);
+  g_hash_table_unref(server.logs);
   g_string_free(server.text, TRUE);
   return server.status;
 }
