@@ -1,24 +1,12 @@
 // Recorded events as lines of JSON for tools; see trace.h.
 #include "lss/commands/trace.h"
-
-static void append_string(GString *out, const char *text) {
-  g_string_append_c(out, '"');
-  for (const char *c = text; *c; c++) {
-    if (*c == '"' || *c == '\\')
-      g_string_append_printf(out, "\\%c", *c);
-    else if ((guchar)*c < ' ')
-      g_string_append_printf(out, "\\u%04x", (guchar)*c);
-    else
-      g_string_append_c(out, *c);
-  }
-  g_string_append_c(out, '"');
-}
+#include "lss/runtime/text/json.h"
 
 static void append_member(GString *out, const char *key, const char *text) {
   if (out->str[out->len - 1] != '{') g_string_append_c(out, ',');
-  append_string(out, key);
+  json_append_string(out, key);
   g_string_append_c(out, ':');
-  if (text) append_string(out, text);
+  if (text) json_append_string(out, text);
 }
 
 // Numbers and truths as such, all else in the types' own notation.
@@ -29,7 +17,7 @@ static void append_value(GString *out, const TraceReadArgument *argument, const 
       (kind == SPINACH_BITS && argument->type->bits <= 64))
     g_string_append(out, text);
   else
-    append_string(out, text);
+    json_append_string(out, text);
 }
 
 // Names of inlined functions, the innermost first.
@@ -38,7 +26,7 @@ static void append_inlined(GString *out, const CodePlace *place) {
   g_string_append_c(out, '[');
   for (guint i = 0; i < place->inlined_count; i++) {
     if (i) g_string_append_c(out, ',');
-    append_string(out, place->inlined[i].function);
+    json_append_string(out, place->inlined[i].function);
   }
   g_string_append_c(out, ']');
 }

@@ -109,6 +109,29 @@ def test_a_machine_in_such_a_folder(name: str, build_dir: Path, tmp_path: Path) 
     assert json.dumps(os.fsdecode(text + b"/chain.lss"), ensure_ascii=False)[1:-1] in files
 
 
+def test_what_is_recorded_and_compared(build_dir: Path, tmp_path: Path) -> None:
+    """A trace names its machine, a checkpoint its constants, whatever bytes these have."""
+    lss, folder = os.fsencode(build_dir / "bin/lss"), NAMES["not UTF-8"]
+    os.mkdir(os.path.join(os.fsencode(tmp_path), folder))
+    (tmp_path / os.fsdecode(folder) / "chain.lss").write_text('parameter label = "" : string; instance t : thing { text = label; };\n' + CHAIN)
+    (tmp_path / os.fsdecode(folder) / "thing.lss").write_text('module thing { parameter text = "" : string; state { uint64 n; } phase_end; }\n')
+    (tmp_path / os.fsdecode(folder) / "thing.c").write_text("phase_end() { self->n++; }\n")
+    for name in b"\xe9", b"\xff":
+        words = [lss, b"build", b"-O0", folder + b"/chain.lss", b"-D", b"label=" + name, b"--record", b"ports", b"-o", name]
+        built = run(words, tmp_path)
+        assert (built.returncode, built.stderr) == (0, b"")
+    recorded = run([b"./\xe9", b"--quiet", b"--cycles", b"5", b"--checkpoint", b"c", b"--record", b"t", b"--record-events", b"ports"], tmp_path)
+    assert (recorded.returncode, recorded.stderr) == (0, b"")
+    shown = run([lss, b"trace", b"t", b"--json"], tmp_path)
+    assert os.fsencode(json.loads(shown.stdout.splitlines()[0])["machine"]) == folder + b"/chain.lss"
+    other = run([b"./\xff", b"--quiet", b"--cycles", b"9", b"--restore", b"c"], tmp_path)
+    assert other.returncode == 2 and b'it is of another machine: t.text is "\xff" here, "\xe9" there' in other.stderr
+    allowed = run([b"./\xff", b"--quiet", b"--cycles", b"9", b"--restore", b"c", b"--may-differ", b"t.text", b"--stats", b"s"], tmp_path)
+    assert (allowed.returncode, allowed.stderr) == (0, b"")
+    [restored] = json.loads((tmp_path / "s").read_text())["manifest"]["restored"]
+    assert [os.fsencode(restored["differences"][0][key]) for key in ("checkpoint", "here")] == [b"\xe9", b"\xff"]
+
+
 def test_an_image_that_is_too_large_is_not_read(build_dir: Path, tmp_path: Path) -> None:
     machine = "import disk_types;\ninstance user : disk_source;\ninstance image : disk_image { capacity = 64 KiB; };\nuser.disk -> image.in;\n"
     (tmp_path / "m.lss").write_text(machine)

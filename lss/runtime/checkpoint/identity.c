@@ -23,17 +23,17 @@ GVariant *identity_describe(void) {
   g_variant_builder_init(&rows, G_VARIANT_TYPE(IDENTITY_TYPE));
   for (uint32_t i = 0; i < machine->constant_count; i++)
     if (is_leafs(&machine->constants[i]))
-      g_variant_builder_add(&rows, "(ss)", machine->constants[i].name, machine->constants[i].value);
+      g_variant_builder_add(&rows, "(^ay^ay)", machine->constants[i].name, machine->constants[i].value);
   for (uint32_t i = 0; i < machine->identity_count; i++)
-    g_variant_builder_add(&rows, "(ss)", machine->identity[i].name, machine->identity[i].value);
+    g_variant_builder_add(&rows, "(^ay^ay)", machine->identity[i].name, machine->identity[i].value);
   for (const spinach_header *header = spinach_headers; header && header->file; header++) {
     g_autofree char *sum = g_strconcat("sha256:", header->sha256, NULL);
-    if (header->name) g_variant_builder_add(&rows, "(ss)", header->name, sum);
+    if (header->name) g_variant_builder_add(&rows, "(^ay^ay)", header->name, sum);
   }
   for (uint32_t i = 0; i < machine->connection_count; i++) {
     const spinach_connection *connection = &machine->connections[i];
     g_autofree char *from = g_strdup_printf("%s : %s", connection->from, connection->type->name);
-    g_variant_builder_add(&rows, "(ss)", connection->to, from);
+    g_variant_builder_add(&rows, "(^ay^ay)", connection->to, from);
   }
   return g_variant_ref_sink(g_variant_builder_end(&rows));
 }
@@ -76,7 +76,7 @@ static bool compare(GVariantBuilder *differences, const spinach_options *options
                     const char *here, GError **error) {
   if (!strcmp(there, here)) return true;
   if (!may_differ(options, name)) return refuse(error, name, there, here);
-  g_variant_builder_add(differences, "(sss)", name, there, here);
+  g_variant_builder_add(differences, "(^ay^ay^ay)", name, there, here);
   return true;
 }
 
@@ -86,16 +86,16 @@ static bool compare_all(GVariantBuilder *differences, GVariant *there, GVariant 
   GVariantIter iterator;
   const char *name, *value;
   g_variant_iter_init(&iterator, there);
-  while (g_variant_iter_next(&iterator, "(&s&s)", &name, &value))
+  while (g_variant_iter_next(&iterator, "(^&ay^&ay)", &name, &value))
     g_hash_table_insert(earlier, (gpointer)name, (gpointer)value);
   g_variant_iter_init(&iterator, here);
-  while (g_variant_iter_next(&iterator, "(&s&s)", &name, &value)) {
+  while (g_variant_iter_next(&iterator, "(^&ay^&ay)", &name, &value)) {
     const char *was = g_hash_table_lookup(earlier, name);
     if (!compare(differences, options, name, was ? was : "", value, error)) return false;
     g_hash_table_remove(earlier, name);
   }
   g_variant_iter_init(&iterator, there);
-  while (g_variant_iter_next(&iterator, "(&s&s)", &name, &value))
+  while (g_variant_iter_next(&iterator, "(^&ay^&ay)", &name, &value))
     if (g_hash_table_contains(earlier, name) && !compare(differences, options, name, value, "", error)) return false;
   return true;
 }
@@ -108,7 +108,7 @@ static bool patterns_match(const spinach_options *options, GVariant *there, GVar
       GVariantIter iterator;
       const char *name;
       g_variant_iter_init(&iterator, k ? there : here);
-      while (!found && g_variant_iter_next(&iterator, "(&s&s)", &name, NULL))
+      while (!found && g_variant_iter_next(&iterator, "(^&ay^&ay)", &name, NULL))
         found = matches(options->may_differ->pdata[i], name);
     }
     if (!found)
@@ -150,7 +150,7 @@ void identity_add_origin(const char *file, const char *sha256, GVariant *differe
     g_autoptr(GVariant) one = g_variant_get_child_value(earlier, i);
     g_variant_builder_add_value(&all, one);
   }
-  g_variant_builder_add(&all, "(^ays@a(sss))", file, sha256, differences);
+  g_variant_builder_add(&all, "(^ays@a(ayayay))", file, sha256, differences);
   g_clear_pointer(&origins, g_variant_unref);
   origins = g_variant_ref_sink(g_variant_builder_end(&all));
 }

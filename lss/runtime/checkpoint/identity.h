@@ -5,9 +5,9 @@
 
 #include "lss/runtime/engine/options.h"
 
-#define IDENTITY_TYPE   "a(ss)"        // names and what each is, in the order in which differences are named
-#define DIFFERENCE_TYPE "a(sss)"       // a name, what it was at the checkpoint, what it is here; "" where there is none
-#define ORIGINS_TYPE    "a(aysa(sss))" // checkpoints that a run went on from, first to last: file, SHA-256, differences
+#define IDENTITY_TYPE   "a(ayay)"      // names and what each is, in the order in which differences are named
+#define DIFFERENCE_TYPE "a(ayayay)"    // a name, what it was at the checkpoint, what it is here; "" where there is none
+#define ORIGINS_TYPE "a(aysa(ayayay))" // checkpoints that a run went on from, first to last: file, SHA-256, differences
 
 // This machine's.
 GVariant *identity_describe(void);

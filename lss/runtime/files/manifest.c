@@ -140,14 +140,14 @@ static void write_origins(Json *json) {
   if (!g_variant_n_children(origins)) return;
   json_open_member(json, "restored", '[');
   g_variant_iter_init(&all, origins);
-  while (g_variant_iter_next(&all, "(^&ay&s@a(sss))", &file, &sha256, &differences)) {
+  while (g_variant_iter_next(&all, "(^&ay&s@a(ayayay))", &file, &sha256, &differences)) {
     json_open(json, '{');
     json_member(json, "file", file);
     json_member(json, "sha256", sha256);
     json_open_member(json, "differences", '[');
     GVariantIter each;
     g_variant_iter_init(&each, differences);
-    while (g_variant_iter_next(&each, "(&s&s&s)", &name, &there, &here)) {
+    while (g_variant_iter_next(&each, "(^&ay^&ay^&ay)", &name, &there, &here)) {
       json_open(json, '{');
       json_member(json, "name", name);
       json_member(json, "checkpoint", there);

@@ -59,8 +59,7 @@ void json_close(Json *json, char bracket) {
   json->first = false;
 }
 
-// A byte that is of no character is written as a surrogate, U+DC00 and the byte, as Python reads it (surrogateescape).
-static void quoted(GString *text, const char *string) {
+void json_append_string(GString *text, const char *string) {
   g_string_append_c(text, '"');
   for (const char *p = string, *next; *p; p = next) {
     const unsigned char c = (unsigned char)*p;
@@ -84,7 +83,7 @@ static void quoted(GString *text, const char *string) {
 
 void json_key(Json *json, const char *key) {
   before_value(json);
-  quoted(json->text, key);
+  json_append_string(json->text, key);
   g_string_append(json->text, ": ");
   json->after_key = true;
 }
@@ -95,7 +94,7 @@ void json_string(Json *json, const char *string) {
     g_string_append(json->text, "null");
     return;
   }
-  quoted(json->text, string);
+  json_append_string(json->text, string);
 }
 
 void json_int(Json *json, gint64 number) {

@@ -29,6 +29,9 @@ void json_uint(Json *json, guint64 number);
 void json_wide(Json *json, unsigned __int128 number);
 void json_real(Json *json, double number);
 void json_real_text(GString *out, double number); // shortest text that reads back the same
+// A string by itself.  A byte that is of no character is written as a surrogate, U+DC00 and the byte, as Python reads
+// it (surrogateescape).
+void json_append_string(GString *text, const char *string);
 void json_bool(Json *json, bool truth);
 
 // A key and its value, or the start of it, in one call.

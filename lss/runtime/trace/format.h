@@ -11,7 +11,7 @@
 #include <glib.h>
 
 #define TRACE_WORD "SPINTRCE"
-enum { TRACE_FORMAT = 3, TRACE_CHECKSUM = 32, TRACE_BLOCK = 1 << 20 }; // bytes of a block's records, at most
+enum { TRACE_FORMAT = 4, TRACE_CHECKSUM = 32, TRACE_BLOCK = 1 << 20 }; // bytes of a block's records, at most
 
 // What is ahead of the header.
 typedef struct {
@@ -31,7 +31,7 @@ typedef struct {
 // Entries of the header and their types.
 #define TRACE_CLOCKS_TYPE   "a(sxxtb)" // name, frequency's numerator and denominator, ticks of a cycle, rounded
 #define TRACE_VIEWS_TYPE    "a(ss)"    // debug views of processors: name, path of the instance
-#define TRACE_PROGRAMS_TYPE "a(say)"   // executables: path, contents
+#define TRACE_PROGRAMS_TYPE "a(ayay)"  // executables: path, which is bytes, contents
 #define TRACE_TYPES_TYPE                                                                                               \
   "a(ysutiua(sutxu))"                    // kind, name, bits, bytes, element or -1, length, members: name, type,
                                          // offset, value, bits; what a type contains is ahead of it

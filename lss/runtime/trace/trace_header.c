@@ -91,7 +91,7 @@ static void add_machine(GVariantBuilder *header) {
       g_variant_builder_add(&views, "(ss)", machine->views[i].name,
                             machine->instances[machine->views[i].instance].path);
   add(header, "format", g_variant_new_uint32(TRACE_FORMAT));
-  add(header, "machine", g_variant_new_string(machine->file));
+  add(header, "machine", g_variant_new_bytestring(machine->file));
   add(header, "version", g_variant_new_string(machine->version));
   add(header, "ticks-per-second", g_variant_new_uint64(machine->ticks_per_second));
   add(header, "clocks", g_variant_builder_end(&clocks));
@@ -125,7 +125,7 @@ static void add_programs(GVariantBuilder *header) {
     char *bytes;
     gsize size;
     if (!g_file_get_contents(path, &bytes, &size, NULL)) continue;
-    g_variant_builder_add(&builder, "(s@ay)", path,
+    g_variant_builder_add(&builder, "(^ay@ay)", path,
                           g_variant_new_from_data(G_VARIANT_TYPE("ay"), bytes, size, TRUE, g_free, bytes));
   }
   add(header, "programs", g_variant_builder_end(&builder));

@@ -68,12 +68,12 @@ static bool read_format(TraceReader *reader, GError **error) {
 
 static bool read_machine(TraceReader *reader, GError **error) {
   TraceReadHeader *about = &reader->about;
-  GVariant *machine = entry(reader, "machine", "s", error),
+  GVariant *machine = entry(reader, "machine", "ay", error),
            *version = machine ? entry(reader, "version", "s", error) : NULL,
            *base = version ? entry(reader, "ticks-per-second", "t", error) : NULL,
            *clocks = base ? entry(reader, "clocks", TRACE_CLOCKS_TYPE, error) : NULL;
   if (!clocks) return false;
-  about->machine = g_variant_get_string(machine, NULL);
+  about->machine = g_variant_get_bytestring(machine);
   about->version = g_variant_get_string(version, NULL);
   about->ticks_per_second = g_variant_get_uint64(base);
   about->clock_count = (guint)g_variant_n_children(clocks);
@@ -98,7 +98,7 @@ static bool read_programs(TraceReader *reader, GError **error) {
   for (guint i = 0; i < about->program_count; i++) {
     TraceReadProgram *program = &about->programs[i];
     GVariant *bytes;
-    g_variant_get_child(programs, i, "(&s@ay)", &program->path, &bytes);
+    g_variant_get_child(programs, i, "(^&ay@ay)", &program->path, &bytes);
     program->bytes = g_variant_get_fixed_array(bytes, &program->size, 1);
     g_ptr_array_add(reader->arrays, bytes);
   }
