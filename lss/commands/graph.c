@@ -64,6 +64,29 @@ static void add_quoted(GString *out, const char *text) {
   g_string_append_c(out, '"');
 }
 
+// The name of a file in a label of HTML.  What no picture can hold, bytes of no character and control characters, is
+// shown as \xff and the like.
+static char *file_markup(const char *name) {
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (const char *p = name, *next; *p; p = next) {
+    const gunichar c = g_utf8_get_char_validated(p, -1);
+    const bool whole = c < (gunichar)-2 && c >= ' ' && (c < 0x7f || c > 0x9f) && c != 0xfffe && c != 0xffff;
+    next = whole ? g_utf8_next_char(p) : p + 1;
+    if (whole)
+      g_string_append_len(text, p, next - p);
+    else
+      g_string_append_printf(text, "\\x%02x", (guchar)*p);
+  }
+  return g_markup_escape_text(text->str, (gssize)text->len);
+}
+
+// What leads to the picture of another level, a file in the same folder.
+static void add_link(GString *dot, const char *file) {
+  g_autofree char *escaped = g_uri_escape_string(file, NULL, FALSE);
+  g_string_append(dot, "URL=");
+  add_quoted(dot, escaped);
+}
+
 static void add_node(GString *dot, const Instance *instance, GHashTable *links) {
   const char *link = g_hash_table_lookup(links, instance);
   int domain = instance->clock ? instance->clock->id : 0;
@@ -77,8 +100,8 @@ static void add_node(GString *dot, const Instance *instance, GHashTable *links) 
   g_string_append_printf(dot, ", fillcolor=\"%s\"", domain_fills[domain % (int)G_N_ELEMENTS(domain_fills)]);
   if (!instance->leaf) g_string_append(dot, ", peripheries=2");
   if (link) {
-    g_string_append(dot, ", URL=");
-    add_quoted(dot, link);
+    g_string_append(dot, ", ");
+    add_link(dot, link);
   }
   g_string_append(dot, ", tooltip=");
   add_quoted(dot, *sentence ? sentence : instance->module_name);
@@ -227,7 +250,7 @@ static void add_title(GString *dot, const Netlist *netlist, const Instance *leve
 static char *level_dot(const Netlist *netlist, const Instance *level, const GPtrArray *edges, GHashTable *links) {
   GString *dot = g_string_new(NULL);
   const char *up = level->parent ? g_hash_table_lookup(links, level->parent) : NULL;
-  g_autofree char *machine = g_path_get_basename(netlist->file);
+  g_autofree char *machine = g_path_get_basename(netlist->file), *title = file_markup(machine);
   g_autoptr(GHashTable) arrays = graph_arrays(level, edges, links);
   g_autoptr(GPtrArray) merged = graph_merged_edges(edges, arrays), lines = lines_of(level, merged);
   const bool crowded = lines->len > CROWDED;
@@ -236,10 +259,9 @@ static char *level_dot(const Netlist *netlist, const Instance *level, const GPtr
       "digraph machine {\n"
       "  graph [rankdir=%s, nodesep=%s, ranksep=0.4, fontname=\"Helvetica\", labelloc=t, fontsize=13, ",
       level->children->len > IN_A_ROW ? "TB" : "LR", crowded ? "0.15" : "0.25");
-  add_title(dot, netlist, level, level->parent ? level->module_name : machine);
+  add_title(dot, netlist, level, level->parent ? level->module_name : title);
   if (up) {
-    g_string_append(dot, "URL=");
-    add_quoted(dot, up);
+    add_link(dot, up);
     g_string_append(dot, ", tooltip=\"one level up\", ");
   }
   g_string_append(

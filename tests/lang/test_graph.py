@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import urllib.parse
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -240,3 +241,23 @@ def test_a_terminal_is_told_what_was_written(build_dir: Path, tmp_path: Path) ->
         assert done.returncode == 0 and done.stdout == b"" and shown.splitlines()[-1] == said
         piped = subprocess.run([build_dir / "bin/lss", *words], cwd=tmp_path, capture_output=True)
         assert (piped.returncode, piped.stdout, piped.stderr) == (0, b"", b"")
+
+
+def test_names_of_files_in_pictures(build_dir: Path, tmp_path: Path) -> None:
+    """With all that a name can hold: the title shows it, and links of the levels lead to the files."""
+    name = os.fsdecode(b"-a \"b' &<b>x&amp;\xff\xc3\xa4\x01\\N%s%25$#?;:|")
+    (tmp_path / f"{name}.lss").write_text(MACHINE)
+    for suffix in "svg", "dot", "json":
+        command = [build_dir / "bin/lss", "graph", f"./{name}.lss", "-I", LIB, "-o", f"./{name}.{suffix}"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True)
+        assert (done.returncode, done.stderr) == (0, b"")
+    link, seen = "{http://www.w3.org/1999/xlink}href", set()
+    for file in tmp_path.glob("*.svg"):
+        picture = ElementTree.parse(file)
+        targets = {urllib.parse.unquote_to_bytes(one.get(link)) for one in picture.iter() if one.get(link)}
+        assert all((tmp_path / os.fsdecode(target)).is_file() for target in targets)
+        seen |= targets
+        if file.name == f"{name}.svg":
+            shown = f"{name}.lss".replace("\udcff", "\\xff").replace("\x01", "\\x01")
+            assert shown in ["".join(one.itertext()).replace("\xa0", " ") for one in picture.iter() if one.tag.endswith("text")]
+    assert {os.fsdecode(target) for target in seen} == {file.name for file in tmp_path.glob("*.svg")}
