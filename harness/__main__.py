@@ -169,12 +169,24 @@ def _trace(options: argparse.Namespace) -> int:
         return 1
 
 
+def _words(command: str) -> list[str]:
+    """A command line as a shell reads it."""
+    from harness.run.divergence import DivergenceError
+
+    try:
+        if words := shlex.split(command):
+            return words
+        raise ValueError("it is empty; it names a simulator")
+    except ValueError as error:
+        raise DivergenceError(f"\"{command}\": {str(error).lower()}") from None
+
+
 def _divergence(options: argparse.Namespace) -> int:
     from harness.run import divergence
 
     with tempfile.TemporaryDirectory() as folder:
         try:
-            found = divergence.find([shlex.split(text) for text in (options.first, options.second)], Path(folder))
+            found = divergence.find([_words(text) for text in (options.first, options.second)], Path(folder))
         except divergence.DivergenceError as error:
             raise SystemExit(f"harness: {error}") from None
     if not found:

@@ -67,7 +67,10 @@ def machine_arguments(folder: Path) -> list[str]:
         raise FirmwareError(
             f"{named}: there is no such file; it names the machine: examples/single_core/single_core.lss"
         )
-    arguments = shlex.split(named.read_text(), comments=True)
+    try:
+        arguments = shlex.split(named.read_text(errors="surrogateescape"), comments=True)
+    except ValueError as error:
+        raise FirmwareError(f"{named}: {str(error).lower()}") from None
     if not arguments:
         raise FirmwareError(f"{named}: it names no machine")
     for place in folder, HOME:
@@ -116,6 +119,8 @@ def build(folder: Path, out: Path, build_dir: Path, sanitize: bool = False) -> P
         raise FirmwareError(f"{folder}: there is no .c file")
     arguments = machine_arguments(folder)
     work = out / "obj"
+    if "%" in str(work):
+        raise FirmwareError(f"{out}: clang and ld.lld write nothing below a folder with a % in its name")
     work.mkdir(parents=True, exist_ok=True)
     try:
         compiler.lss(build_dir, "export", *arguments, "-o", work / "machine.json")

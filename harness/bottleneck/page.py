@@ -11,6 +11,7 @@ from harness.bottleneck.back_pressure import NEGLIGIBLE
 from harness.bottleneck.text import cause_text, memory_title, path_lines, rates
 from harness.report.page import STYLE, table
 from harness.report.page import diagram as block_diagram
+from harness.report.page import write as write_page
 from harness.run import files
 
 WAITS, MODULES, STALLS = 12, 20, 8
@@ -196,7 +197,7 @@ def write(analysis: Analysis, out: Path, title: str) -> Path:
     out.mkdir(parents=True, exist_ok=True)
     files.write(out / "bottleneck.json", json.dumps(results(analysis), indent=1) + "\n")
     page = out / "index.html"
-    files.write(page, PAGE.format(
+    write_page(page, PAGE.format(
         title=html.escape(title), style=STYLE.read_text(),
         about=html.escape(f"{1e3 * analysis.machine.seconds:,.3f} ms of simulated time of {analysis.machine.file}"),
         fragment=fragment(analysis),

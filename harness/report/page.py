@@ -1,12 +1,42 @@
-"""Parts that every page of the harness is put together from: pictures within the page, tables, the common style."""
+"""Parts that every page of the harness is put together from: pictures within the page, tables, the common style.
+
+Names of files are bytes, and may hold what no page can: write() shows it, link() leads to the file all the same.
+"""
 
 import html
+import os
 import re
+import urllib.parse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from harness.run import files
+
 STYLE = Path(__file__).with_name("style.css")
 SMALLEST = 0.7  # a diagram is drawn no smaller than this, to stay legible; what is wider then is scrolled
+
+UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def shown(text: str) -> str:
+    """A text without what neither HTML nor XML can hold: bytes that are of no character, and control characters, are
+    \\xff and the like."""
+    return UNSHOWN.sub(lambda found: f"\\x{ord(found[0]) & 0xFF:02x}", text)
+
+
+def write(path: Path, text: str) -> None:
+    """Writes a page, or a picture in SVG."""
+    files.write(path, shown(text))
+
+
+def link(name: str) -> str:
+    """What leads from a page to a file beside it, for an attribute."""
+    return urllib.parse.quote(os.fsencode(name))
+
+
+def identifier(name: str) -> str:
+    """A name as an id within a page; of different names they differ."""
+    return re.sub(r"[^A-Za-z0-9_.-]", lambda found: f":{ord(found[0]):x}", name)
 
 
 def inline(svg: Path, label: str, prefix: str) -> str:
@@ -15,9 +45,9 @@ def inline(svg: Path, label: str, prefix: str) -> str:
     text = text[text.index("<svg") :]
     names = set(re.findall(r'\bid="([^"]+)"', text))
     for name in sorted(names, key=len, reverse=True):
-        quoted = re.escape(name)
-        text = re.sub(rf'(\bid="|href="#|url\(#){quoted}(?=["\)])', rf"\g<1>{prefix}{name}", text)
-    return re.sub("<svg", f'<svg role="img" aria-label="{html.escape(label)}"', text, count=1)
+        used = rf'(\bid="|href="#|url\(#)(?={re.escape(name)}["\)])'
+        text = re.sub(used, rf"\g<1>{identifier(prefix)}", text)
+    return text.replace("<svg", f'<svg role="img" aria-label="{html.escape(label)}"', 1)
 
 
 def diagram(svg: Path, what: str, caption: str, prefix: str) -> str:

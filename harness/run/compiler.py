@@ -39,8 +39,7 @@ def packets(build: Path, capture: str | os.PathLike) -> bytes:
                 stdin, path = handed.enter_context(open(path, "rb")).fileno(), HANDED[0]
         except OSError as error:
             raise CompilerError(f"{path}: {error.strerror}") from error
-        name = f"./{path}" if path.startswith("-") else path
-        status, out, said = process.output([find(build), "packets", name], stdin)
+        status, out, said = process.output([find(build), "packets", Path(path)], stdin)
     if status:
         raise CompilerError(said.strip().removeprefix("lss packets: ") or f"lss packets {path}: status {status}")
     return out

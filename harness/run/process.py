@@ -35,6 +35,12 @@ class Finished:
     err: str
 
 
+def word(argument: str | Path) -> str:
+    """A path is none of the options, whatever it begins with."""
+    text = str(argument)
+    return f"./{text}" if isinstance(argument, Path) and text.startswith("-") else text
+
+
 def begin(
     command: Sequence[str | Path], cwd: Path | None = None, stdin: int = subprocess.DEVNULL, log: IO[str] | None = None,
     text: bool = True,
@@ -44,7 +50,7 @@ def begin(
         if _ending:
             raise Ended
         child = subprocess.Popen(
-            [str(argument) for argument in command], cwd=cwd, stdin=stdin, stdout=log or subprocess.PIPE,
+            [word(argument) for argument in command], cwd=cwd, stdin=stdin, stdout=log or subprocess.PIPE,
             stderr=log or subprocess.PIPE, text=text, errors="replace" if text else None, process_group=0,
         )  # fmt: skip
         _children.add(child)

@@ -15,8 +15,9 @@ import jinja2
 from markupsafe import Markup
 
 from harness.report import provenance
-from harness.report.page import STYLE, diagram, inline, table
-from harness.run import compiler, files
+from harness.report.page import STYLE, diagram, inline, link, table
+from harness.report.page import write as write_page
+from harness.run import compiler
 from harness.run.progress import Progress
 from harness.study import figures, look, outputs
 from harness.study.points import VARIANT
@@ -37,7 +38,8 @@ def draw(outcome: Outcome, figure: Figure, file: Path) -> Markup:
         return Markup("<p><em>{}: not run yet.</em></p>").format(figure.title or outcome.study.file.title)
     label = f"{figure.title or outcome.study.file.title}: {', '.join(figure.measures)}; the table has the same values"
     picture = inline(file.with_suffix(".svg"), label, f"{file.name}-")
-    links = f'<figcaption><a href="{file.name}.svg">SVG</a>, <a href="{file.name}.png">PNG</a></figcaption>'
+    svg, png = (link(f"{file.name}.{kind}") for kind in ("svg", "png"))
+    links = f'<figcaption><a href="{svg}">SVG</a>, <a href="{png}">PNG</a></figcaption>'
     return Markup(f"<figure>{picture}{links}</figure>")
 
 
@@ -99,7 +101,7 @@ def _points(
     rows = []
     for row in points:
         place = [html.escape(str(row.point.coordinates.get(axis, ""))) for axis in axes]
-        files = "".join(f'<br><a href="{name}">{html.escape(name)}</a>' for name in _keep(outcome, row, out))
+        files = "".join(f'<br><a href="{link(name)}">{html.escape(name)}</a>' for name in _keep(outcome, row, out))
         again = f"<details><summary>{row.status}</summary><code>{html.escape(outputs.command(study, row.point))}"
         values = [_cell(outcome, row, name) for name in known]
         rows.append([*place, *values, again + f"</code>{files}</details>"])
@@ -197,7 +199,7 @@ def _diagrams(outcome: Outcome, row: Row, index: int, out: Path) -> str:
         # Links lead to neighbours of the picture, which lie one folder down from the page.
         shown.append(re.sub(r'(href=")(?![#/]|[a-z]+:)', rf"\1{folder.name}/", picture))
     deeper = [path for path in sorted(folder.glob("*.svg")) if path.name not in (top.name, *linked)]
-    links = ", ".join(f'<a href="{folder.name}/{path.name}">{html.escape(path.stem)}</a>' for path in deeper)
+    links = ", ".join(f'<a href="{link(f"{folder.name}/{path.name}")}">{html.escape(path.stem)}</a>' for path in deeper)
     return "\n".join(shown) + (f"<p>Further inside: {links}.</p>" if links else "")
 
 
@@ -246,7 +248,7 @@ def write(outcome: Outcome, out: Path, progress: Progress, plain: bool = False) 
         command=outputs.command(study, first.point) if first else "", variant=VARIANT,
     )  # fmt: skip
     page = out / "index.html"
-    files.write(page, text)
+    write_page(page, text)
     results = [row.result for row in outcome.every if row.result]
     kept = sum(result.reused for result in results)
     provenance.write(out, study.build, simulated=len(results) - kept, kept=kept)

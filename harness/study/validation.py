@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from harness.report import provenance
-from harness.report.page import STYLE, table
+from harness.report.page import STYLE, identifier, table
 from harness.run import files
 from harness.study import figures, outputs, page
 from harness.study.collection import Collection
@@ -233,10 +233,15 @@ class Directives:
         bodies = [found.body for _, found in self.collection.examined[study]]
         return "\n".join(bodies) if bodies else self._missing(study)
 
+    @staticmethod
+    def _link(study: str) -> str:
+        """To the first figure or table of a study."""
+        return f'<a href="#{identifier(study)}">{html.escape(study)}</a>'
+
     def _published(self) -> str:
         cells = []
         for study, entry, measure, row in compared(self.collection):
-            why = ", ".join(f'<a href="#{name}">{html.escape(name)}</a>' for name in entry.get("explained", []))
+            why = ", ".join(map(self._link, entry.get("explained", [])))
             unit = self._outcome(study).study.measures[measure].unit
             measured, difference, verdict = "not run", "", ""
             if row:
@@ -244,8 +249,8 @@ class Directives:
                 measured, difference = spelt(row.measures[measure], unit), signed(off)
                 verdict = "agrees" if abs(off) <= AGREES else why or "<strong>not explained</strong>"
             label = html.escape(str(entry.get("label", "published")))
-            link = f'<a href="#{study}">{html.escape(study)}</a>'
-            cells.append([label, link, f"{entry[measure]:g} {unit}".strip(), measured, difference, verdict])
+            published = f"{entry[measure]:g} {unit}".strip()
+            cells.append([label, self._link(study), published, measured, difference, verdict])
         head = ["Published figure", "Study", "Published", "Ours", "Error", f"Within {AGREES:g} %, or shown by"]
         return f'<div class="wide">{table(head, cells, "Figures of others beside ours.", 2)}</div>'
 
@@ -262,6 +267,7 @@ class Directives:
 def render(text: str, source: Path, first: int, directives: Directives) -> str:
     """The HTML of a text that begins at line `first` of its source, without page around it."""
     blocks: list[str] = []
+    values: list[str] = []  # which are no Markdown
     anchored: set[str] = set()
 
     def fill(line: str, number: int) -> str:
@@ -273,10 +279,11 @@ def render(text: str, source: Path, first: int, directives: Directives) -> str:
             except (KeyError, TypeError, ValueError, IndexError) as error:
                 raise TextError(f"{source}:{number}: {found[0]}: there is no such thing ({error})") from error
             if not alone:
-                return value
+                values.append(html.escape(value))
+                return f"VALUE-{len(values) - 1}-"
             # The first figure or table of a study is what links to the study lead to.
-            study = "".join(found[1].split()[1:2])
-            anchor = f' id="{study}"' if study and study not in anchored else ""
+            study = "".join(shlex.split(found[1])[1:2])
+            anchor = f' id="{identifier(study)}"' if study and study not in anchored else ""
             anchored.add(study)
             blocks.append(f"<div{anchor}>{value}</div>")
             return f"\n\nBLOCK-{len(blocks) - 1}-\n\n"
@@ -285,6 +292,7 @@ def render(text: str, source: Path, first: int, directives: Directives) -> str:
 
     filled = "\n".join(fill(line, number) for number, line in enumerate(text.splitlines(), first))
     body = MarkdownIt("commonmark").enable("table").render(filled)
+    body = re.sub(r"VALUE-(\d+)-", lambda found: values[int(found[1])], body)
     return re.sub(r"<p>BLOCK-(\d+)-</p>", lambda found: blocks[int(found[1])], body)
 
 
@@ -327,6 +335,6 @@ def write(collection: Collection, text: Path, build: Path) -> Path:
         body=Markup(render(body, text, first, Directives(collection, out))), failed=collection.failed,
     )  # fmt: skip
     index = out / "index.html"
-    files.write(index, content)
+    page.write_page(index, content)
     provenance.write(out, build)
     return index

@@ -21,12 +21,17 @@ def _edges(core: Core) -> dict[str, dict[str, list[int]]]:
     return edges
 
 
+def _line(name: str) -> str:
+    """A name of a file without the ends of lines that it may hold."""
+    return name.replace("\r", "\\r").replace("\n", "\\n")
+
+
 def _function(name: str, places: list[Place], starts: dict[str, int], edges: dict[str, list[int]]) -> list[str]:
-    out, file = [], places[0].file or "???"
+    out, file = [], _line(places[0].file or "???")
     out += [f"fl={file}", f"fn={name}"]
     for place in places:
-        if place.file and place.file != file:
-            file = place.file
+        if place.file and _line(place.file) != file:
+            file = _line(place.file)
             out.append(f"fi={file}")
         cost = Cost()
         cost.add(place)
@@ -41,7 +46,8 @@ def _function(name: str, places: list[Place], starts: dict[str, int], edges: dic
 def text(profile: Profile, cores: list[Core]) -> str:
     """The file: a part for each processor, positions are addresses and lines."""
     events = ["Cycles", "Instructions", "Reads", "Writes", *(f"cycles_{cause}" for cause in profile.causes)]
-    out = ["# callgrind format", "version: 1", "creator: spinach", f"cmd: {profile.machine}", "positions: instr line"]
+    command = f"cmd: {_line(profile.machine)}"
+    out = ["# callgrind format", "version: 1", "creator: spinach", command, "positions: instr line"]
     whole = Cost(cycles=[0] * len(profile.causes))
     for core in cores:
         for place in core.places:

@@ -2,11 +2,13 @@
 
 import argparse
 import json
+import os
 from pathlib import Path
 
 from rich.console import Console
 
 from harness.quantity import option as number
+from harness.report import page
 from harness.run import files
 from harness.run.used_files import FOLDER, READ, WRITTEN
 from harness.trace import annotate, callgrind, flame, frames, pprof
@@ -36,9 +38,9 @@ def profile(options: argparse.Namespace) -> int:
     cores = chosen(found, options.core)
     machine = Path(found.machine).stem
     if options.flame:
-        files.write(options.flame, flame.svg(cores, f"Where the cycles of {machine} go"))
+        page.write(options.flame, flame.svg(cores, f"Where the cycles of {machine} go"))
     if options.callgrind:
-        files.write(options.callgrind, callgrind.text(found, cores))
+        files.write_bytes(options.callgrind, os.fsencode(callgrind.text(found, cores)))
     if options.pprof:
         files.write_bytes(options.pprof, pprof.encode(found, cores))
     if options.annotate:

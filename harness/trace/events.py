@@ -7,7 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from harness.run import compiler
+from harness.run import compiler, process
+from harness.trace.decode import decode
 
 
 class EventsError(Exception):
@@ -55,13 +56,13 @@ class Events:
 
     def _lines(self) -> Iterator[bytes]:
         try:
-            command = [compiler.find(self.build), "trace", self.file, "--json"]
+            command = [compiler.find(self.build), "trace", process.word(self.file), "--json"]
         except compiler.CompilerError as error:
             raise EventsError(str(error)) from None
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
             assert running.stdout and running.stderr
             yield from running.stdout
-            said = running.stderr.read().decode()
+            said = running.stderr.read().decode(errors="replace")
         if running.returncode:
             raise EventsError(said.strip())
 
@@ -70,14 +71,14 @@ class Events:
         first = next(lines, b"")  # without a line it ends, and says why
         if isinstance(lines, Iterator) and hasattr(lines, "close"):
             lines.close()
-        return msgspec.json.decode(first, type=Header)
+        return decode(first, msgspec.json.Decoder(Header))
 
     def __iter__(self) -> Iterator[Record]:
         lines = self._lines()
         next(lines, None)
         decoder = msgspec.json.Decoder(Record)
         for line in lines:
-            yield decoder.decode(line)
+            yield decode(line, decoder)
 
     def nanoseconds(self, instant: int) -> float:
         return instant * 1e9 / self.header.ticks_per_second

@@ -1,6 +1,7 @@
 """Flame graphs as SVG: a box for each chain of callers, as wide as its cycles, upon that of its caller."""
 
 import html
+import os
 import zlib
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -46,7 +47,7 @@ def tree(cores: list[Core]) -> Box:
 
 def _colour(name: str) -> str:
     """The same for a function wherever it is."""
-    hashed = zlib.crc32(name.encode())
+    hashed = zlib.crc32(os.fsencode(name))
     return f"hsl({10 + hashed % 45} {70 + hashed // 64 % 20}% {60 + hashed // 4096 % 14}%)"
 
 

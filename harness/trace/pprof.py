@@ -6,6 +6,7 @@ The numbers of fields are those of profile.proto of github.com/google/pprof.
 import gzip
 from collections.abc import Iterable
 
+from harness.report.page import shown
 from harness.trace.profile import Core, Profile, chains
 
 
@@ -78,5 +79,5 @@ def encode(profile: Profile, cores: list[Core]) -> bytes:
     tables = functions.encoded(strings)
     duration = (profile.ended - profile.begun) * 1_000_000_000 // profile.ticks_per_second
     rest = _number(10, duration) + _number(14, strings["cycles"])
-    texts = b"".join(_bytes(6, text.encode()) for text in strings.numbers)
+    texts = b"".join(_bytes(6, shown(text).encode()) for text in strings.numbers)
     return gzip.compress(types + samples + tables + texts + rest, mtime=0)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from harness.trace.decode import decode
+
 UNNAMED = "(no function)"
 
 
@@ -153,7 +155,7 @@ class Cost:
 def read(file: Path) -> Profile:
     """The profile in a file."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Profile)
+        return decode(file.read_bytes(), msgspec.json.Decoder(Profile))
     except msgspec.DecodeError as error:
         raise ProfileError(f"{file} is no profile: {error}") from None
 

@@ -5,6 +5,7 @@ What begins with one event and ends with another is a slice (ENDS), and so is wh
 any other event is an instant.  What overlaps is on tracks below one another.  ui.perfetto.dev shows it.
 """
 
+import os
 import zlib
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TrackDescriptor, TrackEvent
 from perfetto.trace_builder.proto_builder import TraceProtoBuilder
 
+from harness.report.page import shown
 from harness.trace import frames
 from harness.trace.events import Events, EventsError, Record
 from harness.trace.profile import UNNAMED
@@ -45,10 +47,10 @@ class _Writer:
         known = self.tracks.get((group, name))
         if known is not None:
             return known
-        number = zlib.crc32(f"{group}/{name}".encode()) | len(self.tracks) + 1 << 32
+        number = zlib.crc32(os.fsencode(f"{group}/{name}")) | len(self.tracks) + 1 << 32
         self.tracks[group, name] = number
         track = self._packet(0).track_descriptor
-        track.uuid, track.name = number, name
+        track.uuid, track.name = number, shown(name)
         track.sibling_merge_behavior = TrackDescriptor.SIBLING_MERGE_BEHAVIOR_NONE
         if group:
             track.parent_uuid = self.track("", group)
@@ -64,7 +66,7 @@ class _Writer:
         event = self._packet(ns).track_event
         event.type, event.track_uuid = kind, track
         if name:
-            event.name = name
+            event.name = shown(name)
         for key, value in (arguments or {}).items():
             note = event.debug_annotations.add()
             note.name = key
@@ -75,7 +77,7 @@ class _Writer:
             elif isinstance(value, float):
                 note.double_value = value
             else:
-                note.string_value = value
+                note.string_value = shown(value)
 
     def piece(self, track: int, begin: int, end: int, name: str, arguments: dict | None = None) -> None:
         """Something that lasts."""

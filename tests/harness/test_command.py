@@ -85,6 +85,8 @@ def test_check(drops: int, tmp_path: Path) -> None:
         (["check", TCP, TCP, "--drops", "-1"], 2, 'argument --drops: "-1" is negative'),
         (["check", TCP, TCP, "--resent", "few"], 2, 'argument --resent: "few" is not a whole number'),
         (["study", "s.toml", "--jobs", "0"], 2, 'argument --jobs: "0" is less than 1'),
+        (["divergence", "'x y", "z"], 1, "harness: \"'x y\": no closing quotation"),
+        (["divergence", "x", ""], 1, 'harness: "": it is empty; it names a simulator'),
         (["traffic", "--out", "o", "--ratio", "0:0"], 1, "harness: ratio '0:0': expected sends:receives"),
         (["conversations", "--out", "o", "--request", "0"], 1, "harness: request 0: at least 1 is needed"),
     ],

@@ -150,7 +150,7 @@ def test_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_stale_page_of_the_reference_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = {"list": "core\n  alu  core  adds\n", "alu": "## alu\n\nAdds.\n", "ring": "## ring_a\n\n## ring_b\n"}
-    monkeypatch.setattr(reference.compiler, "lss", lambda build, *words: told[words[-1]])
+    monkeypatch.setattr(reference.compiler, "lss", lambda build, *words: told[str(words[-1])])
     (tmp_path / "docs/modules").mkdir(parents=True)
     (tmp_path / "docs/modules/old.md").write_text("")
     index = reference.write(tmp_path, ["ring"])
