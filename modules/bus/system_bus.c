@@ -6,6 +6,7 @@
 
 #include "memory/memory_access.h"
 #include "memory/memory_arbiter.h"
+#include "memory/memory_error.h"
 
 #define BUS_LINE   ((uint32_t)param(line))
 #define BUS_MEMORY (-1) /* as the driver of the bus, or who sends a line */
@@ -46,11 +47,16 @@ static bool is_busy(const self_t *self, uint32_t address) {
 }
 
 init() {
+  MEMORY_ERROR_CHOOSE();
   self->on_bus = self->memory_slot = self->home_lane = -1;
   self->driver = BUS_MEMORY;
   for (int i = 0; i < width(agent_request); i++)
     if (param(home)[0] && !strcmp(key(agent_request, i), param(home))) self->home_lane = i;
   if (param(home)[0] && self->home_lane < 0) sim_input_error("no agent has the key '%s'", param(home));
+}
+
+handler(reset, on_memory_error) {
+  MEMORY_ERROR_CHOOSE();
 }
 
 /* Whether the link of a conditional request has ended by a transaction that its agent had not seen. */
@@ -305,9 +311,8 @@ static void take_reply(self_t *self, const typeof_port(memory_reply) * reply) {
     self->phase[slot] = bus_phase_done;
     return;
   }
-  if (reply->error)
-    sim_error("memory replied with an error to the write of a line at 0x%x, which its owner believes done",
-              (unsigned)self->of[slot].address);
+  if (__builtin_expect(reply->error, false))
+    MEMORY_ERROR("the write of a line failed: nothing responds at address 0x%08x", (unsigned)self->of[slot].address);
   finish_transaction(self, slot);
 }
 

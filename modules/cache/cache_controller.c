@@ -11,6 +11,7 @@
  *
  * Most cycles find nothing to do, read from the line of a set that was used last, or wait for memory: `busy`,
  * `mru_line`, `request_pending` and `fill_pending` say so. */
+#include "memory/memory_error.h"
 
 static inline uint32_t line_of(uint32_t address) {
   return address / CACHE_LINE;
@@ -76,8 +77,13 @@ static inline bool unlinked(const self_t *self, mem_op op, uint32_t address, uin
 }
 
 init() {
+  MEMORY_ERROR_CHOOSE();
   random_seed(&self->rng);
   for (int s = 0; s < param(sets); s++) self->mru_line[s] = CACHE_NONE;
+}
+
+handler(reset, on_memory_error) {
+  MEMORY_ERROR_CHOOSE();
 }
 
 /* What is offered to memory: false, if nothing is.  Out of line, since mostly nothing is. */
@@ -521,11 +527,16 @@ static inline void complete_fill(self_t *self, bool replied) {
   }
 }
 
+/* Memory has an error for a write whose requester has its reply. */
+static __attribute__((noinline)) void lose_write(self_t *self, uint32_t tag) {
+  const uint32_t address =
+      tag == CACHE_POSTED ? self->posted[self->posted_head].address : self->victim_line * CACHE_LINE;
+  MEMORY_ERROR("a write failed: nothing responds at address 0x%08x", (unsigned)address);
+}
+
 /* Memory's reply to a beat of a fill, a write, or an uncached request. */
 static inline void accept_reply(self_t *self, uint32_t tag, bool error) {
-  if (error && (tag == CACHE_POSTED || tag == CACHE_WRITE_BACK))
-    sim_error("memory replied with an error to a write at 0x%x, which the requester believes done",
-              tag == CACHE_POSTED ? self->posted[self->posted_head].address : self->victim_line * CACHE_LINE);
+  if (__builtin_expect(error, false) && (tag == CACHE_POSTED || tag == CACHE_WRITE_BACK)) lose_write(self, tag);
   if (tag == CACHE_POSTED) {
     self->posted_head = self->posted_head + 1 == CACHE_SLOTS ? 0 : self->posted_head + 1;
     self->posted_count--;

@@ -5,6 +5,7 @@
 #include "cache/cache_controller.h"
 #include "cache/line_access.h"
 #include "cache/mesi.h"
+#include "memory/memory_error.h"
 
 #define MESI_LINE    ((uint32_t)param(line))
 #define MESI_NOWHERE ((uint32_t)param(ways)) /* no way */
@@ -33,7 +34,12 @@ static inline bool is_linked(const self_t *self, const typeof_port(in_request) *
 }
 
 init() {
+  MEMORY_ERROR_CHOOSE();
   random_seed(&self->rng);
+}
+
+handler(reset, on_memory_error) {
+  MEMORY_ERROR_CHOOSE();
 }
 
 phase_start() {
@@ -80,12 +86,17 @@ static bool lookup(const self_t *self, const typeof_port(in_request) * request, 
   return hit;
 }
 
+/* Whether a request that misses is replied to at once. */
+static inline bool posts(const self_t *self, const typeof_port(in_request) * request) {
+  return param(post_writes) && request->op == mem_op_write && self->on_error != memory_error_action_bus_error;
+}
+
 handler(probe) {
   bool accepted = false, hit = false;
   if (some(in_request)) hit = lookup(self, &data(in_request), &accepted);
   accept(in_request, accepted);
   set(hit, hit);
-  set(replied, hit || (accepted && param(post_writes) && data(in_request).op == mem_op_write));
+  set(replied, hit || (accepted && posts(self, &data(in_request))));
 }
 
 /* The reply to a request whose line is here, before it is carried out. */
@@ -184,7 +195,7 @@ static void miss(self_t *self, const typeof_port(in_request) * request) {
   }
   self->phase = miss_phase_requests;
   self->emptied = 0;
-  self->posted = param(post_writes) && request->op == mem_op_write;
+  self->posted = posts(self, request);
 }
 
 /* A request was transferred. */
@@ -223,9 +234,7 @@ static void fill(self_t *self, const typeof_port(bus_response) * response) {
   if (response->error) {
     typeof_port(in_reply) reply = {.tag = self->pending.tag, .error = true}; /* mem_fault_bus */
     if (self->posted)
-      sim_error("memory replied with an error to the fetch of the line at 0x%x, which a write waits for whose "
-                "requester believes it done",
-                (unsigned)(number * MESI_LINE));
+      MEMORY_ERROR("a write failed: nothing responds at address 0x%08x", (unsigned)self->pending.address);
     end_miss(self, reply);
     return;
   }

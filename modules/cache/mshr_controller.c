@@ -7,6 +7,7 @@
 #include "cache/mshr_controller.h"
 
 #include "memory/memory_arbiter.h"
+#include "memory/memory_error.h"
 
 static inline uint32_t number_of(uint32_t address) {
   return address / CACHE_LINE;
@@ -61,8 +62,13 @@ static inline bool idle(const self_t *self) {
 }
 
 init() {
+  MEMORY_ERROR_CHOOSE();
   random_seed(&self->rng);
   for (int m = 0; m < param(mshrs); m++) self->order[m] = (uint8_t)m;
+}
+
+handler(reset, on_memory_error) {
+  MEMORY_ERROR_CHOOSE();
 }
 
 /* Whether it is a store_conditional that fails. */
@@ -161,7 +167,7 @@ static inline mshr_outcome decide(const self_t *self, const typeof_port(in_reque
     outcome = mshr_outcome_joins;
   if (outcome == mshr_outcome_none) return outcome;
   *replied = outcome == mshr_outcome_hit || outcome == mshr_outcome_through ||
-             (param(post_writes) && request->op == mem_op_write);
+             (param(post_writes) && request->op == mem_op_write && self->on_error != memory_error_action_bus_error);
   if (*replied && !lane_free) return mshr_outcome_none;
   room->banks |= UINT64_C(1) << bank;
   room->linked |= links(request->op);
@@ -465,6 +471,11 @@ static void accept_beat(self_t *self, const typeof_port(memory_reply) * reply) {
     set_until(bank_free[miss->set % (uint32_t)param(banks)], (uint64_t)param(fill_penalty) + 1);
 }
 
+/* Memory has an error for a write whose requester has its reply, or for the line that it is for. */
+static __attribute__((noinline)) void lose_write(self_t *self, uint32_t address) {
+  MEMORY_ERROR("a write failed: nothing responds at address 0x%08x", (unsigned)address);
+}
+
 static void accept_reply(self_t *self, const typeof_port(memory_reply) * reply) {
   if (reply->tag < MSHR_WRITES) {
     accept_beat(self, reply);
@@ -475,9 +486,7 @@ static void accept_reply(self_t *self, const typeof_port(memory_reply) * reply) 
     self->passing = false;
   } else {
     const uint32_t k = reply->tag - MSHR_WRITES;
-    if (reply->error)
-      sim_error("memory replied with an error to a write at 0x%x, which the requester believes done",
-                (unsigned)self->leaving[k].address);
+    if (__builtin_expect(reply->error, false)) lose_write(self, self->leaving[k].address);
     const uint32_t left = self->leaving[k].size - self->bytes_done[k];
     self->bytes_done[k] += left < CACHE_BEAT_BYTES ? left : CACHE_BEAT_BYTES;
   }
@@ -507,10 +516,7 @@ static bool serve(self_t *self, uint32_t m) {
   if (writes && !param(write_back) && self->leaving_count == (uint32_t)param(write_buffer)) return false;
   const bool fails = (miss->failed & needs) != 0 && !(param(coherent) && stores_nothing(self, request));
   typeof_port(in_reply) reply = {.tag = request->tag, .error = fails}; /* mem_fault_bus */
-  if (fails && posted)
-    sim_error("memory replied with an error to the fetch of the line at 0x%x, which a write waits for whose requester "
-              "believes it done",
-              (unsigned)(miss->number * CACHE_LINE));
+  if (fails && posted) lose_write(self, request->address);
   if (!fails) {
     if (!posted) reply = reply_to(self, request, miss->set, miss->way);
     perform(self, request, miss->set, miss->way);

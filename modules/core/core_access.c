@@ -1,5 +1,6 @@
 /* core_access.c: loads and stores; see core_access.lss. */
 #include "core/core_control.h"
+#include "memory/memory_error.h"
 
 _Static_assert((int)memory_access_load == mem_op_read + 1 && (int)memory_access_store == mem_op_write + 1 &&
                    (int)memory_access_linked == mem_op_load_linked + 1 &&
@@ -12,6 +13,14 @@ _Static_assert((int)memory_access_load == mem_op_read + 1 && (int)memory_access_
 #define TAG_SECOND 2 /* of a precise core: every other store */
 #define TAG_OF     ((uint32_t)param(context) << 19)
 #define PRECISE    (width(fault) > 0)
+
+init() {
+  MEMORY_ERROR_CHOOSE();
+}
+
+handler(reset, on_memory_error) {
+  MEMORY_ERROR_CHOOSE();
+}
 
 phase_start() {
   for (int i = 0; i < width(standing); i++) send(standing, i, self->issued);
@@ -26,15 +35,15 @@ static inline bool ends_here(control_word c) {
   return refers(c) & control_word_annulled(c);
 }
 
-static inline bool posted(control_word c) {
-  return control_word_mem(c) == memory_access_store;
+static inline bool posted(const self_t *self, control_word c) {
+  return control_word_mem(c) == memory_access_store && self->on_error != memory_error_action_bus_error;
 }
 
 /* Whether the outstanding stores let an instruction's request go: a barrier waits for all of them, a
  * store for room to remember it.  Loads do not look at them. */
 static inline bool stores_permit(const self_t *self, control_word c) {
   if (__builtin_expect(control_word_mem(c) == memory_access_barrier, false)) return self->stores == 0;
-  return !posted(c) || self->stores < (uint32_t)param(most_stores);
+  return !posted(self, c) || self->stores < (uint32_t)param(most_stores);
 }
 
 static inline bool aligned(control_word c, uint32_t address) {
@@ -65,7 +74,7 @@ static inline typeof_port(memory_request) request_of(control_word c, uint32_t ad
 
 /* The tag of an instruction's request, and of the reply to it. */
 static inline uint32_t tag_of(const self_t *self, control_word c) {
-  return TAG_OF | (!posted(c) ? TAG_LOAD : PRECISE && self->alternates ? TAG_SECOND : 0);
+  return TAG_OF | (!posted(self, c) ? TAG_LOAD : PRECISE && self->alternates ? TAG_SECOND : 0);
 }
 
 /* What a load writes, from the number in memory's reply. */
@@ -103,7 +112,7 @@ handler(resolve) {
       if (__builtin_expect(!aligned(c, data(in).result), false)) {
         item.control = core_failed(trap_cause_unaligned);
         failure = (core_fault){true, mem_fault_address, data(in).result};
-      } else if (posted(c)) {
+      } else if (posted(self, c)) {
         wait = !(acked(memory_request) && stores_permit(self, c));
         if (PRECISE && !wait && some(memory_reply) && enabled(memory_reply) && data(memory_reply).error &&
             data(memory_reply).tag == tag_of(self, c))
@@ -144,11 +153,14 @@ static inline void remember_store(self_t *self, uint32_t pc, uint32_t address) {
   self->store_address[slot] = address;
 }
 
+static __attribute__((noinline)) void lose_store(self_t *self, uint32_t slot) {
+  MEMORY_ERROR("a store failed: nothing responds at address 0x%08x, pc 0x%08x", (unsigned)self->store_address[slot],
+               (unsigned)self->store_pc[slot]);
+}
+
 static inline void forget_store(self_t *self, bool failed) {
   const uint32_t slot = self->oldest_store;
-  if (__builtin_expect(failed, false))
-    sim_error("a store failed: nothing responds at address 0x%08x, pc 0x%08x", (unsigned)self->store_address[slot],
-              (unsigned)self->store_pc[slot]);
+  if (__builtin_expect(failed, false)) lose_store(self, slot);
   if (__builtin_expect(self->stores == 0, false)) sim_error("a reply to a store came, and no store waits for one");
   self->oldest_store = (slot + 1) % (uint32_t)param(most_stores);
   self->stores--;
@@ -160,11 +172,11 @@ phase_end() {
   /* A store that gets an error at once is not remembered. */
   const bool refused = PRECISE && transferred(memory_request) && data(memory_request).op == mem_op_write &&
                        some(fault) && data(fault).fails;
-  if (PRECISE && transferred(memory_request) && posted(data(in).control)) self->alternates = !self->alternates;
+  if (PRECISE && transferred(memory_request) && posted(self, data(in).control)) self->alternates = !self->alternates;
   if (transferred(memory_request)) {
     event(access, data(in).pc, data(memory_request).op, data(memory_request).address, data(memory_request).size,
           (uint32_t)data(memory_request).data);
-    if (data(memory_request).op != mem_op_write)
+    if (!posted(self, data(in).control))
       self->issued = true;
     else if (!refused)
       remember_store(self, data(in).pc, data(memory_request).address);

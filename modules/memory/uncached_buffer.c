@@ -1,9 +1,18 @@
 // uncached_buffer.c: uncached writes on their way; see uncached_buffer.lss.
 #include "memory/memory_access.h"
+#include "memory/memory_error.h"
 
 #define BLOCK     ((uint32_t)param(block))
 #define OUT_BYTES ((uint32_t)param(out_width) / 8)
 #define ALL_BYTES (BLOCK == 64 ? ~UINT64_C(0) : (UINT64_C(1) << (BLOCK & 63)) - 1)
+
+init() {
+  MEMORY_ERROR_CHOOSE();
+}
+
+handler(reset, on_memory_error) {
+  MEMORY_ERROR_CHOOSE();
+}
 
 static inline uint32_t youngest(const self_t *self) {
   return (self->head + self->used - 1) % (uint32_t)param(entries);
@@ -32,7 +41,7 @@ handler(judge) {
   uncached_outcome outcome = uncached_outcome_none;
   if (some(in_request)) {
     const mem_op op = item(in_request).op;
-    if (op != mem_op_write)
+    if (op != mem_op_write || self->on_error == memory_error_action_bus_error)
       outcome = self->used || self->outstanding || self->passing ? uncached_outcome_waits : uncached_outcome_passes;
     else if (self->passing)
       outcome = uncached_outcome_waits;
@@ -46,7 +55,7 @@ handler(judge) {
 
 // Whether the oldest entry may leave: it is alone with its block, or nothing will join it any more.
 static inline bool leaves(const self_t *self, uncached_outcome outcome) {
-  if (!self->used) return false;
+  if (!self->used || self->outstanding == (uint32_t)param(most_outstanding)) return false;
   if (self->used > 1 || !open(self, self->head)) return true;
   return outcome == uncached_outcome_waits || outcome == uncached_outcome_enters || outcome == uncached_outcome_full ||
          (outcome != uncached_outcome_joins && within(held, 0));
@@ -68,6 +77,7 @@ static __attribute__((noinline)) typeof_port(out_request) departing(const self_t
   uint32_t from;
   request.size = (uint8_t)first_run(self, &from);
   request.address = self->address[self->head] + from;
+  request.tag = self->next_left;
   memory_to_number(&request.data, &self->bytes[self->head * BLOCK + from], request.size, param(big_endian));
   return request;
 }
@@ -131,6 +141,8 @@ static inline void depart(self_t *self, uint32_t address, uint32_t size) {
   count(departures);
   event(sent, address, (uint8_t)size);
   self->outstanding++;
+  self->left_address[self->next_left] = address;
+  self->next_left = (self->next_left + 1) % (uint32_t)param(most_outstanding);
   self->joinable[self->head] = false;
   self->written[self->head] &= ~bytes_of(address, size);
   if (self->written[self->head]) return;
@@ -156,13 +168,16 @@ static inline void keep(self_t *self, const typeof_port(in_request) * request, b
   set_until(held, param(hold));
 }
 
-static inline void note_reply(self_t *self, bool error) {
+static __attribute__((noinline)) void lose_write(self_t *self, uint32_t address) {
+  MEMORY_ERROR("a write failed: nothing responds at address 0x%08x", (unsigned)address);
+}
+
+static inline void note_reply(self_t *self, uint32_t tag, bool error) {
   if (self->passing) {
     self->passing = false;
     return;
   }
-  if (__builtin_expect(error, false))
-    sim_error("a write got an error as its reply: nobody is left to be given it, the requester has gone on");
+  if (__builtin_expect(error, false)) lose_write(self, self->left_address[tag]);
   self->outstanding--;
 }
 
@@ -180,7 +195,7 @@ phase_end() {
     else
       depart(self, data(out_request).address, data(out_request).size);
   }
-  if (transferred(out_reply)) note_reply(self, data(out_reply).error);
+  if (transferred(out_reply)) note_reply(self, data(out_reply).tag, data(out_reply).error);
   if (transferred(out_request) || transferred(out_reply)) set_until(moves_on, 2);
   if (accepted && buffers(get(outcome))) keep(self, &request, get(outcome) == uncached_outcome_joins);
 }

@@ -7,6 +7,7 @@
 // whenever a transfer enters or leaves a stage, and is not looked for in every cycle.  Beginning and ending transfers
 // is looked at only after that, or when a ring has work.
 #include "nic/dma_assist.h"
+#include "memory/memory_error.h"
 #include "nic/assist_memory.h"
 
 #define SPLIT_DESCRIPTORS (width(descriptor_memory_request) > 0)
@@ -470,6 +471,10 @@ static void confirm_sent(self_t *self) {
   find_stages(self);
 }
 
+static __attribute__((noinline)) void lose_request(self_t *self, uint32_t address) {
+  MEMORY_ERROR("a request to NIC memory failed: nothing responds near address 0x%08x", (unsigned)address);
+}
+
 phase_end() {
   const uint32_t state = width(direct_state) ? data(direct_state) : 0;
   const uint32_t active = state & (uint32_t)param(active_bit);
@@ -503,9 +508,8 @@ phase_end() {
   if (transferred(memory_reply)) {
     const assist_run reply = assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data);
     dma_transfer *of = at(self, self->at_reply < 0 ? 0 : self->at_reply);
-    if (data(memory_reply).error)
-      sim_error("NIC memory replies to a request of the DMA assist near 0x%x with an error",
-                self->at_reply < 0 ? self->fetch_address : of->reply_address);
+    if (__builtin_expect(data(memory_reply).error, false))
+      lose_request(self, self->at_reply < 0 ? self->fetch_address : of->reply_address);
     if (!SPLIT_DESCRIPTORS && data(memory_reply).tag == (uint32_t)param(tag) + assist_request_descriptor)
       fetched(self, reply.w[0]);
     else
@@ -552,7 +556,12 @@ phase_end() {
 }
 
 init() {
+  MEMORY_ERROR_CHOOSE();
   find_stages(self);
+}
+
+handler(reset, on_memory_error) {
+  MEMORY_ERROR_CHOOSE();
 }
 
 next_event() {

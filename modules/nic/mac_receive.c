@@ -3,6 +3,7 @@
 // Arriving beats enter a byte queue; the oldest frame in it is stored while it may still be arriving, and its
 // descriptor is written only once it is known to be good.  All outputs are offered from state: no combinational path.
 #include "nic/mac_receive.h"
+#include "memory/memory_error.h"
 #include "nic/assist_memory.h"
 #include "wire/ethernet_fcs.h"
 #include "wire/vlan_tag.h"
@@ -420,6 +421,10 @@ static inline void store_oldest(self_t *self, receive_registers at) {
   if (self->storing == receive_stage_registers && !receive_offers_register(self->offers)) move_producers(self);
 }
 
+static __attribute__((noinline)) void lose_request(self_t *self, uint32_t address) {
+  MEMORY_ERROR("a request to NIC memory failed: nothing responds near address 0x%08x", (unsigned)address);
+}
+
 phase_end() {
   const receive_registers at = {.mac = width(mac_state) ? data(mac_state) : (uint32_t)param(run_bits),
                                 .producer = data(producer),
@@ -474,8 +479,7 @@ phase_end() {
     return;
   }
   if (transferred(memory_reply)) {
-    if (data(memory_reply).error)
-      sim_error("NIC memory replies to a request of the receiving MAC near 0x%x with an error", self->address);
+    if (__builtin_expect(data(memory_reply).error, false)) lose_request(self, self->address);
     self->open--;
   }
   if (transferred(memory_request)) memory_accepted(self);
@@ -501,7 +505,12 @@ phase_end() {
 }
 
 init() {
+  MEMORY_ERROR_CHOOSE();
   self->pending_work = receive_pending_of_start(true);
+}
+
+handler(reset, on_memory_error) {
+  MEMORY_ERROR_CHOOSE();
 }
 
 next_event() {

@@ -2,6 +2,7 @@
 //
 // Reading fills a byte queue with whole frames, one after the other; sending empties it at the pace of the wire.  All
 // outputs are offered from state, so the assist adds no combinational path.
+#include "memory/memory_error.h"
 #include "nic/assist_memory.h"
 #include "wire/ethernet_fcs.h"
 
@@ -328,6 +329,10 @@ static inline void make_offers(self_t *self) {
   self->polls = (reads_nothing || may_read_ahead(self)) && has_place(self);
 }
 
+static __attribute__((noinline)) void lose_request(self_t *self, uint32_t address) {
+  MEMORY_ERROR("a request to NIC memory failed: nothing responds near address 0x%08x", (unsigned)address);
+}
+
 phase_end() {
   const uint32_t mac = width(mac_state) ? data(mac_state) : (uint32_t)param(run_bits);
   const bool running =
@@ -357,8 +362,7 @@ phase_end() {
     if (SPLIT_DESCRIPTORS && transferred(descriptor_memory_reply)) fetched(self, data(descriptor_memory_reply).data);
   }
   if (transferred(memory_reply)) {
-    if (data(memory_reply).error)
-      sim_error("NIC memory replies to a request of the transmitting MAC near 0x%x with an error", self->reply_address);
+    if (__builtin_expect(data(memory_reply).error, false)) lose_request(self, self->reply_address);
     const assist_run reply = assist_run_of(&data(memory_reply).data, sizeof data(memory_reply).data);
     const uint32_t kind = data(memory_reply).tag - (uint32_t)param(tag);
     if (kind == assist_request_data)
@@ -400,7 +404,12 @@ phase_end() {
 }
 
 init() {
+  MEMORY_ERROR_CHOOSE();
   self->pending_work = true;
+}
+
+handler(reset, on_memory_error) {
+  MEMORY_ERROR_CHOOSE();
 }
 
 next_event() {

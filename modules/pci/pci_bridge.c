@@ -1,11 +1,21 @@
 /* pci_bridge.c: a PCI bus, processors and memory; see pci_bridge.lss. */
+#include <stdio.h>
 #include <string.h>
 
 #include "memory/memory_access.h"
+#include "memory/memory_error.h"
 
 #define LINE        ((uint64_t)param(line))
 #define READ_WORDS  ((uint32_t)param(read_words))
 #define WRITE_WORDS ((uint32_t)param(write_words))
+
+init() {
+  MEMORY_ERROR_CHOOSE();
+}
+
+handler(reset, on_memory_error) {
+  MEMORY_ERROR_CHOOSE();
+}
 
 /* ---- The processors' access ---- */
 /* A number as the other side has it. */
@@ -111,6 +121,7 @@ static void put(self_t *self, uint64_t address, uint8_t byte) {
     self->word[slot] = address / 8 * 8;
     self->present[slot] = 0;
     self->of_epoch[slot] = self->epoch;
+    self->of_master[slot] = self->master;
     self->undone[self->epoch]++;
   }
   self->present[slot] |= (uint8_t)(1 << address % 8);
@@ -132,6 +143,11 @@ static void take_beat(self_t *self, bus_beat beat) {
   self->active = false;
 }
 
+/* Whether there is room to remember the next word until memory has replied. */
+static bool may_write(const self_t *self) {
+  return self->leaving && self->undone[0] + self->undone[1] < self->used + (uint32_t)param(most_written);
+}
+
 /* What memory is to do: the oldest word to be written, else the next to be read. */
 static mem_request_64 at_memory(const self_t *self) {
   if (!self->leaving)
@@ -140,7 +156,7 @@ static mem_request_64 at_memory(const self_t *self) {
   const uint32_t slot = self->head, first = (uint32_t)__builtin_ctz(self->present[slot]);
   mem_request_64 request = {.op = mem_op_write, .size = (uint8_t)__builtin_popcount(self->present[slot])};
   request.address = (uint32_t)self->word[slot] + first;
-  request.tag = 1 | (uint32_t)self->of_epoch[slot] << 1;
+  request.tag = 1 | (uint32_t)self->of_epoch[slot] << 1 | self->next_written << 2;
   request.data = load_number(&self->written_bytes[8 * slot + first], request.size, param(big_endian));
   return request;
 }
@@ -162,7 +178,7 @@ phase_start() {
     send_if(bus_read_data, i, ready, ready ? beat_read(self) : (bus_beat){0});
   }
   for (int i = 0; i < width(memory_request); i++)
-    send_if(memory_request, i, self->leaving || needs_word(self), at_memory(self));
+    send_if(memory_request, i, may_write(self) || needs_word(self), at_memory(self));
 }
 
 handler(admit) {
@@ -176,6 +192,7 @@ static void begin_transfer(self_t *self, bus_request request) {
   if (request.length == 0) sim_error("a transfer of no bytes");
   self->active = true;
   self->writing = request.write;
+  self->master = request.master;
   self->at = request.address;
   self->end = request.address + request.length;
   self->beyond = self->failed = request.address > UINT32_MAX || self->end - 1 > UINT32_MAX;
@@ -190,15 +207,27 @@ static void follow_memory_request(self_t *self) {
     return;
   }
   count(memory_writes);
+  self->written_address[self->next_written] = at_memory(self).address;
+  self->written_master[self->next_written] = self->of_master[self->head];
+  self->next_written = (self->next_written + 1) % (uint32_t)param(most_written);
   self->head = (self->head + 1) % WRITE_WORDS;
   self->used--;
   self->leaving--;
 }
 
+static __attribute__((noinline)) void lose_write(self_t *self, uint32_t at) {
+  const unsigned master = self->written_master[at], address = self->written_address[at];
+  char name[64];
+  if (master < param_length(masters))
+    snprintf(name, sizeof name, "\"%s\"", param(masters)[master]);
+  else
+    snprintf(name, sizeof name, "%u", master);
+  MEMORY_ERROR("a write of the bus's master %s failed: nothing responds at address 0x%08x", name, address);
+}
+
 static void take_memory_reply(self_t *self, mem_reply_64 reply) {
   if (reply.tag & 1) {
-    if (reply.error)
-      sim_error("a device's write got an error as its reply: nobody is left to be given it, the device has gone on");
+    if (reply.error) lose_write(self, reply.tag >> 2 & ((uint32_t)param(most_written) - 1));
     self->undone[reply.tag >> 1 & 1]--;
     return;
   }

@@ -166,8 +166,10 @@ static void begin_transfer(self_t *self, int lane) {
     self->fault = BUS_FAULT_STRIKES(param(faults), request.write, self->begun[request.write], random_bits(&self->rng));
   /* Of a write whose first beat is not stored memory is asked for the rest. */
   const uint32_t lost = aborted(self) ? request.length : self->fault == BUS_FAULT_WRITE_PARITY ? beat_bytes(self) : 0;
-  self->at_memory =
-      (bus_request){.write = request.write, .address = request.address + lost, .length = request.length - lost};
+  self->at_memory = (bus_request){.write = request.write,
+                                  .address = request.address + lost,
+                                  .length = request.length - lost,
+                                  .master = (uint8_t)lane};
   self->requesting = self->at_memory.length > 0;
   await_beat(self);
   event(transfer, lane, request.write, request.address, request.length);

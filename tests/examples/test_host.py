@@ -71,6 +71,9 @@ READ = """
 """
 
 
+WRITE = READ.replace("lw $t1, 0($t0)", "sw $t0, 0($t0)\n  sync\n  addiu $t1, $zero, 3")
+
+
 def test_programs_run_as_on_the_functional_machine(root: Path, build_dir: Path, build_sim, run_sim, tmp_path: Path) -> None:
     machine = build_sim(root / "examples/host/host.lss")
     script = tmp_path / "script"
@@ -119,6 +122,22 @@ def test_programs_run_as_on_the_functional_machine(root: Path, build_dir: Path, 
         elf = bare(READ.format(address=address), tmp_path / "read.elf")
         read = run_sim(machine, "--quiet", "--kernel", elf, "--cycles", 100_000, ok=None)
         assert read.status == status == system.on_oracle(elf, False, build_dir).returncode, hex(address)
+    lost_writes(machine, run_sim, tmp_path, {0xBF003000: "uncached", 0x84000000: "dcache.controller"})
+
+
+def lost_writes(machine: Path, run_sim, tmp_path: Path, where: dict[int, str]) -> None:
+    """Writes to where nothing is, with their addresses and the instances that have an error for them: counted, the end of the run, and past the caches a bus error."""
+    for address, instance in where.items():
+        given = ["--quiet", "--kernel", bare(WRITE.format(address=address), tmp_path / "write.elf"), "--cycles", 100_000]
+        said = f"{instance}: a write failed: nothing responds at address {address & 0x1FFFFFFF:#010x}"
+        lost = run_sim(machine, *given, ok=None)
+        assert (lost.status, lost.value(instance, "memory_errors")) == (3, 1) and f"warning: {said}; it is dropped" in lost.err, lost.err
+        ends = run_sim(machine, *given, "--on_memory_error", "end", ok=None)
+        assert ends.status == 1 and f"error: {said}" in ends.err, ends.err
+    for address in where:
+        given = ["--quiet", "--kernel", bare(WRITE.format(address=address), tmp_path / "write.elf"), "--cycles", 100_000]
+        raised = run_sim(machine, *given, "--on_memory_error", "bus_error", ok=None)
+        assert raised.status == (7 if where[address] == "uncached" else 3), raised.err
 
 
 def test_a_wide_core_in_place_of_the_other(root: Path, build_dir: Path, build_sim, run_sim, tmp_path: Path) -> None:
@@ -136,6 +155,7 @@ def test_a_wide_core_in_place_of_the_other(root: Path, build_dir: Path, build_si
     for address, status in ((0xBB000000, 0xFF), (0xBF002000, 0), (0xBC000000, 7), (0xBF003000, 7), (0xA4000000, 7), (0xBF000910, 1)):
         read = run_sim(machine, "--quiet", "--kernel", bare(READ.format(address=address), tmp_path / "read.elf"), "--cycles", 100_000, ok=None)
         assert read.status == status, hex(address)
+    lost_writes(machine, run_sim, tmp_path, {0xBF003000: "uncached", 0x84000000: "dcache.controller"})
 
 
 # Each processor says its number, a letter from a on, in turn from the last one on; then the first one ends with what all have counted.

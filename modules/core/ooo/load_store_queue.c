@@ -1,5 +1,6 @@
 /* load_store_queue.c: orders loads and stores; see load_store_queue.lss. */
 #include "core/ooo/register_sets.h"
+#include "memory/memory_error.h"
 
 #define CONTEXT(age)     age_context((age), param(contexts))
 #define SLOT(age)        slot_of_age((age), param(contexts), param(list))
@@ -24,7 +25,12 @@
 #define BARRIER_TAG (UINT32_C(1) << 23)
 
 init() {
+  MEMORY_ERROR_CHOOSE();
   for (int c = 0; c < param(contexts); c++) self->oldest.of[c] = (uint32_t)c;
+}
+
+handler(reset, on_memory_error) {
+  MEMORY_ERROR_CHOOSE();
 }
 
 /* The committed stores of a context that are not in memory. */
@@ -277,9 +283,9 @@ static inline void commit(self_t *self, uint32_t context, uint32_t head) {
   self->occupied -= (uint32_t)__builtin_popcountll(leaving);
 }
 
-static __attribute__((noinline)) void fail(const self_t *self) {
-  sim_error("nothing responds at the address 0x%08x of a store",
-            (unsigned)self->buffer_address[BUFFERED(self->buffer_head)]);
+static __attribute__((noinline)) void lose_store(self_t *self) {
+  const uint32_t address = self->buffer_address[BUFFERED(self->buffer_head)];
+  MEMORY_ERROR("a store failed: nothing responds at address 0x%08x", (unsigned)address);
 }
 
 static inline void become_load(self_t *self, uint32_t slot) {
@@ -506,7 +512,7 @@ static inline uint32_t committed(const self_t *self, const typeof_port(head) * h
 
 /* The oldest committed store is in memory. */
 static inline void finish_store(self_t *self, bool error) {
-  if (error) fail(self);
+  if (__builtin_expect(error, false)) lose_store(self);
   self->outstanding = false;
   if (param(contexts) > 1) self->buffered[self->buffer_context[BUFFERED(self->buffer_head)]]--;
   self->buffer_head = BUFFERED(self->buffer_head + 1);

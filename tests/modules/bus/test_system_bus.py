@@ -31,7 +31,7 @@ instance look : memory_source {{ width = {8 * LINE}; }};
 """
 
 
-def play(bench: Bench, commands: list[list[str]], answers: list[list[str]], cycles: int = 120, body: str = "", ok: bool = True) -> Ran:
+def play(bench: Bench, commands: list[list[str]], answers: list[list[str]], cycles: int = 120, body: str = "", ok: bool = True, more: dict[str, object] | None = None) -> Ran:
     """Commands and answers of each agent as lines of a source's script: CYCLE VALUE, of an answer `once`; memory is read at the end."""
     agents = len(commands)
     simulator = bench.build(netlist(agents, body))
@@ -40,7 +40,7 @@ def play(bench: Bench, commands: list[list[str]], answers: list[list[str]], cycl
     for i in range(agents):
         files |= {f"c{i}": "".join(f"{line}\n" for line in commands[i]), f"a{i}": "".join(f"{line} once\n" for line in answers[i])}
         settings |= {f"command[{i}].script": f"c{i}", f"answer[{i}].script": f"a{i}", f"snoop[{i}].record": f"s{i}", f"response[{i}].record": f"r{i}"}
-    return bench.run(simulator, cycles, settings, files=files, ok=ok)
+    return bench.run(simulator, cycles, settings | (more or {}), files=files, ok=ok)
 
 
 def command(op: str, address: int = 0, tag: int = 7, conditional: bool = False, seen: int = 0) -> str:
@@ -242,8 +242,11 @@ def test_an_error_of_memory_is_told_to_whom_it_concerns(bench: Bench) -> None:
     none = [f"{ADDRESS + 1} {answer('none')}"]
     ran = play(bench, [[f"10 {command('read_once', 0x1000)}"], []], [none, none])
     assert [response["error"] for _, response in responses(ran)] == [1]
-    ran = play(bench, [[f"10 {command('write_back', 0x1000)}"], []], [[f"{ADDRESS + 1} {answer('modified', NEW)}"], none], ok=False)
-    assert "error to the write of a line at 0x1000" in ran.err
+    back = [[f"10 {command('write_back', 0x1000)}", f"60 {command('read_once', 0)}"], []]
+    answers = [[f"{ADDRESS + 1} {answer('modified', NEW)}", f"{ADDRESS + 51} {answer('none')}"], [*none, f"{ADDRESS + 51} {answer('none')}"]]
+    assert "the write of a line failed: nothing responds at address 0x00001000" in play(bench, back, answers, ok=False).err
+    ran = play(bench, back, answers, more={"bus.on_memory_error": "drop"})
+    assert ran.stat("bus", "memory_errors") == 1 and [response["error"] for _, response in responses(ran)] == [0]
 
 
 def test_what_a_bus_cannot_be(bench: Bench) -> None:

@@ -458,11 +458,16 @@ def test_random_requests_where_half_of_a_line_is_missing(bench: Bench) -> None:
             assert [(a.tag, a.error, 0 if a.error else a.data) for a in replies] == want, f"{name}, seed {seed}"
 
 
-def test_a_refused_posted_write_ends_the_run(bench: Bench) -> None:
+def test_a_refused_posted_write_ends_the_run_or_is_counted(bench: Bench) -> None:
     number = list(FAILING).index("through")
     machine = failing(bench)
-    machine.play([["0 write 4 0x31c 1"] if i == number else [] for i in range(len(FAILING))], 60, ok=False)
-    assert "memory replied with an error to a write at 0x31c, which the requester believes done" in machine.last.err
+    scripts = [["0 write 4 0x31c 1", "30 write 4 0x10 5", "60 read 4 0x10"] if i == number else [] for i in range(len(FAILING))]
+    machine.play(scripts, 60, ok=False)
+    assert "a write failed: nothing responds at address 0x0000031c" in machine.last.err
+    name = machine.last.err.split("error: ", 1)[1].split(": ", 1)[0]
+    replies = machine.play(scripts, 100, {f"{name}.on_memory_error": "drop"})[number]
+    assert [(a.error, a.data) for a in replies] == [(False, 0), (False, 0), (False, 5)]
+    assert machine.last.stat(name, "memory_errors") == 1 and f"warning: {name}: a write failed: nothing responds at address 0x0000031c" in machine.last.err
 
 
 BACK = "line = 16; sets = 2; ways = 2; write_back = true; write_allocate = true;"

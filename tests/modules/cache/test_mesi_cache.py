@@ -219,7 +219,10 @@ def test_wrong_uses(bench: Bench, module: str) -> None:
     machine.play([["0 read 8 28"], [], []], 20, ok=False)
     assert "a request of 8 bytes at 0x1c crosses a line of 32 bytes" in machine.last.err
     machine.play([["0 write 8 0x2000 1"], [], []], 60, ok=False)
-    assert "error to the fetch of the line at 0x2000" in machine.last.err
+    assert "a write failed: nothing responds at address 0x00002000" in machine.last.err
+    for action, fails in (("drop", False), ("bus_error", True)):
+        [replies, _, _] = machine.play([["0 write 8 0x2000 1", "50 read 8 0x2000"], [], []], 90, {"cache[0].on_memory_error": action})
+        assert [a.error for a in replies] == [fails, True] and machine.last.counted("cache[0]").get("memory_errors", 0) == (not fails)
     [replies, _, _] = machine.play([["0 read 8 0x2000"], [], []], 60)
     assert replies[0].error
     text = "import memory_types; import coherence_types; instance requester : memory_source { width = 512; }; instance c : mesi_cache { %s }; instance b : system_bus; instance m : memory_state { width = 256; size = 4 KiB; }; requester.memory -> c.in; c.bus -> b.agent[\"c\"]; b.memory -> m.port;"

@@ -211,10 +211,16 @@ def test_errors_are_the_reference_s(bench: Bench) -> None:
     assert found.last.stat("cache", "misses") == 3
     posting = machine(bench, "line = 32;")
     play(posting, ["0 write 8 0x1010 5"], ok=False)
-    assert "error to the fetch of the line at 0x1000, which a write waits for whose requester believes it done" in posting.last.err
+    assert "a write failed: nothing responds at address 0x00001010" in posting.last.err
+    for action, fails, lost in (("drop", False, 1), ("bus_error", True, 0)):
+        [replies, *_] = play(posting, ["0 write 8 0x1010 5", "60 write 8 8 6", "90 read 8 8"], settings={"cache.on_memory_error": action})
+        assert [(a.error, a.data) for a in replies] == [(fails, 0), (False, 0), (False, 6)]
+        assert posting.last.counted("cache").get("memory_errors", 0) == lost
     through = machine(bench, "line = 32; write_back = false;")
     play(through, ["0 write 8 0x1010 5"], ok=False)
-    assert "an error to a write at 0x1010, which the requester believes done" in through.last.err
+    assert "a write failed: nothing responds at address 0x00001010" in through.last.err
+    play(through, ["0 write 8 0x1010 5"], settings={"cache.on_memory_error": "drop"})
+    assert through.last.stat("cache", "memory_errors") == 1
 
 
 def test_a_part_of_a_line_may_be_an_error(bench: Bench) -> None:

@@ -69,8 +69,28 @@ def test_an_error_that_is_not_the_reply_to_this_store_ends_the_run(bench: Bench)
         {STORE} | {request("write", 0x200, 4, 7, tag=2)}  | {reply(0, 0, error=True)} | {NONE}
         .       | .                                       | .                        | {NONE}
         """
+    device = access(bench)
     with pytest.raises(AssertionError, match="a store failed: nothing responds at address 0x00000200"):
-        access(bench).check_table(table)
+        device.check_table(table)
+    ran = device.check_table(table, {"dut.on_memory_error": "drop"})
+    assert ran.counted("dut")["memory_errors"] == 1 and "pc 0x00000040; it is dropped" in ran.err
+
+
+def test_a_store_that_waits_fails_itself(bench: Bench) -> None:
+    """With on_memory_error = bus_error a store is to memory as a load is."""
+    asks = request("write", 0x200, 4, 7, tag=1)
+    device = access(bench, latch=True)
+    device.check_table(
+        f"""
+        in      | memory_request | memory_reply              | out | fault             | busy
+        {STORE} | .              | .                         | .   | {NONE}            | false
+        .       | {asks}         | .                         | .   | {NONE}            | true
+        .       | .              | .                         | .   | {NONE}            | true
+        {LOAD}  | .              | {reply(0, 1, error=True)} | .   | {fails(0, 0x200)} | false
+        .       | {request("read", 0x100, 4, 7, tag=1)} | {reply(5, 1)} | {LOADED} | {NONE} | false
+        """,
+        {"dut.on_memory_error": "bus_error"},
+    )
 
 
 @pytest.mark.parametrize("name", ["lw", "sw", "lh", "sh"])

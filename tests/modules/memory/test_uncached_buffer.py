@@ -11,11 +11,11 @@ from tests.sample import sampled
 EVENTS = collect("dut", "combined(address)", "sent(address, size)")
 
 
-def buffer(bench: Bench, body: str = "", out_width: int = 64, order: str = "little") -> Memory:
+def buffer(bench: Bench, body: str = "", out_width: int = 64, order: str = "little", depth: int = 16) -> Memory:
     big = str(order == "big").lower()
     text = f"""
         instance dut : uncached_buffer {{ {body} out_width = {out_width}; big_endian = {big}; }};
-        instance delay : memory_delay {{ width = {out_width}; depth = 16; }};
+        instance delay : memory_delay {{ width = {out_width}; depth = {depth}; }};
         instance device : memory_state {{ width = {out_width}; size = 1 KiB; big_endian = {big}; }};
         requester[0].memory -> dut.in;
         dut.out -> delay.in;
@@ -104,9 +104,41 @@ def test_only_marked_requests_are_combined(bench: Bench, combine: str) -> None:
 
 
 def test_an_error_of_a_write_ends_the_run(bench: Bench) -> None:
+    """The second of three writes that are on their way together is named."""
     machine = buffer(bench)
-    machine.play([["0 write 4 0x400 1"]], 40, ok=False)
-    assert "a write got an error as its reply" in machine.last.err
+    machine.play([["0 write 4 0x10 1", "0 write 4 0x404 1", "0 write 4 0x14 1"]], 60, {"delay.latency": 9}, outstanding=8, ok=False)
+    assert "dut: a write failed: nothing responds at address 0x00000404" in machine.last.err
+
+
+def test_an_error_of_a_write_is_counted(bench: Bench) -> None:
+    machine = buffer(bench)
+    script = ["0 write 4 0x404 1", "0 write 4 0x408 1", "0 write 4 0x14 7", "0 read 4 0x14"]
+    [replies] = machine.play([script], 60, {"dut.on_memory_error": "drop"}, outstanding=8)
+    assert [(a.data, a.error) for a in replies] == [(0, False)] * 3 + [(7, False)]
+    assert machine.last.counted("dut")["memory_errors"] == 2
+    warning = "warning: dut: a write failed: nothing responds at address 0x00000404; it is dropped"
+    assert machine.last.err.count("it is dropped") == 1 and warning in machine.last.err, machine.last.err
+
+
+def test_a_write_that_waits_gets_its_error(bench: Bench) -> None:
+    machine = buffer(bench)
+    script = ["0 write 4 0x404 1", "0 write 4 0x14 7", "0 read 4 0x14"]
+    [replies] = machine.play([script], 60, {"dut.on_memory_error": "bus_error", "delay.latency": 3}, outstanding=8)
+    assert [(a.cycle, a.data, a.error) for a in replies] == [(3, 0, True), (7, 0, False), (11, 7, False)]
+    assert not machine.last.counted("dut").get("memory_errors")
+
+
+def test_what_becomes_of_errors_is_one_of_three(bench: Bench) -> None:
+    machine = buffer(bench)
+    machine.play([[]], 4, {"dut.on_memory_error": "ignore"}, ok=False)
+    assert "dut: on_memory_error is end, drop or bus_error, not 'ignore'" in machine.last.err
+
+
+def test_no_more_writes_leave_than_are_remembered(bench: Bench) -> None:
+    machine = buffer(bench, depth=128)
+    script = [f"0 write 4 {4 * k} {k}" for k in range(80)]
+    machine.play([script], 90, {"delay.latency": 100}, outstanding=80)
+    assert len(departures(machine)) == 64
 
 
 def test_a_write_across_a_block_ends_the_run(bench: Bench) -> None:

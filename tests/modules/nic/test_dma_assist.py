@@ -156,11 +156,13 @@ def test_an_assist_with_nothing_but_a_ring(bench: Bench) -> None:
     assert [dut.last.stat("dut", name) for name in ("transfers", "errors")] == [3, 1]
 
 
-def test_memory_that_is_not_there_stops_the_run(bench: Bench) -> None:
+def test_memory_that_is_not_there_stops_the_run_or_is_counted(bench: Bench) -> None:
     dut = rig(bench)
     script = [*start(base=0x20000), write(4, 1), write(0, 0x20020)]
     ran = bench.run(dut.simulator, 200, {"requester.script": "s"}, files={"s": "\n".join(script)}, ok=False)
-    assert "NIC memory replies to a request of the DMA assist near 0x20000 with an error" in ran.err
+    assert "a request to NIC memory failed: nothing responds near address 0x00020000" in ran.err
+    ran = bench.run(dut.simulator, 1000, {"requester.script": "s", "dut.on_memory_error": "drop"}, files={"s": "\n".join(script)})
+    assert ran.stat("dut", "memory_errors") > 0 and "it is dropped" in ran.err
 
 
 def turned(data: bytes, host: int) -> bytes:

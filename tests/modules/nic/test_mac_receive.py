@@ -86,6 +86,15 @@ def test_the_longest_frames(bench: Bench) -> None:
     assert dut.last.counted("dut") == {"frames": 1, "bytes": 1518, "frames_dropped": 1, "damaged": 1, "too_long": 1}
 
 
+def test_memory_that_is_not_there_stops_the_run_or_is_counted(bench: Bench) -> None:
+    dut, script = rig(bench), start(base=0x20000, limit=0x28000)
+    values = {"ethernet.input": "in", "ethernet.mode": "rate", "quiet.count": 0, "requester.script": "s"}
+    files = {"in": pcap([noise(60, 1)]), "s": "\n".join(script)}
+    assert "a request to NIC memory failed: nothing responds near address 0x000200" in bench.run(dut.simulator, 3000, values, files=files, ok=False).err
+    ran = bench.run(dut.simulator, 3000, values | {"dut.on_memory_error": "drop"}, files=files)
+    assert ran.stat("dut", "memory_errors") > 0 and ran.stat("dut", "frames") == 1
+
+
 def test_a_full_ring_drops(bench: Bench) -> None:
     dut = rig(bench)
     replies = play(dut, [noise(60, i) for i in range(9)], [*start(0x1030), read(0, 4000), "4000 read 4 0x100"])

@@ -132,11 +132,13 @@ def test_registers_may_be_slow(bench: Bench) -> None:
     assert gaps[:8] == [672] * 8 and gaps[9:21] == [2860, 672, 2488] * 4
 
 
-def test_memory_that_is_not_there_stops_the_run(bench: Bench) -> None:
+def test_memory_that_is_not_there_stops_the_run_or_is_counted(bench: Bench) -> None:
     dut = rig(bench)
     script = [write(0, 0x20000), write(1, 0x20000), write(2, 2), write(0, 0x20008)]
     ran = bench.run(dut.simulator, 200, {"requester.script": "s"}, files={"s": "\n".join(script)}, ok=False)
-    assert "NIC memory replies to a request of the transmitting MAC near 0x0 with an error" in ran.err
+    assert "a request to NIC memory failed: nothing responds near address 0x00000000" in ran.err
+    ran = bench.run(dut.simulator, 1000, {"requester.script": "s", "dut.on_memory_error": "drop"}, files={"s": "\n".join(script)})
+    assert ran.stat("dut", "memory_errors") > 0 and "it is dropped" in ran.err
 
 
 @pytest.mark.parametrize("width", [64, 128])

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.modules.harness import Bench, read_items, read_replies
+from tests.modules.harness import Bench, Ran, read_items, read_replies
 from tests.modules.mips import BundleDevice, reply, request, struct
 
 IMPORTS = "import pci_types;\nimport bus_types;\nimport memory_types;\n"
@@ -101,8 +101,8 @@ def beat(data: bytes, last: bool = False, error: bool = False) -> str:
     return struct(bytes=int.from_bytes(data, "little"), count=len(data), last=last, error=error)
 
 
-def transfer(address: int, length: int, write: bool = False) -> str:
-    return struct(write=write, address=address, length=length)
+def transfer(address: int, length: int, write: bool = False, master: int = 0) -> str:
+    return struct(write=write, address=address, length=length, master=master)
 
 
 def wrote(tag: int = 1) -> str:
@@ -114,8 +114,8 @@ def test_lines_leave_whole(bench: Bench) -> None:
     data = bytes(range(1, 23))
     beats = [beat(data[k : k + 8], k == 16) for k in range(0, 22, 8)]
 
-    def write(address: int, part: bytes) -> str:
-        return request("write", address, len(part), int.from_bytes(part, "little"), tag=1)
+    def write(address: int, part: bytes, number: int) -> str:
+        return request("write", address, len(part), int.from_bytes(part, "little"), tag=1 + 4 * number)
 
     ran = check(
         bench,
@@ -123,14 +123,14 @@ def test_lines_leave_whole(bench: Bench) -> None:
         bus_request | bus_write_data | memory_request | memory_reply | bus_write_data.ack
         {transfer(0x101B, 22, True)} | . | . | . | -
         . | {beats[0]} | . | . | 1
-        . | . | {write(0x101B, data[:5])} | . | -
-        . | {beats[1]} | . | {wrote()} | 1
+        . | . | {write(0x101B, data[:5], 0)} | . | -
+        . | {beats[1]} | . | {wrote(1)} | 1
         . | . | . | . | -
         . | {beats[2]} | . | . | 1
-        . | . | {write(0x1020, data[5:13])} | . | -
-        . | . | {write(0x1028, data[13:21])} | {wrote()} | -
-        . | . | {write(0x1030, data[21:])} | {wrote()} | -
-        . | . | . | {wrote()} | -
+        . | . | {write(0x1020, data[5:13], 1)} | . | -
+        . | . | {write(0x1028, data[13:21], 2)} | {wrote(5)} | -
+        . | . | {write(0x1030, data[21:], 3)} | {wrote(9)} | -
+        . | . | . | {wrote(13)} | -
         """,
     )
     assert ran.counted("dut") == {"memory_writes": 4}
@@ -181,7 +181,7 @@ def test_a_reply_waits_for_writes_before_it_alone(bench: Bench) -> None:
         . | {beat(data, True)} | . | . | . | . | .
         {transfer(0x2000, 8, True)} | . | {request("write", 0x1000, 8, number, tag=1)} | . | . | {answer(9)} | .
         . | {beat(data, True)} | . | . | . | . | .
-        . | . | {request("write", 0x2000, 8, number, tag=3)} | . | . | . | .
+        . | . | {request("write", 0x2000, 8, number, tag=7)} | . | . | . | .
         . | . | . | . | . | . | .
         . | . | . | {wrote(1)} | . | . | .
         . | . | . | . | {request("write", 0, 4, 5)} | . | {reply(9)}
@@ -189,19 +189,28 @@ def test_a_reply_waits_for_writes_before_it_alone(bench: Bench) -> None:
         . | . | . | . | . | . | .
         . | . | . | . | . | {answer()} | .
         . | . | . | . | . | . | {reply()}
-        . | . | . | {wrote(3)} | . | . | .
+        . | . | . | {wrote(7)} | . | . | .
         """,
     )
     assert ran.counted("dut") == {"accesses": 2, "ordered": 1, "memory_writes": 2}
 
 
-def test_errors_that_nobody_is_left_for_end_the_run(bench: Bench) -> None:
-    simulator = bridge(bench).simulator
-    files = {"a": f"0 {transfer(0x1000, 8, True)}\n", "b": f"0 {beat(bytes(8), True)}\n", "c": f"9 {struct(tag=1, error=True, latency=0, data=0)}\n"}
-    values = QUIET | {"bus_request_source[0].count": -1, "bus_request_source[0].script": "a", "bus_write_data_source[0].count": -1, "bus_write_data_source[0].script": "b"}
-    values |= {"memory_reply_source[0].count": -1, "memory_reply_source[0].script": "c"}
-    assert "a device's write got an error" in bench.run(simulator, 20, values, files=files, ok=False).err
-    assert "a transfer of no bytes" in bench.run(simulator, 20, values, files=files | {"a": f"0 {transfer(0x1000, 0)}\n"}, ok=False).err
+def refused(bench: Bench, values: dict[str, object], ok: bool = True, length: int = 16) -> Ran:
+    """Master 2 writes two words from 0x1000 on, and memory has an error for the second."""
+    replies = "".join(f"{9 + k} {struct(tag=1 + 4 * k, error=k == 1, latency=0, data=0)}\n" for k in range(2))
+    files = {"a": f"0 {transfer(0x1000, length, True, 2)}\n", "b": f"0 {beat(bytes(8))}\n0 {beat(bytes(8), True)}\n", "c": replies}
+    scripts = {"bus_request": "a", "bus_write_data": "b", "memory_reply": "c"}
+    values = QUIET | {f"{port}_source[0].{what}": value for port, file in scripts.items() for what, value in (("count", -1), ("script", file))} | values
+    return bench.run(bridge(bench, 'masters = ["read", "write", "scsi"];').simulator, 20, values, files=files, ok=ok)
+
+
+def test_errors_of_a_device_that_has_gone_on(bench: Bench) -> None:
+    assert 'dut: a write of the bus\'s master "scsi" failed: nothing responds at address 0x00001008' in refused(bench, {}, ok=False).err
+    for action in ("drop", "bus_error"):
+        ran = refused(bench, {"dut.on_memory_error": action})
+        assert ran.counted("dut") == {"memory_writes": 2, "memory_errors": 1} and "it is dropped" in ran.err
+    assert "dut: on_memory_error is end, drop or bus_error, not 'stop'" in refused(bench, {"dut.on_memory_error": "stop"}, ok=False).err
+    assert "a transfer of no bytes" in refused(bench, {}, ok=False, length=0).err
 
 
 @pytest.mark.parametrize("address", [0xFFFFFFF3, 1 << 32, (1 << 64) - 5])

@@ -134,7 +134,7 @@ def test_what_it_shows_of_the_header(bench: Bench) -> None:
 
 
 def bus_request(address: int) -> str:
-    return struct(write=True, address=address, length=16)
+    return struct(write=True, address=address, length=16, master=0)
 
 
 @pytest.mark.parametrize("seed", range(3))
