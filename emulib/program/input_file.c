@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+void (*input_file_reads)(const char *path, gsize size);
+
 static void refuse(GError **error, int code, const char *why) {
   g_set_error_literal(error, G_FILE_ERROR, (gint)g_file_error_from_errno(code), why);
 }
@@ -51,6 +53,7 @@ char *input_file_read(const char *path, gsize *size, GError **error) {
   if (handle < 0) return NULL;
   struct stat status;
   gsize capacity = !fstat(handle, &status) && status.st_size > 0 ? (gsize)status.st_size + 1 : 65536, length = 0;
+  if (input_file_reads) input_file_reads(path, capacity - 1);
   char *bytes = g_try_malloc(capacity);
   for (ssize_t got = 1; bytes && got != 0;) {
     if (length + 1 >= capacity) {

@@ -13,4 +13,7 @@ int input_file_open(const char *path, GError **error);
 // All bytes of such a file, with a zero byte behind the last; *size may be NULL.  NULL with *error on failure.
 char *input_file_read(const char *path, gsize *size, GError **error);
 
+// Called, if it is set, before a file of this many bytes is read: for people who wait.
+extern void (*input_file_reads)(const char *path, gsize size);
+
 #endif

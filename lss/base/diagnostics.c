@@ -1,6 +1,8 @@
 // Collects and prints diagnostics: order, duplicates, the bound on errors, suggestions for misspelt names.
 #include "lss/base/diagnostics.h"
 
+#include "lss/base/working.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +138,7 @@ void diag_flush(void) {
     return;
   }
   g_autofree char *text = diag_take();
+  if (*text) working_end();
   fputs(text, stderr);
   fflush(stderr);
 }

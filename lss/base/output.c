@@ -1,6 +1,7 @@
 // Files that a command writes; see output.h.
 #include "lss/base/output.h"
 
+#include "lss/base/working.h"
 #include "lss/runtime/files/whole_file.h"
 
 #include <stdio.h>
@@ -11,6 +12,7 @@
 bool output_write(const char *command, const char *path, const char *text) {
   g_autoptr(GError) error = NULL;
   if (whole_file_write(path, text, -1, &error)) return true;
+  working_end();
   fprintf(stderr, "lss %s: cannot write \"%s\": %s\n", command, path, error->message);
   return false;
 }

@@ -4,6 +4,7 @@
 #include "lss/base/diagnostics.h"
 #include "lss/base/library.h"
 #include "lss/base/output.h"
+#include "lss/base/working.h"
 #include "lss/build/clang_errors.h"
 #include "lss/build/link.h"
 #include "lss/build/named_headers.h"
@@ -208,8 +209,10 @@ static char *macros_of_flags(void) {
 // The units of a machine; with `check_only` those that hold the C of modules, and no more of them than that needs.
 static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_only) {
   ScheduleOptions schedule_options = {build->collect_connections, build->single_cluster};
+  working_begin("scheduling", NULL, 0);
   Schedule *schedule = schedule_build(netlist, &schedule_options);
   if (!schedule) return NULL;
+  working_begin("writing C", NULL, 0);
   Emitter emitter = {.netlist = netlist,
                      .schedule = schedule,
                      .debug = build->options.compile.debug,
@@ -277,6 +280,7 @@ int build_check(BuildOptions *build, Netlist *netlist) {
   if (__lsan_disable) __lsan_disable(); // what is emitted from here on lives as long as the process
   complete_options(build);
   g_autoptr(GPtrArray) units = make_units(netlist, build, true);
+  working_end();
   diag_flush();
   g_auto(Toolchain) toolchain = {.cache = {.lock = -1}};
   if (!units) return 1;
@@ -306,6 +310,7 @@ int build_simulator(BuildOptions *build, char **output) {
   g_autoptr(GPtrArray) sources = netlist_files(netlist);
   if (build->output && !output_spares_sources("build", build->output, sources)) return 2;
   g_autoptr(GPtrArray) units = make_units(netlist, build, false);
+  working_end();
   if (!units) {
     diag_flush();
     return 1;

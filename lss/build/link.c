@@ -1,6 +1,7 @@
 // Links a simulator in the scratch folder and moves it to its place.
 #include "lss/build/link.h"
 
+#include "lss/base/working.h"
 #include "lss/build/linker.h"
 
 #include <errno.h>
@@ -91,7 +92,9 @@ static ToolResult run_linker(Toolchain *t, const GPtrArray *units, const char *m
 // The simulator's path in the scratch folder, or NULL after printing why there is none.
 static char *link_in_scratch(Toolchain *t, const GPtrArray *units, const char *output) {
   g_autofree char *made = g_build_filename(t->cache.scratch, "simulator", NULL), *messages = NULL;
+  working_begin("linking", NULL, 0);
   ToolResult result = run_linker(t, units, made, &messages);
+  working_end();
   if (result == TOOL_FINE) return g_steal_pointer(&made);
   fprintf(stderr, "lss: cannot link %s: %s%s", output, messages, result == TOOL_FAILED ? "\n" : "");
   return NULL;

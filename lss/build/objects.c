@@ -5,10 +5,10 @@
 // name is the hash of the key, the contents of those and what is at these (dependencies.h).
 #include "lss/build/objects.h"
 
+#include "lss/base/working.h"
 #include "lss/build/cache_trim.h"
 #include "lss/build/dependencies.h"
 #include "lss/build/search_path.h"
-#include "lss/build/working.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -152,13 +152,12 @@ static gint longest_first(gconstpointer a, gconstpointer b) {
 typedef struct {
   Toolchain *toolchain;
   GFunc work;
-  Working shown;
 } Batch;
 
 static void do_one(gpointer unit, gpointer data) {
   Batch *batch = data;
   batch->work(unit, batch->toolchain);
-  working_step(&batch->shown);
+  working_step();
 }
 
 static UnitState for_all(Toolchain *toolchain, GPtrArray *units, GFunc work) {
@@ -170,10 +169,10 @@ static UnitState for_all(Toolchain *toolchain, GPtrArray *units, GFunc work) {
     if (work == obtain_object || !unit->repeats) g_ptr_array_add(order, unit);
   }
   g_ptr_array_sort(order, longest_first);
-  working_begin(&batch.shown, work == obtain_object ? "compiling" : "checking", order->len);
+  working_begin(work == obtain_object ? "compiling" : "checking", "units", order->len);
   for (guint i = 0; i < order->len; i++) g_thread_pool_push(pool, order->pdata[i], NULL);
-  working_end(&batch.shown);
   g_thread_pool_free(pool, FALSE, TRUE);
+  working_end();
   UnitState worst = UNIT_FINE;
   for (guint i = 0; i < units->len; i++) worst = MAX(worst, ((Unit *)units->pdata[i])->state);
   return worst;

@@ -4,6 +4,7 @@
 // and under the hash of that list's contents the profile, so that a path stands for what is in it.
 #include "lss/build/profile_guided.h"
 
+#include "lss/base/working.h"
 #include "lss/build/dependencies.h"
 #include "lss/build/link.h"
 
@@ -72,6 +73,7 @@ static int train(const char *simulator, const char *run, const char *counts, con
   g_autofree char *said = NULL;
   int count = 0;
   if (*run && !g_shell_parse_argv(run, &count, &words, &error)) {
+    working_end();
     fprintf(stderr, "lss: the run of --pgo `%s` cannot be read: %s\n", run, error->message);
     return 2;
   }
@@ -82,6 +84,7 @@ static int train(const char *simulator, const char *run, const char *counts, con
   for (gsize i = 0; i < G_N_ELEMENTS(own); i++) g_ptr_array_add(arguments, own[i]);
   environment = g_environ_setenv(environment, "LLVM_PROFILE_FILE", counts, TRUE);
   if (run_quietly(arguments, environment, &said, &error)) return 0;
+  working_end();
   if (error) return fail("cannot run %s: %s", simulator, error->message);
   fprintf(stderr, "lss: the run of --pgo `%s` failed: %s\n", run, *said ? last_line(said) : "it said nothing");
   return 1;
@@ -105,7 +108,8 @@ static int make(Toolchain *t, const GPtrArray *units, const GPtrArray *training,
   g_autofree char *simulator = g_build_filename(t->cache.scratch, "instrumented", NULL);
   int status = link_simulator(t, units, simulator);
   g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(g_free);
-  for (guint i = 0; i < training->len && !status; i++) {
+  working_begin("running for a profile", "runs", training->len);
+  for (guint i = 0; i < training->len && !status; i++, working_step()) {
     g_autofree char *folder = g_strdup_printf("%s/run%u", t->cache.scratch, i);
     char *counts = g_strconcat(folder, ".profraw", NULL);
     g_ptr_array_add(all, counts);
@@ -113,6 +117,7 @@ static int make(Toolchain *t, const GPtrArray *units, const GPtrArray *training,
     if (!status && !(append_inputs(list, folder) && g_file_test(counts, G_FILE_TEST_EXISTS)))
       status = fail("the run of --pgo `%s` left no profile", (char *)training->pdata[i]);
   }
+  working_end();
   return status ? status : merge(t, all, made);
 }
 

@@ -1,5 +1,6 @@
 // lss check: all diagnostics of a machine, those of its schedule and of its C included, and nothing else.
 #include "lss/base/diagnostics.h"
+#include "lss/base/working.h"
 #include "lss/build/build.h"
 #include "lss/commands/commands.h"
 #include "lss/schedule/schedule.h"
@@ -36,7 +37,9 @@ static int check_command(int argc, char **argv) {
     status = build_check(&check.build, netlist);
   } else if (netlist) {
     ScheduleOptions schedule_options = {0};
+    working_begin("scheduling", NULL, 0);
     g_autoptr(Schedule) schedule = schedule_build(netlist, &schedule_options);
+    working_end();
     status = schedule ? 0 : 1;
   }
   diag_flush();

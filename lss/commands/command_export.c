@@ -1,5 +1,6 @@
 // lss export M.lss [-o X.json]: the resolved netlist as JSON, to standard output unless -o says otherwise.
 #include "lss/base/output.h"
+#include "lss/base/working.h"
 #include "lss/build/options.h"
 #include "lss/commands/commands.h"
 #include "lss/commands/export.h"
@@ -22,8 +23,10 @@ static int export_command(int argc, char **argv) {
   if (!netlist) return 1;
   g_autoptr(GPtrArray) sources = netlist_files(netlist);
   if (!output_spares_sources(argv[0], path, sources)) return 2;
+  working_begin("writing the netlist", NULL, 0);
   g_autofree char *text = export_netlist(netlist);
   if (!output_write(argv[0], path, text)) return 3;
+  working_end();
   output_note(argv[0], path, "");
   return 0;
 }

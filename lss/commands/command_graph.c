@@ -1,5 +1,6 @@
 // lss graph M.lss -o X.svg|X.dot|X.json: block diagrams.  Graphviz's `dot` lays the SVG pictures out.
 #include "lss/base/output.h"
+#include "lss/base/working.h"
 #include "lss/build/options.h"
 #include "lss/commands/commands.h"
 #include "lss/commands/graph.h"
@@ -24,16 +25,21 @@ static char *render_svg(const char *dot_text) {
   g_autofree char *messages = NULL;
   int status = 0;
   char *command[] = {"dot", "-Tsvg", file, NULL};
-  if (!file || !g_file_set_contents(file, dot_text, -1, &error))
-    fprintf(stderr, "lss graph: %s\n", error->message);
-  else if (!g_spawn_sync(NULL, command, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &svg, &messages, &status, &error))
-    fprintf(stderr, "lss graph: SVG pictures need Graphviz (apt-get install graphviz): %s\n", error->message);
-  else if (!g_spawn_check_wait_status(status, &error)) {
-    fprintf(stderr, "lss graph: dot: %s: %s", error->message, messages);
-    g_clear_pointer(&svg, g_free);
-  }
+  const bool written = file && g_file_set_contents(file, dot_text, -1, &error);
+  const bool ran =
+      written && g_spawn_sync(NULL, command, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &svg, &messages, &status, &error);
+  const bool drawn = ran && g_spawn_check_wait_status(status, &error);
   if (file) g_unlink(file);
-  return svg;
+  if (drawn) return svg;
+  working_end();
+  g_free(svg);
+  if (!written)
+    fprintf(stderr, "lss graph: %s\n", error->message);
+  else if (!ran)
+    fprintf(stderr, "lss graph: SVG pictures need Graphviz (apt-get install graphviz): %s\n", error->message);
+  else
+    fprintf(stderr, "lss graph: dot: %s: %s", error->message, messages);
+  return NULL;
 }
 
 static int write_pictures(const char *command, const Netlist *netlist, const char *path, bool svg) {
@@ -42,12 +48,14 @@ static int write_pictures(const char *command, const Netlist *netlist, const cha
   g_autofree char *base = g_path_get_basename(path);
   base[strlen(base) - strlen(suffix)] = '\0';
   g_autoptr(GPtrArray) levels = graph_levels(netlist, base, suffix);
-  for (guint i = 0; i < levels->len; i++) {
+  working_begin("drawing", "levels", levels->len);
+  for (guint i = 0; i < levels->len; i++, working_step()) {
     const GraphLevel *level = g_ptr_array_index(levels, i);
     g_autofree char *file = g_build_filename(folder, level->file, NULL);
     g_autofree char *text = svg ? render_svg(level->dot) : g_strdup(level->dot);
     if (!text || !output_write(command, file, text)) return 3;
   }
+  working_end();
   g_autofree char *note =
       levels->len > 1 ? g_strdup_printf(" and %u more, a page for each level", levels->len - 1) : NULL;
   output_note(command, path, note ? note : "");

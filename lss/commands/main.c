@@ -1,6 +1,7 @@
 // The lss command: dispatches to the subcommand.
 #include "emulib/program/standard_streams.h"
 #include "lss/base/diagnostics.h"
+#include "lss/base/working.h"
 #include "lss/commands/commands.h"
 #include "lss/runtime/text/version.h"
 
@@ -74,7 +75,9 @@ int main(int argc, char **argv) {
         print_help(commands[i]);
         return finish(0);
       }
+      if (commands[i] != &command_server) working_enable();
       int status = commands[i]->run(argc - 1, argv + 1);
+      working_end();
       diag_flush();
       return finish(status);
     }

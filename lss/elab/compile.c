@@ -2,6 +2,7 @@
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/base/library.h"
+#include "lss/base/working.h"
 #include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 
@@ -129,20 +130,24 @@ static bool run_stages(const char *machine_file) {
   add_defines(top, compile->options);
   add_collectors(top);
   check_declarations(file);
+  working_begin("elaborating", "instances", 0);
   inst_run(top);
   number_instances();
   if (diag_error_count() > errors) return false;
 
   join_links();
   if (diag_error_count() == errors) check_elaborated();
+  working_begin("inferring types", NULL, 0);
   infer_types(diag_error_count() == errors);
   if (diag_error_count() > errors) return false;
 
+  working_begin("completing the netlist", NULL, 0);
   make_connections();
   assign_clocks();
   expand_behaviour();
   collect_handler_names();
   if (diag_error_count() > errors) return false;
+  working_begin("checking the netlist", NULL, 0);
   check_netlist();
   attach_instrumentation();
   if (diag_error_count() == errors) check_c_files();
@@ -181,6 +186,7 @@ Netlist *compile_netlist(const char *machine_file, const CompileOptions *options
   state->balances = arena_array();
 
   bool fine = run_stages(machine_file);
+  working_end();
   if (!fine) {
     netlist_free(state->netlist);
     return NULL;

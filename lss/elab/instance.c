@@ -2,6 +2,7 @@
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/base/library.h"
+#include "lss/base/working.h"
 #include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 
@@ -111,6 +112,7 @@ static Inst *create(Inst *parent, Symbol *module, const char *name, Location pla
     return NULL;
   }
   Inst *inst = inst_new(parent, module, name, place);
+  working_step();
   g_ptr_array_add(compile->netlist->instances, inst->instance);
   return inst;
 }

@@ -418,6 +418,7 @@ static int simulate(int argc, char **argv) {
   g_unsetenv(REPEAT);
   spinach_seed = options.seed;
   watch_signals();
+  spinach_progress_say_files(&options);
   spinach_start();
   if (!spinach_manifest_inputs() || (options.restore && !spinach_restore_state(&options))) {
     abandon();

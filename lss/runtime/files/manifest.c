@@ -1,6 +1,7 @@
 // The manifest of a run; see manifest.h and statistics.h.
 #include "lss/runtime/files/manifest.h"
 
+#include "emulib/program/input_file.h"
 #include "lss/runtime/checkpoint/identity.h"
 #include "lss/runtime/files/stream_private.h"
 #include "lss/runtime/observe/statistics.h"
@@ -56,9 +57,9 @@ static void add_image(const HostFile *image) {
 
 static void add_input(const char *file) {
   if (is_known(file)) return;
-  g_autofree char *text = NULL;
   gsize length;
-  if (!g_file_test(file, G_FILE_TEST_IS_REGULAR) || !g_file_get_contents(file, &text, &length, NULL)) return;
+  g_autofree char *text = g_file_test(file, G_FILE_TEST_IS_REGULAR) ? input_file_read(file, &length, NULL) : NULL;
+  if (!text) return;
   const Input input = {.file = g_strdup(file),
                        .sha256 = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)text, length)};
   g_array_append_val(inputs, input);

@@ -1,6 +1,8 @@
 // How far a run is, on a terminal; see progress.h.
 #include "lss/runtime/observe/progress.h"
 
+#include "emulib/program/input_file.h"
+
 #include <unistd.h>
 
 static gint64 began, shown;
@@ -8,10 +10,26 @@ static uint64_t shown_cycles;
 static bool drawn, hidden;
 
 void spinach_progress_say(const spinach_options *options, const char *text) {
-  if (!options->progress || !isatty(STDERR_FILENO)) return;
+  const bool wanted = options->progress || (options->interactive && !options->quiet);
+  if (!wanted || !isatty(STDERR_FILENO)) return;
   fprintf(stderr, "\r\033[K%s: %s", spinach_program, text);
   fflush(stderr);
   drawn = true;
+}
+
+static const spinach_options *reader;
+
+// Smaller ones are there at once.
+static void say_file(const char *path, gsize size) {
+  enum { LARGE = 16 << 20 };
+  if (size < LARGE) return;
+  g_autofree char *text = g_strdup_printf("reading \"%s\" (%zu MiB)", path, (size_t)size >> 20);
+  spinach_progress_say(reader, text);
+}
+
+void spinach_progress_say_files(const spinach_options *options) {
+  reader = options;
+  input_file_reads = say_file;
 }
 
 void spinach_progress_start(void) {

@@ -1,0 +1,94 @@
+// What a command is doing, for people who wait; see working.h.
+#include "lss/base/working.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { FIRST = 2, EACH_LINE = 10, LONGEST = 1000000 }; // seconds
+
+static struct {
+  GMutex lock;
+  bool enabled, terminal, drawn;
+  guint64 first; // seconds before anything is shown
+  gint64 enabled_at;
+  const char *title; // NULL between stages
+  const char *parts;
+  guint total;
+  gint64 began, shown; // the stage; the last line
+} working;
+static guint done; // parts, which any thread counts
+
+static guint64 seconds_since(gint64 instant) {
+  return (guint64)(g_get_monotonic_time() - instant) / G_USEC_PER_SEC;
+}
+
+static void erase(void) {
+  if (working.drawn) fputs("\r\033[K", stderr);
+  working.drawn = false;
+}
+
+static void show(void) {
+  const gint64 last = working.shown ? working.shown : working.enabled_at;
+  if (seconds_since(working.enabled_at) < working.first || (!working.terminal && seconds_since(last) < EACH_LINE))
+    return;
+  g_autofree char *count = NULL;
+  const guint now = g_atomic_int_get(&done);
+  if (working.total)
+    count = g_strdup_printf(": %u of %u %s done", now, working.total, working.parts);
+  else if (working.parts)
+    count = g_strdup_printf(": %u %s", now, working.parts);
+  fprintf(stderr, "%slss: %s%s, %d s%s", working.terminal ? "\r\033[K" : "", working.title, count ? count : "",
+          (int)seconds_since(working.began), working.terminal ? "" : "\n");
+  fflush(stderr);
+  working.shown = g_get_monotonic_time();
+  working.drawn = working.terminal;
+}
+
+static gpointer watch(gpointer unused) {
+  (void)unused;
+  for (;;) {
+    g_usleep(G_USEC_PER_SEC / 4);
+    g_mutex_lock(&working.lock);
+    if (working.title) show();
+    g_mutex_unlock(&working.lock);
+  }
+  return NULL;
+}
+
+void working_enable(void) {
+  const char *wanted = g_getenv("LSS_PROGRESS");
+  if (working.enabled || !g_strcmp0(wanted, "off")) return;
+  working.first = FIRST;
+  if (wanted) g_ascii_string_to_unsigned(wanted, 10, 0, LONGEST, &working.first, NULL);
+  working.enabled = true;
+  working.terminal = isatty(STDERR_FILENO);
+  working.enabled_at = g_get_monotonic_time();
+}
+
+void working_begin(const char *title, const char *parts, guint total) {
+  static bool started;
+  if (!working.enabled) return;
+  g_mutex_lock(&working.lock);
+  working.title = title;
+  working.parts = parts;
+  working.total = total;
+  working.began = g_get_monotonic_time();
+  g_atomic_int_set(&done, 0);
+  show();
+  g_mutex_unlock(&working.lock);
+  if (!started) g_thread_unref(g_thread_new("working", watch, NULL));
+  started = true;
+}
+
+void working_step(void) {
+  g_atomic_int_inc(&done);
+}
+
+void working_end(void) {
+  if (!working.enabled) return;
+  g_mutex_lock(&working.lock);
+  working.title = NULL;
+  erase();
+  g_mutex_unlock(&working.lock);
+}
