@@ -108,8 +108,9 @@ static void emit_watches(const Emitter *emitter, GString *out) {
   emit_texts(out, "watches", emitter->netlist->watches);
 }
 
-// `passes`: its value may change in time that is skipped.
-static void emit_field_row(GString *out, const StateField *field, const char *layout, bool passes) {
+static void emit_field_row(GString *out, const Spec *spec, const StateField *field, const char *layout) {
+  const bool passes = field->kind == STATE_INSTANT || module_source_accounts_for(spec->source, field->name);
+  const bool computed = module_source_computes(spec->source, field->name);
   static const char *const kinds[STATE_KINDS] = {"BEHAVIOUR", "INSTANT", "STAMP", "COUNTER", "TRACE", "MEMORY"};
   g_autofree char *type = emit_type_symbol(field->type), *member = emit_field_name(field),
                   *ring = g_strdup_printf("offsetof(%s_state, spinach_ring_%s)", layout, field->name);
@@ -121,9 +122,9 @@ static void emit_field_row(GString *out, const StateField *field, const char *la
   for (guint d = 0; d < field->dimensions->len; d++)
     g_string_append_printf(out, "%d, ", MAX(g_array_index(field->dimensions, int, d), 1));
   if (!field->dimensions->len) g_string_append(out, "0");
-  g_string_append_printf(out, "}, SPINACH_%s, %s, %s, %s, %s, ", kinds[field->kind],
+  g_string_append_printf(out, "}, SPINACH_%s, %s, %s, %s, %s, %s, ", kinds[field->kind],
                          field->statistic ? "true" : "false", field->gauge ? "true" : "false",
-                         passes ? "true" : "false", emit_is_ring(field) ? ring : "0");
+                         passes ? "true" : "false", computed ? "true" : "false", emit_is_ring(field) ? ring : "0");
   if (field->ranges)
     g_string_append_printf(out, "%s_ranges_%s},\n", layout, field->name);
   else
@@ -150,11 +151,7 @@ static void emit_layouts(GString *out, const Kind *kind) {
     g_autofree char *name = g_strdup_printf("%s_S%u", kind->name, i);
     for (guint k = 0; k < instance->state->len; k++) emit_ranges(out, instance->state->pdata[k], name);
     g_string_append_printf(out, "static const spinach_field %s_fields[] = {\n", name);
-    for (guint k = 0; k < instance->state->len; k++) {
-      const StateField *field = instance->state->pdata[k];
-      const bool passes = field->kind == STATE_INSTANT || module_source_accounts_for(spec->source, field->name);
-      emit_field_row(out, field, name, passes);
-    }
+    for (guint k = 0; k < instance->state->len; k++) emit_field_row(out, spec, instance->state->pdata[k], name);
     g_string_append(out, "  {0}\n};\n");
     emit_recorded_arguments(out, spec, name);
     g_string_append_printf(out, "static const spinach_event %s_events[] = {\n", name);

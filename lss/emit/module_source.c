@@ -153,6 +153,20 @@ static int next_sign(Cursor *c) {
   return 0;
 }
 
+// Whether `counted(field`, the cursor being behind that, is assigned to.
+static bool is_assigned(Cursor c) {
+  for (int depth = 1; c.at < c.end && depth > 0;) {
+    const int sign = next_char(&c);
+    depth += (sign == '(') - (sign == ')');
+  }
+  int sign = next_sign(&c);
+  for (; sign == '['; sign = next_sign(&c))
+    while (c.at < c.end && next_char(&c) != ']') continue;
+  const int second = c.at < c.end ? *c.at : 0;
+  if (sign == '=') return second != '=';
+  return sign && (strchr("+-*/%|&^", sign) && (second == '=' || second == sign));
+}
+
 // `self->field`, `count(field` or another word of the state, the cursor being behind the word.
 static void read_field(ModuleSource *source, const Cursor *at, const char *text, const char *word,
                        const char *function) {
@@ -167,6 +181,7 @@ static void read_field(ModuleSource *source, const Cursor *at, const char *text,
   FieldUse *use = g_new0(FieldUse, 1);
   use->field = g_strndup(start, (gsize)(c.at - start));
   use->word = g_intern_string(word);
+  use->set = !member && (strcmp(word, "counted") != 0 || is_assigned(c));
   use->function = g_strdup(function);
   use->line = c.line;
   use->column = (int)(start - line) + 1;
@@ -342,20 +357,51 @@ static void add_called(const ModuleSource *source, GHashTable *functions) {
   }
 }
 
-bool module_source_accounts_for(const ModuleSource *source, const char *field) {
-  g_autoptr(GHashTable) functions = g_hash_table_new(g_str_hash, g_str_equal);
-  for (guint i = 0; i < source->hooks->len; i++) {
-    const char *word = ((Hook *)source->hooks->pdata[i])->word;
-    if (!strcmp(word, "skip") || !strcmp(word, "statistics")) g_hash_table_add(functions, (gpointer)word);
-  }
-  if (!g_hash_table_size(functions)) return false;
-  g_hash_table_add(functions, (gpointer) ""); // macros
+// A hook, what it calls, and all macros.
+static GHashTable *functions_of(const ModuleSource *source, const char *word) {
+  GHashTable *functions = g_hash_table_new(g_str_hash, g_str_equal);
+  bool any = false;
+  for (guint i = 0; i < source->hooks->len; i++) any |= !strcmp(((Hook *)source->hooks->pdata[i])->word, word);
+  if (!any) return functions;
+  g_hash_table_add(functions, (gpointer)word);
+  g_hash_table_add(functions, (gpointer) "");
   add_called(source, functions);
+  return functions;
+}
+
+static bool uses(const ModuleSource *source, GHashTable *functions, const char *field) {
   for (guint i = 0; i < source->uses->len; i++) {
     const FieldUse *use = source->uses->pdata[i];
     if (!strcmp(use->field, field) && g_hash_table_contains(functions, use->function)) return true;
   }
   return false;
+}
+
+bool module_source_computes(const ModuleSource *source, const char *field) {
+  for (guint i = 0; i < source->uses->len; i++) {
+    const FieldUse *use = source->uses->pdata[i];
+    if (use->set && !strcmp(use->field, field) && !strcmp(use->function, "statistics")) return true;
+  }
+  return false;
+}
+
+// Whether what statistics() works out may change in time that is skipped, of which `skip` accounts for some fields.
+static bool computes_from_time(const ModuleSource *source, GHashTable *skip) {
+  g_autoptr(GHashTable) functions = functions_of(source, "statistics");
+  for (gsize i = 0; times[i]; i++)
+    if (g_hash_table_contains(functions, times[i])) return true;
+  if (g_hash_table_contains(functions, "until") || g_hash_table_contains(functions, "within")) return true;
+  for (guint i = 0; i < source->uses->len; i++) {
+    const FieldUse *use = source->uses->pdata[i];
+    if (g_hash_table_contains(functions, use->function) && uses(source, skip, use->field)) return true;
+  }
+  return false;
+}
+
+bool module_source_accounts_for(const ModuleSource *source, const char *field) {
+  g_autoptr(GHashTable) skip = functions_of(source, "skip");
+  if (uses(source, skip, field)) return true;
+  return module_source_computes(source, field) && computes_from_time(source, skip);
 }
 
 bool module_source_starts_with(const ModuleSource *source, const char *parameter) {

@@ -19,6 +19,7 @@ typedef struct {
 typedef struct {
   char *field;
   const char *word; // "self", "count", "until" ...
+  bool set;         // of a statistic: it is given another value
   char *function;   // as in NameUse
   int line, column, end_column;
 } FieldUse;
@@ -59,7 +60,10 @@ const Hook *module_source_hook(const ModuleSource *source, const char *word, con
 const Hook *module_source_reset(const ModuleSource *source, const char *parameter);
 // Whether the C may look at the payload of a port: a macro may stand for any.
 bool module_source_looks_at(const ModuleSource *source, const char *port);
-// Whether skip() or statistics() may change a field, itself or in what it calls.
+// Whether statistics() works a statistic out.
+bool module_source_computes(const ModuleSource *source, const char *field);
+// Whether a field may change in time that is skipped: skip() uses it, itself or in what it calls, or statistics() works
+// it out and asks for the time, or for what skip() uses.
 bool module_source_accounts_for(const ModuleSource *source, const char *field);
 // Whether init reads the parameter, itself or in what it calls, and nothing else in the file does.
 bool module_source_starts_with(const ModuleSource *source, const char *parameter);

@@ -151,7 +151,9 @@ def test_a_run_past_the_last_instant_fails(name, endless, run_sim) -> None:
         assert len(done.stats["samples"]) == 6 and last["time_fs"] == 42_000_000 * 10**15 and last["cycles"]["c1"] == 42 * 10**12
 
 
-COUNTED = """module ticker { stat uint64 skipped "cycles"; stat uint64 sent "items"; state { uint64 at; instant next; } phase_end; next_event; }
+COUNTED = """module ticker {
+  stat uint64 skipped "cycles"; stat uint64 sent "items"; stat uint64 twice "items"; state { uint64 at; instant next; } phase_end; next_event;
+}
 """
 COUNTED_C = """phase_end() {
   if (until(next) > 0) {
@@ -164,6 +166,7 @@ COUNTED_C = """phase_end() {
 }
 next_event() { return after(until(next)); }
 skip(n) { count(skipped, n); }
+statistics() { counted(twice) = 2 * counted(sent); }
 """
 
 
@@ -172,7 +175,7 @@ def test_a_condition_on_a_state_skips_what_cannot_change_it(build_sim, run_sim, 
     (tmp_path / "ticker.lss").write_text(COUNTED)
     (tmp_path / "ticker.c").write_text(COUNTED_C)
     simulator = build_sim("instance t : ticker;\n", "-O0")
-    for condition, cycles in (("t.sent >= 3000", 2999 * 10**6 + 1), ("t.at >= 7000000", 7 * 10**6 + 1)):
+    for condition, cycles in (("t.sent >= 3000", 2999 * 10**6 + 1), ("t.at >= 7000000", 7 * 10**6 + 1), ("t.twice >= 6000", 2999 * 10**6 + 1)):
         start = time.monotonic()
         done = run_sim(simulator, "--quiet", "--until", condition)
         assert done.stats["run"]["cycles"]["clk"] == cycles
@@ -180,8 +183,56 @@ def test_a_condition_on_a_state_skips_what_cannot_change_it(build_sim, run_sim, 
         assert done.value("t", "skipped") + done.value("t", "sent") == cycles
     for condition, cycles in (("t.skipped >= 1234567", 1_234_569), ("t.skipped == 5", 6)):
         assert run_sim(simulator, "--quiet", "--until", condition).stats["run"]["cycles"]["clk"] == cycles
+    start = time.monotonic()
+    for options, command, said in (
+        ([], "until t.sent >= 3000", "cycle 2999000001"), ([], "until t.twice >= 6000", "cycle 2999000001"), ([], "until t.skipped >= 1234567", "cycle 1234569"),
+        (["--until", "t.sent >= 3000"], "run", "the condition of --until holds after 2999 ms"), ([], "cycle 5000000", "cycle 5000000"),
+    ):  # fmt: skip
+        told = subprocess.run([simulator, "--interactive", *options], input=f"{command}\nquit\n", capture_output=True, text=True, check=True)
+        assert said in told.stdout + told.stderr, told
+    assert time.monotonic() - start < 3
     bound = run_sim(simulator, "--quiet", "--until", "t.sent >= 3000", "--time", "5 ms", "--sample", "2 ms")
     assert bound.stats["run"]["cycles"]["clk"] == 5 * 10**6 and [s["cycles"]["clk"] for s in bound.stats["samples"]] == [2 * 10**6, 4 * 10**6]
+
+
+COMPUTED = """module worked_out {
+  stat uint64 sent "items"; stat uint64 twice "items"; stat uint64 since "cycles"; state { instant next; uint64 began; } phase_end; next_event;
+}
+"""
+COMPUTED_C = """phase_end() {
+  if (until(next) > 0) return;
+  count(sent);
+  self->began = cycle();
+  set_until(next, 1000);
+}
+next_event() { return after(until(next)); }
+statistics() { counted(twice) = 2 * counted(sent)%s; counted(since) = %s; }
+"""
+
+
+def test_what_is_worked_out_is_waited_for(build_sim, run_sim, tmp_path) -> None:
+    """A statistic that statistics() sets: idle time is skipped unless that asks for the time, and each way, also with every cycle stepped and compared, ends in the same cycle."""
+    (tmp_path / "worked_out.lss").write_text(COMPUTED)
+    for asks, conditions in (("0", [("t.twice >= 4000", 1_999_001)]), ("cycle() - self->began", [("t.twice >= 40", 19_001), ("t.since >= 500", 500)])):
+        (tmp_path / "worked_out.c").write_text(COMPUTED_C % ("", asks))
+        fast, checked = (build_sim("instance t : worked_out;\n", "-O0", *more) for more in ([], ["--debug"]))
+        for condition, cycles in conditions:
+            done = run_sim(fast, "--quiet", "--until", condition)
+            assert done.stats["run"]["cycles"]["clk"] == cycles
+            assert (done.stats["run"]["skipped_cycles"] > 0.9 * cycles) == (asks == "0"), condition
+            if cycles < 100_000:
+                assert run_sim(checked, "--quiet", "--check-idle", "--until", condition).stats["run"]["cycles"]["clk"] == cycles
+        commands = "".join(f"until {condition}\n" for condition, _ in conditions[-1:]) + "quit\n"
+        told = subprocess.run([fast, "--quiet", "--interactive"], input=commands, capture_output=True, text=True, check=True)
+        assert f"{conditions[-1][1]:,}".replace(",", "") in told.stdout.replace(",", ""), told.stdout
+
+
+def test_a_value_that_changes_while_nothing_happens_is_found(build_sim, run_sim, tmp_path) -> None:
+    """One that is worked out from what no cycle is stepped for, past the words that say so."""
+    (tmp_path / "worked_out.lss").write_text(COMPUTED)
+    (tmp_path / "worked_out.c").write_text(COMPUTED_C % (" + SP_TIME.cycle", "0"))
+    done = run_sim(build_sim("instance t : worked_out;\n", "-O0", "--debug"), "--quiet", "--check-idle", "--cycles", "100", ok=False)
+    assert "t: next_event said cycle 1000, and twice changed in cycle 1" in done.err, done.err
 
 
 def test_a_wave_past_its_last_time_fails(build_sim, run_sim, tmp_path) -> None:

@@ -47,14 +47,25 @@ static bool is_reached(const Goal *goal) {
          (goal->watch >= 0 && spinach_watch_count(goal->watch) >= goal->happened);
 }
 
-// Idle time is skipped up to the goal, not beyond; a state is looked at after each cycle.
+// One instant is stepped, or idle time is skipped up to the goal.
+static void bound_instant(struct spinach_advancing *a, const Goal *goal, bool each) {
+  uint64_t until = MIN(a->until, goal->tick);
+  if (goal->cycles < UINT64_MAX) until = MIN(until, spinach_instant_of(given->clock, goal->cycles));
+  a->until = each ? 0 : until;
+}
+
+// Idle time is skipped up to the goal, not beyond; a state that may change in it is looked at after each cycle.
 static void bound(const Goal *goal) {
   struct spinach_advancing *a = &spinach_advancing;
   const uint64_t next = spinach_cycles(a->clock) + 1;
-  if (a->one_instant) return;
+  const bool each = tracing || (goal->state && goal->state->place.field->passes);
+  if (a->one_instant) {
+    bound_instant(a, goal, each);
+    return;
+  }
   if (a->clock == given->clock) a->end = MIN(a->end, goal->cycles);
-  if (goal->state || tracing) a->end = MIN(a->end, next);
-  a->loops_end = MIN(a->loops_end, goal->state || tracing || goal->cycles < UINT64_MAX ? a->end : UINT64_MAX);
+  if (each) a->end = MIN(a->end, next);
+  a->loops_end = MIN(a->loops_end, each || goal->cycles < UINT64_MAX ? a->end : UINT64_MAX);
   a->until = MIN(a->until, goal->tick);
 }
 

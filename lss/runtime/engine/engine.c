@@ -250,6 +250,14 @@ static void work_out_statistics(void) {
     if (machine->clusters[i].statistics) machine->clusters[i].statistics(spinach_cluster_state[i]);
 }
 
+void spinach_work_out_statistics(int32_t instance) {
+  const int32_t only = instance < 0 ? -1 : machine->instances[instance].cluster;
+  for (int32_t i = 0; i < (int32_t)machine->cluster_count; i++)
+    if (machine->clusters[i].statistics && (only < 0 || i == only))
+      machine->clusters[i].statistics(spinach_cluster_state[i]);
+  leave_instances();
+}
+
 static void ask_collectors(void) {
   forget_reports();
   for (uint32_t i = 0; i < machine->cluster_count; i++)

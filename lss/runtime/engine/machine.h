@@ -34,6 +34,7 @@ typedef struct {
   bool statistic;
   bool gauge;                        // a statistic of which no difference between two instants can be taken
   bool passes;                       // it may change in time that is skipped
+  bool computed;                     // a statistic that is worked out when it is looked at
   uint64_t ring_offset;              // of a ring: a spinach_ring (ring.h); else 0
   const spinach_state_range *ranges; // that its module declares; may be NULL
 } spinach_field;
@@ -414,6 +415,8 @@ bool spinach_expect_access(bool (*expected)(void *place));
 
 // Brings all statistics up to date, and has collectors say theirs; what they said before is forgotten.
 void spinach_update_statistics(void);
+// Works out those of one instance, and others; -1: of all.
+void spinach_work_out_statistics(int32_t instance);
 
 // What report_value() said, in order.
 typedef struct {

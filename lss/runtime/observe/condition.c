@@ -331,6 +331,7 @@ bool spinach_condition_over(const spinach_condition *condition) {
 }
 
 int64_t spinach_condition_value(const spinach_condition *condition) {
+  if (condition->place.field->computed) spinach_work_out_statistics(condition->place.instance);
   return spinach_integer(condition->place.field->type, spinach_element(&condition->place, 0));
 }
 

@@ -65,6 +65,7 @@ static void add_signal(Sleeper *sleeper, const spinach_connection *c, bool outpu
 }
 
 void spinach_idle_check_begin(void) {
+  spinach_work_out_statistics(-1);
   sleepers = g_new0(Sleeper, machine->sleeper_count + 1);
   cycle_of = g_new(uint64_t, machine->clock_count);
   for (uint32_t i = 0; i < machine->sleeper_count; i++) {
@@ -124,10 +125,23 @@ static bool is_transferred(const Sleeper *sleeper, bool *received) {
   return any;
 }
 
+// What is worked out from the time is another in each cycle.
+static void follow_time(const Sleeper *sleeper) {
+  const spinach_layout *layout = machine->instances[sleeper->who->instance].layout;
+  const uint8_t *state = spinach_instance_state(sleeper->who->instance);
+  for (uint32_t i = 0; i < layout->field_count; i++) {
+    const spinach_field *field = &layout->fields[i];
+    if (!field->computed || !field->passes) continue;
+    memcpy((uint8_t *)sleeper->state + field->offset, state + field->offset,
+           spinach_field_elements(field) * field->type->size);
+  }
+}
+
 // The first field of the state in which the cycle did more than pass; NULL when there is none.
 static char *changed_field(const Sleeper *sleeper) {
   if (!sleeper->state) return NULL;
   if (sleeper->who->skip) sleeper->who->skip(sleeper->state, 1);
+  follow_time(sleeper);
   return spinach_first_difference(machine->instances[sleeper->who->instance].layout,
                                   spinach_instance_state(sleeper->who->instance), sleeper->state);
 }
@@ -211,6 +225,7 @@ static void compare(Sleeper *sleeper, uint64_t cycle) {
 }
 
 void spinach_idle_check_compare(void) {
+  spinach_work_out_statistics(-1);
   for (uint32_t i = 0; i < machine->sleeper_count; i++) {
     const uint64_t cycle = cycle_of[sleepers[i].who->clock];
     if (cycle != UINT64_MAX) compare(&sleepers[i], cycle);

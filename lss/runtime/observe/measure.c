@@ -147,7 +147,7 @@ void spinach_measure_advance(const spinach_options *options, struct spinach_slic
     return;
   }
   // What is done in skipped time can neither make true nor false what it does not change.
-  const bool skips = !spinach_triggers_step(true) && !spinach_idle_check_active() && !options->interactive;
+  const bool skips = !spinach_triggers_step(true) && !spinach_idle_check_active();
   const uint64_t cycles = spinach_cycles(options->clock), most = options->cycles - cycles;
   const uint64_t ahead = MIN(most, slice.in_loops);
   if (ahead < UINT64_MAX - cycles) until = MIN(until, spinach_instant_of(options->clock, cycles + ahead));
