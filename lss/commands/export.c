@@ -189,6 +189,7 @@ static void export_ranges(Json *json, const StateField *field) {
     const StateRange *range = &g_array_index(field->ranges, StateRange, i);
     json_open(json, '{');
     if (*range->member) json_member(json, "member", range->member);
+    if (range->modulus) json_member_int(json, "modulo", range->modulus);
     export_bounds(json, &range->bounds);
     json_close(json, '}');
   }

@@ -80,21 +80,30 @@ static bool has_elements(const StateField *field) {
   return true;
 }
 
-void bounds_of_state(Scope *scope, const Expr *within, const char *member, StateField *field) {
-  const char *name = *member ? arena_printf("%s.%s", field->name, member) : field->name;
-  StateRange range = {.member = member, .location = within->location};
+// "ring.head", "age % 4": what a range is of.
+static const char *name_of(const StateField *field, const StateRange *range) {
+  const char *name = *range->member ? arena_printf("%s.%s", field->name, range->member) : field->name;
+  return range->modulus ? arena_printf("%s %% %" G_GINT64_FORMAT, name, range->modulus) : name;
+}
+
+static void add_range(Scope *scope, const Expr *within, StateRange range, StateField *field) {
+  const char *name = name_of(field, &range);
   if (!evaluate_bounds(scope, within, &range.bounds) || !has_elements(field) ||
       is_empty(&range.bounds, name, within->location))
     return;
   if (!field->ranges) field->ranges = arena_garray(sizeof(StateRange));
   for (guint i = 0; i < field->ranges->len; i++) {
     const StateRange *other = &g_array_index(field->ranges, StateRange, i);
-    if (strcmp(other->member, member) != 0) continue;
+    if (strcmp(other->member, range.member) != 0 || !other->modulus != !range.modulus) continue;
     problem(within->location, "duplicate-name", "`%s` has a range already", name);
     diag_note(other->location, "declared here");
     return;
   }
   g_array_append_val(field->ranges, range);
+}
+
+void bounds_of_state(Scope *scope, const Expr *within, StateField *field) {
+  add_range(scope, within, (StateRange){.member = "", .location = within->location}, field);
 }
 
 static StateField *find_field(const Instance *instance, const char *name) {
@@ -109,8 +118,11 @@ void bounds_of_state_member(Scope *scope, const Node *node) {
   Expr *name = node->target;
   while (name->left) name = name->left;
   StateField *field = find_field(compile->running->instance, name->text);
+  StateRange range = {.member = "", .location = node->within->location};
+  if (name != node->target) range.member = expr_text(node->target) + strlen(name->text) + 1;
+  if (node->value && !evaluate_int(scope, node->value, "the modulus of a range", 1, G_MAXINT64, &range.modulus)) return;
   if (field)
-    bounds_of_state(scope, node->within, expr_text(node->target) + strlen(name->text) + 1, field);
+    add_range(scope, node->within, range, field);
   else if (!g_hash_table_contains(compile->state_names, name->text)) // else it has an error of its own
     problem(name->location, "unknown-name", "no state field `%s` is declared before its range", name->text);
 }
@@ -150,6 +162,22 @@ static const Value *member_value(const Value *value, const char *member) {
   return value;
 }
 
+// Whether a remainder can be in the range; numbers below 0 have none that C and mathematics agree on.
+static bool fits_remainder(const Type *type, const StateRange *range, const char *name) {
+  if (element_of(type)->kind == TYPE_INT) {
+    problem(range->location, "value-type", "a remainder needs an unsigned number: `%s` is of %s", name,
+            element_of(type)->name);
+    return false;
+  }
+  const Bounds all = {0, range->modulus - 1};
+  const bool below = range->bounds.least < 0 && range->bounds.least != G_MININT64,
+             above = range->bounds.most > all.most && range->bounds.most != G_MAXINT64;
+  if (!below && !above) return true;
+  problem(range->location, "state-range", "the range of `%s`, %s, goes beyond its remainders, %s", name,
+          bounds_text(&range->bounds), bounds_text(&all));
+  return false;
+}
+
 // Each element begins as its initial value, or as zero.
 static void check_initial(const StateField *field, const StateRange *range, const char *name) {
   const Value *initial = field->initial;
@@ -159,7 +187,8 @@ static void check_initial(const StateField *field, const StateRange *range, cons
   for (guint i = 0; i < count + rest; i++) {
     const Value *whole = list ? (i < count ? initial->items->pdata[i] : NULL) : initial,
                 *value = whole && *range->member ? member_value(whole, range->member) : whole;
-    const int64_t number = value && value->kind == VALUE_INT ? value->integer : 0;
+    int64_t number = value && value->kind == VALUE_INT ? value->integer : 0;
+    if (range->modulus) number = (int64_t)((uint64_t)number % (uint64_t)range->modulus);
     if (allows(&range->bounds, number)) continue;
     problem(whole ? whole->location : range->location, "state-range",
             "`%s` begins as %" G_GINT64_FORMAT ", outside its range, %s", name, number, bounds_text(&range->bounds));
@@ -172,7 +201,9 @@ void bounds_check(const StateField *field) {
   for (guint i = 0; field->type && field->ranges && i < field->ranges->len; i++) {
     const StateRange *range = &g_array_index(field->ranges, StateRange, i);
     const Type *type = type_of(field, range);
-    const char *name = *range->member ? arena_printf("%s.%s", field->name, range->member) : field->name;
-    if (type && fits(type, &range->bounds, name, range->location)) check_initial(field, range, name);
+    const char *name = name_of(field, range);
+    const Bounds *remains = range->modulus ? &(Bounds){0, 0} : &range->bounds; // any number has a remainder
+    if (type && fits(type, remains, name, range->location) && (!range->modulus || fits_remainder(type, range, name)))
+      check_initial(field, range, name);
   }
 }

@@ -8,7 +8,8 @@
 bool bounds_of_member(Scope *scope, const Node *node, Field *field);
 
 // Adds the range that a state field's declaration has, or one of its members: `entry.way in 0..3;`.
-void bounds_of_state(Scope *scope, const Expr *within, const char *member, StateField *field);
+// Or the remainder of either: `entry.age % 4 in 0..2;`.
+void bounds_of_state(Scope *scope, const Expr *within, StateField *field);
 void bounds_of_state_member(Scope *scope, const Node *node);
 
 // Whether the ranges of a state field are of numbers, within their types, and allow what is there first.

@@ -351,7 +351,7 @@ static void add_state(Scope *scope, Node *node, bool statistic) {
   }
   Term *term = evaluate_term(scope, node->type);
   if (!term) return;
-  if (node->within) bounds_of_state(scope, node->within, "", field);
+  if (node->within) bounds_of_state(scope, node->within, field);
   if (node->value) {
     field->initial = evaluate(scope, node->value);
     if (!field->initial) return;

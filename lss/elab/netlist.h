@@ -158,6 +158,7 @@ typedef struct {
 // The range of a state field, or of what its elements have.
 typedef struct {
   const char *member; // "ring.head"; "" where the elements themselves are meant
+  int64_t modulus;    // what is divided by it has to leave a remainder in the range; 0: nothing is divided
   Bounds bounds;
   Location location;
 } StateRange;

@@ -55,7 +55,7 @@ static bool check_defined(const Spec *spec) {
 
 static bool is_declared(const Instance *instance, const Hook *hook) {
   const bool handles = !strcmp(hook->word, "handler");
-  static const char *const undeclared[] = {"skip", "statistics", "awaits", NULL};
+  static const char *const undeclared[] = {"skip", "statistics", "awaits", "check_state", NULL};
   if (g_strv_contains(undeclared, hook->word)) return true;
   if (handles && g_ptr_array_find_with_equal_func(instance->leaf->handler_names, hook->argument, g_str_equal, NULL))
     return true;

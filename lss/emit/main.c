@@ -139,7 +139,7 @@ static void emit_ranges(GString *out, const StateField *field, const char *layou
     const StateRange *range = &g_array_index(field->ranges, StateRange, i);
     g_string_append_printf(out, "  {\"%s\"", range->member);
     emit_bounds(out, &range->bounds);
-    g_string_append(out, "},\n");
+    g_string_append_printf(out, ", %" G_GINT64_FORMAT "},\n", range->modulus);
   }
   g_string_append(out, "  {0}\n};\n");
 }
@@ -409,7 +409,7 @@ static void emit_shared(const Emitter *emitter, GString *out) {
 }
 
 static guint emit_clusters(const Emitter *emitter, GString *out) {
-  static const char *const words[] = {"start", "finish", "statistics", "report", "awaits"};
+  static const char *const words[] = {"start", "finish", "statistics", "report", "awaits", "check_state"};
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
     const char *name = emitter->kind_of[i]->name;

@@ -7,8 +7,8 @@
 #include <ctype.h>
 #include <string.h>
 
-static const char *const hook_words[] = {"phase_start", "handler", "phase_end",  "init",  "finish",
-                                         "next_event",  "skip",    "statistics", "awaits"};
+static const char *const hook_words[] = {"phase_start", "handler", "phase_end",  "init",   "finish",
+                                         "next_event",  "skip",    "statistics", "awaits", "check_state"};
 
 typedef struct {
   const char *at, *end;
@@ -56,7 +56,7 @@ static const char *const times[] = {"now",      "cycle",        "after",      "d
 
 // `word (` in a function, or in a macro, which may be used anywhere: a call, or a parameter's name.
 static void read_call(ModuleSource *source, const char *word, const char *at, const char *function) {
-  static const char *const others[] = {"next_event", "init", "statistics", "awaits", "finish", NULL};
+  static const char *const others[] = {"next_event", "init", "statistics", "awaits", "check_state", "finish", NULL};
   const bool outside_cycles = g_strv_contains(others, function);
   source->unchanged |= !strcmp(word, "unchanged");
   source->timed |= !outside_cycles && g_strv_contains(times, word);

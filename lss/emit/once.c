@@ -1,10 +1,10 @@
 // What a cluster does when it is not stepped: its start and its finish, what is worked out and reported whenever
-// statistics are looked at, and what its instances say they wait for.
+// statistics are looked at, what its instances say they wait for, and what they say of their state.
 #include "lss/emit/emit.h"
 
 #include <string.h>
 
-typedef enum { START, FINISH, STATISTICS, REPORT, AWAITS } Occasion;
+typedef enum { START, FINISH, STATISTICS, REPORT, AWAITS, CHECK } Occasion;
 
 // What an instance does on one of the occasions on which it is not stepped.
 static void emit_leaf_once(GString *out, const Kind *kind, guint i, Occasion occasion) {
@@ -31,6 +31,8 @@ static void emit_leaf_once(GString *out, const Kind *kind, guint i, Occasion occ
     g_string_append_printf(out, "  @K@_S%d_statistics(&s->i%u);\n", n, i);
   if (occasion == AWAITS && module_source_hook(spec->source, "awaits", ""))
     g_string_append_printf(out, "  @K@_S%d_awaits(&s->i%u);\n", n, i);
+  if (occasion == CHECK && module_source_hook(spec->source, "check_state", ""))
+    g_string_append_printf(out, "  @K@_S%d_check_state(&s->i%u);\n", n, i);
 }
 
 static void emit_probe_once(const Emitter *emitter, GString *out, const Kind *kind, guint i, Occasion occasion) {
@@ -65,9 +67,9 @@ static void emit_resets(GString *out, const Kind *kind) {
 }
 
 void emit_once(const Emitter *emitter, GString *out, const Kind *kind) {
-  static const char *const words[] = {
-      [START] = "start", [FINISH] = "finish", [STATISTICS] = "statistics", [REPORT] = "report", [AWAITS] = "awaits"};
-  for (int occasion = START; occasion <= AWAITS; occasion++) {
+  static const char *const words[] = {[START] = "start",   [FINISH] = "finish", [STATISTICS] = "statistics",
+                                      [REPORT] = "report", [AWAITS] = "awaits", [CHECK] = "check_state"};
+  for (int occasion = START; occasion <= CHECK; occasion++) {
     g_string_append_printf(out, "void @K@_%s(void *state) {\n  @K@_state *s = state;\n  (void)s;\n", words[occasion]);
     for (guint i = 0; i < kind->cluster->leaves->len; i++) emit_leaf_once(out, kind, i, (Occasion)occasion);
     for (guint i = 0; (occasion == START || occasion == REPORT) && i < kind->cluster->probes->len; i++)

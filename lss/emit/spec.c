@@ -306,6 +306,8 @@ static void emit_functions(GString *out, const Spec *spec) {
       g_string_append(out, "#define SP_statistics static void @S@_statistics(@S@_state *restrict self)\n");
     else if (!strcmp(hook->word, "awaits"))
       g_string_append(out, "#define SP_awaits static void @S@_awaits(const @S@_state *restrict self)\n");
+    else if (!strcmp(hook->word, "check_state"))
+      g_string_append(out, "#define SP_check_state static void @S@_check_state(const @S@_state *restrict self)\n");
   }
 }
 

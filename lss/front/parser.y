@@ -73,7 +73,7 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %type <node> item declaration statement port_declaration conserved_part simple field packed_member state_field enumerator member section role setting argument struct_argument signature_field excepted_name
 %type <list> conserved_parts conserved_ports items body block fields packed_members state_fields enumerators members sections roles settings opt_settings opt_except excepted_names arguments opt_arguments struct_arguments opt_struct_arguments
 %type <list> signature opt_signature dimensions expressions opt_expressions signals opt_signals receivers
-%type <expr> expr conditional binary unary postfix reference other primary type_name opt_type opt_default opt_range in_range range field_member opt_count opt_on signal opt_condition record_fields
+%type <expr> expr conditional binary unary postfix reference other primary type_name opt_type opt_default opt_range in_range range ranged_field field_member opt_count opt_on signal opt_condition record_fields
 %type <text> name_word opt_handler_index opt_string makes_or_consumes conserved_term
 %type <op> opt_runtime
 %type <flag> opt_optional opt_partial opt_crossing direction flow
@@ -289,6 +289,7 @@ state_fields:
 state_field:
     field
   | field_member in_range ';'      { $$ = node_new(NODE_RANGE, @$); $$->target = $1; $$->within = $2; }
+  | ranged_field '%' unary in_range ';' { $$ = node_new(NODE_RANGE, @$); $$->target = $1; $$->value = $3; $$->within = $4; }
   | INSTANT NAME dimensions ';'    {
       $$ = parse_declare(scan, NODE_FIELD, @$, $2, @2); $$->type = parse_text_expr(EXPR_NAME, @1, "uint64"); $$->dimensions = $3;
       $$->state = STATE_INSTANT; }
@@ -302,6 +303,10 @@ state_field:
   | MEMORY type_name NAME dimensions opt_range opt_default ';' {
       $$ = parse_declare(scan, NODE_FIELD, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->within = $5; $$->value = $6;
       $$->state = STATE_MEMORY; }
+  ;
+ranged_field:
+    name_word                      { $$ = parse_text_expr(EXPR_NAME, @$, $1); $$->place = @1; }
+  | field_member
   ;
 /* What a field's struct or packed word has, of all elements where there are several: `entry.way`. */
 field_member:

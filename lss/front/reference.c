@@ -166,8 +166,10 @@ static const char *kind_and_type(const Node *field) {
 
 // A field of the state, or what a member of one may be.
 static void add_state(Section *section, const Node *node) {
-  if (node->kind == NODE_RANGE)
-    add_row(section, expr_text(node->target), arena_printf("in %s", range_text(node->within)), join_lines(node->doc));
+  const char *target = node->kind == NODE_RANGE ? expr_text(node->target) : NULL;
+  if (target && node->value) target = arena_printf("%s %% %s", target, expr_text(node->value));
+  if (target)
+    add_row(section, target, arena_printf("in %s", range_text(node->within)), join_lines(node->doc));
   else
     add_row(section, declared(node), in_range(kind_and_type(node), node->within), join_lines(node->doc));
 }

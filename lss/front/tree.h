@@ -76,7 +76,7 @@ typedef enum {
   NODE_USERPOINT, // name, arguments (NODE_FIELD), type (of the result), value (EXPR_CODE or NULL)
   NODE_PORT,      // name, type, output, optional, keyed, repeated
   NODE_STATE,     // body (NODE_FIELD, NODE_RANGE)
-  NODE_RANGE,     // target (a member of a state field: an EXPR_FIELD), within
+  NODE_RANGE,     // target (a state field, or a member of one: an EXPR_FIELD), value (modulo what; may be NULL), within
   NODE_LOCAL,     // name, type, dimensions, specialize
   NODE_STAT,      // name, type, dimensions, text (unit, may be NULL), gauge
   NODE_DERIVED,   // name, value, text (unit, may be NULL)

@@ -21,6 +21,8 @@ POKES = [
     ("last", 0, "ffffffff", None),
     ("turn[1][2]", 0, "00286bee", "r.turn[1][2]: 4000000000 is outside its range, 0 to 3"),
     ("full[1]", 0, "07", "r.full[1]: 7 is neither false (0) nor true (1)"),
+    ("full[0]", 0, "01", None),
+    ("full[1]", 0, "01", "r: entry 0 is the first that is full, and is empty"),
     ("small", 0, "20", "r.small: what it holds does not fit in bits(5)"),
     ("small", 0, "1f", None),
     ("wide", 8, "40", "r.wide: what it holds does not fit in bits(70)"),
@@ -33,6 +35,9 @@ POKES = [
     ("entry[3]", 6, "04", "r.entry[3].word.low: 4 is outside its range, 0 to 3"),
     ("entry[3]", 6, "20", "r.entry[3].word.kind: 2 is not a value of ranged_kind"),
     ("entry[0]", 8, "6400", "r.entry[0].number: 100 is outside its range, 0 to 99"),
+    ("age[2]", 0, "07000080", "r.age[2]: 2147483655 modulo 4 is 3, outside its range, 0 to 2"),
+    ("age[2]", 0, "06000080", None),
+    ("entry[1]", 8, "0f", "r.entry[1].number: 15 modulo 8 is 7, outside its range, 0 to 6"),
     ("far", 0, "04", "r.far: 4 is outside its range, at least 5"),
     ("far", 0, "ffffffffffffffff", None),
     ("negative", 0, "fe", "r.negative: -2 is outside its range, at most -3"),
@@ -112,23 +117,31 @@ def test_set_refuses_the_same(ranged) -> None:
         "r.turn[1][2] = 4000000000",
         "r.kind = 2",
         "r.entry[3] = {at={way=4}}",
+        "r.full[2] = true",
+        "r.first = 2",
+        "r.full[2] = true",
+        "r.first = 1",
+        "r.age[1] = 7",
         "r.sent = 1",
         "r.kept = 1",
         "r.sent = 1",
     ]
     done = subprocess.run(
         [simulator, "--quiet", "--interactive"],
-        input="".join(f"set {c}\n" for c in commands) + "print r.sent\n",
+        input="".join(f"set {c}\n" for c in commands) + "print r.sent\nprint r.first\n",
         cwd=simulator.parent,
         capture_output=True,
         text=True,
     )
-    assert done.stdout.endswith("r.sent = 1\n")
+    assert done.stdout.endswith("r.sent = 1\nr.first = 2\n")
     assert done.stderr.splitlines() == [
         "sim: r.last: 4 is outside its range, -1 to 3",
         "sim: r.turn[1][2]: 4000000000 is outside its range, 0 to 3",
         'sim: r.kind: "2" is none of nothing, one, other',
         "sim: r.entry[3].at.way: 4 is outside its range, 0 to 3",
+        "sim: r: entry 0 is the first that is full, and is empty",
+        "sim: r: entry 1 is the first that is full, and is empty",
+        "sim: r.age[1]: 7 modulo 4 is 3, outside its range, 0 to 2",
         "sim: r: the identity sent <= kept does not hold: 1 is more than 0",
     ]
 

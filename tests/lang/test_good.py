@@ -51,11 +51,13 @@ def instance_lines(one: dict) -> list[str]:
         yield f"  {p['direction']}port {p['name']} : {p['type']}{width}"
     for s in one["state"]:
         kind = {"behaviour": "state", "statistic": "stat"}.get(s["kind"], f"state {s['kind']}")
-        own = "".join(within(r) for r in s.get("ranges", []) if "member" not in r)
+        plain = [r for r in s.get("ranges", []) if "member" not in r and "modulo" not in r]
+        own = "".join(within(r) for r in plain)
         yield f"  {kind} {s['type']} {s['name']}" + "".join(f"[{n}]" for n in s["dimensions"]) + own
         for r in s.get("ranges", []):
-            if "member" in r:
-                yield f"    .{r['member']}{within(r)}"
+            if r not in plain:
+                name = f".{r['member']}" if "member" in r else s["name"]
+                yield f"    {name}" + (f" % {r['modulo']}" if "modulo" in r else "") + within(r)
     for v in one["locals"]:
         yield f"  local {v['type']} {v['name']}" + (f"[{v['lanes']}]" if v["lanes"] else "")
     for e in one["events"]:
@@ -85,7 +87,9 @@ def digest(netlist: dict) -> str:
     for v in netlist["debug_views"]:
         lines.append(f"debug {v['name']} of {v['instance'] or '(top)'}: {v['roles']}")
         lines += [f"  {name} : {value}" for name, value in v.get("properties", {}).items()]
-        lines += [f"  {r['first']:#x}..{r['last']:#x} = {r['state']} {r.get('names', {})}" for r in v.get("regions", [])]
+        lines += [
+            f"  {r['first']:#x}..{r['last']:#x} = {r['state']} {r.get('names', {})}" for r in v.get("regions", [])
+        ]
     return "\n".join(lines) + "\n"
 
 

@@ -25,14 +25,20 @@ void where_append_cores(GString *out, const char *what, uint32_t (*pc_of)(guint 
   }
 }
 
-// What an identity of the state forbids is taken back.
+// What a relation of the state forbids: an identity, or the code of a module.
+static char *broken_relation(int32_t instance) {
+  char *text = spinach_balance_broken(instance);
+  return text ? text : spinach_relations_fault();
+}
+
+// It is taken back then, unless something is wrong already.
 static char *store(const spinach_place *place, const uint8_t *value) {
   const size_t size = place->field->type->size;
   void *element = spinach_element(place, 0);
-  g_autofree char *before = spinach_balance_broken(place->instance);
+  g_autofree char *before = broken_relation(place->instance);
   g_autofree uint8_t *old = g_memdup2(element, size);
   memcpy(element, value, size);
-  char *broken = before ? NULL : spinach_balance_broken(place->instance);
+  char *broken = before ? NULL : broken_relation(place->instance);
   if (broken) memcpy(element, old, size);
   return broken;
 }

@@ -21,6 +21,7 @@ typedef enum {
 typedef struct {
   const char *member; // "ring.head"; "" where the elements themselves are meant; NULL behind the last
   int64_t least, most;
+  int64_t modulus; // of the remainder; 0: of the number itself
 } spinach_state_range;
 
 // A field of an instance's state; statistics are counters with a unit.
@@ -235,9 +236,10 @@ typedef struct {
   uint64_t size;
   void (*start)(void *state);
   void (*finish)(void *state);
-  void (*statistics)(void *state); // works out those that are not kept up to date in every cycle
-  void (*report)(void *state);     // of collectors
-  void (*awaits)(void *state);     // says what its instances wait for
+  void (*statistics)(void *state);  // works out those that are not kept up to date in every cycle
+  void (*report)(void *state);      // of collectors
+  void (*awaits)(void *state);      // says what its instances wait for
+  void (*check_state)(void *state); // says what is wrong with the state of its instances, whose ranges hold
   void (*reset)(void *state, int32_t instance, uint64_t parameter); // that offset in its state was set anew
 } spinach_cluster;
 

@@ -123,6 +123,8 @@ void spinach_warn(uint32_t id, const char *file, int line, const char *format, .
     __attribute__((cold, format(printf, 4, 5)));
 // An instance waits for this, which must not fail to come.
 void spinach_awaits(uint32_t id, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
+// A state that no run has: what is wrong with it.
+void spinach_state_error(uint32_t id, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
 void spinach_stop(uint32_t id, int32_t status, const char *format, ...) __attribute__((cold, format(printf, 3, 4)));
 void spinach_progress(void);
 _Noreturn void spinach_unknown(uint32_t id, const char *signal) __attribute__((cold));

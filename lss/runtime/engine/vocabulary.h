@@ -21,21 +21,33 @@
   })
 #define SP_NOTE_RING(all, state, ...) ((void)SP_NOTE_IN(all, state, __VA_ARGS__))
 // And of questions about time; a step that is tracked for a loop defines them otherwise.
-#define SP_UNTIL(instant)          spinach_until(instant)
-#define SP_WITHIN(instant, k)      ((instant) <= spinach_time.cycle + (k))
-#define SP_PASSED(stamp, k)        spinach_passed((stamp), (k), SP_stamp_now)
-#define SP_IS_NOW(stamp)           ((stamp) == SP_stamp_now)
-#define SP_ELAPSED(stamp)          (SP_stamp_now - (stamp))
-#define SP_DUE(instant)            (spinach_time.now >= (instant))
-#define SP_DUE_CYCLE(c)            (spinach_time.cycle >= (c))
-#define SP_IS_CYCLE(c)             (spinach_time.cycle == (c))
-#define SP_CYCLE_MODULO(n)         (spinach_time.cycle % (uint64_t)(n))
-#define SP_TIME                    spinach_time
-#define SP_AFTER(k)                spinach_after(k)
-#define SP_LOAD(array, i)          ((array)[i])
-#define SP_STORE(array, i, ...)    ((void)((array)[i] = (__VA_ARGS__)))
-#define SP_LOAD_SPAN(array, i, n)  ((const __typeof__(*(array)) *)&(array)[i])
-#define SP_STORE_SPAN(array, i, n) (&(array)[i])
+#define SP_UNTIL(instant)       spinach_until(instant)
+#define SP_WITHIN(instant, k)   ((instant) <= spinach_time.cycle + (k))
+#define SP_PASSED(stamp, k)     spinach_passed((stamp), (k), SP_stamp_now)
+#define SP_IS_NOW(stamp)        ((stamp) == SP_stamp_now)
+#define SP_ELAPSED(stamp)       (SP_stamp_now - (stamp))
+#define SP_DUE(instant)         (spinach_time.now >= (instant))
+#define SP_DUE_CYCLE(c)         (spinach_time.cycle >= (c))
+#define SP_IS_CYCLE(c)          (spinach_time.cycle == (c))
+#define SP_CYCLE_MODULO(n)      (spinach_time.cycle % (uint64_t)(n))
+#define SP_TIME                 spinach_time
+#define SP_AFTER(k)             spinach_after(k)
+#define SP_LOAD(array, i)       ((array)[i])
+#define SP_STORE(array, i, ...) ((void)((array)[i] = (__VA_ARGS__)))
+#if __has_feature(undefined_behavior_sanitizer) // indices are checked, so that behind a span's last element is as well
+#define SP_SPAN(array, i, n)                                                                                           \
+  ({                                                                                                                   \
+    const int64_t spinach_first = (int64_t)(i), spinach_count = (int64_t)(n);                                          \
+    if (spinach_count > 0) (void)&(array)[spinach_first + spinach_count];                                              \
+    &(array)[spinach_first];                                                                                           \
+  })
+#else
+#define SP_SPAN(array, i, n) (&(array)[i])
+#endif
+// What is read may end 8 bytes behind the memory.
+#define SP_LOAD_SPAN(array, i, n)                                                                                      \
+  ((const __typeof__(*(array)) *)SP_SPAN(array, i, (int64_t)(n) - (int64_t)(8 / sizeof *(array))))
+#define SP_STORE_SPAN(array, i, n) SP_SPAN(array, i, n)
 
 #define some(p, ...)    SP_some_##p(SP_LANE(__VA_ARGS__))
 #define data(p, ...)    SP_data_##p(SP_LANE(__VA_ARGS__))
@@ -98,6 +110,7 @@
 #define skip(n)          SP_skip
 #define statistics()     SP_statistics
 #define awaits()         SP_awaits
+#define check_state()    SP_check_state
 #define handler(x, ...)  SP_handler_##x(__VA_ARGS__)
 
 #define now()                (SP_TIME.now)
@@ -123,6 +136,7 @@
 #define sim_stop(...)                    spinach_stop(self->spinach_id, 0, __VA_ARGS__)
 #define sim_exit(status, ...)            spinach_stop(self->spinach_id, (status), __VA_ARGS__)
 #define sim_awaits(...)                  spinach_awaits(self->spinach_id, __VA_ARGS__)
+#define sim_state_error(...)             spinach_state_error(self->spinach_id, __VA_ARGS__)
 #define sim_progress()                   spinach_progress()
 #define type_print(p, value, text, size) spinach_type_print(&SP_descriptor_##p, (value), (text), (size))
 #define type_parse(p, text, value, why)  spinach_type_parse(&SP_descriptor_##p, (text), (value), (why))

@@ -14,9 +14,10 @@ static const spinach_machine *const machine = &spinach_machine_table;
 
 typedef struct {
   int64_t least, most; // both included
+  int64_t modulus;     // of the remainder; 0: of the number itself
 } Range;
 
-static const Range everything = {INT64_MIN, INT64_MAX};
+static const Range everything = {INT64_MIN, INT64_MAX, 0};
 
 typedef struct {
   GString *path; // behind the field's name, filled in from its end
@@ -51,6 +52,13 @@ static char *range_text(const struct spinach_type *type, Range range) {
                          range.most);
 }
 
+static bool check_remainder(uint64_t number, Range range, Fault *fault) {
+  const int64_t remainder = (int64_t)(number % (uint64_t)range.modulus);
+  if (remainder >= range.least && remainder <= range.most) return true;
+  return wrong(fault, "%" PRIu64 " modulo %" PRId64 " is %" PRId64 ", outside its range, %" PRId64 " to %" PRId64,
+               number, range.modulus, remainder, MAX(range.least, 0), MIN(range.most, range.modulus - 1));
+}
+
 // Whether a number, as the type's 64 bits, is within a range.
 static bool within(const struct spinach_type *type, int64_t number, Range range) {
   if (type->kind != SPINACH_INT && number < 0) return range.most == INT64_MAX; // from 2^63 on
@@ -58,6 +66,7 @@ static bool within(const struct spinach_type *type, int64_t number, Range range)
 }
 
 static bool check_number(const struct spinach_type *type, int64_t number, Range range, Fault *fault) {
+  if (range.modulus) return check_remainder((uint64_t)number, range, fault);
   if (within(type, number, range)) return true;
   g_autofree char *text = range_text(type, range);
   return type->kind == SPINACH_INT ? wrong(fault, "%" PRId64 " is outside its range, %s", number, text)
@@ -91,7 +100,7 @@ static bool check_packed(const struct spinach_type *type, const void *value, Fau
     const int64_t number = (int64_t)spinach_packed_member(type, value, member);
     const bool fine = member->type->kind == SPINACH_ENUM
                           ? check_enum(member->type, number, fault)
-                          : check_number(member->type, number, (Range){member->least, member->most}, fault);
+                          : check_number(member->type, number, (Range){member->least, member->most, 0}, fault);
     if (!fine) return inside(fault, ".%s", member->name);
   }
   return true;
@@ -100,7 +109,7 @@ static bool check_packed(const struct spinach_type *type, const void *value, Fau
 static bool check_struct(const struct spinach_type *type, const void *value, Fault *fault) {
   for (uint32_t i = 0; i < type->member_count; i++) {
     const struct spinach_member *member = &type->members[i];
-    if (!check(member->type, (const char *)value + member->offset, (Range){member->least, member->most}, fault))
+    if (!check(member->type, (const char *)value + member->offset, (Range){member->least, member->most, 0}, fault))
       return inside(fault, ".%s", member->name);
   }
   return true;
@@ -181,7 +190,7 @@ static bool is_looked_at(const spinach_field *field) {
 static bool check_element(const spinach_field *field, const void *value, Fault *fault) {
   bool fine = check(field->type, value, everything, fault);
   for (const spinach_state_range *range = field->ranges; fine && range && range->member; range++)
-    fine = check_member(field->type, value, range->member, (Range){range->least, range->most}, fault);
+    fine = check_member(field->type, value, range->member, (Range){range->least, range->most, range->modulus}, fault);
   return fine;
 }
 
@@ -224,12 +233,33 @@ static char *instance_fault(uint32_t instance, uint64_t most) {
   return NULL;
 }
 
+// ---- Relations -----------------------------------------------------------------------------------------------------
+
+static char *said; // by the first that found something
+
+void spinach_state_error(uint32_t id, const char *format, ...) {
+  if (said) return;
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *text = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  said = g_strdup_printf("%s: %s", spinach_path(id), text);
+}
+
+char *spinach_relations_fault(void) {
+  for (uint32_t i = 0; i < machine->cluster_count && !said; i++)
+    if (machine->clusters[i].check_state) machine->clusters[i].check_state(spinach_cluster_state[i]);
+  return g_steal_pointer(&said);
+}
+
+// ---- States --------------------------------------------------------------------------------------------------------
+
 char *spinach_ranges_fault(void) {
   for (uint32_t i = 0; i < machine->instance_count; i++) {
     char *text = instance_fault(i, UINT64_MAX);
     if (text) return text;
   }
-  return NULL;
+  return spinach_relations_fault();
 }
 
 char *spinach_ranges_value_fault(const spinach_place *place, const void *value) {
