@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { REFUSED = 61, SANITIZER = 77, SECONDS = 20, TEXT = 1 << 16 };
+enum { REFUSED = 61, SANITIZER = 77, SECONDS = 10, TEXT = 1 << 16 };
 
 char *__real_spinach_ranges_fault(void);
 char *__wrap_spinach_ranges_fault(void);

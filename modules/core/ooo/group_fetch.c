@@ -136,11 +136,6 @@ static inline void cut(typeof_port(out) * group, uint32_t words) {
   group->next = behind;
 }
 
-/* The context that a lane's reply is for. */
-static inline uint32_t replied_context(uint32_t tag) {
-  return param(contexts) > 1 ? tag >> CONTEXT_BIT & 7 : 0;
-}
-
 /* What is said of a pc at which there are no instructions. */
 static inline void fill_fault(typeof_port(out) * group) {
   group->count = 1;
@@ -152,12 +147,12 @@ static inline void fill_fault(typeof_port(out) * group) {
 
 /* A reply goes before a pc at which there are no instructions, which is tried again. */
 handler(deliver, i) {
-  const bool replies = some(memory_reply, i) && !self->stale[replied_context(data(memory_reply, i).tag)];
+  const bool replies = some(memory_reply, i) && !self->stale[tag_context(data(memory_reply, i).tag, param(contexts))];
   if (!replies && !get(fails, i)) {
     send_nothing(out, i);
     return;
   }
-  const uint32_t context = replies                ? replied_context(data(memory_reply, i).tag)
+  const uint32_t context = replies                ? tag_context(data(memory_reply, i).tag, param(contexts))
                            : param(contexts) == 1 ? 0
                                                   : get(chosen, i);
   typeof_port(out) group;
@@ -267,7 +262,7 @@ phase_end() {
       note_refusal(self, i, get(chosen, i), refused);
     }
     if (some(memory_reply, i)) {
-      const uint32_t of = replied_context(data(memory_reply, i).tag);
+      const uint32_t of = tag_context(data(memory_reply, i).tag, param(contexts));
       self->waiting[of] = self->stale[of] = false;
     }
     if (transferred(out, i) && (!redirected || context != elsewhere))

@@ -150,9 +150,9 @@ static inline uint32_t tag_of(const self_t *self, uint32_t slot) {
 
 /* The place to which a reply with this tag belongs, if it is still wanted. */
 static inline uint32_t slot_of_tag(const self_t *self, uint32_t tag) {
-  const uint32_t context = param(contexts) > 1 ? tag >> CONTEXT_BIT & 7 : 0;
+  const uint32_t context = tag_context(tag, param(contexts));
   if (param(links) && tag & OLDEST_TAG) return SLOT(self->oldest.of[context]);
-  return context * (uint32_t)param(list) + (tag & ((1u << PLACE_BITS) - 1));
+  return context * (uint32_t)param(list) + PLACE_OF(tag);
 }
 
 static inline typeof_port(memory_request) request_of(const self_t *self, uint32_t slot) {
@@ -422,7 +422,7 @@ static inline void finish_loads(self_t *self, load_outcome outcome, uint32_t slo
   if (param(barriers) && __builtin_expect(outcome == load_outcome_barrier && accepted, false))
     keep_barriers(self, CONTEXT_OF(slot), ~BIT(slot));
   if (param(barriers) && reply && __builtin_expect(reply->tag & BARRIER_TAG, false))
-    finish_barrier(self, param(contexts) > 1 ? reply->tag >> CONTEXT_BIT & 7 : 0, reply->error);
+    finish_barrier(self, tag_context(reply->tag, param(contexts)), reply->error);
   if (reply && wanted(self, reply->tag, slot, outcome == load_outcome_memory)) {
     const uint32_t replied = slot_of_tag(self, reply->tag);
     if (kept[CONTEXT_OF(replied)] & BIT(replied)) complete(self, replied, (uint32_t)reply->data, reply->error, 0, 0);

@@ -23,6 +23,12 @@ static inline uint32_t age_count(uint32_t age, uint32_t contexts) {
   return age >> context_bits(contexts);
 }
 
+/* The context of which the tag of a request is; of a tag that none has made, any. */
+static inline uint32_t tag_context(uint32_t tag, uint32_t contexts) {
+  const uint32_t context = tag >> CONTEXT_BIT & ((UINT32_C(1) << context_bits(contexts)) - 1);
+  return context < contexts ? context : 0;
+}
+
 /* The age of the n-th instruction behind another one of its context. */
 static inline uint32_t age_behind(uint32_t age, uint32_t n, uint32_t contexts) {
   return age + (n << context_bits(contexts));

@@ -8,7 +8,7 @@
 #define QUEUES      0x3ffffu    /* the fields that are room in queues */
 #define WALKS       (param(snapshots) == 0)
 #define SLOT(age)   slot_of_age((age), param(contexts), param(list))
-#define ALL         (param(snapshots) == 64 ? ~UINT64_C(0) : (UINT64_C(1) << param(snapshots) % 64) - 1)
+#define LAST        (UINT64_C(1) << (param(snapshots) > 0 ? param(snapshots) - 1 : 0)) /* the last snapshot */
 
 init() {
   for (int c = 0; c < param(contexts); c++) {
@@ -139,6 +139,8 @@ static inline void drop_snapshots(self_t *self, uint32_t age) {
 static __attribute__((noinline)) void recover(self_t *self, const squash_order *squash) {
   const uint32_t context = age_context(squash->age, param(contexts));
   const uint32_t behind = ages_between(squash->age, self->age[context], param(contexts)) - 1;
+  if (behind > (uint32_t)param(list))
+    sim_error("%u instructions are dropped, of a list of %d", (unsigned)behind, param(list));
   const bool walks = WALKS && !squash->all && behind > 0;
   self->alone &= ~(UINT32_C(1) << context);
   if (!WALKS) drop_snapshots(self, squash->age);
@@ -149,7 +151,7 @@ static __attribute__((noinline)) void recover(self_t *self, const squash_order *
 }
 
 static inline void take_snapshot(self_t *self, renamed_op *op) {
-  const uint32_t k = (uint32_t)__builtin_ctzll(~self->used & ALL);
+  const uint32_t k = (uint32_t)__builtin_ctzll(~self->used | LAST);
   self->used |= UINT64_C(1) << k;
   op->snapshot = (uint8_t)k;
   self->saved_age[k] = op->age;
