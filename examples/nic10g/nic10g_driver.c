@@ -97,6 +97,12 @@ handler(reset, ratio_out) {
   choose_traffic(self);
 }
 
+check_state() {
+  DRIVER_CHECK_STATE();
+  if (self->phase == nic10g_driver_phase_load && self->copied > sizeof self->image - 4)
+    sim_state_error("0x%x of the program is written, which is beyond it", self->copied);
+}
+
 phase_start() {
   for (int i = 0; i < width(next); i++) accept(next, i, self->awaiting_next);
   for (int i = 0; i < width(own_count); i++) send(own_count, i, self->submitted_count);

@@ -122,6 +122,12 @@ static void send_batch(self_t *self, uint32_t *words, uint32_t count) {
   memcpy(words + 4 * count, mac, 4 * count);
 }
 
+// The entries of a ring of the host's, as its driver has set it up.
+static uint32_t ring_entries(const self_t *self, int which) {
+  if (self->setup[which] == 0) sim_error("the driver gave a ring of no entries");
+  return self->setup[which];
+}
+
 // Turns MAC descriptors in `words`, with as many receive descriptors behind them, into DMA writes, with return entries
 // behind.
 static void receive_batch(uint32_t *words, uint32_t count) {
@@ -175,7 +181,7 @@ static void run_send(self_t *self) {
       self->batch_now[me] = least(least(self->sends_available, 2 * (uint32_t)param(batch)),
                                   least(room & ~1u, GENERATOR_ENTRIES - self->sends_taken % GENERATOR_ENTRIES));
       if (self->batch_now[me] == 0) continue;
-      GENERATOR_FETCH(self->setup[SETUP_SEND_RING] + 16 * (self->sends_taken % self->setup[SETUP_SEND_ENTRIES]),
+      GENERATOR_FETCH(self->setup[SETUP_SEND_RING] + 16 * (self->sends_taken % ring_entries(self, SETUP_SEND_ENTRIES)),
                       GENERATOR_SEND_DESCRIPTORS, self->batch_now[me]);
       GENERATOR_READ_WORDS(GENERATOR_SEND_DESCRIPTORS, 4 * self->batch_now[me]);
       send_batch(self, words, self->batch_now[me]);
@@ -206,9 +212,10 @@ static void run_receive(self_t *self) {
             least(words[0] - self->receives_fetched,
                   least(2 * (uint32_t)param(batch), GENERATOR_ENTRIES - self->receives_fetched % GENERATOR_ENTRIES));
         if (self->batch_now[me]) {
-          GENERATOR_FETCH(
-              self->setup[SETUP_RECEIVE_RING] + 16 * (self->receives_fetched % self->setup[SETUP_RECEIVE_ENTRIES]),
-              GENERATOR_RECEIVE_DESCRIPTORS + 16 * (self->receives_fetched % GENERATOR_ENTRIES), self->batch_now[me]);
+          GENERATOR_FETCH(self->setup[SETUP_RECEIVE_RING] +
+                              16 * (self->receives_fetched % ring_entries(self, SETUP_RECEIVE_ENTRIES)),
+                          GENERATOR_RECEIVE_DESCRIPTORS + 16 * (self->receives_fetched % GENERATOR_ENTRIES),
+                          self->batch_now[me]);
           self->receives_fetched += self->batch_now[me];
         }
       }
@@ -222,17 +229,19 @@ static void run_receive(self_t *self) {
       if (self->writes - self->writes_done > GENERATOR_MOST - 64 - 2 || self->batch_now[me] == 0) continue;
       self->batch_now[me] = least(self->batch_now[me], GENERATOR_ENTRIES - self->writes % GENERATOR_ENTRIES);
       GENERATOR_READ_WORDS(GENERATOR_MAC_RX + 8 * (self->forwarded % GENERATOR_ENTRIES), 2 * self->batch_now[me]);
+      if (self->batch_now[me] > 64) sim_error("%u frames are forwarded together", self->batch_now[me]);
       memcpy(self->receive_words, words, 8 * self->batch_now[me]);
       GENERATOR_READ_WORDS(GENERATOR_RECEIVE_DESCRIPTORS + 16 * (self->forwarded % GENERATOR_ENTRIES),
                            4 * self->batch_now[me]);
       memmove(words + 2 * self->batch_now[me], words, 16 * self->batch_now[me]);
       memcpy(words, self->receive_words, 8 * self->batch_now[me]);
+      if (self->batch_now[me] > 64) sim_error("%u frames are forwarded together", self->batch_now[me]);
       receive_batch(words, self->batch_now[me]);
       GENERATOR_WRITE_WORDS(GENERATOR_WRITE + 16 * (self->writes % GENERATOR_ENTRIES), 4 * self->batch_now[me]);
       memmove(words, words + 4 * self->batch_now[me], 8 * self->batch_now[me]);
       GENERATOR_WRITE_WORDS(GENERATOR_RETURNS + 8 * (self->forwarded % GENERATOR_ENTRIES), 2 * self->batch_now[me]);
       self->writes += self->batch_now[me];
-      describe(words, self->setup[SETUP_RETURN_RING] + 8 * (self->forwarded % self->setup[SETUP_RETURN_ENTRIES]),
+      describe(words, self->setup[SETUP_RETURN_RING] + 8 * (self->forwarded % ring_entries(self, SETUP_RETURN_ENTRIES)),
                GENERATOR_RETURNS + 8 * (self->forwarded % GENERATOR_ENTRIES), 8 * self->batch_now[me]);
       GENERATOR_WRITE_WORDS(GENERATOR_WRITE + 16 * (self->writes % GENERATOR_ENTRIES), 3);
       self->writes++;
@@ -271,6 +280,7 @@ phase_end() {
     }
     if (!transferred(nic_reply, me)) continue;
     if (data(nic_reply, me).error) sim_error("the NIC replies to a request near 0x%x with an error", self->address[me]);
+    if (self->completed[me] >= self->count[me]) sim_error("the NIC replies to more requests than it got");
     if (!self->writing[me]) self->words[me][self->completed[me]] = data(nic_reply, me).data;
     self->completed[me]++;
   }

@@ -102,6 +102,11 @@ init() {
   write_register(self, REG_MAC_RX_STATE, 2);
 }
 
+check_state() {
+  if (self->moving != generator_transfer_none && self->checked > self->move_length)
+    sim_state_error("%u bytes of a frame of %u were sent to the checker", self->checked, self->move_length);
+}
+
 handler(reset, payload) {
   choose_traffic(self);
 }
@@ -196,6 +201,7 @@ static void queue_send(self_t *self) {
 static void queue_receive(self_t *self, uint64_t descriptor) {
   uint32_t entry = GENERATOR_DMA_WRITE + 32 * (self->queued % GENERATOR_DMA_ENTRIES),
            length = (uint32_t)(descriptor & 0xffff) - 4;
+  if (length > sizeof self->received_frame) sim_error("a received frame has %u bytes", (unsigned)length);
   write_sram(self, entry, 0, GENERATOR_HOST_RECEIVES + GENERATOR_SPAN * (self->queued % 256));
   write_sram(self, entry + 8, (uint32_t)(descriptor >> 32), length);
   write_sram(self, entry + 16, GENERATOR_ACTIVE | GENERATOR_FREES, 0);

@@ -59,6 +59,11 @@ handler(reset, on_memory_error) {
   MEMORY_ERROR_CHOOSE();
 }
 
+check_state() {
+  for (int s = 0; s < param(outstanding); s++)
+    if (self->dirty[s] && self->owner[s] < 0) sim_state_error("the line of transaction %d is newer, but no agent's", s);
+}
+
 /* Whether the link of a conditional request has ended by a transaction that its agent had not seen. */
 static bool has_ended(const self_t *self, const bus_command *command) {
   const uint32_t unseen = self->begun - command->seen, places = sizeof self->written / sizeof self->written[0];
@@ -144,7 +149,8 @@ phase_start() {
 /* A transaction ends. */
 static void finish_transaction(self_t *self, int32_t slot) {
   uint32_t k = 0;
-  while (self->order[k] != slot) k++;
+  while (k < self->active && self->order[k] != slot) k++;
+  if (k == self->active) sim_error("a transaction ends that was not in progress");
   self->active--;
   memmove(&self->order[k], &self->order[k + 1], self->active - k);
   self->phase[slot] = bus_phase_idle;
@@ -298,6 +304,7 @@ static void leave_bus(self_t *self) {
 
 /* Memory's reply. */
 static void take_reply(self_t *self, const typeof_port(memory_reply) * reply) {
+  if (reply->tag >= (uint32_t)param(outstanding)) sim_error("memory replies to no transaction");
   const int32_t slot = (int32_t)reply->tag;
   if (self->phase[slot] == bus_phase_reading) {
     number_to_memory((uint8_t *)&self->bytes[slot], &reply->data, BUS_LINE, param(big_endian));

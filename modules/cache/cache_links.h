@@ -17,9 +17,10 @@ typedef struct {
   ((cache_links){                                                                                                      \
       .stands = (self)->linked, .line = (self)->linked_line, .contexts = param(contexts), .bit = param(context_bit)})
 
-/* The context of a request. */
+/* The context of a request; of a tag that no requester has made, any. */
 static inline uint8_t request_context(uint32_t tag, int contexts, int bit) {
-  return contexts > 1 ? (uint8_t)(tag >> bit & 7) : 0;
+  const int context = (int)(tag >> bit) & (contexts > 4 ? 7 : contexts > 2 ? 3 : contexts > 1 ? 1 : 0);
+  return (uint8_t)(context < contexts ? context : 0);
 }
 
 /* Whether the link of the context of a request to a line stands; `stands` and `line` are those of the module. */

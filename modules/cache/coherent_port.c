@@ -28,6 +28,19 @@ static inline mem_snoop write_of(const self_t *self, uint32_t slot) {
   return (mem_snoop){.address = request->address, .size = request->size, .tag = request->tag};
 }
 
+check_state() {
+  uint32_t used = 0;
+  for (int k = 0; k < param(entries); k++) {
+    const bool requesting = self->phase[k] == entry_phase_requests || self->phase[k] == entry_phase_requested;
+    used += self->phase[k] != entry_phase_idle;
+    if (requesting && self->request[k].address % PORT_LINE + self->request[k].size > PORT_LINE)
+      sim_state_error("request %d crosses a line of %d bytes", k, (int)param(line));
+  }
+  if (used != self->used || self->queued > used)
+    sim_state_error("%u requests are in progress, and %u of %u wait", (unsigned)used, (unsigned)self->queued,
+                    (unsigned)self->used);
+}
+
 phase_start() {
   if (self->used == 0 && !self->responding) {
     send_nothing(bus_request);
@@ -77,6 +90,7 @@ static void enter(self_t *self, const typeof_port(in_request) * request) {
 /* The bus's response to a request. */
 static void finish_request(self_t *self, const typeof_port(bus_response) * response) {
   const uint32_t slot = response->tag;
+  if (slot >= (uint32_t)param(entries)) sim_error("the bus responds to request %u, which there is not", (unsigned)slot);
   const typeof_port(in_request) *request = &self->request[slot];
   self->reply[slot].error = response->error;
   self->phase[slot] = entry_phase_replies;
@@ -92,6 +106,8 @@ static void respond(self_t *self, const bus_snoop *snoop) {
   self->snoop_response.number = snoop->number;
   self->responds_for = (uint32_t)param(entries);
   if (!snoop->own) return;
+  if (snoop->tag >= (uint32_t)param(entries))
+    sim_error("the bus has request %u, which there is not", (unsigned)snoop->tag);
   const typeof_port(in_request) *request = &self->request[snoop->tag];
   self->responds_for = snoop->tag;
   if (request->op == mem_op_read) return;

@@ -124,9 +124,16 @@ static void give_up_recall(self_t *self) {
     self->recall_void = true;
 }
 
+/* The number of a transaction that a bus names. */
+static inline uint32_t known(const self_t *self, uint32_t transaction) {
+  if (transaction >= (uint32_t)param(transactions))
+    sim_error("a bus has transaction %u, which there is not", (unsigned)transaction);
+  return transaction;
+}
+
 /* Another's transaction above. */
 static void enter(self_t *self, const bus_snoop *snoop) {
-  const uint32_t e = snoop->number, number = snoop->address / MESI_LINE, set = set_of(number);
+  const uint32_t e = known(self, snoop->number), number = snoop->address / MESI_LINE, set = set_of(number);
   const line_state now = state_of(self, set, find(self, number));
   const bool writes = mesi_writes(snoop->op);
   self->op[e] = snoop->op;
@@ -157,8 +164,9 @@ static void enter(self_t *self, const bus_snoop *snoop) {
 
 /* Its own transaction above. */
 static void enter_recall(self_t *self, const bus_snoop *snoop) {
-  self->phase[snoop->number] = refill_phase_responds;
-  self->result[snoop->number] = self->recall_void ? snoop_result_withdrawn : snoop_result_shared;
+  const uint32_t e = known(self, snoop->number);
+  self->phase[e] = refill_phase_responds;
+  self->result[e] = self->recall_void ? snoop_result_withdrawn : snoop_result_shared;
   if (self->recall_void) self->recall = recall_phase_idle;
 }
 
@@ -244,7 +252,7 @@ static void begin_one(self_t *self) {
 
 /* The line of a transaction above is here, or its upgrade is done. */
 static void fill(self_t *self, const typeof_port(below_response) * response) {
-  const uint32_t e = response->tag, number = self->wanted[e], set = set_of(number);
+  const uint32_t e = known(self, response->tag), number = self->wanted[e], set = set_of(number);
   self->fetching--;
   if (response->lost && find(self, number) != MESI_NOWHERE) drop_shared(self, number, e);
   if (!response->error && !(self->lost[e] && self->conditional[e])) {
@@ -261,6 +269,7 @@ static void fill(self_t *self, const typeof_port(below_response) * response) {
 static void end_recall(self_t *self, const typeof_port(above_response) * response) {
   const uint32_t set = set_of(self->recall_line), way = find(self, self->recall_line);
   self->recall = recall_phase_idle;
+  if (way == MESI_NOWHERE) sim_error("the line at 0x%x was recalled, and is not here", self->recall_line * MESI_LINE);
   event(recall, self->recall_line * MESI_LINE, self->recall_op, self->recall_for >= 0);
   if (response->filled) {
     MESI_PUT(self, set, way, self->recall_line, &response->bytes);
@@ -300,9 +309,10 @@ static uint32_t writer_of(const self_t *self, uint32_t number) {
 static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
   if (snoop->tag == LEVEL_WRITE_BACK) return MESI_LEAVE(self, &self->snoop_response.bytes);
   const bool has = find(self, snoop->address / MESI_LINE) != MESI_NOWHERE;
-  if (self->lost[snoop->tag] && self->conditional[snoop->tag]) {
+  const uint32_t e = known(self, snoop->tag);
+  if (self->lost[e] && self->conditional[e]) {
     self->fetching--;
-    respond(self, snoop->tag);
+    respond(self, e);
     return snoop_result_withdrawn;
   }
   return snoop->op == bus_op_upgrade && has ? snoop_result_shared : snoop_result_none;

@@ -128,7 +128,7 @@ static inline uint32_t mesi_add_victim(victim_ring *ring, uint32_t places) {
 /* The first leaves; returns the place that it had. */
 static inline uint32_t mesi_leave_victim(victim_ring *ring, uint32_t places) {
   const uint32_t place = ring->head;
-  *ring = (victim_ring){.head = (place + 1) % places, .count = ring->count - 1};
+  *ring = (victim_ring){.head = (place + 1) % places, .count = ring->count > 0 ? ring->count - 1 : 0};
   return place;
 }
 

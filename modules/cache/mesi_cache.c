@@ -91,6 +91,12 @@ static inline bool posts(const self_t *self, const typeof_port(in_request) * req
   return param(post_writes) && request->op == mem_op_write && self->on_error != memory_error_action_bus_error;
 }
 
+check_state() {
+  const bool misses = self->phase == miss_phase_requests || self->phase == miss_phase_requested;
+  if (misses && self->pending.address % MESI_LINE + self->pending.size > MESI_LINE)
+    sim_state_error("the request that missed crosses a line of %d bytes", (int)param(line));
+}
+
 handler(probe) {
   bool accepted = false, hit = false;
   if (some(in_request)) hit = lookup(self, &data(in_request), &accepted);
@@ -247,6 +253,8 @@ static void fill(self_t *self, const typeof_port(bus_response) * response) {
     end_miss(self, (typeof_port(in_reply)){.tag = self->pending.tag});
     return;
   }
+  if (self->number[set][self->way] != number)
+    sim_error("the line at 0x%x is not where it was asked for", (unsigned)(number * MESI_LINE));
   set_state(self, set, self->way, mesi_filled(writes, response->shared));
   end_miss(self, perform(self, &self->pending));
 }

@@ -184,6 +184,16 @@ static inline int lane_behind(const self_t *self, int k) {
   return lane < width(in) ? lane : lane - width(in);
 }
 
+check_state() {
+  for (uint32_t m = 0; m < MSHR_NONE; m++) {
+    for (uint32_t k = 0; k < self->target_count[m]; k++) {
+      const typeof_port(in_request) *request = &self->target[m][(self->target_first[m] + k) % (uint32_t)param(targets)];
+      if (request->address % CACHE_LINE + request->size > CACHE_LINE)
+        sim_state_error("a request that waits for miss %u crosses a line of %d bytes", (unsigned)m, (int)param(line));
+    }
+  }
+}
+
 handler(probe) {
   mshr_room room = {.mshrs = (uint32_t)param(mshrs) - self->used,
                     .writes = (uint32_t)param(write_buffer) - self->leaving_count - self->ring.count,
@@ -486,6 +496,7 @@ static void accept_reply(self_t *self, const typeof_port(memory_reply) * reply) 
     self->passing = false;
   } else {
     const uint32_t k = reply->tag - MSHR_WRITES;
+    if (k >= (uint32_t)param(writes)) sim_error("a reply with tag 0x%x is to nothing", (unsigned)reply->tag);
     if (__builtin_expect(reply->error, false)) lose_write(self, self->leaving[k].address);
     const uint32_t left = self->leaving[k].size - self->bytes_done[k];
     self->bytes_done[k] += left < CACHE_BEAT_BYTES ? left : CACHE_BEAT_BYTES;
@@ -605,6 +616,7 @@ static void note_requested(self_t *self, const bus_command *command) {
 /* The line of a miss is here, or its upgrade is done: who is first to wait for it is served before another can have it.
  */
 static void take_line(self_t *self, const typeof_port(bus_response) * response) {
+  if (response->tag >= MSHR_NONE) sim_error("the bus responds to miss %u, which there is not", response->tag);
   mshr *miss = &self->entry[response->tag];
   const bool none = response->lost && !response->filled; /* a store_conditional fails, and its copy is void */
   miss->phase = miss_phase_replies;
@@ -623,6 +635,7 @@ static void take_line(self_t *self, const typeof_port(bus_response) * response) 
 /* The answer to its own transaction. */
 static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
   if (snoop->tag == MSHR_NONE) return MESI_LEAVE(self, &self->snoop_response.bytes);
+  if (snoop->tag > MSHR_NONE) sim_error("the bus has miss %u, which there is not", snoop->tag);
   mshr *miss = &self->entry[snoop->tag];
   serve_all(self, snoop->tag);
   if (self->target_count[snoop->tag] == 0) {

@@ -4,6 +4,13 @@
 #define SECTOR ((size_t)512)
 #define BLOCK  UINT64_C(8) /* sectors of one */
 
+check_state() {
+  const bool reads = self->phase == disk_image_phase_reads, writes = self->phase == disk_image_phase_writes;
+  if ((reads || (writes && !self->failed)) && (self->sector >= self->end || self->end > self->sectors))
+    sim_state_error("sector %llu of a request up to %llu is not on the disk", (unsigned long long)self->sector,
+                    (unsigned long long)self->end);
+}
+
 /* How many an image of this size makes. */
 static uint64_t sectors_of(const self_t *self, uint64_t size) {
   const unsigned long long bytes = size;
@@ -37,6 +44,7 @@ handler(reset, image) {
 /* Where the run keeps a block; there are none for those that it did not write. */
 static bool is_kept(const self_t *self, uint64_t block, uint32_t *place) {
   const uint32_t found = load(place_of, block);
+  if (found > (uint32_t)param(room)) sim_error("block %llu is kept nowhere", (unsigned long long)block);
   *place = found - 1;
   return found;
 }

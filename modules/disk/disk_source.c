@@ -24,6 +24,13 @@ static void make(self_t *self, uint64_t sectors) {
   set_stamp(offered, 1);
 }
 
+check_state() {
+  uint32_t used = 0;
+  for (int k = 0; k < 1024; k++) used += self->used[k];
+  if (used != self->waiting)
+    sim_state_error("%u requests wait, and %u tags are used", (unsigned)self->waiting, (unsigned)used);
+}
+
 phase_start() {
   disk_sector sector = {.abandon = false};
   uint64_t words[64];
@@ -48,6 +55,7 @@ static void follow_request(self_t *self) {
 }
 
 static void take_reply(self_t *self, const disk_reply *reply) {
+  if (reply->tag >= 1024) sim_error("the disk replies to request %u, which there is not", (unsigned)reply->tag);
   const disk_request request = load(request_of, reply->tag);
   count(sectors, request.op == disk_op_read && !reply->error);
   if (!reply->last) return;

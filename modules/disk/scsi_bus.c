@@ -31,6 +31,11 @@ static uint32_t beat_time(const self_t *self, uint32_t bytes, scsi_phase phase, 
   return agreed > fastest ? agreed : fastest;
 }
 
+check_state() {
+  if (self->phase == scsi_bus_phase_connected && (self->initiator < 0 || self->target < 0))
+    sim_state_error("there is a connection, of no initiator or no target");
+}
+
 static scsi_state state_of(const self_t *self, int i) {
   scsi_state state = {.reset = self->reset};
   state.absent = self->phase == scsi_bus_phase_absent && self->winner == i;

@@ -12,6 +12,13 @@ init() {
   self->unready = 0xff;
 }
 
+check_state() {
+  const scsi_step step = self->step;
+  const bool moves = step == scsi_step_returns_data || step == scsi_step_takes_data || step == scsi_step_returns_status;
+  if ((moves || step == scsi_step_decides || step == scsi_step_reselects) && self->current < 0)
+    sim_state_error("something is done for a command, and there is none");
+}
+
 /* ---- Commands ---- */
 static bool is_before(const scsi_task *one, const scsi_task *other) {
   return (int32_t)(one->order - other->order) < 0;
@@ -345,6 +352,7 @@ static void take_byte(self_t *self, const scsi_beat *beat, uint64_t sectors) {
 }
 
 static void take_data(self_t *self, const scsi_beat *beat) {
+  if (self->written_count + beat->count > sizeof self->written) sim_error("more data have come than were wanted");
   for (uint32_t k = 0; k < beat->count; k++) self->written[self->written_count++] = (uint8_t)(beat->bytes >> 8 * k);
   self->task[self->current].moved = true;
   self->giving = self->written_count >= SCSI_SECTOR;
@@ -524,6 +532,8 @@ static void follow_data(self_t *self) {
 }
 
 static void take_reply(self_t *self, const disk_reply *reply) {
+  if (reply->tag >= (uint32_t)QUEUE)
+    sim_error("the disk replies to request %u, which there is not", (unsigned)reply->tag);
   const int k = (int)reply->tag;
   const scsi_task *task = &self->task[k];
   if (task->aborted) {

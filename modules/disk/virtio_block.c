@@ -11,6 +11,11 @@ static bool runs(const self_t *self) {
   return self->ready && (self->status & (VIRTIO_DRIVER_OK | VIRTIO_NEEDS_RESET)) == VIRTIO_DRIVER_OK;
 }
 
+check_state() {
+  const bool idles = self->phase == virtio_phase_idle || self->phase == virtio_phase_abandons;
+  if (!idles && self->size == 0) sim_state_error("a request is carried out, of a queue of no entries");
+}
+
 /* A number in the buffer. */
 static uint64_t number(const self_t *self, uint32_t at, uint32_t size) {
   return load_number(&self->buffer[at], size, false);
@@ -84,8 +89,9 @@ static void follow_memory_request(self_t *self, uint32_t bytes) {
 static void take_memory_reply(self_t *self, mem_reply_64 reply) {
   self->undone--;
   self->failed |= reply.error && self->phase != virtio_phase_abandons;
-  if (!self->to_memory && !reply.error)
-    store_number(&self->buffer[reply.tag & 1023], reply.data, (reply.tag >> 10 & 7) + 1, param(big_endian));
+  const uint32_t at = reply.tag & 1023, bytes = (reply.tag >> 10 & 7) + 1;
+  if (at + bytes > sizeof self->buffer) sim_error("a reply with tag 0x%x is to nothing", (unsigned)reply.tag);
+  if (!self->to_memory && !reply.error) store_number(&self->buffer[at], reply.data, bytes, param(big_endian));
 }
 
 /* ---- The queue ---- */
@@ -161,7 +167,7 @@ static void enter_table(self_t *self, uint64_t address, uint32_t length, uint32_
 
 /* Puts a part behind the others; false if it has no place there, or in memory. */
 static bool add_part(self_t *self, uint64_t address, uint32_t length, bool writable) {
-  if (self->parts == self->size || (!writable && self->to_read < self->parts)) return false;
+  if (self->parts >= self->size || (!writable && self->to_read < self->parts)) return false;
   if (address > MEMORY_END - length) return false;
   store(address, self->parts, address);
   store(length, self->parts, length);
@@ -393,7 +399,7 @@ static void write_ready(self_t *self, bool ready) {
 /* What may be written only as long as the queue is not in use. */
 static void write_queue(self_t *self, uint32_t offset, uint32_t value) {
   if (self->selected != 0 || self->ready) return;
-  if (offset == VIRTIO_QUEUE_SIZE) self->size = value;
+  if (offset == VIRTIO_QUEUE_SIZE) self->size = value <= (uint32_t)param(queue) ? value : 0; /* no size that is */
   if (offset < VIRTIO_AREAS || offset >= VIRTIO_AREAS_END || (offset & 8)) return;
   uint64_t *area = &self->area[(offset - VIRTIO_AREAS) / 16];
   const uint32_t shift = 8 * (offset & 4);

@@ -221,7 +221,7 @@ static __attribute__((noinline)) bool serve(self_t *self, int lane, mem_op op, u
   const uint32_t offset = request.address & (uint32_t)(param(size) - 1) & ~3u;
   const int in_word = (int)(request.address & 3) + request.size, place = (int)cycle_modulo(param(latency));
   const bool nothing = request.op >= mem_op_barrier; // moves no data
-  const bool error = !nothing && (in_word > 4 || request.size == 3 || request.op > mem_op_write);
+  const bool error = !nothing && (in_word > 4 || request.size == 3 || request.size == 0 || request.op > mem_op_write);
   uint32_t result = 0;
   bool changed = false;
   if (TIMERS && self->kind[offset / 4] == register_access_timer + 1 && due(self->timers_until)) refresh_timers(self);

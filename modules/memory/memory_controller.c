@@ -278,6 +278,14 @@ handler(space) {
   accept(in_request, self->waiting + self->flying < (uint32_t)param(queue));
 }
 
+check_state() {
+  uint32_t used = 0;
+  for (int k = 0; k < param(queue); k++) used += self->used[k];
+  if (used != self->waiting + self->flying)
+    sim_state_error("%u entries are used, %u wait and %u are on their way", (unsigned)used, (unsigned)self->waiting,
+                    (unsigned)self->flying);
+}
+
 phase_start() {
   const bool offers = self->flying > 0 && until(due[self->head]) == 0;
   send_if(memory_request, offers, self->entry[self->moving[self->head]]);

@@ -102,6 +102,17 @@ static inline bool is_oldest(const self_t *self, uint32_t lane, int32_t bank, ui
   return self->count[lane] && self->name[lane][self->head[lane]] == name_of(bank, tag);
 }
 
+check_state() {
+  for (int i = 0; i < LANES; i++) {
+    const bool early = self->early >> i & 1, full = self->full >> i & 1;
+    if (early && (!self->count[i] || self->name[i][self->head[i]] != KEPT))
+      sim_state_error("a reply is kept for the oldest request of lane %d, which has none", i);
+    if (full != (self->count[i] == (uint32_t)param(outstanding)))
+      sim_state_error("lane %d has %u requests outstanding, and %s more", i, (unsigned)self->count[i],
+                      full ? "may make no" : "may make");
+  }
+}
+
 handler(reply) {
   uint64_t early = self->early, replies = early, unresolved = 0;
   bool any = early != 0;

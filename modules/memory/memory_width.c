@@ -49,6 +49,11 @@ static __attribute__((noinline)) typeof_port(out_request) next_piece(const self_
   return request;
 }
 
+check_state() {
+  if (NARROWS && self->unrequested && self->requested > self->entry[slot_requested(self)].size)
+    sim_state_error("more of a request is asked for than it has");
+}
+
 handler(space) {
   if (NARROWS) accept(in_request, self->count < (uint32_t)param(held));
 }

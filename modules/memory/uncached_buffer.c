@@ -37,6 +37,14 @@ static inline bool joins(const self_t *self, uint32_t address, bool marked) {
   return self->used && may_combine(marked) && open(self, last) && self->address[last] == address / BLOCK * BLOCK;
 }
 
+check_state() {
+  for (uint32_t k = 0; k < (uint32_t)param(entries); k++) {
+    const uint32_t slot = (self->head + k) % (uint32_t)param(entries);
+    if (k < self->used && !self->written[slot]) sim_state_error("a write of no bytes waits");
+    if (self->written[slot] & ~ALL_BYTES) sim_state_error("a write waits of bytes beyond a block");
+  }
+}
+
 handler(judge) {
   uncached_outcome outcome = uncached_outcome_none;
   if (some(in_request)) {

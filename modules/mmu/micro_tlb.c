@@ -19,9 +19,11 @@ static inline micro_tlb_route maintained(cache_operation operation) {
   return here ? micro_tlb_route_cached : micro_tlb_route_maintain;
 }
 
-// The context of a request.
+// The context of a request; of a tag that no requester has made, any.
 static inline int context_of(uint32_t tag) {
-  return param(contexts) > 1 ? (int)(tag >> param(context_bit) & 7) : 0;
+  const int bits = param(contexts) > 4 ? 7 : param(contexts) > 2 ? 3 : param(contexts) > 1 ? 1 : 0;
+  const int context = (int)(tag >> param(context_bit)) & bits;
+  return context < param(contexts) ? context : 0;
 }
 
 // What is kept of a context was looked up for the address space that the processor is in, and nothing was written

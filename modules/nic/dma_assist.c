@@ -43,6 +43,14 @@ static inline void decode_control(dma_transfer *next) {
   next->word_values = (next->control & (uint32_t)param(word_value_bit)) != 0;
 }
 
+check_state() {
+  const dma_offers offers = self->offers;
+  if ((dma_offers_bus(offers) || dma_offers_beat(offers)) && self->at_bus < 0)
+    sim_state_error("something is offered to the bus, of no transfer");
+  if (dma_offers_memory(offers) && self->offer_slot < 0) sim_state_error("memory is asked, for no transfer");
+  if (self->fetch != dma_fetch_nothing && self->fetch_ring < 0) sim_state_error("a descriptor is read, of no ring");
+}
+
 handler(send_working) {
   send(working, self->at_work);
 }
@@ -133,6 +141,7 @@ static inline void sum_bytes(self_t *self, dma_transfer *of, assist_run bytes, u
 // Eight bytes of the descriptor that is read ahead have come.
 static void fetched(self_t *self, uint64_t number) {
   const uint64_t bytes = assist_bytes(number, 8, param(big_endian));
+  if (self->fetch_got > sizeof self->raw - 8) sim_error("more of a descriptor has come than it has");
   memcpy(self->raw + self->fetch_got, &bytes, 8);
   self->fetch_got += 8;
   if (self->fetch_got < dma_read_bytes(DMA_LAYOUT)) return;

@@ -60,6 +60,16 @@ static inline void driver_copy(void *to, const void *from, uint32_t bytes) {
 #define STEP_GET(at_address, byte_count) STEP_MEMORY(false, at_address, byte_count)
 #define STEP_PUT(at_address, byte_count) STEP_MEMORY(true, at_address, byte_count)
 
+// What a driver requires of a state that comes from outside: what moves to or from host memory or a checker is within
+// `bytes` and `frame`, whose sizes the ranges of the lengths say.
+#define DRIVER_CHECK_STATE()                                                                                           \
+  do {                                                                                                                 \
+    if (self->memory_requested > self->memory_length || self->memory_done > self->memory_length)                       \
+      sim_state_error("more than %u bytes of host memory are moved", (unsigned)self->memory_length);                   \
+    if (self->emitting && self->emitted > self->emit_length)                                                           \
+      sim_state_error("more than the %u bytes of a frame are shown", (unsigned)self->emit_length);                     \
+  } while (0)
+
 // ---- Ports of a driver: how phase_start and phase_end carry out what the steps ask for -----------------------------
 
 // The count of the other end from which on this end's turn is not later: sent / ratio_out <= other / ratio_in, without

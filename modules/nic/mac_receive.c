@@ -13,6 +13,11 @@
 #define UNIT              ((uint32_t)param(width) / 8)
 #define OFFERING          ((self->offers & (receive_offers_of_memory(true) | receive_offers_of_descriptor(true))) != 0)
 
+check_state() {
+  const bool counts = receive_offers_counter(self->offers) || self->counter_phase != receive_count_none;
+  if (counts && self->counter_index < 0) sim_state_error("a counter is added to, and it is none of the list");
+}
+
 handler(send_ready, i) {
   send(ready, i, self->has_room);
 }

@@ -74,6 +74,7 @@ static void take_descriptor(self_t *self) {
 // Eight bytes of a descriptor have come.
 static void fetched(self_t *self, uint64_t number) {
   const uint64_t bytes = assist_bytes(number, 8, param(big_endian));
+  if (self->got_bytes > sizeof self->raw - 8) sim_error("more of a descriptor has come than it has");
   memcpy(self->raw + self->got_bytes, &bytes, 8);
   self->got_bytes += 8;
   if (self->got_bytes < (uint32_t)param(descriptor_bytes)) return;
@@ -129,7 +130,7 @@ static __attribute__((noinline)) void make_beat(self_t *self) {
   } else {
     self->fcs = ethernet_fcs(self->fcs, bytes, wanted);
     for (uint32_t i = wanted; i < count; i++)
-      bytes |= (uint64_t)(uint8_t)(~self->fcs >> 8 * (self->position + i - body)) << 8 * i;
+      bytes |= (uint64_t)(uint8_t)(~self->fcs >> 8 * (self->position + i - body & 3)) << 8 * i;
     self->beat = (wire_beat_64){
         .bytes = bytes, .count = (uint8_t)count, .start = self->position == 0, .end = self->position + count == total};
     self->offers |= transmit_offers_of_beat(true);

@@ -23,6 +23,13 @@ static uint64_t byte_swapped(uint64_t number, uint32_t size) {
   return param(big_endian) ? __builtin_bswap64(number << (64 - 8 * size)) : number;
 }
 
+check_state() {
+  const bool outstanding = self->phase == pci_access_offered || self->phase == pci_access_open;
+  if (outstanding && self->held.size == 0) sim_state_error("an access of no bytes is on the bus");
+  for (uint32_t k = 0; k < self->leaving; k++)
+    if (!self->present[(self->head + k) % WRITE_WORDS]) sim_state_error("a word without bytes goes to memory");
+}
+
 static pci_request on_the_bus(const self_t *self) {
   pci_request request = {.configuration = self->configures, .write = self->held.op == mem_op_write};
   request.size = self->held.size;
@@ -39,7 +46,7 @@ static bool may_reply(const self_t *self) {
 static void begin_access(self_t *self, mem_request_64 request, bool configures) {
   const uint32_t in_word = (request.address & 3) + request.size;
   const bool nothing = request.op >= mem_op_barrier;
-  const bool wrong = request.op > mem_op_write || request.size > 8 || (configures && in_word > 4);
+  const bool wrong = request.op > mem_op_write || request.size > 8 || request.size == 0 || (configures && in_word > 4);
   self->held = request;
   self->configures = configures;
   self->waits = false;
@@ -232,6 +239,7 @@ static void take_memory_reply(self_t *self, mem_reply_64 reply) {
     return;
   }
   const uint32_t slot = reply.tag >> 2;
+  if (slot >= READ_WORDS) sim_error("a reply with tag 0x%x is to nothing", (unsigned)reply.tag);
   store_number(&self->read_bytes[8 * slot], reply.error ? 0 : reply.data, 8, param(big_endian));
   self->filled[slot] = true;
   self->failed |= reply.error;

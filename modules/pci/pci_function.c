@@ -31,7 +31,7 @@ static void write_register(self_t *self, uint32_t word, uint32_t value, uint32_t
 /* A transaction with the header, of the bytes of one register. */
 static pci_reply serve(self_t *self, const pci_request *request) {
   const uint32_t offset = request->address & 0xfff, word = offset / 4, shift = 8 * (request->address & 3);
-  const uint32_t bytes = (uint32_t)((UINT64_C(1) << 8 * request->size) - 1) << shift;
+  const uint32_t bytes = (uint32_t)((UINT64_C(1) << 8 * (request->size & 7)) - 1) << shift;
   pci_reply reply = {.claimed = true};
   count(configurations);
   if (offset >= sizeof self->file) return reply; /* there is no extended configuration space */

@@ -69,6 +69,12 @@ handler(reset, ratio_in) {
   choose_traffic(self);
 }
 
+check_state() {
+  if (!line_is_sound(&self->line))
+    sim_state_error("%u bytes of a frame of %u were played", (unsigned)self->line.position,
+                    (unsigned)self->line.length);
+}
+
 phase_start() {
   if (__builtin_expect(is_cycle(self->line.beat_cycle), false)) {
     wire_beat_64 seen = self->line.beat;
@@ -238,7 +244,7 @@ static void take(self_t *self, const wire_beat_64 *beat) {
   if (!self->incoming.taking) event(arriving);
   const uint32_t at =
       line_take(&self->incoming, beat, now(), clock_period(), self->byte_time, (uint64_t)param(preamble));
-  if (at + beat->count <= MOST_TAGGED + 8) memcpy(store_span(out_frame, at, 8), &beat->bytes, 8);
+  if ((uint64_t)at + beat->count <= MOST_TAGGED + 8) memcpy(store_span(out_frame, at, 8), &beat->bytes, 8);
   self->taken = *beat;
   self->taken_cycle = cycle() + 1;
   if (beat->end) arrive(self, beat->error);

@@ -23,6 +23,12 @@ static inline uint32_t line_beat_bytes(const line_transmitter *line) {
   return left < 8 ? left : 8;
 }
 
+// Whether what is played of a frame is some of it: a state that comes from outside may say otherwise.
+static inline bool line_is_sound(const line_transmitter *line) {
+  const bool plays = line->playing || line->plain_at != UINT64_MAX;
+  return !plays || (line->length >= 4 && line->position <= line->length);
+}
+
 // Sleeps until the next beat has arrived by the cycle in which it would be offered.  The last one is made ready in the
 // cycle before; the others, whole and plain, just appear when they are due, and are looked at again, in the same cycle,
 // only for the next one.
@@ -53,8 +59,8 @@ static inline wire_beat_64 line_plain_beat(const line_transmitter *line, const u
 // Offers the last beat, which has arrived and begins at `bytes`, in `cycle`; the gap that follows it is `gap` bytes.
 static inline void line_play_last(line_transmitter *line, const uint8_t *bytes, bool error, uint64_t cycle,
                                   uint64_t gap, uint64_t byte_time) {
-  const uint32_t left = line->length - line->position;
-  wire_beat_64 beat = {.count = (uint8_t)left, .start = line->position == 0, .end = true, .error = error};
+  wire_beat_64 beat = {
+      .count = (uint8_t)line_beat_bytes(line), .start = line->position == 0, .end = true, .error = error};
   memcpy(&beat.bytes, bytes, 8);
   line->beat = beat;
   line->beat_cycle = cycle;

@@ -12,6 +12,12 @@ static uint64_t nanoseconds(uint64_t ticks) {
 // The place of a frame in its ring of expected frames, by its running number.
 #define SLOT(number) ((number) & (uint64_t)(param(depth) - 1))
 
+check_state() {
+  for (int d = 0; d < 2; d++)
+    if (self->entered[d] - self->exited[d] > (uint64_t)param(depth))
+      sim_state_error("more than %d frames %s are in flight", (int)param(depth), checker_direction[d]);
+}
+
 // A frame has gone in.
 static void entered(self_t *self, int d, bool faulty, uint32_t fcs_bytes) {
   if (faulty) {
@@ -45,9 +51,9 @@ __attribute__((always_inline)) static inline void enter(self_t *self, int d, con
   uint32_t at = self->entering[d];
   self->entering[d] = at + count;
   // All of a beat is copied where it fits: what is too much counts for nothing.
-  if (__builtin_expect(at + room <= (uint32_t)param(max_frame), true))
+  if (__builtin_expect((uint64_t)at + room <= (uint64_t)param(max_frame), true))
     memcpy(store_span(expected[d][slot], at, room), bytes, room);
-  else if (at + count <= (uint32_t)param(max_frame))
+  else if ((uint64_t)at + count <= (uint64_t)param(max_frame))
     memcpy(store_span(expected[d][slot], at, count), bytes, count);
 }
 
@@ -56,9 +62,9 @@ __attribute__((always_inline)) static inline void leave(self_t *self, int d, con
                                                         uint32_t room, bool start) {
   uint32_t at = start ? 0 : self->leaving_length[d];
   self->leaving_length[d] = at + count;
-  if (__builtin_expect(at + room <= (uint32_t)param(max_frame), true))
+  if (__builtin_expect((uint64_t)at + room <= (uint64_t)param(max_frame), true))
     memcpy(store_span(leaving[d], at, room), bytes, room);
-  else if (at + count <= (uint32_t)param(max_frame))
+  else if ((uint64_t)at + count <= (uint64_t)param(max_frame))
     memcpy(store_span(leaving[d], at, count), bytes, count);
   else
     sim_error("a frame longer than %d bytes came out to the %s", (int)param(max_frame),

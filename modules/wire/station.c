@@ -357,7 +357,7 @@ static void take(self_t *self, const wire_beat_64 *beat) {
   if (!self->incoming.taking) event(arriving);
   const uint32_t at =
       line_take(&self->incoming, beat, now(), clock_period(), self->byte_time, (uint64_t)param(preamble));
-  if (at + beat->count <= (uint32_t)(param(max_frame) + param(vlan_tag)) + 8)
+  if ((uint64_t)at + beat->count <= (uint32_t)(param(max_frame) + param(vlan_tag)) + 8)
     memcpy(store_span(in_frame, at, 8), &beat->bytes, 8);
   if (beat->end) arrive(self, beat->error);
   self->incoming.opens_at = exact_time_instant(self->incoming.due);
@@ -482,6 +482,12 @@ static void play_last(self_t *self) {
   event(played, self->line.length);
   sim_progress();
   capture_frame(self, load_span(frame, 0, self->line.length - 4), self->line.length - 4, self->line.due);
+}
+
+check_state() {
+  if (!line_is_sound(&self->line))
+    sim_state_error("%u bytes of a frame of %u were played", (unsigned)self->line.position,
+                    (unsigned)self->line.length);
 }
 
 phase_start() {

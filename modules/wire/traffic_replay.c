@@ -9,6 +9,34 @@
 #define PLACE(number) ((number) % (uint32_t)param(frames))
 #define RESEND_TIME   ((uint64_t)((unsigned __int128)param(resend) * ticks_per_second() / 1000000000000000u))
 
+// ---- A state that comes from outside --------------------------------------------------------------------------------
+
+// Frames follow in the order of their file, and edges of a frame come in the opposite order: so no list is a circle.
+static bool links_end(const self_t *self, int d) {
+  const uint32_t frames = (uint32_t)param(frames);
+  bool end = true;
+  for (uint32_t n = 0; n < self->count[d]; n++) {
+    const uint32_t next = self->following[d][n];
+    end &= next == TRAFFIC_REPLAY_NONE || (next > n && next < self->count[d]);
+  }
+  for (uint32_t c = 0; c < 2 * frames; c++)
+    end &= self->front[d][c] == TRAFFIC_REPLAY_NONE || self->front[d][c] < frames;
+  for (uint32_t n = 0; n < frames; n++) end &= replay_departure_frame(self->order[d][n]) < frames;
+  return end;
+}
+
+check_state() {
+  const uint32_t frames = (uint32_t)param(frames);
+  for (int d = 0; d < 2; d++) {
+    if (!links_end(self, d)) sim_state_error("frames of %s follow each other that there are not", PATH(d));
+    if (self->gone[d] - self->completed[d] > frames)
+      sim_state_error("%u frames of %s are on their way", self->gone[d] - self->completed[d], PATH(d));
+  }
+  for (uint32_t e = 0; e < 4 * frames; e++)
+    if (self->edge_next[e] > e || replay_edge_frame(self->edge_frame[e]) >= frames)
+      sim_state_error("a frame waits for one that there is not");
+}
+
 // ---- Frames that may go ---------------------------------------------------------------------------------------------
 
 static bool earlier(const self_t *self, int d, uint32_t a, uint32_t b) {
@@ -16,6 +44,7 @@ static bool earlier(const self_t *self, int d, uint32_t a, uint32_t b) {
 }
 
 static void may_go(self_t *self, int d, uint32_t n) {
+  if (self->heap_size[d] == (uint32_t)param(frames)) sim_error("more frames of %s may go than there are", PATH(d));
   uint32_t at = self->heap_size[d]++;
   for (; at > 0 && earlier(self, d, n, self->heap[d][(at - 1) / 2]); at = (at - 1) / 2)
     self->heap[d][at] = self->heap[d][(at - 1) / 2];

@@ -116,6 +116,11 @@ static uint32_t open_tree(self_t *self) {
   return address | 0x80000000;
 }
 
+check_state() {
+  if (self->piece < self->pieces && self->written > self->piece_size[self->piece])
+    sim_state_error("%u bytes of a segment of %u were loaded", self->written, self->piece_size[self->piece]);
+}
+
 /* ---- What is written ---- */
 static bool all_written(const self_t *self) {
   return self->piece == self->pieces;
@@ -174,6 +179,9 @@ static __attribute__((noinline)) typeof_port(memory_request) next_write(const se
       request = {.op = mem_op_write, .size = (uint8_t)(left < room ? left : room), .address = address};
   size_t size;
   const uint8_t *bytes = stream_contents(&self->file[self->piece_file[k]], &size);
+  if ((uint64_t)self->piece_offset[k] + self->written + request.size > size)
+    sim_error("%s: %zu bytes, and the run loads bytes from %llu on", path_of(self, self->piece_file[k]), size,
+              (unsigned long long)self->piece_offset[k] + self->written);
   memory_to_number(&request.data, bytes + self->piece_offset[k] + self->written, request.size, param(big_endian));
   return request;
 }
@@ -201,7 +209,7 @@ handler(commit) {
 }
 
 static void serve_rom(self_t *self, typeof_port(rom_request) request) {
-  uint8_t bytes[8] = {0};
+  uint8_t bytes[BYTES];
   self->reply = (typeof_port(rom_reply)){.tag = request.tag};
   self->reply.error = request.op > mem_op_write && request.op < mem_op_barrier;
   if (request.op != mem_op_read) return;
