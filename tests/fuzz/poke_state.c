@@ -3,9 +3,10 @@
    fields changed to extreme and random values.  Every child has to refuse its state or run to its end: without a
    crash, a report of a sanitizer or a cycle that never ends.
 
-   POKES="SEED CHILDREN-PER-FIELD CHILDREN-PER-INSTANCE PATTERN" in the environment asks for it; PATTERN is of the paths
-   of fields (fnmatch).  Prints what became of each child that failed, and how many there were of each kind.
-   POKE="PATH.FIELD[3] OFFSET BYTES" in place of it writes these bytes, in hexadecimal, and goes on as usual. */
+   POKES="SEED CHILDREN-PER-FIELD CHILDREN-PER-INSTANCE PATTERN [EVERY]" in the environment asks for it; PATTERN is of
+   the paths of fields (fnmatch), and of these children only each EVERY-th is there.  Prints what became of each child
+   that failed, and how many there were of each kind. POKE="PATH.FIELD[3] OFFSET BYTES" in place of it writes these
+   bytes, in hexadecimal, and goes on as usual. */
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/text/names.h"
 
@@ -17,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { REFUSED = 61, SANITIZER = 77, SECONDS = 10, TEXT = 1 << 16 };
+enum { REFUSED = 61, SANITIZER = 77, SECONDS = 20, TEXT = 1 << 16 };
 
 char *__real_spinach_ranges_fault(void);
 char *__wrap_spinach_ranges_fault(void);
@@ -25,7 +26,7 @@ char *__wrap_spinach_ranges_fault(void);
 static const spinach_machine *const machine = &spinach_machine_table;
 static GRand *numbers;
 static GString *story; // what was changed
-static unsigned runs, refused, failed;
+static unsigned runs, refused, failed, every = 1;
 
 static guint64 any64(void) {
   return (guint64)g_rand_int(numbers) << 32 | g_rand_int(numbers);
@@ -138,7 +139,8 @@ static bool try_fields(unsigned seed, int each, int together, const char *patter
       const bool several = k == layout->field_count;
       if (!several && !matches(i, &layout->fields[k], pattern)) continue;
       for (int n = 0; n < (several ? together : each); n++) {
-        g_rand_set_seed(numbers, seed++);
+        if (seed++ % every) continue;
+        g_rand_set_seed(numbers, seed);
         g_string_truncate(story, 0);
         if (!becomes_child(said)) continue;
         for (int f = 0; f < (several ? 1 + g_rand_int_range(numbers, 1, 4) : 1); f++) {
@@ -172,7 +174,7 @@ char *__wrap_spinach_ranges_fault(void) {
   int each, together;
   char pattern[200];
   if (g_getenv("POKE")) poke_bytes(g_getenv("POKE"));
-  if (!wanted || numbers || sscanf(wanted, "%u %d %d %199s", &seed, &each, &together, pattern) != 4)
+  if (!wanted || numbers || sscanf(wanted, "%u %d %d %199s %u", &seed, &each, &together, pattern, &every) < 4)
     return __real_spinach_ranges_fault();
   numbers = g_rand_new_with_seed(seed);
   story = g_string_new(NULL);

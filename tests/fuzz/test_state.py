@@ -1,5 +1,7 @@
 """States that no run of a machine has: after a restore they are refused, or the run goes on without a crash.
 
+A small machine in every run, all machines of examples/ in the soak.
+
 The simulators are linked with poke_state.c, which changes the restored state before anything looks at it.
 """
 
@@ -9,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.examples.test_builds_agree import WORK
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = ROOT / "tests" / "engine" / "modules"
@@ -176,33 +180,91 @@ r.memory -> narrow.in;
 narrow.out -> delay.in;
 delay.out -> sram.in;
 sram.memory -> memory.port;
+instance c[2] : memory_source {
+  width = 32; count = 100000;
+  generate = <<<
+    const uint32_t at = (uint32_t)(random >> 8) & 0x3fc;
+    return (typeof_port(memory_request)){.op = random & 1 ? mem_op_write : mem_op_read, .size = 4, .address = at};
+  >>>;
+};
+instance lines : cache { width = 32; fill_width = 32; line = 16; sets = 8; ways = 2; write_back = true; write_allocate = true; };
+instance buffer : uncached_buffer { width = 32; out_width = 32; };
+instance banks : memory_crossbar { width = 32; interleave = 16; };
+instance bank[2] : memory_state { width = 32; size = 4 KiB; };
+c[0].memory -> lines.in;
+lines.memory -> banks.in;
+c[1].memory -> buffer.in;
+buffer.out -> banks.in;
+banks.out -> bank[0].port;
+banks.out -> bank[1].port;
 """
-# machine, options for lss, options of its run, cycle of the checkpoint, cycle of the end
-MACHINES = {
-    "chain": (CHAIN, [], [], 300, 1300),
-    "core": (ROOT / "examples/single_core/single_core.lss", [], ["--program", "{hello}"], 5000, 8000),
+HOST = ["-D", "memory=4 MiB"]
+WIDE = [*HOST, "-D", "coherent=true", "-D", "wide=4"]
+CARD = [*HOST, "-D", "nic=true", "-I", ROOT / "examples/tigon2"]
+# Of each machine: whose work it does (WORK), further options of lss, when the checkpoint is taken and when runs end, and
+# how many of the changes are left out for one that is tried.
+SUBJECTS = {
+    "arbiter": ("arbiter/arbiter", [], "300", "1100", 1),
+    "disk": ("disk/disk", [], "3 ms", "40 ms", 1),
+    "dual_core": ("dual_core/dual_core", [], "5000", "7000", 2),
+    "host": ("host/host", [], "9000", "11000", 4),
+    "host, disk": ("host/host disk", [], "60 us", "80 us", 4),
+    "host, SCSI": ("host/host", ["-D", "scsi=2"], "9000", "11000", 4),
+    "host, network": ("host/host", CARD, "9000", "11000", 8),
+    "host, wide": ("host/host", [*WIDE, "-D", "mshrs=4", "-D", "l2=32 KiB"], "5000", "7000", 6),
+    "host, wide, VPEs": ("host/host", [*WIDE, "-D", "vpes=3"], "5000", "7000", 6),
+    "host, VPEs": ("host/host", [*HOST, "-D", "coherent=true", "-D", "vpes=2"], "5000", "7000", 6),
+    "host, fast": ("host/host", ["-D", "fast=true", "-D", "sampling=true"], "2000", "4000", 4),
+    "multiprocessor": ("multiprocessor/multiprocessor", [], "9000", "11000", 4),
+    "multiprocessor, level 2": ("multiprocessor/multiprocessor level 2", [], "9000", "11000", 4),
+    "nic10g": ("nic10g/nic10g", [], "150 us", "154 us", 8),
+    "pipe_chain": ("pipe_chain/pipe_chain", [], "300", "1100", 1),
+    "quad_core": ("quad_core/quad_core", [], "5000", "7000", 4),
+    "rfu_core": ("rfu_core/rfu_core", [], "3000", "5000", 1),
+    "riscv_core": ("riscv_core/riscv_core", [], "3000", "5000", 1),
+    "single_core": ("single_core/single_core", [], "3000", "5000", 1),
+    "tigon2": ("tigon2/tigon2", [], "900 us", "906 us", 5),
+    "tigon2, no processor": ("tigon2/tigon2_hardware_limit", [], "200 us", "210 us", 1),
+    "vliw_core": ("vliw_core/vliw_core", [], "3000", "5000", 1),
+    "wide_core": ("wide_core/wide_core", [], "4000", "6000", 1),
+    "wide_core, three programs": ("wide_core/wide_core", ["-D", "width=4", "-D", "contexts=3"], "4000", "6000", 1),
 }
 
 
-def poke(poker, name: str, words: str) -> str:
-    """What became of all runs of a machine whose state was changed, each time otherwise."""
-    machine, options, given, first, last = MACHINES[name]
-    firmware = {program: ROOT / "build" / "firmware" / program / f"{program}.elf" for program in ("hello",)}
-    given = [word.format(**firmware) for word in given]
-    simulator = poker(machine, *options)
-    checkpoint(simulator, *given, "--cycles", str(first))
-    done = restored(simulator, *given, "--cycles", str(last), POKES=words)
+def poke(simulator: Path, given: list[str], option: str, first: str, last: str, words: str) -> tuple[int, int]:
+    """Runs with a changed state, each time another one, none of which may fail; and how many were refused."""
+    checkpoint(simulator, *given, option, first)
+    done = restored(simulator, option, last, POKES=words)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
-    return done.stdout
+    runs, refused, failed = (int(word) for word in done.stdout.splitlines()[-1].split()[::2])
+    assert failed == 0
+    return runs, refused
 
 
 def test_any_state_is_refused_or_runs(poker) -> None:
-    said = poke(poker, "chain", "1 2 4 *")
-    runs, refused, failed = (int(word) for word in said.splitlines()[-1].split()[::2])
-    assert runs > 100 and refused > 10 and failed == 0
+    runs, refused = poke(poker(CHAIN), [], "--cycles", "300", "1300", "1 1 2 * 2")
+    assert runs > 100 and refused > 10
+
+
+def test_every_machine_is_a_subject() -> None:
+    assert {work for work, *_ in SUBJECTS.values()} == set(WORK)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("name", MACHINES)
-def test_any_state_of_machines_is_refused_or_runs(name: str, poker) -> None:
-    poke(poker, name, "1 30 200 *")
+def test_any_state_is_refused_or_runs_for_long(poker) -> None:
+    poke(poker(CHAIN), [], "--cycles", "300", "1300", "1 30 200 *")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_any_state_of_machines_is_refused_or_runs(name: str, poker, build_dir: Path, tmp_path: Path) -> None:
+    work, more, first, last, every = SUBJECTS[name]
+    options, arguments = WORK[work]
+    given = arguments("middle", build_dir, tmp_path)
+    while limits := [k for k, word in enumerate(given) if word in ("--cycles", "--time")]:
+        del given[limits[0] : limits[0] + 2]
+    if "fast=true" in more:
+        given += ["--switch_at", "end"]
+    simulator = poker(ROOT / f"examples/{work.split()[0]}.lss", *options, *more)
+    option = "--cycles" if first.isdigit() else "--time"
+    poke(simulator, given, option, first, last, f"1 2 4 * {every}")

@@ -16,9 +16,7 @@ def test_the_library_is_found(root: Path) -> None:
 
 def test_every_module_has_a_test(root: Path) -> None:
     tests = {path.name for path in found(root / "tests" / "modules", "test_*.py")}
-    missing = [
-        path.stem for path in library_modules(root) if f"test_{path.stem}.py" not in tests
-    ]
+    missing = [path.stem for path in library_modules(root) if f"test_{path.stem}.py" not in tests]
     assert not missing, f"no tests/modules/test_<module>.py for: {', '.join(missing)}"
 
 
@@ -36,7 +34,9 @@ def test_every_test_has_a_module(root: Path) -> None:
 
 def test_the_stem_names_the_module(root: Path) -> None:
     wrong = [
-        path.name for path in library_modules(root) if not re.search(rf"^module {path.stem}\b", path.read_text(), re.MULTILINE)
+        path.name
+        for path in library_modules(root)
+        if not re.search(rf"^module {path.stem}\b", path.read_text(), re.MULTILINE)
     ]
     assert not wrong, f"no module of the file's name in: {', '.join(wrong)}"
 
@@ -66,7 +66,8 @@ def test_what_users_see_is_documented(root: Path) -> None:
         lines = text.splitlines()
         for number, line in enumerate(lines):
             if not re.match(
-                r"  (runtime (init )?parameter|parameter|userpoint|optional (in|out)port|(in|out)port|event|stat) ", line
+                r"  (runtime (init )?parameter|parameter|userpoint|optional (in|out)port|(in|out)port|event|stat) ",
+                line,
             ):
                 continue
             after = " ".join(lines[number : number + 6]).split(";", 1)[-1].lstrip()
@@ -83,7 +84,7 @@ def test_state_is_documented(root: Path) -> None:
         inside = False
         for number, line in enumerate(path.read_text().splitlines(), 1):
             inside = line.startswith("  state {") or (inside and not line.startswith("  }"))
-            range_of_member = re.match(r"    \w+(\.\w+)+ in ", line)
+            range_of_member = re.match(r"    \w+(\.\w+)*( % .+)? in ", line)
             if inside and re.match(r"    \w.*;", line) and not range_of_member:
                 fields += 1
                 if not re.search(r";\s*/\*\* \S.*\*/$", line):
@@ -100,7 +101,11 @@ def test_each_statistic_is_seen_by_a_test_of_its_module(root: Path) -> None:
         tests = "".join(test.read_text() for test in found(root / "tests" / "modules", f"test_{path.stem}*.py"))
         for name in names:
             looked_at += 1
-            made = (re.search(rf'f"{name[:k]}{{', tests) and f'"{name[k:]}"' in tests for k in range(2, len(name)) if name[k - 1] == "_")
+            made = (
+                re.search(rf'f"{name[:k]}{{', tests) and f'"{name[k:]}"' in tests
+                for k in range(2, len(name))
+                if name[k - 1] == "_"
+            )
             if f'"{name}"' not in tests and not any(made):
                 unseen.append(f"{path.name}: {name}")
     assert looked_at > 100
@@ -122,7 +127,11 @@ def test_each_event_is_collected_by_a_test_of_its_module(root: Path) -> None:
 def test_a_machine_may_hold_several_specialisations_of_a_module(root: Path) -> None:
     """The C file is compiled once for each, in one unit: types, enumerators and tables stand in the header, once for all."""
     for source in found(root / "modules", "*.c"):
-        wrong = re.findall(r"^(?!.*\) \{$)(?:(?:static )?const|static \w+ const|typedef|enum|struct|union)\b.*[{=].*$", source.read_text(), re.MULTILINE)
+        wrong = re.findall(
+            r"^(?!.*\) \{$)(?:(?:static )?const|static \w+ const|typedef|enum|struct|union)\b.*[{=].*$",
+            source.read_text(),
+            re.MULTILINE,
+        )
         assert not wrong, f"{source.name}: {wrong[0]}"
 
 
@@ -131,7 +140,9 @@ def test_macros_of_headers_say_whose_they_are(root: Path) -> None:
     words_of_userpoints = {"reg", "set_reg", "context_value"}
     looked_at, wrong = 0, []
     for header in found(root / "modules", "*.h"):
-        prefixes = tuple(f"{word.removesuffix('S')}_" for word in header.stem.upper().split("_")) + (f"{header.stem.upper()}_",)
+        prefixes = tuple(f"{word.removesuffix('S')}_" for word in header.stem.upper().split("_")) + (
+            f"{header.stem.upper()}_",
+        )
         prefixes += tuple(f"{word}_" for word in header.stem.upper().split("_"))
         for name in re.findall(r"^\s*#\s*define\s+(\w+)", header.read_text(), re.MULTILINE):
             looked_at += 1
@@ -183,9 +194,15 @@ def functions_that_ask(text: str) -> set[str]:
 
 def test_time_is_asked_for_where_no_instant_would_do(root: Path) -> None:
     """`until` tells the same, and does not change with every cycle: what asks for the time is never replayed."""
-    sources = [path for path in [*found(root / "modules", "*.c"), *found(root / "examples", "*.c")] if path.with_suffix(".lss").exists()]
+    sources = [
+        path
+        for path in [*found(root / "modules", "*.c"), *found(root / "examples", "*.c")]
+        if path.with_suffix(".lss").exists()
+    ]
     asking = {path.stem: functions_that_ask(path.read_text()) for path in sources}
-    assert functions_that_ask("static int f(int a) { if (a) { return (int)cycle(); } }\n#define G(x) (now() + (x))\ninit() { now(); }") == {"f", "G"}
+    assert functions_that_ask(
+        "static int f(int a) { if (a) { return (int)cycle(); } }\n#define G(x) (now() + (x))\ninit() { now(); }"
+    ) == {"f", "G"}
     more = {name: sorted(where) for name, where in asking.items() if where and name not in ASK_FOR_TIME}
     assert not more, f"say when by set_until() and until(): {more}"
     fewer = sorted(name for name in ASK_FOR_TIME if not asking.get(name))
@@ -219,7 +236,9 @@ def test_large_arrays_are_memories(root: Path, build_dir: Path, tmp_path: Path) 
     large: dict[str, set[str]] = {}
     for machine in MACHINES:
         out = tmp_path / f"{machine}.json"
-        subprocess.run([build_dir / "bin/lss", "export", root / f"examples/{machine}/{machine}.lss", "-o", out], check=True)
+        subprocess.run(
+            [build_dir / "bin/lss", "export", root / f"examples/{machine}/{machine}.lss", "-o", out], check=True
+        )
         netlist = json.loads(out.read_text())
         types = {one["name"]: one for one in netlist["types"]}
         for one in netlist["instances"]:
