@@ -48,10 +48,8 @@ phase_end() {
   const uint32_t squashed = age_context(data(squash).age, param(contexts));
   uint32_t changed = 0;
   for (int i = 0; i < width(in); i++) {
-    const uint32_t context = param(contexts) > 1 ? data(in, i).context : 0;
+    const uint32_t context = param(contexts) > 1 ? context_with(data(in, i).context, param(contexts)) : 0;
     if (!transferred(in, i) || data(in, i).count == 0 || (squashes && context == squashed)) continue;
-    if (param(contexts) > 1 && context >= (uint32_t)param(contexts))
-      sim_error("there is no context %u", (unsigned)context);
     append(self, context, &data(in, i));
     changed |= UINT32_C(1) << context;
   }

@@ -23,10 +23,15 @@ static inline uint32_t age_count(uint32_t age, uint32_t contexts) {
   return age >> context_bits(contexts);
 }
 
+/* The context with this number; any, where there is none. */
+static inline uint32_t context_with(uint32_t number, uint32_t contexts) {
+  const uint32_t context = number & ((UINT32_C(1) << context_bits(contexts)) - 1);
+  return context < contexts ? context : 0;
+}
+
 /* The context of which the tag of a request is; of a tag that none has made, any. */
 static inline uint32_t tag_context(uint32_t tag, uint32_t contexts) {
-  const uint32_t context = tag >> CONTEXT_BIT & ((UINT32_C(1) << context_bits(contexts)) - 1);
-  return context < contexts ? context : 0;
+  return context_with(tag >> CONTEXT_BIT, contexts);
 }
 
 /* The age of the n-th instruction behind another one of its context. */
