@@ -38,6 +38,13 @@ static bool names_port(const GArray *steps) {
   return false;
 }
 
+// Whether it holds what debug builds count.
+static bool counts_in_debug(const GArray *steps) {
+  for (guint i = 0; i < steps->len; i++)
+    if (g_array_index(steps, BalanceStep, i).kind == 'e') return true;
+  return names_port(steps);
+}
+
 static bool is_relation(const Expr *expr) {
   return expr->kind == EXPR_BINARY &&
          (expr->op == OP_EQ || expr->op == OP_LE || expr->op == OP_GE || expr->op == '<' || expr->op == '>');
@@ -54,7 +61,7 @@ static void attach_identity(const Attached *attached) {
   if (!balance_add(attached->scope, balance, expr->left, balance->left) ||
       !balance_add(attached->scope, balance, expr->right, balance->right))
     return;
-  balance->debug = names_port(balance->left) || names_port(balance->right);
+  balance->debug = counts_in_debug(balance->left) || counts_in_debug(balance->right);
   g_ptr_array_add(compile->netlist->balances, balance);
 }
 

@@ -9,6 +9,27 @@
 // none is meant; a bundle must be followed by its member if `member`, else its first port stands for all.
 Port *balance_port(Inst *inst, Expr *expr, const Expr **lane, bool member);
 
+// A place in the state or in an item that is being found: where it is, how often it is there, and of which type it is.
+typedef struct {
+  BalanceStep step;
+  Type *type;
+} BalancePlace;
+
+// One index or star over `length` elements of `size` bytes; a member.  False after an error.
+bool balance_element(Scope *scope, const Expr *part, BalancePlace *place, int length, gsize size);
+bool balance_member(const Expr *part, BalancePlace *place);
+
+// The parts of a path from its name on: EXPR_NAME, then EXPR_FIELD, EXPR_INDEX and EXPR_INDEX_ALL.  NULL: it is none.
+// The caller frees it.
+GPtrArray *balance_parts(Expr *expr);
+
+// Appends the items of a port, or, where a member of them is named or it `adds`, what they say; false after an error.
+bool balance_items(Scope *scope, Inst *inst, Expr *expr, bool adds, GArray *steps);
+
+// Appends how often an event, part `at` of a path, is emitted, or what the argument after it adds up to.
+bool balance_finds_event(const Instance *instance, const char *name);
+bool balance_event(Instance *instance, const GPtrArray *parts, guint at, GArray *steps);
+
 // Appends what computes an expression, in postfix order; false after an error.
 bool balance_add(Scope *scope, Balance *balance, Expr *expr, GArray *steps);
 void balance_operator(GArray *steps, int operator);

@@ -1,5 +1,5 @@
-// The sums of balances: statistics and other state with indices, members and `[*]` for all elements, items that were
-// transferred at ports, cycles and numbers.
+// The sums of balances: statistics and other state with indices, members and `[*]` for all elements, what was counted
+// at ports and of events (balance_ports.c), cycles and numbers.
 #include "lss/attach/balance.h"
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
@@ -17,87 +17,10 @@ static bool add_number(GArray *steps, int64_t number) {
   return true;
 }
 
-// The parts of a path from its name on: EXPR_NAME, then EXPR_FIELD, EXPR_INDEX and EXPR_INDEX_ALL.  NULL: it is none.
-static GPtrArray *parts_of(Expr *expr) {
-  GPtrArray *parts = g_ptr_array_new();
-  for (; expr; expr = expr->kind == EXPR_NAME ? NULL : expr->left) {
-    const bool part =
-        expr->kind == EXPR_NAME || expr->kind == EXPR_FIELD || expr->kind == EXPR_INDEX || expr->kind == EXPR_INDEX_ALL;
-    if (!part) {
-      g_ptr_array_free(parts, TRUE);
-      return NULL;
-    }
-    g_ptr_array_insert(parts, 0, expr);
-  }
-  return parts;
-}
-
-// ---- Ports ---------------------------------------------------------------------------------------------------------
-
-static PortDecl *declared_port(const Inst *inst, const GPtrArray *parts) {
-  return parts ? find_declared_port(inst, ((Expr *)parts->pdata[0])->text) : NULL;
-}
-
-static Port *member_port(const PortDecl *decl, const char *path, bool member) {
-  for (guint i = 0; i < decl->members->len; i++) {
-    const PortMember *one = decl->members->pdata[i];
-    if (!strcmp(one->path ? one->path : "", path) || (!member && !*path)) return one->port;
-  }
-  return NULL;
-}
-
-Port *balance_port(Inst *inst, Expr *expr, const Expr **lane, bool member) {
-  g_autoptr(GPtrArray) parts = parts_of(expr);
-  PortDecl *decl = declared_port(inst, parts);
-  *lane = NULL;
-  if (!decl) {
-    g_autoptr(GPtrArray) known = g_ptr_array_new();
-    for (guint i = 0; i < inst->port_list->len; i++)
-      g_ptr_array_add(known, (gpointer)((PortDecl *)inst->port_list->pdata[i])->name);
-    const char *text = expr_text(expr);
-    problem(expr->location, "conservation", "`%s` is no port of this module%s", text,
-            did_you_mean(diag_suggestion(text, known)));
-    return NULL;
-  }
-  const char *path = "";
-  for (guint i = 1; i < parts->len; i++) {
-    const Expr *part = parts->pdata[i];
-    if (part->kind == EXPR_FIELD)
-      path = arena_printf("%s%s%s", path, *path ? "." : "", part->text);
-    else if (part->kind == EXPR_INDEX)
-      *lane = part->right;
-  }
-  Port *port = member_port(decl, path, member);
-  if (!port) {
-    problem(expr->location, "conservation", "`%s` is a bundle: name a member of it, such as `%s.%s`", expr_text(expr),
-            decl->name, decl->members->len ? ((PortMember *)decl->members->pdata[0])->path : "request");
-    diag_note(decl->node->location, "declared here");
-  }
-  return port;
-}
-
-static bool add_transferred(Scope *scope, const Balance *balance, Inst *inst, Expr *expr, GArray *steps) {
-  const Expr *lane;
-  Port *port = balance_port(inst, expr, &lane, true);
-  int64_t first = 0, count = port ? (int64_t)port->lanes->len : 0;
-  if (!port || (lane && !evaluate_int(scope, (Expr *)lane, "the lane", 0, count - 1, &first))) return false;
-  (void)balance;
-  const BalanceStep step = {
-      .kind = 'p', .port = port, .connections = port->lanes, .first = (guint)first, .count = lane ? 1 : (guint)count};
-  g_array_append_val(steps, step);
-  return true;
-}
-
 // ---- State ---------------------------------------------------------------------------------------------------------
 
-// A place in the state that is being found: where it is, how often it is there, and of which type it is.
-typedef struct {
-  BalanceStep step;
-  Type *type;
-} Place;
-
 // One index or star over `length` elements of `size` bytes.
-static bool select_element(Scope *scope, const Expr *part, Place *place, int length, gsize size) {
+bool balance_element(Scope *scope, const Expr *part, BalancePlace *place, int length, gsize size) {
   int64_t n;
   if (part->kind == EXPR_INDEX_ALL) {
     if (place->step.range_count == BALANCE_RANGES) {
@@ -112,8 +35,15 @@ static bool select_element(Scope *scope, const Expr *part, Place *place, int len
   return true;
 }
 
-static bool select_member(const Expr *part, Place *place) {
+bool balance_member(const Expr *part, BalancePlace *place) {
   gsize offset = 0;
+  for (guint i = 0; place->type->kind == TYPE_PACKED && !place->step.bits && i < place->type->fields->len; i++) {
+    const Field *field = place->type->fields->pdata[i];
+    if (strcmp(field->name, part->text) != 0) continue;
+    place->step.shift = (guint)field->first;
+    place->step.bits = (guint)field->bits;
+    return true;
+  }
   for (guint i = 0; place->type->kind == TYPE_STRUCT && i < place->type->fields->len; i++) {
     const Field *field = place->type->fields->pdata[i];
     gsize alignment;
@@ -134,7 +64,7 @@ static bool select_member(const Expr *part, Place *place) {
 static bool add_field(Scope *scope, Instance *holder, StateField *field, const GPtrArray *parts, guint at,
                       GArray *steps) {
   const Expr *last = parts->pdata[parts->len - 1];
-  Place place = {.step = {.kind = 'f', .instance = holder, .field = field}, .type = field->type};
+  BalancePlace place = {.step = {.kind = 'f', .instance = holder, .field = field}, .type = field->type};
   guint64 below = type_size(field->type, NULL);
   for (guint d = 0; d < field->dimensions->len; d++) below *= (guint64)MAX(g_array_index(field->dimensions, int, d), 1);
   guint dimension = 0;
@@ -144,12 +74,12 @@ static bool add_field(Scope *scope, Instance *holder, StateField *field, const G
     if (indexes && dimension < field->dimensions->len) {
       const int length = g_array_index(field->dimensions, int, dimension++);
       below /= (guint64)MAX(length, 1);
-      if (!select_element(scope, part, &place, length, below)) return false;
+      if (!balance_element(scope, part, &place, length, below)) return false;
     } else if (indexes && place.type->kind == TYPE_ARRAY) {
       const int length = place.type->length;
       place.type = place.type->element;
-      if (!select_element(scope, part, &place, length, type_size(place.type, NULL))) return false;
-    } else if (indexes || !select_member(part, &place)) {
+      if (!balance_element(scope, part, &place, length, type_size(place.type, NULL))) return false;
+    } else if (indexes || !balance_member(part, &place)) {
       if (indexes) problem(part->location, "value-type", "`%s` has fewer dimensions", field->name);
       return false;
     }
@@ -206,6 +136,8 @@ static Path add_path(Scope *scope, Instance *from, const GPtrArray *parts, guint
   const char *name = ((Expr *)parts->pdata[at])->text;
   if (from->leaf) {
     StateField *field = instance_find_state(from, name);
+    if (!field && balance_finds_event(from, name))
+      return balance_event(from, parts, at, steps) ? PATH_ADDED : PATH_WRONG;
     if (!field) return PATH_NONE;
     return add_field(scope, from, field, parts, at + 1, steps) ? PATH_ADDED : PATH_WRONG;
   }
@@ -227,8 +159,8 @@ static bool constant(Scope *scope, Expr *expr, int64_t *number) {
   return false;
 }
 
-static bool add_reference(Scope *scope, Balance *balance, Expr *expr, GArray *steps) {
-  g_autoptr(GPtrArray) parts = parts_of(expr);
+static bool add_reference(Scope *scope, const Balance *balance, Expr *expr, GArray *steps) {
+  g_autoptr(GPtrArray) parts = balance_parts(expr);
   if (!parts) {
     problem(expr->location, "value-type", "a path in a sum begins with a name");
     return false;
@@ -237,7 +169,7 @@ static bool add_reference(Scope *scope, Balance *balance, Expr *expr, GArray *st
   const Path path = add_path(scope, balance->instance, parts, 0, steps);
   if (path != PATH_NONE) return path == PATH_ADDED;
   Inst *inst = compile->running;
-  if (inst->instance->leaf && declared_port(inst, parts)) return add_transferred(scope, balance, inst, expr, steps);
+  if (inst->instance->leaf && find_declared_port(inst, name)) return balance_items(scope, inst, expr, false, steps);
   if (parts->len == 1 && !strcmp(name, "cycles")) {
     const BalanceStep step = {.kind = 'c', .instance = balance->instance};
     g_array_append_val(steps, step);
@@ -247,7 +179,7 @@ static bool add_reference(Scope *scope, Balance *balance, Expr *expr, GArray *st
   const Symbol *symbol = scope_find(scope, name);
   if (symbol && (symbol->kind == SYMBOL_VALUE || symbol->kind == SYMBOL_DECLARATION))
     return constant(scope, expr, &number) && add_number(steps, number);
-  problem(expr->location, "unknown-name", "%s has no state, statistic or port `%s`",
+  problem(expr->location, "unknown-name", "%s has no state, statistic, port or event `%s`",
           *balance->instance->path ? balance->instance->path : "the machine", expr_text(expr));
   return false;
 }
@@ -256,13 +188,20 @@ static bool is_comparison(int op) {
   return op == OP_EQ || op == OP_NE || op == OP_LE || op == OP_GE || op == '<' || op == '>';
 }
 
-// `state[*] != idle`: how many elements are so.
+// Whether a comparison with a number is made of each element of what the step adds, or item, of which it counts those
+// that compare so.
+static bool counts_each(const BalanceStep *step) {
+  if (step->operator || step->ones) return false;
+  return (step->kind == 'f' && step->range_count) || (step->kind == 'p' && step->type);
+}
+
+// `state[*] != idle`, `done.status != 0`: how many elements or items are so.
 static bool add_comparison(Scope *scope, Balance *balance, Expr *expr, GArray *steps) {
   int64_t number;
   const guint before = steps->len;
   if (!balance_add(scope, balance, expr->left, steps)) return false;
   BalanceStep *step = &g_array_index(steps, BalanceStep, steps->len - 1);
-  if (steps->len == before + 1 && step->kind == 'f' && step->range_count && !step->operator) {
+  if (steps->len == before + 1 && counts_each(step)) {
     if (!constant(scope, expr->right, &number)) return false;
     step->operator = expr->op;
     step->number = number;
@@ -271,6 +210,31 @@ static bool add_comparison(Scope *scope, Balance *balance, Expr *expr, GArray *s
   if (!balance_add(scope, balance, expr->right, steps)) return false;
   balance_operator(steps, expr->op);
   return true;
+}
+
+// `ones(held[*])`: how many bits are 1 in these elements.  `sum(take)`: what the numbers that were transferred add up
+// to.
+static bool add_call(Scope *scope, Balance *balance, Expr *expr, GArray *steps) {
+  const char *name = expr->left->kind == EXPR_NAME ? expr->left->text : "";
+  Expr *argument = expr->items->len == 1 ? expr->items->pdata[0] : NULL;
+  if (argument && !strcmp(name, "sum")) {
+    g_autoptr(GPtrArray) parts = balance_parts(argument);
+    Inst *inst = compile->running;
+    if (parts && inst->instance->leaf && find_declared_port(inst, ((Expr *)parts->pdata[0])->text))
+      return balance_items(scope, inst, argument, true, steps);
+    problem(expr->location, "value-type", "`sum` adds the numbers that were transferred at a port, as in `sum(take)`");
+    return false;
+  }
+  const guint before = steps->len;
+  if (!argument || strcmp(name, "ones") != 0) {
+    problem(expr->location, "value-type", "the functions of a sum are `ones(state)` and `sum(port)`");
+    return false;
+  }
+  if (!balance_add(scope, balance, argument, steps)) return false;
+  BalanceStep *step = &g_array_index(steps, BalanceStep, before);
+  if (steps->len == before + 1 && step->kind == 'f' && !step->operator && !step->ones) return step->ones = true;
+  problem(argument->location, "value-type", "`ones` counts the bits of state, as in `ones(held[*])`");
+  return false;
 }
 
 bool balance_add(Scope *scope, Balance *balance, Expr *expr, GArray *steps) {
@@ -295,10 +259,10 @@ bool balance_add(Scope *scope, Balance *balance, Expr *expr, GArray *steps) {
   case EXPR_FIELD:
   case EXPR_INDEX:
   case EXPR_INDEX_ALL: return add_reference(scope, balance, expr, steps);
+  case EXPR_CALL: return add_call(scope, balance, expr, steps);
   default: break;
   }
   problem(expr->location, "value-type",
-          "a sum is made of state, statistics, ports, `cycles`, numbers, comparisons and "
-          "+ - * / %%");
+          "a sum is made of state, statistics, ports, events, `cycles`, numbers, comparisons and + - * / %%");
   return false;
 }

@@ -191,8 +191,15 @@ typedef struct {
   const char *doc;
   GPtrArray *arguments; // Field*
   int id;               // index within the instance
+  GArray *tallied;      // of EventTally: what debug builds count of it; NULL: nothing
   Location location;
 } Event;
+
+// What debug builds count of an event, for balances.
+typedef struct {
+  int argument; // that adds up; -1: the times that it is emitted
+  int number;   // among what is counted of the instance
+} EventTally;
 
 // ---- Signals and functions -------------------------------------------------------------------------------------
 typedef enum { SIGNAL_DATA, SIGNAL_ENABLE, SIGNAL_ACK, SIGNAL_LOCAL } SignalKind;
@@ -273,6 +280,7 @@ struct Instance {
   GPtrArray *state;          // StateField*
   GPtrArray *locals;         // Local*
   GPtrArray *events;         // Event*
+  int tallies;               // what debug builds count of them
   GPtrArray *functions;      // Function*, indexed handlers expanded
   GPtrArray *type_variables; // Field*: name without the quote, resolved type
   int id;                    // index in Netlist.instances
@@ -372,15 +380,18 @@ enum { BALANCE_RANGES = 4 };
 
 // A step of a sum, in postfix order.
 typedef struct {
-  char kind;          // 'n' a number, 'c' cycles of the clock, 'f' a field, 'p' items at a port, 'o' an operator
-  int operator;       // of 'o'; of 'f': elements that compare so with `number` are counted; 0: they are added
-  int64_t number;     // of 'n' and 'f'
-  Instance *instance; // of 'f' and 'c'
+  char kind;          // 'n' a number, 'c' cycles of the clock, 'f' a field, 'p' a port, 'e' an event, 'o' an operator
+  int operator;       // of 'o'; of 'f' and 'p': elements that compare so with `number` are counted; 0: they are added
+  int64_t number;     // of 'n', 'f' and 'p'; of 'e' that of its tally
+  Instance *instance; // of 'f', 'c' and 'e'
   StateField *field;
-  guint64 offset; // of 'f': bytes behind the field's first
+  const Event *event;
+  guint64 offset; // of 'f' and 'p': bytes behind the first of the field or item
   BalanceRange ranges[BALANCE_RANGES];
   guint range_count;
-  Type *type;             // of an element
+  guint shift, bits;      // of a member of a packed word
+  bool ones;              // the bits that are 1 are counted
+  Type *type;             // of an element; of 'p': NULL where items are counted
   Port *port;             // of 'p'
   GPtrArray *connections; // of 'p': Connection*, of which some are meant
   guint first, count;

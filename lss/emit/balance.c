@@ -36,11 +36,14 @@ static void emit_step(const Emitter *emitter, GString *out, const BalanceStep *s
   g_string_append_printf(out, "%" G_GINT64_FORMAT ", %d, ", step->number, instance ? instance->id : -1);
   guint index = 0;
   if (step->field && g_ptr_array_find(step->instance->state, step->field, &index)) {
-    g_autofree char *spec = emit_spec_name(emitter, step->instance), *type = emit_type_symbol(step->type);
-    g_string_append_printf(out, "&%s_fields[%u], &%s, ", spec, index, type);
+    g_autofree char *spec = emit_spec_name(emitter, step->instance);
+    g_string_append_printf(out, "&%s_fields[%u], ", spec, index);
   } else {
-    g_string_append(out, "NULL, NULL, ");
+    g_string_append(out, "NULL, ");
   }
+  g_autofree char *type = step->type ? emit_type_symbol(step->type) : NULL;
+  g_string_append_printf(out, "%s%s, %u, %u, %s, ", type ? "&" : "", type ? type : "NULL", step->shift, step->bits,
+                         step->ones ? "true" : "false");
   g_string_append_printf(out, "%" G_GUINT64_FORMAT ", %u, {", step->offset, step->range_count);
   for (guint i = 0; i < step->range_count; i++)
     g_string_append_printf(out, "{%" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT "}, ", step->ranges[i].stride,
@@ -145,4 +148,17 @@ void emit_tallied(const Emitter *emitter, GString *out) {
   g_string_append(out, "static const uint32_t *const spinach_table_tallied[] = {");
   for (guint c = 0; c < clocks->len; c++) g_string_append_printf(out, "spinach_table_tallied_%u, ", c);
   g_string_append(out, "};\n");
+}
+
+bool emit_tallied_event(const Spec *spec, const Event *event) {
+  return spec->debug && event->tallied;
+}
+
+void emit_event_tallies(GString *out, const Event *event) {
+  for (guint i = 0; i < event->tallied->len; i++) {
+    const EventTally *tally = &g_array_index(event->tallied, EventTally, i);
+    const Field *argument = tally->argument < 0 ? NULL : event->arguments->pdata[tally->argument];
+    g_string_append_printf(out, "  spinach_tally_event(self->spinach_id, %d, %s%s);\n", tally->number,
+                           argument ? "(int64_t)" : "1", argument ? argument->name : "");
+  }
 }

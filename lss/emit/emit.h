@@ -17,6 +17,7 @@ typedef struct {
   Instance *example;
   ModuleSource *source;
   GPtrArray *collectors; // Collector* attached to its events
+  bool debug;            // what balances say of events is counted
   char *code, *structs;  // with @S@ for the prefix of its names
 } Spec;
 
@@ -157,6 +158,8 @@ bool emit_observed(const Emitter *emitter); // some signals can be observed: the
 
 // balance.c
 guint emit_balances(const Emitter *emitter, GString *out);     // the table; returns how many rows it has
+bool emit_tallied_event(const Spec *spec, const Event *event); // whether debug builds count it, and this is one
+void emit_event_tallies(GString *out, const Event *event);     // C that counts it
 bool emit_tallies(const Emitter *emitter, const Clock *clock); // items are counted on connections of the clock
 void emit_tallied(const Emitter *emitter, GString *out);       // on which, for each clock
 

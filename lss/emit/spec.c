@@ -178,7 +178,9 @@ static void emit_event(GString *out, const Spec *spec, const Event *event) {
   bool any = false;
   for (guint i = 0; i < spec->collectors->len; i++)
     any |= !strcmp(((Collector *)spec->collectors->pdata[i])->event, event->name);
-  if (!any) { // the arguments are checked, and count as used, but nothing is computed without a reader
+  if (!any &&
+      !emit_tallied_event(
+          spec, event)) { // the arguments are checked, and count as used, but nothing is computed without a reader
     g_string_append_printf(out, "void @S@_event_%s(int", event->name);
     for (guint i = 0; i < event->arguments->len; i++)
       g_string_append_printf(out, ", %s", emit_c_type(((Field *)event->arguments->pdata[i])->type));
@@ -215,6 +217,7 @@ static void emit_event(GString *out, const Spec *spec, const Event *event) {
     emit_record_function(out, spec, event, parameters);
     g_string_append_printf(calls, "  @S@_note_%s(self%s);\n", event->name, arguments->str);
   }
+  if (emit_tallied_event(spec, event)) emit_event_tallies(calls, event);
   g_string_append_printf(out, "static inline void @S@_event_%s(@S@_state *self%s) {\n%s}\n", event->name, parameters,
                          calls->str);
   g_string_append_printf(out, "#define SP_event_%s(...) @S@_event_%s(self __VA_OPT__(,) __VA_ARGS__)\n", event->name,
@@ -343,6 +346,7 @@ static void emit_macros(GString *out, const GPtrArray *names, const char *what) 
 Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
   Spec *spec = g_new0(Spec, 1);
   spec->example = instance;
+  spec->debug = emitter->debug;
   spec->source = g_hash_table_lookup(emitter->sources, instance->leaf->c_file);
   spec->collectors = g_ptr_array_new();
   for (guint i = 0; i < emitter->netlist->collectors->len; i++) {

@@ -117,3 +117,94 @@ def test_identities_of_several_instances_and_of_ports(build_sim, run_sim, lss, t
     lss("export", tmp_path / "machine.lss", "-o", tmp_path / "machine.json")
     said = json.loads((tmp_path / "machine.json").read_text())["balances"]
     assert [one["text"].split(" ==")[0] for one in said if one["kind"] == "identity" and not one["path"]] == ["a[*].items", "a[1].items"]
+
+
+# Groups of one or two words, which a module takes apart.
+SAYING_TYPES = """packed marks : uint8 { bool odd : 0; bits(3) kind : 1..3; };
+struct group { uint8 count; marks marks; uint8 word[3]; };
+"""
+GROUPS = """import saying_types;
+module groups { outport out : group; state { uint32 sent; } makes out; always out.enable; phase_start -> out.data; phase_end; }
+"""
+GROUPS_C = """phase_start() {
+  const bool two = self->sent % 2;
+  send(out, ((group){.count = 1 + two, .marks = self->sent % 3 ? 10 : 11, .word = {7, two ? 7 : 0}}));
+}
+phase_end() { self->sent += transferred(out); }
+"""
+WORDS = """import saying_types;
+module words {
+  runtime parameter fault = "" : string;
+  inport in : group;
+  outport out : uint8;
+  optional outport spare : uint8;
+  event entered(uint32 many);
+  stat uint64 lost "words";
+  state { uint8 word[32]; uint32 held; uint64 set; uint32 cycle; marks last; }
+  makes out, spare;
+  consumes in;
+  identity in.count == out + held + lost;
+  identity in.count == entered.many;
+  identity in == entered;
+  identity sum(out) == 7 * out;
+  identity in.word[*] == 7 * in.count;
+  identity (in.count == 2) * 2 + (in.count != 2) == in.count;
+  identity in.marks.kind == 5 * in;
+  identity in.marks.odd <= in;
+  identity ones(set) == held;
+  identity last.kind <= 5;
+  identity sum(spare) == 0;
+  always in.ack, out.enable, spare.enable;
+  phase_start -> out.data, spare.data;
+  phase_end;
+}
+"""
+WORDS_C = """#include <string.h>
+static bool has(self_t *self, const char *word) { return !strcmp(param(fault), word) && self->cycle == 40; }
+phase_start() { send_if(out, self->held > 0, self->word[0]); send_nothing(spare); }
+phase_end() {
+  self->cycle++;
+  if (transferred(out) && !has(self, "repeat")) {
+    self->held--;
+    memmove(self->word, self->word + 1, 31);
+  }
+  if (some(in)) {
+    event(entered, has(self, "event") ? 9 : data(in).count);
+    for (int i = 0; i < data(in).count; i++) {
+      if (self->held == 32) count(lost);
+      else if (!has(self, "lose")) self->word[self->held++] = data(in).word[i];
+    }
+    self->last = has(self, "last") ? 15 : data(in).marks;
+  }
+  self->set = has(self, "set") ? 0 : (UINT64_C(1) << self->held) - 1;
+}
+"""
+SAYING = """import words;
+instance a : groups;
+instance b : words;
+instance c : sink;
+a.out -> b.in;
+b.out -> c.in : uint8;
+"""
+
+
+def test_sums_of_what_items_say_and_of_events(build_sim, run_sim, tmp_path: Path) -> None:
+    texts = {"saying_types.lss": SAYING_TYPES, "groups.lss": GROUPS, "groups.c": GROUPS_C, "words.lss": WORDS, "words.c": WORDS_C}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    simulator = build_sim(SAYING, "-I", tmp_path, "--debug")
+    saved = tmp_path / "saved"
+    assert "error" not in run_sim(simulator, "--cycles", 200, "--checkpoint", saved).err
+    assert "error" not in run_sim(simulator, "--restore", saved, "--cycles", 300).err
+    wrong = {
+        "lose": "in.count == ((out + held) + lost) does not hold: 60 is not 58",
+        "repeat": "in.count == ((out + held) + lost) does not hold: 60 is not 61",
+        "event": "in.count == entered.many does not hold: 60 is not 67",
+        "last": "last.kind <= 5 does not hold: 7 is more than 5",
+        "set": "ones(set) == held does not hold: 0 is not ",
+    }
+    for fault, said in wrong.items():
+        done = run_sim(simulator, "--cycles", 40, "--set", f"b.fault={fault}", ok=False)
+        assert f"the identity {said}" in done.err
+    release = build_sim(SAYING, "-I", tmp_path, "-O0")
+    assert "error" not in run_sim(release, "--cycles", 40, "--set", "b.fault=lose").err

@@ -113,11 +113,15 @@ def test_each_statistic_is_seen_by_a_test_of_its_module(root: Path) -> None:
 
 
 def test_each_event_is_collected_by_a_test_of_its_module(root: Path) -> None:
+    """Or it is counted in an identity of the module, which the debug builds of all its tests compare with items at its ports."""
     unseen, looked_at = [], 0
     for path in library_modules(root):
         tests = "".join(test.read_text() for test in found(root / "tests" / "modules", f"test_{path.stem}*.py"))
+        identities = "".join(re.findall(r"^.*\bidentity .*$", path.read_text(), re.MULTILINE))
         for name in re.findall(r"^  event (\w+)\(", path.read_text(), re.MULTILINE):
             looked_at += 1
+            if re.search(rf"\b{name}\b", identities):
+                continue
             if not re.search(rf"collect\(.*['\"]{name}['\"(]|\bevent {name}\b|\.{name}['\"(,]", tests):
                 unseen.append(f"{path.name}: {name}")
     assert looked_at > 50

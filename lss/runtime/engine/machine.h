@@ -205,13 +205,15 @@ enum { SPINACH_RANGES = 4 };
 
 // A step of a sum, in postfix order.
 typedef struct {
-  char kind;      // 'n' a number, 'c' cycles of the instance's clock, 'f' a field, 'p' items at a port, 'o' an operator
-  char operator;  // + - * / % = ! < > l (<=) g (>=); of 'f': elements that compare so with `number` are counted
-  int64_t number; // of 'n' and 'f'
+  char kind; // 'n' a number, 'c' cycles of the instance's clock, 'f' a field, 'p' a port, 'e' an event, 'o' an operator
+  char operator;  // + - * / % = ! < > l (<=) g (>=); of 'f' and 'p': elements that compare so with `number` are counted
+  int64_t number; // of 'n', 'f' and 'p'; of 'e' that of its tally
   int32_t instance;
   const spinach_field *field;
-  const struct spinach_type *type; // of an element
-  uint64_t offset;                 // bytes behind the field's first
+  const struct spinach_type *type; // of an element; of 'p': NULL where items are counted
+  uint32_t shift, bits;            // of a member of a packed word
+  bool ones;                       // the bits that are 1 are counted
+  uint64_t offset;                 // bytes behind the first of the field or item
   uint32_t range_count;
   spinach_range ranges[SPINACH_RANGES];
   uint32_t connection_count; // of 'p'

@@ -93,6 +93,7 @@ extern struct spinach_running spinach_running;
 
 // Counts the items that were transferred in the cycle of a clock that was stepped last (observe/tally.c); debug builds.
 void spinach_tally(int clock);
+void spinach_tally_event(uint32_t instance, int number, int64_t amount); // debug builds: what balances say of events
 
 const char *spinach_path(uint32_t id);            // of an instance
 const char *spinach_connection_path(uint32_t id); // "arb.in[1]"

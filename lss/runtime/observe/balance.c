@@ -37,20 +37,8 @@ static int64_t operate(char operator, int64_t left, int64_t right) {
   }
 }
 
-// The elements from one dimension on.
-static int64_t add_elements(const spinach_sum_step *step, uint32_t dimension, const uint8_t *at) {
-  if (dimension == step->range_count) {
-    const int64_t value = spinach_integer(step->type, at);
-    return step->operator ? compares(step->operator, value, step->number) : value;
-  }
-  uint64_t sum = 0;
-  const spinach_range *range = &step->ranges[dimension];
-  for (uint64_t i = 0; i < range->count; i++)
-    sum += (uint64_t)add_elements(step, dimension + 1, at + i * range->stride);
-  return (int64_t)sum;
-}
-
 static int64_t items_at(const spinach_sum_step *step) {
+  if (step->type) return spinach_tally_sum(step);
   uint64_t sum = 0;
   for (uint32_t i = 0; i < step->connection_count; i++) sum += spinach_tally_of(step->connections[i]);
   return (int64_t)sum;
@@ -61,9 +49,8 @@ static int64_t value_of(const spinach_sum_step *step) {
   case 'n': return step->number;
   case 'c': return (int64_t)spinach_cycles(machine->instances[step->instance].clock);
   case 'p': return items_at(step);
-  default:
-    return add_elements(step, 0,
-                        (uint8_t *)spinach_instance_state(step->instance) + step->field->offset + step->offset);
+  case 'e': return spinach_tally_of_event(step);
+  default: return spinach_sum_elements(step, (uint8_t *)spinach_instance_state(step->instance) + step->field->offset);
   }
 }
 
@@ -87,12 +74,15 @@ static int64_t items_of(const spinach_sum_step *steps, uint32_t count) {
   return sum;
 }
 
-static bool has_items(const spinach_balance *balance) {
-  for (uint32_t i = 0; i < balance->left_count; i++)
-    if (balance->left[i].kind == 'p') return true;
-  for (uint32_t i = 0; i < balance->right_count; i++)
-    if (balance->right[i].kind == 'p') return true;
+static bool is_counted(const spinach_sum_step *steps, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (steps[i].kind == 'p' || steps[i].kind == 'e') return true;
   return false;
+}
+
+// Whether it holds what is counted from the beginning on.
+static bool has_items(const spinach_balance *balance) {
+  return is_counted(balance->left, balance->left_count) || is_counted(balance->right, balance->right_count);
 }
 
 // ---- Beginning -----------------------------------------------------------------------------------------------------
@@ -185,8 +175,7 @@ bool spinach_balance_check(void) {
 
 static bool is_of_state(const spinach_sum_step *steps, uint32_t count) {
   for (uint32_t i = 0; i < count; i++)
-    if (steps[i].kind == 'c' || steps[i].kind == 'p' || (steps[i].kind == 'f' && steps[i].field->statistic))
-      return false;
+    if (strchr("cpe", steps[i].kind) || (steps[i].kind == 'f' && steps[i].field->statistic)) return false;
   return true;
 }
 

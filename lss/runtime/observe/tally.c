@@ -127,6 +127,7 @@ void spinach_tally(int clock) {
     const spinach_observed *o = &machine->observed[*c];
     if (!o->some || !*o->some || spinach_handshake_of(o) != SPINACH_TRANSFERRED) continue;
     counts[*c]++;
+    spinach_tally_note(*c, o->data);
     const GArray *who = interests[*c];
     if (!who) continue;
     const uint64_t hash = hash_of(runs[*c], o->data);
@@ -144,7 +145,7 @@ uint64_t spinach_tally_of(uint32_t connection) {
 static void watch(Contents *contents, const spinach_sum_step *steps, uint32_t count, bool enters) {
   const Interest interest = {contents, enters};
   for (uint32_t k = 0; k < count; k++)
-    for (uint32_t i = 0; i < steps[k].connection_count; i++) {
+    for (uint32_t i = 0; !steps[k].type && i < steps[k].connection_count; i++) {
       const uint32_t c = steps[k].connections[i];
       if (!interests[c]) {
         interests[c] = g_array_new(FALSE, FALSE, sizeof(Interest));
@@ -173,6 +174,7 @@ static void prepare(void) {
 void spinach_tally_begin(int64_t (*inside)(const spinach_balance *balance)) {
   if (!machine->debug) return;
   if (!counts) prepare();
+  spinach_tally_weights_begin();
   memset(counts, 0, machine->connection_count * sizeof *counts);
   for (guint i = 0; i < contents_count; i++) {
     g_hash_table_remove_all(all[i].held);
