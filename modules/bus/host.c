@@ -327,7 +327,10 @@ phase_end() {
     for (int i = 0; i < width(bus_request); i++) {
       if (transferred(bus_request, i)) BUS_KEEP_REQUEST(i, "device", data(bus_request, i));
     }
-    if (self->failed) count_fault(self, self->failed_fault);
+    if (self->failed) {
+      count_fault(self, self->failed_fault);
+      event(refused);
+    }
     self->failed = false;
   }
   // The bus.

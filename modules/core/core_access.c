@@ -169,6 +169,7 @@ static inline void forget_store(self_t *self, bool failed) {
 phase_end() {
   if (width(standing) > 0) self->stood = self->issued;
   if (get(waits)) event(wait, data(in).pc);
+  if (PRECISE && transferred(in) && ((some(fault) && data(fault).fails) || ends_here(data(in).control))) event(failed);
   /* A store that gets an error at once is not remembered. */
   const bool refused = PRECISE && transferred(memory_request) && data(memory_request).op == mem_op_write &&
                        some(fault) && data(fault).fails;

@@ -90,10 +90,12 @@ static inline void obey(self_t *self, core_control command) {
     self->pc = command.pc;
     self->redirected = self->held_off = false;
     self->fresh = true;
-    if (self->phase == core_fetch_phase_outstanding)
+    if (self->phase == core_fetch_phase_outstanding) {
       self->phase = core_fetch_phase_unwanted;
-    else if (self->phase != core_fetch_phase_unwanted)
+    } else if (self->phase != core_fetch_phase_unwanted) {
+      if (self->phase == core_fetch_phase_waits) event(withdrawn);
       self->phase = self->outstanding > 0 ? core_fetch_phase_drains : core_fetch_phase_request;
+    }
   }
   if (command.step) {
     self->halted = false;
@@ -104,6 +106,7 @@ static inline void obey(self_t *self, core_control command) {
     self->redirected = true;
     self->pc = self->waiting_pc;
     self->phase = core_fetch_phase_request;
+    event(withdrawn);
   }
 }
 
@@ -120,6 +123,7 @@ static __attribute__((noinline, unused)) void restart_at(self_t *self, core_rest
   if (restart.refetch && self->redirected)
     sim_error("what follows an instruction that serializes is fetched anew, and a branch is pending behind 0x%08x",
               (unsigned)oldest);
+  if (self->phase == core_fetch_phase_waits) event(withdrawn);
   if (self->phase == core_fetch_phase_outstanding) {
     self->stale++;
     self->number = (self->number + 1) % FETCH_NUMBERS;
@@ -139,7 +143,10 @@ static inline void advance(self_t *self) {
 
 /* The end of a cycle in which nothing is fetched, because the pc was set. */
 static __attribute__((noinline)) void turn(self_t *self, bool comes, bool done) {
-  if (comes) self->phase = core_fetch_phase_drains;
+  if (comes) {
+    self->phase = core_fetch_phase_drains;
+    event(withdrawn);
+  }
   self->outstanding -= done;
   if (self->phase == core_fetch_phase_drains && self->outstanding == 0) self->phase = core_fetch_phase_request;
 }

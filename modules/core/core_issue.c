@@ -150,6 +150,7 @@ phase_end() {
     wait_for(self, core_stall_none);
   }
   if (transferred(in) && !KILLED) event(issue, data(in).pc);
+  if (transferred(in) && KILLED) event(killed);
   if (some(in) && !transferred(in) && !data(busy))
     event(interlock, data(in).pc, get(go) ? refused_for(data(execute).control) : hazard);
 }

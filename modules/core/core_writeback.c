@@ -35,7 +35,10 @@ phase_end() {
   if (!transferred(in)) return;
   const control_word c = data(in).control;
   if (__builtin_expect((c & (control_word_of_annulled(true) | control_word_of_trap(~0))) != 0, false)) {
-    if (control_word_annulled(c)) return;
+    if (control_word_annulled(c)) {
+      event(annulled);
+      return;
+    }
     const trap_cause trap = control_word_trap(c);
     if (trap >= trap_cause_syscall) remember(self, data(in).pc); /* for the report */
     if (trap == trap_cause_unaligned || trap == trap_cause_access)

@@ -74,6 +74,7 @@ handler(take) {
 static void free_bus(self_t *self) {
   if (self->phase == scsi_bus_phase_connected) event(release);
   if (self->phase != scsi_bus_phase_free) end_counting(busy);
+  if (self->has) event(lost);
   self->phase = scsi_bus_phase_free;
   self->has = self->attention = self->requests = false;
   self->shown = scsi_phase_data_out;

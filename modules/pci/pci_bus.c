@@ -226,6 +226,7 @@ phase_end() {
     if (self->write || (self->failed && self->failed_lane == i)) continue;
     if (transferred(master_read_data, i)) bytes = item(master_read_data, i).count;
   }
+  if (self->failed) event(refused);
   self->failed = false;
   if (bytes) advance(self, bytes < beat_bytes(self) ? bytes : beat_bytes(self));
   if (self->active || !due(bus_free_from(self->free_at, clock_period()))) return;

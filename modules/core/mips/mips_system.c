@@ -664,6 +664,7 @@ phase_end() {
   if (__builtin_expect(self->unusual | written | within(timer, 0), false)) changed = see_to(self, HALTED);
   if (transferred(in)) {
     const bool fails = goes_on(outcome) && some(fault) && data(fault).fails;
+    if (!goes_on(outcome)) event(cut_off);
     if (outcome == mips_system_outcome_interrupt) {
       take_interrupt(self, data(in));
       changed = true;
@@ -684,6 +685,7 @@ phase_end() {
     if (MT) self->requested[0] = self->replied[0] = self->retries[0] = false;
   } else if (__builtin_expect(transferred(out), false)) {
     self->written_back = changed = true;
+    event(again);
   }
   if (width(words_request) && __builtin_expect(transferred(words_request), false)) {
     access_word(self, data(words_request));

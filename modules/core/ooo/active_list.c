@@ -428,6 +428,13 @@ static inline void count_entries(self_t *self) {
   }
 }
 
+/* The registers that are given back in this cycle. */
+static __attribute__((unused)) uint32_t freed(const self_t *self) {
+  uint32_t many = 0;
+  for (int i = 0; i < self->gone.count; i++) many += self->gone.old[i] != 0;
+  return many;
+}
+
 phase_end() {
   const bool squashes = self->order.valid;
   const uint32_t squashed = CONTEXT(self->order.age);
@@ -447,6 +454,7 @@ phase_end() {
     }
   }
   self->moved = true;
+  event(freed, freed(self));
   const uint64_t kept = __builtin_expect(squashes, false) ? drop_younger(self, squashed) : ~UINT64_C(0);
   if (PRECISE && __builtin_expect(data(order).valid, false)) take_order(self, &data(order));
   commit(self, data(store_room) - self->stores_sent, interrupted & ~self->orders);

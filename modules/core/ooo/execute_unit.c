@@ -52,6 +52,11 @@ static inline bool dropped(const completion *done, const squash_order *squash) {
   return squash->valid && age_follows(done->age, squash->age, param(contexts));
 }
 
+static __attribute__((noinline)) void drop(self_t *self, completion *done, result *computed) {
+  count(squashed, completion_status_valid(done->status));
+  done->status = computed->dest = 0;
+}
+
 /* What comes out of a pipeline of several cycles, in place of what goes in; whether there is anything in it. */
 static inline bool pass_pipeline(self_t *self, const squash_order *squash) {
   if (!completion_status_valid(self->finished.status) && self->in_flight == 0) return false;
@@ -65,10 +70,10 @@ static inline bool pass_pipeline(self_t *self, const squash_order *squash) {
   self->turn = self->turn + 2 < (uint32_t)param(latency) ? self->turn + 1 : 0;
   self->in_flight = 0;
   for (int i = 0; i < param(latency) - 1; i++) {
-    if (dropped(&self->finishing[i], squash)) self->finishing[i].status = self->coming[i].dest = 0;
+    if (dropped(&self->finishing[i], squash)) drop(self, &self->finishing[i], &self->coming[i]);
     self->in_flight += completion_status_valid(self->finishing[i].status);
   }
-  if (dropped(&self->finished, squash)) self->finished.status = self->shown.dest = 0;
+  if (dropped(&self->finished, squash)) drop(self, &self->finished, &self->shown);
   return true;
 }
 
@@ -76,7 +81,10 @@ phase_end() {
   self->moved = some(in) | completion_status_valid(self->finished.status);
   self->finished.status = 0;
   self->shown.dest = 0;
-  if (some(in) && !(data(squash).valid && age_follows(item(in).age, data(squash).age, param(contexts)))) {
+  if (some(in) && __builtin_expect(data(squash).valid, false) &&
+      age_follows(item(in).age, data(squash).age, param(contexts))) {
+    count(squashed);
+  } else if (some(in)) {
     const typeof_port(in) *o = &item(in);
     completion *done = &self->finished;
     *done = (completion){.status = completion_status_of_valid(true), .age = o->age};

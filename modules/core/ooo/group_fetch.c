@@ -261,12 +261,18 @@ phase_end() {
       const bool refused = get(chosen, i) != NOBODY && !get(fails, i) && !transferred(memory_request, i);
       note_refusal(self, i, get(chosen, i), refused);
     }
+    const uint32_t replied = some(memory_reply, i) ? tag_context(data(memory_reply, i).tag, param(contexts)) : 0;
+    const bool stale = some(memory_reply, i) && self->stale[replied];
+    if (stale) event(unwanted);
+    if (transferred(out, i) && (stale || !some(memory_reply, i))) event(failed);
     if (some(memory_reply, i)) {
       const uint32_t of = tag_context(data(memory_reply, i).tag, param(contexts));
       self->waiting[of] = self->stale[of] = false;
     }
     if (transferred(out, i) && (!redirected || context != elsewhere))
       go_on(self, context, &data(out, i), self->guess[context].history);
+    else if (transferred(out, i))
+      event(dropped, data(out, i).count);
   }
   count(fetching, fetches);
   if (fetches)

@@ -38,8 +38,15 @@ static inline void append(self_t *self, uint32_t context, const typeof_port(in) 
 }
 
 static inline void drop(self_t *self, uint32_t context, uint32_t n) {
+  event(taken, n);
   self->ring[context].head = BUFFERED(self->ring[context].head + n);
   self->ring[context].count -= n;
+}
+
+/* What waits of a context, and what came of it in this cycle, goes. */
+static __attribute__((noinline)) void squash_all(self_t *self, uint32_t context, uint32_t came) {
+  count(squashed, self->ring[context].count + came);
+  self->ring[context].count = 0;
 }
 
 /* A group that came is in the ring before what was taken leaves it; no more than that can wait at the most. */
@@ -60,7 +67,10 @@ phase_end() {
     taken &= ~(UINT32_C(15) << 4 * context);
   }
   if (__builtin_expect(squashes, false)) {
-    self->ring[squashed].count = 0;
+    uint32_t came = 0;
+    for (int i = 0; i < width(in); i++)
+      if (transferred(in, i) && (param(contexts) == 1 || data(in, i).context == squashed)) came += data(in, i).count;
+    squash_all(self, squashed, came);
     changed |= UINT32_C(1) << squashed;
   }
   if (!changed) {

@@ -180,6 +180,7 @@ static __attribute__((noinline)) void drop_younger(self_t *self, uint32_t contex
   if (param(latency) > 1) withdraw_promises(self, context, kept);
   const uint32_t left = (uint32_t)__builtin_popcountll(self->last[context] & ~kept);
   const uint32_t dropped = (uint32_t)__builtin_popcountll(self->held[context] & ~kept);
+  count(squashed, dropped);
   self->leaving -= left;
   self->occupied -= left + dropped;
   if (param(contexts) > 1) self->counts -= (uint64_t)dropped << 8 * context;
@@ -262,9 +263,15 @@ phase_end() {
     for (uint32_t i = 0; i < (uint32_t)param(width); i++) {
       if (i >= came) break;
       const renamed_op *op = &data(in).op[i];
-      if (param(contexts) > 1 && squashes && CONTEXT(op->age) == squashed) continue;
-      if (call(takes, op->op.control)) enter(self, op);
+      if ((param(contexts) > 1 && squashes && CONTEXT(op->age) == squashed) || !call(takes, op->op.control)) {
+        event(ignored, 1);
+        continue;
+      }
+      event(entered);
+      enter(self, op);
     }
+  } else {
+    event(ignored, came);
   }
   if (param(contexts) > 1) look_over(self);
 }

@@ -272,6 +272,7 @@ static inline void commit(self_t *self, uint32_t context, uint32_t head) {
   const uint64_t leaving = gone & (self->load_places[context] | self->store_places[context]);
   self->oldest.of[context] = head;
   if (!leaving) return;
+  event(left, (uint32_t)__builtin_popcountll(leaving));
   for (uint64_t m = gone & self->store_places[context]; m;) {
     const uint32_t place = places_oldest(m, count, param(list));
     m &= ~(UINT64_C(1) << place);
@@ -393,7 +394,6 @@ static inline void take_back(self_t *self, const uint64_t *kept) {
 }
 
 static inline void enter(self_t *self, const renamed_op *op) {
-  if (!rename_needs_memory(op->op.needs)) return;
   const uint32_t slot = SLOT(op->age), context = CONTEXT(op->age);
   if (operation_kind(op->op.control) == operation_class_load || is_kind(op->op.control, operation_class_linked))
     self->load_places[context] |= BIT(slot);
@@ -419,8 +419,10 @@ static __attribute__((noinline)) void finish_barrier(self_t *self, uint32_t cont
 /* The load that went, and the reply that came. */
 static inline void finish_loads(self_t *self, load_outcome outcome, uint32_t slot, uint32_t covered, bool accepted,
                                 const typeof_port(memory_reply) * reply, const uint64_t *kept) {
-  if (param(barriers) && __builtin_expect(outcome == load_outcome_barrier && accepted, false))
+  if (param(barriers) && __builtin_expect(outcome == load_outcome_barrier && accepted, false)) {
     keep_barriers(self, CONTEXT_OF(slot), ~BIT(slot));
+    event(fenced);
+  }
   if (param(barriers) && reply && __builtin_expect(reply->tag & BARRIER_TAG, false))
     finish_barrier(self, tag_context(reply->tag, param(contexts)), reply->error);
   if (reply && wanted(self, reply->tag, slot, outcome == load_outcome_memory)) {
@@ -492,7 +494,11 @@ static inline bool idle(const self_t *self) {
 /* What of a context is younger than a squash goes. */
 static __attribute__((noinline)) void drop(self_t *self, uint32_t context, uint64_t kept) {
   const uint64_t here = self->load_places[context] | self->store_places[context];
-  self->occupied -= (uint32_t)__builtin_popcountll(here & ~kept);
+  const uint32_t gone = (uint32_t)__builtin_popcountll(here & ~kept);
+  self->occupied -= gone;
+  count(squashed, gone);
+  event(dropped, (uint32_t)__builtin_popcountll((self->waiting[context] | self->sent[context]) & ~kept) +
+                     (uint32_t)__builtin_popcountll(self->fences[context] & ~kept));
   self->load_places[context] &= kept;
   self->store_places[context] &= kept;
   self->known[context] &= kept;
@@ -556,13 +562,23 @@ phase_end() {
   if (param(speculate)) take_back(self, kept);
   if (some(in) && kept[CONTEXT(item(in).age)] & BIT(SLOT(item(in).age)))
     arrive(self, &item(in), data(translation_reply));
+  else if (some(in))
+    event(dropped, 1);
   if (__builtin_expect(squashes, false)) drop(self, squashed, kept[squashed]);
-  if (param(contexts) == 1 && squashes) return;
   const uint32_t came = data(alloc).count;
+  if (param(contexts) == 1 && squashes) {
+    event(ignored, came);
+    return;
+  }
   for (uint32_t i = 0; i < (uint32_t)param(width); i++) {
     if (i >= came) break;
     const renamed_op *op = &data(alloc).op[i];
-    if (param(contexts) == 1 || !squashes || CONTEXT(op->age) != squashed) enter(self, op);
+    if ((param(contexts) > 1 && squashes && CONTEXT(op->age) == squashed) || !rename_needs_memory(op->op.needs)) {
+      event(ignored, 1);
+      continue;
+    }
+    event(entered);
+    enter(self, op);
   }
 }
 

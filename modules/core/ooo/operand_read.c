@@ -55,16 +55,19 @@ handler(pass, i) {
 }
 
 phase_end() {
-  uint32_t came = 0;
+  uint32_t came = 0, passed = 0;
   for (int i = 0; i < width(in); i++) {
     came |= (uint32_t)some(in, i) << i;
+    passed |= (uint32_t)transferred(out, i) << i;
     if (some(in, i)) self->held[i] = item(in, i);
   }
   self->moved = (came | self->full) != 0;
+  event(dropped, (uint32_t)__builtin_popcount(self->full & ~passed));
   self->full = came;
   if (__builtin_expect(data(squash).valid, false))
     for (int i = 0; i < width(in); i++)
       if (age_follows(self->held[i].age, data(squash).age, param(contexts))) self->full &= ~(1u << i);
+  event(dropped, (uint32_t)__builtin_popcount(came & ~self->full));
 }
 
 next_event() {

@@ -110,6 +110,7 @@ static inline void undo(self_t *self, uint32_t context, uint32_t n) {
     const uint32_t slot = SLOT(self->age[context]), written = self->written[slot];
     if (written == 0) continue;
     self->free[RING(self->free_tail++)] = map[written];
+    event(undone);
     map[written] = self->before[slot];
   }
 }
@@ -168,6 +169,7 @@ static inline void rename_one(self_t *self, uint32_t context, renamed_op *to, co
     to->old = map[from->dest];
     map[from->dest] = to->dest = self->free[RING(self->free_head)];
     self->free_head++;
+    event(named);
     register_add(self->latched.dest.of, to->dest);
   }
   to->age = self->age[context];
@@ -213,7 +215,9 @@ static __attribute__((unused)) bool is_sound(const self_t *self) {
 static inline void give_back(self_t *self, const typeof_port(retired) * gone) {
   for (uint32_t i = 0; i < (uint32_t)param(width); i++) {
     if (i >= gone->count) break;
-    if (gone->old[i]) self->free[RING(self->free_tail++)] = gone->old[i];
+    if (!gone->old[i]) continue;
+    self->free[RING(self->free_tail++)] = gone->old[i];
+    event(returned);
   }
   if (WALKS) return;
   for (uint64_t m = gone->resolved & self->used; m; m &= m - 1) self->free_snapshots++;

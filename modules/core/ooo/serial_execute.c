@@ -94,6 +94,7 @@ static __attribute__((noinline)) void leave(self_t *self, uint32_t context, bool
 static __attribute__((noinline)) void follow_restart(self_t *self, uint32_t context, const core_restart *restart) {
   serial_order *order = &self->following[context];
   if (!(self->pending >> context & 1)) {
+    event(restarted);
     *order = (serial_order){.valid = true, .context = (uint8_t)context};
     self->finished[context].status = 0;
     self->become[context].dest = 0;

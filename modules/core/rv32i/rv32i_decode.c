@@ -72,6 +72,7 @@ phase_end() {
     self->compared_pc = data(in).pc;
     self->compared_word = data(in).word;
     self->steps++;
+    event(first_step);
     return;
   }
   self->compared = false;

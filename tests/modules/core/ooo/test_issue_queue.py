@@ -106,7 +106,7 @@ def test_squash(bench: Bench) -> None:
     device = Wide(bench, "issue_queue", PORTS, TAKES)
     group = renamed_group(renamed(0, dest=40, source=(40, 0)), renamed(1, dest=41, source=(40, 0)), renamed(2, dest=42))
     seen = device.play({"in": {0: group, 1: renamed_group(renamed(3))}, "squash": {1: {"valid": 1, "age": 0}}, "awake[0]": {3: registers(40)}}, 6)
-    assert granted(seen) == {0: (4, 0)} and seen["room"] == [16, 13, 15, 15, 15, 15]
+    assert granted(seen) == {0: (4, 0)} and seen["room"] == [16, 13, 15, 15, 15, 15] and device.stat("squashed") == 2
 
 
 def test_another_choice(bench: Bench) -> None:

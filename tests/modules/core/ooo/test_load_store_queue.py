@@ -139,7 +139,7 @@ def test_what_comes_with_a_squash(bench: Bench) -> None:
     device = Wide(bench, "load_store_queue", PORTS)
     for age, wanted in ((0, {0: (5, 1, 7)}), (1, {})):
         seen = device.play({"alloc": {0: alloc(STORE, STORE)}, "in": {4: moves(age, STORE, 64, 7)}, "squash": {4: {"valid": 1, "age": 0}}}, 8)
-        assert completed(seen) == wanted and seen["room"][5] == 15
+        assert completed(seen) == wanted and seen["room"][5] == 15 and device.stat("squashed") == 1
 
 
 def test_faults(bench: Bench) -> None:
