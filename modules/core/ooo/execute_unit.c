@@ -81,16 +81,15 @@ phase_end() {
   self->moved = some(in) | completion_status_valid(self->finished.status);
   self->finished.status = 0;
   self->shown.dest = 0;
-  if (some(in) && __builtin_expect(data(squash).valid, false) &&
-      age_follows(item(in).age, data(squash).age, param(contexts))) {
-    count(squashed);
-  } else if (some(in)) {
+  if (some(in) && !(data(squash).valid && age_follows(item(in).age, data(squash).age, param(contexts)))) {
     const typeof_port(in) *o = &item(in);
     completion *done = &self->finished;
     *done = (completion){.status = completion_status_of_valid(true), .age = o->age};
     done->value = compute_one(self, o, done);
     self->shown = (result){.dest = o->dest, .value = done->value};
     count(executed);
+  } else if (some(in)) {
+    count(squashed);
   }
   if (param(latency) > 1) self->moved |= pass_pipeline(self, &data(squash));
 }

@@ -43,12 +43,6 @@ static inline void drop(self_t *self, uint32_t context, uint32_t n) {
   self->ring[context].count -= n;
 }
 
-/* What waits of a context, and what came of it in this cycle, goes. */
-static __attribute__((noinline)) void squash_all(self_t *self, uint32_t context, uint32_t came) {
-  count(squashed, self->ring[context].count + came);
-  self->ring[context].count = 0;
-}
-
 /* A group that came is in the ring before what was taken leaves it; no more than that can wait at the most. */
 phase_end() {
   const bool squashes = data(squash).valid;
@@ -56,7 +50,11 @@ phase_end() {
   uint32_t changed = 0;
   for (int i = 0; i < width(in); i++) {
     const uint32_t context = param(contexts) > 1 ? context_with(data(in, i).context, param(contexts)) : 0;
-    if (!transferred(in, i) || data(in, i).count == 0 || (squashes && context == squashed)) continue;
+    if (!transferred(in, i) || data(in, i).count == 0) continue;
+    if (__builtin_expect(squashes, false) && context == squashed) {
+      count(squashed, data(in, i).count);
+      continue;
+    }
     append(self, context, &data(in, i));
     changed |= UINT32_C(1) << context;
   }
@@ -67,10 +65,8 @@ phase_end() {
     taken &= ~(UINT32_C(15) << 4 * context);
   }
   if (__builtin_expect(squashes, false)) {
-    uint32_t came = 0;
-    for (int i = 0; i < width(in); i++)
-      if (transferred(in, i) && (param(contexts) == 1 || data(in, i).context == squashed)) came += data(in, i).count;
-    squash_all(self, squashed, came);
+    count(squashed, self->ring[squashed].count);
+    self->ring[squashed].count = 0;
     changed |= UINT32_C(1) << squashed;
   }
   if (!changed) {
