@@ -52,8 +52,8 @@ static inline bool dropped(const completion *done, const squash_order *squash) {
   return squash->valid && age_follows(done->age, squash->age, param(contexts));
 }
 
-static __attribute__((noinline)) void drop(self_t *self, completion *done, result *computed) {
-  count(squashed, completion_status_valid(done->status));
+static inline void drop(self_t *self, completion *done, result *computed) {
+  if (completion_status_valid(done->status)) event(squashed);
   done->status = computed->dest = 0;
 }
 
@@ -89,7 +89,7 @@ phase_end() {
     self->shown = (result){.dest = o->dest, .value = done->value};
     count(executed);
   } else if (some(in)) {
-    count(squashed);
+    event(squashed);
   }
   if (param(latency) > 1) self->moved |= pass_pipeline(self, &data(squash));
 }

@@ -50,11 +50,8 @@ phase_end() {
   uint32_t changed = 0;
   for (int i = 0; i < width(in); i++) {
     const uint32_t context = param(contexts) > 1 ? context_with(data(in, i).context, param(contexts)) : 0;
-    if (!transferred(in, i) || data(in, i).count == 0) continue;
-    if (__builtin_expect(squashes, false) && context == squashed) {
-      count(squashed, data(in, i).count);
-      continue;
-    }
+    if (transferred(in, i) && squashes && context == squashed) event(squashed, data(in, i).count);
+    if (!transferred(in, i) || data(in, i).count == 0 || (squashes && context == squashed)) continue;
     append(self, context, &data(in, i));
     changed |= UINT32_C(1) << context;
   }
@@ -65,7 +62,7 @@ phase_end() {
     taken &= ~(UINT32_C(15) << 4 * context);
   }
   if (__builtin_expect(squashes, false)) {
-    count(squashed, self->ring[squashed].count);
+    event(squashed, self->ring[squashed].count);
     self->ring[squashed].count = 0;
     changed |= UINT32_C(1) << squashed;
   }
