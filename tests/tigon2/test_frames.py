@@ -65,7 +65,7 @@ def firmware(build_dir: Path) -> Path:
 
 
 @pytest.fixture
-def carry(machines, run_sim, firmware, tmp_path) -> Run:
+def carry(machines, run_sim, firmware, build_dir, tmp_path) -> Run:
     """carry(send, receive, *options, build=(...)): plays frames both ways and compares what came out."""
 
     def run(
@@ -88,7 +88,7 @@ def carry(machines, run_sim, firmware, tmp_path) -> Run:
         ]
         missing = 0
         for came, went in zip(given, outs, strict=True):
-            verdict = check.check_files(came, went)
+            verdict = check.check_files(came, went, build=build_dir)
             assert not verdict.wrong, verdict.wrong
             missing += verdict.missing
         carried = Carried(*(list(packets.read(out)) if out else [] for out in outs), done.stats)
