@@ -6,11 +6,9 @@
 enum { MAGIC_NANOSECONDS = 0xA1B23C4D, MAJOR = 2, MINOR = 4, LONGEST_FRAME = 262144, ETHERNET = 1 };
 
 static bool write_words(FILE *out, const uint32_t *words, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    const uint32_t word = htole32(words[i]);
-    if (fwrite(&word, sizeof word, 1, out) != 1) return false;
-  }
-  return true;
+  uint32_t stored[PACKET_FILE_HEADER / sizeof(uint32_t)];
+  for (size_t i = 0; i < count; i++) stored[i] = htole32(words[i]);
+  return fwrite(stored, sizeof *stored, count, out) == count;
 }
 
 bool packet_writer_begin(FILE *out) {
