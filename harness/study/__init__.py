@@ -16,4 +16,4 @@ command is what the command line calls.
 """
 
 # What a study writes in the folder of its page; `*` is any text.
-WRITTEN = ("index.html", "results.csv", "results.json", "provenance.json", "figure-*", "diagram-*", "point-*")
+WRITTEN = ("index.html", "results.csv", "results.json", "provenance.json", "figure-*", "diagram-*/*", "point-*.pcap")
