@@ -86,7 +86,7 @@ def _slurm_cluster(path: Path) -> Iterator[object]:
     """
     try:
         options = tomllib.loads(path.read_text())
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ExecuteError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
     try:
         from dask_jobqueue import SLURMCluster

@@ -51,7 +51,7 @@ def begin(
             raise Ended
         child = subprocess.Popen(
             [word(argument) for argument in command], cwd=cwd, stdin=stdin, stdout=log or subprocess.PIPE,
-            stderr=log or subprocess.PIPE, text=text, errors="replace" if text else None, process_group=0,
+            stderr=log or subprocess.PIPE, text=text, errors="surrogateescape" if text else None, process_group=0,
         )  # fmt: skip
         _children.add(child)
         return child
@@ -84,7 +84,7 @@ def output(command: Sequence[str | Path], stdin: int = subprocess.DEVNULL) -> tu
     child = begin(command, stdin=stdin, text=False)
     try:
         out, said = child.communicate()
-        return child.returncode, out, said.decode(errors="replace")
+        return child.returncode, out, said.decode(errors="surrogateescape")
     finally:
         forget(child)
 
@@ -106,7 +106,7 @@ def run_logged(command: Sequence[str | Path], cwd: Path, log: Path, timeout: flo
 
 def said_in(log: Path) -> str:
     """What a log holds, carriage returns included."""
-    return log.read_bytes().decode(errors="replace")
+    return log.read_bytes().decode(errors="surrogateescape")
 
 
 def _end(children: Sequence[subprocess.Popen]) -> None:

@@ -299,6 +299,6 @@ def _simulate(job: Job, working: Path, unfinished: Path) -> tuple[str, dict, str
             notes["files"] = {name: digest(working / name) for name in _files(job)}
         except ValueError:
             why = f"wrote a {STATS} that is no JSON"
-    (working / LOG).write_text(done.out + done.err)
+    (working / LOG).write_bytes(os.fsencode(done.out + done.err))
     (working / NOTES).write_text(json.dumps(notes, indent=1))
     return why, notes, said

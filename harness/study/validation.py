@@ -324,8 +324,8 @@ def write(collection: Collection, text: Path, build: Path) -> Path:
             outputs.write(outcome, out / outcome.study.name)
     try:
         whole = text.read_text()
-    except OSError as error:
-        raise TextError(f"{text}: {error.strerror}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise TextError(f"{text}: {getattr(error, 'strerror', None) or error}") from error
     head, about, body = [*whole.split("\n\n", 2), "", ""][:3]
     first = whole.count("\n") - body.count("\n") + 1
     loader = jinja2.FileSystemLoader(Path(__file__).parent)

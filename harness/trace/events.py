@@ -62,7 +62,7 @@ class Events:
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
             assert running.stdout and running.stderr
             yield from running.stdout
-            said = running.stderr.read().decode(errors="replace")
+            said = running.stderr.read().decode(errors="surrogateescape")
         if running.returncode:
             raise EventsError(said.strip())
 

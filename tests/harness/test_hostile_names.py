@@ -231,3 +231,13 @@ def test_a_program_of_firmware(root: Path, build_dir: Path, tmp_path: Path) -> N
     (tmp_path / name / "machine").write_text("examples/single_core/single_core.lss\n")
     said = harness(root, build_dir, tmp_path, "firmware", f"./{name}", "--out", "./a%b", "--build", str(build_dir), status=1)[1]
     assert said == "spinach firmware: a%b: clang and ld.lld write nothing below a folder with a % in its name\n"
+
+
+def test_messages_name_the_file(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """In its bytes, also where the compiler says what is wrong."""
+    name = f"./none {NAME}"
+    for words in ["check", name, name], ["bottleneck", name], ["frames", name]:
+        out, err = harness(root, build_dir, tmp_path, *words, status=1)
+        assert name[2:] in err and err.count("\n") == 1 and not out
+    (tmp_path / "latin").write_bytes(b"# caf\xe9\n")
+    assert harness(root, build_dir, tmp_path, "studies", "--text", "latin", status=1)[1].startswith("harness: latin: 'utf-8' codec can't decode byte 0xe9")
