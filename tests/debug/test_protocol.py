@@ -118,6 +118,17 @@ debug memory { 0 .. 0xffffffff = ram.bytes; }
 """
 
 
+def test_a_break_on_what_idle_time_counts(build_sim, debugged) -> None:
+    """A core that nothing lets go is idle for ever, and its cycles are looked at all the same; those of another value are skipped."""
+    halted = ENDLESS.replace("program_start { entry = 0; }", "source { count = 0; }").replace("start.control", "start.out")
+    gdb = debugged(build_sim(halted), "--cycles", 3_000_000_000).remote()
+    for cycles in (1, 12_345, 12_346):
+        assert gdb.monitor(f"break core.issue.halted >= {cycles}") == "" and gdb.ask("c").startswith("T05")
+        assert f"core.issue.halted = {cycles} cycles" in gdb.monitor("statistics core.issue") and gdb.monitor("break") == ""
+    assert gdb.monitor("break core.writeback.instructions >= 1") == "" and gdb.ask("c").startswith("T05")
+    assert "core.issue.halted = 3000000000 cycles" in gdb.monitor("statistics core.issue")
+
+
 def test_a_running_machine_is_interrupted(build_sim, debugged) -> None:
     run = debugged(build_sim(ENDLESS), "--gdb-run")
     gdb = run.remote()

@@ -70,6 +70,14 @@ bool conditions_have_events(void) {
   return false;
 }
 
+bool conditions_pass(void) {
+  for (guint i = 0; i < conditions->len; i++) {
+    const Condition *one = conditions->pdata[i];
+    if (!is_event(one) && one->condition.place.field->passes) return true;
+  }
+  return false;
+}
+
 const char *conditions_text(guint number) {
   return number < conditions->len ? ((Condition *)conditions->pdata[number])->text : NULL;
 }

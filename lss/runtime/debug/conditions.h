@@ -12,6 +12,8 @@ void conditions_clear(void);
 
 bool conditions_any(void);
 bool conditions_have_events(void);
+// Whether one is on a value that may change in time that is skipped.
+bool conditions_pass(void);
 // The text of one by its number; NULL beyond the last.
 const char *conditions_text(guint number);
 

@@ -48,24 +48,22 @@ static bool is_reached(const Goal *goal) {
 }
 
 // One instant is stepped, or idle time is skipped up to the goal.
-static void bound_instant(struct spinach_advancing *a, const Goal *goal, bool each) {
-  uint64_t until = MIN(a->until, goal->tick);
-  if (goal->cycles < UINT64_MAX) until = MIN(until, spinach_instant_of(given->clock, goal->cycles));
-  a->until = each ? 0 : until;
+static void bound_instant(struct spinach_advancing *a, const Goal *goal) {
+  a->until = MIN(a->until, goal->tick);
+  if (goal->cycles < UINT64_MAX) a->until = MIN(a->until, spinach_instant_of(given->clock, goal->cycles));
 }
 
-// Idle time is skipped up to the goal, not beyond; a state that may change in it is looked at after each cycle.
+// Idle time is skipped up to the goal, not beyond; a state that may change in it is looked at after each instant.
 static void bound(const Goal *goal) {
   struct spinach_advancing *a = &spinach_advancing;
-  const uint64_t next = spinach_cycles(a->clock) + 1;
   const bool each = tracing || (goal->state && goal->state->place.field->passes);
+  if (each) spinach_advance_each();
   if (a->one_instant) {
-    bound_instant(a, goal, each);
+    bound_instant(a, goal);
     return;
   }
   if (a->clock == given->clock) a->end = MIN(a->end, goal->cycles);
-  if (each) a->end = MIN(a->end, next);
-  a->loops_end = MIN(a->loops_end, each || goal->cycles < UINT64_MAX ? a->end : UINT64_MAX);
+  if (goal->cycles < UINT64_MAX) a->loops_end = MIN(a->loops_end, a->end);
   a->until = MIN(a->until, goal->tick);
 }
 

@@ -443,6 +443,12 @@ void spinach_advance_begin_step(const uint64_t *until, bool endless) {
   if (until) spinach_advancing.until = *until < spinach_last_instant() ? *until : spinach_last_instant();
 }
 
+void spinach_advance_each(void) {
+  struct spinach_advancing *a = &spinach_advancing;
+  const uint64_t next = earliest() + 1;
+  a->until = a->one_instant ? 0 : next < a->until ? next : a->until;
+}
+
 // Whether idle time was skipped.  Where there is none it is not looked for in each of the instants that follow.
 static bool skip_to_next(struct spinach_advancing *a, int32_t fastest) {
   static uint32_t quiet, rest;

@@ -385,6 +385,8 @@ extern struct spinach_advancing spinach_advancing;
 void spinach_advance_begin(int32_t clock, uint64_t cycles, uint64_t until, struct spinach_slice slice, bool endless);
 // One instant, or, with `until`, instead of it a jump over idle time up to there.
 void spinach_advance_begin_step(const uint64_t *until, bool endless);
+// The next step of it does no more than one instant, and jumps over none: something is looked at after each.
+void spinach_advance_each(void);
 // A step: of a whole piece, or of one instant.
 void spinach_advance_step(bool one_instant);
 uint64_t spinach_next_instant(void); // the one that is stepped next
