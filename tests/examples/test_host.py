@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.firmware import tool
 from tests.emulib.test_system import bare, end
 from tests.examples import sectors
 from tests.isa import system
@@ -303,6 +304,20 @@ def test_a_program_reads_and_writes_the_disk(root: Path, build_sim, run_sim, tmp
     rest = run_sim(machine, "--quiet", "--restore", "point", "--time", "20 ms", "--disk_commit", "rest")
     assert (tmp_path / "rest").read_bytes() == sectors.after(3, 8) != (tmp_path / "half").read_bytes()
     assert rest.stats["statistics"] == done.stats["statistics"]
+
+
+@pytest.mark.soak
+def test_a_device_writes_to_where_there_is_no_memory(root: Path, build_sim, run_sim, tmp_path: Path) -> None:
+    """The driver's mistake is the driver's: the transfer ends, what it wrote is counted, and the machine goes on."""
+    machine = build_sim(root / "examples/host/host.lss", "-D", "scsi=1")
+    elf = tmp_path / "wild_dma.elf"
+    subprocess.run([tool("clang"), *sectors.FLAGS, "-Wl,-Ttext=0x80100000", "-DADDRESS=0x0f000000", Path(__file__).with_name("wild_dma.c"), "-o", elf], check=True)
+    given = ["--quiet", "--kernel", elf, "--scsi_image", sectors.image(tmp_path, 8), "--time", "1 s"]
+    lost = run_sim(machine, *given, ok=None)
+    said = 'pci: a write of the bus\'s master "scsi" failed: nothing responds at address 0x0f000000'
+    assert (lost.status, lost.value("pci", "memory_errors")) == (5, 4) and f"warning: {said}; it is dropped" in lost.err, lost.err
+    ends = run_sim(machine, *given, "--on_memory_error", "end", ok=None)
+    assert ends.status == 1 and f"error: {said}" in ends.err, ends.err
 
 
 def test_killed_runs_go_on(root: Path, build_sim, tmp_path: Path) -> None:
