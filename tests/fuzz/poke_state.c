@@ -4,9 +4,10 @@
    crash, a report of a sanitizer or a cycle that never ends.
 
    POKES="SEED CHILDREN-PER-FIELD CHILDREN-PER-INSTANCE PATTERN [EVERY]" in the environment asks for it; PATTERN is of
-   the paths of fields (fnmatch), and of these children only each EVERY-th is there.  Prints what became of each child
-   that failed, and how many there were of each kind. POKE="PATH.FIELD[3] OFFSET BYTES" in place of it writes these
-   bytes, in hexadecimal, and goes on as usual. */
+   the paths of fields (fnmatch), or "@" for what says how far time is; of these children only each EVERY-th is there.
+   Prints what became of each child that failed, and how many there were of each kind.  In place of it
+   POKE="PATH.FIELD[3] OFFSET BYTES", or "@ OFFSET BYTES" of the time, writes these bytes, in hexadecimal, and goes on
+   as usual. */
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/text/names.h"
 
@@ -95,6 +96,15 @@ static void poke_field(guint32 instance, const spinach_field *field) {
   }
 }
 
+// Changes one of the numbers that say how far time is.
+static void poke_clocks(void) {
+  guint64 *words = (guint64 *)spinach_passing;
+  const gsize k = any64() % (spinach_clockwork_size() / sizeof *words);
+  words[k] = number(words[k]);
+  g_string_append_printf(story, " clocks[%" G_GSIZE_FORMAT "] = 0x%" G_GINT64_MODIFIER "x", k, words[k]);
+  spinach_resume();
+}
+
 // Whether the child goes on; the parent waits for it.
 static bool becomes_child(char *said) {
   char name[] = "/tmp/poke.XXXXXX";
@@ -123,6 +133,19 @@ static bool becomes_child(char *said) {
   failed++;
   printf("FAILED (%s %d)\n%.1500s\n", WIFSIGNALED(status) ? "signal" : "status",
          WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), said);
+  return false;
+}
+
+// The next child's time, with "@" as the pattern; true in the child.
+static bool try_clocks(unsigned seed, int each, char *said) {
+  for (int n = 0; n < each; n++) {
+    g_rand_set_seed(numbers, seed++);
+    g_string_truncate(story, 0);
+    if (!becomes_child(said)) continue;
+    poke_clocks();
+    fprintf(stderr, "poked:%.300s\n", story->str);
+    return true;
+  }
   return false;
 }
 
@@ -160,9 +183,13 @@ static void poke_bytes(const char *words) {
   char name[200], bytes[200];
   unsigned offset;
   spinach_place place;
-  if (sscanf(words, "%199s %u %199s", name, &offset, bytes) != 3 || !spinach_find(name, &place)) _exit(2);
-  guint8 *at = (guint8 *)spinach_instance_state(place.instance) + place.field->offset +
-               place.first * place.field->type->size + offset;
+  guint8 *at = (guint8 *)spinach_passing;
+  if (sscanf(words, "%199s %u %199s", name, &offset, bytes) != 3) _exit(2);
+  if (strcmp(name, "@") != 0) {
+    if (!spinach_find(name, &place)) _exit(2);
+    at = (guint8 *)spinach_instance_state(place.instance) + place.field->offset + place.first * place.field->type->size;
+  }
+  at += offset;
   for (const char *digits = bytes; digits[0] && digits[1]; digits += 2)
     *at++ = (guint8)(g_ascii_xdigit_value(digits[0]) << 4 | g_ascii_xdigit_value(digits[1]));
 }
@@ -178,7 +205,7 @@ char *__wrap_spinach_ranges_fault(void) {
     return __real_spinach_ranges_fault();
   numbers = g_rand_new_with_seed(seed);
   story = g_string_new(NULL);
-  if (try_fields(seed, each, together, pattern, said)) {
+  if (!strcmp(pattern, "@") ? try_clocks(seed, together, said) : try_fields(seed, each, together, pattern, said)) {
     if (!__real_spinach_ranges_fault()) return NULL;
     _exit(REFUSED);
   }

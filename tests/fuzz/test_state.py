@@ -54,7 +54,7 @@ POKES = [
 def poker(build_dir: Path, made: Callable[..., Path], sanitized_lss: Path, tmp_path_factory) -> Callable[..., Path]:
     """poker(machine, *options): a simulator with sanitizers whose restored states can be changed."""
     changer = made(build_dir, "fuzz/poke_state.o")
-    flags = f"-O1 -Wl,--wrap=spinach_ranges_fault -Wl,{changer}"
+    flags = f"-O0 -Wl,--wrap=spinach_ranges_fault -Wl,{changer}"
 
     def build(machine: str | Path, *options: str) -> Path:
         folder = tmp_path_factory.mktemp("poked")
@@ -244,6 +244,14 @@ def poke(simulator: Path, given: list[str], option: str, first: str, last: str, 
 def test_any_state_is_refused_or_runs(poker) -> None:
     runs, refused = poke(poker(CHAIN), [], "--cycles", "300", "1300", "1 1 2 * 2")
     assert runs > 100 and refused > 10
+
+
+def test_cycles_that_do_not_agree_with_the_time_are_refused(ranged) -> None:
+    """Of one clock, where every change of either is found; what is skipped and when there was progress may be anything."""
+    poke(ranged, [], "--cycles", "10", "30", "1 1 20 @")
+    done = restored(ranged, "--cycles", "30", POKE="@ 24 0b")
+    said = 'sim: cannot restore "point": it is damaged: the cycles of the clock "clk" and the time do not agree\n'
+    assert (done.returncode, done.stderr) == (2, said)
 
 
 def test_every_machine_is_a_subject() -> None:

@@ -364,7 +364,10 @@ static bool check_bounds(const spinach_options *options) {
 // No code of a module has run on the state yet.
 static bool is_allowed(const spinach_options *options) {
   g_autofree char *fault = spinach_ranges_fault();
-  return !fault || refuse(options, "%s", fault);
+  if (fault) return refuse(options, "%s", fault);
+  const int32_t wrong = spinach_wrong_clock();
+  return wrong < 0 || refuse(options, "it is damaged: the cycles of the clock \"%s\" and the time do not agree",
+                             machine->clocks[wrong].name);
 }
 
 bool spinach_restore_state(const spinach_options *options) {

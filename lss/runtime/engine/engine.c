@@ -213,6 +213,15 @@ void spinach_complete_clocks(void) {
   }
 }
 
+int32_t spinach_wrong_clock(void) {
+  const uint64_t first = earliest();
+  for (uint32_t i = 0; i < machine->clock_count; i++) {
+    const uint64_t done = spinach_cycle_from(&machine->clocks[i], machine->ticks_per_second, first);
+    if (cycles[i] != done || due[i] != spinach_instant_of((int32_t)i, done)) return (int32_t)i;
+  }
+  return -1;
+}
+
 void spinach_start(void) {
   remove_variant();
   spinach_watch_faults();

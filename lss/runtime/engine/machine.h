@@ -358,6 +358,9 @@ void spinach_start(void);
 void *spinach_instance_state(int32_t instance);
 uint64_t spinach_cycles(int32_t clock); // ticks of a clock so far
 int32_t spinach_fastest_clock(void);
+// A clock whose cycles and the instant of the next one do not agree with each other and with those of the others; -1:
+// there is none, as in the state of any run.
+int32_t spinach_wrong_clock(void);
 void spinach_resume(void); // after the arena and spinach_passing were restored
 void spinach_reseed(void); // everything random, from spinach_seed
 // Lets instances follow a parameter that was set anew in a restored state.
