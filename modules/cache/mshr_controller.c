@@ -185,6 +185,9 @@ static inline int lane_behind(const self_t *self, int k) {
 }
 
 check_state() {
+  const uint32_t next = (self->leaving_first + self->leaving_sent) % (uint32_t)param(writes);
+  if (self->leaving_sent < self->leaving_count && self->pieces_sent > self->leaving[next].size)
+    sim_state_error("more of a write than it has went to memory");
   for (uint32_t m = 0; m < MSHR_NONE; m++) {
     for (uint32_t k = 0; k < self->target_count[m]; k++) {
       const typeof_port(in_request) *request = &self->target[m][(self->target_first[m] + k) % (uint32_t)param(targets)];
