@@ -257,8 +257,9 @@ def test_a_fault_in_the_c_of_a_module_names_the_instance(build_sim, run_sim, tmp
 
 BEYOND = """module beyond {
   runtime parameter last = 0 : int;  runtime parameter inner = 0 : int;  runtime parameter own = 0 : int;
+  runtime parameter put = 0 : int;  runtime parameter take = 0 : int;
   inport in : uint32;  always in.ack;
-  state { uint8 slot[4];  uint64 n;  uint16 grid[3][2];  uint32 tail[5]; }
+  state { uint8 slot[4];  uint64 n;  uint16 grid[3][2];  memory uint8 bytes[1024];  uint32 tail[5]; }
   phase_end;
 }
 """
@@ -270,23 +271,27 @@ BEYOND_C = """phase_end() {
   self->grid[2][inner] += 1;
   self->slot[self->n == 7 ? param(own) : 0] = 1;
   mine[param(own) > 3 ? 0 : param(own) < 0 ? -param(own) : 1] += 1;
-  self->n += mine[0] + mine[1] + 1 > 0;
+  memset(store_span(bytes, param(put), 8), 1, 8);
+  self->n += mine[0] + mine[1] + load_span(bytes, param(take), 4)[0] + 1 > 0;
 }
 """
 BEYOND_MACHINE = "instance p[2] : source;  instance x[2] : beyond;  p[*].out -> x[*].in : uint32;\n"
 
 
 def test_an_index_beyond_an_array_is_one_line_in_debug_builds(build_sim, run_sim, tmp_path):
-    """The last array of the state, an inner dimension, a negative index, and an array that is no state."""
+    """The last array of the state, an inner dimension, a negative index, an array that is no state, the end of a span."""
     (tmp_path / "beyond.lss").write_text(BEYOND)
     (tmp_path / "beyond.c").write_text(BEYOND_C)
     simulator = build_sim(BEYOND_MACHINE, "-I", tmp_path, "--debug")
     run_sim(simulator, "--cycles", "9", "--set", "x[1].last=4", "--set", "x[1].inner=1", "--set", "x[1].own=3")
+    run_sim(simulator, "--cycles", "9", "--set", "x[1].put=1016", "--set", "x[1].take=1023")  # 8 bytes may follow
     for setting, said in (
         ("last=5", "index 5 of tail, which has 5 elements, at {}:5:3 (at 5 ns"),
         ("last=-1", "index -1 of tail, which has 5 elements, at {}:5:3 (at 5 ns"),
         ("inner=2", "index 2 of grid, which has 2 elements, at {}:6:3 (at 6 ns"),
         ("own=4", "index 4 of slot, which has 4 elements, at {}:7:3 (at 7 ns"),
+        ("put=1017", "index 1025 of bytes, which has 1024 elements, at {}:9:10 (at 0 ns"),
+        ("take=1029", "index 1029 of bytes, which has 1024 elements, at {}:10:34 (at 0 ns"),
         ("own=-6", "index 6 of an array, which has 6 elements, at {}:8:3 (at 0 ns"),
     ):
         done = run_sim(simulator, "--cycles", "9", "--set", f"x[1].{setting}", ok=False)
