@@ -88,7 +88,7 @@ phase_end() {
     done->value = compute_one(self, o, done);
     self->shown = (result){.dest = o->dest, .value = done->value};
     count(executed);
-  } else if (some(in)) {
+  } else if (some(in) && data(squash).valid) {
     event(squashed);
   }
   if (param(latency) > 1) self->moved |= pass_pipeline(self, &data(squash));

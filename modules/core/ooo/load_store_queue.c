@@ -562,7 +562,7 @@ phase_end() {
   if (param(speculate)) take_back(self, kept);
   if (some(in) && kept[CONTEXT(item(in).age)] & BIT(SLOT(item(in).age)))
     arrive(self, &item(in), data(translation_reply));
-  else if (some(in))
+  else if (some(in) && squashes)
     event(dropped, 1);
   if (__builtin_expect(squashes, false)) drop(self, squashed, kept[squashed]);
   const uint32_t came = data(alloc).count;
