@@ -139,6 +139,7 @@ module words {
   outport out : uint8;
   optional outport spare : uint8;
   event entered(uint32 many);
+  event late(uint32 many);
   stat uint64 lost "words";
   state { uint8 word[32]; uint32 held; uint64 set; uint32 cycle; marks last; }
   makes out, spare;
@@ -154,6 +155,7 @@ module words {
   identity ones(set) == held;
   identity last.kind <= 5;
   identity sum(spare) == 0;
+  identity in <= late.many + 1;
   always in.ack, out.enable, spare.enable;
   phase_start -> out.data, spare.data;
   phase_end;
@@ -163,7 +165,7 @@ WORDS_C = """#include <string.h>
 static bool has(self_t *self, const char *word) { return !strcmp(param(fault), word) && self->cycle == 40; }
 phase_start() { send_if(out, self->held > 0, self->word[0]); send_nothing(spare); }
 phase_end() {
-  self->cycle++;
+  event(late, self->cycle++ > 0);
   if (transferred(out) && !has(self, "repeat")) {
     self->held--;
     memmove(self->word, self->word + 1, 31);
