@@ -17,6 +17,13 @@ bool output_write(const char *command, const char *path, const char *text) {
   return false;
 }
 
+bool output_fill(const char *command, const char *path, bool (*fill)(FILE *out, void *data), void *data) {
+  g_autoptr(GError) error = NULL;
+  if (whole_file_fill(path, fill, data, &error)) return true;
+  fprintf(stderr, "lss %s: cannot write \"%s\": %s\n", command, path, error->message);
+  return false;
+}
+
 void output_note(const char *command, const char *path, const char *note) {
   if (isatty(STDERR_FILENO) && strcmp(path, "-") != 0) fprintf(stderr, "lss %s: wrote %s%s\n", command, path, note);
 }

@@ -13,6 +13,10 @@ static const OptionSpec own[] = {
 };
 static const OptionSpec *const tables[] = {own, folder_options, machine_options, NULL};
 
+static bool fill(FILE *out, void *netlist) {
+  return export_netlist(netlist, out);
+}
+
 static int export_command(int argc, char **argv) {
   g_auto(Options) options = {0};
   const char *path = "-";
@@ -24,8 +28,7 @@ static int export_command(int argc, char **argv) {
   g_autoptr(GPtrArray) sources = netlist_files(netlist);
   if (!output_spares_sources(argv[0], path, sources)) return 2;
   working_begin("writing the netlist", NULL, 0);
-  g_autofree char *text = export_netlist(netlist);
-  if (!output_write(argv[0], path, text)) return 3;
+  if (!output_fill(argv[0], path, fill, netlist)) return 3;
   working_end();
   output_note(argv[0], path, "");
   return 0;

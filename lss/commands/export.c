@@ -337,9 +337,9 @@ static void export_balances(Json *json, const Netlist *netlist) {
   json_close(json, ']');
 }
 
-char *export_netlist(const Netlist *netlist) {
+bool export_netlist(const Netlist *netlist, FILE *out) {
   Json json;
-  json_start(&json);
+  json_start_stream(&json, out);
   json_open(&json, '{');
   json_member(&json, "file", netlist->file);
   json_open_member(&json, "sources", '[');
@@ -369,5 +369,5 @@ char *export_netlist(const Netlist *netlist) {
   export_derived(&json, netlist);
   export_balances(&json, netlist);
   json_close(&json, '}');
-  return json_finish(&json);
+  return json_finish_stream(&json);
 }

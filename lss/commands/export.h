@@ -7,8 +7,8 @@
 
 #include "lss/runtime/text/json.h"
 
-// The whole netlist as JSON text, which the caller frees.
-char *export_netlist(const Netlist *netlist);
+// Writes the whole netlist as JSON, of which little is in memory at a time; false, with errno, when that fails.
+bool export_netlist(const Netlist *netlist, FILE *out);
 
 // Parts of it (export_behaviour.c): members of an instance's object, and of the netlist's.
 void export_instance_behaviour(Json *json, const Instance *instance);

@@ -18,17 +18,43 @@ char *json_finish(Json *json) {
   return g_string_free(json->text, FALSE);
 }
 
+// ---- Documents of any length --------------------------------------------------------------------------------------
+
+enum { MOST_KEPT = 1 << 16 };
+
+void json_start_stream(Json *json, FILE *out) {
+  json_start(json);
+  json->out = out;
+}
+
+static void pass_on(Json *json) {
+  if (!json->failed && fwrite(json->text->str, 1, json->text->len, json->out) != json->text->len) json->failed = true;
+  g_string_truncate(json->text, 0);
+}
+
+bool json_finish_stream(Json *json) {
+  g_string_append_c(json->text, '\n');
+  pass_on(json);
+  g_string_free(json->text, TRUE);
+  return !json->failed;
+}
+
+// ---- Values --------------------------------------------------------------------------------------------------------
+
 static void new_line(Json *json) {
+  static const char blanks[] = "                                ";
   if (json->row) {
     if (!json->first) g_string_append_c(json->text, ' ');
     return;
   }
   g_string_append_c(json->text, '\n');
-  for (int i = 0; i < json->depth; i++) g_string_append(json->text, "  ");
+  for (gsize left = 2 * (gsize)json->depth, now; left; left -= now)
+    g_string_append_len(json->text, blanks, (gssize)(now = MIN(left, sizeof blanks - 1)));
 }
 
 // What is between the previous value and the next one.
 static void before_value(Json *json) {
+  if (json->out && json->text->len > MOST_KEPT) pass_on(json);
   if (json->after_key) {
     json->after_key = false;
     return;
@@ -62,6 +88,10 @@ void json_close(Json *json, char bracket) {
 void json_append_string(GString *text, const char *string) {
   g_string_append_c(text, '"');
   for (const char *p = string, *next; *p; p = next) {
+    const char *plain = p;
+    while (*p >= 0x20 && *p < 0x7f && *p != '"' && *p != '\\') p++;
+    g_string_append_len(text, plain, p - plain);
+    if (!*p) break;
     const unsigned char c = (unsigned char)*p;
     const bool whole = c < 0x80 || g_utf8_get_char_validated(p, -1) < (gunichar)-2;
     next = whole ? g_utf8_next_char(p) : p + 1;

@@ -4,13 +4,16 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 typedef struct {
   GString *text;
   int depth;
   bool first; // nothing was written yet at this depth
   bool after_key;
-  int row; // depth of the list or document that is written on one line; 0: none
+  int row;   // depth of the list or document that is written on one line; 0: none
+  FILE *out; // where the text goes before it grows long; NULL: it is kept
+  bool failed;
 } Json;
 
 void json_start(Json *json);
@@ -18,6 +21,11 @@ void json_start(Json *json);
 void json_start_line(Json *json);
 // Ends the document and returns its text, which the caller frees.
 char *json_finish(Json *json);
+
+// A document of any length, of which little is in memory.
+void json_start_stream(Json *json, FILE *out);
+// Ends it; false, with errno, when some of it could not be written.
+bool json_finish_stream(Json *json);
 
 void json_open(Json *json, char bracket);  // '{' or '['
 void json_close(Json *json, char bracket); // '}' or ']'
