@@ -15,19 +15,38 @@ void declare_balance(Scope *scope, Node *node) {
   g_ptr_array_add(compile->balances, attached);
 }
 
+// A balance at work, whose steps grow in arrays that are used again: what is kept of them has no room to spare.
+static GArray *growing[2];
+
 static Balance *balance_new(const Attached *attached, const char *text) {
   Balance *balance = arena_new(Balance);
+  for (int side = 0; side < 2; side++) {
+    if (!growing[side]) growing[side] = g_array_new(FALSE, TRUE, sizeof(BalanceStep));
+    g_array_set_size(growing[side], 0);
+  }
   *balance = (Balance){.instance = attached->inst->instance,
                        .doc = attached->node->doc,
                        .text = text,
-                       .left = arena_garray(sizeof(BalanceStep)),
-                       .right = arena_garray(sizeof(BalanceStep)),
-                       .in = arena_array(),
-                       .out = arena_array(),
+                       .left = growing[0],
+                       .right = growing[1],
                        .relation = OP_EQ,
                        .lane = -1,
                        .location = attached->node->location};
   return balance;
+}
+
+static GArray *kept(const GArray *steps) {
+  const gsize size = steps->len * sizeof(BalanceStep);
+  GArray *copy = arena_alloc(sizeof *copy);
+  *copy = (GArray){arena_alloc(size), steps->len};
+  memcpy(copy->data, steps->data, size);
+  return copy;
+}
+
+static void balance_keep(Balance *balance) {
+  balance->left = kept(balance->left);
+  balance->right = kept(balance->right);
+  g_ptr_array_add(compile->netlist->balances, balance);
 }
 
 // ---- Identities ----------------------------------------------------------------------------------------------------
@@ -62,7 +81,7 @@ static void attach_identity(const Attached *attached) {
       !balance_add(attached->scope, balance, expr->right, balance->right))
     return;
   balance->debug = counts_in_debug(balance->left) || counts_in_debug(balance->right);
-  g_ptr_array_add(compile->netlist->balances, balance);
+  balance_keep(balance);
 }
 
 // ---- Conservation --------------------------------------------------------------------------------------------------
@@ -103,17 +122,13 @@ static bool add_port(Scope *scope, Balance *balance, const Node *part, Inst *ins
   const Expr *lane;
   Port *port = balance_port(inst, part->value, &lane, true);
   if (!port) return false;
-  GPtrArray *items = port->output ? balance->out : balance->in;
   GArray *sum = port->output ? balance->right : balance->left;
-  const guint before = items->len;
   int64_t first = 0, last = (int64_t)port->lanes->len - 1;
   if (lane) {
     if (!evaluate_int(scope, (Expr *)lane, "the lane", 0, last, &first)) return false;
     last = first;
   }
-  for (int64_t i = first; i <= last; i++) g_ptr_array_add(items, port->lanes->pdata[i]);
-  const BalanceStep step = {
-      .kind = 'p', .port = port, .connections = items, .first = before, .count = items->len - before};
+  const BalanceStep step = {.kind = 'p', .port = port, .first = (guint)first, .count = (guint)(last + 1 - first)};
   g_array_append_val(sum, step);
   if (sum->len > 1) balance_operator(sum, '+');
   return true;
@@ -134,15 +149,24 @@ static bool add_term(Scope *scope, Balance *balance, const Node *part) {
   return true;
 }
 
+// How many lanes of ports a sum has.
+static guint lane_count(const GArray *steps) {
+  guint lanes = 0;
+  for (guint i = 0; i < steps->len; i++)
+    if (g_array_index(steps, BalanceStep, i).kind == 'p') lanes += g_array_index(steps, BalanceStep, i).count;
+  return lanes;
+}
+
 // Whether all that comes and goes is of one type.
 static bool one_type(const Balance *balance) {
   const Type *type = NULL;
-  const GPtrArray *sides[] = {balance->in, balance->out};
+  const GArray *sides[] = {balance->left, balance->right};
   for (int s = 0; s < 2; s++)
     for (guint i = 0; i < sides[s]->len; i++) {
-      const Connection *connection = sides[s]->pdata[i];
-      if (type && connection->type != type) return false;
-      type = connection->type;
+      const BalanceStep *step = &g_array_index(sides[s], BalanceStep, i);
+      if (step->kind != 'p' || !step->count) continue;
+      if (type && step->port->type != type) return false;
+      type = step->port->type;
     }
   return true;
 }
@@ -167,9 +191,10 @@ static void conserve(Scope *scope, const Attached *attached, int lane) {
   }
   balance->contents = !balance->altered && one_type(balance);
   // What is sent where nothing is connected is discarded, and nothing comes from there.
-  if (names_port(balance->left) != (balance->in->len > 0) || names_port(balance->right) != (balance->out->len > 0))
+  if (names_port(balance->left) != (lane_count(balance->left) > 0) ||
+      names_port(balance->right) != (lane_count(balance->right) > 0))
     return;
-  g_ptr_array_add(compile->netlist->balances, balance);
+  balance_keep(balance);
 }
 
 static void account_for(const Attached *attached) {
@@ -237,13 +262,11 @@ static void suspect(Instance *leaf) {
   Balance *balance = balance_new(&attached, NULL);
   balance->debug = balance->suspected = true;
   balance->room = room_of(leaf) / MAX(type_size(in->type, NULL), 1);
-  for (guint i = 0; i < in->lanes->len; i++) g_ptr_array_add(balance->in, in->lanes->pdata[i]);
-  for (guint i = 0; i < out->lanes->len; i++) g_ptr_array_add(balance->out, out->lanes->pdata[i]);
-  const BalanceStep left = {.kind = 'p', .port = in, .connections = balance->in, .count = balance->in->len},
-                    right = {.kind = 'p', .port = out, .connections = balance->out, .count = balance->out->len};
+  const BalanceStep left = {.kind = 'p', .port = in, .count = in->lanes->len},
+                    right = {.kind = 'p', .port = out, .count = out->lanes->len};
   g_array_append_val(balance->left, left);
   g_array_append_val(balance->right, right);
-  g_ptr_array_add(compile->netlist->balances, balance);
+  balance_keep(balance);
 }
 
 void attach_balances(void) {

@@ -13,7 +13,11 @@ Port *balance_port(Inst *inst, Expr *expr, const Expr **lane, bool member);
 typedef struct {
   BalanceStep step;
   Type *type;
+  BalanceRange ranges[BALANCE_RANGES];
 } BalancePlace;
+
+// Appends the step of a place.
+void balance_append(GArray *steps, const BalancePlace *place);
 
 // One index or star over `length` elements of `size` bytes; a member.  False after an error.
 bool balance_element(Scope *scope, const Expr *part, BalancePlace *place, int length, gsize size);

@@ -114,12 +114,12 @@ bool balance_items(Scope *scope, Inst *inst, Expr *expr, bool adds, GArray *step
   Port *port = find_port(inst, expr, parts, &lane, &rest);
   int64_t first = 0, count = port ? (int64_t)port->lanes->len : 0;
   if (!port || (lane && !evaluate_int(scope, (Expr *)lane, "the lane", 0, count - 1, &first))) return false;
-  BalancePlace place = {.step = {.kind = 'p', .port = port, .connections = port->lanes}, .type = port->type};
+  BalancePlace place = {.step = {.kind = 'p', .port = port}, .type = port->type};
   place.step.first = (guint)first;
   place.step.count = lane ? 1 : (guint)count;
   // The type of what is not connected may be unknown, and nothing is transferred there.
   if ((adds || rest < parts->len) && count > 0 && !weigh(scope, expr, parts, rest, &place)) return false;
-  g_array_append_val(steps, place.step);
+  balance_append(steps, &place);
   return true;
 }
 

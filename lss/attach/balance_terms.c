@@ -17,6 +17,16 @@ static bool add_number(GArray *steps, int64_t number) {
   return true;
 }
 
+void balance_append(GArray *steps, const BalancePlace *place) {
+  BalanceStep step = place->step;
+  if (step.range_count) {
+    BalanceRange *ranges = arena_alloc(step.range_count * sizeof *ranges);
+    memcpy(ranges, place->ranges, step.range_count * sizeof *ranges);
+    step.ranges = ranges;
+  }
+  g_array_append_val(steps, step);
+}
+
 // ---- State ---------------------------------------------------------------------------------------------------------
 
 // One index or star over `length` elements of `size` bytes.
@@ -27,7 +37,7 @@ bool balance_element(Scope *scope, const Expr *part, BalancePlace *place, int le
       problem(part->location, "value-type", "a sum goes over %d dimensions at most", BALANCE_RANGES);
       return false;
     }
-    place->step.ranges[place->step.range_count++] = (BalanceRange){size, (guint64)length};
+    place->ranges[place->step.range_count++] = (BalanceRange){size, (guint64)length};
     return true;
   }
   if (!evaluate_int(scope, part->right, "the index", 0, length - 1, &n)) return false;
@@ -40,8 +50,8 @@ bool balance_member(const Expr *part, BalancePlace *place) {
   for (guint i = 0; place->type->kind == TYPE_PACKED && !place->step.bits && i < place->type->fields->len; i++) {
     const Field *field = place->type->fields->pdata[i];
     if (strcmp(field->name, part->text) != 0) continue;
-    place->step.shift = (guint)field->first;
-    place->step.bits = (guint)field->bits;
+    place->step.shift = (guint8)field->first;
+    place->step.bits = (guint8)field->bits;
     return true;
   }
   for (guint i = 0; place->type->kind == TYPE_STRUCT && i < place->type->fields->len; i++) {
@@ -96,7 +106,7 @@ static bool add_field(Scope *scope, Instance *holder, StateField *field, const G
     return false;
   }
   place.step.type = place.type;
-  g_array_append_val(steps, place.step);
+  balance_append(steps, &place);
   return true;
 }
 

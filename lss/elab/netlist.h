@@ -378,23 +378,24 @@ typedef struct {
 
 enum { BALANCE_RANGES = 4 };
 
-// A step of a sum, in postfix order.
+// A step of a sum, in postfix order.  There are as many as modules say sums, so they are kept small.
 typedef struct {
   char kind;          // 'n' a number, 'c' cycles of the clock, 'f' a field, 'p' a port, 'e' an event, 'o' an operator
+  bool ones;          // the bits that are 1 are counted
+  guint8 shift, bits; // of a member of a packed word
   int operator;       // of 'o'; of 'f' and 'p': elements that compare so with `number` are counted; 0: they are added
   int64_t number;     // of 'n', 'f' and 'p'; of 'e' that of its tally
   Instance *instance; // of 'f', 'c' and 'e'
-  StateField *field;
-  const Event *event;
-  guint64 offset; // of 'f' and 'p': bytes behind the first of the field or item
-  BalanceRange ranges[BALANCE_RANGES];
+  union {
+    StateField *field;  // of 'f'
+    const Event *event; // of 'e'
+    Port *port;         // of 'p'; of its lanes some are meant
+  };
+  guint first, count;         // of 'p': the first of them, and how many
+  guint64 offset;             // of 'f' and 'p': bytes behind the first of the field or item
+  const BalanceRange *ranges; // that it goes over
+  Type *type;                 // of an element; of 'p': NULL where items are counted
   guint range_count;
-  guint shift, bits;      // of a member of a packed word
-  bool ones;              // the bits that are 1 are counted
-  Type *type;             // of an element; of 'p': NULL where items are counted
-  Port *port;             // of 'p'
-  GPtrArray *connections; // of 'p': Connection*, of which some are meant
-  guint first, count;
 } BalanceStep;
 
 // Two sums that have to agree.
@@ -407,11 +408,10 @@ typedef struct {
   bool conserves;       // an account of items: what came in is on the left
   bool contents;        // what leaves has to be what came in, bit by bit
   bool altered;
-  bool suspected;      // nothing is said: what is missing and does not fit into the state is noted
-  bool debug;          // looked at in debug builds only, since items are counted there
-  GPtrArray *in, *out; // Connection*: where items come and go
-  guint64 room;        // of a suspected one: items that it may hold
-  int lane;            // that is meant; -1: all
+  bool suspected; // nothing is said: what is missing and does not fit into the state is noted
+  bool debug;     // looked at in debug builds only, since items are counted there
+  guint64 room;   // of a suspected one: items that it may hold
+  int lane;       // that is meant; -1: all
   Location location;
 } Balance;
 

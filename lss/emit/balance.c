@@ -32,10 +32,10 @@ static void emit_letter(GString *out, int relation) {
 static void emit_step(const Emitter *emitter, GString *out, const BalanceStep *step, const char *connections) {
   g_string_append_printf(out, "  {'%c', ", step->kind);
   emit_letter(out, step->operator);
-  const Instance *instance = step->port ? step->port->instance : step->instance;
+  const Instance *instance = step->kind == 'p' ? step->port->instance : step->instance;
   g_string_append_printf(out, "%" G_GINT64_FORMAT ", %d, ", step->number, instance ? instance->id : -1);
   guint index = 0;
-  if (step->field && g_ptr_array_find(step->instance->state, step->field, &index)) {
+  if (step->kind == 'f' && g_ptr_array_find(step->instance->state, step->field, &index)) {
     g_autofree char *spec = emit_spec_name(emitter, step->instance);
     g_string_append_printf(out, "&%s_fields[%u], ", spec, index);
   } else {
@@ -48,17 +48,17 @@ static void emit_step(const Emitter *emitter, GString *out, const BalanceStep *s
   for (guint i = 0; i < step->range_count; i++)
     g_string_append_printf(out, "{%" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT "}, ", step->ranges[i].stride,
                            step->ranges[i].count);
-  g_string_append_printf(out, "%s}, %u, %s},\n", step->range_count ? "" : "{0}", step->port ? step->count : 0,
-                         step->port ? connections : "NULL");
+  g_string_append_printf(out, "%s}, %u, %s},\n", step->range_count ? "" : "{0}", step->kind == 'p' ? step->count : 0,
+                         step->kind == 'p' ? connections : "NULL");
 }
 
 static void emit_sum(const Emitter *emitter, GString *out, const char *name, const GArray *steps) {
   for (guint k = 0; k < steps->len; k++) {
     const BalanceStep *step = &g_array_index(steps, BalanceStep, k);
-    if (!step->port) continue;
+    if (step->kind != 'p') continue;
     g_string_append_printf(out, "static const uint32_t %s_%u[] = {", name, k);
     for (guint i = 0; i < step->count; i++)
-      g_string_append_printf(out, "%d, ", ((Connection *)step->connections->pdata[step->first + i])->id);
+      g_string_append_printf(out, "%d, ", ((Connection *)step->port->lanes->pdata[step->first + i])->id);
     g_string_append(out, "0};\n");
   }
   g_string_append_printf(out, "static const spinach_sum_step %s[] = {\n", name);
@@ -110,8 +110,8 @@ guint emit_balances(const Emitter *emitter, GString *out) {
 static void mark(const GArray *steps, const Clock *clock, bool *counted, bool *any) {
   for (guint k = 0; k < steps->len; k++) {
     const BalanceStep *step = &g_array_index(steps, BalanceStep, k);
-    for (guint i = 0; step->port && i < step->count; i++) {
-      const Connection *connection = step->connections->pdata[step->first + i];
+    for (guint i = 0; step->kind == 'p' && i < step->count; i++) {
+      const Connection *connection = step->port->lanes->pdata[step->first + i];
       if (connection->to->clock != clock) continue;
       counted[connection->id] = *any = true;
     }
