@@ -494,7 +494,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
     return fine;
   }
   g_hash_table_insert(by_text, key, kind);
-  const bool together = emitter->check_only || emitter->unoptimised,
+  const bool together = emitter->check_only || (emitter->unoptimised && !emit_cluster_in_pieces(emitter, cluster)),
              replays = !emitter->check_only && (root ? emit_counts_loops(emitter) : emit_replays(emitter, cluster));
   if (together)
     g_string_append(unit, once->str);

@@ -6,12 +6,16 @@
 
 typedef enum { START, FINISH, STATISTICS, REPORT, AWAITS, CHECK } Occasion;
 
+enum { LEAVES_PIECE = 500 };
+
 // What an instance does on one of the occasions on which it is not stepped.
 static void emit_leaf_once(GString *out, const Kind *kind, guint i, Occasion occasion) {
   const Instance *leaf = kind->cluster->leaves->pdata[i];
   const int n = kind->spec_of[i];
   const Spec *spec = kind->specs->pdata[n];
+  const gsize before = out->len;
   g_string_append_printf(out, "  spinach_enter(s->i%u.spinach_id);\n", i);
+  const gsize entered = out->len;
   if (occasion == START) g_string_append_printf(out, "  @K@_S%d_start(&s->i%u);\n", n, i);
   for (guint k = 0; (occasion == START || occasion == REPORT) && k < spec->collectors->len; k++) {
     const Collector *collector = spec->collectors->pdata[k];
@@ -33,6 +37,7 @@ static void emit_leaf_once(GString *out, const Kind *kind, guint i, Occasion occ
     g_string_append_printf(out, "  @K@_S%d_awaits(&s->i%u);\n", n, i);
   if (occasion == CHECK && module_source_hook(spec->source, "check_state", ""))
     g_string_append_printf(out, "  @K@_S%d_check_state(&s->i%u);\n", n, i);
+  if (out->len == entered) g_string_truncate(out, before); // it does nothing
 }
 
 static void emit_probe_once(const Emitter *emitter, GString *out, const Kind *kind, guint i, Occasion occasion) {
@@ -66,15 +71,33 @@ static void emit_resets(GString *out, const Kind *kind) {
   g_string_append(out, "}\n");
 }
 
+// What all instances of a kind do, in functions of a bounded number of instances: clang's time for a function grows
+// faster than its length.
+static void emit_occasion(const Emitter *emitter, GString *out, const Kind *kind, Occasion occasion, const char *word) {
+  g_autoptr(GString) calls = g_string_new(NULL), piece = g_string_new(NULL);
+  const guint leaves = kind->cluster->leaves->len;
+  for (guint first = 0; first < leaves; first += LEAVES_PIECE) {
+    g_string_truncate(piece, 0);
+    for (guint i = first; i < leaves && i < first + LEAVES_PIECE; i++) emit_leaf_once(piece, kind, i, occasion);
+    if (!piece->len) continue;
+    if (leaves <= LEAVES_PIECE) {
+      g_string_append(calls, piece->str);
+      continue;
+    }
+    g_string_append_printf(out, "static __attribute__((noinline)) void @K@_%s_%u(@K@_state *s) {\n%s}\n", word, first,
+                           piece->str);
+    g_string_append_printf(calls, "  @K@_%s_%u(s);\n", word, first);
+  }
+  g_string_append_printf(out, "void @K@_%s(void *state) {\n  @K@_state *s = state;\n  (void)s;\n%s", word, calls->str);
+  for (guint i = 0; (occasion == START || occasion == REPORT) && i < kind->cluster->probes->len; i++)
+    emit_probe_once(emitter, out, kind, i, occasion);
+  g_string_append(out, "}\n");
+}
+
 void emit_once(const Emitter *emitter, GString *out, const Kind *kind) {
   static const char *const words[] = {[START] = "start",   [FINISH] = "finish", [STATISTICS] = "statistics",
                                       [REPORT] = "report", [AWAITS] = "awaits", [CHECK] = "check_state"};
-  for (int occasion = START; occasion <= CHECK; occasion++) {
-    g_string_append_printf(out, "void @K@_%s(void *state) {\n  @K@_state *s = state;\n  (void)s;\n", words[occasion]);
-    for (guint i = 0; i < kind->cluster->leaves->len; i++) emit_leaf_once(out, kind, i, (Occasion)occasion);
-    for (guint i = 0; (occasion == START || occasion == REPORT) && i < kind->cluster->probes->len; i++)
-      emit_probe_once(emitter, out, kind, i, (Occasion)occasion);
-    g_string_append(out, "}\n");
-  }
+  for (int occasion = START; occasion <= CHECK; occasion++)
+    emit_occasion(emitter, out, kind, (Occasion)occasion, words[occasion]);
   emit_resets(out, kind);
 }

@@ -153,7 +153,8 @@ static void describe_items(GString *text, const spinach_balance *balance, int64_
 static char *error_of(uint32_t number) {
   const spinach_balance *b = &machine->balances[number];
   const int64_t left = sum_of(b->left, b->left_count), right = sum_of(b->right, b->right_count);
-  if (b->suspected || (in_the_middle && is_bound(b)) || compares(b->relation, left - offsets[number], right)) return NULL;
+  if (b->suspected || (in_the_middle && is_bound(b)) || compares(b->relation, left - offsets[number], right))
+    return NULL;
   const char *path = machine->instances[b->instance].path;
   GString *text = g_string_new(path);
   if (*path) g_string_append(text, ": ");
