@@ -286,8 +286,17 @@ phase_end() {
 }
 
 next_event() {
-  const bool sends = self->taken_cycle == cycle() || self->line.beat_cycle == cycle() || self->changed_cycle >= cycle();
-  if (sends || now() < self->incoming.opens_at + clock_period()) return cycle();
-  if (self->loaded && !self->line.playing) return line_cycle_at(self->line.wake, cycle(), now(), clock_period());
-  return self->line.playing || (self->linked && !self->exhausted) ? cycle() : never();
+  // What is sent in one cycle is gone in the next.
+  const uint64_t before = cycle() - 1;
+  const bool takes = self->taken_cycle == cycle() || self->taken_cycle == before;
+  const bool ends = self->line.beat_cycle == cycle() || self->line.beat_cycle == before;
+  if (takes || ends || self->changed_cycle >= cycle()) return cycle();
+  if (line_offered_plain(&self->line, self->byte_time, now(), clock_period())) return cycle();
+  uint64_t first = never();
+  if (self->loaded || self->line.playing)
+    first = line_cycle_at(self->line.wake, cycle(), now(), clock_period());
+  else if (self->linked && !self->exhausted)
+    first = cycle();
+  const uint64_t opens = line_cycle_at(self->incoming.opens_at, cycle(), now(), clock_period());
+  return now() < self->incoming.opens_at + clock_period() && opens < first ? opens : first;
 }

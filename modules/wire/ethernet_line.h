@@ -80,6 +80,12 @@ static inline uint64_t line_cycle_at(uint64_t instant, uint64_t cycle, uint64_t 
   return instant <= now ? cycle : cycle + (instant - now + period - 1) / period;
 }
 
+// For next_event: whether a plain beat may have been offered in the cycle before the one at `now`, which it has left.
+static inline bool line_offered_plain(const line_transmitter *line, uint64_t byte_time, uint64_t now, uint64_t period) {
+  const uint64_t beat = (8 * byte_time + 999) / 1000, due = exact_time_instant(line->due);
+  return line->playing && line->position > 0 && now + beat < due + 3 * period + 2;
+}
+
 // A beat is taken at the instant `now`; a frame has `preamble` bytes before it.  Returns the place of its bytes in the
 // frame.
 static inline uint32_t line_take(line_receiver *line, const wire_beat_64 *beat, uint64_t now, uint64_t period,
