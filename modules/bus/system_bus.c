@@ -34,7 +34,7 @@ static int32_t oldest(const self_t *self, bus_phase phase) {
 /* The transaction whose agent gets its response in this cycle: that whose last beat is on the bus, else one without
  * data; -1: none. */
 static int32_t responds(const self_t *self) {
-  if (self->on_bus >= 0 && until(bus_ends) == 0 && self->phase[self->on_bus] == bus_phase_moving &&
+  if (self->on_bus >= 0 && within(bus_ends, 0) && self->phase[self->on_bus] == bus_phase_moving &&
       fills(self->of[self->on_bus].op))
     return self->on_bus;
   return oldest(self, bus_phase_done);
@@ -85,7 +85,7 @@ static inline bool has_room(const self_t *self, int lane) {
 
 handler(arbitrate) {
   uint64_t requests = 0;
-  const bool free = self->on_bus < 0 || until(bus_ends) == 0;
+  const bool free = self->on_bus < 0 || within(bus_ends, 0);
   if (free && self->active < (uint32_t)param(outstanding) && oldest(self, bus_phase_ready) < 0)
     for (int i = 0; i < width(agent_request); i++)
       if (some(agent_request, i) && has_room(self, i) && !is_busy(self, data(agent_request, i).address))
@@ -115,7 +115,7 @@ static typeof_port(memory_request) memory_request_of(const self_t *self, int32_t
 
 phase_start() {
   for (int i = 0; i < width(quiet); i++) send(quiet, i, self->active == 0);
-  const bool ends = self->on_bus >= 0 && until(bus_ends) == 0;
+  const bool ends = self->on_bus >= 0 && within(bus_ends, 0);
   const int32_t shown = ends && self->phase[self->on_bus] == bus_phase_address ? self->on_bus : -1;
   const bus_command *of = &self->of[shown >= 0 ? shown : 0];
   for (int i = 0; i < width(agent_snoop); i++) {
@@ -348,7 +348,7 @@ phase_end() {
       sim_error("the agent '%s' has no room for what the bus sends it, and that cannot wait", key(agent_snoop, i));
   const int32_t responded = responds(self);
   if (responded >= 0 && responded != self->on_bus) finish_transaction(self, responded);
-  if (self->on_bus >= 0 && until(bus_ends) == 0) leave_bus(self);
+  if (self->on_bus >= 0 && within(bus_ends, 0)) leave_bus(self);
   for (int i = 0; i < width(agent_snoop_response); i++)
     if (transferred(agent_snoop_response, i)) take_snoop_response(self, i, &data(agent_snoop_response, i));
   if (transferred(memory_request)) {
@@ -363,7 +363,7 @@ phase_end() {
   if (transferred(memory_reply)) take_reply(self, &data(memory_reply));
   for (uint32_t k = 0; k < self->active; k++) {
     const int32_t slot = self->order[k];
-    if (self->phase[slot] != bus_phase_snooped || self->missing[slot] || until(snoop_ends[slot])) continue;
+    if (self->phase[slot] != bus_phase_snooped || self->missing[slot] || !within(snoop_ends[slot], 0)) continue;
     const uint32_t active = self->active;
     decide(self, slot);
     k -= self->active < active;

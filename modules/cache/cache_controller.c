@@ -671,7 +671,7 @@ phase_end() {
 }
 
 next_event() {
-  return self->busy || self->emptied || until(accepts) ? cycle() : never();
+  return self->busy || self->emptied || !within(accepts, 0) ? cycle() : never();
 }
 
 #undef EMPTIES

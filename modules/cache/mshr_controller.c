@@ -158,7 +158,7 @@ static inline mshr_outcome decide(const self_t *self, const typeof_port(in_reque
               (int)request->size, (unsigned)request->address, (int)param(line));
   const uint32_t number = number_of(request->address), set = set_of(self, number);
   const uint32_t bank = set % (uint32_t)param(banks);
-  if (room->banks >> bank & 1 || (param(fill_penalty) > 0 && until(bank_free[bank]))) return mshr_outcome_none;
+  if (room->banks >> bank & 1 || (param(fill_penalty) > 0 && !within(bank_free[bank], 0))) return mshr_outcome_none;
   const uint32_t miss = find_miss(self, number);
   mshr_outcome outcome = mshr_outcome_none;
   if (miss == MSHR_NONE)
