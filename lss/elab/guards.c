@@ -3,6 +3,7 @@
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/elab/elaborate.h"
+#include "lss/front/wrapped.h"
 
 #include <string.h>
 
@@ -46,6 +47,8 @@ static void judge(const Node *guard, const char *port, const char *counter) {
   if (!receives && !is_own_end(to, port, counter)) return;
   const Expr *other = other_end(receives ? to : from, counter);
   if (!other) return;
+  // Where others are connected to it as well, each has a lane of its own, or a choice of them.
+  if (body_connects_elsewhere(compile->running->body, connection, port)) return;
   const char *own = arena_printf("%s[*]", port), *inner = expr_text(other);
   diag_warning(guard->value->location, "needless-guard", "`%s -> %s;` alone connects the same lanes",
                receives ? own : inner, receives ? inner : own);

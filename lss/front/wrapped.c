@@ -21,14 +21,17 @@ Node *wraps_setting(const Node *wraps, const char *name) {
 
 // ---- Walking a body -------------------------------------------------------------------------------------------------
 
+static bool has_block(const Node *node) {
+  return node->kind == NODE_IF || node->kind == NODE_FOR || node->kind == NODE_FOR_IN || node->kind == NODE_WHILE;
+}
+
 // The first statement, in a block or not, of which a question is true.
 static const Node *find_node(const GPtrArray *nodes, bool (*is)(const Node *, const char *, const char *),
                              const char *first, const char *second) {
   for (guint i = 0; nodes && i < nodes->len; i++) {
     const Node *node = nodes->pdata[i];
     if (is(node, first, second)) return node;
-    const bool block =
-        node->kind == NODE_IF || node->kind == NODE_FOR || node->kind == NODE_FOR_IN || node->kind == NODE_WHILE;
+    const bool block = has_block(node);
     const Node *found = block ? find_node(node->body, is, first, second) : NULL;
     if (block && !found) found = find_node(node->other, is, first, second);
     if (found) return found;
@@ -71,6 +74,17 @@ static bool connects(const Node *node, const char *instance, const char *port) {
   if (end_is(node->target, instance, port)) return true;
   for (guint i = 0; i < node->receivers->len; i++)
     if (end_is(node->receivers->pdata[i], instance, port)) return true;
+  return false;
+}
+
+bool body_connects_elsewhere(const GPtrArray *body, const Node *connection, const char *port) {
+  for (guint i = 0; body && i < body->len; i++) {
+    const Node *node = body->pdata[i];
+    if (node != connection && connects(node, NULL, port)) return true;
+    if (has_block(node) && (body_connects_elsewhere(node->body, connection, port) ||
+                            body_connects_elsewhere(node->other, connection, port)))
+      return true;
+  }
   return false;
 }
 

@@ -19,6 +19,8 @@ bool wraps_excepts(const Node *wraps, const char *name);
 // What the block says of a parameter or userpoint: a NODE_ASSIGN, a NODE_DEFAULT, or NULL.
 Node *wraps_setting(const Node *wraps, const char *name);
 
+// Whether a statement of the body other than this one connects the module's own port of that name.
+bool body_connects_elsewhere(const GPtrArray *body, const Node *connection, const char *port);
 // The parameter, userpoint or port of this name that a body declares itself, in a block or not; NULL when there is
 // none.
 const Node *body_declaration(const GPtrArray *body, const char *name);
