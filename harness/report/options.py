@@ -97,16 +97,22 @@ def _declaration(root: Path, module: str) -> Path | None:
     return next((root / "modules").rglob(f"{module}.lss"), None)
 
 
+def _has(declaration: Path, part: str, root: Path) -> bool:
+    """Whether a module declares this, or passes it on of a module that it wraps."""
+    kinds = r"(optional )?(keyed (repeated )?)?(runtime (init )?)?(parameter|inport|outport|userpoint)"
+    text = declaration.read_text()
+    if re.search(rf"^\s*{kinds} {part}\b", text, re.M):
+        return True
+    wrapped = [_declaration(root, name) for name in re.findall(r"^ *wraps \w+ : (\w+)", text, re.M)]
+    return any(inner and _has(inner, part, root) for inner in wrapped)
+
+
 def _no_part(name: str, root: Path) -> Iterator[str]:
     module, _, part = name.partition(".")
     declaration = _declaration(root, module)
     if not declaration:
         yield f"{name}: there is no module {module}"
-    elif part and not re.search(
-        rf"^\s*(optional )?(keyed (repeated )?)?(runtime (init )?)?(parameter|inport|outport|userpoint) {part}\b",
-        declaration.read_text(),
-        re.M,
-    ):
+    elif part and not _has(declaration, part, root):
         yield f"{name}: {module} has no parameter, port or userpoint {part}"
 
 

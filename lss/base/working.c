@@ -1,7 +1,9 @@
 // What a command is doing, for people who wait; see working.h.
 #include "lss/base/working.h"
 
-#include <stdbool.h>
+#include "lss/runtime/text/number.h"
+
+#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -10,7 +12,7 @@ enum { FIRST = 2, EACH_LINE = 10, LONGEST = 1000000 }; // seconds
 static struct {
   GMutex lock;
   bool enabled, terminal, drawn;
-  guint64 first; // seconds before anything is shown
+  uint64_t first; // seconds before anything is shown
   gint64 enabled_at;
   const char *title; // NULL between stages
   const char *parts;
@@ -56,14 +58,18 @@ static gpointer watch(gpointer unused) {
   return NULL;
 }
 
-void working_enable(void) {
-  const char *wanted = g_getenv("LSS_PROGRESS");
-  if (working.enabled || !g_strcmp0(wanted, "off")) return;
+bool working_enable(void) {
+  const char *wanted = g_getenv("LSS_PROGRESS"), *error;
+  if (working.enabled || !g_strcmp0(wanted, "off")) return true;
   working.first = FIRST;
-  if (wanted) g_ascii_string_to_unsigned(wanted, 10, 0, LONGEST, &working.first, NULL);
+  if (wanted && *wanted && !number_read_count(wanted, 0, LONGEST, &working.first, &error)) {
+    fprintf(stderr, "lss: LSS_PROGRESS: %s; it is seconds, or off\n", error);
+    return false;
+  }
   working.enabled = true;
   working.terminal = isatty(STDERR_FILENO);
   working.enabled_at = g_get_monotonic_time();
+  return true;
 }
 
 void working_begin(const char *title, const char *parts, guint total) {

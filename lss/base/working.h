@@ -5,9 +5,11 @@
 #define LSS_WORKING_H
 
 #include <glib.h>
+#include <stdbool.h>
 
-// Before this nothing is shown: a command of a person, not a server's, begins.
-void working_enable(void);
+// Before this nothing is shown: a command of a person, not a server's, begins.  False, with an error, when LSS_PROGRESS
+// is no such number.
+bool working_enable(void);
 // A stage begins, and the one before is over: its title, such as "compiling"; what its parts are, "units", or NULL;
 // and how many there are, 0 where that is not known.
 void working_begin(const char *title, const char *parts, guint total);

@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
         print_help(commands[i]);
         return finish(0);
       }
-      if (commands[i] != &command_server) working_enable();
+      if (commands[i] != &command_server && !working_enable()) return finish(2);
       int status = commands[i]->run(argc - 1, argv + 1);
       working_end();
       diag_flush();

@@ -63,7 +63,7 @@ def test_a_runtime_with_sanitizers_finds_nothing(simulators: list[Path], build_d
         results.append((told, {file.name: file.read_bytes() for file in folder.iterdir() if file.name in ("hashes", "signals.vcd", "events", "profile")}))
     assert results[0] == results[1] and len(results[0][1]) == 4
     listed = json.loads(results[0][0]["names as JSON"])
-    assert [event["name"] for event in listed["events"] if event["path"] == "core.writeback"] == ["retire", "marker"]
+    assert [event["name"] for event in listed["events"] if event["path"] == "core.writeback"] == ["retire", "annulled", "marker"]
     assert [parameter["aliases"] for parameter in listed["parameters"] if parameter["name"] == "program"] == [["start.program", "scratchpad.image"]]
 
 

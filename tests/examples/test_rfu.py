@@ -129,8 +129,8 @@ def test_two_units_with_operations_and_sources_of_their_own(root, build_sim, run
     pipeline = (root / "examples/rfu_core/rfu_pipeline.lss").read_text()
     for old, new in {
         "module rfu_pipeline {": "module two_pipeline {",
-        "instance unit : rfu { sources = sources; cycles = cycles; apply = apply; };": """
-  instance unit : rfu { sources = sources; operations = 2; apply = <<< return operation ? in.v[0] + 9 : in.v[0] * 2; >>>; };
+        "instance unit : rfu { sources; cycles; apply; };": """
+  instance unit : rfu { sources; operations = 2; apply = <<< return operation ? in.v[0] + 9 : in.v[0] * 2; >>>; };
   instance more : rfu { sources = [16, 8]; first = 2; operations = 2; cycles = [3]; apply = <<< return operation ? in.v[0] + in.v[1] : in.v[0] + 100; >>>; };""",
         "instance recognize : rfu_decode;": "instance recognize : rfu_decode { operations = 4; };",
         "unit.out -> ex_mem.in;": "unit.out -> more.in;\n  more.out -> ex_mem.in;",

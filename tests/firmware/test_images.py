@@ -48,7 +48,7 @@ def test_a_program_for_another_machine_is_refused(machine, build_dir: Path) -> N
 
 LOOP = (0x1000FFFF, 0)  # b .
 CRASHES = {
-    "store": ((0x3C0100D0, 0xAC200000, *LOOP), "a write at 0xd00000"),  # lui $1, 0xd0; sw $0, 0($1)
+    "store": ((0x3C0100D0, 0xAC200000, *LOOP), "responds at address 0x00d00000"),  # lui $1, 0xd0; sw $0, 0($1)
     "load": ((0x3C0100D0, 0x8C210010, *LOOP), "address 0x00d00010, pc 0x00004004"),
     "register": ((0x3C01C000, 0x8C210400, *LOOP), "address 0xc0000400, pc 0x00004004"),
     "jump": ((0x3C0100D0, 0x00200008, 0), "nothing to fetch there: pc 0x00d00000"),
@@ -58,7 +58,7 @@ CRASHES = {
     "syscall": ((0x0000000C,), "pc 0x00004000, instruction 0x0000000c"),
     "reserved": ((0xFFFFFFFF,), "reserved instruction: pc 0x00004000"),
     # lui $29, 0xc0; then addiu $29, $29, -8; b back; sw $0, 0($29)
-    "stack": ((0x3C1D00C0, 0x27BDFFF8, 0x1000FFFE, 0xAFA00000), "a write at 0xbefff8"),
+    "stack": ((0x3C1D00C0, 0x27BDFFF8, 0x1000FFFE, 0xAFA00000), "responds at address 0x00befff8"),
 }  # fmt: skip
 
 

@@ -23,6 +23,7 @@ READERS = {
     "examples/tigon2/descriptor_trace.h": "numbers/test_places.py::test_formats",
     "lss/attach/derived.c": "numbers/test_places.py::test_indices_in_the_language",
     "lss/attach/instrument.c": "numbers/test_places.py::test_events_to_watch",
+    "lss/base/working.c": "numbers/test_places.py::test_options_of_the_compiler",
     "lss/build/options.c": "numbers/test_places.py::test_options_of_the_compiler",
     "lss/commands/command_cache.c": "numbers/test_places.py::test_options_of_the_compiler",
     "lss/commands/command_trace.c": "numbers/test_places.py::test_a_range_of_recorded_events",
@@ -273,10 +274,12 @@ LINE = "instance a : source; instance b : sink; a.out -> b.in : uint32;\n"
 def test_options_of_the_compiler(build_dir: Path, tmp_path: Path) -> None:
     (tmp_path / "m.lss").write_text(LINE)
 
-    def lss(*words: str) -> subprocess.CompletedProcess:
-        command = ["env", f"LSS_CACHE={tmp_path}/cache", build_dir / "bin/lss", *words]
+    def lss(*words: str, progress: str = "off") -> subprocess.CompletedProcess:
+        command = ["env", f"LSS_CACHE={tmp_path}/cache", f"LSS_PROGRESS={progress}", build_dir / "bin/lss", *words]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
 
+    assert lss("check", "--netlist-only", "m.lss", progress="0b1010").returncode == 0
+    refused(lss("check", "--netlist-only", "m.lss", progress="10s"), "LSS_PROGRESS", '"10s" is not a whole number')
     assert "more than 1 instances" in lss("check", "--netlist-only", "m.lss", "--max-instances", "0b1").stderr
     assert lss("check", "--netlist-only", "m.lss", "--max-instances", "010").returncode == 0  # as octal it would be 8: enough, too
     assert "more than 10 steps" in lss("check", "--netlist-only", "m.lss", "--max-steps", "010").stderr

@@ -252,7 +252,7 @@ def test_what_memory_refuses_is_chosen_again(bench: Bench) -> None:
     device = Wide(bench, "group_fetch", several(3, 1, True), "contexts = 3; reset_pc = 256; locate = <<< return address | context << 16; >>>;")
     inputs = {
         "room": always({"of": [8, 8, 8]}, 7), "waiting": {0: 0x10203, 1: 0x30201, 2: 0x30201, 3: 0x30201, 4: 0x50505, 5: 0x40302, 6: 0x40302},
-        "memory_reply": {2: reply(10), 6: reply(10)}, "predictor_guess": always(guess(0x400), 7), "redirect": {4: {"valid": 1, "context": 0, "pc": 0x700}},
+        "memory_reply": {2: reply(10, 2), 6: reply(10, 1)}, "predictor_guess": always(guess(0x400), 7), "redirect": {4: {"valid": 1, "context": 0, "pc": 0x700}},
     }  # fmt: skip
     seen = device.play(inputs, 7, {"memory_request_sink[0].pattern": "0010001"})
     assert [one["address"] >> 16 for one in seen["memory_request"]] == [2, 2, 2, 0, 1, 1, 1]
