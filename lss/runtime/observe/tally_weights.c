@@ -1,5 +1,7 @@
 // What balances add up beside items: what items say, `in.count`, and events; see tally.h.
 #include "lss/runtime/observe/tally.h"
+
+#include "lss/runtime/observe/balance.h"
 #include "lss/runtime/text/names.h"
 
 // A step of a sum, of which an item on a connection says something.
@@ -21,22 +23,11 @@ static Events *events;      // per instance
 
 // ---- Elements ------------------------------------------------------------------------------------------------------
 
-static bool compares(char operator, int64_t left, int64_t right) {
-  switch (operator) {
-  case '=': return left == right;
-  case '!': return left != right;
-  case '<': return left < right;
-  case '>': return left > right;
-  case 'l': return left <= right;
-  default: return left >= right;
-  }
-}
-
 static int64_t element(const spinach_sum_step *step, const uint8_t *at) {
   int64_t value = spinach_integer(step->type, at);
   if (step->bits) value = (int64_t)((uint64_t)value >> step->shift & (UINT64_MAX >> (64 - step->bits)));
   if (step->ones) return __builtin_popcountll((uint64_t)value);
-  return step->operator ? compares(step->operator, value, step->number) : value;
+  return step->operator ? spinach_balance_holds(step->operator, value, step->number) : value;
 }
 
 static int64_t elements_from(const spinach_sum_step *step, uint32_t dimension, const uint8_t *at) {

@@ -54,6 +54,16 @@ async def definition(editor: Editor, path: Path, at: lsp.Position) -> tuple[str,
     return (Path(found.uri).name, found.range.start.line, found.range.start.character) if found else None
 
 
+async def answers(editor: Editor, path: Path, asked: dict[str, tuple[str, str]]) -> None:
+    """Opens a file; at each mark the hover has these words, and the declaration is in that file."""
+    editor.open(path)
+    for mark, (words, file) in asked.items():
+        at = place(path.read_text(), mark)
+        assert words in await hover(editor, path, at), mark
+        found = await definition(editor, path, at)
+        assert found and found[0] == file, mark
+
+
 def shapes(tmp_path: Path) -> Path:
     (tmp_path / "shapes.lss").write_text(TYPES)
     (tmp_path / "m.lss").write_text(MACHINE)
@@ -77,12 +87,7 @@ def test_hover_and_definition(tmp_path: Path, build_dir: Path) -> None:
     }
 
     async def scenario(editor: Editor) -> None:
-        editor.open(path)
-        for mark, (words, file) in asked.items():
-            at = place(MACHINE, mark)
-            assert words in await hover(editor, path, at), mark
-            found = await definition(editor, path, at)
-            assert found and found[0] == file, mark
+        await answers(editor, path, asked)
         assert await hover(editor, path, lsp.Position(0, 0)) == ""
         assert await definition(editor, path, place(MACHINE, "4; ^}")) is None
 
@@ -235,12 +240,7 @@ def test_what_a_module_passes_on(tmp_path: Path, build_dir: Path) -> None:
     }
 
     async def scenario(editor: Editor) -> None:
-        editor.open(path)
-        for mark, (words, file) in asked.items():
-            at = place(WRAPS, mark)
-            assert words in await hover(editor, path, at), mark
-            found = await definition(editor, path, at)
-            assert found and found[0] == file, mark
+        await answers(editor, path, asked)
         settings = await completions(editor, path, WRAPS + "instance x : further { ^")
         assert {"count", "more"} <= settings and not settings & {"script", "twice", "out"}
         assert "count" in await completions(editor, path, WRAPS + "module m { wraps x : source { default co^")
