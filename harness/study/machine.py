@@ -140,6 +140,8 @@ def check_setting(setting: str, machine: Machine, where: str) -> None:
     }
     if kind not in known or not name:
         raise StudyError(f"{where}: setting {setting!r}: it begins with D., set. or option., or is seed")
+    if kind == "D" and "." in name:
+        return  # of an instance inside, which the compiler knows
     if name not in known[kind]:
         raise StudyError(f"{where}: setting {setting!r}: {machine.path.name} has no {_kind(kind)} {name!r}; "
                          f"{suggest(name, known[kind])}")  # fmt: skip

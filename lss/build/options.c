@@ -17,7 +17,7 @@ const OptionSpec folder_options[] = {
 };
 
 const OptionSpec machine_options[] = {
-    {"-D", "NAME=VALUE", "set a parameter of the machine; may be repeated"},
+    {"-D", "NAME=VALUE", "set a parameter of the machine, or as PATH.NAME of an instance; may be repeated"},
     {"--max-instances", "N", "at most N instances (" G_STRINGIFY(DEFAULT_MAX_INSTANCES) ")"},
     {"--max-steps", "N", "at most N steps of elaboration (" G_STRINGIFY(DEFAULT_MAX_STEPS) ")"},
     {0},
@@ -70,7 +70,8 @@ static bool take_shared(const char *command, const OptionSpec *option, const cha
   if (!strcmp(option->name, "--max-steps")) return positive(command, option->name, value, &compile->max_steps);
   const bool define = !strcmp(option->name, "-D");
   const char *equals = strchr(value, '=');
-  if (define && (!equals || equals == value)) return !usage_error(command, "-D takes name=value, not \"%s\"", value);
+  const bool named = equals && equals > value && *value != '.' && equals[-1] != '.';
+  if (define && !named) return !usage_error(command, "-D takes name=value, not \"%s\"", value);
   g_ptr_array_add(define ? compile->defines : compile->include_dirs, (gpointer)value);
   return true;
 }

@@ -8,23 +8,6 @@
 
 #include <string.h>
 
-static void add_defines(Inst *top, const CompileOptions *options) {
-  for (guint i = 0; options->defines && i < options->defines->len; i++) {
-    const char *text = options->defines->pdata[i];
-    const char *equals = strchr(text, '=');
-    const char *name = arena_strndup(text, (gsize)(equals - text));
-    Setting *setting = find_setting(top, name); // the last one of several counts
-    bool first = !setting;
-    if (first) setting = arena_new(Setting);
-    setting->name = name;
-    setting->define = arena_strdup(equals + 1);
-    const char *file = g_intern_string(arena_printf("-D %s", setting->name));
-    diag_register_text(file, setting->define);
-    setting->place = (Location){file, 1, 1, 1, (int)strlen(setting->define) + 1};
-    if (first) g_ptr_array_add(top->settings, setting);
-  }
-}
-
 // The behaviour beside the module's file: x.c, and x.h if there is one.
 static LeafModule *leaf_module(Inst *inst) {
   LeafModule *leaf = g_hash_table_lookup(compile->leaf_modules, inst->module->name);
@@ -127,12 +110,13 @@ static bool run_stages(const char *machine_file) {
   top->file = file;
   top->body = file->nodes;
   top->instance->doc = file->doc;
-  add_defines(top, compile->options);
+  take_defines(top);
   add_collectors(top);
   check_declarations(file);
   working_begin("elaborating", "instances", 0);
   inst_run(top);
   number_instances();
+  if (diag_error_count() == errors) check_defines();
   if (diag_error_count() > errors) return false;
 
   join_links();
@@ -176,6 +160,7 @@ Netlist *compile_netlist(const char *machine_file, const CompileOptions *options
   state->handler_names = arena_table();
   state->nothing = arena_garray(1);
   state->insts = arena_array();
+  state->defines = arena_array();
   state->links = arena_array();
   state->pairs = arena_array();
   state->pending = arena_array();

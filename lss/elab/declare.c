@@ -35,6 +35,7 @@ static void missing(Inst *inst, Node *node, const char *what) {
 
 static Setting *take_setting(Inst *inst, const char *name) {
   Setting *setting = find_setting(inst, name);
+  if (compile->defines->len) setting = defined_setting(inst, name, setting);
   if (!setting) return NULL;
   setting->used = true;
   if (setting->absent) {

@@ -29,6 +29,7 @@ typedef struct {
   GHashTable *scalars;      // name of a type -> scalars in it
   GHashTable *leaf_modules; // name -> LeafModule*
   GPtrArray *insts;         // Inst*, parents before children
+  GPtrArray *defines;       // PathDefine*: -D PATH.NAME=VALUE
   GPtrArray *links;         // Link*
   GPtrArray *pairs;         // Pair*: joined ends, whose types are one
   GPtrArray *pending;       // Pending*: types that inference will know
@@ -416,6 +417,12 @@ void declare_clock(Scope *scope, Node *node);
 void declare_behaviour(Scope *scope, Node *node);
 const char *inst_path_of(const Inst *inst, const char *name); // "cpu[0].name"
 const char *inst_title(const Inst *inst);                     // "instance `cpu[0]`", "the top module"
+
+// ---- Values from the command line (defines.c) ----------------------------------------------------------------
+void take_defines(Inst *top);
+// The setting of a parameter of an instance: what -D PATH.NAME gives where nothing else was, NULL where nothing is.
+Setting *defined_setting(Inst *inst, const char *name, Setting *given);
+void check_defines(void); // when all bodies have run: that each was of use
 
 // ---- Wrapped modules (wraps.c) -------------------------------------------------------------------------------
 void execute_wraps(Scope *scope, Node *node);

@@ -53,6 +53,8 @@ def test_a_machine_called_like_a_module(sanitized_lss: Path, tmp_path: Path) -> 
         (("check",), "which machine?"),
         (("check", "a.lss", "b.lss"), "one machine at a time"),
         (("check", "-D", "n", "a.lss"), "-D takes name=value"),
+        (("check", "-D", ".n=1", "a.lss"), "-D takes name=value"),
+        (("check", "-D", "p.=1", "a.lss"), "-D takes name=value"),
         (("check", "--max-steps", "many", "a.lss"), "is not a whole number"),
         (("check", "--maximum", "a.lss"), "unknown option --maximum; `lss check --help` shows the usage"),
         (("check", "--netlist-onl", "a.lss"), "unknown option --netlist-onl; did you mean --netlist-only?"),

@@ -63,7 +63,7 @@ def test_the_command_that_repeats_a_point(place: Path, build_dir: Path) -> None:
         ('"option.ready"', '"set.producer.cuont"', "has no run-time parameter 'producer.cuont'; did you mean 'producer.count'"),
         ('"option.ready"', '"ready"', "setting 'ready': it begins with D., set. or option."),
         ('"D.stages"', '"D.stagse"', r"study.toml:7: axis 'stages': setting 'D.stagse': chain.lss has no parameter 'stagse'; did you mean 'stages'"),
-        ('"D.stages"', '"D.stage.depth"', r"study.toml:7: axis 'stages': setting 'D.stage.depth': chain.lss has no parameter 'stage.depth'"),
+        ('"D.stages"', '"D.stage.depth"', r"study.toml:7: axis 'stages': setting 'D.stage.depth': '2': there is no instance `stage`"),
         ("values = [2, 10]", "values = ['two']", r"study.toml:7: axis 'stages': setting 'D.stages': 'two': "),
         ('"option.ready"', '"option.raedy"', r"study.toml:8: axis 'ready': setting 'option.raedy'"),
         ('"option.cycles" = 1000', '"option.cycels" = 1000', r"study.toml:5: base: setting 'option.cycels'"),
