@@ -16,6 +16,13 @@ from harness.study.study_file import StudyError, read
 from tests.harness.chain import STUDY, make, rates, run
 
 
+def test_parameters_of_instances_are_settings(place: Path) -> None:
+    """Two stages of five cycles do as ten of one."""
+    outcome = make(place, STUDY.replace("published =", "#").replace('"D.stages", values = [2, 10]', '"D.stage[*].depth", values = [1, 5]'))
+    found = rates(outcome)
+    assert found["stages 1, ready 1.0"] == pytest.approx(0.998) and found["stages 5, ready 1.0"] == pytest.approx(0.99)
+
+
 def test_a_grid_from_file_to_page(place: Path) -> None:
     outcome = make(place)
     found = rates(outcome)
