@@ -24,6 +24,7 @@
 // Quantities are numbers in the units that module code sees (Hz, bytes, bit/s, femtoseconds); enumerators, clocks,
 // types and modules are their names.  What has a ? is there only where it applies; "difference" is false in a gauge.
 #include "lss/commands/export.h"
+#include "lss/elab/value.h"
 
 #include "lss/runtime/text/json.h"
 
@@ -83,8 +84,8 @@ static void export_value(Json *json, const Value *value) {
   case VALUE_RECORD: export_record(json, value); break;
   case VALUE_CLOCK: json_string(json, value->clock->name); break;
   case VALUE_TYPE: json_string(json, value->type->name); break;
+  case VALUE_MODULE: json_string(json, value_text(value)); break;
   case VALUE_STRING:
-  case VALUE_MODULE:
   case VALUE_CODE: json_string(json, value->string); break;
   }
 }

@@ -66,6 +66,7 @@ Value *call_function(Scope *scope, Symbol *function, Expr *call, bool needs_resu
 }
 
 Operand evaluate_call(Scope *scope, Expr *expr) {
+  if (expr->names) return of_value(module_with_settings(scope, expr));
   if (expr->left->kind != EXPR_NAME) {
     problem(expr->left->location, "value-type", "`%s` cannot be called", expr_text(expr->left));
     return NOTHING;

@@ -1,7 +1,7 @@
 // What the files of elaboration share: the state of a compilation, scopes and symbols, instances while they are being
 // built, type terms before inference, connections before they are joined across the hierarchy.  The order of work is
 // compile.c: load, elaborate (instance.c), join (join.c), infer (infer.c), expand behaviour (behaviour.c), check
-// (checks.c).
+// (lss/attach/checks.c).
 #ifndef LSS_ELABORATE_H
 #define LSS_ELABORATE_H
 
@@ -277,6 +277,7 @@ typedef struct {
   bool of_all;     // set for a whole array: one of it may be set again
   bool by_default; // a userpoint of the parent that was not replaced, passed on
   bool by_wraps;   // passed on by the module around it
+  bool by_module;  // brought by the value of a module
   Location read_place;
   const char *define; // from the command line: text still to be read
 } Setting;
@@ -382,8 +383,17 @@ void inst_run(Inst *inst); // its body, then its children's
 void execute_instance(Scope *scope, Node *node);
 // The instances that a statement makes of a module, an array or one: Inst*, fewer after an error.
 GPtrArray *make_instances(Scope *scope, Node *node, Symbol *module, int64_t count); // module NULL: none
-// The module that an expression denotes; NULL after errors.
-Symbol *module_of(Scope *scope, Expr *expr);
+
+// ---- Modules as values (modules.c)
+
+// The module that an expression denotes, and with `value` what brings settings, or NULL; NULL after errors.
+Symbol *module_of(Scope *scope, Expr *expr, const Value **value);
+Value *module_with_settings(Scope *scope, Expr *expr); // EXPR_CALL with names; NULL after errors
+// What a value of a module says of a parameter; NULL when it says nothing.
+Value *module_setting(const Value *module, const char *name);
+void give_setting(Inst *inst, const char *name, Value *value);
+void give_settings(Inst *inst, const Value *module); // all that it brings
+
 // Whether `NAME;` in a block of settings means something here: a module that is called like a parameter is not meant.
 bool can_pass_on(Scope *scope, const char *name);
 // `of_all`: as one of an array, which is set as a whole.
@@ -461,7 +471,7 @@ void execute_check_keys(Scope *scope, Expr *call);
 // ---- After elaboration -------------------------------------------------------------------------------------
 void infer_types(bool complete); // complete: all connections were joined
 void expand_behaviour(void);
-void assign_clocks(void);
+void assign_clocks(void);                         // lss/attach
 void attach_instrumentation(void);                // lss/attach
 void attach_to_connections(Collector *collector); // all that its pattern matches
 // All below `from` that its pattern matches and that have the event; `events` gets the names of all events there, *any
@@ -474,7 +484,7 @@ void attach_derived(const Attached *attached);             // a statistic worked
 void attach_balances(void);                                // all that is conserved, and all identities (lss/attach)
 Instance *find_instance(Instance *from, const char *path); // below `from`; NULL when there is none
 bool is_connection_event(const char *event);               // transferred, stalled, cancelled or idle
-void check_elaborated(void);                               // what must hold before links are joined
-void check_netlist(void);                                  // what must hold of a complete netlist
+void check_elaborated(void);                               // what must hold before connections are made (lss/attach)
+void check_netlist(void);                                  // what must hold of a complete netlist (lss/attach)
 
 #endif

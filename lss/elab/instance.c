@@ -58,46 +58,6 @@ Inst *inst_new(Inst *parent, Symbol *module, const char *name, Location place) {
 
 // ---- Creation ----------------------------------------------------------------------------------------------
 
-Symbol *module_of(Scope *scope, Expr *expr) {
-  if (expr->kind == EXPR_NAME) {
-    Symbol *symbol = scope_find_module(scope, expr->text);
-    if (!symbol || (symbol->kind != SYMBOL_DECLARATION && symbol->kind != SYMBOL_VALUE)) {
-      Symbol *loaded = load_module(expr->text);
-      if (loaded) symbol = loaded;
-    }
-    if (!symbol) {
-      g_autoptr(GPtrArray) names = g_ptr_array_new();
-      g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
-      GHashTableIter iter;
-      gpointer key, value;
-      g_hash_table_iter_init(&iter, compile->globals->names);
-      while (g_hash_table_iter_next(&iter, &key, &value))
-        if (((Symbol *)value)->node->kind == NODE_MODULE) g_ptr_array_add(names, key);
-      g_autoptr(GPtrArray) folders = library_folders(compile->options, expr->location.file);
-      for (guint i = 0; i < folders->len; i++) g_ptr_array_extend_and_steal(found, library_names(folders->pdata[i]));
-      for (guint i = 0; i < found->len; i++) g_ptr_array_add(names, found->pdata[i]);
-      problem(expr->location, "unknown-module", "there is no module `%s`%s%s", expr->text,
-              its_new_name(NULL, expr->text, diag_suggestion(expr->text, names)), library_missing());
-      return NULL;
-    }
-    if (symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_MODULE) return symbol;
-    if (!check_passed_name(symbol, expr->location)) return NULL;
-    if (symbol->kind == SYMBOL_DECLARATION) {
-      problem(expr->location, "unknown-module", "`%s` is a %s, not a module", expr->text,
-              node_kind_name(symbol->node->kind));
-      diag_note(symbol->place, "declared here");
-      return NULL;
-    }
-  }
-  Value *value = evaluate(scope, expr);
-  if (!value) return NULL;
-  if (value->kind != VALUE_MODULE) {
-    problem(expr->location, "value-type", "a module is expected here, not %s", value_kind_text(value));
-    return NULL;
-  }
-  return g_hash_table_lookup(compile->globals->names, value->string);
-}
-
 static Inst *create(Inst *parent, Symbol *module, const char *name, Location place) {
   if (parent->depth + 1 > MAX_DEPTH_OF_INSTANCES) {
     problem(place, "runaway", "instances are nested more than %d deep; does `%s` contain itself?",
@@ -166,10 +126,12 @@ GPtrArray *make_instances(Scope *scope, Node *node, Symbol *module, int64_t coun
 }
 
 void execute_instance(Scope *scope, Node *node) {
-  Symbol *module = module_of(scope, node->type);
+  const Value *value;
+  Symbol *module = module_of(scope, node->type, &value);
   int64_t count = 0;
   bool counted = !node->value || evaluate_int(scope, node->value, "the number of instances", 0, G_MAXINT32, &count);
   GPtrArray *insts = make_instances(scope, node, counted ? module : NULL, count);
+  for (guint i = 0; insts && i < insts->len; i++) give_settings(insts->pdata[i], value);
   for (guint k = 0; insts && k < node->body->len; k++) {
     Node *setting = node->body->pdata[k];
     bool repeated = false;
@@ -203,6 +165,12 @@ void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, E
   default: value = evaluate(scope, expr); break;
   }
   Setting *setting = find_setting(inst, name);
+  if (setting && setting->by_module) {
+    problem(place, "set-twice", "`%s` of %s is set here; the module's value cannot bring it too", name,
+            inst_title(inst));
+    diag_note(setting->place, "it brings this");
+    return;
+  }
   if (setting && setting->by_wraps) {
     problem(place, "not-assignable", "`%s` of %s is passed on by `wraps`; set it in its block", name, inst_title(inst));
     diag_note(inst->wrapped->place, "wrapped here");

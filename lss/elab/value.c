@@ -159,7 +159,14 @@ static void print(GString *out, const Value *value) {
     break;
   case VALUE_CLOCK: g_string_append(out, value->clock->name); break;
   case VALUE_TYPE: g_string_append(out, value->type->name); break;
-  case VALUE_MODULE: g_string_append(out, value->string); break;
+  case VALUE_MODULE:
+    g_string_append(out, value->string);
+    for (guint i = 0; value->items && i < value->items->len; i++) {
+      g_string_append_printf(out, "%s%s = ", i ? ", " : "(", (const char *)value->names->pdata[i]);
+      print(out, value->items->pdata[i]);
+    }
+    if (value->items) g_string_append_c(out, ')');
+    break;
   case VALUE_CODE: g_string_append_printf(out, "<<<%s>>>", value->string); break;
   }
 }
@@ -177,6 +184,17 @@ const char *value_range_text(const Value *least, const Value *most) {
   return arena_printf("%s to %s", value_text(least), value_text(most));
 }
 
+// Of two values of one module: whether they bring the same.
+static bool settings_equal(const Value *a, const Value *b) {
+  const guint count = a->items ? a->items->len : 0;
+  if (count != (b->items ? b->items->len : 0)) return false;
+  for (guint i = 0; i < count; i++) {
+    const Value *other = value_field(b, a->names->pdata[i]);
+    if (!other || !value_equal(a->items->pdata[i], other)) return false;
+  }
+  return true;
+}
+
 bool value_equal(const Value *a, const Value *b) {
   if (a == b) return true;
   if (a->kind != b->kind) {
@@ -190,8 +208,8 @@ bool value_equal(const Value *a, const Value *b) {
   case VALUE_ENUM: return a->type == b->type && a->integer == b->integer;
   case VALUE_FLOAT: return a->real == b->real;
   case VALUE_STRING:
-  case VALUE_CODE:
-  case VALUE_MODULE: return !strcmp(a->string, b->string);
+  case VALUE_CODE: return !strcmp(a->string, b->string);
+  case VALUE_MODULE: return !strcmp(a->string, b->string) && settings_equal(a, b);
   case VALUE_QUANTITY: return a->dimension == b->dimension && rational_compare(a->num, a->den, b->num, b->den) == 0;
   case VALUE_LIST:
     if (a->items->len != b->items->len) return false;

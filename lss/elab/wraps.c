@@ -18,10 +18,11 @@ enum { MAX_WRAPS = 100 }; // one in the other
 typedef struct {
   Inst *outer;
   Node *node;
-  Scope *scope;       // of the body
-  GPtrArray *insts;   // Inst*: one, or those of an array
-  GPtrArray *members; // Promise*: what the wrapped module has, in order
-  Promise *keeping;   // what is being worked out, or NULL
+  Scope *scope;        // of the body
+  const Value *brings; // what the value of the module brings: other defaults
+  GPtrArray *insts;    // Inst*: one, or those of an array
+  GPtrArray *members;  // Promise*: what the wrapped module has, in order
+  Promise *keeping;    // what is being worked out, or NULL
 } Wrap;
 
 typedef enum {
@@ -48,6 +49,7 @@ typedef struct Level {
   const Node *wraps;
   const GPtrArray *body;
   Scope *names; // of the module that has this body
+  const Value *brings;
   const struct Level *up;
 } Level;
 
@@ -88,6 +90,16 @@ static void replace(Promise *promise, const Node *setting, Scope *scope) {
   if (setting->doc) node->doc = setting->doc;
 }
 
+// The default that the value of the wrapped module brings.
+static void bring(Promise *promise, const Value *module) {
+  Value *value = module_setting(module, promise->from.node->name);
+  if (!value) return;
+  Expr *expr = expr_new(EXPR_INT, value->location);
+  expr->constant = value;
+  promise->from.node->value = expr;
+  if (promise->kind == PROMISE_UNKNOWN) promise->kind = PROMISE_INSIDE;
+}
+
 static void decide(Promise *promise);
 
 // Brings a port through the statements around the wrapped module, as far as they pass it on.
@@ -107,6 +119,7 @@ static void raise_port(Promise *port, const Level *level) {
 static void raise_value(Promise *promise, const Level *level) {
   const char *name = promise->from.node->name;
   for (; level; level = level->up) {
+    bring(promise, level->brings);
     const Node *setting = wraps_setting(level->wraps, name);
     if (setting) replace(promise, setting, level->names);
     if (wraps_excepts(level->wraps, name) || (setting && setting->kind == NODE_ASSIGN)) return;
@@ -152,9 +165,10 @@ static void read_module(Wrap *wrap, const Symbol *module, Scope *names, const Le
     case NODE_WRAPS: {
       SourceFile *before = compile->reading;
       compile->reading = module->file;
-      const Symbol *inner = module_of(names, node->type);
+      const Value *brings;
+      const Symbol *inner = module_of(names, node->type, &brings);
       compile->reading = before;
-      if (inner) read_module(wrap, inner, names_of(inner), &(Level){node, body, names, level}, depth + 1);
+      if (inner) read_module(wrap, inner, names_of(inner), &(Level){node, body, names, brings, level}, depth + 1);
       break;
     }
     default: break;
@@ -222,6 +236,13 @@ static void decide_port(Promise *promise) {
   }
 }
 
+// What `except` names keeps the default that the value of the module brings, if any.
+static void leave_inside(const Promise *promise) {
+  Value *value = module_setting(promise->wrap->brings, promise->from.node->name);
+  for (guint i = 0; value && i < promise->wrap->insts->len; i++)
+    give_setting(promise->wrap->insts->pdata[i], promise->from.node->name, value);
+}
+
 // As soon as a declaration is read: what follows may depend on it, such as which module is wrapped.
 static void decide(Promise *promise) {
   Wrap *wrap = promise->wrap;
@@ -230,7 +251,11 @@ static void decide(Promise *promise) {
     decide_port(promise);
     return;
   }
-  if (wraps_excepts(wrap->node, node->name)) return;
+  bring(promise, wrap->brings);
+  if (wraps_excepts(wrap->node, node->name)) {
+    leave_inside(promise);
+    return;
+  }
   promise->setting = wraps_setting(wrap->node, node->name);
   if (promise->setting && promise->setting->kind == NODE_ASSIGN) {
     promise->kind = PROMISE_SET;
@@ -443,6 +468,12 @@ static void check_names(const Wrap *wrap, const Symbol *module) {
     const Node *excepted = node->arguments->pdata[i];
     if (!member_named(wrap, excepted->name)) report_unknown(wrap, module, excepted->name, excepted->place);
   }
+  for (guint i = 0; wrap->brings && wrap->brings->items && i < wrap->brings->items->len; i++) {
+    const char *name = wrap->brings->names->pdata[i];
+    const Promise *promise = member_named(wrap, name);
+    const Location place = ((const Value *)wrap->brings->items->pdata[i])->location;
+    if (!promise || promise->from.node->kind == NODE_PORT) report_unknown(wrap, module, name, place);
+  }
   for (guint i = 0; i < node->body->len; i++) {
     const Node *setting = node->body->pdata[i];
     const Promise *promise = member_named(wrap, setting->name);
@@ -494,12 +525,13 @@ void execute_wraps(Scope *scope, Node *node) {
         "`wraps` stands at the top of a body, not in a block: what a module declares does not depend on conditions");
     return;
   }
-  const Symbol *module = module_of(scope, node->type);
+  const Value *value;
+  const Symbol *module = module_of(scope, node->type, &value);
   int64_t count = 1;
   const bool counted =
       !node->value || evaluate_int(scope, node->value, "the number of instances", 1, G_MAXINT32, &count);
   Wrap *wrap = arena_new(Wrap);
-  *wrap = (Wrap){.outer = outer, .node = node, .scope = scope, .members = arena_array()};
+  *wrap = (Wrap){.outer = outer, .node = node, .scope = scope, .brings = value, .members = arena_array()};
   wrap->insts = make_instances(scope, node, counted ? (Symbol *)module : NULL, count);
   if (!wrap->insts || wrap->insts->len == 0) {
     outer->incomplete = true;

@@ -498,6 +498,8 @@ reference:
   | reference '[' expr DOTS ']'    { $$ = expr_new(EXPR_INDEX_RANGE, @$); $$->left = $1; $$->right = $3; CLOSE($$); }
   | reference '[' DOTS expr ']'    { $$ = expr_new(EXPR_INDEX_RANGE, @$); $$->left = $1; $$->third = $4; CLOSE($$); }
   | reference '[' ']'              { $$ = expr_new(EXPR_LIST_TYPE, @$); $$->left = $1; CLOSE($$); }
+  | reference '(' record_fields ')' {
+      $$ = expr_new(EXPR_CALL, @$); $$->left = $1; $$->items = $3->items; $$->names = $3->names; $$->places = $3->places; CLOSE($$); }
   | reference '(' opt_expressions ')' { $$ = expr_new(EXPR_CALL, @$); $$->left = $1; $$->items = $3; CLOSE($$); }
   ;
 name_word: NAME | BOOL | BITS | STRING | TYPE | CLOCK | MODULE | STRUCT ;

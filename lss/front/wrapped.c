@@ -107,6 +107,7 @@ static const Node *wrapped_module(const Node *wraps, const GPtrArray *body, Modu
   const Expr *type = wraps->type;
   const Node *own = type->kind == EXPR_NAME ? body_declaration(body, type->text) : NULL;
   if (own && own->kind == NODE_PARAMETER) type = own->value;
+  if (type && type->kind == EXPR_CALL) type = type->left; // with settings
   return type && type->kind == EXPR_NAME ? find(type->text, data) : NULL;
 }
 

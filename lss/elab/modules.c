@@ -1,0 +1,113 @@
+// Modules as values: the module that an expression denotes, and the settings that it brings, `wide_processor(width =
+// 4)`.
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/base/library.h"
+#include "lss/elab/elaborate.h"
+#include "lss/elab/value.h"
+
+#include <string.h>
+
+static void report_unknown(const Expr *expr) {
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
+  GHashTableIter iter;
+  gpointer key, value;
+  g_hash_table_iter_init(&iter, compile->globals->names);
+  while (g_hash_table_iter_next(&iter, &key, &value))
+    if (((Symbol *)value)->node->kind == NODE_MODULE) g_ptr_array_add(names, key);
+  g_autoptr(GPtrArray) folders = library_folders(compile->options, expr->location.file);
+  for (guint i = 0; i < folders->len; i++) g_ptr_array_extend_and_steal(found, library_names(folders->pdata[i]));
+  for (guint i = 0; i < found->len; i++) g_ptr_array_add(names, found->pdata[i]);
+  problem(expr->location, "unknown-module", "there is no module `%s`%s%s", expr->text,
+          its_new_name(NULL, expr->text, diag_suggestion(expr->text, names)), library_missing());
+}
+
+Symbol *module_of(Scope *scope, Expr *expr, const Value **value) {
+  if (value) *value = NULL;
+  if (expr->kind == EXPR_NAME) {
+    Symbol *symbol = scope_find_module(scope, expr->text);
+    if (!symbol || (symbol->kind != SYMBOL_DECLARATION && symbol->kind != SYMBOL_VALUE)) {
+      Symbol *loaded = load_module(expr->text);
+      if (loaded) symbol = loaded;
+    }
+    if (!symbol) {
+      report_unknown(expr);
+      return NULL;
+    }
+    if (symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_MODULE) return symbol;
+    if (!check_passed_name(symbol, expr->location)) return NULL;
+    if (symbol->kind == SYMBOL_DECLARATION) {
+      problem(expr->location, "unknown-module", "`%s` is a %s, not a module", expr->text,
+              node_kind_name(symbol->node->kind));
+      diag_note(symbol->place, "declared here");
+      return NULL;
+    }
+  }
+  const Value *found = evaluate(scope, expr);
+  if (!found) return NULL;
+  if (found->kind != VALUE_MODULE) {
+    problem(expr->location, "value-type", "a module is expected here, not %s", value_kind_text(found));
+    return NULL;
+  }
+  if (value) *value = found;
+  return g_hash_table_lookup(compile->globals->names, found->string);
+}
+
+// ---- Settings that a value brings
+// ------------------------------------------------------------------------------------
+
+static void add_setting(Value *module, const char *name, Value *value) {
+  for (guint i = 0; i < module->names->len; i++) {
+    if (strcmp(module->names->pdata[i], name) != 0) continue;
+    module->items->pdata[i] = value;
+    return;
+  }
+  g_ptr_array_add(module->names, (gpointer)name);
+  g_ptr_array_add(module->items, value);
+}
+
+Value *module_with_settings(Scope *scope, Expr *expr) {
+  const Value *base;
+  const Symbol *module = module_of(scope, expr->left, &base);
+  if (!module) return NULL;
+  Value *result = value_new(VALUE_MODULE, expr->location);
+  result->string = module->name;
+  result->names = arena_array();
+  result->items = arena_array();
+  for (guint i = 0; base && base->items && i < base->items->len; i++)
+    add_setting(result, base->names->pdata[i], base->items->pdata[i]);
+  bool fine = true;
+  for (guint i = 0; i < expr->items->len; i++) {
+    const char *name = expr->names->pdata[i];
+    const Location place = *(const Location *)expr->places->pdata[i];
+    for (guint k = 0; k < i; k++) {
+      if (strcmp(expr->names->pdata[k], name) != 0) continue;
+      problem(place, "duplicate-name", "`%s` is set twice", name);
+      fine = false;
+    }
+    Value *item = evaluate(scope, expr->items->pdata[i]);
+    if (item)
+      add_setting(result, name, value_at(item, place)); // where messages about it point
+    else
+      fine = false;
+  }
+  return fine ? result : NULL;
+}
+
+Value *module_setting(const Value *module, const char *name) {
+  for (guint i = 0; module && module->items && i < module->items->len; i++)
+    if (!strcmp(module->names->pdata[i], name)) return module->items->pdata[i];
+  return NULL;
+}
+
+void give_setting(Inst *inst, const char *name, Value *value) {
+  Setting *setting = arena_new(Setting);
+  *setting = (Setting){.name = name, .place = value->location, .value = value, .by_module = true};
+  g_ptr_array_add(inst->settings, setting);
+}
+
+void give_settings(Inst *inst, const Value *module) {
+  for (guint i = 0; module && module->items && i < module->items->len; i++)
+    give_setting(inst, module->names->pdata[i], module->items->pdata[i]);
+}
