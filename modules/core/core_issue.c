@@ -143,7 +143,7 @@ phase_end() {
     self->annul = get(annuls);
     wait_for(self, core_stall_none);
   } else if (get(go) || hazard < core_stall_load_use) {
-    const core_stall here = hazard == core_stall_fetch && HALTED ? core_stall_halted : hazard;
+    const core_stall here = HALTED ? core_stall_halted : hazard; /* nothing is here then: it waits for fetch */
     wait_for(self, get(go) ? refused_for(data(execute).control) : here);
   } else {
     count(stalled[hazard]);
