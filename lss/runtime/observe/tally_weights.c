@@ -1,4 +1,4 @@
-// What balances add up beside items: what items say, `in.count`, and events; see tally.h.
+// What balances add up in addition to items: values in items, such as `in.count`, and events; see tally.h.
 #include "lss/runtime/observe/tally.h"
 
 #include "lss/runtime/observe/balance.h"
