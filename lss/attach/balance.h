@@ -31,7 +31,6 @@ GPtrArray *balance_parts(Expr *expr);
 bool balance_items(Scope *scope, Inst *inst, Expr *expr, bool adds, GArray *steps);
 
 // Appends how often an event, part `at` of a path, is emitted, or what the argument after it adds up to.
-bool balance_finds_event(const Instance *instance, const char *name);
 bool balance_event(Instance *instance, const GPtrArray *parts, guint at, GArray *steps);
 
 // Appends what computes an expression, in postfix order; false after an error.

@@ -125,18 +125,6 @@ bool balance_items(Scope *scope, Inst *inst, Expr *expr, bool adds, GArray *step
 
 // ---- Events --------------------------------------------------------------------------------------------------------
 
-static Event *find_event(const Instance *instance, const char *name) {
-  for (guint i = 0; i < instance->events->len; i++) {
-    Event *event = instance->events->pdata[i];
-    if (!strcmp(event->name, name)) return event;
-  }
-  return NULL;
-}
-
-bool balance_finds_event(const Instance *instance, const char *name) {
-  return find_event(instance, name) != NULL;
-}
-
 // Which argument of an event adds up; -1: the times it is emitted are counted; -2, after an error: none of the two.
 static int argument_of(const Event *event, const GPtrArray *parts, guint at) {
   const Expr *part = parts->len == at + 2 ? parts->pdata[at + 1] : NULL;

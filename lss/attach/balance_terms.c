@@ -146,8 +146,7 @@ static Path add_path(Scope *scope, Instance *from, const GPtrArray *parts, guint
   const char *name = ((Expr *)parts->pdata[at])->text;
   if (from->leaf) {
     StateField *field = instance_find_state(from, name);
-    if (!field && balance_finds_event(from, name))
-      return balance_event(from, parts, at, steps) ? PATH_ADDED : PATH_WRONG;
+    if (!field && find_event(from, name)) return balance_event(from, parts, at, steps) ? PATH_ADDED : PATH_WRONG;
     if (!field) return PATH_NONE;
     return add_field(scope, from, field, parts, at + 1, steps) ? PATH_ADDED : PATH_WRONG;
   }

@@ -19,7 +19,7 @@ bool is_connection_event(const char *event) {
   return false;
 }
 
-static Event *find_event(const Instance *instance, const char *name) {
+Event *find_event(const Instance *instance, const char *name) {
   for (guint i = 0; i < instance->events->len; i++) {
     Event *event = instance->events->pdata[i];
     if (!strcmp(event->name, name)) return event;

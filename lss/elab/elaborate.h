@@ -386,7 +386,7 @@ GPtrArray *make_instances(Scope *scope, Node *node, Symbol *module, int64_t coun
 
 // ---- Modules as values (modules.c)
 
-// The module that an expression denotes, and with `value` what brings settings, or NULL; NULL after errors.
+// The module that an expression denotes; NULL after errors.  `*value` is what brings settings, or NULL.
 Symbol *module_of(Scope *scope, Expr *expr, const Value **value);
 Value *module_with_settings(Scope *scope, Expr *expr); // EXPR_CALL with names; NULL after errors
 // What a value of a module says of a parameter; NULL when it says nothing.
@@ -480,11 +480,12 @@ void attach_to_instances(Collector *collector, const Instance *from, GPtrArray *
 void attach_record(const char *what);                                       // what a run records (lss/attach)
 bool connection_matches(const char *pattern, const Connection *connection); // either end of it
 void attach_wave(const char *pattern);                                      // lss/attach
-void attach_derived(const Attached *attached);             // a statistic worked out of others (lss/attach)
-void attach_balances(void);                                // all that is conserved, and all identities (lss/attach)
-Instance *find_instance(Instance *from, const char *path); // below `from`; NULL when there is none
-bool is_connection_event(const char *event);               // transferred, stalled, cancelled or idle
-void check_elaborated(void);                               // what must hold before connections are made (lss/attach)
-void check_netlist(void);                                  // what must hold of a complete netlist (lss/attach)
+void attach_derived(const Attached *attached);                 // a statistic worked out of others (lss/attach)
+void attach_balances(void);                                    // all that is conserved, and all identities (lss/attach)
+Instance *find_instance(Instance *from, const char *path);     // below `from`; NULL when there is none
+Event *find_event(const Instance *instance, const char *name); // NULL when there is none
+bool is_connection_event(const char *event);                   // transferred, stalled, cancelled or idle
+void check_elaborated(void); // what must hold before connections are made (lss/attach)
+void check_netlist(void);    // what must hold of a complete netlist (lss/attach)
 
 #endif

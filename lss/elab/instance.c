@@ -250,9 +250,7 @@ static bool builds_structure(GPtrArray *nodes) {
   for (guint i = 0; nodes && i < nodes->len; i++) {
     Node *node = nodes->pdata[i];
     if (node_makes_instances(node) || node->kind == NODE_CONNECT) return true;
-    bool nested =
-        node->kind == NODE_IF || node->kind == NODE_FOR || node->kind == NODE_FOR_IN || node->kind == NODE_WHILE;
-    if (nested && (builds_structure(node->body) || builds_structure(node->other))) return true;
+    if (node_is_block(node) && (builds_structure(node->body) || builds_structure(node->other))) return true;
   }
   return false;
 }

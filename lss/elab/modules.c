@@ -1,5 +1,5 @@
-// Modules as values: the module that an expression denotes, and the settings that it brings, `wide_processor(width =
-// 4)`.
+// Modules as values: the module that an expression denotes, and the settings that it brings, as in
+// `wide_processor(width = 4)`.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/base/library.h"
@@ -24,7 +24,7 @@ static void report_unknown(const Expr *expr) {
 }
 
 Symbol *module_of(Scope *scope, Expr *expr, const Value **value) {
-  if (value) *value = NULL;
+  *value = NULL;
   if (expr->kind == EXPR_NAME) {
     Symbol *symbol = scope_find_module(scope, expr->text);
     if (!symbol || (symbol->kind != SYMBOL_DECLARATION && symbol->kind != SYMBOL_VALUE)) {
@@ -50,7 +50,7 @@ Symbol *module_of(Scope *scope, Expr *expr, const Value **value) {
     problem(expr->location, "value-type", "a module is expected here, not %s", value_kind_text(found));
     return NULL;
   }
-  if (value) *value = found;
+  *value = found;
   return g_hash_table_lookup(compile->globals->names, found->string);
 }
 
@@ -96,9 +96,7 @@ Value *module_with_settings(Scope *scope, Expr *expr) {
 }
 
 Value *module_setting(const Value *module, const char *name) {
-  for (guint i = 0; module && module->items && i < module->items->len; i++)
-    if (!strcmp(module->names->pdata[i], name)) return module->items->pdata[i];
-  return NULL;
+  return module && module->items ? value_field(module, name) : NULL;
 }
 
 void give_setting(Inst *inst, const char *name, Value *value) {

@@ -184,8 +184,8 @@ const char *value_range_text(const Value *least, const Value *most) {
   return arena_printf("%s to %s", value_text(least), value_text(most));
 }
 
-// Of two values of one module: whether they bring the same.
-static bool settings_equal(const Value *a, const Value *b) {
+// Whether two records, or the settings of two modules, have equal fields.
+static bool fields_equal(const Value *a, const Value *b) {
   const guint count = a->items ? a->items->len : 0;
   if (count != (b->items ? b->items->len : 0)) return false;
   for (guint i = 0; i < count; i++) {
@@ -209,20 +209,14 @@ bool value_equal(const Value *a, const Value *b) {
   case VALUE_FLOAT: return a->real == b->real;
   case VALUE_STRING:
   case VALUE_CODE: return !strcmp(a->string, b->string);
-  case VALUE_MODULE: return !strcmp(a->string, b->string) && settings_equal(a, b);
+  case VALUE_MODULE: return !strcmp(a->string, b->string) && fields_equal(a, b);
   case VALUE_QUANTITY: return a->dimension == b->dimension && rational_compare(a->num, a->den, b->num, b->den) == 0;
   case VALUE_LIST:
     if (a->items->len != b->items->len) return false;
     for (guint i = 0; i < a->items->len; i++)
       if (!value_equal(a->items->pdata[i], b->items->pdata[i])) return false;
     return true;
-  case VALUE_RECORD:
-    if (a->items->len != b->items->len) return false;
-    for (guint i = 0; i < a->items->len; i++) {
-      const Value *other = value_field(b, a->names->pdata[i]);
-      if (!other || !value_equal(a->items->pdata[i], other)) return false;
-    }
-    return true;
+  case VALUE_RECORD: return fields_equal(a, b);
   case VALUE_CLOCK: return a->clock == b->clock;
   case VALUE_TYPE: return a->type == b->type;
   }

@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-enum { MAX_WRAPS = 100 }; // one in the other
-
 // The statement, in a body that is being run.
 typedef struct {
   Inst *outer;

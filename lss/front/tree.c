@@ -105,6 +105,10 @@ bool node_is_family(const Node *node) {
   return node->kind == NODE_STRUCT || node->kind == NODE_PACKED;
 }
 
+bool node_is_block(const Node *node) {
+  return node->kind == NODE_IF || node->kind == NODE_FOR || node->kind == NODE_FOR_IN || node->kind == NODE_WHILE;
+}
+
 bool node_makes_instances(const Node *node) {
   return node->kind == NODE_INSTANCE || node->kind == NODE_WRAPS;
 }

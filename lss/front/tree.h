@@ -169,6 +169,8 @@ const char *node_kind_name(NodeKind kind); // "parameter"
 const char *node_conserved_text(const Node *node); // in the arena
 // Whether it declares a type that may have arguments: a struct or a packed word.
 bool node_is_family(const Node *node);
+// Whether its `body` and `other` are statements of the body around it: `if` and loops.
+bool node_is_block(const Node *node);
 // Whether it makes instances of a module: `instance` or `wraps`.
 bool node_makes_instances(const Node *node);
 

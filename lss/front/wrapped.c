@@ -21,17 +21,13 @@ Node *wraps_setting(const Node *wraps, const char *name) {
 
 // ---- Walking a body -------------------------------------------------------------------------------------------------
 
-static bool has_block(const Node *node) {
-  return node->kind == NODE_IF || node->kind == NODE_FOR || node->kind == NODE_FOR_IN || node->kind == NODE_WHILE;
-}
-
 // The first statement, in a block or not, of which a question is true.
 static const Node *find_node(const GPtrArray *nodes, bool (*is)(const Node *, const char *, const char *),
                              const char *first, const char *second) {
   for (guint i = 0; nodes && i < nodes->len; i++) {
     const Node *node = nodes->pdata[i];
     if (is(node, first, second)) return node;
-    const bool block = has_block(node);
+    const bool block = node_is_block(node);
     const Node *found = block ? find_node(node->body, is, first, second) : NULL;
     if (block && !found) found = find_node(node->other, is, first, second);
     if (found) return found;
@@ -81,8 +77,8 @@ bool body_connects_elsewhere(const GPtrArray *body, const Node *connection, cons
   for (guint i = 0; body && i < body->len; i++) {
     const Node *node = body->pdata[i];
     if (node != connection && connects(node, NULL, port)) return true;
-    if (has_block(node) && (body_connects_elsewhere(node->body, connection, port) ||
-                            body_connects_elsewhere(node->other, connection, port)))
+    if (node_is_block(node) && (body_connects_elsewhere(node->body, connection, port) ||
+                                body_connects_elsewhere(node->other, connection, port)))
       return true;
   }
   return false;
@@ -99,8 +95,6 @@ WrappedPort wrapped_port(const Node *wraps, const GPtrArray *body, const char *n
 
 // ---- What a body passes on
 // -------------------------------------------------------------------------------------------
-
-enum { MAX_WRAPS = 100 }; // one in the other
 
 // The module that is wrapped; of a parameter its default.
 static const Node *wrapped_module(const Node *wraps, const GPtrArray *body, ModuleLookup find, gpointer data) {

@@ -5,6 +5,8 @@
 
 #include "lss/front/tree.h"
 
+enum { MAX_WRAPS = 100 }; // one in the other
+
 // What becomes of a port of the wrapped instance.
 typedef enum {
   WRAPPED_INSIDE,   // the body connects it, or nobody does

@@ -128,9 +128,7 @@ static const Expr *expr_in(const Node *node, Place at) {
 void names_declared(const GPtrArray *nodes, NamesVisit visit, gpointer data) {
   for (guint i = 0; nodes && i < nodes->len; i++) {
     const Node *node = nodes->pdata[i];
-    const bool nested = node->kind == NODE_IF || node->kind == NODE_FOR || node->kind == NODE_FOR_IN ||
-                        node->kind == NODE_WHILE || node->kind == NODE_STATE;
-    if (nested) {
+    if (node_is_block(node) || node->kind == NODE_STATE) {
       names_declared(node->body, visit, data);
       names_declared(node->other, visit, data);
     } else if (node->place.line && node->kind != NODE_IMPORT && node->kind != NODE_ASSIGN &&
