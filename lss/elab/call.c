@@ -65,6 +65,23 @@ Value *call_function(Scope *scope, Symbol *function, Expr *call, bool needs_resu
   return result;
 }
 
+// has(INSTANCE.PORT): whether the module of an instance declares such a port, or passes it on.
+static Value *has_value(Scope *scope, Expr *expr) {
+  Expr *port = expr->items->len == 1 ? expr->items->pdata[0] : NULL;
+  if (!port) {
+    problem(expr->location, "arguments", "has() takes 1 argument, not %u", expr->items->len);
+    return NULL;
+  }
+  const Operand of = port->kind == EXPR_FIELD ? resolve(scope, port->left) : NOTHING;
+  if (port->kind == EXPR_FIELD && of.kind == OPERAND_NONE) return NULL;
+  if (of.kind != OPERAND_INSTANCE) {
+    problem(port->location, "value-type", "has() takes a port of an instance, as in has(cpu.written), not `%s`",
+            expr_text(port));
+    return NULL;
+  }
+  return value_bool(has_port(of.inst, port->text, port->place), expr->location);
+}
+
 Operand evaluate_call(Scope *scope, Expr *expr) {
   if (expr->names) return of_value(module_with_settings(scope, expr));
   if (expr->left->kind != EXPR_NAME) {
@@ -81,6 +98,7 @@ Operand evaluate_call(Scope *scope, Expr *expr) {
     Type *type = term ? term_type(term) : NULL;
     return type ? of_value(value_type(type, expr->location)) : NOTHING;
   }
+  if (!symbol && !strcmp(name, "has")) return of_value(has_value(scope, expr));
   int least, most;
   Builtin builtin = builtin_find(name, &least, &most);
   if (symbol || !builtin) {

@@ -13,7 +13,7 @@ enum { MAX_STATE_LENGTH = G_MAXINT32, MAX_LOCAL_LANES = 1 << 20 };
 // ---- Parameters and userpoints -----------------------------------------------------------------------------
 
 // A setting from the command line is text: an expression, or, for strings, the text itself.
-static Value *read_define(Setting *setting, Node *node) {
+Value *read_define(const Setting *setting, const Node *node) {
   const char *text = setting->define;
   Location start = setting->place;
   bool is_string = node->type->kind == EXPR_NAME && !strcmp(node->type->text, "string");

@@ -58,7 +58,7 @@ Setting *defined_setting(Inst *inst, const char *name, Setting *given) {
     define->used = true;
     last = define;
   }
-  if (!last) return given;
+  if (!last || (given && given->define)) return given; // the second: it was asked for before
   if (given) {
     report_fixed(inst, last, given);
     return given;

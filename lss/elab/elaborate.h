@@ -1,7 +1,7 @@
 // What the files of elaboration share: the state of a compilation, scopes and symbols, instances while they are being
 // built, type terms before inference, connections before they are joined across the hierarchy.  The order of work is
-// compile.c: load, elaborate (instance.c), join (join.c), infer (infer.c), expand behaviour (behaviour.c), check
-// (lss/attach/checks.c).
+// compile.c: load, elaborate (instance.c), join (join.c), infer (infer.c), expand behaviour (lss/attach/behaviour.c),
+// check (lss/attach/checks.c).
 #ifndef LSS_ELABORATE_H
 #define LSS_ELABORATE_H
 
@@ -278,6 +278,7 @@ typedef struct {
   bool by_default; // a userpoint of the parent that was not replaced, passed on
   bool by_wraps;   // passed on by the module around it
   bool by_module;  // brought by the value of a module
+  bool optional;   // means nothing where the module has no such parameter
   Location read_place;
   const char *define; // from the command line: text still to be read
 } Setting;
@@ -315,6 +316,10 @@ struct Inst {
   Node *wrapped;               // the `wraps` that made it, or NULL
   GHashTable *joined;          // its ports that are those of the module around it, by name; NULL while there are none
   GPtrArray *settings;         // Setting*, in order
+  GPtrArray *left_alone;       // Setting*: what was read without being set; NULL while there is none
+  struct Interface *interface; // of its module, as its parent read it; NULL while nothing was
+  bool being_wrapped;          // the block of its `wraps` is being worked out
+  const Value *chosen;         // the value that its module came by, or NULL
   GPtrArray *outer;            // Use*: connections made by the parent; NULL while there are none
   GPtrArray *inner;            // likewise, made by its own body
   GPtrArray *port_list;        // PortDecl*
@@ -382,12 +387,16 @@ Inst *inst_new(Inst *parent, Symbol *module, const char *name, Location place);
 void inst_run(Inst *inst); // its body, then its children's
 void execute_instance(Scope *scope, Node *node);
 // The instances that a statement makes of a module, an array or one: Inst*, fewer after an error.
-GPtrArray *make_instances(Scope *scope, Node *node, Symbol *module, int64_t count); // module NULL: none
+// `module` NULL: the modules of the list `each` or, where that is NULL, none.
+GPtrArray *make_instances(Scope *scope, Node *node, Symbol *module, const Value *each, int64_t count);
 
 // ---- Modules as values (modules.c)
 
 // The module that an expression denotes; NULL after errors.  `*value` is what brings settings, or NULL.
 Symbol *module_of(Scope *scope, Expr *expr, const Value **value);
+// The same where a list of modules is allowed: NULL, and `*value` is the list.
+Symbol *module_or_list(Scope *scope, Expr *expr, const Value **value);
+Symbol *module_named(const Value *value);              // of a value
 Value *module_with_settings(Scope *scope, Expr *expr); // EXPR_CALL with names; NULL after errors
 // What a value of a module says of a parameter; NULL when it says nothing.
 Value *module_setting(const Value *module, const char *name);
@@ -408,6 +417,8 @@ typedef struct {
   Symbol *symbol; // promised before; NULL: it is declared in the body's scope
   const char *of; // the wrapped instance; NULL: its own
 } Declaration;
+// What the command line says of a parameter.
+Value *read_define(const Setting *setting, const Node *node);
 void declare_parameter_from(const Declaration *from);
 void declare_userpoint_from(const Declaration *from);
 void declare_parameter(Scope *scope, Node *node);
@@ -434,10 +445,19 @@ void take_defines(Inst *top);
 Setting *defined_setting(Inst *inst, const char *name, Setting *given);
 void check_defines(void); // when all bodies have run: that each was of use
 
+// ---- What is known of an instance before its body runs (interface.c) -----------------------------------------
+// Whether its module, or one that it wraps, has such a constant; the value is NULL after errors.
+bool constant_of(Inst *inst, const char *name, Location where, Value **value);
+// Reports that its module declares nothing of this name; false when it does.
+bool report_no_constant(Inst *inst, const char *name, const Expr *expr);
+bool has_port(Inst *inst, const char *name, Location where);
+
 // ---- Wrapped modules (wraps.c) -------------------------------------------------------------------------------
 void execute_wraps(Scope *scope, Node *node);
 void keep_promise(Symbol *symbol);   // works out what a name that is passed on means
 void join_wrapped_ports(Inst *inst); // when its body has run
+// `optional` in the settings of an instance whose module is named there.
+void report_optional(const Node *setting);
 // False, with an error, for a name that is passed on to the running body and is a global one as well.
 bool check_passed_name(const Symbol *symbol, Location where);
 
@@ -469,8 +489,8 @@ void check_port_keys(PortDecl *decl);
 void execute_check_keys(Scope *scope, Expr *call);
 
 // ---- After elaboration -------------------------------------------------------------------------------------
-void infer_types(bool complete); // complete: all connections were joined
-void expand_behaviour(void);
+void infer_types(bool complete);                  // complete: all connections were joined
+void expand_behaviour(void);                      // lss/attach
 void assign_clocks(void);                         // lss/attach
 void attach_instrumentation(void);                // lss/attach
 void attach_to_connections(Collector *collector); // all that its pattern matches

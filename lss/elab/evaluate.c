@@ -136,6 +136,15 @@ static Operand hidden_enumerator(Scope *scope, Expr *expr) {
   return type ? value_field_operand(value_type(type, expr->location), expr) : NOTHING;
 }
 
+// What the parent knows of an instance.
+static Operand instance_field_operand(Inst *inst, const Expr *expr) {
+  const Setting *setting = read_setting(inst, expr->text, expr->location);
+  if (setting) return of_value(setting->value);
+  Value *value;
+  if (constant_of(inst, expr->text, expr->place, &value)) return of_value(value);
+  return (Operand){.kind = OPERAND_PORT, .inst = inst, .port = expr->text};
+}
+
 static Operand field_operand(Scope *scope, Expr *expr) {
   Operand base = hidden_enumerator(scope, expr);
   if (base.kind != OPERAND_NONE) return base;
@@ -144,11 +153,7 @@ static Operand field_operand(Scope *scope, Expr *expr) {
   switch (base.kind) {
   case OPERAND_NONE: return NOTHING;
   case OPERAND_VALUE: return value_field_operand(base.value, expr);
-  case OPERAND_INSTANCE: {
-    Setting *setting = read_setting(base.inst, name, expr->location);
-    if (setting) return of_value(setting->value);
-    return (Operand){.kind = OPERAND_PORT, .inst = base.inst, .port = name};
-  }
+  case OPERAND_INSTANCE: return instance_field_operand(base.inst, expr);
   case OPERAND_PORT:
     if (!strcmp(name, "width"))
       return of_value(
@@ -289,41 +294,46 @@ static Value *hidden_type(Scope *scope, Expr *expr) {
   return type ? value_type(type, expr->location) : NULL;
 }
 
-Value *evaluate(Scope *scope, Expr *expr) {
-  Operand operand = resolve(scope, expr);
-  Value *type = operand.kind == OPERAND_PORT ? hidden_type(scope, expr) : NULL;
-  if (type) return type;
-  switch (operand.kind) {
-  case OPERAND_NONE: return NULL;
-  case OPERAND_VALUE: return operand.value;
+// What is denoted here, and has no value.
+static void report_no_value(const Operand *operand, Expr *expr) {
+  switch (operand->kind) {
+  case OPERAND_NONE:
+  case OPERAND_VALUE: break;
   case OPERAND_RUNTIME:
     problem(expr->location, "runtime-parameter", "the runtime parameter `%s` has no value while the machine is built",
-            operand.symbol->name);
-    diag_note(operand.symbol->place, "declared here");
-    return NULL;
+            operand->symbol->name);
+    diag_note(operand->symbol->place, "declared here");
+    break;
   case OPERAND_INSTANCE:
   case OPERAND_INSTANCES:
     problem(expr->location, "value-type", "`%s` is an instance, not a value", expr_text(expr));
-    return NULL;
+    break;
   case OPERAND_PORT:
-    if (operand.own) {
+    if (operand->own) {
       problem(expr->location, "value-type", "`%s` is a port, not a value; its number of lanes is `%s.width`",
               expr_text(expr), expr_text(expr));
-    } else {
+    } else if (operand->member || !report_no_constant(operand->inst, operand->port, expr)) {
       problem(expr->location, "unknown-name", "`%s` is not known here: the parent can read only what it set itself",
               expr_text(expr));
     }
-    return NULL;
+    break;
   case OPERAND_USERPOINT:
     problem(expr->location, "value-type", "`%s` is a userpoint, not a value; `%s.replaced` says whether it was given",
             expr_text(expr), expr_text(expr));
-    return NULL;
+    break;
   case OPERAND_LOCAL:
     problem(expr->location, "value-type",
             "`%s` is a local of the simulation and has no value while the machine is built", expr_text(expr));
-    return NULL;
+    break;
   }
-  return NULL;
+}
+
+Value *evaluate(Scope *scope, Expr *expr) {
+  Operand operand = resolve(scope, expr);
+  if (operand.kind == OPERAND_VALUE) return operand.value;
+  Value *type = operand.kind == OPERAND_PORT ? hidden_type(scope, expr) : NULL;
+  if (!type) report_no_value(&operand, expr);
+  return type;
 }
 
 bool evaluate_bool(Scope *scope, Expr *expr, bool *truth) {

@@ -86,14 +86,17 @@ bool can_pass_on(Scope *scope, const char *name) {
 static void execute_setting(Scope *scope, Inst *inst, const Node *node, bool of_all) {
   if (!node->bare || can_pass_on(scope, node->name)) {
     set_parameter(scope, inst, node->name, node->place, node->value, of_all);
+    Setting *setting = node->optional ? find_setting(inst, node->name) : NULL;
+    if (setting) setting->optional = true;
     return;
   }
   Setting *setting = arena_new(Setting);
-  *setting = (Setting){.name = node->name, .place = node->place, .absent = true, .of_all = of_all};
+  *setting =
+      (Setting){.name = node->name, .place = node->place, .absent = true, .of_all = of_all, .optional = node->optional};
   g_ptr_array_add(inst->settings, setting);
 }
 
-GPtrArray *make_instances(Scope *scope, Node *node, Symbol *module, int64_t count) {
+GPtrArray *make_instances(Scope *scope, Node *node, Symbol *module, const Value *each, int64_t count) {
   Inst *parent = compile->running;
   Value *clock = node->clock ? evaluate(scope, node->clock) : NULL;
   if (clock && clock->kind != VALUE_CLOCK) {
@@ -104,7 +107,7 @@ GPtrArray *make_instances(Scope *scope, Node *node, Symbol *module, int64_t coun
   Symbol *symbol =
       scope_declare(parent->scope, node->value ? SYMBOL_INSTANCES : SYMBOL_INSTANCE, node->name, node->place);
   if (!symbol) return NULL;
-  if (!module) {
+  if (!module && !each) {
     // Poison: a name that is known, and about which nothing more is said.
     symbol->kind = SYMBOL_VALUE;
     return NULL;
@@ -112,8 +115,11 @@ GPtrArray *make_instances(Scope *scope, Node *node, Symbol *module, int64_t coun
   GPtrArray *insts = arena_array();
   for (int64_t i = 0; i < (node->value ? count : 1); i++) {
     const char *name = node->value ? arena_printf("%s[%" G_GINT64_FORMAT "]", node->name, i) : node->name;
-    Inst *inst = charge(1, node->location) ? create(parent, module, name, node->location) : NULL;
+    const Value *chosen = each ? each->items->pdata[i] : NULL;
+    Symbol *its = chosen ? module_named(chosen) : module;
+    Inst *inst = charge(1, node->location) ? create(parent, its, name, node->location) : NULL;
     if (!inst) return NULL;
+    inst->chosen = chosen;
     inst->clock_value = clock;
     inst->has_clock_clause = node->clock != NULL;
     inst->clock_place = node->clock ? node->clock->location : node->location;
@@ -125,29 +131,54 @@ GPtrArray *make_instances(Scope *scope, Node *node, Symbol *module, int64_t coun
   return insts;
 }
 
+void report_optional(const Node *setting) {
+  problem(setting->location, "misplaced",
+          "`optional` is for instances whose module comes by a value: what this one has is known");
+}
+
+// Of a block of settings the one with this number; `by_value`: the module is not named there.
+static bool check_setting(const Node *instance, guint number, bool by_value) {
+  const Node *setting = instance->body->pdata[number];
+  if (setting->kind == NODE_DEFAULT) {
+    problem(setting->location, "misplaced", "`default` is for `wraps`; `%s = ...;` sets it", setting->name);
+    return false;
+  }
+  if (setting->optional && !by_value) {
+    report_optional(setting);
+    return false;
+  }
+  for (guint i = 0; i < number; i++) {
+    const Node *other = instance->body->pdata[i];
+    if (strcmp(other->name, setting->name) != 0) continue;
+    problem(setting->place, "duplicate-name", "`%s` is set twice", setting->name);
+    diag_note(other->place, "first set here");
+    return false;
+  }
+  return true;
+}
+
 void execute_instance(Scope *scope, Node *node) {
   const Value *value;
-  Symbol *module = module_of(scope, node->type, &value);
+  Symbol *module = node->value ? module_or_list(scope, node->type, &value) : module_of(scope, node->type, &value);
+  const Value *each = module ? NULL : value;
   int64_t count = 0;
   bool counted = !node->value || evaluate_int(scope, node->value, "the number of instances", 0, G_MAXINT32, &count);
-  GPtrArray *insts = make_instances(scope, node, counted ? module : NULL, count);
-  for (guint i = 0; insts && i < insts->len; i++) give_settings(insts->pdata[i], value);
+  if (each && counted && count != each->items->len) {
+    problem(node->type->location, "value-type",
+            "`%s` has %u module%s, and there are %" G_GINT64_FORMAT " instances of them: `%s[length(...)]`",
+            expr_text(node->type), each->items->len, each->items->len == 1 ? "" : "s", count, node->name);
+    each = NULL;
+  }
+  GPtrArray *insts = make_instances(scope, node, counted ? module : NULL, counted ? each : NULL, count);
+  for (guint i = 0; insts && i < insts->len; i++) {
+    Inst *inst = insts->pdata[i];
+    if (!inst->chosen) inst->chosen = value;
+    give_settings(inst, inst->chosen);
+  }
   for (guint k = 0; insts && k < node->body->len; k++) {
-    Node *setting = node->body->pdata[k];
-    bool repeated = false;
-    if (setting->kind == NODE_DEFAULT) {
-      problem(setting->location, "misplaced", "`default` is for `wraps`; `%s = ...;` sets it", setting->name);
-      continue;
-    }
-    for (guint j = 0; j < k; j++) {
-      Node *other = node->body->pdata[j];
-      if (strcmp(other->name, setting->name) != 0) continue;
-      problem(setting->place, "duplicate-name", "`%s` is set twice", setting->name);
-      diag_note(other->place, "first set here");
-      repeated = true;
-    }
-    for (guint i = 0; i < insts->len && !repeated; i++)
-      execute_setting(scope, insts->pdata[i], setting, node->value != NULL);
+    const Node *setting = node->body->pdata[k];
+    if (!check_setting(node, k, value != NULL)) continue;
+    for (guint i = 0; i < insts->len; i++) execute_setting(scope, insts->pdata[i], setting, node->value != NULL);
   }
 }
 
@@ -169,6 +200,13 @@ void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, E
     problem(place, "set-twice", "`%s` of %s is set here; the module's value cannot bring it too", name,
             inst_title(inst));
     diag_note(setting->place, "it brings this");
+    return;
+  }
+  for (guint i = 0; inst->left_alone && i < inst->left_alone->len; i++) {
+    const Setting *read = inst->left_alone->pdata[i];
+    if (strcmp(read->name, name) != 0) continue;
+    problem(place, "set-after-read", "`%s` of %s is set after it was read", name, inst_title(inst));
+    diag_note(read->read_place, "its default was read here");
     return;
   }
   if (setting && setting->by_wraps) {
@@ -225,7 +263,7 @@ static void check_settings(Inst *inst) {
     g_ptr_array_add(names, (gpointer)((Userpoint *)inst->instance->userpoints->pdata[i])->name);
   for (guint i = 0; i < inst->settings->len; i++) {
     Setting *setting = inst->settings->pdata[i];
-    if (setting->used) continue;
+    if (setting->used || setting->optional) continue;
     const char *near = diag_suggestion(setting->name, names);
     near = its_new_name(inst->module ? inst->module->name : machine, setting->name, near);
     PortDecl *port = find_declared_port(inst, setting->name);

@@ -23,7 +23,11 @@ static void report_unknown(const Expr *expr) {
           its_new_name(NULL, expr->text, diag_suggestion(expr->text, names)), library_missing());
 }
 
-Symbol *module_of(Scope *scope, Expr *expr, const Value **value) {
+Symbol *module_named(const Value *value) {
+  return g_hash_table_lookup(compile->globals->names, value->string);
+}
+
+Symbol *module_or_list(Scope *scope, Expr *expr, const Value **value) {
   *value = NULL;
   if (expr->kind == EXPR_NAME) {
     Symbol *symbol = scope_find_module(scope, expr->text);
@@ -46,12 +50,26 @@ Symbol *module_of(Scope *scope, Expr *expr, const Value **value) {
   }
   const Value *found = evaluate(scope, expr);
   if (!found) return NULL;
-  if (found->kind != VALUE_MODULE) {
-    problem(expr->location, "value-type", "a module is expected here, not %s", value_kind_text(found));
+  const Value *wrong = found->kind == VALUE_MODULE ? NULL : found;
+  if (found->kind == VALUE_LIST) {
+    wrong = NULL;
+    for (guint i = 0; i < found->items->len && !wrong; i++)
+      if (((const Value *)found->items->pdata[i])->kind != VALUE_MODULE) wrong = found->items->pdata[i];
+  }
+  if (wrong) {
+    problem(expr->location, "value-type", "a module is expected here, not %s", value_kind_text(wrong));
     return NULL;
   }
   *value = found;
-  return g_hash_table_lookup(compile->globals->names, found->string);
+  return found->kind == VALUE_LIST ? NULL : module_named(found);
+}
+
+Symbol *module_of(Scope *scope, Expr *expr, const Value **value) {
+  Symbol *module = module_or_list(scope, expr, value);
+  if (module || !*value) return module;
+  problem(expr->location, "value-type", "a module is expected here, not a list of them");
+  *value = NULL;
+  return NULL;
 }
 
 // ---- Settings that a value brings

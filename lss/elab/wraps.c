@@ -1,188 +1,38 @@
 // `wraps`: an instance whose parameters, userpoints and ports are those of the module around it as well.  What the
-// wrapped module declares is read from its tree.  Each declaration is a promise: its name is known at once, and what it
-// means is worked out when it is looked up first, or at the end of the statement.  So defaults, ranges and settings may
-// name each other in any order.
+// wrapped module declares is its interface (interface.h); here it is decided what of it is set, stays inside or is
+// passed on, and what is passed on is declared.
 #include "lss/front/wrapped.h"
 
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/base/library.h"
-#include "lss/elab/elaborate.h"
+#include "lss/elab/interface.h"
 #include "lss/elab/value.h"
 
 #include <string.h>
 
 // The statement, in a body that is being run.
 typedef struct {
+  Interface interface; // the first member: a promise's interface is that of its statement
   Inst *outer;
   Node *node;
-  Scope *scope;        // of the body
-  const Value *brings; // what the value of the module brings: other defaults
-  GPtrArray *insts;    // Inst*: one, or those of an array
-  GPtrArray *members;  // Promise*: what the wrapped module has, in order
-  Promise *keeping;    // what is being worked out, or NULL
+  Scope *scope;     // of the body
+  GPtrArray *insts; // Inst*: one, or those of an array
+  bool by_value;    // the module is that of a parameter or another value
 } Wrap;
 
-typedef enum {
-  PROMISE_UNKNOWN,  // only the instance itself will know
-  PROMISE_INSIDE,   // a constant, or what keeps its default
-  PROMISE_SET,      // set in the block
-  PROMISE_PASSED_ON // the outer module's as well
-} PromiseKind;
-
-struct Promise {
-  PromiseKind kind;
-  Wrap *wrap;
-  Declaration from; // its node is a copy, whose default, range and text are those that count
-  const Node *setting;
-  GPtrArray *symbols;    // Symbol*: wherever it is known by its name inside
-  Symbol *outer;         // and outside
-  PortDecl *port;        // of the outer module
-  Promise *requested_by; // while it is worked out
-  bool busy, done;
-};
-
-// A `wraps` in a wrapped module, seen from what it wraps.
-typedef struct Level {
-  const Node *wraps;
-  const GPtrArray *body;
-  Scope *names; // of the module that has this body
-  const Value *brings;
-  const struct Level *up;
-} Level;
-
-// ---- What the wrapped module declares
-// --------------------------------------------------------------------------------
-
-static Promise *promise_new(Wrap *wrap, const Node *node, Scope *names) {
-  Promise *promise = arena_new(Promise);
-  Node *copy = node_new(node->kind, node->location);
-  *copy = *node;
-  *promise = (Promise){.wrap = wrap,
-                       .from = {.node = copy, .types = names, .values = names, .ranges = names, .of = wrap->node->name},
-                       .symbols = arena_array()};
-  return promise;
+static Wrap *wrap_of(const Promise *promise) {
+  return (Wrap *)promise->interface;
 }
 
-// The module's own declarations come first: what it passes on may be hidden by them.
-static void make_known(Promise *promise, Scope *names) {
-  const char *name = promise->from.node->name;
-  if (arena_lookup(names->names, name)) return;
-  Symbol *symbol = arena_new(Symbol);
-  *symbol = (Symbol){.kind = SYMBOL_PROMISED, .name = name, .place = promise->from.node->place, .promise = promise};
-  arena_insert(&names->names, name, symbol);
-  g_ptr_array_add(promise->symbols, symbol);
-}
-
-// What a block of settings says in place of the wrapped module; what is named there means something in `scope`.
-static void replace(Promise *promise, const Node *setting, Scope *scope) {
-  Node *node = promise->from.node;
-  if (setting->value) {
-    node->value = setting->value;
-    promise->from.values = scope;
-  }
-  if (setting->range) {
-    node->range = setting->range;
-    promise->from.ranges = scope;
-  }
-  if (setting->doc) node->doc = setting->doc;
-}
-
-// The default that the value of the wrapped module brings.
-static void bring(Promise *promise, const Value *module) {
-  Value *value = module_setting(module, promise->from.node->name);
-  if (!value) return;
-  Expr *expr = expr_new(EXPR_INT, value->location);
-  expr->constant = value;
-  promise->from.node->value = expr;
-  if (promise->kind == PROMISE_UNKNOWN) promise->kind = PROMISE_INSIDE;
-}
-
-static void decide(Promise *promise);
-
-// Brings a port through the statements around the wrapped module, as far as they pass it on.
-static void raise_port(Promise *port, const Level *level) {
-  for (; level; level = level->up) {
-    const WrappedPort where = wrapped_port(level->wraps, level->body, port->from.node->name);
-    if (where == WRAPPED_INSIDE) return;
-    // A body that connects its own port itself may give the inner one any lanes.
-    if (where == WRAPPED_DECLARED) port = promise_new(port->wrap, port->from.node, port->from.types);
-    make_known(port, level->names);
-  }
-  g_ptr_array_add(port->wrap->members, port);
-  decide(port);
-}
-
-// The same of a parameter or userpoint.
-static void raise_value(Promise *promise, const Level *level) {
-  const char *name = promise->from.node->name;
-  for (; level; level = level->up) {
-    bring(promise, level->brings);
-    const Node *setting = wraps_setting(level->wraps, name);
-    if (setting) replace(promise, setting, level->names);
-    if (wraps_excepts(level->wraps, name) || (setting && setting->kind == NODE_ASSIGN)) return;
-    make_known(promise, level->names);
-  }
-  g_ptr_array_add(promise->wrap->members, promise);
-  decide(promise);
-}
-
-static Scope *names_of(const Symbol *module) {
-  Inst *owner = arena_new(Inst); // its type variables are joined to the instance's by connections
-  owner->file = module->file;
-  Scope *names = scope_new(compile->globals, owner);
-  scope_keep(names);
-  return names;
-}
-
-static void read_module(Wrap *wrap, const Symbol *module, Scope *names, const Level *level, int depth) {
-  if (depth > MAX_WRAPS) {
-    problem(wrap->node->location, "runaway", "`%s` wraps itself", module->name);
-    compile->halted = true;
-    return;
-  }
-  const GPtrArray *body = module->node->body;
-  for (guint i = 0; i < body->len && !compile->halted; i++) {
-    const Node *node = body->pdata[i];
-    switch (node->kind) {
-    case NODE_PARAMETER:
-    case NODE_USERPOINT:
-    case NODE_PORT:
-    case NODE_CONST:
-    case NODE_VAR:
-    case NODE_CLOCK:
-    case NODE_INSTANCE: {
-      Promise *promise = promise_new(wrap, node, names);
-      const bool valued = node->kind == NODE_CONST || node->kind == NODE_PARAMETER || node->kind == NODE_USERPOINT;
-      if (valued && node->value) promise->kind = PROMISE_INSIDE;
-      make_known(promise, names);
-      if (node->kind == NODE_PORT) raise_port(promise, level);
-      if (node->kind == NODE_PARAMETER || node->kind == NODE_USERPOINT) raise_value(promise, level);
-      break;
-    }
-    case NODE_WRAPS: {
-      SourceFile *before = compile->reading;
-      compile->reading = module->file;
-      const Value *brings;
-      const Symbol *inner = module_of(names, node->type, &brings);
-      compile->reading = before;
-      if (inner) read_module(wrap, inner, names_of(inner), &(Level){node, body, names, brings, level}, depth + 1);
-      break;
-    }
-    default: break;
-    }
-  }
-}
-
-// ---- What is passed on
-// -------------------------------------------------------------------------------------------------
+// ---- What is passed on -------------------------------------------------------------------------------------
 
 static bool is_before(Location a, Location b) {
   return a.file == b.file && (a.line < b.line || (a.line == b.line && a.column < b.column));
 }
 
 static const char *cure_of(const Promise *promise, const Node *own) {
-  const char *name = promise->from.node->name, *instance = promise->wrap->node->name;
+  const char *name = promise->from.node->name, *instance = wrap_of(promise)->node->name;
   if (promise->from.node->kind == NODE_PORT)
     return arena_printf("connect `%s.%s`, or leave it out with `except %s`", instance, name, name);
   const char *one = own && own->kind == NODE_PORT ? arena_printf("`%s = ...;` in the block sets it", name)
@@ -193,7 +43,7 @@ static const char *cure_of(const Promise *promise, const Node *own) {
 
 // False, with an error, when the outer module has a parameter, userpoint or port of this name already.
 static bool check_clash(const Promise *promise) {
-  const Wrap *wrap = promise->wrap;
+  const Wrap *wrap = wrap_of(promise);
   const Node *node = promise->from.node, *own = body_declaration(wrap->outer->body, node->name);
   const Symbol *other = own ? NULL : arena_lookup(wrap->outer->passed_on->names, node->name);
   if (!own && !other) return true;
@@ -215,7 +65,7 @@ static bool check_clash(const Promise *promise) {
 }
 
 static void decide_port(Promise *promise) {
-  Wrap *wrap = promise->wrap;
+  Wrap *wrap = wrap_of(promise);
   Inst *outer = wrap->outer, *inner = wrap->insts->pdata[0];
   const char *name = promise->from.node->name;
   const WrappedPort where = outer->module ? wrapped_port(wrap->node, outer->body, name) : WRAPPED_INSIDE;
@@ -234,24 +84,29 @@ static void decide_port(Promise *promise) {
   }
 }
 
-// What `except` names keeps the default that the value of the module brings, if any.
-static void leave_inside(const Promise *promise) {
-  Value *value = module_setting(promise->wrap->brings, promise->from.node->name);
-  for (guint i = 0; value && i < promise->wrap->insts->len; i++)
-    give_setting(promise->wrap->insts->pdata[i], promise->from.node->name, value);
+// What `except` names keeps the default that the value of the module brings, if any, or has what the command line says.
+static void leave_inside(Promise *promise) {
+  Inst *first = wrap_of(promise)->insts->pdata[0];
+  const Setting *defined = compile->defines->len ? defined_setting(first, promise->from.node->name, NULL) : NULL;
+  if (defined) promise_give(promise, read_define(defined, promise->from.node));
+  Value *value = module_setting(promise->interface->brings, promise->from.node->name);
+  for (guint i = 0; value && !defined && i < wrap_of(promise)->insts->len; i++)
+    give_setting(wrap_of(promise)->insts->pdata[i], promise->from.node->name, value);
 }
 
 // As soon as a declaration is read: what follows may depend on it, such as which module is wrapped.
 static void decide(Promise *promise) {
-  Wrap *wrap = promise->wrap;
+  Wrap *wrap = wrap_of(promise);
   Node *node = promise->from.node;
   if (node->kind == NODE_PORT) {
     decide_port(promise);
     return;
   }
-  bring(promise, wrap->brings);
+  promise_bring(promise, wrap->interface.brings);
   if (wraps_excepts(wrap->node, node->name)) {
     leave_inside(promise);
+    // A body that sets it later says what it is when it runs.
+    if (body_sets(wrap->outer->body, wrap->node->name, node->name)) promise->kind = PROMISE_UNKNOWN;
     return;
   }
   promise->setting = wraps_setting(wrap->node, node->name);
@@ -260,7 +115,7 @@ static void decide(Promise *promise) {
     return;
   }
   if (!check_clash(promise)) return;
-  if (promise->setting) replace(promise, promise->setting, wrap->scope);
+  if (promise->setting) promise_replace(promise, promise->setting, wrap->scope);
   promise->kind = PROMISE_PASSED_ON;
   Symbol *symbol = arena_new(Symbol);
   *symbol = (Symbol){.kind = SYMBOL_PROMISED, .name = node->name, .place = node->place, .promise = promise};
@@ -268,22 +123,11 @@ static void decide(Promise *promise) {
   promise->outer = promise->from.symbol = symbol;
 }
 
-// ---- Keeping a promise
-// -----------------------------------------------------------------------------------------------
-
-// What the name means, in all places where it is known.
-static void share(const Promise *promise, Symbol meaning) {
-  for (guint i = 0; i < promise->symbols->len; i++) {
-    Symbol *symbol = promise->symbols->pdata[i];
-    meaning.name = symbol->name;
-    meaning.place = symbol->place;
-    *symbol = meaning;
-  }
-}
+// ---- What members mean ------------------------------------------------------------------------------------
 
 static void give_inside(const Promise *promise) {
   const Symbol *outer = promise->outer;
-  const GPtrArray *insts = promise->wrap->insts;
+  const GPtrArray *insts = wrap_of(promise)->insts;
   for (guint i = 0; i < insts->len; i++) {
     Setting *setting = arena_new(Setting);
     *setting = (Setting){.name = outer->name, .place = outer->place, .value = outer->value, .by_wraps = true};
@@ -309,7 +153,7 @@ static Symbol kept_outside(Promise *promise) {
 }
 
 static Symbol kept_by_setting(const Promise *promise) {
-  const Wrap *wrap = promise->wrap;
+  const Wrap *wrap = wrap_of(promise);
   const Node *setting = promise->setting;
   const bool known = !setting->bare || can_pass_on(wrap->scope, setting->name);
   if (!known)
@@ -336,72 +180,11 @@ static Symbol kept_by_setting(const Promise *promise) {
   return (Symbol){.kind = SYMBOL_VALUE, .value = value};
 }
 
-static Symbol kept_inside(const Promise *promise) {
-  const Node *node = promise->from.node;
-  Value *value = evaluate(promise->from.values, node->value);
-  if (node->kind == NODE_USERPOINT) {
-    Userpoint *userpoint = arena_new(Userpoint);
-    *userpoint = (Userpoint){.name = node->name, .code = value};
-    return (Symbol){.kind = SYMBOL_USERPOINT, .userpoint = userpoint};
-  }
-  if (value && node->kind == NODE_PARAMETER)
-    value = coerce_to_parameter(promise->from.types, value, node->type, node->place, node->name);
-  return (Symbol){.kind = SYMBOL_VALUE, .value = value};
+static Symbol kept(Promise *promise) {
+  return promise->kind == PROMISE_SET ? kept_by_setting(promise) : kept_outside(promise);
 }
 
-static Symbol unknown(const Promise *promise) {
-  const Wrap *wrap = promise->wrap;
-  const char *name = promise->from.node->name;
-  const Node *requesting = promise->requested_by ? promise->requested_by->from.node : NULL;
-  if (requesting) {
-    problem(wrap->node->place, "wraps-default",
-            "`%s` needs `%s`, which is known inside `%s` alone: set `%s` in the block, or `except %s`",
-            requesting->name, name, wrap->node->name, requesting->name, requesting->name);
-    diag_note(requesting->place, "declared here");
-  }
-  return (Symbol){.kind = SYMBOL_VALUE};
-}
-
-static void report_circle(const Promise *promise) {
-  const char *name = promise->from.node->name;
-  g_autoptr(GString) circle = g_string_new(NULL);
-  g_string_printf(circle, "`%s`", name);
-  for (const Promise *p = promise->wrap->keeping; p && p != promise; p = p->requested_by) {
-    g_autofree char *link = g_strdup_printf("`%s`, which needs ", p->from.node->name);
-    g_string_prepend(circle, link);
-  }
-  problem(promise->from.node->place, "circular", "`%s` is defined by itself: it needs %s", name, circle->str);
-  diag_note(promise->wrap->node->place, "wrapped here");
-}
-
-static void keep(Promise *promise) {
-  if (promise->done) return;
-  if (promise->busy) {
-    report_circle(promise);
-    return;
-  }
-  Wrap *wrap = promise->wrap;
-  promise->busy = true;
-  promise->requested_by = wrap->keeping;
-  wrap->keeping = promise;
-  switch (promise->kind) {
-  case PROMISE_PASSED_ON: share(promise, kept_outside(promise)); break;
-  case PROMISE_SET: share(promise, kept_by_setting(promise)); break;
-  case PROMISE_INSIDE: share(promise, kept_inside(promise)); break;
-  case PROMISE_UNKNOWN: share(promise, unknown(promise)); break;
-  }
-  wrap->keeping = promise->requested_by;
-  promise->busy = false;
-  promise->done = true;
-}
-
-void keep_promise(Symbol *symbol) {
-  keep(symbol->promise);
-  if (symbol->kind == SYMBOL_PROMISED) symbol->kind = SYMBOL_VALUE, symbol->value = NULL; // a circle
-}
-
-// ---- Names that mean two things
-// --------------------------------------------------------------------------------------
+// ---- Names that mean two things ----------------------------------------------------------------------------
 
 static bool is_global_value(const char *name) {
   const Symbol *global = arena_lookup(compile->globals->names, name);
@@ -425,8 +208,8 @@ bool check_passed_name(const Symbol *symbol, Location where) {
   const char *of = NULL;
   for (guint i = 0; i < inst->wraps->len && !of; i++) {
     const Wrap *wrap = inst->wraps->pdata[i];
-    for (guint k = 0; k < wrap->members->len && !of; k++)
-      if (((const Promise *)wrap->members->pdata[k])->outer == symbol) of = wrap->node->name;
+    for (guint k = 0; k < wrap->interface.members->len && !of; k++)
+      if (((const Promise *)wrap->interface.members->pdata[k])->outer == symbol) of = wrap->node->name;
   }
   problem(
       where, "ambiguous-name",
@@ -439,21 +222,12 @@ bool check_passed_name(const Symbol *symbol, Location where) {
   return false;
 }
 
-// ---- The statement
-// ------------------------------------------------------------------------------------------------------
-
-static const Promise *member_named(const Wrap *wrap, const char *name) {
-  for (guint i = 0; i < wrap->members->len; i++) {
-    const Promise *promise = wrap->members->pdata[i];
-    if (!strcmp(promise->from.node->name, name)) return promise;
-  }
-  return NULL;
-}
+// ---- The statement -----------------------------------------------------------------------------------------
 
 static void report_unknown(const Wrap *wrap, const Symbol *module, const char *name, Location place) {
   g_autoptr(GPtrArray) names = g_ptr_array_new();
-  for (guint i = 0; i < wrap->members->len; i++)
-    g_ptr_array_add(names, (gpointer)((const Promise *)wrap->members->pdata[i])->from.node->name);
+  for (guint i = 0; i < wrap->interface.members->len; i++)
+    g_ptr_array_add(names, (gpointer)((const Promise *)wrap->interface.members->pdata[i])->from.node->name);
   problem(place, "unknown-parameter", "module `%s` has no parameter, userpoint or port `%s`%s", module->name, name,
           did_you_mean(diag_suggestion(name, names)));
   diag_note(module->place, "declared here");
@@ -464,23 +238,27 @@ static void check_names(const Wrap *wrap, const Symbol *module) {
   const Node *node = wrap->node;
   for (guint i = 0; i < node->arguments->len; i++) {
     const Node *excepted = node->arguments->pdata[i];
-    if (!member_named(wrap, excepted->name)) report_unknown(wrap, module, excepted->name, excepted->place);
+    if (!interface_member(&wrap->interface, excepted->name))
+      report_unknown(wrap, module, excepted->name, excepted->place);
   }
-  for (guint i = 0; wrap->brings && wrap->brings->items && i < wrap->brings->items->len; i++) {
-    const char *name = wrap->brings->names->pdata[i];
-    const Promise *promise = member_named(wrap, name);
-    const Location place = ((const Value *)wrap->brings->items->pdata[i])->location;
+  for (guint i = 0; wrap->interface.brings && wrap->interface.brings->items && i < wrap->interface.brings->items->len;
+       i++) {
+    const char *name = wrap->interface.brings->names->pdata[i];
+    const Promise *promise = interface_member(&wrap->interface, name);
+    const Location place = ((const Value *)wrap->interface.brings->items->pdata[i])->location;
     if (!promise || promise->from.node->kind == NODE_PORT) report_unknown(wrap, module, name, place);
   }
   for (guint i = 0; i < node->body->len; i++) {
     const Node *setting = node->body->pdata[i];
-    const Promise *promise = member_named(wrap, setting->name);
+    const Promise *promise = interface_member(&wrap->interface, setting->name);
     const Node *first = wraps_setting(node, setting->name);
     if (first != setting) {
       problem(setting->place, "duplicate-name", "`%s` is set twice", setting->name);
       diag_note(first->place, "first set here");
+    } else if (setting->optional && !wrap->by_value) {
+      report_optional(setting);
     } else if (!promise) {
-      report_unknown(wrap, module, setting->name, setting->place);
+      if (!setting->optional) report_unknown(wrap, module, setting->name, setting->place);
     } else if (promise->from.node->kind == NODE_PORT) {
       problem(setting->place, "unknown-parameter", "`%s` is a port of module `%s`, not a parameter", setting->name,
               module->name);
@@ -500,18 +278,18 @@ static void pass_on(Wrap *wrap, const Symbol *module) {
     scope_keep(outer->passed_on);
   }
   g_ptr_array_add(outer->wraps, wrap);
-  read_module(wrap, module, names_of(module), NULL, 0);
+  interface_read(&wrap->interface, module);
   check_names(wrap, module);
-  for (guint i = 0; i < wrap->members->len && !compile->halted; i++) {
-    Promise *promise = wrap->members->pdata[i];
-    if (promise->kind == PROMISE_PASSED_ON || promise->kind == PROMISE_SET) keep(promise);
+  for (guint i = 0; i < wrap->interface.members->len && !compile->halted; i++) {
+    Promise *promise = wrap->interface.members->pdata[i];
+    if (promise->kind == PROMISE_PASSED_ON || promise->kind == PROMISE_SET) promise_keep(promise);
   }
-  for (guint i = 0; i < wrap->members->len && !compile->halted; i++) {
-    Promise *promise = wrap->members->pdata[i];
+  for (guint i = 0; i < wrap->interface.members->len && !compile->halted; i++) {
+    Promise *promise = wrap->interface.members->pdata[i];
     if (!promise->port) continue;
-    wrap->keeping = promise;
+    wrap->interface.keeping = promise;
     declare_port_type(promise->from.types, promise->port);
-    wrap->keeping = NULL;
+    wrap->interface.keeping = NULL;
   }
 }
 
@@ -529,23 +307,36 @@ void execute_wraps(Scope *scope, Node *node) {
   const bool counted =
       !node->value || evaluate_int(scope, node->value, "the number of instances", 1, G_MAXINT32, &count);
   Wrap *wrap = arena_new(Wrap);
-  *wrap = (Wrap){.outer = outer, .node = node, .scope = scope, .brings = value, .members = arena_array()};
-  wrap->insts = make_instances(scope, node, counted ? (Symbol *)module : NULL, count);
+  *wrap = (Wrap){.outer = outer, .node = node, .scope = scope, .by_value = value != NULL};
+  wrap->insts = make_instances(scope, node, counted ? (Symbol *)module : NULL, NULL, count);
   if (!wrap->insts || wrap->insts->len == 0) {
     outer->incomplete = true;
     return;
   }
-  for (guint i = 0; i < wrap->insts->len; i++) ((Inst *)wrap->insts->pdata[i])->wrapped = node;
+  const Inst *first = wrap->insts->pdata[0];
+  wrap->interface = (Interface){.name = node->name,
+                                .path = first->instance->path,
+                                .place = node->place,
+                                .running = outer,
+                                .brings = value,
+                                .decide = decide,
+                                .keep = kept};
+  for (guint i = 0; i < wrap->insts->len; i++) {
+    Inst *inst = wrap->insts->pdata[i];
+    inst->wrapped = node;
+    inst->being_wrapped = true;
+  }
   scope_keep(scope);
   pass_on(wrap, module);
+  for (guint i = 0; i < wrap->insts->len; i++) ((Inst *)wrap->insts->pdata[i])->being_wrapped = false;
 }
 
 void join_wrapped_ports(Inst *inst) {
   for (guint i = 0; inst->wraps && i < inst->wraps->len; i++) {
     const Wrap *wrap = inst->wraps->pdata[i];
     Inst *inner = wrap->insts->pdata[0];
-    for (guint k = 0; inner->joined && k < wrap->members->len; k++) {
-      const Promise *promise = wrap->members->pdata[k];
+    for (guint k = 0; inner->joined && k < wrap->interface.members->len; k++) {
+      const Promise *promise = wrap->interface.members->pdata[k];
       if (promise->port && g_hash_table_contains(inner->joined, promise->port->name))
         connect_whole(inner, promise->port, wrap->node->location);
     }

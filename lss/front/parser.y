@@ -409,6 +409,12 @@ setting:
   | NAME ';'                       {
       $$ = node_new(NODE_ASSIGN, @$); $$->name = $1; $$->place = @1; $$->bare = true;
       $$->target = $$->value = parse_text_expr(EXPR_NAME, @1, $1); }
+  | OPTIONAL NAME '=' expr ';'     {
+      $$ = node_new(NODE_ASSIGN, @$); $$->name = $2; $$->place = @2; $$->optional = true;
+      $$->target = parse_text_expr(EXPR_NAME, @2, $2); $$->value = $4; }
+  | OPTIONAL NAME ';'              {
+      $$ = node_new(NODE_ASSIGN, @$); $$->name = $2; $$->place = @2; $$->bare = $$->optional = true;
+      $$->target = $$->value = parse_text_expr(EXPR_NAME, @2, $2); }
   | NAME NAME opt_default opt_range ';' {
       parse_word(scan, @1, $1, "default", "before the name of a parameter");
       $$ = parse_declare(scan, NODE_DEFAULT, @$, $2, @2); $$->value = $3; $$->range = $4; }

@@ -73,6 +73,17 @@ static bool connects(const Node *node, const char *instance, const char *port) {
   return false;
 }
 
+static bool sets(const Node *node, const char *instance, const char *name) {
+  if (node->kind != NODE_ASSIGN || node->target->kind != EXPR_FIELD) return false;
+  const Expr *base = node->target->left;
+  if (base->kind == EXPR_INDEX || base->kind == EXPR_INDEX_ALL) base = base->left;
+  return base->kind == EXPR_NAME && !strcmp(base->text, instance) && !strcmp(node->target->text, name);
+}
+
+bool body_sets(const GPtrArray *body, const char *instance, const char *name) {
+  return find_node(body, sets, instance, name) != NULL;
+}
+
 bool body_connects_elsewhere(const GPtrArray *body, const Node *connection, const char *port) {
   for (guint i = 0; body && i < body->len; i++) {
     const Node *node = body->pdata[i];

@@ -23,6 +23,8 @@ Node *wraps_setting(const Node *wraps, const char *name);
 
 // Whether a statement of the body other than this one connects the module's own port of that name.
 bool body_connects_elsewhere(const GPtrArray *body, const Node *connection, const char *port);
+// Whether a statement of the body, in a block or not, sets a parameter of an instance: `instance.name = ...;`.
+bool body_sets(const GPtrArray *body, const char *instance, const char *name);
 // The parameter, userpoint or port of this name that a body declares itself, in a block or not; NULL when there is
 // none.
 const Node *body_declaration(const GPtrArray *body, const char *name);
