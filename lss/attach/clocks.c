@@ -163,6 +163,23 @@ static Clock *default_clock(void) {
   return clock;
 }
 
+// The first clock that an instance declares; NULL: it declares none.
+static Clock *first_clock(const Inst *inst) {
+  g_autofree char *prefix = g_strdup_printf("%s.", inst->instance->path);
+  for (guint i = 0; i < compile->netlist->clocks->len; i++) {
+    Clock *clock = compile->netlist->clocks->pdata[i];
+    if (g_str_has_prefix(clock->name, prefix) && !strchr(clock->name + strlen(prefix), '.')) return clock;
+  }
+  return NULL;
+}
+
+// The domain of an instance without `on`: its parent's, but of a machine that is a part of another that of the machine.
+static Clock *domain_of(const Inst *inst, Clock *top) {
+  if (!inst->parent) return top;
+  Clock *own = inst->machine ? first_clock(inst) : NULL;
+  return own ? own : inst->parent->instance->clock;
+}
+
 static bool is_crossing(const Port *port) {
   return port->instance->leaf && port->instance->leaf->crossing;
 }
@@ -205,9 +222,7 @@ void assign_clocks(void) {
   choose_time_base();
   for (guint i = 0; i < compile->insts->len; i++) {
     Inst *inst = compile->insts->pdata[i];
-    inst->instance->clock = inst->clock_value ? inst->clock_value->clock
-                            : inst->parent    ? inst->parent->instance->clock
-                                              : top;
+    inst->instance->clock = inst->clock_value ? inst->clock_value->clock : domain_of(inst, top);
     for (guint p = 0; p < inst->instance->ports->len; p++)
       ((Port *)inst->instance->ports->pdata[p])->clock = inst->instance->clock;
   }

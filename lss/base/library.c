@@ -102,7 +102,7 @@ const char *library_family(const char *path) {
   return NULL;
 }
 
-GPtrArray *library_folders(const CompileOptions *options, const char *importing_file) {
+static GPtrArray *given_folders(const CompileOptions *options, const char *importing_file) {
   GPtrArray *folders = g_ptr_array_new_with_free_func(g_free);
   g_ptr_array_add(folders, importing_file ? g_path_get_dirname(importing_file) : g_strdup("."));
   for (guint i = 0; options && options->include_dirs && i < options->include_dirs->len; i++)
@@ -113,8 +113,20 @@ GPtrArray *library_folders(const CompileOptions *options, const char *importing_
     for (char **part = parts; *part; part++)
       if (**part) g_ptr_array_add(folders, g_strdup(*part));
   }
+  return folders;
+}
+
+GPtrArray *library_folders(const CompileOptions *options, const char *importing_file) {
+  GPtrArray *folders = given_folders(options, importing_file);
   const GPtrArray *own = families();
   for (guint i = 0; i < own->len; i++) g_ptr_array_add(folders, g_strdup(own->pdata[i]));
+  return folders;
+}
+
+GPtrArray *library_machine_folders(const CompileOptions *options, const char *extending_file) {
+  GPtrArray *folders = given_folders(options, extending_file);
+  g_autofree char *examples = library_home() ? g_build_filename(library_home(), "examples", NULL) : NULL;
+  if (examples) add_families(folders, examples);
   return folders;
 }
 

@@ -19,6 +19,9 @@ char *library_executable(void);
 // array.
 GPtrArray *library_folders(const CompileOptions *options, const char *importing_file);
 
+// Where a machine that another extends is looked for: the same, with the examples in place of the library's modules.
+GPtrArray *library_machine_folders(const CompileOptions *options, const char *extending_file);
+
 // The family of a file of the library: its folder below modules/, "core/mips".  NULL for other files.
 const char *library_family(const char *path);
 

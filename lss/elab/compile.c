@@ -107,12 +107,11 @@ static bool run_stages(const char *machine_file) {
   if (diag_error_count() > errors) return false;
 
   Inst *top = inst_new(NULL, NULL, "", (Location){file->path, 0, 0, 0, 0});
-  top->file = file;
-  top->body = file->nodes;
-  top->instance->doc = file->doc;
+  take_machine(top, file);
   take_defines(top);
   add_collectors(top);
-  check_declarations(file);
+  for (; file; file = file->base) check_declarations(file);
+  file = top->machine;
   working_begin("elaborating", "instances", 0);
   inst_run(top);
   number_instances();
@@ -155,6 +154,7 @@ Netlist *compile_netlist(const char *machine_file, const CompileOptions *options
   state->c_names = arena_table();
   state->scalars = arena_table();
   state->leaf_modules = arena_table();
+  state->machines = arena_table();
   state->state_names = arena_table();
   state->event_names = arena_table();
   state->handler_names = arena_table();

@@ -52,7 +52,33 @@ static Symbol *symbol_of(const Declaration *from, SymbolKind kind) {
   return from->symbol;
 }
 
-void declare_parameter_from(const Declaration *from) {
+// What a machine that extends that of the running body says in place of a declaration.
+static void replace_by_machine(Declaration *from) {
+  SourceFile *machine = compile->running->machine;
+  if (!machine || !machine->base) return;
+  Value *value;
+  Expr *range = NULL;
+  const char *doc = from->node->doc;
+  const Node *said = machine_setting(machine, from->node->name, &value, &range, &doc);
+  if (!said || said->kind != NODE_DEFAULT) return;
+  Node *node = node_new(from->node->kind, from->node->location);
+  *node = *from->node;
+  node->doc = doc;
+  if (value) {
+    node->value = expr_new(EXPR_INT, value->location);
+    node->value->constant = value;
+  }
+  if (range) {
+    node->range = range;
+    from->ranges = compile->globals;
+  }
+  from->node = node;
+}
+
+void declare_parameter_from(const Declaration *of) {
+  Declaration replaced = *of;
+  const Declaration *from = &replaced;
+  replace_by_machine(&replaced);
   Node *node = from->node;
   Scope *scope = from->types;
   Inst *inst = compile->running;
@@ -186,7 +212,10 @@ static void declare_arguments(Scope *scope, GPtrArray *nodes, GPtrArray *fields,
   }
 }
 
-void declare_userpoint_from(const Declaration *from) {
+void declare_userpoint_from(const Declaration *of) {
+  Declaration replaced = *of;
+  const Declaration *from = &replaced;
+  replace_by_machine(&replaced);
   Node *node = from->node;
   Scope *scope = from->types;
   Inst *inst = compile->running;
@@ -269,8 +298,9 @@ PortDecl *find_declared_port(const Inst *inst, const char *name) {
 PortDecl *declare_port_name(Scope *names, Node *node) {
   Inst *inst = compile->running;
   check_c_name(node->name, node->place, "a port");
-  if (!inst->module) {
-    problem(node->location, "misplaced", "the top of a machine has no ports: nothing is outside it");
+  if (!inst->module && !node->optional) {
+    problem(node->location, "misplaced",
+            "nothing is outside the top of a machine: its ports are `optional`, for a machine of which it is a part");
     return NULL;
   }
   Symbol *symbol = scope_declare(names, SYMBOL_PORT, node->name, node->place);

@@ -28,6 +28,7 @@ typedef struct {
   GHashTable *c_names;      // C name -> Type*
   GHashTable *scalars;      // name of a type -> scalars in it
   GHashTable *leaf_modules; // name -> LeafModule*
+  GHashTable *machines;     // path -> GPtrArray of Said*: what files say of machines that they extend (machine.c)
   GPtrArray *insts;         // Inst*, parents before children
   GPtrArray *defines;       // PathDefine*: -D PATH.NAME=VALUE
   GPtrArray *links;         // Link*
@@ -273,12 +274,13 @@ typedef struct {
   Value *value;
   Parameter *alias; // a runtime parameter passed down whole
   bool used, was_read;
-  bool absent;     // `NAME;` of a name that the parent does not have
-  bool of_all;     // set for a whole array: one of it may be set again
-  bool by_default; // a userpoint of the parent that was not replaced, passed on
-  bool by_wraps;   // passed on by the module around it
-  bool by_module;  // brought by the value of a module
-  bool optional;   // means nothing where the module has no such parameter
+  bool absent;            // `NAME;` of a name that the parent does not have
+  bool of_all;            // set for a whole array: one of it may be set again
+  bool by_default;        // a userpoint of the parent that was not replaced, passed on
+  bool by_wraps;          // passed on by the module around it
+  const char *by_machine; // fixed by this machine, which extends another; else NULL
+  bool by_module;         // brought by the value of a module
+  bool optional;          // means nothing where the module has no such parameter
   Location read_place;
   const char *define; // from the command line: text still to be read
 } Setting;
@@ -320,11 +322,12 @@ struct Inst {
   struct Interface *interface; // of its module, as its parent read it; NULL while nothing was
   bool being_wrapped;          // the block of its `wraps` is being worked out
   const Value *chosen;         // the value that its module came by, or NULL
-  GPtrArray *outer;            // Use*: connections made by the parent; NULL while there are none
-  GPtrArray *inner;            // likewise, made by its own body
-  GPtrArray *port_list;        // PortDecl*
-  GPtrArray *variables;        // Term* of the type variables; NULL while there are none
-  GPtrArray *behaviours;       // Node*
+  SourceFile *machine;   // the file whose statements it has, the outermost of those that extend it; NULL: a module
+  GPtrArray *outer;      // Use*: connections made by the parent; NULL while there are none
+  GPtrArray *inner;      // likewise, made by its own body
+  GPtrArray *port_list;  // PortDecl*
+  GPtrArray *variables;  // Term* of the type variables; NULL while there are none
+  GPtrArray *behaviours; // Node*
   Node *behaviour, *structure; // the first of each kind
   bool has_clock_clause;
   bool punted;        // its body gave up
@@ -409,7 +412,8 @@ bool can_pass_on(Scope *scope, const char *name);
 void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, Expr *value, bool of_all);
 Setting *find_setting(const Inst *inst, const char *name); // NULL when it was not set
 Setting *read_setting(Inst *inst, const char *name, Location place);
-PortDecl *find_declared_port(const Inst *inst, const char *name); // NULL when there is none
+void report_fixed_by_machine(const Setting *setting, Location place); // that it is set at `place` (machine.c)
+PortDecl *find_declared_port(const Inst *inst, const char *name);     // NULL when there is none
 // A parameter or userpoint whose parts mean something in different scopes, as it is passed on by `wraps`.
 typedef struct {
   Node *node;
@@ -439,7 +443,19 @@ void declare_behaviour(Scope *scope, Node *node);
 const char *inst_path_of(const Inst *inst, const char *name); // "cpu[0].name"
 const char *inst_title(const Inst *inst);                     // "instance `cpu[0]`", "the top module"
 
-// ---- Values from the command line (defines.c) ----------------------------------------------------------------
+// ---- What is said of a machine from outside (machine.c) ------------------------------------------------------
+// Whether a file holds the statements of a machine.
+bool is_machine(const SourceFile *file);
+// Reads what a file extends, if anything.
+void load_extended(SourceFile *file);
+// Declares a machine as a module that is called like its file; NULL, with an error, when the name is taken.
+Symbol *declare_machine(SourceFile *file);
+// Gives an instance the body of a machine, and what the files that extend it fix.
+void take_machine(Inst *inst, SourceFile *file);
+// What a machine that extends another says of a parameter: its value (NULL: nothing), and the statement, NULL when
+// there is none.  `*range` and `*doc` are the outermost ones, or stay what they are.
+const Node *machine_setting(SourceFile *machine, const char *name, Value **value, Expr **range, const char **doc);
+void check_machine_settings(const Inst *inst); // when its body has run: that each names a parameter
 void take_defines(Inst *top);
 // The setting of a parameter of an instance: what -D PATH.NAME gives where nothing else was, NULL where nothing is.
 Setting *defined_setting(Inst *inst, const char *name, Setting *given);

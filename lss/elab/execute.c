@@ -244,6 +244,7 @@ static void execute_in_module(Scope *scope, Node *node) {
     if (!inst->structure) inst->structure = node;
     execute_wraps(scope, node);
     break;
+  case NODE_EXTENDS: problem(node->location, "misplaced", "`extends` stands at the top of a machine file"); break;
   case NODE_CONNECT:
     if (!inst->structure) inst->structure = node;
     execute_connection(scope, node);

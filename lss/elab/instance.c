@@ -45,6 +45,7 @@ Inst *inst_new(Inst *parent, Symbol *module, const char *name, Location place) {
   if (module) {
     inst->file = module->file;
     inst->body = module->node->body;
+    if (module->node->machine) take_machine(inst, module->node->machine);
     instance->doc = module->node->doc;
   }
   if (parent) {
@@ -209,6 +210,10 @@ void set_parameter(Scope *scope, Inst *inst, const char *name, Location place, E
     diag_note(read->read_place, "its default was read here");
     return;
   }
+  if (setting && setting->by_machine) {
+    report_fixed_by_machine(setting, place);
+    return;
+  }
   if (setting && setting->by_wraps) {
     problem(place, "not-assignable", "`%s` of %s is passed on by `wraps`; set it in its block", name, inst_title(inst));
     diag_note(inst->wrapped->place, "wrapped here");
@@ -255,6 +260,7 @@ Setting *read_setting(Inst *inst, const char *name, Location place) {
 // ---- Bodies ------------------------------------------------------------------------------------------------
 
 static void check_settings(Inst *inst) {
+  check_machine_settings(inst);
   g_autofree char *file = g_path_get_basename(inst->file->path), *machine = g_strndup(file, strcspn(file, "."));
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   for (guint i = 0; i < inst->instance->parameters->len; i++)

@@ -15,6 +15,7 @@ typedef struct Level {
   const GPtrArray *body;
   Scope *names; // of the module that has this body
   const Value *brings;
+  SourceFile *machine; // whose statements the body is; NULL: a module's
   const struct Level *up;
 } Level;
 
@@ -71,6 +72,7 @@ void promise_give(Promise *promise, Value *value) {
 // Brings a port through the statements around the wrapped module, as far as they pass it on.
 static void raise_port(Promise *port, const Level *level) {
   for (; level; level = level->up) {
+    if (level->machine) return; // machines get no ports so
     const WrappedPort where = wrapped_port(level->wraps, level->body, port->from.node->name);
     if (where == WRAPPED_INSIDE) return;
     // A body that connects its own port itself may give the inner one any lanes.
@@ -81,10 +83,26 @@ static void raise_port(Promise *port, const Level *level) {
   if (port->interface->decide) port->interface->decide(port);
 }
 
+// What files that extend a machine say of a parameter; true when one fixes it.
+static bool fix_by_machine(Promise *promise, SourceFile *machine) {
+  if (!machine || !machine->base) return false;
+  Node *node = promise->from.node;
+  Value *value;
+  Expr *range = NULL;
+  const Node *said = machine_setting(machine, node->name, &value, &range, &node->doc);
+  promise_give(promise, value);
+  if (range) {
+    node->range = range;
+    promise->from.ranges = compile->globals;
+  }
+  return said && said->kind == NODE_ASSIGN;
+}
+
 // The same of a parameter or userpoint.
-static void raise_value(Promise *promise, const Level *level) {
+static void raise_value(Promise *promise, const Level *level, SourceFile *machine) {
   const char *name = promise->from.node->name;
-  for (; level; level = level->up) {
+  bool fixed = fix_by_machine(promise, machine);
+  for (; level && !fixed; level = level->up) {
     promise_bring(promise, level->brings);
     const Node *setting = wraps_setting(level->wraps, name);
     const bool excepted = wraps_excepts(level->wraps, name);
@@ -96,7 +114,9 @@ static void raise_value(Promise *promise, const Level *level) {
     if (excepted && body_sets(level->body, level->wraps->name, name)) promise->kind = PROMISE_UNKNOWN;
     if (excepted || (setting && setting->kind == NODE_ASSIGN)) return;
     make_known(promise, level->names);
+    fixed = fix_by_machine(promise, level->machine);
   }
+  if (fixed) return;
   g_ptr_array_add(promise->interface->members, promise);
   if (promise->interface->decide) promise->interface->decide(promise);
 }
@@ -116,8 +136,8 @@ static Scope *names_of(const Symbol *module, const char *path) {
 
 static void read_module(Interface *interface, const Symbol *module, Scope *names, const Level *level, int depth);
 
-static void read_wrapped(Interface *interface, const Node *wraps, const GPtrArray *body, Scope *names,
-                         const Level *level, int depth) {
+static void read_wrapped(Interface *interface, const Node *wraps, const GPtrArray *body, SourceFile *machine,
+                         Scope *names, const Level *level, int depth) {
   Inst *before = compile->running;
   compile->running = names->owner;
   const Value *brings;
@@ -126,7 +146,8 @@ static void read_wrapped(Interface *interface, const Node *wraps, const GPtrArra
   make_known(promise_new(interface, wraps, names), names);
   if (!inner) return;
   const char *path = arena_printf("%s.%s", names->owner->instance->path, wraps->name);
-  read_module(interface, inner, names_of(inner, path), &(Level){wraps, body, names, brings, level}, depth + 1);
+  const Level inside = {wraps, body, names, brings, machine, level};
+  read_module(interface, inner, names_of(inner, path), &inside, depth + 1);
 }
 
 static void read_module(Interface *interface, const Symbol *module, Scope *names, const Level *level, int depth) {
@@ -153,10 +174,11 @@ static void read_module(Interface *interface, const Symbol *module, Scope *names
       make_known(promise, names);
       if (node->kind == NODE_CONST) g_ptr_array_add(interface->constants, promise);
       if (node->kind == NODE_PORT) raise_port(promise, level);
-      if (node->kind == NODE_PARAMETER || node->kind == NODE_USERPOINT) raise_value(promise, level);
+      if (node->kind == NODE_PARAMETER || node->kind == NODE_USERPOINT)
+        raise_value(promise, level, module->node->machine);
       break;
     }
-    case NODE_WRAPS: read_wrapped(interface, node, body, names, level, depth); break;
+    case NODE_WRAPS: read_wrapped(interface, node, body, module->node->machine, names, level, depth); break;
     default: break;
     }
   }

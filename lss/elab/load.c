@@ -57,7 +57,8 @@ static void import(SourceFile *importer, Node *node) {
     diag_note(NOWHERE, "looked in the folder of this file, the folders of -I and LSS_PATH, and the installed library");
     return;
   }
-  load_file(path, node->place);
+  SourceFile *file = load_file(path, node->place);
+  if (file && is_machine(file) && !g_hash_table_contains(compile->globals->names, node->name)) declare_machine(file);
 }
 
 static void report_cycle(SourceFile *file, Location where) {
@@ -104,6 +105,7 @@ SourceFile *load_file(const char *path, Location where) {
     Node *node = file->nodes->pdata[i];
     if (node->kind == NODE_IMPORT) import(file, node);
   }
+  load_extended(file);
   g_ptr_array_set_size(compile->loading, (int)compile->loading->len - 1);
   declare_names(file);
   return file;
@@ -123,6 +125,8 @@ Symbol *load_module(const char *name) {
     if (canonical && !g_hash_table_contains(compile->files, canonical)) path = g_steal_pointer(&found);
   }
   if (!path) return NULL;
-  if (!load_file(path, NOWHERE)) return NULL;
-  return g_hash_table_lookup(compile->globals->names, name);
+  SourceFile *file = load_file(path, NOWHERE);
+  if (!file) return NULL;
+  Symbol *symbol = g_hash_table_lookup(compile->globals->names, name);
+  return !symbol && is_machine(file) ? declare_machine(file) : symbol;
 }

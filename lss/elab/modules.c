@@ -118,6 +118,11 @@ Value *module_setting(const Value *module, const char *name) {
 }
 
 void give_setting(Inst *inst, const char *name, Value *value) {
+  const Setting *given = find_setting(inst, name);
+  if (given && given->by_machine) {
+    report_fixed_by_machine(given, value->location);
+    return;
+  }
   Setting *setting = arena_new(Setting);
   *setting = (Setting){.name = name, .place = value->location, .value = value, .by_module = true};
   g_ptr_array_add(inst->settings, setting);

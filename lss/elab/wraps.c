@@ -68,7 +68,8 @@ static void decide_port(Promise *promise) {
   Wrap *wrap = wrap_of(promise);
   Inst *outer = wrap->outer, *inner = wrap->insts->pdata[0];
   const char *name = promise->from.node->name;
-  const WrappedPort where = outer->module ? wrapped_port(wrap->node, outer->body, name) : WRAPPED_INSIDE;
+  const WrappedPort where =
+      outer->module && !outer->machine ? wrapped_port(wrap->node, outer->body, name) : WRAPPED_INSIDE;
   if (where == WRAPPED_INSIDE || !check_clash(promise)) return;
   promise->port = declare_port_name(outer->passed_on, promise->from.node);
   if (!promise->port) return;

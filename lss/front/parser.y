@@ -123,6 +123,9 @@ block:
 /* ---- Declarations --------------------------------------------------------------------------------------------- */
 declaration:
     IMPORT NAME ';'                { $$ = node_new(NODE_IMPORT, @$); $$->name = $2; $$->place = @2; }
+  | NAME NAME opt_settings         {
+      parse_word(scan, @1, $1, "extends", "before the name of a machine");
+      $$ = node_new(NODE_EXTENDS, @$); $$->name = $2; $$->place = @2; $$->body = $3; }
   | STRUCT NAME opt_struct_arguments '{' fields '}' {
       $$ = parse_declare(scan, NODE_STRUCT, @$, $2, @2); $$->arguments = $3; $$->body = $5; }
   | ENUM NAME '{' enumerators '}'  { $$ = parse_declare(scan, NODE_ENUM, @$, $2, @2); $$->body = $4; }

@@ -52,6 +52,7 @@ Node *node_new(NodeKind kind, Location location) {
 
 const char *node_kind_name(NodeKind kind) {
   static const char *const names[] = {[NODE_IMPORT] = "import",
+                                      [NODE_EXTENDS] = "extends",
                                       [NODE_STRUCT] = "struct",
                                       [NODE_ENUM] = "enum",
                                       [NODE_PACKED] = "packed word",

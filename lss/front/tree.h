@@ -63,6 +63,7 @@ enum { MAX_DEPTH = 400 };
 // ---- Declarations and statements -----------------------------------------------------------------------------------
 typedef enum {
   NODE_IMPORT,    // name
+  NODE_EXTENDS,   // name (machine), body (NODE_ASSIGN, NODE_DEFAULT)
   NODE_STRUCT,    // name, arguments (NODE_ARGUMENT), body (NODE_FIELD)
   NODE_ENUM,      // name, body (NODE_ENUMERATOR)
   NODE_PACKED,    // name, arguments, type (of the whole), body (NODE_FIELD)
@@ -70,7 +71,7 @@ typedef enum {
   NODE_TYPE,      // name, type
   NODE_FUNCTION,  // name, arguments, type (of the result, may be NULL), body
   NODE_CONST,     // name, value
-  NODE_MODULE,    // name, crossing, body
+  NODE_MODULE,    // name, crossing, body; machine, of one that is made of a file's statements
   NODE_PARAMETER, // name, type, type_name (its text, once asked for), value (default, may be NULL), runtime, range (an
                   // EXPR_INDEX_RANGE without left, may be NULL)
   NODE_USERPOINT, // name, arguments (NODE_FIELD), type (of the result), value (EXPR_CODE or NULL)
@@ -129,17 +130,19 @@ struct Node {
   Node *first, *step;
   GPtrArray *arguments, *body, *other, *dimensions, *reads, *writes, *receivers;
   const char *index_name;
+  struct SourceFile *machine;
   FunctionKind function;
   StateKind state;
   bool runtime, initial, output, optional, keyed, repeated, partial, crossing, shared, specialize, gauge, bare;
 };
 
 // ---- Files -------------------------------------------------------------------------------------------------
-typedef struct {
-  const char *path; // as opened; interned
-  const char *doc;  // the first documentation comment, when it precedes everything else
-  GPtrArray *nodes; // Node*
-  bool failed;      // had syntax errors
+typedef struct SourceFile {
+  const char *path;        // as opened; interned
+  const char *doc;         // the first documentation comment, when it precedes everything else
+  GPtrArray *nodes;        // Node*
+  bool failed;             // had syntax errors
+  struct SourceFile *base; // the machine that it extends, once that is read; else NULL
 } SourceFile;
 
 // Parses a file whose text is given.  Errors are reported; the result holds what could be understood.
