@@ -129,6 +129,7 @@ struct Node {
   Expr *type, *value, *target, *clock, *range, *within;
   Node *first, *step;
   GPtrArray *arguments, *body, *other, *dimensions, *reads, *writes, *receivers;
+  GHashTable *names; // of the body, at its first `wraps`: see wrapped.c
   const char *index_name;
   struct SourceFile *machine;
   FunctionKind function;

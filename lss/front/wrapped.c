@@ -19,75 +19,116 @@ Node *wraps_setting(const Node *wraps, const char *name) {
   return NULL;
 }
 
-// ---- Walking a body -------------------------------------------------------------------------------------------------
+// ---- The names of a body --------------------------------------------------------------------------------------------
 
-// The first statement, in a block or not, of which a question is true.
-static const Node *find_node(const GPtrArray *nodes, bool (*is)(const Node *, const char *, const char *),
-                             const char *first, const char *second) {
-  for (guint i = 0; nodes && i < nodes->len; i++) {
-    const Node *node = nodes->pdata[i];
-    if (is(node, first, second)) return node;
-    const bool block = node_is_block(node);
-    const Node *found = block ? find_node(node->body, is, first, second) : NULL;
-    if (block && !found) found = find_node(node->other, is, first, second);
-    if (found) return found;
-  }
-  return NULL;
+// What a body says of a name.  A `wraps` asks it for each port of what it wraps, so the body is read once.
+typedef struct {
+  const Node *declaration; // the first parameter, userpoint or port of this name
+  bool instance;           // there is an instance of this name
+  bool connected;          // an end of a connection begins with it
+  GHashTable *ports;       // of the instance, those that connections name
+  GHashTable *set;         // and what statements set of it
+} BodyName;
+
+static BodyName *body_name(GHashTable *names, const char *name) {
+  BodyName *one = g_hash_table_lookup(names, name);
+  if (one) return one;
+  one = arena_new(BodyName);
+  g_hash_table_insert(names, (gpointer)name, one);
+  return one;
 }
 
-static bool is_interface(const Node *node, const char *name, const char *unused) {
-  (void)unused;
-  const bool kind = node->kind == NODE_PARAMETER || node->kind == NODE_USERPOINT || node->kind == NODE_PORT;
-  return kind && !strcmp(node->name, name);
+// The name that an end of a connection begins with, and the field that is selected of it, or NULL.
+static const Expr *end_begins(const Expr *end, const Expr **field) {
+  *field = NULL;
+  while (end && end->kind != EXPR_NAME) {
+    if (end->kind == EXPR_FIELD) *field = end;
+    end = end->left;
+  }
+  return end;
+}
+
+static void read_end(GHashTable *names, const Expr *end) {
+  const Expr *field, *first = end_begins(end, &field);
+  if (!first) return;
+  BodyName *one = body_name(names, first->text);
+  one->connected = true;
+  if (field) arena_insert(&one->ports, field->text, one);
+}
+
+// `instance.name = ...;`
+static void read_assignment(GHashTable *names, const Expr *target) {
+  if (target->kind != EXPR_FIELD) return;
+  const Expr *base = target->left;
+  if (base->kind == EXPR_INDEX || base->kind == EXPR_INDEX_ALL) base = base->left;
+  if (base->kind != EXPR_NAME) return;
+  BodyName *one = body_name(names, base->text);
+  arena_insert(&one->set, target->text, one);
+}
+
+static void read_names(GHashTable *names, const GPtrArray *nodes) {
+  for (guint i = 0; nodes && i < nodes->len; i++) {
+    const Node *node = nodes->pdata[i];
+    if (node->kind == NODE_PARAMETER || node->kind == NODE_USERPOINT || node->kind == NODE_PORT) {
+      BodyName *one = body_name(names, node->name);
+      if (!one->declaration) one->declaration = node;
+    } else if (node_makes_instances(node)) {
+      body_name(names, node->name)->instance = true;
+    } else if (node->kind == NODE_CONNECT) {
+      read_end(names, node->target);
+      for (guint k = 0; k < node->receivers->len; k++) read_end(names, node->receivers->pdata[k]);
+    } else if (node->kind == NODE_ASSIGN) {
+      read_assignment(names, node->target);
+    } else if (node_is_block(node)) {
+      read_names(names, node->body);
+      read_names(names, node->other);
+    }
+  }
+}
+
+// They are kept at the first `wraps` of the body: who asks has found one.
+static const BodyName *name_in_body(const GPtrArray *body, const char *name) {
+  static const BodyName nothing;
+  guint first = 0;
+  while (first < body->len && ((const Node *)body->pdata[first])->kind != NODE_WRAPS) first++;
+  if (first == body->len) return &nothing;
+  Node *wraps = body->pdata[first];
+  if (!wraps->names) {
+    wraps->names = arena_table();
+    read_names(wraps->names, body);
+  }
+  const BodyName *one = g_hash_table_lookup(wraps->names, name);
+  return one ? one : &nothing;
 }
 
 const Node *body_declaration(const GPtrArray *body, const char *name) {
-  return find_node(body, is_interface, name, NULL);
+  return name_in_body(body, name)->declaration;
 }
 
-static bool is_instance(const Node *node, const char *name, const char *unused) {
-  (void)unused;
-  return node_makes_instances(node) && !strcmp(node->name, name);
+bool body_sets(const GPtrArray *body, const char *instance, const char *name) {
+  return arena_lookup(name_in_body(body, instance)->set, name) != NULL;
 }
 
 // ---- Connections
 // -----------------------------------------------------------------------------------------------------
 
-// Whether an end of a connection is `port` of `instance` or, where that is NULL, of the module itself.
-static bool end_is(const Expr *end, const char *instance, const char *port) {
-  const Expr *outer = NULL; // the field that is selected from what is below
-  while (end && end->kind != EXPR_NAME) {
-    if (end->kind == EXPR_FIELD) outer = end;
-    end = end->left;
-  }
-  if (!end) return false;
-  if (!instance) return !strcmp(end->text, port);
-  return !strcmp(end->text, instance) && outer && !strcmp(outer->text, port);
+static bool begins_with(const Expr *end, const char *name) {
+  const Expr *field, *first = end_begins(end, &field);
+  return first && !strcmp(first->text, name);
 }
 
-static bool connects(const Node *node, const char *instance, const char *port) {
+static bool connects(const Node *node, const char *port) {
   if (node->kind != NODE_CONNECT) return false;
-  if (end_is(node->target, instance, port)) return true;
+  if (begins_with(node->target, port)) return true;
   for (guint i = 0; i < node->receivers->len; i++)
-    if (end_is(node->receivers->pdata[i], instance, port)) return true;
+    if (begins_with(node->receivers->pdata[i], port)) return true;
   return false;
-}
-
-static bool sets(const Node *node, const char *instance, const char *name) {
-  if (node->kind != NODE_ASSIGN || node->target->kind != EXPR_FIELD) return false;
-  const Expr *base = node->target->left;
-  if (base->kind == EXPR_INDEX || base->kind == EXPR_INDEX_ALL) base = base->left;
-  return base->kind == EXPR_NAME && !strcmp(base->text, instance) && !strcmp(node->target->text, name);
-}
-
-bool body_sets(const GPtrArray *body, const char *instance, const char *name) {
-  return find_node(body, sets, instance, name) != NULL;
 }
 
 bool body_connects_elsewhere(const GPtrArray *body, const Node *connection, const char *port) {
   for (guint i = 0; body && i < body->len; i++) {
     const Node *node = body->pdata[i];
-    if (node != connection && connects(node, NULL, port)) return true;
+    if (node != connection && connects(node, port)) return true;
     if (node_is_block(node) && (body_connects_elsewhere(node->body, connection, port) ||
                                 body_connects_elsewhere(node->other, connection, port)))
       return true;
@@ -96,12 +137,12 @@ bool body_connects_elsewhere(const GPtrArray *body, const Node *connection, cons
 }
 
 WrappedPort wrapped_port(const Node *wraps, const GPtrArray *body, const char *name) {
-  const Node *own = body_declaration(body, name);
-  if (wraps->value || wraps_excepts(wraps, name) || (own && own->kind == NODE_PORT)) return WRAPPED_INSIDE;
-  const bool inside = find_node(body, connects, wraps->name, name);
+  const BodyName *own = name_in_body(body, name);
+  const bool declared = own->declaration && own->declaration->kind == NODE_PORT;
+  if (wraps->value || wraps_excepts(wraps, name) || declared) return WRAPPED_INSIDE;
   // Where an instance is called like the port, `name.x` is a port of the instance.
-  const bool outside = !find_node(body, is_instance, name, NULL) && find_node(body, connects, NULL, name);
-  return outside ? WRAPPED_DECLARED : inside ? WRAPPED_INSIDE : WRAPPED_JOINED;
+  if (own->connected && !own->instance) return WRAPPED_DECLARED;
+  return arena_lookup(name_in_body(body, wraps->name)->ports, name) ? WRAPPED_INSIDE : WRAPPED_JOINED;
 }
 
 // ---- What a body passes on
