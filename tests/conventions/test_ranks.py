@@ -98,7 +98,7 @@ def test_modules_use_lower_families() -> None:
     wrong = []
     for path in found(ROOT / "modules", "*.lss"):
         text = re.sub(r"/\*.*?\*/|//[^\n]*|<<<.*?>>>", "", path.read_text(), flags=re.DOTALL)
-        used = re.findall(r"\bimport (\w+);", text) + re.findall(r"\binstance \w+[^:;{]*: *(\w+)", text)
+        used = re.findall(r"\bimport (\w+);", text) + re.findall(r"\b(?:instance|wraps) \w+[^:;{]*: *(\w+)", text)
         wrong += [
             f"{path.relative_to(ROOT)} uses {name} of {homes.get(name)}"
             for name in used

@@ -153,7 +153,7 @@ def test_two_units_with_operations_and_sources_of_their_own(root, build_sim, run
 def test_the_pipeline_is_the_old_one_and_two_modules(root) -> None:
     used = {}
     for path in ("modules/core/mips/mips_pipeline.lss", "examples/rfu_core/rfu_pipeline.lss"):
-        used[path] = sorted(re.findall(r"^  instance \w+ : (\w+)", (root / path).read_text(), re.MULTILINE))
+        used[path] = sorted(re.findall(r"^  (?:instance|wraps) \w+ : (\w+)", (root / path).read_text(), re.MULTILINE))
     old, new = used.values()
     assert new == sorted([*old, "rfu", "rfu_decode"])
 

@@ -109,9 +109,9 @@ def test_filter(root, build_dir, build_sim, run_sim) -> None:
 
 
 def test_each_slot_has_the_stages_of_the_old_pipeline(root) -> None:
-    old = re.findall(r"^  instance \w+ : (\w+)", (root / "modules/core/mips/mips_pipeline.lss").read_text(), re.MULTILINE)
+    old = re.findall(r"^  (?:instance|wraps) \w+ : (\w+)", (root / "modules/core/mips/mips_pipeline.lss").read_text(), re.MULTILINE)
     text = (root / "examples/vliw_core/vliw_pipeline.lss").read_text()
-    each = re.findall(r"^  instance \w+\[slots\] : (\w+)", text, re.MULTILINE)
+    each = re.findall(r"^  (?:instance|wraps) \w+\[slots\] : (\w+)", text, re.MULTILINE)
     assert sorted(m for m in each if m != "function_unit") == sorted([*(m for m in old if m != "memory_state"), "slot_interlock", "bypass_network"])
 
 

@@ -107,6 +107,6 @@ def test_only_decoder_and_alu_differ_from_the_mips_pipeline(root: Path) -> None:
     used = {}
     for name in ("mips_pipeline", "rv32i_pipeline"):
         text = found(root / "modules", f"{name}.lss")[0].read_text()
-        used[name] = sorted(re.findall(r"^  instance \w+ : (\w+)", text, re.MULTILINE))
+        used[name] = sorted(re.findall(r"^  (?:instance|wraps) \w+ : (\w+)", text, re.MULTILINE))
     own = {"rv32i_decode": "mips_decode", "rv32i_alu": "alu"}
     assert sorted(own.get(m, m) for m in used["rv32i_pipeline"]) == used["mips_pipeline"]
