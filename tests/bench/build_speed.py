@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 # Name of the change: file below the machine's folder, pattern with one group, replacement of the group.
 CHANGES: dict[str, tuple[str, str, str]] = {
-    "a latency (SRAM, first access)": ("tigon2.lss", r"parameter first_access = (\d+) : int", "4"),
+    "a latency (SRAM, first access)": ("tigon2_nic.lss", r"parameter first_access = (\d+) : int", "4"),
     "a cache size (instruction line)": ("tigon2_core.lss", r"line = (128);", "256"),
     "a width (interrupt register)": ("tigon2.lss", r"interrupt_bits = (1);", "2"),
     "a policy userpoint (SRAM arbiter)": ("tigon2_nic.lss", r"keep_at_most\(requests, last, served, (16)\)", "8"),
