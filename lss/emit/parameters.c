@@ -8,6 +8,7 @@
 
 typedef struct {
   const Parameter *outermost;
+  const Instance *declarer;  // of the outermost
   const Value *least, *most; // what all that share the parameter allow
   GString *targets, *aliases, *former;
   int target_count;
@@ -59,82 +60,117 @@ static void add_target(const Emitter *emitter, Group *group, const Instance *ins
   group->target_count++;
 }
 
+static Group *group_new(const Instance *declarer, const Parameter *outermost) {
+  Group *group = g_new0(Group, 1);
+  *group = (Group){.outermost = outermost,
+                   .declarer = declarer,
+                   .targets = g_string_new(NULL),
+                   .aliases = g_string_new(NULL),
+                   .former = g_string_new(NULL)};
+  return group;
+}
+
+static void group_free(gpointer data) {
+  Group *group = data;
+  g_string_free(group->targets, TRUE);
+  g_string_free(group->aliases, TRUE);
+  g_string_free(group->former, TRUE);
+  g_free(group);
+}
+
+static void join_group(const Emitter *emitter, Group *group, const Instance *instance, const Parameter *parameter) {
+  narrow(group, parameter);
+  group->initial |= parameter->initial && instance->leaf;
+  if (parameter->alias_of) {
+    g_autofree char *own =
+        *instance->path ? g_strdup_printf("%s.%s", instance->path, parameter->name) : g_strdup(parameter->name);
+    emit_quoted(group->aliases, own);
+    g_string_append(group->aliases, ", ");
+  }
+  const char *former = library_former_name(instance->module_name, parameter->name);
+  if (former) {
+    g_autofree char *old = g_strdup_printf("%s.%s", instance->path, former);
+    emit_quoted(group->former, old);
+    g_string_append(group->former, ", ");
+  }
+  if (instance->leaf) add_target(emitter, group, instance, parameter);
+}
+
+// "cpu.core (mips_wide_core)": the instance that the outermost name is passed on from, and its module; of an array the
+// name alone.  NULL for what a module declares itself.
+static char *wrapped_text(const Group *group) {
+  const char *of = group->outermost->of;
+  if (!of) return NULL;
+  const Instance *declarer = group->declarer;
+  const char *module = NULL;
+  for (guint i = 0; i < declarer->children->len && !module; i++) {
+    const Instance *child = declarer->children->pdata[i];
+    const gsize length = strlen(of);
+    if (!strncmp(child->name, of, length) && (child->name[length] == '\0' || child->name[length] == '['))
+      module = child->module_name;
+  }
+  return g_strdup_printf("%s%s%s (%s)", declarer->path, *declarer->path ? "." : "", of, module);
+}
+
+static void emit_group(GString *table, const char *key, const Group *group, guint number) {
+  const Parameter *p = group->outermost;
+  const char *type = emit_runtime_type(p);
+  const char *kind = !type ? "STRING" : !strcmp(type, "bool") ? "BOOL" : !strcmp(type, "double") ? "FLOAT" : "INT";
+  g_autofree char *of = wrapped_text(group);
+  g_string_append(table, "  {");
+  emit_quoted(table, key);
+  g_string_append(table, ", ");
+  emit_quoted(table, p->type_name);
+  g_string_append(table, ", ");
+  emit_quoted(table, p->doc);
+  g_string_append(table, ", ");
+  if (of)
+    emit_quoted(table, of);
+  else
+    g_string_append(table, "NULL");
+  g_string_append_printf(table, ", SPINACH_PARAMETER_%s, ", kind);
+  g_autoptr(GString) value = g_string_new(NULL);
+  if (p->value) emit_value(value, p->value);
+  const bool string = !type, real = type && !strcmp(type, "double");
+  g_string_append_printf(table, "%s, %s, %s", string || real || !value->len ? "0" : value->str,
+                         real && value->len ? value->str : "0", string && value->len ? value->str : "\"\"");
+  emit_range(table, group, real);
+  g_string_append_printf(table,
+                         ", %s, %d, spinach_table_targets_%u, spinach_table_aliases_%u, spinach_table_former_%u},\n",
+                         group->initial ? "true" : "false", group->target_count, number, number, number);
+}
+
 int emit_runtime_parameters(const Emitter *emitter, GString *out) {
   g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
-  g_autoptr(GHashTable) groups = g_hash_table_new(g_str_hash, g_str_equal);
+  g_autoptr(GHashTable) groups = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, group_free);
   for (guint i = 0; i < emitter->netlist->instances->len; i++) {
     const Instance *instance = emitter->netlist->instances->pdata[i];
     for (guint k = 0; k < instance->parameters->len; k++) {
       const Parameter *parameter = instance->parameters->pdata[k];
       if (!parameter->runtime) continue;
-      char *key = parameter_key(instance, parameter);
+      g_autofree char *key = parameter_key(instance, parameter);
       Group *group = g_hash_table_lookup(groups, key);
       if (!group) {
-        group = g_new0(Group, 1);
-        group->targets = g_string_new(NULL);
-        group->aliases = g_string_new(NULL);
-        group->former = g_string_new(NULL);
-        group->outermost = parameter;
+        group = group_new(instance, parameter);
         g_hash_table_insert(groups, key, group);
-        g_ptr_array_add(keys, key);
-      } else {
-        g_free(key);
+        g_ptr_array_add(keys, g_steal_pointer(&key));
       }
-      narrow(group, parameter);
-      group->initial |= parameter->initial && instance->leaf;
-      if (parameter->alias_of) {
-        g_autofree char *own =
-            *instance->path ? g_strdup_printf("%s.%s", instance->path, parameter->name) : g_strdup(parameter->name);
-        emit_quoted(group->aliases, own);
-        g_string_append(group->aliases, ", ");
-      }
-      const char *former = library_former_name(instance->module_name, parameter->name);
-      if (former) {
-        g_autofree char *old = g_strdup_printf("%s.%s", instance->path, former);
-        emit_quoted(group->former, old);
-        g_string_append(group->former, ", ");
-      }
-      if (!instance->leaf) continue;
-      add_target(emitter, group, instance, parameter);
+      join_group(emitter, group, instance, parameter);
     }
   }
-  GString *table = g_string_new("static const spinach_parameter spinach_table_parameters[] = {\n");
+  g_autoptr(GString) table = g_string_new("static const spinach_parameter spinach_table_parameters[] = {\n");
   for (guint i = 0; i < keys->len; i++) {
     const char *key = keys->pdata[i];
-    Group *group = g_hash_table_lookup(groups, key);
-    const Parameter *p = group->outermost;
+    const Group *group = g_hash_table_lookup(groups, key);
     g_string_append_printf(out, "static const spinach_target spinach_table_targets_%u[] = {%s{-1, 0, 0}};\n", i,
                            group->targets->str);
     g_string_append_printf(out, "static const char *const spinach_table_aliases_%u[] = {%sNULL};\n", i,
                            group->aliases->str);
     g_string_append_printf(out, "static const char *const spinach_table_former_%u[] = {%sNULL};\n", i,
                            group->former->str);
-    const char *type = emit_runtime_type(p);
-    const char *kind = !type ? "STRING" : !strcmp(type, "bool") ? "BOOL" : !strcmp(type, "double") ? "FLOAT" : "INT";
-    g_string_append(table, "  {");
-    emit_quoted(table, key);
-    g_string_append(table, ", ");
-    emit_quoted(table, p->type_name);
-    g_string_append(table, ", ");
-    emit_quoted(table, p->doc);
-    g_string_append_printf(table, ", SPINACH_PARAMETER_%s, ", kind);
-    GString *value = g_string_new(NULL);
-    if (p->value) emit_value(value, p->value);
-    bool string = !type, real = type && !strcmp(type, "double");
-    g_string_append_printf(table, "%s, %s, %s", string || real || !value->len ? "0" : value->str,
-                           real && value->len ? value->str : "0", string && value->len ? value->str : "\"\"");
-    emit_range(table, group, real);
-    g_string_append_printf(table,
-                           ", %s, %d, spinach_table_targets_%u, spinach_table_aliases_%u, spinach_table_former_%u},\n",
-                           group->initial ? "true" : "false", group->target_count, i, i, i);
-    g_string_free(value, TRUE);
-    g_string_free(group->targets, TRUE);
-    g_string_free(group->aliases, TRUE);
-    g_string_free(group->former, TRUE);
-    g_free(group);
+    emit_group(table, key, group, i);
   }
   g_string_append_printf(out, "%s  {0}\n};\n", table->str);
-  g_string_free(table, TRUE);
   return (int)keys->len;
 }
 

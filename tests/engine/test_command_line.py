@@ -123,3 +123,80 @@ def test_the_table_of_statistics(simulator: Path, golden: Callable, root: Path) 
 def test_the_manifest_says_values_as_they_are_written(given: str, simulator: Path, run_sim) -> None:
     done = run_sim(simulator, "--quiet", "--cycles", "1", "--share", given)
     assert done.stats["manifest"]["parameters"]["share"] == given
+
+
+# ---- Parameters that `wraps` passes on: --help lists own ones first, then these by the instance they come from -----------
+
+WRAPPING = """
+runtime parameter seconds = 3 : int;               /** The machine's own. */
+wraps shell : shell except limit { default pause = 7; };
+wraps bank[2] : unit except pause, rest { default limit = 9; };
+instance outer : shell { depth = 4; limit = 2; };
+"""
+WRAPPED = {
+    "shell": """
+import unit;
+module shell {                                     /** Wraps a core, which wraps a pipeline. */
+  runtime parameter depth = 5 : int in 1..8;       /** Of the shell itself. */
+  wraps core : middle;
+}
+module middle { runtime parameter rest = 1 : int; wraps pipe : unit { rest; } }
+""",
+    "unit": """
+module unit {
+  runtime parameter pause = 1 : int;               /** Between two items. */
+  runtime parameter limit = 1 : int;
+  runtime parameter rest = 1 : int;
+  state { int64 seen; }
+  phase_end;
+}
+""",
+}
+UNIT_CODE = "phase_end() { self->seen = param(pause) + param(limit) + param(rest); unchanged(); }\n"
+LISTED = """\
+  seconds : int                        = 3
+      The machine's own.
+  bank[0].pause : int                  = 1
+      Between two items.
+  bank[0].rest : int                   = 1
+  bank[1].pause : int                  = 1
+      Between two items.
+  bank[1].rest : int                   = 1
+  outer.depth : int                    = 4, 1 to 8
+      Of the shell itself.
+
+Of shell (shell):
+  depth : int                          = 5, 1 to 8
+      Of the shell itself.
+  rest : int                           = 1
+  pause : int                          = 7
+      Between two items.
+
+Of bank (unit):
+  limit : int                          = 9
+
+Of shell.core (middle):
+  shell.limit : int                    = 1
+
+Of outer.core (middle):
+  outer.rest : int                     = 1
+  outer.pause : int                    = 1
+      Between two items.
+  outer.limit : int                    = 2
+"""
+
+
+@pytest.fixture(scope="module")
+def wrapping(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("help")
+    (folder / "m.lss").write_text(WRAPPING)
+    (folder / "unit.c").write_text(UNIT_CODE)
+    for name, text in WRAPPED.items():
+        (folder / f"{name}.lss").write_text(text)
+    subprocess.run([build_dir / "bin" / "lss", "build", "-O0", "m.lss", "-o", "sim"], cwd=folder, check=True)
+    return folder / "sim"
+
+
+def test_passed_on_parameters_follow_by_origin(wrapping: Path, run_sim) -> None:
+    text = run_sim(wrapping, "--help").out
+    assert text.split("for all):\n")[1] == LISTED

@@ -90,6 +90,7 @@ typedef struct {
   const char *name; // "path.name"; those of the top module have no path and are also --name
   const char *type; // "int bool float string frequency time size rate fraction"
   const char *doc;
+  const char *of; // "core (ooo_core)": the wrapped instance whose module declares it, and that module; NULL without one
   spinach_parameter_kind kind;
   int64_t default_integer; // INT, BOOL
   double default_real;     // FLOAT

@@ -390,6 +390,36 @@ static const char *option_name(uint32_t index) {
   return strchr(name, '.') ? NULL : name;
 }
 
+static void show_parameter(const spinach_parameter *parameter) {
+  g_autofree char *left = g_strdup_printf("%s : %s", parameter->name, parameter->type);
+  spinach_parameter untargeted = *parameter;
+  untargeted.target_count = 0; // its default, not its value
+  g_autofree char *text = spinach_parameter_text(&untargeted);
+  printf("  %-36s %s%s%s%s\n", left, *text ? "= " : "", text, parameter->range ? ", " : "",
+         parameter->range ? parameter->range : "");
+  if (parameter->doc && *parameter->doc) printf("      %s\n", parameter->doc);
+}
+
+// Those that are passed on from this wrapped instance; NULL: those that are declared where they are named.
+static void show_parameters_of(const char *origin) {
+  for (uint32_t i = 0; i < machine->parameter_count; i++)
+    if (!g_strcmp0(machine->parameters[i].of, origin)) show_parameter(&machine->parameters[i]);
+}
+
+static void show_parameters(void) {
+  if (!machine->parameter_count) return;
+  printf("\nRuntime parameters (--NAME VALUE where there is no dot, --set PATH.NAME=VALUE for all):\n");
+  show_parameters_of(NULL);
+  g_autoptr(GPtrArray) origins = g_ptr_array_new();
+  for (uint32_t i = 0; i < machine->parameter_count; i++) {
+    const char *of = machine->parameters[i].of;
+    if (!of || g_ptr_array_find_with_equal_func(origins, of, g_str_equal, NULL)) continue;
+    g_ptr_array_add(origins, (gpointer)of);
+    printf("\nOf %s:\n", of);
+    show_parameters_of(of);
+  }
+}
+
 static bool show_help(spinach_options *options, const char *value) {
   (void)value;
   printf("usage: %s [OPTION]...\nSimulates %s.\n\n", spinach_program, machine->file);
@@ -398,18 +428,7 @@ static bool show_help(spinach_options *options, const char *value) {
         g_strdup_printf("--%s %s", builtins[i].name, builtins[i].argument ? builtins[i].argument : "");
     printf("  %-28s %s\n", left, builtins[i].help);
   }
-  if (machine->parameter_count)
-    printf("\nRuntime parameters (--NAME VALUE where there is no dot, --set PATH.NAME=VALUE for all):\n");
-  for (uint32_t i = 0; i < machine->parameter_count; i++) {
-    const spinach_parameter *parameter = &machine->parameters[i];
-    g_autofree char *left = g_strdup_printf("%s : %s", parameter->name, parameter->type);
-    spinach_parameter untargeted = *parameter;
-    untargeted.target_count = 0; // its default, not its value
-    g_autofree char *text = spinach_parameter_text(&untargeted);
-    printf("  %-36s %s%s%s%s\n", left, *text ? "= " : "", text, parameter->range ? ", " : "",
-           parameter->range ? parameter->range : "");
-    if (parameter->doc && *parameter->doc) printf("      %s\n", parameter->doc);
-  }
+  show_parameters();
   return options->ended = true;
 }
 
