@@ -22,14 +22,14 @@ Value *call_function(Scope *scope, Symbol *function, Expr *call, bool needs_resu
     diag_note(node->place, "declared here");
     return NULL;
   }
-  Scope *inner = scope_new(compile->globals, NULL);
+  Scope *around = file_scope(function->file), *inner = scope_new(around, NULL);
   inner->function = true;
   for (guint i = 0; i < node->arguments->len; i++) {
     Node *argument = node->arguments->pdata[i];
     Value *value = evaluate(scope, call->items->pdata[i]);
     if (value && argument->type)
-      value = coerce_to_parameter(compile->globals, value, argument->type, ((Expr *)call->items->pdata[i])->location,
-                                  argument->name);
+      value =
+          coerce_to_parameter(around, value, argument->type, ((Expr *)call->items->pdata[i])->location, argument->name);
     if (!value) return NULL;
     Symbol *symbol = scope_declare(inner, SYMBOL_VALUE, argument->name, argument->place);
     if (!symbol) return NULL;
@@ -60,8 +60,7 @@ Value *call_function(Scope *scope, Symbol *function, Expr *call, bool needs_resu
     return NULL;
   }
   if (node->type)
-    result =
-        coerce_to_parameter(compile->globals, result, node->type, call->location, arena_printf("%s()", node->name));
+    result = coerce_to_parameter(around, result, node->type, call->location, arena_printf("%s()", node->name));
   return result;
 }
 
@@ -107,7 +106,7 @@ Operand evaluate_call(Scope *scope, Expr *expr) {
       diag_note(symbol->place, "declared here");
     } else if (!strcmp(name, "punt") || !strcmp(name, "warn") || !strcmp(name, "check_keys")) {
       problem(expr->location, "value-type", "%s() is a statement; it has no value", name);
-    } else {
+    } else if (!report_private(name, expr->left->location)) {
       problem(expr->left->location, "unknown-name", "there is no function `%s`%s", name,
               did_you_mean(scope_suggestion(scope, name)));
     }

@@ -73,11 +73,11 @@ static void collect_handler_names(void) {
 static void check_declarations(SourceFile *file) {
   for (guint i = 0; i < file->nodes->len; i++) {
     Node *node = file->nodes->pdata[i];
-    Symbol *symbol = node->name ? g_hash_table_lookup(compile->globals->names, node->name) : NULL;
+    Symbol *symbol = node->name ? scope_find(file_scope(file), node->name) : NULL;
     if (!symbol || symbol->node != node) continue;
     bool plain = node->kind == NODE_ENUM || (node_is_family(node) && node->arguments->len == 0);
     if (plain) declared_type(symbol, NULL, node->place);
-    if (node->kind == NODE_TYPE) evaluate_term(compile->globals, node->type);
+    if (node->kind == NODE_TYPE) evaluate_term(file_scope(file), node->type);
   }
 }
 

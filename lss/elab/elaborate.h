@@ -120,6 +120,10 @@ struct Scope {
 };
 
 Scope *scope_new(Scope *parent, Inst *owner);
+// The outermost scope of what a file says: the globals and, within them, the names that are private to it.
+Scope *file_scope(const SourceFile *file);
+// Reports a name that another file keeps private; false when there is none.
+bool report_private(const char *name, Location where);
 // Ends a scope that its block has left, whose memory another may take.
 void scope_end(Scope *scope);
 // Keeps a scope, and those around it, for what is evaluated after their blocks were left.

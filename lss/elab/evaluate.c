@@ -23,7 +23,7 @@ static Value *constant(Symbol *symbol, Location where) {
     return NULL;
   }
   symbol->busy = true;
-  symbol->value = evaluate(compile->globals, symbol->node->value);
+  symbol->value = evaluate(file_scope(symbol->file), symbol->node->value);
   symbol->busy = false;
   symbol->done = true;
   return symbol->value;
@@ -65,8 +65,9 @@ static Operand name_operand(Scope *scope, Expr *expr) {
     symbol = load_module(name);
   }
   if (!symbol) {
-    problem(expr->location, "unknown-name", "there is no `%s` here%s", name,
-            did_you_mean(scope_suggestion(scope, name)));
+    if (!report_private(name, expr->location))
+      problem(expr->location, "unknown-name", "there is no `%s` here%s", name,
+              did_you_mean(scope_suggestion(scope, name)));
     return NOTHING;
   }
   if (!check_passed_name(symbol, expr->location)) return NOTHING;

@@ -28,7 +28,7 @@ Inst *inst_new(Inst *parent, Symbol *module, const char *name, Location place) {
   inst->settings = arena_array();
   inst->port_list = arena_array();
   inst->behaviours = arena_array();
-  inst->scope = scope_new(compile->globals, inst);
+  inst->scope = scope_new(file_scope(module ? module->file : NULL), inst);
   instance->name = name;
   instance->module_name = module ? module->name : "top";
   instance->children = arena_array();

@@ -129,7 +129,7 @@ static Scope *names_of(const Symbol *module, const char *path) {
   owner->settings = arena_array();
   owner->instance = arena_new(Instance);
   owner->instance->path = path;
-  Scope *names = scope_new(compile->globals, owner);
+  Scope *names = scope_new(file_scope(module->file), owner);
   scope_keep(names);
   return names;
 }

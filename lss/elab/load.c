@@ -14,6 +14,25 @@ static char *find(const char *name, const char *importer) {
   return library_find(folders, name);
 }
 
+// Where a declaration of a file is known.
+static Scope *scope_of(SourceFile *file, const Node *node) {
+  if (!node_is_private(node)) return compile->globals;
+  if (!file->own) {
+    file->own = scope_new(compile->globals, NULL);
+    scope_keep(file->own);
+  }
+  return file->own;
+}
+
+static bool is_reserved(const Node *node) {
+  if (*node->name != '_' || node_is_private(node)) return false;
+  problem(
+      node->place, "reserved-name",
+      "the %s cannot be called `%s`: names that begin with `_` are for functions, constants and aliases of one file",
+      node_kind_name(node->kind), node->name);
+  return true;
+}
+
 static void declare_names(SourceFile *file) {
   for (guint i = 0; i < file->nodes->len; i++) {
     Node *node = file->nodes->pdata[i];
@@ -30,7 +49,8 @@ static void declare_names(SourceFile *file) {
         problem(node->place, "duplicate-name", "`%s` is the name of a built-in type", node->name);
         break;
       }
-      Symbol *symbol = scope_declare(compile->globals, SYMBOL_DECLARATION, node->name, node->place);
+      if (is_reserved(node)) break;
+      Symbol *symbol = scope_declare(scope_of(file, node), SYMBOL_DECLARATION, node->name, node->place);
       if (!symbol) break;
       symbol->node = node;
       for (guint a = 0; node->kind == NODE_FUNCTION && a < node->arguments->len; a++) {

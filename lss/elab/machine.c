@@ -122,7 +122,7 @@ static void say(GPtrArray *all, SourceFile *file, const Node *node) {
   SourceFile *before = compile->reading;
   compile->reading = file;
   Said *said = arena_new(Said);
-  *said = (Said){.node = node, .value = node->value ? evaluate(compile->globals, node->value) : NULL, .file = file};
+  *said = (Said){.node = node, .value = node->value ? evaluate(file_scope(file), node->value) : NULL, .file = file};
   compile->reading = before;
   g_ptr_array_add(all, said);
 }
@@ -191,6 +191,7 @@ void take_machine(Inst *inst, SourceFile *file) {
     if (!inst->instance->doc) inst->instance->doc = base->doc;
   }
   if (!inst->body) inst->body = inst->file->nodes;
+  inst->scope->parent = file_scope(inst->file);
   const GPtrArray *all = all_said(file);
   for (guint i = 0; i < all->len; i++) {
     Said *said = all->pdata[i];

@@ -19,6 +19,28 @@ Scope *scope_new(Scope *parent, Inst *owner) {
   return scope;
 }
 
+Scope *file_scope(const SourceFile *file) {
+  return file && file->own ? file->own : compile->globals;
+}
+
+bool report_private(const char *name, Location where) {
+  const Symbol *found = NULL;
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init(&iter, compile->files);
+  while (*name == '_' && g_hash_table_iter_next(&iter, NULL, &value)) {
+    const SourceFile *file = value;
+    const Symbol *symbol = file->own ? arena_lookup(file->own->names, name) : NULL;
+    if (symbol && (!found || strcmp(file->path, found->file->path) < 0)) found = symbol;
+  }
+  if (!found) return false;
+  g_autofree char *base = g_path_get_basename(found->file->path);
+  problem(where, "unknown-name", "`%s` is private to %s: a name that begins with `_` is known in its own file only",
+          name, base);
+  diag_note(found->place, "declared here");
+  return true;
+}
+
 void scope_end(Scope *scope) {
   if (scope->kept) return;
   if (scope->names) g_hash_table_remove_all(scope->names);

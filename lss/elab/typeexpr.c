@@ -29,7 +29,7 @@ Scope *family_scope(Symbol *symbol, GPtrArray *arguments, Location where, char *
     diag_note(node->place, "declared here");
     return NULL;
   }
-  Scope *scope = scope_new(compile->globals, NULL);
+  Scope *around = file_scope(symbol->file), *scope = scope_new(around, NULL);
   GString *text = g_string_new(NULL), *c_text = g_string_new(NULL);
   bool fine = true;
   for (guint i = 0; i < node->arguments->len && fine; i++) {
@@ -40,8 +40,7 @@ Scope *family_scope(Symbol *symbol, GPtrArray *arguments, Location where, char *
       diag_note(argument->place, "declared here");
     }
     if (value)
-      value = coerce_to_parameter(compile->globals, value, argument->type, i < given ? where : argument->place,
-                                  argument->name);
+      value = coerce_to_parameter(around, value, argument->type, i < given ? where : argument->place, argument->name);
     Symbol *name = value ? scope_declare(scope, SYMBOL_VALUE, argument->name, argument->place) : NULL;
     if (!name) {
       fine = false;
@@ -138,7 +137,7 @@ static Type *enum_type(Symbol *symbol, Location where) {
     Node *item = node->body->pdata[i];
     int64_t value = next;
     if (item->value)
-      evaluate_int(compile->globals, item->value, "the value of an enumerator", G_MININT32, G_MAXINT32, &value);
+      evaluate_int(file_scope(symbol->file), item->value, "the value of an enumerator", G_MININT32, G_MAXINT32, &value);
     for (guint k = 0; k < i; k++) {
       Node *other = node->body->pdata[k];
       if (strcmp(other->name, item->name) != 0) continue;
@@ -213,7 +212,7 @@ static Term *alias_term(Symbol *symbol, Location where) {
   if (symbol->done && symbol->type) return term_of(symbol->type);
   if (circular(symbol, where)) return NULL;
   symbol->busy = true;
-  Term *term = evaluate_term(compile->globals, symbol->node->type);
+  Term *term = evaluate_term(file_scope(symbol->file), symbol->node->type);
   symbol->busy = false;
   symbol->type = term ? term_type(term) : NULL;
   symbol->done = true;
@@ -237,8 +236,9 @@ static Term *name_term(Scope *scope, Expr *expr) {
     }
   }
   if (!symbol) {
-    problem(expr->location, "unknown-name", "there is no type `%s`%s", expr->text,
-            did_you_mean(scope_suggestion(scope, expr->text)));
+    if (!report_private(expr->text, expr->location))
+      problem(expr->location, "unknown-name", "there is no type `%s`%s", expr->text,
+              did_you_mean(scope_suggestion(scope, expr->text)));
     return NULL;
   }
   if (symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_BUNDLE) return not_a_type(expr, "a bundle");
@@ -259,8 +259,9 @@ static Term *call_term(Scope *scope, Expr *expr) {
   }
   Symbol *symbol = scope_find_type(scope, name);
   if (!symbol) {
-    problem(expr->left->location, "unknown-name", "there is no type `%s`%s", name,
-            did_you_mean(scope_suggestion(scope, name)));
+    if (!report_private(name, expr->left->location))
+      problem(expr->left->location, "unknown-name", "there is no type `%s`%s", name,
+              did_you_mean(scope_suggestion(scope, name)));
     return NULL;
   }
   if (symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_BUNDLE) return not_a_type(expr, "a bundle");

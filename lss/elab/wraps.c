@@ -187,8 +187,13 @@ static Symbol kept(Promise *promise) {
 
 // ---- Names that mean two things ----------------------------------------------------------------------------
 
+// What is called so at the top of files, as far as the running body's file knows it.
+static const Symbol *global_named(const char *name) {
+  return scope_find(file_scope(compile->running->file), name);
+}
+
 static bool is_global_value(const char *name) {
-  const Symbol *global = arena_lookup(compile->globals->names, name);
+  const Symbol *global = global_named(name);
   return global && (global->node->kind == NODE_CONST || global->node->kind == NODE_FUNCTION);
 }
 
@@ -218,7 +223,7 @@ bool check_passed_name(const Symbol *symbol, Location where) {
       "second",
       symbol->name, of, of, symbol->name, symbol->name);
   diag_note(symbol->place, "the first is declared here");
-  const Symbol *global = arena_lookup(compile->globals->names, symbol->name);
+  const Symbol *global = global_named(symbol->name);
   if (global) diag_note(global->place, "the second is declared here");
   return false;
 }

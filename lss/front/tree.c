@@ -106,6 +106,11 @@ bool node_is_family(const Node *node) {
   return node->kind == NODE_STRUCT || node->kind == NODE_PACKED;
 }
 
+bool node_is_private(const Node *node) {
+  const bool can = node->kind == NODE_FUNCTION || node->kind == NODE_CONST || node->kind == NODE_TYPE;
+  return can && *node->name == '_';
+}
+
 bool node_is_block(const Node *node) {
   return node->kind == NODE_IF || node->kind == NODE_FOR || node->kind == NODE_FOR_IN || node->kind == NODE_WHILE;
 }

@@ -138,12 +138,14 @@ struct Node {
 };
 
 // ---- Files -------------------------------------------------------------------------------------------------
+typedef struct Scope Scope; // elaboration's
 typedef struct SourceFile {
   const char *path;        // as opened; interned
   const char *doc;         // the first documentation comment, when it precedes everything else
   GPtrArray *nodes;        // Node*
   bool failed;             // had syntax errors
   struct SourceFile *base; // the machine that it extends, once that is read; else NULL
+  Scope *own;              // the names that are private to it; NULL while there are none
 } SourceFile;
 
 // Parses a file whose text is given.  Errors are reported; the result holds what could be understood.
@@ -173,6 +175,8 @@ const char *node_kind_name(NodeKind kind); // "parameter"
 const char *node_conserved_text(const Node *node); // in the arena
 // Whether it declares a type that may have arguments: a struct or a packed word.
 bool node_is_family(const Node *node);
+// Whether it is known in its own file only: a function, constant or alias of a type whose name begins with `_`.
+bool node_is_private(const Node *node);
 // Whether its `body` and `other` are statements of the body around it: `if` and loops.
 bool node_is_block(const Node *node);
 // Whether it makes instances of a module: `instance` or `wraps`.

@@ -29,11 +29,13 @@ static SourceFile *read_file(Names *names, const char *path) {
   if (!text) return NULL;
   file = parse_text(path, text, length);
   g_hash_table_insert(names->files, (gpointer)canonical, file);
+  if (!names->main) names->main = file;
   for (guint i = 0; i < file->nodes->len; i++) {
     const Node *node = file->nodes->pdata[i];
     if (node->kind == NODE_IMPORT)
       read_named(names, node->name, file->path);
-    else if (node->name && !g_hash_table_contains(names->globals, node->name))
+    else if (node->name && (file == names->main || !node_is_private(node)) &&
+             !g_hash_table_contains(names->globals, node->name))
       g_hash_table_insert(names->globals, (gpointer)node->name, (gpointer)node);
   }
   return file;
@@ -42,7 +44,7 @@ static SourceFile *read_file(Names *names, const char *path) {
 Names *names_read(const char *path, const CompileOptions *options) {
   Names *names = arena_new(Names);
   *names = (Names){.options = options, .files = arena_table(), .globals = arena_table()};
-  names->main = read_file(names, path);
+  read_file(names, path);
   return names;
 }
 

@@ -250,6 +250,25 @@ def test_what_a_module_passes_on(tmp_path: Path, build_dir: Path) -> None:
     edit(server(build_dir), scenario)
 
 
+def test_private_names(tmp_path: Path, build_dir: Path) -> None:
+    """A name that begins with `_` is that of the same file; those of other files are no completions."""
+    (tmp_path / "tables.lss").write_text(
+        "const _LIMIT = 3;\nfunction _fill(n) { return n; }\nfunction filled(n) { return _fill(n); }\n"
+    )
+    path = tmp_path / "p.lss"
+    text = "import tables;\nfunction _fill(n) { return 2 * n; }\nvar x = _fill(filled(1)) + _LIMIT;\n"
+    path.write_text(text)
+
+    async def scenario(editor: Editor) -> None:
+        await answers(editor, path, {"= _fi^ll": ("2 * n", "p.lss"), "(fil^led": ("return _fill(n)", "tables.lss")})
+        assert await definition(editor, path, place(text, "_LI^MIT")) is None
+        assert await hover(editor, path, place(text, "_LI^MIT")) == ""
+        words = await completions(editor, path, text + "^")
+        assert {"_fill", "filled"} <= words and "_LIMIT" not in words
+
+    edit(server(build_dir), scenario)
+
+
 def test_completions(tmp_path: Path, build_dir: Path) -> None:
     """Each kind of place, on lines that are not complete."""
     path = shapes(tmp_path)
