@@ -18,7 +18,6 @@ FILES = [*found(ROOT / "modules", "*.lss"), *found(ROOT / "examples", "*.lss")]
 # Where it is not possible yet, and why.
 EXCEPTED = {
     "examples/nic10g/nic10g_chip.lss": "it may have no processors, and `wraps` makes one at least",
-    "examples/wide_core/wide_core.lss": "its processor comes by value, and not every one has a byte order",
     "modules/nic/mac_assist.lss": "it may have one of its halves alone, and `wraps` stands in no `if`",
 }
 

@@ -163,9 +163,9 @@ module prijoff_decode_group {
 def test_a_decoder_of_ones_own(nops: int, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """PRI and JOFF have encodings of MOVN and MOVZ."""
     (tmp_path / "prijoff_decode_group.lss").write_text(PRIJOFF)
-    text = (root / "examples/wide_core/wide_core.lss").read_text()
-    (tmp_path / "machine.lss").write_text(text + "core.decoder = prijoff_decode_group;\n")
-    command = [build_dir / "bin/lss", "build", tmp_path / "machine.lss", "-D", "processor=mips_wide_core", "-D", "big_endian=true", "-o", tmp_path / "sim"]
+    machine = root / "examples/wide_core/wide_core.lss"
+    chosen = ["-D", "processor=mips_wide_core(decoder = prijoff_decode_group)", "-D", "big_endian=true", "-I", tmp_path]
+    command = [build_dir / "bin/lss", "build", machine, *chosen, "-o", tmp_path / "sim"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     for name in cases.PRIJOFF:
