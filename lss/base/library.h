@@ -28,16 +28,6 @@ const char *library_family(const char *path);
 // The file of module or import `name` in the first of the folders that has name.lss or name/name.lss; NULL without.
 char *library_find(const GPtrArray *folders, const char *name);
 
-// Reads renamed.txt beside a machine, as that of the library is read: old names and the new ones.
-void library_add_renamed(const char *machine_file);
-
-// The new name of what was once module, file or type `name`, or port or parameter `name` of `module`; NULL when
-// nothing was renamed so.
-const char *library_new_name(const char *module, const char *name);
-
-// What `name`, which `module` declares, was once called; NULL when it has been called that ever since.
-const char *library_former_name(const char *module, const char *name);
-
 // The names of all .lss files that library_find() would find in `folder`, sorted.  Strings are owned by the array.
 GPtrArray *library_names(const char *folder);
 

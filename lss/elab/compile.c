@@ -102,7 +102,6 @@ static void add_collectors(Inst *top) {
 
 static bool run_stages(const char *machine_file) {
   int errors = diag_error_count();
-  library_add_renamed(machine_file);
   SourceFile *file = load_file(machine_file, NOWHERE);
   if (diag_error_count() > errors) return false;
 

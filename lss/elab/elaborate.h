@@ -138,8 +138,6 @@ Symbol *scope_find_module(Scope *scope, const char *name);
 const char *scope_suggestion(Scope *scope, const char *name);
 // "; did you mean `x`?" or "".
 const char *did_you_mean(const char *suggestion);
-// The same, or "; it is called `y` now" for what was renamed; `module` is NULL for a module or a file.
-const char *its_new_name(const char *module, const char *name, const char *suggestion);
 // Reports a name that C cannot take.
 void check_c_name(const char *name, Location place, const char *what);
 void check_c_type_name(const char *name, Location place);

@@ -261,7 +261,6 @@ Setting *read_setting(Inst *inst, const char *name, Location place) {
 
 static void check_settings(Inst *inst) {
   check_machine_settings(inst);
-  g_autofree char *file = g_path_get_basename(inst->file->path), *machine = g_strndup(file, strcspn(file, "."));
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   for (guint i = 0; i < inst->instance->parameters->len; i++)
     g_ptr_array_add(names, (gpointer)((Parameter *)inst->instance->parameters->pdata[i])->name);
@@ -270,8 +269,7 @@ static void check_settings(Inst *inst) {
   for (guint i = 0; i < inst->settings->len; i++) {
     Setting *setting = inst->settings->pdata[i];
     if (setting->used || setting->optional) continue;
-    const char *near = diag_suggestion(setting->name, names);
-    near = its_new_name(inst->module ? inst->module->name : machine, setting->name, near);
+    const char *near = did_you_mean(diag_suggestion(setting->name, names));
     PortDecl *port = find_declared_port(inst, setting->name);
     if (port) {
       problem(setting->place, "unknown-parameter", "`%s` is a port of module `%s`, not a parameter", setting->name,

@@ -27,7 +27,7 @@ static PortDecl *find_port(const End *end) {
     return NULL;
   }
   problem(end->place, "unknown-port", "module `%s` has no port `%s`%s", inst->module->name, end->port,
-          its_new_name(inst->module->name, end->port, near));
+          did_you_mean(near));
   diag_note(inst->module->place, "declared here");
   return NULL;
 }

@@ -69,11 +69,20 @@ static void declare_names(SourceFile *file) {
   }
 }
 
+// A file of nearly that name; NULL when there is none.
+static const char *found_instead(const char *name, const char *importer) {
+  g_autoptr(GPtrArray) folders = library_folders(compile->options, importer);
+  g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; i < folders->len; i++) g_ptr_array_extend_and_steal(names, library_names(folders->pdata[i]));
+  const char *near = diag_suggestion(name, names);
+  return near ? arena_strdup(near) : NULL;
+}
+
 static void import(SourceFile *importer, Node *node) {
   g_autofree char *path = find(node->name, importer->path);
   if (!path) {
     diag_error(node->place, "import-missing", "there is no %s.lss on the search path%s", node->name,
-               its_new_name(NULL, node->name, NULL));
+               did_you_mean(found_instead(node->name, importer->path)));
     diag_note(NOWHERE, "looked in the folder of this file, the folders of -I and LSS_PATH, and the installed library");
     return;
   }

@@ -20,7 +20,7 @@ static void report_unknown(const Expr *expr) {
   for (guint i = 0; i < folders->len; i++) g_ptr_array_extend_and_steal(found, library_names(folders->pdata[i]));
   for (guint i = 0; i < found->len; i++) g_ptr_array_add(names, found->pdata[i]);
   problem(expr->location, "unknown-module", "there is no module `%s`%s%s", expr->text,
-          its_new_name(NULL, expr->text, diag_suggestion(expr->text, names)), library_missing());
+          did_you_mean(diag_suggestion(expr->text, names)), library_missing());
 }
 
 Symbol *module_named(const Value *value) {

@@ -135,11 +135,6 @@ const char *did_you_mean(const char *suggestion) {
   return suggestion ? arena_printf("; did you mean `%s`?", suggestion) : "";
 }
 
-const char *its_new_name(const char *module, const char *name, const char *near) {
-  const char *now = library_new_name(module, name);
-  return now ? arena_printf("; it is called `%s` now", now) : did_you_mean(near);
-}
-
 static void refuse_taken(const char *const *taken, const char *name, Location place, const char *what) {
   if (g_strv_contains(taken, name))
     problem(place, "reserved-name", "%s cannot be called `%s`: that word has a meaning in C", what, name);

@@ -10,7 +10,7 @@ typedef struct {
   const Parameter *outermost;
   const Instance *declarer;  // of the outermost
   const Value *least, *most; // what all that share the parameter allow
-  GString *targets, *aliases, *former;
+  GString *targets, *aliases;
   int target_count;
   bool initial; // somebody reads it when the run starts only
 } Group;
@@ -62,11 +62,8 @@ static void add_target(const Emitter *emitter, Group *group, const Instance *ins
 
 static Group *group_new(const Instance *declarer, const Parameter *outermost) {
   Group *group = g_new0(Group, 1);
-  *group = (Group){.outermost = outermost,
-                   .declarer = declarer,
-                   .targets = g_string_new(NULL),
-                   .aliases = g_string_new(NULL),
-                   .former = g_string_new(NULL)};
+  *group = (Group){
+      .outermost = outermost, .declarer = declarer, .targets = g_string_new(NULL), .aliases = g_string_new(NULL)};
   return group;
 }
 
@@ -74,7 +71,6 @@ static void group_free(gpointer data) {
   Group *group = data;
   g_string_free(group->targets, TRUE);
   g_string_free(group->aliases, TRUE);
-  g_string_free(group->former, TRUE);
   g_free(group);
 }
 
@@ -86,12 +82,6 @@ static void join_group(const Emitter *emitter, Group *group, const Instance *ins
         *instance->path ? g_strdup_printf("%s.%s", instance->path, parameter->name) : g_strdup(parameter->name);
     emit_quoted(group->aliases, own);
     g_string_append(group->aliases, ", ");
-  }
-  const char *former = library_former_name(instance->module_name, parameter->name);
-  if (former) {
-    g_autofree char *old = g_strdup_printf("%s.%s", instance->path, former);
-    emit_quoted(group->former, old);
-    g_string_append(group->former, ", ");
   }
   if (instance->leaf) add_target(emitter, group, instance, parameter);
 }
@@ -135,9 +125,8 @@ static void emit_group(GString *table, const char *key, const Group *group, guin
   g_string_append_printf(table, "%s, %s, %s", string || real || !value->len ? "0" : value->str,
                          real && value->len ? value->str : "0", string && value->len ? value->str : "\"\"");
   emit_range(table, group, real);
-  g_string_append_printf(table,
-                         ", %s, %d, spinach_table_targets_%u, spinach_table_aliases_%u, spinach_table_former_%u},\n",
-                         group->initial ? "true" : "false", group->target_count, number, number, number);
+  g_string_append_printf(table, ", %s, %d, spinach_table_targets_%u, spinach_table_aliases_%u},\n",
+                         group->initial ? "true" : "false", group->target_count, number, number);
 }
 
 int emit_runtime_parameters(const Emitter *emitter, GString *out) {
@@ -166,8 +155,6 @@ int emit_runtime_parameters(const Emitter *emitter, GString *out) {
                            group->targets->str);
     g_string_append_printf(out, "static const char *const spinach_table_aliases_%u[] = {%sNULL};\n", i,
                            group->aliases->str);
-    g_string_append_printf(out, "static const char *const spinach_table_former_%u[] = {%sNULL};\n", i,
-                           group->former->str);
     emit_group(table, key, group, i);
   }
   g_string_append_printf(out, "%s  {0}\n};\n", table->str);

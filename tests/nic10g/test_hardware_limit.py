@@ -70,7 +70,6 @@ def test_conversations(simulator: Path, run_sim: Callable, root: Path, tmp_path:
         ("banks=3", "the scratchpad has a power of two of banks, at most 32"),
         ("cache_bytes=96 B", "an instruction cache consists of 2 lines of 32 bytes for each set: not 96 B"),
         ("burst=100", "burst must be a multiple of width / 8"),
-        ("feeder=true", "the machine has no parameter `feeder`; it is called `traffic_generator` now"),
     ],
 )
 def test_machines_that_cannot_be_built(lss: Callable, root: Path, define: str, told: str) -> None:
@@ -85,8 +84,6 @@ def test_machines_that_cannot_be_built(lss: Callable, root: Path, define: str, t
         (["--mode", "quick"], "mode is fast, rate, timed or correlated, not 'quick'"),
         (["--payload", "60", "--mode", "timed"], "generated frames carry no time stamps"),
         (["--set", "driver.receive_buffers=512"], "a driver keeps 1 to 511 receive buffers in the ring, not 512"),
-        (["--set", "ethernet.patient=false"], '--set: "ethernet.patient" is called "ethernet.wait_for_ready" now'),
-        (["--set", "driver.patience=1s"], '--set: "driver.patience" is called "driver.timeout" now'),
         (["--firmware", "none.elf"], "none.elf"),
         (["--firmware", "text"], "text"),
     ],

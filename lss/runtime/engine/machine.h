@@ -102,7 +102,6 @@ typedef struct {
   uint32_t target_count;
   const spinach_target *targets;
   const char *const *aliases; // inner names of the same parameter, ends with NULL
-  const char *const *former;  // names that it no longer has, ends with NULL
 } spinach_parameter;
 
 // A compile-time parameter, for the manifest; or something else that makes a machine this one.

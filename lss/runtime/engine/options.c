@@ -299,9 +299,6 @@ static bool set_parameter(spinach_options *options, const char *value) {
   g_autofree char *name = g_strndup(value, (gsize)(equals - value));
   const spinach_parameter *parameter = spinach_find_parameter(name);
   if (!parameter) {
-    for (uint32_t i = 0; i < machine->parameter_count; i++)
-      if (g_strv_contains(machine->parameters[i].former, name))
-        return spinach_report_error("--set: \"%s\" is called \"%s\" now", name, parameter_name(i));
     const char *near = spinach_nearest(name, machine->parameter_count, parameter_name);
     return spinach_report_error("--set: there is no runtime parameter \"%s\"%s%s%s", name,
                                 near ? "; did you mean \"" : "; --help lists them", near ? near : "",
