@@ -138,6 +138,8 @@ Symbol *scope_find_module(Scope *scope, const char *name);
 const char *scope_suggestion(Scope *scope, const char *name);
 // "; did you mean `x`?" or "".
 const char *did_you_mean(const char *suggestion);
+// Whether a C compiler, or the vocabulary of module code, would misread a name.
+bool is_c_word(const char *name);
 // Reports a name that C cannot take.
 void check_c_name(const char *name, Location place, const char *what);
 void check_c_type_name(const char *name, Location place);

@@ -135,20 +135,22 @@ const char *did_you_mean(const char *suggestion) {
   return suggestion ? arena_printf("; did you mean `%s`?", suggestion) : "";
 }
 
-static void refuse_taken(const char *const *taken, const char *name, Location place, const char *what) {
-  if (g_strv_contains(taken, name))
-    problem(place, "reserved-name", "%s cannot be called `%s`: that word has a meaning in C", what, name);
+static void refuse_c_name(const char *name, Location place, const char *what) {
+  problem(place, "reserved-name", "%s cannot be called `%s`: that word has a meaning in C", what, name);
 }
 
-// Words that a C compiler, or the vocabulary of module code, would misread.
-void check_c_name(const char *name, Location place, const char *what) {
+bool is_c_word(const char *name) {
   static const char *const taken[] = {"auto",    "break",  "case",     "char",   "const",    "continue", "default",
                                       "do",      "double", "else",     "enum",   "extern",   "float",    "for",
                                       "goto",    "if",     "inline",   "int",    "long",     "register", "restrict",
                                       "return",  "short",  "signed",   "sizeof", "static",   "struct",   "switch",
                                       "typedef", "union",  "unsigned", "void",   "volatile", "while",    "asm",
                                       "typeof",  "bool",   "true",     "false",  "self",     "NULL",     NULL};
-  refuse_taken(taken, name, place, what);
+  return g_strv_contains(taken, name);
+}
+
+void check_c_name(const char *name, Location place, const char *what) {
+  if (is_c_word(name)) refuse_c_name(name, place, what);
 }
 
 // Types keep their names in C, at file scope.  Members, ports and the like have name spaces of their own.
@@ -161,5 +163,5 @@ void check_c_type_name(const char *name, Location place) {
                                       "rename", "rewind", "rindex", "scanf",  "select", "setjmp",  "longjmp", "srand",
                                       "stderr", "stdin",  "stdout", "strlen", "system", "tmpfile", NULL};
   check_c_name(name, place, "a type");
-  refuse_taken(taken, name, place, "a type");
+  if (g_strv_contains(taken, name)) refuse_c_name(name, place, "a type");
 }

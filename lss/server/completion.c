@@ -159,6 +159,7 @@ static void complete_words(Completion *c, const char *unused) {
     else if (!node_makes_instances(node))
       names_declared(node->body, add_node, c);
   }
+  if (c->names->main && !names_apart(c->around)) names_declared(c->names->main->nodes, add_node, c);
   g_hash_table_foreach(c->names->globals, add_global, c);
   const char *word;
   for (guint i = 0; (word = keyword_at(i)); i++) add_item(c, word, ITEM_KEYWORD, NULL, NULL);

@@ -6,6 +6,7 @@
 #include "lss/base/library.h"
 #include "lss/base/source.h"
 #include "lss/front/reference.h"
+#include "lss/server/places.h"
 
 #include <string.h>
 
@@ -14,27 +15,34 @@
 static SourceFile *read_file(Names *names, const char *path);
 
 // The file that a file imports, or where a module would be looked up; NULL when there is none.
-static SourceFile *read_named(Names *names, const char *name, const char *importer) {
+SourceFile *names_file(Names *names, const char *name, const char *importer) {
   g_autoptr(GPtrArray) folders = library_folders(names->options, importer);
   g_autofree char *path = library_find(folders, name);
   return path ? read_file(names, path) : NULL;
 }
 
+// Whether what the top of a file declares is known in other files.
+static bool is_shared(const Node *node) {
+  return reference_covers(node) || node->kind == NODE_TYPE || node->kind == NODE_FUNCTION || node->kind == NODE_CONST;
+}
+
 static SourceFile *read_file(Names *names, const char *path) {
-  const char *canonical = arena_strdup(path);
+  g_autofree char *key = source_canonical(path);
+  const char *canonical = arena_strdup(key);
   gsize length;
   SourceFile *file = g_hash_table_lookup(names->files, canonical);
   if (file) return file;
-  g_autofree char *text = source_read(path, &length, NULL);
-  if (!text) return NULL;
-  file = parse_text(path, text, length);
+  file = g_hash_table_lookup(names->parsed, canonical);
+  g_autofree char *text = file ? NULL : source_read(path, &length, NULL);
+  if (!file && !text) return NULL;
+  if (!file) g_hash_table_insert(names->parsed, (gpointer)canonical, file = parse_text(path, text, length));
   g_hash_table_insert(names->files, (gpointer)canonical, file);
   if (!names->main) names->main = file;
   for (guint i = 0; i < file->nodes->len; i++) {
     const Node *node = file->nodes->pdata[i];
     if (node->kind == NODE_IMPORT)
-      read_named(names, node->name, file->path);
-    else if (node->name && (file == names->main || !node_is_private(node)) &&
+      names_file(names, node->name, file->path);
+    else if (is_shared(node) && (file == names->main || !node_is_private(node)) &&
              !g_hash_table_contains(names->globals, node->name))
       g_hash_table_insert(names->globals, (gpointer)node->name, (gpointer)node);
   }
@@ -42,8 +50,12 @@ static SourceFile *read_file(Names *names, const char *path) {
 }
 
 Names *names_read(const char *path, const CompileOptions *options) {
+  return names_read_into(arena_table(), path, options);
+}
+
+Names *names_read_into(GHashTable *parsed, const char *path, const CompileOptions *options) {
   Names *names = arena_new(Names);
-  *names = (Names){.options = options, .files = arena_table(), .globals = arena_table()};
+  *names = (Names){.options = options, .files = arena_table(), .parsed = parsed, .globals = arena_table()};
   read_file(names, path);
   return names;
 }
@@ -62,70 +74,13 @@ const char *names_text(Location where) {
   return arena_strndup(text->str, text->len);
 }
 
-// ---- Places --------------------------------------------------------------------------------------------------------
-
-typedef struct {
-  int line, column;
-} Place;
-
-static bool covers(Location where, Place at) {
-  const bool after = where.line < at.line || (where.line == at.line && where.column <= at.column);
-  const bool before = at.line < where.end_line || (at.line == where.end_line && at.column <= where.end_column);
-  return where.line > 0 && after && before;
-}
-
-static void enclose(const GPtrArray *nodes, Place at, GPtrArray *around) {
-  for (guint i = 0; nodes && i < nodes->len; i++) {
-    const Node *node = nodes->pdata[i];
-    if (!covers(node->location, at)) continue;
-    g_ptr_array_add(around, (gpointer)node);
-    enclose(node->arguments, at, around);
-    enclose(node->body, at, around);
-    enclose(node->other, at, around);
-    return;
-  }
-}
+// ---- Names ---------------------------------------------------------------------------------------------------------
 
 GPtrArray *names_around(const Names *names, int line, int column) {
   GPtrArray *around = arena_array();
-  if (names->main) enclose(names->main->nodes, (Place){line, column}, around);
+  if (names->main) place_enclose(names->main->nodes, (Place){line, column}, around);
   return around;
 }
-
-static const Expr *expr_at(const Expr *expr, Place at);
-
-static const Expr *exprs_at(const GPtrArray *list, Place at) {
-  const Expr *found = NULL;
-  for (guint i = 0; list && i < list->len && !found; i++) found = expr_at(list->pdata[i], at);
-  return found;
-}
-
-// The innermost name, field, string or record at a place.  The text of C between its ${} has no place of its own.
-static const Expr *expr_at(const Expr *expr, Place at) {
-  if (!expr || !covers(expr->location, at)) return NULL;
-  if (expr->kind == EXPR_FIELD && covers(expr->place, at)) return expr;
-  const Expr *found = expr_at(expr->left, at);
-  if (!found) found = expr_at(expr->right, at);
-  if (!found) found = expr_at(expr->third, at);
-  for (guint i = 0; expr->items && i < expr->items->len && !found; i++) {
-    const Expr *item = expr->items->pdata[i];
-    if (expr->kind != EXPR_CODE || item->kind != EXPR_STRING) found = expr_at(item, at);
-  }
-  if (found) return found;
-  return expr->kind == EXPR_NAME || expr->kind == EXPR_STRING || expr->kind == EXPR_RECORD ? expr : NULL;
-}
-
-static const Expr *expr_in(const Node *node, Place at) {
-  const Expr *const single[] = {node->type, node->value, node->target, node->clock, node->range, node->within};
-  const GPtrArray *const lists[] = {node->dimensions, node->reads, node->writes, node->receivers};
-  const Expr *found = NULL;
-  for (guint i = 0; i < G_N_ELEMENTS(single) && !found; i++) found = expr_at(single[i], at);
-  for (guint i = 0; i < G_N_ELEMENTS(lists) && !found; i++) found = exprs_at(lists[i], at);
-  if (!found && node->first) found = expr_in(node->first, at);
-  return found || !node->step ? found : expr_in(node->step, at);
-}
-
-// ---- Names ---------------------------------------------------------------------------------------------------------
 
 void names_declared(const GPtrArray *nodes, NamesVisit visit, gpointer data) {
   for (guint i = 0; nodes && i < nodes->len; i++) {
@@ -140,28 +95,87 @@ void names_declared(const GPtrArray *nodes, NamesVisit visit, gpointer data) {
   }
 }
 
+// Whether a declaration can be meant where a type, or a module, is expected; NULL where anything is.
+typedef bool (*Fits)(const Node *node);
+
 typedef struct {
   const char *name;
+  Fits fits;
   const Node *found;
 } Search;
 
-static void compare(const Node *node, gpointer data) {
-  Search *search = data;
-  if (!search->found && !g_strcmp0(node->name, search->name)) search->found = node;
+// Parts of behaviour, accounts, collectors and debug views have names that no expression means.
+static bool can_be_meant(const Node *node) {
+  switch (node->kind) {
+  case NODE_BEHAVIOUR:
+  case NODE_CONSERVATION:
+  case NODE_PART:
+  case NODE_COLLECTOR:
+  case NODE_SECTION:
+  case NODE_DEBUG:
+  case NODE_ROLE:
+  case NODE_PROPERTY: return false;
+  default: return true;
+  }
 }
 
-static const Node *declared(const GPtrArray *nodes, const char *name) {
-  Search search = {name, NULL};
+static void compare(const Node *node, gpointer data) {
+  Search *search = data;
+  if (search->found || !can_be_meant(node) || g_strcmp0(node->name, search->name) != 0) return;
+  if (!search->fits || search->fits(node)) search->found = node;
+}
+
+static const Node *declared(const GPtrArray *nodes, const char *name, Fits fits) {
+  Search search = {name, fits, NULL};
   names_declared(nodes, compare, &search);
   return search.found;
 }
 
-const Node *names_module(Names *names, const char *name) {
-  const Node *node = g_hash_table_lookup(names->globals, name);
-  if (!node && read_named(names, name, names->main ? names->main->path : NULL))
-    node = g_hash_table_lookup(names->globals, name);
+// ---- Machines as modules -------------------------------------------------------------------------------------------
+
+// The machine that a file extends, or, when it extends none, the file itself.
+SourceFile *names_extended(Names *names, SourceFile *file) {
+  enum { MOST_EXTENDED = 20 };
+  for (int steps = 0; file && steps < MOST_EXTENDED; steps++) {
+    const Node *extends = NULL;
+    for (guint i = 0; i < file->nodes->len && !extends; i++) {
+      const Node *node = file->nodes->pdata[i];
+      if (node->kind == NODE_EXTENDS) extends = node;
+    }
+    if (!extends) return file;
+    g_autoptr(GPtrArray) folders = library_machine_folders(names->options, file->path);
+    g_autofree char *path = library_find(folders, extends->name);
+    file = path ? read_file(names, path) : NULL;
+  }
+  return file;
+}
+
+// A machine that is used like a module has the statements of its file for its body.
+static const Node *machine_module(Names *names, SourceFile *file, const char *name) {
+  const SourceFile *bottom = names_extended(names, file);
+  bool machine = false;
+  for (guint i = 0; bottom && i < bottom->nodes->len && !machine; i++) {
+    const Node *node = bottom->nodes->pdata[i];
+    machine = !is_shared(node) && node->kind != NODE_IMPORT;
+  }
+  if (!machine) return NULL;
+  Node *node = node_new(NODE_MODULE, (Location){.file = file->path});
+  node->name = arena_strdup(name);
+  node->place = node->location;
+  node->doc = file->doc;
+  node->body = bottom->nodes;
+  g_hash_table_insert(names->globals, (gpointer)node->name, node);
   return node;
 }
+
+const Node *names_module(Names *names, const char *name) {
+  const Node *node = g_hash_table_lookup(names->globals, name);
+  SourceFile *file = node ? NULL : names_file(names, name, names->main ? names->main->path : NULL);
+  if (file) node = g_hash_table_lookup(names->globals, name);
+  return node || !file || file == names->main ? node : machine_module(names, file, name);
+}
+
+// ---- Bodies --------------------------------------------------------------------------------------------------------
 
 const Node *names_lookup(const char *name, gpointer names) {
   const Node *node = names_module(names, name);
@@ -180,37 +194,102 @@ static void passed_on(Names *names, const GPtrArray *body, NamesVisit visit, gpo
   for (guint i = 0; all && i < all->len; i++) visit(((const PassedOn *)all->pdata[i])->node, data);
 }
 
-static const Node *declared_or_passed_on(Names *names, const GPtrArray *body, const char *name) {
-  Search search = {name, declared(body, name)};
+static const Node *in_body(Names *names, const GPtrArray *body, const char *name, Fits fits) {
+  Search search = {name, fits, declared(body, name, fits)};
   if (!search.found && body) passed_on(names, body, compare, &search);
   return search.found;
 }
 
+const Node *names_in_body(Names *names, const GPtrArray *body, const char *name) {
+  return in_body(names, body, name, NULL);
+}
+
+bool names_apart(const GPtrArray *around) {
+  const Node *outermost = around->len ? around->pdata[0] : NULL;
+  return outermost && (outermost->kind == NODE_MODULE || outermost->kind == NODE_FUNCTION);
+}
+
+// The statements of one of the nodes around a place that can declare what is meant there: of an `if` the branch.
+static const GPtrArray *statements_around(const GPtrArray *around, guint i) {
+  const Node *node = around->pdata[i];
+  if (node->kind != NODE_IF) return node->body;
+  gpointer inner = i + 1 < around->len ? around->pdata[i + 1] : NULL;
+  return inner && node->other && g_ptr_array_find(node->other, inner, NULL) ? node->other : inner ? node->body : NULL;
+}
+
 // What a name means inside the `depth` outermost of the nodes around a place.
-static const Node *find_within(Names *names, const GPtrArray *around, guint depth, const char *name) {
+static const Node *find_within(Names *names, const GPtrArray *around, guint depth, const char *name, Fits fits) {
   for (guint i = depth; i-- > 0;) {
     const Node *node = around->pdata[i], *found = NULL;
-    if (node->kind == NODE_FOR_IN && !strcmp(node->name, name)) return node;
-    if (node->first && !g_strcmp0(node->first->name, name)) {
+    const bool index = node->kind == NODE_FOR_IN && !strcmp(node->name, name);
+    if ((index || (node->kind == NODE_BEHAVIOUR && !g_strcmp0(node->index_name, name))) && (!fits || fits(node)))
+      return node;
+    if (node->first && !g_strcmp0(node->first->name, name) && !fits) {
       if (node->first->kind == NODE_VAR) return node->first;
-      const Node *outer = find_within(names, around, i, name); // `for (i = 0; ...)` may assign to a variable outside
+      const Node *outer = find_within(names, around, i, name, NULL); // it may assign to a variable outside
       const bool assigns =
           outer && (outer->kind == NODE_VAR || outer->kind == NODE_ARGUMENT || outer->kind == NODE_ASSIGN);
       return assigns ? outer : node->first;
     }
     if (node->kind == NODE_MODULE)
-      found = declared_or_passed_on(names, node->body, name);
+      found = in_body(names, node->body, name, fits);
     else if (!node_makes_instances(node))
-      found = declared(node->body, name);
-    if (!found) found = declared(node->arguments, name);
+      found = declared(statements_around(around, i), name, fits);
+    if (!found && !node_makes_instances(node)) found = declared(node->arguments, name, fits);
     if (found) return found;
   }
-  const Node *found = names->main ? declared_or_passed_on(names, names->main->nodes, name) : NULL;
-  return found ? found : names_module(names, name);
+  const bool machine = names->main && !names_apart(around);
+  const Node *found = machine ? in_body(names, names->main->nodes, name, fits) : NULL;
+  if (!found) found = names_module(names, name);
+  return found && (!fits || fits(found)) ? found : NULL;
 }
 
 const Node *names_find(Names *names, const GPtrArray *around, const char *name) {
-  return find_within(names, around, around->len, name);
+  return find_within(names, around, around->len, name, NULL);
+}
+
+const Node *names_find_outside(Names *names, const GPtrArray *around, guint depth, const char *name) {
+  return find_within(names, around, depth, name, NULL);
+}
+
+// ---- Names of types and modules ------------------------------------------------------------------------------------
+
+// Whether it is declared as a value of a type, `: type`, or a module, `: module`, or a list of them.
+static bool has_kind(const Node *node, const char *kind) {
+  if (node->kind != NODE_PARAMETER && node->kind != NODE_ARGUMENT) return false;
+  const Expr *type = node->type && node->type->kind == EXPR_LIST_TYPE ? node->type->left : node->type;
+  return type && type->kind == EXPR_NAME && !strcmp(type->text, kind);
+}
+
+bool names_holds_type(const Node *node) {
+  return has_kind(node, "type") || has_kind(node, "module");
+}
+
+static bool can_be_type(const Node *node) {
+  return (reference_covers(node) && node->kind != NODE_MODULE) || node->kind == NODE_TYPE || has_kind(node, "type");
+}
+
+static bool can_be_module(const Node *node) {
+  return node->kind == NODE_MODULE || has_kind(node, "module");
+}
+
+static bool can_be_state(const Node *node) {
+  return node->kind == NODE_FIELD || node->kind == NODE_STAT;
+}
+
+// Their text does not say what they are.
+static bool can_be_either(const Node *node) {
+  return node->kind == NODE_CONST || node->kind == NODE_VAR || node->kind == NODE_FOR_IN;
+}
+
+// What else has the name does not hide a type or module where one is expected.
+const Node *names_find_expected(Names *names, const GPtrArray *around, const char *name, Expected expected) {
+  static const Fits fitting[] = {
+      [EXPECT_TYPE] = can_be_type, [EXPECT_MODULE] = can_be_module, [EXPECT_STATE] = can_be_state};
+  const Fits fits = fitting[expected];
+  const Node *found = find_within(names, around, around->len, name, fits);
+  if (found || expected == EXPECT_STATE) return found;
+  return find_within(names, around, around->len, name, can_be_either);
 }
 
 // The name of a type without its arguments, dimensions and alternatives: `mem_request` of `mem_request(64)[]`.
@@ -220,7 +299,7 @@ static const char *type_name(const Expr *type) {
 }
 
 // What the parts of a value of this declaration are declared in: a module, struct, packed word, enum or bundle.
-static const Node *holder(Names *names, const Node *node) {
+const Node *names_holder(Names *names, const Node *node) {
   for (int steps = 0; node && steps < 8; steps++) {
     if (reference_covers(node)) return node;
     const char *name = type_name(node->type);
@@ -231,7 +310,7 @@ static const Node *holder(Names *names, const Node *node) {
 }
 
 void names_members(Names *names, const Node *node, NamesVisit visit, gpointer data) {
-  const Node *inside = holder(names, node);
+  const Node *inside = names_holder(names, node);
   if (!inside) return;
   names_declared(inside->body, visit, data);
   if (inside->kind == NODE_MODULE) passed_on(names, inside->body, visit, data);
@@ -242,89 +321,56 @@ const Node *names_resolve(Names *names, const GPtrArray *around, const Expr *exp
   if (expr->kind == EXPR_NAME) return names_find(names, around, expr->text);
   const Node *node = names_resolve(names, around, expr->left);
   if (expr->kind != EXPR_FIELD || !node) return node;
-  Search search = {expr->text, NULL};
+  Search search = {expr->text, NULL, NULL};
   if (node->kind == NODE_FOR_IN) node = names_resolve(names, around, node->value);
   if (node) names_members(names, node, compare, &search);
   return search.found;
 }
 
-// ---- Tables --------------------------------------------------------------------------------------------------------
+static const Node *member(Names *names, const Node *node, const char *name, Fits fits) {
+  Search search = {name, fits, NULL};
+  if (node) names_members(names, node, compare, &search);
+  return search.found;
+}
 
-static const Expr *record_in(const Expr *expr, const char *name) {
-  if (!expr) return NULL;
-  const Expr *found = NULL;
-  for (guint i = 0; expr->items && i < expr->items->len && !found; i++) {
-    const Expr *item = expr->items->pdata[i];
-    const bool names_it = expr->kind == EXPR_RECORD && !strcmp(expr->names->pdata[i], "name") &&
-                          item->kind == EXPR_STRING && !strcmp(item->text, name);
-    found = names_it ? expr : record_in(item, name);
+const Node *names_member(Names *names, const Node *node, const char *name) {
+  return member(names, node, name, NULL);
+}
+
+const Node *names_state(Names *names, const Node *node, const char *name) {
+  return member(names, node, name, can_be_state);
+}
+
+// ---- What only a machine decides -----------------------------------------------------------------------------------
+
+typedef struct {
+  Names *names;
+  const Node *instance;
+  bool other;
+} Rivals;
+
+static void compare_modules(const Node *node, gpointer data) {
+  Rivals *rivals = data;
+  if (!node_makes_instances(node) || strcmp(node->name, rivals->instance->name) != 0) return;
+  rivals->other |= names_holder(rivals->names, node) != names_holder(rivals->names, rivals->instance);
+}
+
+// Whether the module of an instance comes by a value, or instances of several modules have its name, each under a
+// condition.
+bool names_is_open(Names *names, const GPtrArray *around, const Node *instance) {
+  if (!instance || !node_makes_instances(instance)) return false;
+  if (!names_holder(names, instance)) return true;
+  const GPtrArray *list = names->main->nodes;
+  for (guint i = around->len; i-- > 0;) {
+    if (node_makes_instances(around->pdata[i])) continue;
+    const GPtrArray *inner = statements_around(around, i);
+    if (declared(inner, instance->name, NULL) != instance) continue;
+    list = inner;
+    break;
   }
-  if (!found) found = record_in(expr->left, name);
-  return found ? found : record_in(expr->right, name);
-}
-
-// The entry of a constant table, such as one of registers, whose field `name` has this value.
-static const Expr *record_named(const Names *names, const char *name) {
-  const Expr *found = NULL;
-  GHashTableIter iter;
-  gpointer node;
-  g_hash_table_iter_init(&iter, names->globals);
-  while (!found && g_hash_table_iter_next(&iter, NULL, &node))
-    if (((const Node *)node)->kind == NODE_CONST) found = record_in(((const Node *)node)->value, name);
-  return found;
-}
-
-// The struct that has all fields of a record.
-static const Node *struct_of(const Names *names, const Expr *record) {
-  GHashTableIter iter;
-  gpointer value;
-  g_hash_table_iter_init(&iter, names->globals);
-  while (g_hash_table_iter_next(&iter, NULL, &value)) {
-    const Node *node = value;
-    bool all = node_is_family(node);
-    for (guint i = 0; all && i < record->names->len; i++) all = declared(node->body, record->names->pdata[i]) != NULL;
-    if (all) return node;
-  }
-  return NULL;
-}
-
-static Meaning record_meaning(const Names *names, const Expr *record, Place at) {
-  for (guint i = 0; i < record->names->len; i++) {
-    const Location *place = record->places->pdata[i];
-    const Node *type = covers(*place, at) ? struct_of(names, record) : NULL;
-    if (type) return (Meaning){.node = declared(type->body, record->names->pdata[i]), .used = *place};
-  }
-  return (Meaning){0};
-}
-
-// ---- Meanings ------------------------------------------------------------------------------------------------------
-
-static Meaning expr_meaning(Names *names, const GPtrArray *around, const Expr *expr, Place at) {
-  if (expr->kind == EXPR_RECORD) return record_meaning(names, expr, at);
-  if (expr->kind == EXPR_STRING) return (Meaning){.record = record_named(names, expr->text), .used = expr->location};
-  return (Meaning){.node = names_resolve(names, around, expr),
-                   .used = expr->kind == EXPR_FIELD ? expr->place : expr->location};
-}
-
-Meaning names_meaning(Names *names, int line, int column) {
-  const Place at = {line, column};
-  GPtrArray *around = names_around(names, line, column);
-  const Node *node = around->len ? around->pdata[around->len - 1] : NULL;
-  const Node *outer = around->len > 1 ? around->pdata[around->len - 2] : NULL;
-  if (!node) return (Meaning){0};
-  if (covers(node->place, at)) {
-    if (node->kind == NODE_IMPORT) {
-      const SourceFile *file = read_named(names, node->name, names->main->path);
-      return (Meaning){.file = file ? file->path : NULL, .used = node->place};
-    }
-    const bool setting = node->kind == NODE_ASSIGN || node->kind == NODE_DEFAULT || node->kind == NODE_ARGUMENT;
-    if (!setting || !outer || !node_makes_instances(outer)) return (Meaning){.node = node, .used = node->place};
-    Search search = {node->name, NULL};
-    names_members(names, outer, compare, &search);
-    return (Meaning){.node = search.found, .used = node->place};
-  }
-  const Expr *expr = expr_in(node, at);
-  return expr ? expr_meaning(names, around, expr, at) : (Meaning){0};
+  Rivals rivals = {names, instance, false};
+  names_declared(list, compare_modules, &rivals);
+  return rivals.other;
 }
 
 // ---- Machines ----------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include "lss/front/fmt.h"
 #include "lss/server/responses.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 void query_place(const Query *query, int *line, int *column) {
@@ -33,11 +34,14 @@ JsonValue *respond_formatting(const Query *query) {
 }
 
 static const QueryKind kinds[] = {
-    {"textDocument/hover", "hoverProvider", true, respond_hover},
-    {"textDocument/definition", "definitionProvider", true, respond_definition},
-    {"textDocument/completion", "completionProvider", true, respond_completion},
-    {"textDocument/documentSymbol", "documentSymbolProvider", false, respond_symbols},
-    {"textDocument/formatting", "documentFormattingProvider", false, respond_formatting},
+    {"textDocument/hover", "hoverProvider", true, respond_hover, false},
+    {"textDocument/definition", "definitionProvider", true, respond_definition, false},
+    {"textDocument/references", "referencesProvider", true, respond_uses, false},
+    {"textDocument/prepareRename", "renameProvider", true, respond_prepare_rename, false},
+    {"textDocument/rename", "renameProvider", true, respond_rename, true},
+    {"textDocument/completion", "completionProvider", true, respond_completion, false},
+    {"textDocument/documentSymbol", "documentSymbolProvider", false, respond_symbols, false},
+    {"textDocument/formatting", "documentFormattingProvider", false, respond_formatting, false},
 };
 
 const QueryKind *query_kind(const char *method) {
@@ -53,6 +57,29 @@ void query_capabilities(JsonValue *capabilities) {
   json_add(triggers, json_object_new_string("."));
   json_set(completion, "triggerCharacters", triggers);
   json_set(capabilities, "completionProvider", completion);
+  JsonValue *rename = json_object_new_object();
+  json_set(rename, "prepareProvider", json_object_new_boolean(true));
+  json_set(capabilities, "renameProvider", rename);
+}
+
+// ---- The job -------------------------------------------------------------------------------------------------------
+
+static char *refusal, *warning; // of this job's question
+
+void query_refuse(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  g_free(refusal);
+  refusal = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+}
+
+void query_warn(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *before = warning, *text = g_strdup_vprintf(format, arguments);
+  warning = before ? g_strdup_printf("%s; %s", before, text) : g_strdup(text);
+  va_end(arguments);
 }
 
 static void ignore(const Diagnostic *diagnostic, gpointer data) {
@@ -65,5 +92,7 @@ JsonValue *query_work(gpointer data) {
   diag_set_receiver(ignore, NULL); // errors are the machines' business
   JsonValue *result = json_object_new_object();
   json_set(result, "result", query->kind->respond(query));
+  if (refusal) json_set_text(result, "error", refusal);
+  if (warning) json_set_text(result, "warning", warning);
   return result;
 }

@@ -11,6 +11,7 @@ typedef struct {
   const char *method, *capability;
   bool positioned;
   JsonValue *(*respond)(const Query *query); // NULL for nothing
+  bool renames;                              // it takes a new name
 } QueryKind;
 
 struct Query {
@@ -18,6 +19,8 @@ struct Query {
   const CompileOptions *options;
   char *path;
   Position position;
+  char *name;    // the new one, or NULL
+  bool declared; // of references: the declaration, too
 };
 
 // The question that a method asks; NULL when it is none.
@@ -26,7 +29,12 @@ const QueryKind *query_kind(const char *method);
 // Adds what can be asked to the server's capabilities.
 void query_capabilities(JsonValue *capabilities);
 
-// Work of a job, `data` a Query; the response is the member `result`.
+// Work of a job, `data` a Query; the response is the member `result`, or why there is none the member `error`, and
+// `warning` is what the user is to know besides.
 JsonValue *query_work(gpointer data);
+// Says why there is no response, in one line.
+void query_refuse(const char *format, ...) G_GNUC_PRINTF(1, 2);
+// Says what the response leaves undone; several are one line.
+void query_warn(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
 #endif

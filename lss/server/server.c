@@ -6,6 +6,7 @@
 #include "lss/server/machines.h"
 #include "lss/server/message.h"
 #include "lss/server/query.h"
+#include "lss/server/workspace.h"
 
 #include <errno.h>
 #include <glib-unix.h>
@@ -36,6 +37,7 @@ static void request_free(gpointer data) {
   if (request->job) job_cancel(request->job);
   json_object_put(request->id);
   g_free(request->query.path);
+  g_free(request->query.name);
   g_free(request);
 }
 
@@ -57,7 +59,7 @@ static JsonValue *capabilities(void) {
 }
 
 static void initialize(JsonValue *id, JsonValue *params) {
-  (void)params;
+  workspace_open(params);
   JsonValue *result = json_object_new_object(), *info = json_object_new_object();
   json_set_text(info, "name", "lss");
   json_set(result, "capabilities", capabilities());
@@ -145,10 +147,22 @@ static void files_changed(JsonValue *id, JsonValue *params) {
 
 // ---- Questions -----------------------------------------------------------------------------------------------------
 
+static void show_warning(const char *text) {
+  enum { MESSAGE_WARNING = 2 };
+  JsonValue *params = json_object_new_object();
+  json_set_number(params, "type", MESSAGE_WARNING);
+  json_set_text(params, "message", text);
+  send_notification("window/showMessage", params);
+}
+
 static void send_response(JsonValue *result, gpointer data) {
   Request *request = data;
   request->job = NULL;
-  if (result)
+  const char *error = json_text(json_at(result, "error", NULL)), *warning = json_text(json_at(result, "warning", NULL));
+  if (warning) show_warning(warning);
+  if (error)
+    send_error(request->id, ERROR_REQUEST_FAILED, "%s", error);
+  else if (result)
     send_result(request->id, json_object_get(json_at(result, "result", NULL)));
   else
     send_error(request->id, ERROR_INTERNAL, "the compiler ended without a result");
@@ -161,6 +175,10 @@ static void ask(JsonValue *id, const QueryKind *kind, JsonValue *params) {
   if (!document) return send_error(id, ERROR_INVALID_PARAMS, "the document is not open");
   if (kind->positioned && !json_position(json_at(params, "position", NULL), &query.position))
     return send_error(id, ERROR_INVALID_PARAMS, "a position with line and character is needed");
+  const char *name = json_text(json_at(params, "newName", NULL));
+  if (kind->renames && !name) return send_error(id, ERROR_INVALID_PARAMS, "a new name is needed");
+  query.declared = json_object_get_boolean(json_at(params, "context", "includeDeclaration", NULL));
+  query.name = g_strdup(name);
   Request *request = g_new0(Request, 1);
   query.path = g_strdup(document->path);
   *request = (Request){.id = json_object_get(id), .query = query};
@@ -281,6 +299,7 @@ int server_run(const CompileOptions *options, const GPtrArray *machines) {
   g_ptr_array_unref(server.requests);
   machines_stop();
   documents_clear();
+  workspace_clear();
   message_clear(&server.reader);
   g_main_loop_unref(server.loop);
   return server.status;

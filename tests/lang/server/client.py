@@ -17,10 +17,12 @@ class Editor:
         self.client = make_test_lsp_client()
         self.versions: dict[str, int] = {}
 
-    async def start(self, *command: str | Path) -> None:
+    async def start(self, *command: str | Path, folder: Path | None = None) -> None:
         await self.client.start_io(*map(str, command))
         capabilities = client_capabilities("visual-studio-code")
-        await self.client.initialize_session(lsp.InitializeParams(capabilities=capabilities, root_uri="file:///"))
+        folders = [lsp.WorkspaceFolder(folder.as_uri(), folder.name)] if folder else None
+        params = lsp.InitializeParams(capabilities=capabilities, root_uri="file:///", workspace_folders=folders)
+        await self.client.initialize_session(params)
 
     def open(self, path: Path, text: str | None = None) -> None:
         self.versions[path.as_uri()] = 1
@@ -53,12 +55,12 @@ class Editor:
         return list(self.client.diagnostics[path.as_uri()])
 
 
-def edit(command: list, scenario: Callable[[Editor], Awaitable[None]]) -> None:
+def edit(command: list, scenario: Callable[[Editor], Awaitable[None]], folder: Path | None = None) -> None:
     """Runs a scenario with an editor whose server is `command`, which must end well afterwards."""
 
     async def session() -> None:
         editor = Editor()
-        await editor.start(*command)
+        await editor.start(*command, folder=folder)
         await scenario(editor)
         server = editor.client._server
         await editor.client.shutdown_session()
