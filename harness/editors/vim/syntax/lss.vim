@@ -12,9 +12,10 @@ syntax keyword lssDeclaration parameter stat state struct type userpoint var
 syntax keyword lssModifier backward crossing forward gauge keyed optional partial repeated runtime shared specialize
 syntax keyword lssModifier contained containedin=lssState counter instant memory stamp trace
 syntax region lssState transparent start="\(\<state\s*\)\@<={" end="}" contains=TOP
-syntax keyword lssDeclaration conserves consumes identity makes wraps
-syntax keyword lssModifier contained containedin=lssWraps default except
+syntax keyword lssDeclaration conserves consumes extends identity makes wraps
+syntax keyword lssModifier contained containedin=lssWraps,lssExtends default except
 syntax region lssWraps transparent start="\<wraps\s" end=";" contains=TOP
+syntax region lssExtends transparent start="\<extends\s" end="}" contains=TOP
 syntax keyword lssModifier contained containedin=lssConserved altered awaited dropped held made
 syntax region lssConserved transparent start="\<conserves\s" end=";" contains=TOP
 syntax keyword lssBehaviour always finish handler init next_event phase_end phase_start record reset
