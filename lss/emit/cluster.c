@@ -363,19 +363,39 @@ static void emit_headers(const Emitter *emitter, GString *out, Cluster *cluster)
   }
 }
 
-void emit_collector_includes(GString *out, const Netlist *netlist) {
-  for (guint i = 0; i < netlist->collectors->len; i++) {
-    const Collector *collector = netlist->collectors->pdata[i];
-    if (!collector->include) continue;
-    emit_code(out, collector->include);
-    g_string_append(out, "\n#line 1 \"generated\"\n");
-  }
+void emit_collector_include(GString *out, const Collector *collector) {
+  if (!collector->include) return;
+  emit_code(out, collector->include);
+  g_string_append(out, "\n#line 1 \"generated\"\n");
 }
 
-static void emit_shared_collectors(const Emitter *emitter, GString *out) {
+static bool records_in(const Emitter *emitter, const Collector *collector, const Cluster *cluster) {
+  const GPtrArray *candidates = collector->on_connections ? cluster->probes : cluster->leaves;
+  for (guint i = 0; i < candidates->len; i++)
+    if (emit_collects(emitter, collector, candidates->pdata[i])) return true;
+  return false;
+}
+
+// Whether a collector, or one that records in its state, has code in a cluster.  Only there the unit is sure to have
+// the types that what it includes is written in.
+static bool is_needed_in(const Emitter *emitter, const Collector *collector, const Cluster *cluster) {
   for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
     const Collector *c = emitter->netlist->collectors->pdata[i];
-    if (!c->shared || c->of) continue;
+    if ((c == collector || c->of == collector) && records_in(emitter, c, cluster)) return true;
+  }
+  return false;
+}
+
+static void emit_collector_includes(const Emitter *emitter, GString *out, const Cluster *cluster) {
+  for (guint i = 0; i < emitter->netlist->collectors->len; i++)
+    if (is_needed_in(emitter, emitter->netlist->collectors->pdata[i], cluster))
+      emit_collector_include(out, emitter->netlist->collectors->pdata[i]);
+}
+
+static void emit_shared_collectors(const Emitter *emitter, GString *out, const Cluster *cluster) {
+  for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
+    const Collector *c = emitter->netlist->collectors->pdata[i];
+    if (!c->shared || c->of || !is_needed_in(emitter, c, cluster)) continue;
     g_string_append_printf(out, "struct spinach_shared_%s {", c->c_name);
     emit_code(out, c->declare);
     g_string_append_printf(out, "\n};\n#line 1 \"generated\"\nextern struct spinach_shared_%s *spinach_shared_%s;\n",
@@ -462,8 +482,8 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   emit_scratch_struct(emitter, scratch, cluster);
   if (root) emit_foreign(emitter, unit, already);
   emit_headers(emitter, unit, cluster);
-  emit_collector_includes(unit, emitter->netlist);
-  emit_shared_collectors(emitter, unit);
+  emit_collector_includes(emitter, unit, cluster);
+  emit_shared_collectors(emitter, unit, cluster);
   if (emitter->netlist->records->len) g_string_append(unit, "#include \"lss/runtime/trace/record.h\"\n");
   g_string_append(unit, structs->str);
   g_string_append(unit, scratch->str);

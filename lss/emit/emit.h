@@ -95,7 +95,7 @@ void emit_code(GString *out, const Value *code);            // the user's C, at 
 void emit_body(GString *out, const Value *code);            // as the body of a function whose brace is open
 void emit_initial(GString *out, const StateField *field);   // assigns a field's initial value
 // What the declarations of collectors need.
-void emit_collector_includes(GString *out, const Netlist *netlist);
+void emit_collector_include(GString *out, const Collector *collector);
 
 // spec.c
 Spec *emit_spec_new(Emitter *emitter, Instance *instance);

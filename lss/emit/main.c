@@ -378,7 +378,8 @@ static void emit_derived(const Emitter *emitter, GString *out) {
 // Collectors shared by all instances keep their state in a cluster of their own, after the others.
 static void emit_shared(const Emitter *emitter, GString *out) {
   guint cluster = emitter->schedule->clusters->len;
-  emit_collector_includes(out, emitter->netlist);
+  for (guint i = 0; i < emitter->netlist->collectors->len; i++)
+    emit_collector_include(out, emitter->netlist->collectors->pdata[i]);
   GString *start = g_string_new("static void spinach_start_shared(void) {\n"),
           *report = g_string_new("static void spinach_report_shared(void) {\n");
   for (guint i = 0; i < emitter->netlist->collectors->len; i++) {

@@ -63,6 +63,27 @@ def test_events_of_several_kinds_meet_in_one_collector(build_sim, run_sim, optio
     assert [done.value(f"a[{i}].p.in", "first") for i in range(2)] == [5, 5]
 
 
+# Parts that are compiled alone, whose modules know no type of memories.
+APART = """
+import memory_types;
+module numbers { instance p[4] : pipe; instance s[4] : source; instance k[4] : sink; for (i = 0; i < 4; i = i + 1) { s[i].out -> p[i].in : uint32; p[i].out -> k[i].in; } }
+instance a[2] : numbers;
+instance m : memory_source { width = 32; };
+instance r : memory_state { width = 32; size = 4 KiB; alias = true; };
+m.memory -> r.port;
+shared collector reads on "m.memory.request" event transferred {
+  include <<< static inline bool is_read(mem_op op) { return op == mem_op_read; } >>>
+  declare <<< uint64_t reads; mem_op of; >>>
+  record <<< self->reads += is_read(self->of); >>>
+  report <<< report_value("reads", self->reads, "requests", ""); >>>
+}
+"""
+
+
+def test_what_a_collector_includes_needs_types_only_where_it_records(build_sim, run_sim):
+    assert run_sim(build_sim(APART), "--cycles", "100", "--quiet").value("", "reads") > 0
+
+
 def test_a_collector_ends_the_run(build_sim, run_sim):
     simulator = build_sim(SEVERAL.replace("self->out += 10", "self->out += 20"))
     done = run_sim(simulator, "--cycles", "12", "--quiet", ok=False)
