@@ -161,6 +161,11 @@ def test_transactions_reach_their_targets(bench: Bench) -> None:
     assert run.ran.counted("dut") == {"transactions": len(steps), "unclaimed": 4, "busy": len(steps) * word}
 
 
+def test_a_run_may_end_in_every_cycle_of_a_transaction(bench: Bench) -> None:
+    """What it is to have conserved holds while targets are still to be asked, too."""
+    assert [len(Run(bench, WIDE, cycles, processor=f"0 {config(1, 0)}\n").told) for cycles in range(1, 7)] == [0, 0, 0, 0, 1, 1]
+
+
 def test_a_transaction_waits_for_the_bus_and_goes_before_transfers(bench: Bench) -> None:
     asks = f"0 {request(0x10000, 512)}\n0 {request(0x10200, 512)}\n"
     run = Run(bench, WIDE, 400, (asks, ""), processor=f"10 {config(1, 0)}\n")
