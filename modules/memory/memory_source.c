@@ -116,6 +116,10 @@ static void draw_offer(self_t *self, uint64_t when) {
   self->cancelling = self->offering && param(cancel) > 0 && draw(&self->rng, param(cancel));
 }
 
+check_state() {
+  if (self->have && self->next.size == 0) sim_state_error("the next request is of no bytes");
+}
+
 init() {
   random_seed(&self->rng);
   if (param(script)[0] != '\0') stream_read_open(&self->file, param(script));
