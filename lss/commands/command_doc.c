@@ -1,4 +1,5 @@
-// lss doc [--markdown] [-I DIR] NAME...: documentation of modules, or of all types of a file, from their declarations.
+// lss doc [--markdown] [-I DIR] NAME...: documentation of modules, of machines, or of all types of a file, from their
+// declarations.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/base/library.h"
@@ -38,7 +39,7 @@ static const char *shown_path(const char *path) {
 
 // Where modules that a documented one wraps are looked up: in its file, then on the search path.
 typedef struct {
-  const SourceFile *file;
+  SourceFile *file;
   const GPtrArray *folders;
 } Library;
 
@@ -51,21 +52,45 @@ static const Node *find_module(const char *name, gpointer data) {
   return reference_module(parse_text(path, text, length), name);
 }
 
-static int document(GString *out, const char *name, const GPtrArray *folders, ReferenceStyle style) {
+static SourceFile *read_file(const char *path, char **text) {
+  gsize length;
+  g_autoptr(GError) error = NULL;
+  if (!g_file_get_contents(path, text, &length, &error)) {
+    fprintf(stderr, "lss doc: %s\n", error->message);
+    return NULL;
+  }
+  SourceFile *file = parse_text(path, *text, length);
+  return file->failed ? NULL : file;
+}
+
+// The machine that a file holds, as a module with the parameters that it has, of which those that files extending it
+// fix are none; NULL when it is no machine.  `*file` becomes the one that has its statements.
+static Node *machine_of(SourceFile **file, const char *name, const CompileOptions *options) {
+  g_autoptr(GPtrArray) chain = g_ptr_array_new(); // the settings of files that extend it, outer ones last
+  for (const Node *extends; (extends = reference_extends(*file));) {
+    g_ptr_array_insert(chain, 0, extends->body);
+    g_autoptr(GPtrArray) folders = library_machine_folders(options, (*file)->path);
+    g_autofree char *path = library_find(folders, extends->name), *text = NULL;
+    if (!path) fprintf(stderr, "lss doc: %s extends %s, which is not found\n", (*file)->path, extends->name);
+    SourceFile *base = path ? read_file(path, &text) : NULL;
+    if (!base || chain->len > MAX_WRAPS) return NULL;
+    *file = base;
+  }
+  Node *machine = reference_machine(*file, name);
+  for (guint i = 0; machine && i < chain->len; i++) machine->body = body_with_settings(machine->body, chain->pdata[i]);
+  return machine;
+}
+
+static int document(GString *out, const char *name, const GPtrArray *folders, const CompileOptions *options,
+                    ReferenceStyle style) {
   g_autofree char *path = g_str_has_suffix(name, ".lss") ? g_strdup(name) : library_find(folders, name);
   if (!path) {
     unknown_name(name, folders);
     return 1;
   }
   g_autofree char *text = NULL;
-  gsize length;
-  g_autoptr(GError) error = NULL;
-  if (!g_file_get_contents(path, &text, &length, &error)) {
-    fprintf(stderr, "lss doc: %s\n", error->message);
-    return 1;
-  }
-  SourceFile *file = parse_text(path, text, length);
-  if (file->failed) return 1;
+  SourceFile *file = read_file(path, &text);
+  if (!file) return 1;
   const char *about = reference_opening(text);
   const char *shown = shown_path(path);
   Library library = {file, folders};
@@ -82,8 +107,16 @@ static int document(GString *out, const char *name, const GPtrArray *folders, Re
     reference_print(out, node, shown, any ? NULL : about, style, find_module, &library);
     any = true;
   }
+  g_autofree char *base = g_path_get_basename(path);
+  *strrchr(base, '.') = '\0';
+  const Node *machine = machine_of(&library.file, base, options);
+  if (machine) {
+    if (any) g_string_append_c(out, '\n');
+    reference_print(out, machine, shown, any ? NULL : about, style, find_module, &library);
+    any = true;
+  }
   if (any) return 0;
-  fprintf(stderr, "lss doc: %s declares no module and no type\n", path);
+  fprintf(stderr, "lss doc: %s declares no module, no type and no machine\n", path);
   return 1;
 }
 
@@ -98,7 +131,7 @@ static int doc_command(int argc, char **argv) {
   int status = 0;
   for (guint i = 0; i < options.rest->len; i++) {
     if (out->len) g_string_append_c(out, '\n');
-    status |= document(out, options.rest->pdata[i], folders, style);
+    status |= document(out, options.rest->pdata[i], folders, &options.compile, style);
   }
   fputs(out->str, stdout);
   arena_release();
@@ -106,4 +139,5 @@ static int doc_command(int argc, char **argv) {
 }
 
 const Command command_doc = {"doc", doc_command, "NAME|FILE.lss...",
-                             "documentation of modules, or of all types of a file, from their declarations", tables};
+                             "documentation of modules, machines, or all types of a file, from their declarations",
+                             tables};

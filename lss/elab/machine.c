@@ -12,24 +12,9 @@
 
 // ---- Files that are machines -------------------------------------------------------------------------------
 
-static bool is_global(const Node *node) {
-  switch (node->kind) {
-  case NODE_IMPORT:
-  case NODE_STRUCT:
-  case NODE_ENUM:
-  case NODE_PACKED:
-  case NODE_BUNDLE:
-  case NODE_TYPE:
-  case NODE_FUNCTION:
-  case NODE_CONST:
-  case NODE_MODULE: return true;
-  default: return false;
-  }
-}
-
 bool is_machine(const SourceFile *file) {
   for (guint i = 0; i < file->nodes->len; i++)
-    if (!is_global(file->nodes->pdata[i])) return true;
+    if (!node_is_global(file->nodes->pdata[i])) return true;
   return false;
 }
 
@@ -85,7 +70,7 @@ Symbol *declare_machine(SourceFile *file) {
   node->machine = file;
   node->body = arena_array();
   for (guint i = 0; i < bottom->nodes->len; i++)
-    if (!is_global(bottom->nodes->pdata[i])) g_ptr_array_add(node->body, bottom->nodes->pdata[i]);
+    if (!node_is_global(bottom->nodes->pdata[i])) g_ptr_array_add(node->body, bottom->nodes->pdata[i]);
   Symbol *symbol = scope_declare(compile->globals, SYMBOL_DECLARATION, name, node->place);
   if (!symbol) return NULL;
   symbol->node = node;

@@ -180,7 +180,8 @@ static void collect_node(Section *s, const Node *node) {
   case NODE_PARAMETER:
     add_row(&s[SECTION_PARAMETERS], node->name, in_range(expr_text(node->type), node->range),
             node->value ? expr_text(node->value) : "(must be set)",
-            node->initial   ? "when it starts (init only)"
+            node->bare      ? "fixed by this machine"
+            : node->initial ? "when it starts (init only)"
             : node->runtime ? "when it starts"
                             : "when built",
             doc);
@@ -402,6 +403,22 @@ const Node *reference_module(const SourceFile *file, const char *name) {
   return NULL;
 }
 
+const Node *reference_extends(const SourceFile *file) {
+  for (guint i = 0; i < file->nodes->len; i++)
+    if (((const Node *)file->nodes->pdata[i])->kind == NODE_EXTENDS) return file->nodes->pdata[i];
+  return NULL;
+}
+
+Node *reference_machine(const SourceFile *file, const char *name) {
+  Node *machine = node_new(NODE_MODULE, (Location){.file = file->path});
+  machine->name = name;
+  machine->machine = (SourceFile *)file;
+  machine->body = arena_array();
+  for (guint i = 0; i < file->nodes->len; i++)
+    if (!node_is_global(file->nodes->pdata[i])) g_ptr_array_add(machine->body, file->nodes->pdata[i]);
+  return machine->body->len ? machine : NULL;
+}
+
 bool reference_is_leaf(const Node *module) {
   for (guint i = 0; i < module->body->len; i++) {
     NodeKind kind = ((const Node *)module->body->pdata[i])->kind;
@@ -433,7 +450,8 @@ void reference_print(GString *out, const Node *node, const char *path, const cha
     sections[i].code = arena_array();
   }
   collect_module(sections, node, find, data);
-  const char *kind = node->crossing            ? "clock-domain crossing"
+  const char *kind = node->machine             ? "machine"
+                     : node->crossing          ? "clock-domain crossing"
                      : reference_is_leaf(node) ? "leaf module"
                                                : "hierarchical module";
   print_title(out, node, kind, path, about, style);

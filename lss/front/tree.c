@@ -111,6 +111,21 @@ bool node_is_private(const Node *node) {
   return can && *node->name == '_';
 }
 
+bool node_is_global(const Node *node) {
+  switch (node->kind) {
+  case NODE_IMPORT:
+  case NODE_STRUCT:
+  case NODE_ENUM:
+  case NODE_PACKED:
+  case NODE_BUNDLE:
+  case NODE_TYPE:
+  case NODE_FUNCTION:
+  case NODE_CONST:
+  case NODE_MODULE: return true;
+  default: return false;
+  }
+}
+
 bool node_is_block(const Node *node) {
   return node->kind == NODE_IF || node->kind == NODE_FOR || node->kind == NODE_FOR_IN || node->kind == NODE_WHILE;
 }

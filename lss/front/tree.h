@@ -73,7 +73,7 @@ typedef enum {
   NODE_CONST,     // name, value
   NODE_MODULE,    // name, crossing, body; machine, of one that is made of a file's statements
   NODE_PARAMETER, // name, type, type_name (its text, once asked for), value (default, may be NULL), runtime, range (an
-                  // EXPR_INDEX_RANGE without left, may be NULL)
+                  // EXPR_INDEX_RANGE without left, may be NULL), bare (what is around it fixes the value)
   NODE_USERPOINT, // name, arguments (NODE_FIELD), type (of the result), value (EXPR_CODE or NULL)
   NODE_PORT,      // name, type, output, optional, keyed, repeated
   NODE_STATE,     // body (NODE_FIELD, NODE_RANGE)
@@ -173,6 +173,8 @@ const char *operator_text(int op, char buffer[2]);
 const char *node_kind_name(NodeKind kind); // "parameter"
 // "conserves in, out, held count", as it is written.
 const char *node_conserved_text(const Node *node); // in the arena
+// Whether it declares what all files know: a type, function, constant or module, or imports that.
+bool node_is_global(const Node *node);
 // Whether it declares a type that may have arguments: a struct or a packed word.
 bool node_is_family(const Node *node);
 // Whether it is known in its own file only: a function, constant or alias of a type whose name begins with `_`.

@@ -157,19 +157,83 @@ static const Node *wrapped_module(const Node *wraps, const GPtrArray *body, Modu
   return type && type->kind == EXPR_NAME ? find(type->text, data) : NULL;
 }
 
+static Node *copy_of(const Node *node) {
+  Node *copy = node_new(node->kind, node->location);
+  *copy = *node;
+  return copy;
+}
+
+// What a setting says takes the place of what a declaration does.
+static const Node *replaced(const Node *node, const Node *setting) {
+  Node *copy = copy_of(node);
+  if (setting->value) copy->value = setting->value;
+  copy->bare = setting->kind == NODE_ASSIGN;
+  if (setting->range) copy->range = setting->range;
+  if (setting->doc) copy->doc = setting->doc;
+  return copy;
+}
+
+static const Node *setting_of(const GPtrArray *settings, const char *name) {
+  for (guint i = 0; i < settings->len; i++)
+    if (!strcmp(((const Node *)settings->pdata[i])->name, name)) return settings->pdata[i];
+  return NULL;
+}
+
+// Whether a setting of what is around a body reaches a module that is wrapped there.
+static bool reaches(const Node *setting, const Node *wraps, const GPtrArray *body) {
+  for (guint i = 0; i < body->len; i++) {
+    const Node *node = body->pdata[i];
+    const bool valued = node->kind == NODE_PARAMETER || node->kind == NODE_USERPOINT;
+    if (valued && !strcmp(node->name, setting->name)) return false;
+  }
+  const Node *own = wraps_setting(wraps, setting->name);
+  return !own || own->kind == NODE_DEFAULT;
+}
+
+GPtrArray *body_with_settings(const GPtrArray *body, const GPtrArray *settings) {
+  GPtrArray *all = arena_array();
+  for (guint i = 0; i < body->len; i++) {
+    const Node *node = body->pdata[i];
+    const bool valued = node->kind == NODE_PARAMETER || node->kind == NODE_USERPOINT;
+    const Node *setting = valued ? setting_of(settings, node->name) : NULL;
+    if (setting) node = replaced(node, setting);
+    if (node->kind == NODE_WRAPS) {
+      Node *copy = copy_of(node);
+      copy->names = NULL; // of the other body
+      copy->body = arena_array();
+      for (guint k = 0; k < settings->len; k++)
+        if (reaches(settings->pdata[k], node, body)) g_ptr_array_add(copy->body, settings->pdata[k]);
+      for (guint k = 0; k < node->body->len; k++) g_ptr_array_add(copy->body, node->body->pdata[k]);
+      node = copy;
+    }
+    g_ptr_array_add(all, (gpointer)node);
+  }
+  return all;
+}
+
+// The settings of the block of `wraps` and, as defaults, those that the value of the module brings.
+static GPtrArray *settings_of(const Node *wraps, const GPtrArray *body) {
+  GPtrArray *all = arena_array();
+  for (guint i = 0; i < wraps->body->len; i++) g_ptr_array_add(all, wraps->body->pdata[i]);
+  const Expr *type = wraps->type;
+  const Node *own = type->kind == EXPR_NAME ? body_declaration(body, type->text) : NULL;
+  if (own && own->kind == NODE_PARAMETER) type = own->value;
+  for (guint i = 0; type && type->kind == EXPR_CALL && type->names && i < type->names->len; i++) {
+    Node *brought = node_new(NODE_DEFAULT, type->location);
+    brought->name = type->names->pdata[i];
+    brought->value = type->items->pdata[i];
+    g_ptr_array_add(all, brought);
+  }
+  return all;
+}
+
 // A declaration of the wrapped module as the body passes it on; NULL when it does not.
 static const Node *passed_node(const Node *wraps, const GPtrArray *body, const Node *node) {
   if (node->kind == NODE_PORT) return wrapped_port(wraps, body, node->name) == WRAPPED_INSIDE ? NULL : node;
   if (node->kind != NODE_PARAMETER && node->kind != NODE_USERPOINT) return NULL;
   const Node *setting = wraps_setting(wraps, node->name);
   if (wraps_excepts(wraps, node->name) || (setting && setting->kind == NODE_ASSIGN)) return NULL;
-  if (!setting) return node;
-  Node *copy = node_new(node->kind, node->location);
-  *copy = *node;
-  if (setting->value) copy->value = setting->value;
-  if (setting->range) copy->range = setting->range;
-  if (setting->doc) copy->doc = setting->doc;
-  return copy;
+  return setting ? replaced(node, setting) : node;
 }
 
 static void add_passed(GPtrArray *all, const Node *wraps, const GPtrArray *body, const Node *node) {
@@ -187,8 +251,9 @@ static GPtrArray *declarations(const GPtrArray *body, ModuleLookup find, gpointe
     const Node *module =
         wraps->kind == NODE_WRAPS && depth < MAX_WRAPS ? wrapped_module(wraps, body, find, data) : NULL;
     if (!module) continue;
-    const GPtrArray *inner = declarations(module->body, find, data, depth + 1);
-    for (guint k = 0; k < module->body->len; k++) add_passed(all, wraps, body, module->body->pdata[k]);
+    const GPtrArray *inside = body_with_settings(module->body, settings_of(wraps, body));
+    const GPtrArray *inner = declarations(inside, find, data, depth + 1);
+    for (guint k = 0; k < inside->len; k++) add_passed(all, wraps, body, inside->pdata[k]);
     for (guint k = 0; k < inner->len; k++) add_passed(all, wraps, body, ((const PassedOn *)inner->pdata[k])->node);
   }
   return all;

@@ -35,6 +35,9 @@ typedef struct {
   const char *of;   // the wrapped instance
 } PassedOn;
 
+// A body whose parameters, and those of modules that it wraps, have what settings of it say.
+GPtrArray *body_with_settings(const GPtrArray *body, const GPtrArray *settings);
+
 // The module of a name, or NULL.
 typedef const Node *(*ModuleLookup)(const char *name, gpointer data);
 

@@ -142,6 +142,14 @@ def test_a_file_by_its_path(here, lss) -> None:
     assert "bridge: clock-domain crossing, bridge.lss" in lss("doc", "./bridge.lss").out
 
 
+def test_a_machine_has_what_files_that_extend_it_say(lss, root: Path) -> None:
+    shown = lss("doc", root / "tests/lang/lib/big_machine.lss").out
+    assert shown.startswith("big_machine: machine, tests/lang/lib/big_machine.lss\n\nA larger one.\n")
+    rows = {words[0]: words[1:] for line in shown.splitlines() if len(words := line.split()) > 3}
+    assert rows["depth"][:6] == ["int", "in", "1..64", "8", "fixed", "by"] and rows["rate"][:5] == ["int", "in", "1..9", "5", "when"]
+    assert rows["rest"][:3] == ["k", "int", "twice"] and rows["kind"][:2] == ["module", "relay"]
+
+
 def test_unknown_name_is_suggested(here, lss) -> None:
     done = lss("doc", "brigde", ok=False)
     assert done.err.startswith('lss doc: there is no module "brigde" on the search path; did you mean "bridge"')
