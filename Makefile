@@ -119,7 +119,7 @@ include $(call found,*/build.mk tests/*/build.mk)
 
 all: $(ALL) $(FIRMWARE)  ## build the compiler, the runtime, emulib and the firmware
 firmware: $(FIRMWARE)  ## build the firmware: ELF, map, disassembly, size
-linux: $(LINUX_FILES)  ## the host's kernel, initramfs and device tree: 1.7 GB, 20 minutes (OVERLAY=FOLDER, MACHINE="-D …", ENDIAN=big, VPES=true)
+linux: $(LINUX_FILES)  ## the host's kernel, initramfs and device tree: 1.7 GB, 20 minutes (OVERLAY=FOLDER, MACHINE="[FILE.lss] -D …", ENDIAN=big, VPES=true)
 
 run: all $(VENV_READY) $(DEPS_BASE)  ## the main job, or STUDY=FILE: any study; writes build/report/index.html
 	@$(PYTHON) -m harness study $(STUDY) --out $(BUILD)/report --build $(BUILD) $(RUNFLAGS)

@@ -42,6 +42,13 @@ $(EMULIB_TOOLS): $(BUILD)/bin/%: $(EMULIB_OBJ)/tools/%.o $(EMULIB_OBJ)/tools/ora
 	@mkdir -p $(@D)
 	$(CC) $(filter %.o,$^) $(filter %.a,$^) $(EMULIB_LIBS) -o $@
 
+# The functional host machine has the address map of the modelled one.
+$(EMULIB_GEN)/host/registers.h: $(call found,examples/host/*.lss) $(BUILD)/bin/lss $(call library,*.lss) firmware/tools/describe.py
+	@mkdir -p $(@D)
+	$(BUILD)/bin/lss export examples/host/host.lss -o $(@D)/host.json
+	$(PYTHON3) -B firmware/tools/describe.py $(@D)/host.json $(@D)
+$(EMULIB_OBJ)/tools/host_machine.o: $(EMULIB_GEN)/host/registers.h
+
 # Tools of one instruction set only.
 $(BUILD)/bin/mips-oracle: $(addprefix $(EMULIB_OBJ)/tools/,mips_system_command.o host_machine.o uart16550.o clock_ds1742.o)
 

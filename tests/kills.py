@@ -28,7 +28,8 @@ class Ended:
 
 @dataclass
 class Work:
-    """What is run, in a folder: a simulator, the options with which it begins, and files that it writes, by the options that name them."""
+    """What is run, in a folder: a simulator, the options with which it begins, and files that it writes, by the options that name them; an option that
+    ends with `=` and its file are one word."""
 
     simulator: Path
     begin: Sequence[object]
@@ -36,7 +37,7 @@ class Work:
     folder: Path
 
     def command(self, begin: Sequence[object], *more: object) -> list[str]:
-        named = [word for output in self.outputs.items() for word in output]
+        named = [word for option, file in self.outputs.items() for word in ([option + file] if option.endswith("=") else [option, file])]
         return [str(word) for word in [self.simulator, "--quiet", *begin, *named, *more]]
 
     def to_the_end(self, begin: Sequence[object], *more: object) -> Ended:

@@ -43,14 +43,10 @@ class Guest:
     drive: str = "vda"  # the disk that has it
 
     @property
-    def bus(self) -> str:
-        """Of the disk that has its files, as options of examples/host begin."""
-        return "disk" if self.drive == "vda" else "scsi"
-
-    @property
     def options(self) -> list[object]:
         """What examples/host is given to boot it."""
-        files = [f"--{self.bus}_image", self.disk] if self.disk else ["--initramfs", self.initramfs]
+        image = ["--disk_image", self.disk] if self.drive == "vda" else ["--set", f"slots.card[0].image={self.disk}"]
+        files = image if self.disk else ["--initramfs", self.initramfs]
         return ["--kernel", self.vmlinux, "--dtb", self.tree, *files]
 
 
@@ -123,7 +119,7 @@ def on_oracle(guest: Guest, build: Path, *options: str, timeout: float = 300) ->
 
 
 def build_host(root: Path, build: Path, simulator: Path, *defines: str, recorded: str = "") -> Path:
-    """The simulator of examples/host with these parameters, such as "coherent=true", and events that may be `recorded`."""
+    """The simulator of examples/host with these parameters, such as "cards=[tigon2_slot]", and events that may be `recorded`."""
     options = ["-I", root / "examples/tigon2", *(word for one in defines for word in ("-D", one)), "-o", simulator]
     options += ["--record", recorded] if recorded else []
     subprocess.run([build / "bin/lss", "build", root / "examples/host/host.lss", *options], check=True)

@@ -1,5 +1,6 @@
 /* The functional host machine: memory, address map, interrupts, time; see host_machine.h. */
 #include "host_machine.h"
+#include "host/registers.h" /* the address map of examples/host */
 
 #include <string.h>
 
@@ -11,11 +12,14 @@ static const struct {
   guint32 base, size;
   Device device;
 } map[] = {
-    {0x1b000000, 0x100000, PCI_CONFIGURATION}, {0x1f000500, 8, POWER},      {0x1f000900, 8 * UART_STRIDE, UART},
-    {0x1f001000, DS1742_SIZE, CLOCK},          {0x1f002000, 0x400, VIRTIO},
+    {MAP_PCI_CONFIGURATION_BASE, MAP_PCI_CONFIGURATION_SIZE, PCI_CONFIGURATION},
+    {MAP_POWER_BASE, MAP_POWER_SIZE, POWER},
+    {MAP_UART_BASE, MAP_UART_SIZE, UART},
+    {MAP_RTC_BASE, MAP_RTC_SIZE, CLOCK},
+    {MAP_VIRTIO_BASE, MAP_VIRTIO_SIZE, VIRTIO},
 };
 
-enum { ROM_BASE = 0x1fc00000 };
+G_STATIC_ASSERT(MAP_RTC_SIZE == DS1742_SIZE && MAP_UART_SIZE == 8 * UART_STRIDE);
 
 static Device find(guint32 address, unsigned size, guint32 *offset) {
   for (gsize n = 0; n < G_N_ELEMENTS(map); n++)
@@ -33,13 +37,14 @@ static gint64 seconds(const HostMachine *machine) {
 /* `size` bytes of RAM or ROM, or NULL. */
 static guint8 *memory(HostMachine *machine, guint32 address, gsize size) {
   if (address < machine->ram_size && size <= machine->ram_size - address) return machine->ram + address;
-  if (address >= ROM_BASE && address - ROM_BASE < HOST_ROM_SIZE && size <= HOST_ROM_SIZE - (address - ROM_BASE))
-    return machine->rom + (address - ROM_BASE);
+  if (address >= MAP_ROM_BASE && address - MAP_ROM_BASE < MAP_ROM_SIZE &&
+      size <= MAP_ROM_SIZE - (address - MAP_ROM_BASE))
+    return machine->rom + (address - MAP_ROM_BASE);
   return NULL;
 }
 
 static uint8_t *page(void *user, uint32_t address, enum mips_access access) {
-  if (access == MIPS_STORE && address >= ROM_BASE) return NULL;
+  if (access == MIPS_STORE && address >= MAP_ROM_BASE) return NULL;
   return memory(user, address, MIPS_PAGE);
 }
 
@@ -141,7 +146,7 @@ HostMachine *host_machine_new(gboolean big_endian, guint vpes, guint32 ram_size,
   HostMachine *machine = g_new0(HostMachine, 1);
   machine->ram_size = ram_size;
   machine->ram = g_malloc0(ram_size);
-  machine->rom = g_malloc0(HOST_ROM_SIZE);
+  machine->rom = g_malloc0(MAP_ROM_SIZE);
   machine->output = output;
   machine->user = user;
   uart16550_init(&machine->uart, print, machine);

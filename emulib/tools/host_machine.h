@@ -23,7 +23,7 @@
 #include "program/program.h"
 #include "uart16550.h"
 
-enum { HOST_ROM_SIZE = 4096, HOST_CLOCK_HZ = 200000000 };
+enum { HOST_CLOCK_HZ = 200000000 };
 
 typedef struct {
   struct mips_system cpu;     /* the processor, or its first VPE, */

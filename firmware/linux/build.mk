@@ -23,18 +23,19 @@ $(LINUX_OUT)/root.ext4: $(BUILD)/firmware/tigon2/tg2.bin linux_step | $(DEPS_LIN
 	package=$$(firmware/linux/fetch busybox-static $(BUILD)/downloads) \
 	  && firmware/linux/disk "$$package" $< "$(OVERLAY)" $@
 # The tree's numbers are those of the machine: the standard one with all devices that it may have, which is made with
-# everything else, or examples/host with the options of MACHINE.
+# everything else, or that of MACHINE: options of examples/host/host.lss, or another machine and options of that.
 LINUX_STANDARD := $(BUILD)/gen/firmware/linux/host.dts
 LINUX_TREE     := $(if $(MACHINE),$(LINUX_OUT)/host.dts,$(LINUX_STANDARD))
 ALL += $(LINUX_STANDARD)
-linux_export = $(BUILD)/bin/lss export -I examples/tigon2 $(1) examples/host/host.lss -o $@
-LINUX_MACHINE_FILES := examples/host/host.lss $(call found,examples/tigon2/*.lss) $(BUILD)/bin/lss $(LSS_LIBRARY)
+linux_export = $(BUILD)/bin/lss export -I examples/tigon2 $(1) -o $@
+LINUX_ALL_DEVICES   := examples/host/server.lss -D 'cards=[tigon2_slot,scsi_card]'
+LINUX_MACHINE_FILES := $(call found,examples/host/*.lss) $(call found,examples/tigon2/*.lss) $(BUILD)/bin/lss $(LSS_LIBRARY)
 $(BUILD)/gen/firmware/linux/host.json: $(LINUX_MACHINE_FILES)
 	@mkdir -p $(@D)
-	$(call linux_export,-D nic=true -D disk=true -D scsi=1)
+	$(call linux_export,$(LINUX_ALL_DEVICES))
 $(LINUX_OUT)/host.json: $(LINUX_MACHINE_FILES) linux_step
 	@mkdir -p $(@D)
-	$(call linux_export,$(MACHINE))
+	$(call linux_export,$(if $(filter %.lss,$(MACHINE)),,examples/host/host.lss) $(MACHINE))
 $(LINUX_STANDARD) $(LINUX_OUT)/host.dts: %.dts: %.json firmware/linux/host.dts firmware/tools/device_tree.py
 	$(PYTHON3) -B firmware/tools/device_tree.py $< firmware/linux/host.dts $@
 # Made anew each time, as MACHINE may be another; put in their place when they are others.

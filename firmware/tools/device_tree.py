@@ -5,9 +5,10 @@
 
 MACHINE.json is from `lss export`.  In the template ${NAME.base}, ${NAME.size} and ${NAME.unit} (the base as nodes
 are called by it) are of an entry of the machine's memory_map, ${NAME.interrupt} and ${NAME.intx} are the number in the
-key of the lane to which that port of the instance leads, ${NAME.frequency} is that of a clock, and every other
-${NAME.FIELD} a parameter of an instance.  NAME may be a path.  What stands between ${if NAME} and ${end} is left out
-when the machine has no instance of that name.
+key of the lane to which that port of the instance leads, or of one in it, ${NAME.frequency} is that of a clock,
+${NAME.device} of a card on a PCI bus is its address there, and every other ${NAME.FIELD} a parameter of an instance.
+NAME may be a path; `machine` is the whole.  What stands between ${if NAME} and ${end} is left out when the machine has
+no instance of that name.
 """
 
 import json
@@ -28,13 +29,15 @@ class Machine:
             one["path"]: {parameter["name"]: parameter["value"] for parameter in one["parameters"]}
             for one in exported["instances"]
         }
+        self.instances["machine"] = self.instances[""]
         self.map = {entry["name"]: entry for entry in self.instances[""].get("memory_map", [])}
         self.clocks = {one["name"]: one["hertz_numerator"] // one["hertz_denominator"] for one in exported["clocks"]}
         self.connections = exported["connections"]
 
     def interrupt(self, name: str, port_name: str) -> int:
         """Follows an interrupt through what has one input and one output."""
-        port = f"{name}.{port_name}"
+        inside = re.compile(rf"{re.escape(name)}\.(.*\.)?{port_name}")
+        port = next((one["from"] for one in self.connections if inside.fullmatch(one["from"])), "")
         for _ in self.connections:
             step = next((one for one in self.connections if one["from"] == port), None)
             if step is None:
@@ -52,6 +55,8 @@ class Machine:
             return str(self.clocks[name])
         if field in ("interrupt", "intx"):
             return str(self.interrupt(name, field))
+        if field == "device" and (card := re.fullmatch(r"(.+)\.\w+\[(\d+)\]", name)) and name in self.instances:
+            return f"{self.instances[card[1]]['devices'][int(card[2])] << 11:#06x}"
         value = self.instances.get(name, {}).get(field)
         if isinstance(value, bool) or not isinstance(value, int):
             raise Unknown(f"the machine has no number {name}.{field}")
@@ -60,7 +65,7 @@ class Machine:
 
 def with_instances(machine: Machine, template: str) -> str:
     """The template without the parts of instances that the machine does not have."""
-    first, *rest = re.split(r"\$\{(if [\w.]+|end)\}", template)
+    first, *rest = re.split(r"\$\{(if [\w.\[\]]+|end)\}", template)
     text, open_parts = first, []
     for mark, part in zip(rest[::2], rest[1::2], strict=True):
         if mark != "end":
@@ -84,7 +89,7 @@ def main() -> int:
     try:
         known = Machine(json.loads(machine.read_text()))
         text = with_instances(known, template.read_text())
-        text = re.sub(r"\$\{([\w.]+)\.(\w+)\}", lambda match: known.value(match[1], match[2]), text)
+        text = re.sub(r"\$\{([\w.\[\]]+)\.(\w+)\}", lambda match: known.value(match[1], match[2]), text)
         output.write_text(text)
     except (OSError, Unknown, KeyError, json.JSONDecodeError) as error:
         print(f"linux: {template}: {error}", file=sys.stderr)

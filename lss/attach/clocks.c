@@ -152,17 +152,6 @@ static void choose_time_base(void) {
 
 // ---- Domains
 
-static Clock *default_clock(void) {
-  for (guint i = 0; i < compile->netlist->clocks->len; i++) {
-    Clock *clock = compile->netlist->clocks->pdata[i];
-    if (!strchr(clock->name, '.')) return clock; // the first of the top
-  }
-  Clock *clock = arena_new(Clock);
-  *clock = (Clock){.name = "clk", .num = 1000000000, .den = 1, .id = (int)compile->netlist->clocks->len};
-  g_ptr_array_add(compile->netlist->clocks, clock);
-  return clock;
-}
-
 // The first clock that an instance declares; NULL: it declares none.
 static Clock *first_clock(const Inst *inst) {
   g_autofree char *prefix = g_strdup_printf("%s.", inst->instance->path);
@@ -171,6 +160,27 @@ static Clock *first_clock(const Inst *inst) {
     if (g_str_has_prefix(clock->name, prefix) && !strchr(clock->name + strlen(prefix), '.')) return clock;
   }
   return NULL;
+}
+
+// Whether everything at the top has a clock of its own, as where a netlist is made of machines.
+static bool all_have_clocks(const Inst *top) {
+  for (guint i = 0; i < top->children->len; i++) {
+    const Inst *inst = top->children->pdata[i];
+    if (!inst->clock_value && !(inst->machine && first_clock(inst))) return false;
+  }
+  return compile->netlist->clocks->len > 0;
+}
+
+static Clock *default_clock(void) {
+  for (guint i = 0; i < compile->netlist->clocks->len; i++) {
+    Clock *clock = compile->netlist->clocks->pdata[i];
+    if (!strchr(clock->name, '.')) return clock; // the first of the top
+  }
+  if (all_have_clocks(compile->insts->pdata[0])) return compile->netlist->clocks->pdata[0];
+  Clock *clock = arena_new(Clock);
+  *clock = (Clock){.name = "clk", .num = 1000000000, .den = 1, .id = (int)compile->netlist->clocks->len};
+  g_ptr_array_add(compile->netlist->clocks, clock);
+  return clock;
 }
 
 // The domain of an instance without `on`: its parent's, but of a machine that is a part of another that of the machine.

@@ -70,6 +70,8 @@ void check_guard(Scope *scope, const Node *node) {
                                                            : NULL;
   if (!counter || !is_number(first->value, 0) || condition->op != '<' || !is_name(condition->left, counter)) return;
   const char *port = own_port_of_width(scope, condition->right);
+  const Symbol *symbol = port ? scope_find(scope, port) : NULL;
+  if (symbol && symbol->port->node->keyed) return; // [*] would pass its keys on, an index does not
   const bool by_one = step->kind == NODE_ASSIGN && is_name(step->target, counter) && step->value->kind == EXPR_BINARY &&
                       step->value->op == '+' && is_name(step->value->left, counter) && is_number(step->value->right, 1);
   if (port && by_one) judge(node, port, counter);

@@ -122,13 +122,14 @@ static void raise_value(Promise *promise, const Level *level, SourceFile *machin
 }
 
 // The names of a module.  Their owner stands for the instance, which may not be there yet.
-static Scope *names_of(const Symbol *module, const char *path) {
+static Scope *names_of(const Interface *interface, const Symbol *module, const char *path) {
   Inst *owner = arena_new(Inst); // its type variables are joined to the instance's by connections
   owner->file = module->file;
   owner->parent = compile->running;
   owner->settings = arena_array();
   owner->instance = arena_new(Instance);
   owner->instance->path = path;
+  owner->instance->location = interface->location;
   Scope *names = scope_new(file_scope(module->file), owner);
   scope_keep(names);
   return names;
@@ -147,7 +148,7 @@ static void read_wrapped(Interface *interface, const Node *wraps, const GPtrArra
   if (!inner) return;
   const char *path = arena_printf("%s.%s", names->owner->instance->path, wraps->name);
   const Level inside = {wraps, body, names, brings, machine, level};
-  read_module(interface, inner, names_of(inner, path), &inside, depth + 1);
+  read_module(interface, inner, names_of(interface, inner, path), &inside, depth + 1);
 }
 
 static void read_module(Interface *interface, const Symbol *module, Scope *names, const Level *level, int depth) {
@@ -188,7 +189,7 @@ void interface_read(Interface *interface, const Symbol *module) {
   interface->levels = arena_array();
   interface->constants = arena_array();
   interface->members = arena_array();
-  read_module(interface, module, names_of(module, interface->path), NULL, 0);
+  read_module(interface, module, names_of(interface, module, interface->path), NULL, 0);
 }
 
 const Promise *interface_member(const Interface *interface, const char *name) {
@@ -339,6 +340,7 @@ static Interface *interface_of(Inst *inst, Location where) {
   inst->interface = arena_new(Interface);
   *inst->interface = (Interface){.name = inst->instance->name,
                                  .path = inst->instance->path,
+                                 .location = inst->instance->location,
                                  .place = where,
                                  .running = compile->running,
                                  .inst = inst,
@@ -389,8 +391,8 @@ bool report_no_constant(Inst *inst, const char *name, const Expr *expr) {
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   for (guint i = 0; i < interface->constants->len; i++)
     g_ptr_array_add(names, (gpointer)((const Promise *)interface->constants->pdata[i])->from.node->name);
-  problem(expr->place, "constant-missing", "module `%s` has no constant `%s`, which is read of `%s`%s",
-          inst->module->name, name, expr_text(expr->left), did_you_mean(diag_suggestion(name, names)));
+  problem(expr->place, "constant-missing", "module `%s` has no constant `%s`, which is read of %s%s",
+          inst->module->name, name, inst_title(inst), did_you_mean(diag_suggestion(name, names)));
   const bool chosen = inst->chosen && inst->chosen->location.file;
   diag_note(chosen ? inst->chosen->location : inst->module->place,
             chosen ? "the module comes from here" : "declared here");

@@ -31,6 +31,7 @@ struct Promise {
 struct Interface {
   const char *name; // of the instance
   const char *path;
+  Location location;                // where the instance is made
   Location place;                   // where it is wrapped, or was read last
   const Value *brings;              // what the value of the module brings: other defaults
   Inst *running;                    // in whose body it is asked for

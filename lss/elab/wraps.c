@@ -322,6 +322,7 @@ void execute_wraps(Scope *scope, Node *node) {
   const Inst *first = wrap->insts->pdata[0];
   wrap->interface = (Interface){.name = node->name,
                                 .path = first->instance->path,
+                                .location = node->location,
                                 .place = node->place,
                                 .running = outer,
                                 .brings = value,

@@ -22,12 +22,12 @@ sys.path.insert(0, str(ROOT))
 from tests.linux_guest import Guest, qemu_command  # noqa: E402
 
 MACHINE = ROOT / "examples" / "host" / "host.lss"
-CARD = ["-I", ROOT / "examples" / "tigon2", "-D", "nic=true"]
+CARD = ["-I", ROOT / "examples" / "tigon2", "-D", "cards=[tigon2_slot]"]
 # What is behind the core: caches that write through to a simple memory; coherent ones on a bus with an SDRAM; a level 2 between.
 MEMORIES: dict[str, list[str]] = {
     "": [],
-    ", coherent": ["-D", "coherent=true"],
-    ", coherent, level 2": ["-D", "coherent=true", "-D", "l2=1 MiB"],
+    ", coherent": ["-D", "system_kind=coherent_system"],
+    ", coherent, level 2": ["-D", "system_kind=coherent_system", "-D", "l2_size=1 MiB"],
 }
 SETTLED = 20_000_000  # cycles behind the marker in which the shell comes up
 BUSY_FROM = 20_000_000  # cycles: the kernel is unpacking its files and starting drivers
@@ -107,7 +107,7 @@ def fast_boot(build: Path, simulator: Path, folder: Path) -> dict[str, float]:
     """Of a boot on the functional core, start of the run included: millions of instructions in a second of the processor up to the power switch, and seconds up to the prompt."""
     stats = folder / "fast.json"
     whole = [run([*boot(simulator, guest(build, "out")), "--switch_at", "end", "--stats", stats])[0] for _ in range(REPETITIONS)]
-    [instructions] = [one["value"] for one in json.loads(stats.read_text())["statistics"] if (one["path"], one["name"]) == ("ram", "instructions")]
+    [instructions] = [one["value"] for one in json.loads(stats.read_text())["statistics"] if (one["path"], one["name"]) == ("system.cpu.fast", "instructions")]
     marked = boot(simulator.with_name(f"{simulator.name}_marked"), guest(build, "shell"))
     prompt = [run([*marked, "--switch_at", "end", "--until", "marker(3)"])[0] for _ in range(REPETITIONS)]
     return {"host_fast_mips": instructions / median(whole) / 1e6, "host_fast_prompt_seconds": median(prompt)}
@@ -116,7 +116,7 @@ def fast_boot(build: Path, simulator: Path, folder: Path) -> dict[str, float]:
 def measure(build: Path) -> dict:
     """Nanoseconds and host instructions per cycle by state, seconds of a boot by machine, and figures of the functional core."""
     machines = {memory: build_lss(build, f"host{number or ''}", *MEMORIES[memory]) for number, memory in enumerate(MEMORIES)}
-    alone, with_card, fast = machines[""], build_lss(build, "host_nic", *CARD), build_lss(build, "host_fast", "-D", "fast=true")
+    alone, with_card, fast = machines[""], build_lss(build, "host_nic", *CARD), build_lss(build, "host_fast", "-D", "processor=fast_processor")
     shell = guest(build, "shell")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -85,6 +85,15 @@ def kernel(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
     return ["--kernel", str(system.assemble(text, tmp_path / f"{length}.elf", False)), "--cycles", "10000000"]
 
 
+def begun_fast(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
+    return [*kernel(length, build_dir, tmp_path), "--switch_at", "instructions(70)"]
+
+
+def in_windows(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
+    settings = [f"system.cpu.sampler.{one}" for one in ("period=60", "warm=10", "measure=20", "shortest=1")]
+    return [*begun_fast(length, build_dir, tmp_path), *(word for one in settings for word in ("--set", one))]
+
+
 def sorting(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
     text = tmp_path / "arguments"
     text.write_text(by_length(length, 64, 500, 2000))
@@ -121,8 +130,14 @@ WORK = {
     "arbiter/arbiter": ([], items),
     "disk/disk": (["-D", "cylinders=100"], reads),
     "dual_core/dual_core": ([], waiting),
+    "host/fast": (["-D", "memory=4 MiB", "-D", "detailed=wide_processor"], begun_fast),
     "host/host": (["-D", "memory=4 MiB"], kernel),
-    "host/host disk": (["-D", "memory=4 MiB", "-D", "disk=true"], transfers),
+    "host/host disk": (["-D", "memory=4 MiB", "-D", "disks=[disk_image]"], transfers),
+    "host/sampled": (["-D", "memory=4 MiB"], in_windows),
+    "host/server": (["-D", "memory=4 MiB", "-I", str(ROOT / "examples/tigon2")], transfers),
+    "host/smp": (["-D", "memory=4 MiB"], kernel),
+    "host/wide": (["-D", "memory=4 MiB"], kernel),
+    "host/wide_smp": (["-D", "memory=4 MiB"], kernel),
     "multiprocessor/multiprocessor": ([], sorting),
     "multiprocessor/multiprocessor level 2": (["-D", "cpus=2", "-D", "clusters=2", "-D", "dram=dram_kind.rambus"], sorting),
     "nic10g/nic10g": (["-D", "cores=2"], traffic("nic10g", 60, 200, 500)),
@@ -198,7 +213,8 @@ def interrupt(seed: str, simulators: list[Path], arguments: list[str], straight:
 
 
 # Machines whose modules are all in another that is tried.
-REST = ("multiprocessor/multiprocessor", "host/host", "quad_core/quad_core", "dual_core/dual_core", "tigon2/tigon2_hardware_limit")
+REST = ("multiprocessor/multiprocessor", "quad_core/quad_core", "dual_core/dual_core", "tigon2/tigon2_hardware_limit")
+REST += tuple(name for name in WORK if name.startswith("host/") and name != "host/host disk")
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.soak] * (name in REST)) for name in WORK])

@@ -6,6 +6,7 @@ import re
 import subprocess
 import termios
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -72,11 +73,20 @@ READ = """
 """
 
 
+COHERENT, CHECKED, DISK = "system_kind=coherent_system", "checked=true", "disks=[disk_image]"
+
+
+@pytest.fixture
+def host(root: Path, build_sim) -> Callable[..., Path]:
+    """host("wide", "mshrs=4"): the simulator of a machine in examples/host, with these parameters."""
+    return lambda name, *given: build_sim(root / f"examples/host/{name}.lss", "-I", root / "examples/tigon2", *(word for one in given for word in ("-D", one)))
+
+
 WRITE = READ.replace("lw $t1, 0($t0)", "sw $t0, 0($t0)\n  sync\n  addiu $t1, $zero, 3")
 
 
-def test_programs_run_as_on_the_functional_machine(root: Path, build_dir: Path, build_sim, run_sim, tmp_path: Path) -> None:
-    machine = build_sim(root / "examples/host/host.lss")
+def test_programs_run_as_on_the_functional_machine(build_dir: Path, host, run_sim, tmp_path: Path) -> None:
+    machine = host("host")
     script = tmp_path / "script"
     script.write_text('wait ">"\nsend "ab\\tb"\nwait "\\tb"\nafter 1 ms\nsend "q"\n')
     elf = bare(ECHO, tmp_path / "echo.elf")
@@ -84,7 +94,11 @@ def test_programs_run_as_on_the_functional_machine(root: Path, build_dir: Path, 
     options = ["--quiet", "--kernel", elf, "--console_script", script]
     done = run_sim(machine, *options, "--console_output", "whole", ok=None)
     assert (done.status, (tmp_path / "whole").read_text()) == (reference.returncode, reference.stdout) == (7, ">ab\tbq")
-    assert done.value("uart", "received") == 5 and "power: the machine was switched off with status 7" in done.err
+    assert done.value("devices.uart", "received") == 5 and "devices.power: the machine was switched off with status 7" in done.err
+
+    # What is skipped while the script waits changes nothing, interrupt lines on their way to the processor included
+    checked = run_sim(machine, *options, "--console_output", "checked", "--check-replay", ok=None)
+    assert checked.status == 7 and "instants that were skipped" in checked.err and checked.stats["statistics"] == done.stats["statistics"]
 
     # A checkpoint while the script types, and the rest
     run_sim(machine, *options, "--console_output", "first", "--cycles", 40_000, "--checkpoint", "point")
@@ -123,7 +137,7 @@ def test_programs_run_as_on_the_functional_machine(root: Path, build_dir: Path, 
         elf = bare(READ.format(address=address), tmp_path / "read.elf")
         read = run_sim(machine, "--quiet", "--kernel", elf, "--cycles", 100_000, ok=None)
         assert read.status == status == system.on_oracle(elf, False, build_dir).returncode, hex(address)
-    lost_writes(machine, run_sim, tmp_path, {0xBF003000: "uncached", 0x84000000: "dcache.controller"})
+    lost_writes(machine, run_sim, tmp_path, {0xBF003000: "system.cpu.uncached_data", 0x84000000: "system.cpu.dcache.controller"})
 
 
 def lost_writes(machine: Path, run_sim, tmp_path: Path, where: dict[int, str]) -> None:
@@ -138,17 +152,17 @@ def lost_writes(machine: Path, run_sim, tmp_path: Path, where: dict[int, str]) -
     for address in where:
         given = ["--quiet", "--kernel", bare(WRITE.format(address=address), tmp_path / "write.elf"), "--cycles", 100_000]
         raised = run_sim(machine, *given, "--on_memory_error", "bus_error", ok=None)
-        assert raised.status == (7 if where[address] == "uncached" else 3), raised.err
+        assert raised.status == (7 if where[address] == "system.cpu.uncached_data" else 3), raised.err
 
 
-def test_a_wide_core_in_place_of_the_other(root: Path, build_dir: Path, build_sim, run_sim, tmp_path: Path) -> None:
+def test_a_wide_core_in_place_of_the_other(host, run_sim, tmp_path: Path) -> None:
     """In lockstep; it prints the same and ends the same, and so does what goes on from a checkpoint; what is absent is so, too."""
-    machine = build_sim(root / "examples/host/host.lss", "-D", "wide=4", "-D", "lockstep=true")
+    machine = host("wide", CHECKED)
     (tmp_path / "script").write_text('wait ">"\nsend "ab\\tb"\nwait "\\tb"\nafter 1 ms\nsend "q"\n')
     options = ["--quiet", "--kernel", bare(ECHO, tmp_path / "echo.elf"), "--console_script", tmp_path / "script"]
     done = run_sim(machine, *options, "--console_output", "whole", ok=None)
     assert (done.status, (tmp_path / "whole").read_text()) == (7, ">ab\tbq")
-    assert done.value("core", "compared") == done.value("core.core.core.list", "instructions") > 100
+    assert done.value("system.cpu.core", "compared") == done.value("system.cpu.core.core.core.list", "instructions") > 100
     run_sim(machine, *options, "--console_output", "first", "--cycles", 40_000, "--checkpoint", "point")
     rest = run_sim(machine, "--quiet", "--restore", "point", "--console_output", "rest", ok=None)
     assert (tmp_path / "first").read_text() + (tmp_path / "rest").read_text() == ">ab\tbq" and rest.status == 7
@@ -156,7 +170,7 @@ def test_a_wide_core_in_place_of_the_other(root: Path, build_dir: Path, build_si
     for address, status in ((0xBB000000, 0xFF), (0xBF002000, 0), (0xBC000000, 7), (0xBF003000, 7), (0xA4000000, 7), (0xBF000910, 1)):
         read = run_sim(machine, "--quiet", "--kernel", bare(READ.format(address=address), tmp_path / "read.elf"), "--cycles", 100_000, ok=None)
         assert read.status == status, hex(address)
-    lost_writes(machine, run_sim, tmp_path, {0xBF003000: "uncached", 0x84000000: "dcache.controller"})
+    lost_writes(machine, run_sim, tmp_path, {0xBF003000: "system.cpu.uncached_data", 0x84000000: "system.cpu.dcache.controller"})
 
 
 # Each processor says its number, a letter from a on, in turn from the last one on; then the first one ends with what all have counted.
@@ -196,13 +210,12 @@ BOTH = """
 """
 
 
-def test_two_processors_on_one_core(root: Path, build_sim, run_sim, tmp_path: Path) -> None:
+def test_two_processors_on_one_core(host, run_sim, tmp_path: Path) -> None:
     """Of which each counts a hundred times in one word; in lockstep."""
-    options = ["-D", "wide=4", "-D", "contexts=2", "-D", "lockstep=true"]
-    machine = build_sim(root / "examples/host/host.lss", *options, "-D", "started=2")
+    machine = host("wide", "contexts=2", "started=2", CHECKED)
     done = run_sim(machine, "--quiet", "--kernel", bare(BOTH, tmp_path / "both.elf"), "--console_output", "printed", "--cycles", 400_000, ok=None)
     assert (done.status, (tmp_path / "printed").read_text()) == (200, "ba")
-    assert done.value("core", "compared") == done.value("core.core.core.list", "instructions")
+    assert done.value("system.cpu.core", "compared") == done.value("system.cpu.core.core.core.list", "instructions")
 
 
 # A program in user mode reads four lines of its page and calls the kernel, which reads four lines of its own that have the same sets, twenty times.
@@ -257,73 +270,77 @@ own: .space 128
 """
 
 
-def test_misses_of_user_mode_and_of_the_kernel(root: Path, build_sim, run_sim, tmp_path: Path) -> None:
+def test_misses_of_user_mode_and_of_the_kernel(host, run_sim, tmp_path: Path) -> None:
     """Each displaces the other's lines, in a cache of one way: all but the first misses are such."""
-    machine = build_sim(root / "examples/host/host.lss", *WIDE, *COHERENT, "-D", "mshrs=4", "-D", "ways=1", "-D", "miss_causes=true")
+    machine = host("wide", COHERENT, "mshrs=4", "ways=1", "icache_size=4KiB", "dcache_size=4KiB", "miss_causes=true")
     done = run_sim(machine, "--quiet", "--kernel", bare(MODES.format(end=end(7)), tmp_path / "modes.elf"), "--cycles", 100_000, ok=None)
     assert done.status == 7, done.err
-    seen = {name: done.value("", name) for name in ("user", "kernel", "user_kernel", "compulsory", "displaced")}
+    seen = {name: done.value("system.cpu", name) for name in ("user", "kernel", "user_kernel", "compulsory", "displaced")}
     assert seen == {"user": 80, "kernel": 80, "user_kernel": 152, "compulsory": 8, "displaced": 152}
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        (["contexts=2"], "contexts are of an out-of-order core, wide > 0"),
-        (["wide=4", "contexts=2", "fast=true"], "the functional processor is one"),
-        (["wide=4", "contexts=2", "started=3"], "there are 2 contexts, not 3 that could be started"),
-        (["wide=4", "mshrs=4"], "on the coherent bus: wide > 0 and coherent = true"),
-        (["coherent=true", "mshrs=4"], "on the coherent bus: wide > 0 and coherent = true"),
-        (["sampling=true"], "fast = true"),
-        (["miss_causes=true"], "a data cache with several misses: mshrs > 0"),
-    ],
-)
-def test_what_does_not_go_together(root: Path, build_dir: Path, options: list[str], why: str) -> None:
-    command = [build_dir / "bin/lss", "check", "--netlist-only", root / "examples/host/host.lss", *(word for one in options for word in ("-D", one))]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode != 0 and why in done.stderr
+REFUSED = [
+    (("host", "contexts=2"), "the machine has no parameter `contexts`"),
+    (("fast", "detailed=wide_processor", "contexts=2"), "the functional processor is one: contexts = 1"),
+    (("fast", "detailed=wide_processor", "vpes=2"), "the functional processor is one: contexts = 1"),
+    (("wide", "contexts=2", "started=3"), "there are 2 contexts, not 3 that could be started"),
+    (("wide", "mshrs=4"), "a data cache with several misses is one of a coherent bus"),
+    (("host", COHERENT, "mshrs=4"), "the machine has no parameter `mshrs`"),
+    (("host", "sampling=true"), "the machine has no parameter `sampling`"),
+    (("wide", "miss_causes=true"), "a data cache with several misses: mshrs > 0"),
+    (("wide_smp", "contexts=3"), "the VPEs of a processor are its contexts, 2 and not 3"),
+    (("wide_smp", "started=2"), "the first VPE of a processor begins, and starts the others: started = 1, not 2"),
+    (("smp", "system_kind=plain_system"), "`system_kind` is fixed by smp.lss"),
+    (("host", "processor=vpe_processor"), "a processor without `fetch_memory` is one of a coherent bus: system_kind = coherent_system"),
+    (("fast", COHERENT, "detailed=vpe_processor"), "a processor without `load` and `devices` cannot go on where a functional one has been"),
+]
 
 
-COHERENT, LOCKSTEP = ["-D", "coherent=true"], ["-D", "lockstep=true"]
-WIDE = ["-D", "wide=4"]
-MISSES = [*COHERENT, *LOCKSTEP, *WIDE, "-D", "mshrs=4"]
-WITH_DISK = [pytest.param([], marks=pytest.mark.soak), COHERENT, pytest.param(WIDE, marks=pytest.mark.soak), MISSES, pytest.param(LOCKSTEP, marks=pytest.mark.soak), ["-I", "examples/tigon2", "-D", "nic=true"]]
+@pytest.mark.parametrize(("machine", "why"), REFUSED, ids=[" ".join(one) for one, _ in REFUSED])
+def test_what_does_not_go_together(root: Path, lss, machine: tuple[str, ...], why: str) -> None:
+    name, *given = machine
+    assert why in lss("check", "--netlist-only", root / f"examples/host/{name}.lss", *(word for one in given for word in ("-D", one)), ok=False).err
 
 
-@pytest.mark.parametrize("options", WITH_DISK, ids=lambda options: options[-1] if options else "plain")
-def test_a_program_reads_and_writes_the_disk(root: Path, build_sim, run_sim, tmp_path: Path, options: list[str]) -> None:
+MISSES = ("wide", COHERENT, CHECKED, "mshrs=4")
+WITH_DISK = [pytest.param(("host", DISK), marks=pytest.mark.soak), ("host", DISK, COHERENT), pytest.param(("wide", DISK), marks=pytest.mark.soak)]
+WITH_DISK += [("server",), (*MISSES, DISK), pytest.param(("host", DISK, CHECKED), marks=pytest.mark.soak)]
+
+
+@pytest.mark.parametrize("machine", WITH_DISK, ids=" ".join)
+def test_a_program_reads_and_writes_the_disk(host, run_sim, tmp_path: Path, machine: tuple[str, ...]) -> None:
     """By transfers that its caches see; the image is only read, also when a checkpoint comes between."""
-    machine = build_sim(root / "examples/host/host.lss", *(str(root / word) if word.startswith("examples") else word for word in options), "-D", "disk=true")
+    simulator = host(*machine)
     given = ["--quiet", "--kernel", sectors.program(3, tmp_path), "--disk_image", sectors.image(tmp_path, 8)]
-    done = run_sim(machine, *given, "--time", "20 ms", "--disk_commit", "whole", "--console_output", "out")
+    done = run_sim(simulator, *given, "--time", "20 ms", "--disk_commit", "whole", "--console_output", "out")
     assert (tmp_path / "out").read_bytes() == sectors.TEXT and "was switched off" in done.stats["run"]["ended"]
     assert (tmp_path / "whole").read_bytes() == sectors.after(3, 8) and sectors.image(tmp_path, 8).read_bytes() == sectors.after(0, 8)
-    assert done.value("virtio", "interrupts") == 7 and done.value("drive", "sectors_written") == 3
+    assert done.value("devices.virtio", "interrupts") == 7 and done.value("devices.drive[0]", "sectors_written") == 3
     half = done.stats["run"]["cycles"]["cpu_clk"] // 2
-    run_sim(machine, *given, "--cycles", half, "--checkpoint", "point", "--disk_commit", "half")
-    rest = run_sim(machine, "--quiet", "--restore", "point", "--time", "20 ms", "--disk_commit", "rest")
+    run_sim(simulator, *given, "--cycles", half, "--checkpoint", "point", "--disk_commit", "half")
+    rest = run_sim(simulator, "--quiet", "--restore", "point", "--time", "20 ms", "--disk_commit", "rest")
     assert (tmp_path / "rest").read_bytes() == sectors.after(3, 8) != (tmp_path / "half").read_bytes()
     assert rest.stats["statistics"] == done.stats["statistics"]
 
 
 @pytest.mark.soak
-def test_a_device_writes_to_where_there_is_no_memory(root: Path, build_sim, run_sim, tmp_path: Path) -> None:
+def test_a_device_writes_to_where_there_is_no_memory(host, run_sim, tmp_path: Path) -> None:
     """The driver's mistake is the driver's: the transfer ends, what it wrote is counted, and the machine goes on."""
-    machine = build_sim(root / "examples/host/host.lss", "-D", "scsi=1")
+    machine = host("host", "cards=[scsi_card]", "slots.devices=[2]")
     elf = tmp_path / "wild_dma.elf"
     subprocess.run([tool("clang"), *sectors.FLAGS, "-Wl,-Ttext=0x80100000", "-DADDRESS=0x0f000000", Path(__file__).with_name("wild_dma.c"), "-o", elf], check=True)
-    given = ["--quiet", "--kernel", elf, "--scsi_image", sectors.image(tmp_path, 8), "--time", "1 s"]
+    given = ["--quiet", "--kernel", elf, "--set", f"slots.card[0].image={sectors.image(tmp_path, 8)}", "--time", "1 s"]
     lost = run_sim(machine, *given, ok=None)
-    said = 'pci: a write of the bus\'s master "scsi" failed: nothing responds at address 0x0f000000'
-    assert (lost.status, lost.value("pci", "memory_errors")) == (5, 4) and f"warning: {said}; it is dropped" in lost.err, lost.err
+    said = 'slots.pci: a write of the bus\'s master "scsi" failed: nothing responds at address 0x0f000000'
+    assert (lost.status, lost.value("slots.pci", "memory_errors")) == (5, 4) and f"warning: {said}; it is dropped" in lost.err, lost.err
     ends = run_sim(machine, *given, "--on_memory_error", "end", ok=None)
     assert ends.status == 1 and f"error: {said}" in ends.err, ends.err
 
 
-def test_killed_runs_go_on(root: Path, build_sim, tmp_path: Path) -> None:
+def test_killed_runs_go_on(host, tmp_path: Path) -> None:
     """While a program writes to the disk; of Linux that is tests/firmware/test_linux_scsi.py."""
     given = ["--kernel", sectors.program(8, tmp_path), "--disk_image", sectors.image(tmp_path, 16)]
-    work = Work(build_sim(root / "examples/host/host.lss", "-D", "disk=true"), given, {"--console_output": "out", "--disk_commit": "after"}, tmp_path)
+    work = Work(host("host", DISK), given, {"--console_output": "out", "--disk_commit": "after"}, tmp_path)
     straight = work.straight()
     assert (straight.status, (tmp_path / "out").read_bytes(), (tmp_path / "after").read_bytes()) == (0, sectors.TEXT, sectors.after(8, 16))
     assert work.survives(straight, 3, "50 us") > 0
@@ -333,31 +350,42 @@ def test_killed_runs_go_on(root: Path, build_sim, tmp_path: Path) -> None:
 AT = ["never", "start", "end", "instructions(1)", "instructions(33)", "instructions(90)", "symbol(SYMBOL)", "30 us", "2 ms"]
 
 
-@pytest.mark.parametrize("options", [LOCKSTEP, pytest.param(COHERENT, marks=pytest.mark.soak), *(pytest.param([*WIDE, *more, *LOCKSTEP], marks=pytest.mark.soak) for more in ([], COHERENT, [*COHERENT, "-D", "mshrs=4"]))], ids=lambda options: " ".join(options[1::2]))
-def test_programs_begin_on_the_fast_core(root: Path, build_sim, run_sim, tmp_path: Path, options: list[str]) -> None:
+# Each detailed processor alone, and what it is beside a fast one.
+IN_ORDER, OUT_OF_ORDER = ("host", "sampled"), ("wide", "sampled", "detailed=wide_processor")
+PAIRS = [
+    ("in order", IN_ORDER, (CHECKED,)),
+    ("in order, coherent", IN_ORDER, (COHERENT,)),
+    ("out of order", OUT_OF_ORDER, (CHECKED,)),
+    ("out of order, coherent", OUT_OF_ORDER, (COHERENT, CHECKED)),
+    ("out of order, several misses", OUT_OF_ORDER, (COHERENT, CHECKED, "mshrs=4")),
+]
+
+
+@pytest.mark.parametrize(("name", "pair", "given"), [pytest.param(*one, id=one[0], marks=[pytest.mark.soak] * (one is not PAIRS[0])) for one in PAIRS])
+def test_programs_begin_on_the_fast_core(host, run_sim, tmp_path: Path, name: str, pair: tuple[str, ...], given: tuple[str, ...]) -> None:
     """Wherever it gives them to the detailed one, they print the same and end the same; `never` also in the same cycle as without it."""
-    plain, machine = (build_sim(root / "examples/host/host.lss", *options, "-D", "disk=true", *more) for more in ([], ["-D", "fast=true", "-D", "sampling=true"]))
-    once = ["--set", "sampler.shortest=1000000000"]  # nothing is long enough for the fast core again
+    plain, machine = host(pair[0], *given, DISK), host(*pair[1:], *given, DISK)
+    once = ["--set", "system.cpu.sampler.shortest=1000000000"]  # nothing is long enough for the fast core again
     (tmp_path / "script").write_text('wait ">"\nsend "ab\\tb"\nwait "\\tb"\nafter 1 ms\nsend "q"\n')
     echo = ["--quiet", "--kernel", bare(ECHO, tmp_path / "echo.elf"), "--console_script", tmp_path / "script"]
     disk = ["--quiet", "--kernel", sectors.program(3, tmp_path), "--disk_image", sectors.image(tmp_path, 8), "--disk_commit", "whole"]
-    wanted = [run_sim(plain, *given, "--time", "20 ms", ok=None) for given in (echo, disk)]
-    for at in AT[::2] if options == LOCKSTEP else AT:
-        for given, without in zip((echo, disk), wanted, strict=True):
-            point = at.replace("SYMBOL", "put" if given is echo else "main")
-            done = run_sim(machine, *given, *once, "--time", "20 ms", "--switch_at", point, "--console_output", "out", ok=None)
-            expected = b">ab\tbq" if given is echo else sectors.TEXT
+    wanted = [run_sim(plain, *program, "--time", "20 ms", ok=None) for program in (echo, disk)]
+    for at in AT[::2] if name == PAIRS[0][0] else AT:
+        for program, without in zip((echo, disk), wanted, strict=True):
+            point = at.replace("SYMBOL", "put" if program is echo else "main")
+            done = run_sim(machine, *program, *once, "--time", "20 ms", "--switch_at", point, "--console_output", "out", ok=None)
+            expected = b">ab\tbq" if program is echo else sectors.TEXT
             assert (done.status, (tmp_path / "out").read_bytes()) == (without.status, expected), at
             assert "was switched off" in done.stats["run"]["ended"]
             assert (tmp_path / "whole").read_bytes() == sectors.after(3, 8)
             assert at != "never" or done.stats["run"]["cycles"] == without.stats["run"]["cycles"]
-            late = at == "2 ms" and done.value("switch", "fast_cycles") < 400_000
-            assert done.value("switch", "switches") == (0 if at in ("never", "end") or late else 1), at
-            assert (done.value("ram", "instructions") == 0) == (at in ("never", "start"))
+            late = at == "2 ms" and done.value("system.cpu.switch", "fast_cycles") < 400_000
+            assert done.value("system.cpu.switch", "switches") == (0 if at in ("never", "end") or late else 1), at
+            assert (done.value("system.cpu.fast", "instructions") == 0) == (at in ("never", "start"))
             if at == "end":  # a core that never has the program counts nothing else
                 cycles = done.stats["run"]["cycles"]["cpu_clk"]
-                spent = {one["name"]: one["value"] for one in done.stats["statistics"] if re.match(r"core\.(pipeline\.issue|system|core\.core\.fetch)", one["path"]) and one["value"]}
-                assert spent == {"halted_cycles": cycles, **({} if WIDE[1] in options else {"halted": cycles})}
+                spent = {one["name"]: one["value"] for one in done.stats["statistics"] if re.match(r"system\.cpu\.processor\.core\.(pipeline\.issue|system|core\.core\.fetch)", one["path"]) and one["value"]}
+                assert spent == {"halted_cycles": cycles, **({} if pair is OUT_OF_ORDER else {"halted": cycles})}
 
     # A checkpoint on the fast core, after which the rest is as it was, or switches elsewhere
     whole = run_sim(machine, *echo, "--switch_at", "end", "--console_output", "out", ok=None)
@@ -365,45 +393,45 @@ def test_programs_begin_on_the_fast_core(root: Path, build_sim, run_sim, tmp_pat
     for at in ("end", "300 us"):
         rest = run_sim(machine, "--quiet", "--restore", "point", "--console_output", "rest", "--switch_at", at, ok=None)
         assert (tmp_path / "first").read_bytes() + (tmp_path / "rest").read_bytes() == b">ab\tbq" and rest.status == 7
-        assert rest.value("switch", "switches") == (at != "end") and (at != "end" or rest.stats["statistics"] == whole.stats["statistics"])
+        assert rest.value("system.cpu.switch", "switches") == (at != "end") and (at != "end" or rest.stats["statistics"] == whole.stats["statistics"])
 
     # To and fro in windows; a checkpoint anywhere changes nothing
-    windows = ["--switch_at", "instructions(20)", *(word for setting in ("period=26", "warm=5", "measure=10", "shortest=1") for word in ("--set", f"sampler.{setting}"))]
-    for given, expected, without in zip((echo, disk), (b">ab\tbq", sectors.TEXT), wanted, strict=True):
-        done = run_sim(machine, *given, *windows, "--time", "20 ms", "--console_output", "out", ok=None)
+    windows = ["--switch_at", "instructions(20)", *(word for setting in ("period=26", "warm=5", "measure=10", "shortest=1") for word in ("--set", f"system.cpu.sampler.{setting}"))]
+    for program, expected, without in zip((echo, disk), (b">ab\tbq", sectors.TEXT), wanted, strict=True):
+        done = run_sim(machine, *program, *windows, "--time", "20 ms", "--console_output", "out", ok=None)
         assert (done.status, (tmp_path / "out").read_bytes()) == (without.status, expected) and (tmp_path / "whole").read_bytes() == sectors.after(3, 8)
         assert "was switched off" in done.stats["run"]["ended"]
-        sampled, switches = done.value("sampler", "sampled"), done.value("switch", "switches")
-        assert sampled > 3 and switches > sampled / 2 and done.value("sampler", "sampled_instructions") == 10 * sampled
-        mean = done.value("sampler", "sampled_cycles") / (10 * sampled)
-        assert mean >= (0.25 if WIDE[1] in options else 1) and done.value("sampler", "low") + done.value("sampler", "high") == pytest.approx(2 * mean)
+        sampled, switches = done.value("system.cpu.sampler", "sampled"), done.value("system.cpu.switch", "switches")
+        assert sampled > 2 and switches > sampled / 2 and done.value("system.cpu.sampler", "sampled_instructions") == 10 * sampled
+        mean = done.value("system.cpu.sampler", "sampled_cycles") / (10 * sampled)
+        assert mean >= (0.25 if pair is OUT_OF_ORDER else 1) and done.value("system.cpu.sampler", "low") + done.value("system.cpu.sampler", "high") == pytest.approx(2 * mean)
         cycles = done.stats["run"]["cycles"]["cpu_clk"]
         for part in (2, 3):
-            run_sim(machine, *given, *windows, "--console_output", "first", "--cycles", cycles * part // 5, "--checkpoint", "point", ok=None)
+            run_sim(machine, *program, *windows, "--console_output", "first", "--cycles", cycles * part // 5, "--checkpoint", "point", ok=None)
             rest = run_sim(machine, "--quiet", "--restore", "point", "--time", "20 ms", "--console_output", "rest", ok=None)
             assert (tmp_path / "first").read_bytes() + (tmp_path / "rest").read_bytes() == expected and rest.stats["statistics"] == done.stats["statistics"]
 
 
-def test_a_wide_core_gets_states_and_gives_them_back(root: Path, build_sim, run_sim, tmp_path: Path) -> None:
+def test_a_wide_core_gets_states_and_gives_them_back(host, run_sim, tmp_path: Path) -> None:
     """In lockstep, from anywhere; in windows, and a checkpoint between two of them changes nothing."""
-    machine = build_sim(root / "examples/host/host.lss", *WIDE, *LOCKSTEP, "-D", "fast=true", "-D", "sampling=true")
+    machine = host(*OUT_OF_ORDER[1:], CHECKED)
     (tmp_path / "script").write_text('wait ">"\nsend "ab\tb"\nwait "\tb"\nafter 1 ms\nsend "q"\n')
     echo = ["--quiet", "--kernel", bare(ECHO, tmp_path / "echo.elf"), "--console_script", tmp_path / "script", "--time", "20 ms"]
     for at in ("start", "instructions(33)", "30 us"):
-        done = run_sim(machine, *echo, "--set", "sampler.shortest=1000000000", "--switch_at", at, "--console_output", "out", ok=None)
-        assert (done.status, (tmp_path / "out").read_bytes()) == (7, b">ab\tbq") and done.value("switch", "switches") == 1
-        assert done.value("core", "compared") == done.value("core.core.core.list", "instructions") > 20
-    windows = ["--switch_at", "instructions(20)", *(word for setting in ("period=26", "warm=5", "measure=10", "shortest=1") for word in ("--set", f"sampler.{setting}"))]
+        done = run_sim(machine, *echo, "--set", "system.cpu.sampler.shortest=1000000000", "--switch_at", at, "--console_output", "out", ok=None)
+        assert (done.status, (tmp_path / "out").read_bytes()) == (7, b">ab\tbq") and done.value("system.cpu.switch", "switches") == 1
+        assert done.value("system.cpu.processor.core", "compared") == done.value("system.cpu.processor.core.core.core.list", "instructions") > 20
+    windows = ["--switch_at", "instructions(20)", *(word for setting in ("period=26", "warm=5", "measure=10", "shortest=1") for word in ("--set", f"system.cpu.sampler.{setting}"))]
     done = run_sim(machine, *echo, *windows, "--console_output", "out", ok=None)
-    assert (done.status, (tmp_path / "out").read_bytes()) == (7, b">ab\tbq") and done.value("sampler", "sampled") > 3
+    assert (done.status, (tmp_path / "out").read_bytes()) == (7, b">ab\tbq") and done.value("system.cpu.sampler", "sampled") > 2
     run_sim(machine, *echo, *windows, "--console_output", "first", "--cycles", done.stats["run"]["cycles"]["cpu_clk"] // 2, "--checkpoint", "point", ok=None)
     rest = run_sim(machine, "--quiet", "--restore", "point", "--time", "20 ms", "--console_output", "rest", ok=None)
     assert (tmp_path / "first").read_bytes() + (tmp_path / "rest").read_bytes() == b">ab\tbq" and rest.stats["statistics"] == done.stats["statistics"]
 
 
 @pytest.mark.soak
-def test_a_big_endian_host(root: Path, build_dir: Path, build_sim, run_sim, tmp_path: Path) -> None:
-    machine = build_sim(root / "examples/host/host.lss", "-D", "big_endian=true")
+def test_a_big_endian_host(host, run_sim, tmp_path: Path) -> None:
+    machine = host("host", "big_endian=true")
     (tmp_path / "script").write_text('wait ">"\nsend "abq"\n')
     done = run_sim(machine, "--quiet", "--kernel", bare(ECHO, tmp_path / "x.elf", True), "--console_script", "script", "--console_output", "out", ok=None)
     assert (done.status, (tmp_path / "out").read_text()) == (7, ">abq")
@@ -411,21 +439,20 @@ def test_a_big_endian_host(root: Path, build_dir: Path, build_sim, run_sim, tmp_
 
 
 @pytest.mark.soak
-def test_a_boot_in_lockstep(root: Path, build_dir: Path, build_sim, run_sim, tmp_path: Path) -> None:
+def test_a_boot_in_lockstep(build_dir: Path, host, run_sim, tmp_path: Path) -> None:
     """Every instruction from reset to the end of /init is what the functional processor does."""
     software = guest(build_dir)
-    machine = build_sim(root / "examples/host/host.lss", "-D", "lockstep=true")
+    machine = host("host", CHECKED)
     done = run_sim(machine, "--quiet", "--kernel", software.vmlinux, "--dtb", software.tree, "--initramfs", software.initramfs, "--console_output", "out", "--time", "3 s", timeout=900)
-    assert done.stats["run"]["ended"] == "power: the machine was switched off"
-    assert done.value("core", "compared") > 20_000_000 and done.value("core", "compared_exceptions") > 5_000
+    assert done.stats["run"]["ended"] == "devices.power: the machine was switched off"
+    assert done.value("system.cpu.core", "compared") > 20_000_000 and done.value("system.cpu.core", "compared_exceptions") > 5_000
 
 
-@pytest.mark.parametrize("l2", ["0 B", "256 KiB"])
-@pytest.mark.parametrize("nic", ["false", "true"])
-def test_it_can_have_coherent_caches(root: Path, build_dir: Path, nic: str, l2: str) -> None:
+@pytest.mark.parametrize("l2_size", ["0 B", "256 KiB"])
+@pytest.mark.parametrize("machine", ["host", "smp", "server"])
+def test_it_can_have_coherent_caches(root: Path, lss, machine: str, l2_size: str) -> None:
     """What runs there is tests/isa/test_litmus.py, and the soak's boots."""
-    command = [build_dir / "bin/lss", "check", "--netlist-only", root / "examples/host/host.lss", "-I", root / "examples/tigon2", "-D", "coherent=true", "-D", f"nic={nic}", "-D", f"l2={l2}"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0 and not done.stderr, done.stderr
-    done = subprocess.run([*command, "-D", "coherent=false"], capture_output=True, text=True)
-    assert (done.returncode == 0) == (l2 == "0 B") and ("coherent = true" in done.stderr) == (l2 != "0 B"), done.stderr
+    command = ["check", "--netlist-only", root / f"examples/host/{machine}.lss", "-I", root / "examples/tigon2", "-D", f"l2_size={l2_size}"]
+    assert not lss(*command, *(["-D", COHERENT] if machine != "smp" else [])).err
+    if machine == "host":
+        assert "the machine has no parameter `l2_size`" in lss(*command, ok=False).err

@@ -33,7 +33,7 @@ int main(void)
   for (;;) {}
 }
 """
-SAMPLING = ["-D", "fast=true", "-D", "sampling=true"]
+SAMPLER = "system.cpu.sampler"
 
 
 def phases(seed: int, directory: Path) -> Path:
@@ -45,24 +45,24 @@ def phases(seed: int, directory: Path) -> Path:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize(("seed", "options"), [(3, []), (4, ["-D", "wide=4"])], ids=["in order", "wide"])
+@pytest.mark.parametrize(("seed", "options"), [(3, []), (4, ["-D", "detailed=wide_processor"])], ids=["in order", "wide"])
 def test_intervals_hold_the_truth(root: Path, build_sim, run_sim, tmp_path: Path, seed: int, options: list[str]) -> None:
     """Of 24 placements at least 20 do, and the mean of all is within 3 %, for a warm-up up to the period."""
-    machine, elf = build_sim(root / "examples/host/host.lss", *SAMPLING, *options), phases(seed, tmp_path)
-    executed = "core.core.core.list" if options else "core.pipeline.writeback"
+    machine, elf = build_sim(root / "examples/host/sampled.lss", *options), phases(seed, tmp_path)
+    executed = "system.cpu.processor.core." + ("core.core.list" if options else "pipeline.writeback")
 
     def run(placement: int, **settings: int):
-        given = [word for name, value in settings.items() for word in ("--set", f"sampler.{name}={value}")]
+        given = [word for name, value in settings.items() for word in ("--set", f"{SAMPLER}.{name}={value}")]
         return run_sim(machine, "--quiet", "--kernel", elf, "--switch_at", "marker(1)", "--seed", placement, *given)
 
     whole = run(1, shortest=10**9)
-    truth = (whole.stats["run"]["cycles"]["cpu_clk"] - whole.value("switch", "fast_cycles")) / whole.value(executed, "instructions")
+    truth = (whole.stats["run"]["cycles"]["cpu_clk"] - whole.value("system.cpu.switch", "fast_cycles")) / whole.value(executed, "instructions")
     for warm, measure in ((200, 100), (2000, 1000), (20000, 1000)):
         means, inside = [], 0
         for placement in range(1, 25):
             done = run(placement, period=30000, warm=warm, measure=measure)
-            means.append(done.value("sampler", "sampled_cycles") / done.value("sampler", "sampled_instructions"))
-            inside += done.value("sampler", "low") <= truth <= done.value("sampler", "high")
+            means.append(done.value(SAMPLER, "sampled_cycles") / done.value(SAMPLER, "sampled_instructions"))
+            inside += done.value(SAMPLER, "low") <= truth <= done.value(SAMPLER, "high")
         bias = sum(means) / len(means) / truth - 1
         print(f"warm {warm} measure {measure}: {inside} of 24, bias {100 * bias:+.2f} %, truth {truth:.4f}")
         assert inside >= 20 and abs(bias) < 0.03, (warm, measure, truth, means)
@@ -74,8 +74,8 @@ def test_links_get_through(root: Path, build_sim, run_sim, tmp_path: Path) -> No
     rng = random.Random(1)
     pad = "\n".join(["addiu $t3, $t3, 1"] * rng.randrange(5, 20))
     text = f"LI $s0, 0x80200000\nLI $s1, 3000\n1: ll $t1, 0($s0)\n{pad}\nsc $t1, 0($s0)\nbeqz $t1, 1b\nnop\naddiu $s1, $s1, -1\nbnez $s1, 1b\nnop\n{end(7)}"
-    machine = build_sim(root / "examples/host/host.lss", *SAMPLING)
+    machine = build_sim(root / "examples/host/sampled.lss")
     for period in (2, 1200):
-        settings = [word for one in (f"sampler.period={period}", "sampler.warm=3", "sampler.measure=2", "ram.quantum=2") for word in ("--set", one)]
+        settings = [word for one in (f"{SAMPLER}.period={period}", f"{SAMPLER}.warm=3", f"{SAMPLER}.measure=2", "system.cpu.fast.quantum=2") for word in ("--set", one)]
         done = run_sim(machine, "--quiet", "--kernel", bare(text, tmp_path / "x.elf"), "--switch_at", "instructions(20)", *settings, "--time", "100 ms", ok=None)
-        assert done.status == 7 and (done.value("switch", "switches") > 20) == (period == 1200)
+        assert done.status == 7 and (done.value("system.cpu.switch", "switches") > 20) == (period == 1200)

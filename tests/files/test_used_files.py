@@ -208,7 +208,7 @@ def test_the_run_itself(simulator: Simulator) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("machine", ["tigon2", "host", "single_core"])
 def test_pairs_of_large_machines(machine: str, root: Path, build_dir: Path, tmp_path: Path) -> None:
-    words = ["-D", "disk=true"] if machine == "host" else []
+    words = ["-D", "disks=[disk_image]"] if machine == "host" else []
     one = build(tmp_path, build_dir, root / "examples" / machine / f"{machine}.lss", *words)
     program = {
         "tigon2": ("--firmware", build_dir / "firmware/tigon2/tigon2.elf"),

@@ -4,6 +4,7 @@ import hashlib
 import subprocess
 from pathlib import Path
 
+from tests.hosts import commit
 from tests.linux_guest import Guest, comparable, on_host
 
 # Writes some files and tells their sums.
@@ -51,7 +52,7 @@ def boot(made: Guest, host: Path, directory: Path, after: str) -> tuple[int, str
     """A boot whose disk is written to a file at the end, on which the file system must be whole; the image that it began with stays as it was."""
     assert made.disk
     before, changed = md5(made.disk.read_bytes()), made.disk.stat().st_mtime_ns
-    done = on_host(made, host, directory, f"--{made.bus}_commit", after)
+    done = on_host(made, host, directory, *commit(made.drive, after))
     assert (md5(made.disk.read_bytes()), made.disk.stat().st_mtime_ns) == (before, changed)
     assert "Backtrace" not in done[1]
     checked(directory / after)

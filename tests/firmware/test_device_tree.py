@@ -29,14 +29,14 @@ def fill(root: Path, directory: Path, machine: dict | str, template: str) -> sub
 
 def test_what_a_template_may_ask_for(root: Path, machine: dict, tmp_path: Path) -> None:
     """Interrupts are followed through crossings to the key of the lane at the core."""
-    template = "serial@${uart.unit} <${uart.base} ${uart.size}> ${uart.reg_shift} ${uart.interrupt} ${rtc.interrupt} ${card.pci.intx} ${virtio.interrupt} ${cpu_clk.frequency} ${uart.input_clock}"
+    template = "serial@${uart.unit} <${uart.base} ${uart.size}> ${devices.uart.reg_shift} ${devices.uart.interrupt} ${devices.rtc.interrupt} ${slots.card[0].intx} ${slots.card[1].device} ${devices.virtio.interrupt} ${cpu_clk.frequency} ${devices.uart.input_clock}"
     assert fill(root, tmp_path, machine, template).returncode == 0
-    assert (tmp_path / "filled").read_text() == "serial@1f000900 <0x1f000900 0x40> 3 4 6 3 2 200000000 3686400"
+    assert (tmp_path / "filled").read_text() == "serial@1f000900 <0x1f000900 0x40> 3 4 6 3 0x1000 2 200000000 3686400"
 
 
 def test_parts_for_devices_that_there_are(root: Path, machine: dict, tmp_path: Path) -> None:
     """Parts of instances, one within another; names in what is left out need not be known."""
-    template = "a${if card} b${if virtio} ${virtio.interrupt}${end}${if absent} ${absent.base}${if card} c${end}${end} d${end} e"
+    template = "a${if slots.card[0]} b${if devices.virtio} ${devices.virtio.interrupt}${end}${if absent} ${absent.base}${if slots.card[0]} c${end}${end} d${end} e"
     assert fill(root, tmp_path, machine, template).returncode == 0
     assert (tmp_path / "filled").read_text() == "a b 2 d e"
 
@@ -55,11 +55,11 @@ def test_a_tree_for_a_machine_without_devices(root: Path, build_dir: Path, tmp_p
 WRONG = {
     "${disk.base}": "the machine has no number disk.base",
     "${uart.colour}": "the machine has no number uart.colour",
-    "${uart.script}": "the machine has no number uart.script",
-    "${power.interrupt}": "the interrupt of power leads to no lane with a number in its key",
-    "${if card} a": "${if card} has no ${end}",
+    "${devices.uart.script}": "the machine has no number devices.uart.script",
+    "${devices.power.interrupt}": "the interrupt of devices.power leads to no lane with a number in its key",
+    "${if slots} a": "${if slots} has no ${end}",
     "a ${end}": "${end} ends nothing: there is no ${if NAME} before it",
-    "${if card}${if absent}${colour.base}${end}${shade.base}${end}": "the machine has no number shade.base",
+    "${if slots}${if absent}${colour.base}${end}${shade.base}${end}": "the machine has no number shade.base",
 }
 
 
@@ -81,25 +81,26 @@ def test_the_tree_is_the_machine(build_dir: Path, machine: dict) -> None:
     """Every node with an address is in the map; the file system begins where the loader puts it."""
     compiled = subprocess.run(["dtc", "-q", "-I", "dts", "-O", "dts", build_dir / "gen/firmware/linux/host.dts"], capture_output=True, text=True, check=True).stdout
     regions = {entry["base"]: entry["size"] for entry in parameters(machine, "")["memory_map"]}
+    regions[0] = parameters(machine, "")["memory"]
     found = [tuple(int(word, 0) for word in match) for match in re.findall(r"@\w+ \{[^{}]*?\breg = <(\w+) (\w+)>", compiled)]
     assert len(found) == 6 and all(size <= regions[base] for base, size in found)
-    start = parameters(machine, "loader")["initramfs_address"] | 0x80000000
+    start = parameters(machine, "system.loader")["initramfs_address"] | 0x80000000
     assert f"linux,initrd-start = <{start:#x}>;" in compiled
 
 
-def test_the_functional_machine_has_the_same_map(root: Path, machine: dict) -> None:
+DEVICES = {"PCI_CONFIGURATION": "PCI_CONFIGURATION", "POWER": "POWER", "UART": "UART", "RTC": "CLOCK", "VIRTIO": "VIRTIO"}
+
+
+def test_the_functional_machine_has_the_same_map(root: Path, build_dir: Path, machine: dict) -> None:
     source = (root / "emulib/tools/host_machine.c").read_text()
-    names = {"POWER_OFF": 0x42, "UART_STRIDE": 1 << parameters(machine, "uart")["reg_shift"], "DS1742_SIZE": 2048}
-    for name in ("UART_LINE", "UART_STRIDE", "UART_CLOCK_HZ", "POWER_OFF"):
-        names[name] = int(re.search(rf"\b{name} = (\w+)", source)[1], 0)
-    rows = re.findall(r"\{(0x[0-9a-f]+), ([^,]+), (\w+)\}", source)
-    assert len(rows) == 5
-    functional = {device: (int(base, 0), eval(size, {"__builtins__": {}}, names)) for base, size, device in rows}
-    regions = {entry["name"]: (entry["base"], entry["size"]) for entry in parameters(machine, "")["memory_map"]}
-    devices = {"PCI_CONFIGURATION": "pci_configuration", "POWER": "power", "UART": "uart", "CLOCK": "rtc", "VIRTIO": "virtio"}
-    assert functional == {device: regions[name] for device, name in devices.items()}
-    assert f"ROM_BASE = {regions['rom'][0]:#x}" in source
-    header = (root / "emulib/tools/host_machine.h").read_text()
-    assert f"HOST_ROM_SIZE = {regions['rom'][1]}" in header and f"HOST_CLOCK_HZ = {machine['clocks'][0]['hertz_numerator']}" in header
-    assert names["UART_CLOCK_HZ"] == parameters(machine, "uart")["input_clock"] and names["POWER_OFF"] == parameters(machine, "power")["value"]
-    assert names["UART_LINE"] == 4 and parameters(machine, "rtc")["start"] == int(re.search(r"START = (\d+)", source)[1])
+    names = {name: int(re.search(rf"\b{name} = (\w+)", source)[1], 0) for name in ("UART_LINE", "UART_STRIDE", "UART_CLOCK_HZ", "POWER_OFF")}
+    assert names["UART_STRIDE"] == 1 << parameters(machine, "devices.uart")["reg_shift"]
+    rows = re.findall(r"\{MAP_(\w+)_BASE, MAP_(\w+)_SIZE, (\w+)\}", source)  # of the machine's memory_map, by the build
+    assert {base: device for base, size, device in rows if base == size} == DEVICES
+    regions = {entry["name"]: entry for entry in parameters(machine, "")["memory_map"]}
+    defined = dict(re.findall(r"#define +MAP_(\w+) +(\w+)", (build_dir / "gen/emulib/host/registers.h").read_text()))
+    for name in (*DEVICES, "ROM"):
+        assert [int(defined[f"{name}_{what}"].rstrip("u"), 0) for what in ("BASE", "SIZE")] == [regions[name.lower()][what] for what in ("base", "size")]
+    assert f"HOST_CLOCK_HZ = {machine['clocks'][0]['hertz_numerator']}" in (root / "emulib/tools/host_machine.h").read_text()
+    assert names["UART_CLOCK_HZ"] == parameters(machine, "devices.uart")["input_clock"] and names["POWER_OFF"] == parameters(machine, "devices.power")["value"]
+    assert names["UART_LINE"] == 4 and parameters(machine, "devices.rtc")["start"] == int(re.search(r"START = (\d+)", source)[1])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.firmware import tool
+from tests.hosts import CHECKED, COHERENT, wide
 from tests.linux_guest import Guest, build_host, comparable, on_host, on_oracle, on_qemu
 
 pytestmark = [pytest.mark.soak, pytest.mark.optimised]
@@ -145,27 +146,27 @@ def test_a_machine_with_another_clock_has_its_own_tree(software: Guest, root: Pa
 
 
 # Data caches with one miss at a time and with several, above memory and above a level 2.
-MISSES = [[f"wide={wide}", "coherent=true", f"mshrs={mshrs}", f"l2={l2}"] for wide, mshrs, l2 in ((4, 8, "0 B"), (8, 1, "0 B"), (4, 2, "256 KiB"))]
+MISSES = [[wide(width, mshrs=mshrs), COHERENT, f"l2_size={l2}"] for width, mshrs, l2 in ((4, 8, "0 B"), (8, 1, "0 B"), (4, 2, "256 KiB"))]
 
 
-@pytest.mark.parametrize("options", [["wide=4"], ["wide=8"], ["wide=8", "contexts=2"], ["wide=4", "coherent=true"], *MISSES], ids=" ".join)
+@pytest.mark.parametrize("options", [[wide()], [wide(8)], [wide(8, contexts=2)], [wide(), COHERENT], *MISSES], ids=" ".join)
 def test_boot_on_a_wide_core(software: Guest, root: Path, build_dir: Path, tmp_path: Path, options: list[str]) -> None:
     """Out of order, with the console of the functional machine; in lockstep, all that is committed is compared.  A second context stays halted."""
-    machine = build_host(root, build_dir, tmp_path / "wide", "lockstep=true", *options)
+    machine = build_host(root, build_dir, tmp_path / "wide", CHECKED, *options)
     status, console, stats = on_host(software, machine, tmp_path)
     assert status == 0 and comparable(console) == comparable(on_oracle(software, build_dir)[1])
     values = {(one["path"], one["name"]): one["value"] for one in stats["statistics"]}
-    assert values["core", "compared"] == values["core.core.core.list", "instructions"] > 20_000_000
-    assert values["core", "compared_exceptions"] > 5_000 and values["core", "compared_interrupts"] > 50
+    assert values["system.cpu.core", "compared"] == values["system.cpu.core.core.core.list", "instructions"] > 20_000_000
+    assert values["system.cpu.core", "compared_exceptions"] > 5_000 and values["system.cpu.core", "compared_interrupts"] > 50
 
 
 @pytest.mark.parametrize("l2", ["0 B", "256 KiB"])
 def test_boot_with_coherent_caches(software: Guest, root: Path, build_dir: Path, tmp_path: Path, l2: str) -> None:
     """Data stay in the cache that wrote them, and instructions are what the kernel makes sure they are; in lockstep, so that each is right."""
-    machine = build_host(root, build_dir, tmp_path / "coherent", "coherent=true", f"l2={l2}", "lockstep=true")
+    machine = build_host(root, build_dir, tmp_path / "coherent", COHERENT, f"l2_size={l2}", CHECKED)
     status, console, stats = on_host(software, machine, tmp_path)
     assert status == 0 and comparable(console) == comparable(on_oracle(software, build_dir)[1])
-    [write_backs] = [one["value"] for one in stats["statistics"] if (one["path"], one["name"]) == ("dcache", "write_backs")]
+    [write_backs] = [one["value"] for one in stats["statistics"] if (one["path"], one["name"]) == ("system.cpu.dcache", "write_backs")]
     assert write_backs > 100_000
 
 

@@ -6,18 +6,19 @@ from pathlib import Path
 import pytest
 
 from tests.firmware.disks import LITTLE, boot_twice, checked, does_the_same, in_image, in_two_boots, tells_the_same
+from tests.hosts import CHECKED, COHERENT, DISK, LEVEL_2, NIC, wide
 from tests.linux_guest import Guest, build_host, on_host, pack
 
 pytestmark = [pytest.mark.soak, pytest.mark.optimised]
 
 
 # In lockstep, with caches that own what they write and a disk that takes it from them.
-COHERENT = [[*options, "coherent=true", "lockstep=true"] for options in ([], ["wide=4"], ["wide=4", "l2=256 KiB"], ["wide=4", "nic=true"], ["wide=4", "mshrs=8"])]
+COHERENT_CHECKED = [[*options, COHERENT, CHECKED] for options in ([], [wide()], [wide(), LEVEL_2], [wide(), NIC], [wide(mshrs=8)])]
 
 
 @pytest.fixture(scope="module")
 def host(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_host(root, build_dir, tmp_path_factory.mktemp("host") / "host", "disk=true")
+    return build_host(root, build_dir, tmp_path_factory.mktemp("host") / "host", DISK)
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def test_what_is_written_is_there_after_a_boot(on_disk, host: Path, tmp_path: Pa
     made = on_disk(in_two_boots(last="grep virtio /proc/interrupts"))
     (_, stats), _ = boot_twice(made, host, tmp_path)
     values = {(one["path"], one["name"]): one["value"] for one in stats["statistics"]}
-    assert values["drive", "sectors_changed"] > 32768 and values["virtio", "flushes"] > 0 and values["virtio", "errors"] == values["virtio", "failures"] == 0
+    assert values["devices.drive[0]", "sectors_changed"] > 32768 and values["devices.virtio", "flushes"] > 0 and values["devices.virtio", "errors"] == values["devices.virtio", "failures"] == 0
 
 
 def test_a_checkpoint_while_the_disk_is_written(on_disk, host: Path, tmp_path: Path) -> None:
@@ -53,13 +54,13 @@ def test_a_checkpoint_while_the_disk_is_written(on_disk, host: Path, tmp_path: P
     assert (tmp_path / "rest.ext4").read_bytes() == (tmp_path / "whole.ext4").read_bytes() != (tmp_path / "half.ext4").read_bytes()
 
 
-@pytest.mark.parametrize("options", [["coherent=true"], ["lockstep=true"], ["nic=true"], ["nic=true", "coherent=true"], ["wide=4", "lockstep=true"], ["wide=4", "nic=true"], *COHERENT], ids=" ".join)
+@pytest.mark.parametrize("options", [[COHERENT], [CHECKED], [NIC], [NIC, COHERENT], [wide(), CHECKED], [wide(), NIC], *COHERENT_CHECKED], ids=" ".join)
 def test_other_machines_do_the_same(on_disk, host: Path, root: Path, build_dir: Path, options: list[str], tmp_path: Path) -> None:
     """With other caches, each instruction compared, a card beside it, out of order: console and files of the plain one."""
-    does_the_same(on_disk(LITTLE), host, build_host(root, build_dir, tmp_path / "other", "disk=true", *options), tmp_path)
+    does_the_same(on_disk(LITTLE), host, build_host(root, build_dir, tmp_path / "other", DISK, *options), tmp_path)
 
 
-@pytest.mark.parametrize("options", [[], ["coherent=true"], ["coherent=true", "l2=256 KiB"], ["coherent=true", "nic=true"], ["coherent=true", "wide=4", "mshrs=8"]], ids=lambda options: " ".join(options) or "plain")
+@pytest.mark.parametrize("options", [[], [COHERENT], [COHERENT, LEVEL_2], [COHERENT, NIC], [COHERENT, wide(mshrs=8)]], ids=lambda options: " ".join(options) or "plain")
 def test_kernels_need_not_know_that_caches_see_devices(on_disk, root: Path, build_dir: Path, options: list[str], tmp_path: Path) -> None:
-    machine = build_host(root, build_dir, tmp_path / "host", "disk=true", *options)
+    machine = build_host(root, build_dir, tmp_path / "host", DISK, *options)
     tells_the_same(on_disk(LITTLE), on_disk(LITTLE, dma_coherent=False), machine, tmp_path)

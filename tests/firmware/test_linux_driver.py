@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.hosts import NIC
 from tests.linux_guest import Guest, on_host
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(7200)]
@@ -80,9 +81,9 @@ def summary(trace: list[tuple[str, int, int, bool]], image: bytes, load: int) ->
 
 def test_the_driver_starts_the_card(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
     lss = build_dir / "bin/lss"
-    machine = ["-I", root / "examples/tigon2", "-D", "nic=true", "--record", "card.pci.*", "-o", tmp_path / "host"]
+    machine = ["-I", root / "examples/tigon2", "-D", NIC, "--record", "slots.card[0].card.pci.*", "-o", tmp_path / "host"]
     subprocess.run([lss, "build", root / "examples/host/host.lss", *machine], check=True)
-    record = ["--record", "trace", "--record-events", "card.pci.*", "--time", "440 ms", "--checkpoint", "point"]
+    record = ["--record", "trace", "--record-events", "slots.card[0].card.pci.*", "--time", "460 ms", "--checkpoint", "point"]
     status, console, _ = on_host(software, tmp_path / "host", tmp_path, *record)
     assert status == 0 and "PCI bus width: 64 bits, speed: 66MHz, latency: 64 clks" in console
     trace = accesses(tmp_path / "trace", lss)
@@ -90,7 +91,7 @@ def test_the_driver_starts_the_card(software: Guest, root: Path, build_dir: Path
     assert summary(trace, firmware[12:], int.from_bytes(firmware[8:12], "big")) == START.split()
 
     [info] = [value for event, offset, value, write in trace if (event, offset, write) == ("device_access", 0x60C, True)]
-    shown = ["--time", "440.001 ms", "--print", f"ram.bytes[{info + 0x400}..{info + 0x48F}]"]
+    shown = ["--time", "460.001 ms", "--print", f"system.ram.bytes[{info + 0x400}..{info + 0x48F}]"]
     printed = subprocess.run([tmp_path / "host", "--quiet", "--restore", "point", *shown], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     data = bytes.fromhex("".join(line[8:58] for line in printed.splitlines()[1:]))
     words = [int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4)]

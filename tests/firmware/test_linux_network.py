@@ -14,11 +14,13 @@ import pytest
 
 from harness.firmware import tool
 from harness.net import packets
+from tests.hosts import CHECKED, COHERENT, NIC, wide
 from tests.linux_guest import Guest, build_host, comparable, on_host, on_oracle, pack
 from tests.modules.wire.stations import stream
 
 pytestmark = [pytest.mark.soak, pytest.mark.optimised, pytest.mark.timeout(7200)]
 
+STATION = "slots.card[0].station"
 # Sends datagrams of given lengths to the station, which sends them back, and compares; the status says which was wrong.  As the first
 # process it gives eth0 its address before, says the status, and switches off.
 DATAGRAMS = r"""
@@ -80,7 +82,7 @@ def datagrams(directory: Path, *flags: str) -> Path:
 
 @pytest.fixture(scope="module")
 def host(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_host(root, build_dir, tmp_path_factory.mktemp("host") / "host", "nic=true")
+    return build_host(root, build_dir, tmp_path_factory.mktemp("host") / "host", NIC)
 
 
 def value(stats: dict, path: str, name: str) -> float:
@@ -96,7 +98,7 @@ def test_the_driver_finds_the_card(software: Guest, host: Path, build_dir: Path,
     assert re.search(r"pci 0000:00:01\.0: \[12ae:0001\] type 00 class 0x020000", console)
     assert re.search(r"MAC: 02:00:00:00:00:01", console) and "Firmware up and running" in console
     assert "init: eth0 02:00:00:00:00:01 is up as 10.0.0.2" in console
-    assert value(stats, "card.nic.registers", "unlisted") == 0
+    assert value(stats, "slots.card[0].card.nic.registers", "unlisted") == 0
     assert on_host(software, host, tmp_path)[1] == console
 
 
@@ -123,7 +125,7 @@ class Ended:
         assert received[2:6] == [0] * 4 and sent[2:] == [0] * 6, f"errors, drops, FIFO, frame or collisions: {counters}"
         assert "ERR:          0\n" in self.console
         assert not re.search(r"hw csum failure|[Ss]purious|nobody cared|Kernel panic|WATCHDOG", self.console)
-        assert [self.value("station", f"dropped[{reason}]") for reason in range(11)] == [0] * 11
+        assert [self.value(STATION, f"dropped[{reason}]") for reason in range(11)] == [0] * 11
 
 
 @dataclass
@@ -137,7 +139,7 @@ class Prompt:
         directory.mkdir(exist_ok=True)
         last = "cat /proc/net/dev /proc/interrupts; devmem 0x1f000504 32 7; poweroff -f"
         (directory / "script").write_text(f'send "{command}\\n"\nwait "/ # "\nsend "{last}\\n"\n')
-        given = ["--restore", self.checkpoint, "--console_script", "script", "--set", "station.capture=wire.pcap", "--time", time, *options]
+        given = ["--restore", self.checkpoint, "--console_script", "script", "--set", f"{STATION}.capture=wire.pcap", "--time", time, *options]
         return Ended(*on_host(None, self.simulator, directory, *given), directory)
 
 
@@ -185,19 +187,19 @@ def test_tcp_to_the_station(prompt: Prompt, tmp_path: Path) -> None:
     ran = prompt.run(tmp_path, f"{files}; md5sum </tmp/a; nc 10.0.0.1 5001 </tmp/a; grep -A1 Tcp: /proc/net/snmp")
     sent, rate = tcp_stream(ran.wire(), bytes([10, 0, 0, 2]))
     assert len(sent) > 10 * 2**20 and md5(sent) in ran.console
-    assert (ran.value("station", "tcp_received"), ran.value("station", "tcp_received_crc")) == (len(sent), zlib.crc32(sent))
-    assert ran.value("station", "tcp_ended") == 1 and ran.value("station", "tcp_out_of_order") == 0
+    assert (ran.value(STATION, "tcp_received"), ran.value(STATION, "tcp_received_crc")) == (len(sent), zlib.crc32(sent))
+    assert ran.value(STATION, "tcp_ended") == 1 and ran.value(STATION, "tcp_out_of_order") == 0
     assert rate > 20, f"{rate} Mb/s"
     ran.check()
 
 
 def test_tcp_from_the_station(prompt: Prompt, tmp_path: Path) -> None:
     """10 MB of the station's stream arrive: the guest's checksum is that of the stream."""
-    settings = ["--set", f"station.tcp_send={10 * 2**20}", "--set", "station.tcp_close=true"]
+    settings = ["--set", f"{STATION}.tcp_send={10 * 2**20}", "--set", f"{STATION}.tcp_close=true"]
     ran = prompt.run(tmp_path, "nc 10.0.0.1 5001 </dev/null | md5sum", *settings)
     sent, rate = tcp_stream(ran.wire(), bytes([10, 0, 0, 1]))
     assert sent == stream(10 * 2**20) and md5(sent) in ran.console
-    assert ran.value("station", "tcp_sent_crc") == zlib.crc32(sent) and ran.value("station", "tcp_retransmitted") == 0
+    assert ran.value(STATION, "tcp_sent_crc") == zlib.crc32(sent) and ran.value(STATION, "tcp_retransmitted") == 0
     assert rate > 30, f"{rate} Mb/s"
     ran.check()
 
@@ -211,7 +213,7 @@ def test_the_link_goes_down_and_up(prompt: Prompt, tmp_path: Path) -> None:
 def test_a_hundred_echoes(prompt: Prompt, tmp_path: Path) -> None:
     ran = prompt.run(tmp_path, "ping -A -c 100 10.0.0.1")
     assert "100 packets transmitted, 100 packets received, 0% packet loss" in ran.console
-    assert ran.value("station", "received[1]") == ran.value("station", "sent[1]") == 100
+    assert ran.value(STATION, "received[1]") == ran.value(STATION, "sent[1]") == 100
     ran.check()
 
 
@@ -267,8 +269,8 @@ def test_loops_of_a_card_beside_a_shell_that_waits(prompt: Prompt, tmp_path: Pat
     assert with_loops[1:] == without[1:]
 
 
-@pytest.mark.parametrize("nic", ["false", "true"])
-def test_a_big_endian_kernel(nic: str, root: Path, build_dir: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("cards", [[], [NIC]], ids=["no card", "card"])
+def test_a_big_endian_kernel(cards: list[str], root: Path, build_dir: Path, tmp_path: Path) -> None:
     """It boots as on the functional machine; with the card its driver turns descriptors, not frames, and datagrams come back."""
     made = Guest(build_dir / "linux/out-big/vmlinux", tmp_path / "initramfs.cpio", tmp_path / "host.dtb", big_endian=True)
     if not made.vmlinux.exists():
@@ -280,33 +282,33 @@ def test_a_big_endian_kernel(nic: str, root: Path, build_dir: Path, tmp_path: Pa
     names = "\n".join(["init", "lib", "lib/firmware", "lib/firmware/acenic", "lib/firmware/acenic/tg2.bin"])
     made.initramfs.write_bytes(subprocess.run(["cpio", "--quiet", "-o", "-H", "newc"], cwd=tmp_path, input=names.encode(), check=True, capture_output=True).stdout)
     subprocess.run([root / "firmware/linux/tree", build_dir / "gen/firmware/linux/host.dts", made.initramfs, made.tree], check=True)
-    simulator = build_host(root, build_dir, tmp_path / "host", f"nic={nic}", "big_endian=true")
+    simulator = build_host(root, build_dir, tmp_path / "host", *cards, "big_endian=true")
     status, console, _ = on_host(made, simulator, tmp_path, "--time", "3 s")
     assert status == 0 and console.endswith("reboot: Power down\n")
-    if nic == "true":
+    if cards:
         assert "Firmware up and running" in console and "\ndatagrams: 0\n" in console and "hw csum failure" not in console
     else:
         assert "\ndatagrams: 4\n" in console, "there is no eth0"
         assert comparable(console) == comparable(on_oracle(made, build_dir)[1])
 
 
-@pytest.mark.parametrize("options", [[], ["wide=4"], ["coherent=true"], ["wide=4", "coherent=true"], ["wide=4", "coherent=true", "mshrs=8"]], ids=lambda options: " ".join(options) or "in order")
+@pytest.mark.parametrize("options", [[], [wide()], [COHERENT], [wide(), COHERENT], [wide(mshrs=8), COHERENT]], ids=lambda options: " ".join(options) or "in order")
 def test_a_boot_with_the_card_in_lockstep(software: Guest, root: Path, build_dir: Path, tmp_path: Path, options: list[str]) -> None:
     """Every instruction is what the functional processor does, which is told where the card writes."""
     made = pack(software, "ping -A -c 10 10.0.0.1; nc 10.0.0.1 5001 </init >/tmp/a; md5sum </tmp/a", [], root, build_dir, tmp_path)
-    simulator = build_host(root, build_dir, tmp_path / "host", "nic=true", "lockstep=true", *options)
-    settings = ["--set", "station.tcp_send=200000", "--set", "station.tcp_close=true"]
+    simulator = build_host(root, build_dir, tmp_path / "host", NIC, CHECKED, *options)
+    settings = ["--set", f"{STATION}.tcp_send=200000", "--set", f"{STATION}.tcp_close=true"]
     status, console, stats = on_host(made, simulator, tmp_path, *settings, "--time", "3 s")
     assert status == 0 and md5(stream(200000)) in console and "10 packets transmitted, 10 packets received" in console
-    assert value(stats, "core", "compared") > 30_000_000 and value(stats, "core", "foreign") > 20_000
+    assert value(stats, "system.cpu.core", "compared") > 30_000_000 and value(stats, "system.cpu.core", "foreign") > 20_000
 
 
 def test_coherent_caches(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """The card reads what is only in the data cache, and ends the copies of what it writes."""
     made = pack(software, 'datagrams; echo "datagrams: $?"; ping -A -c 10 10.0.0.1; nc 10.0.0.1 5001 </init >/tmp/a; md5sum </tmp/a', [datagrams(tmp_path, "--target=mipsel-linux-gnu")], root, build_dir, tmp_path)
-    simulator = build_host(root, build_dir, tmp_path / "host", "nic=true", "coherent=true")
-    settings = ["--set", "station.tcp_send=200000", "--set", "station.tcp_close=true"]
+    simulator = build_host(root, build_dir, tmp_path / "host", NIC, COHERENT)
+    settings = ["--set", f"{STATION}.tcp_send=200000", "--set", f"{STATION}.tcp_close=true"]
     status, console, stats = on_host(made, simulator, tmp_path, *settings, "--time", "3 s")
     assert status == 0 and md5(stream(200000)) in console and "10 packets transmitted, 10 packets received" in console
     assert "datagrams: 0\n" in console and "hw csum failure" not in console
-    assert value(stats, "dcache", "supplied") > 1000 and value(stats, "dcache", "invalidations") > 0
+    assert value(stats, "system.cpu.dcache", "supplied") > 1000 and value(stats, "system.cpu.dcache", "invalidations") > 0

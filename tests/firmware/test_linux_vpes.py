@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.hosts import CHECKED, COHERENT, LEVEL_2, vpes, wide
 from tests.linux_guest import Guest, build_host, guest, on_host, on_oracle
 
 pytestmark = [pytest.mark.soak, pytest.mark.optimised]
@@ -33,28 +34,28 @@ def test_on_the_functional_processor(vpes: int, software: Guest, build_dir: Path
     check(console, vpes)
 
 
-@pytest.mark.parametrize(("vpes", "options"), [(2, ["lockstep=true"]), (3, ["l2=256 KiB"]), (8, [])], ids=["lockstep", "level 2", "eight"])
-def test_on_cores(vpes: int, options: list[str], software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
-    machine = build_host(root, build_dir, tmp_path / "host", "coherent=true", f"vpes={vpes}", *options)
+@pytest.mark.parametrize(("count", "options"), [(2, [CHECKED]), (3, [LEVEL_2]), (8, [])], ids=["lockstep", "level 2", "eight"])
+def test_on_cores(count: int, options: list[str], software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
+    machine = build_host(root, build_dir, tmp_path / "host", COHERENT, vpes(count), *options)
     status, console, stats = on_host(software, machine, tmp_path)
     assert status == 0
-    check(console, vpes)
+    check(console, count)
     values = {(one["path"], one["name"]): one["value"] for one in stats["statistics"]}
-    if "lockstep=true" in options:
-        assert values["core", "compared"] > 10_000_000 and values["other[0].core", "compared"] > 1_000_000
-        assert values["other[0].core", "compared_interrupts"] > 20
+    if CHECKED in options:
+        assert values["system.cpu.cpu[0].core", "compared"] > 10_000_000 and values["system.cpu.cpu[1].core", "compared"] > 1_000_000
+        assert values["system.cpu.cpu[1].core", "compared_interrupts"] > 20
 
 
-@pytest.mark.parametrize(("vpes", "options"), [(2, ["wide=4", "lockstep=true"]), (2, ["wide=4", "coherent=true", "mshrs=4", "lockstep=true"]), (8, ["wide=8", "coherent=true", "mshrs=8"])], ids=["lockstep", "several misses", "eight"])
+@pytest.mark.parametrize(("vpes", "options"), [(2, [wide(vpes=2), CHECKED]), (2, [wide(vpes=2, mshrs=4), COHERENT, CHECKED]), (8, [wide(8, vpes=8, mshrs=8), COHERENT])], ids=["lockstep", "several misses", "eight"])
 def test_on_contexts_of_a_wide_core(vpes: int, options: list[str], software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:
-    machine = build_host(root, build_dir, tmp_path / "host", f"vpes={vpes}", *options)
+    machine = build_host(root, build_dir, tmp_path / "host", *options)
     status, console, stats = on_host(software, machine, tmp_path)
     assert status == 0
     check(console, vpes)
     values = {(one["path"], one["name"]): one["value"] for one in stats["statistics"]}
-    assert all(values[f"core.system[{vpe}]", "kernel_instructions"] > 100_000 for vpe in range(vpes))
-    if "lockstep=true" in options:
-        assert values["core", "compared"] > 20_000_000 and values["core", "compared_interrupts"] > 50
+    assert all(values[f"system.cpu.core.system[{vpe}]", "kernel_instructions"] > 100_000 for vpe in range(vpes))
+    if CHECKED in options:
+        assert values["system.cpu.core", "compared"] > 20_000_000 and values["system.cpu.core", "compared_interrupts"] > 50
 
 
 def test_without_vpes_it_is_a_kernel_for_one(software: Guest, root: Path, build_dir: Path, tmp_path: Path) -> None:

@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 
 from tests.firmware.disks import LITTLE, checked
+from tests.hosts import COHERENT, DISK, NIC, wide
 from tests.linux_guest import Guest, build_host, on_host, pack
 from tests.modules.wire.stations import stream
 
 pytestmark = [pytest.mark.soak, pytest.mark.optimised, pytest.mark.timeout(5400)]
 
-MACHINE = ["wide=4", "coherent=true", "mshrs=8"]
+MACHINE = [wide(mshrs=8), COHERENT]
 PING = "ping -A -c 20 10.0.0.1\nnc 10.0.0.1 5001 </init >/tmp/a\nmd5sum </tmp/a\nexit 4\n"
-STREAM = ["--set", "station.tcp_send=200000", "--set", "station.tcp_close=true"]
+STREAM = ["--set", "slots.card[0].station.tcp_send=200000", "--set", "slots.card[0].station.tcp_close=true"]
 RESTORES = 6
 BOUND = ["--time", "3 s"]
 
@@ -52,7 +53,7 @@ def whole(request: pytest.FixtureRequest, software: Guest, root: Path, build_dir
     """A guest whose files are on a disk, where it writes, or one that talks to the station on the wire."""
     folder, disk = tmp_path_factory.mktemp("whole"), request.param == "disk"
     made = pack(software, LITTLE if disk else PING, [], root, build_dir, folder / "made", on_disk=disk)
-    options = [*MACHINE, f"{request.param}=true"]
+    options = [*MACHINE, DISK if disk else NIC]
     run = Whole(options, build_host(root, build_dir, folder / "host", *options), made, [] if disk else STREAM)
     status, run.console, run.stats, run.disk = run.ended(run.machine, folder)
     assert status == 4 and run.console.endswith("reboot: Power down\n"), run.console[-2000:]

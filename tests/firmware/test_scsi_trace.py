@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.hosts import SCSI, fast
 from tests.linux_guest import Guest, build_host, on_host, pack
 
 pytestmark = [pytest.mark.soak, pytest.mark.optimised, pytest.mark.timeout(3600)]
@@ -85,8 +86,8 @@ def on_qemu(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactor
 def on_model(software: Guest, root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Access]:
     """Those of the host machine's kernel there, on the fast core: they are the same on the other one."""
     directory = tmp_path_factory.mktemp("host")
-    machine = build_host(root, build_dir, directory / "host", "scsi=1", "fast=true", recorded="scsi_adapter.access")
-    record = ["--record", "trace", "--record-events", "scsi_adapter.access"]
+    machine = build_host(root, build_dir, directory / "host", *fast([SCSI]), recorded="slots.card[0].adapter.access")
+    record = ["--record", "trace", "--record-events", "slots.card[0].adapter.access"]
     made = pack(software, "exit 0", [], root, build_dir, directory)
     status, console, _ = on_host(made, machine, directory, "--switch_at", "end", *record)
     assert status == 0 and "[sda] Attached SCSI disk" in console

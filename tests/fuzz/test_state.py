@@ -198,9 +198,8 @@ buffer.out -> banks.in;
 banks.out -> bank[0].port;
 banks.out -> bank[1].port;
 """
-HOST = ["-D", "memory=4 MiB"]
-WIDE = [*HOST, "-D", "coherent=true", "-D", "wide=4"]
-CARD = [*HOST, "-D", "nic=true", "-I", ROOT / "examples/tigon2"]
+SCSI = ["-D", "cards=[scsi_card(disks = 2)]"]
+WIDE = ["-D", "system_kind=coherent_system", "-D", "mshrs=4", "-D", "l2_size=32 KiB"]
 # Of each machine: whose work it does (WORK), further options of lss, when the checkpoint is taken and when runs end, and
 # how many of the changes are left out for one that is tried.
 SUBJECTS = {
@@ -209,12 +208,13 @@ SUBJECTS = {
     "dual_core": ("dual_core/dual_core", [], "5000", "7000", 2),
     "host": ("host/host", [], "9000", "11000", 4),
     "host, disk": ("host/host disk", [], "60 us", "80 us", 4),
-    "host, SCSI": ("host/host", ["-D", "scsi=2"], "9000", "11000", 4),
-    "host, network": ("host/host", CARD, "9000", "11000", 8),
-    "host, wide": ("host/host", [*WIDE, "-D", "mshrs=4", "-D", "l2=32 KiB"], "5000", "7000", 6),
-    "host, wide, VPEs": ("host/host", [*WIDE, "-D", "vpes=3"], "5000", "7000", 6),
-    "host, VPEs": ("host/host", [*HOST, "-D", "coherent=true", "-D", "vpes=2"], "5000", "7000", 6),
-    "host, fast": ("host/host", ["-D", "fast=true", "-D", "sampling=true"], "2000", "4000", 4),
+    "host, SCSI": ("host/host", SCSI, "9000", "11000", 4),
+    "host, network": ("host/server", [], "60 us", "80 us", 8),
+    "host, wide": ("host/wide", WIDE, "5000", "7000", 6),
+    "host, wide, VPEs": ("host/wide_smp", ["-D", "vpes=3", "-D", "mshrs=0"], "5000", "7000", 6),
+    "host, VPEs": ("host/smp", [], "5000", "7000", 6),
+    "host, fast": ("host/fast", [], "2000", "4000", 6),
+    "host, windows": ("host/sampled", [], "2000", "4000", 4),
     "multiprocessor": ("multiprocessor/multiprocessor", [], "9000", "11000", 4),
     "multiprocessor, level 2": ("multiprocessor/multiprocessor level 2", [], "9000", "11000", 4),
     "nic10g": ("nic10g/nic10g", [], "150 us", "154 us", 8),
@@ -269,9 +269,10 @@ def test_any_state_of_machines_is_refused_or_runs(name: str, poker, build_dir: P
     work, more, first, last, every = SUBJECTS[name]
     options, arguments = WORK[work]
     given = arguments("middle", build_dir, tmp_path)
-    while limits := [k for k, word in enumerate(given) if word in ("--cycles", "--time")]:
+    fast = "--switch_at" in given
+    while limits := [k for k, word in enumerate(given) if word in ("--cycles", "--time", "--switch_at")]:
         del given[limits[0] : limits[0] + 2]
-    if "fast=true" in more:
+    if fast:
         given += ["--switch_at", "end"]
     simulator = poker(ROOT / f"examples/{work.split()[0]}.lss", *options, *more)
     option = "--cycles" if first.isdigit() else "--time"

@@ -20,7 +20,7 @@ def share(ran, payload: int) -> float:
     return 100 * frames / window / (2 * line)
 
 
-@pytest.mark.parametrize("cores", [8, pytest.param(1, marks=MORE), pytest.param(16, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("cores", [8, *(pytest.param(n, marks=pytest.mark.soak) for n in (1, 16))])
 @pytest.mark.parametrize("payload", [18, 333, 1472])
 def test_both_ways(nic10g, cores: int, payload: int) -> None:
     ran = nic10g(cores=cores).run("--payload", payload, "--count", 600)

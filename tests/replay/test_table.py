@@ -21,6 +21,6 @@ def test_tables_are_cleared_and_filled_again(sanitized_lss, library, run_sim, tm
     machine, simulator = tmp_path / "lanes.lss", tmp_path / "lanes"
     machine.write_text(MACHINE)
     subprocess.run(
-        [sanitized_lss, "build", "-O", "0", "--sanitize", "-I", library, machine, "-o", simulator], check=True
+        [sanitized_lss, "build", "-O", "1", "--sanitize", "-I", library, machine, "-o", simulator], check=True
     )
     run_sim(simulator, "--cycles", 300_000)

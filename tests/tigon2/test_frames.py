@@ -119,7 +119,7 @@ def generated(size: str, frames: int, ratio: str, folder: Path) -> tuple[Path | 
 MACHINES = [(), ("-D", "cpus=2")]
 
 
-@pytest.mark.parametrize("build", MACHINES, ids=["one", "two"])
+@pytest.mark.parametrize("build", [MACHINES[0], pytest.param(MACHINES[1], marks=pytest.mark.soak)], ids=["one", "two"])
 def test_every_length(carry: Run, build: tuple) -> None:
     carried = carry(*both(LENGTHS), build=build)
     assert len(carried.sent) == len(carried.received) == len(LENGTHS)

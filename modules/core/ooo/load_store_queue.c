@@ -408,7 +408,8 @@ static inline void keep_barriers(self_t *self, uint32_t context, uint64_t kept) 
   if (!self->fences[context]) self->able &= ~FENCED(context);
 }
 
-/* Memory has done all that came before a barrier, which is the oldest. */
+/* Memory has done all that came before a barrier.  It is still the oldest: nothing older is left that could squash it,
+ * and a core with interrupts executes barriers alone. */
 static __attribute__((noinline)) void finish_barrier(self_t *self, uint32_t context, bool error) {
   const uint32_t slot = SLOT(self->oldest.of[context]);
   become_load(self, slot);

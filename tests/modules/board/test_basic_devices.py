@@ -1,0 +1,44 @@
+"""basic_devices: each device is where the map has it, and what has no device is what the map says; one disk at most."""
+
+import pytest
+
+from tests.modules.harness import Bench, read_replies
+
+NETLIST = """
+import memory_types; import register_types;
+clock cpu_clk = 100 MHz;
+clock io_clk = 25 MHz;
+instance dut : basic_devices on cpu_clk {{
+  device_clock = io_clk; disks = [{disks}];
+  map = [
+    {{ name = "power", base = 0x1f000500, size = 8 }}, {{ name = "uart", base = 0x1f000900, size = 0x40 }},
+    {{ name = "rtc", base = 0x1f001000, size = 0x800 }}, {{ name = "virtio", base = 0x1f002000, size = 0x400 }}
+  ];
+}};
+instance cpu : memory_source on cpu_clk;
+cpu.memory -> dut.in;
+instance k[length(dut.lines)] : sink on io_clk;
+for (i = 0; i < length(dut.lines); i = i + 1) dut.interrupt[dut.lines[i]] -> k[i].in;
+{more}
+"""
+RAM = "instance ram : memory_state on io_clk { width = 64; size = 4 KiB; }; dut.sectors -> ram.port;"
+SCRIPT = """0 write 1 0x1f000900 0x41
+100 read 4 0x1f002000
+200 read 4 0x1f003000
+300 write 1 0x1f000504 5
+400 write 1 0x1f000500 0x42
+"""
+
+
+@pytest.mark.parametrize(("disks", "more", "magic"), [("", "", 0), ("disk_image", RAM, 0x74726976)], ids=["no disk", "a disk"])
+def test_devices_are_where_the_map_has_them(bench: Bench, disks: str, more: str, magic: int) -> None:
+    simulator = bench.build(NETLIST.format(disks=disks, more=more))
+    ran = bench.run(simulator, 5001, {"cpu.script": "script", "cpu.record": "seen"}, files={"script": SCRIPT}, ok=False)
+    replies = read_replies(ran.directory / "seen")
+    assert (ran.status, ran.out[:1]) == (5, "A") and "switched off with status 5" in ran.err
+    assert replies[1].data & 0xFFFFFFFF == magic and [one.error for one in replies[:4]] == [False, False, True, False]
+
+
+def test_further_disks_are_on_a_card(bench: Bench) -> None:
+    said = bench.refuse(NETLIST.format(disks="disk_image, disk_image", more=RAM))
+    assert "there is one virtio slot for a disk, not 2: more disks are on a card, cards = [scsi_card(disks = 2)]" in said

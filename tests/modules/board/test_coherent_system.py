@@ -1,0 +1,23 @@
+"""coherent_system: agents of the bus, with a level 2 between; what a device writes takes lines from caches."""
+
+from pathlib import Path
+
+from tests.modules.board.boards import board, runs
+from tests.modules.harness import Bench
+
+
+def test_a_program_and_a_device(bench: Bench, tmp_path: Path) -> None:
+    """Without a level 2 that is test_scalar_processor.py."""
+    ran = runs(bench, tmp_path, "coherent_system", "scalar_processor", "l2_size = 8 KiB; l2_ways = 2;")
+    assert ran.stat("dut.dma_port[0]", "writes") == 1 and ran.stat("dut.l2_cache", "misses") > 2
+
+
+def test_a_processor_without_data_caches(bench: Bench) -> None:
+    none = """
+module lone_processor {
+  parameter memory : size; parameter boot : map_entry; parameter line = 32 : int; parameter big_endian = false : bool; parameter checked = false : bool;
+  runtime parameter on_memory_error = "drop" : string;
+  outport fetch_memory : mem(64);
+}
+"""
+    assert "a processor without `data` is none of a coherent bus: system_kind = plain_system" in bench.refuse(board("coherent_system", "lone_processor") + none)

@@ -1,0 +1,26 @@
+"""fast_processor: a program begins on the functional processor and goes on in detail."""
+
+from pathlib import Path
+
+from tests.modules.board.boards import board, runs
+from tests.modules.harness import Bench
+
+BODY = "sampling = true; checked = true;"
+
+
+def test_a_program_goes_on_in_detail(bench: Bench, tmp_path: Path) -> None:
+    """In lockstep from its first instruction there."""
+    ran = runs(bench, tmp_path, "plain_system", "fast_processor", BODY, switch_at="instructions(20)", **{"cpu.sampler.shortest": 10**9})
+    assert ran.stat("dut.cpu.switch", "switches") == 1 and ran.stat("dut.cpu.fast", "instructions") >= 20
+    assert ran.stat("dut.cpu.processor.core", "compared") > 10
+
+
+def test_windows_are_measured(bench: Bench, tmp_path: Path) -> None:
+    given = {f"cpu.sampler.{name}": value for name, value in {"period": 26, "warm": 5, "measure": 10, "shortest": 1}.items()}
+    ran = runs(bench, tmp_path, "plain_system", "fast_processor", BODY, switch_at="instructions(20)", **given)
+    assert ran.stat("dut.cpu.sampler", "sampled_instructions") == 10 * ran.stat("dut.cpu.sampler", "sampled") > 0
+
+
+def test_one_that_cannot_be_given_a_state(bench: Bench) -> None:
+    said = "a processor without `load` and `devices` cannot go on where a functional one has been"
+    assert said in bench.refuse(board("coherent_system", "fast_processor(detailed = vpe_processor)"))

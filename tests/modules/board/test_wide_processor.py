@@ -1,0 +1,34 @@
+"""wide_processor: a program on each kind of system, one context or several; what its parameters exclude."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.modules.board.boards import board, runs
+from tests.modules.harness import Bench
+
+MACHINES = {
+    "a cache that writes through": ("plain_system", "width = 4; checked = true;"),
+    "several misses, VPEs": ("coherent_system", "width = 4; checked = true; vpes = 2; mshrs = 4;"),
+}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_program_in_lockstep(bench: Bench, machine: str, tmp_path: Path) -> None:
+    system, body = MACHINES[machine]
+    ran = runs(bench, tmp_path, system, "wide_processor", body)
+    assert ran.stat("dut.cpu.core", "compared") == ran.stat("dut.cpu.core.core.core.list", "instructions") > 40
+
+
+REFUSED = [
+    ("plain_system", "mshrs = 4;", "a data cache with several misses is one of a coherent bus"),
+    ("coherent_system", "miss_causes = true;", "the causes of misses are counted of a data cache with several misses: mshrs > 0"),
+    ("coherent_system", "vpes = 2; contexts = 3;", "the VPEs of a processor are its contexts, 2 and not 3"),
+    ("coherent_system", "vpes = 2; started = 2;", "the first VPE of a processor begins, and starts the others: started = 1, not 2"),
+    ("coherent_system", "contexts = 2; started = 3;", "there are 2 contexts, not 3 that could be started"),
+]
+
+
+@pytest.mark.parametrize(("system", "body", "why"), REFUSED, ids=[one[1] for one in REFUSED])
+def test_what_does_not_go_together(bench: Bench, system: str, body: str, why: str) -> None:
+    assert why in bench.refuse(board(system, "wide_processor", body))
