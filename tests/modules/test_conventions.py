@@ -161,7 +161,7 @@ def test_macros_of_headers_say_whose_they_are(root: Path) -> None:
 ASK_FOR_TIME = {
     "clock_crossing": "compares instants of two clocks",
     "memory_crossing": "compares instants of two clocks",
-    "host": "times of the bus, in ticks of all clocks",
+    "host_bus": "times of the bus, in ticks of all clocks",
     "pci_bus": "times of the bus, in ticks of all clocks",
     "ethernet": "times of the wire, in ticks of all clocks",
     "station": "times of the wire, in ticks of all clocks",

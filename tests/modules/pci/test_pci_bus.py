@@ -15,7 +15,7 @@ import pci_types;
 import memory_types;
 clock clk = 100 MHz;
 instance dut : pci_bus { devices = [1, 7]; BODY };
-instance host : host { memory_bytes = 4 KiB; memory_base = 0x10000; bus_clock = 2 GHz; };
+instance host : host_bus { memory_bytes = 4 KiB; memory_base = 0x10000; bus_clock = 2 GHz; };
 instance software : memory_source { width = 512; };
 software.memory -> host.memory;
 instance request_gate : monitor; instance write_gate : monitor; instance read_gate : monitor;

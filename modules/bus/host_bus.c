@@ -1,4 +1,4 @@
-// host.c: host memory, I/O bus, window accesses and interrupts; see host.lss.
+// host_bus.c: host memory, I/O bus, window accesses and interrupts; see host_bus.lss.
 #include <string.h>
 
 #include "bus/bus_transfer.h"

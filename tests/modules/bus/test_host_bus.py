@@ -11,7 +11,7 @@ NETLIST = """
 import bus_types;
 import memory_types;
 clock clk = 100 MHz;
-instance dut : host { memory_bytes = 64 KiB; interrupt_bits = 1; masking_bits = 0x40; };
+instance dut : host_bus { memory_bytes = 64 KiB; interrupt_bits = 1; masking_bits = 0x40; };
 instance software : memory_source { width = 512; };
 instance window : memory_source;
 instance device : memory_state { size = 4 KiB; };
@@ -82,7 +82,7 @@ def test_a_transfer_of_no_bytes_ends_the_run(bench: Bench) -> None:
 def test_memory_ends_at_its_base_too(bench: Bench) -> None:
     """A request that begins below the memory and reaches into it."""
     simulator = bench.build("""
-instance dut : host { memory_bytes = 4 KiB; memory_base = 0x1000; };
+instance dut : host_bus { memory_bytes = 4 KiB; memory_base = 0x1000; };
 instance software : memory_source { width = 512; };
 software.memory -> dut.memory;
 """)
@@ -254,7 +254,7 @@ def test_a_window_request_waits_for_its_reply(bench: Bench) -> None:
     """A device that replies some cycles later: the reply is its, and software has it as much later."""
     seen = []
     simulator = bench.build("""
-instance dut : host { memory_bytes = 64 KiB; };
+instance dut : host_bus { memory_bytes = 64 KiB; };
 instance window : memory_source;
 instance device : memory_state { size = 4 KiB; };
 window.memory -> dut.window;
@@ -279,5 +279,5 @@ def test_interrupts_come_late_and_can_be_masked(bench: Bench) -> None:
 
 
 def test_a_port_of_no_whole_bytes_is_refused(bench: Bench) -> None:
-    text = "instance s : memory_source { width = 12; }; instance h : host { cpu_width = 12; }; s.memory -> h.memory;"
+    text = "instance s : memory_source { width = 12; }; instance h : host_bus { cpu_width = 12; }; s.memory -> h.memory;"
     assert "cpu_width is a multiple of 8, not 12" in bench.refuse(text)
