@@ -44,7 +44,7 @@ def parts(machine: dict, prefix: str) -> tuple[dict, set, set]:
 
 def test_each_has_the_parts_of_one(build_dir: Path, root: Path, two: Path) -> None:
     lss = build_dir / "bin/lss"
-    both = exported(lss, two, "-I", root / "examples/host")
+    both = exported(lss, two)
     alone = parts(exported(lss, root / "examples/host/host.lss", "-D", "big_endian=true"), "")
     assert len(alone[0]) > 30 and len(alone[1]) > 100
     assert parts(both, "node[0].") == parts(both, "node[1].") == alone
@@ -56,8 +56,15 @@ def test_each_runs_as_one(build_sim: Callable, run_sim: Callable, build_dir: Pat
     elf = build_dir / "firmware/memory_speed/memory_speed.elf"
     one = run_sim(build_sim(root / "examples/host/host.lss", "-D", "big_endian=true"), "--kernel", elf, "--time", "2ms")
     kernels = [word for n in range(2) for word in ("--set", f"node[{n}].kernel={elf}")]
-    both = run_sim(build_sim(two, "-I", root / "examples/host"), *kernels, "--time", "2ms")
+    both = run_sim(build_sim(two), *kernels, "--time", "2ms")
     found = {(each["path"], each["name"]): each["value"] for each in both.stats["statistics"]}
     alone = [(each["path"], each["name"], each["value"]) for each in one.stats["statistics"]]
     for n in range(2):
         assert len(alone) > 80 and [found[f"node[{n}].{path}", name] for path, name, _ in alone] == [value for *_, value in alone]
+
+
+def test_a_module_of_an_example_is_named_with_its_folder(build_dir: Path, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "m.lss").write_text("import tigon2_nic;\n")
+    done = subprocess.run([build_dir / "bin/lss", "check", tmp_path / "m.lss"], capture_output=True, text=True)
+    assert done.returncode == 1 and "there is no tigon2_nic.lss on the search path\n" in done.stderr
+    assert f"note: there is one in {root / 'examples/tigon2'}, which -I would name" in done.stderr
