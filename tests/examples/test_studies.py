@@ -34,6 +34,7 @@ def test_every_name_is_known(build_dir: Path, tmp_path: Path, path: Path) -> Non
     assert all(study.structure(point) in study.machines for point in study.points)
 
 
+@pytest.mark.soak
 def test_four_cores_multiply(lss, run_sim, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """The product is right with caches that hold next to nothing, so lines go and come and others' writes are seen."""
     lss("build", root / "examples/quad_core/quad_core.lss", "-o", "quad", "-D", "dcache_kb=1", "-D", "icache_kb=1", "-D", "ways=1")

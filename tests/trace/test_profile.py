@@ -128,6 +128,7 @@ def test_programs_of_one_processor(profiled, build_dir: Path) -> None:
     assert "compress" in compress and "compress" not in walk and None not in compress | walk
 
 
+@pytest.mark.soak
 def test_two_processors_of_a_network_interface(profiled, build_dir: Path) -> None:
     """Idle time is skipped while the host starts up; code runs in scratchpads, where the firmware copied it."""
     firmware = build_dir / "firmware/tigon2_parallel/tigon2_parallel.elf"

@@ -166,7 +166,7 @@ def same_bytes_with_a_killed_worker(place: Path, study: Path, points: int) -> No
         assert (place / "remote" / name).read_bytes() == (place / "local" / name).read_bytes()
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_workers_of_which_one_is_killed(place: Path) -> None:
     (place / "study.toml").write_text(MANY)
     same_bytes_with_a_killed_worker(place, place / "study.toml", 25)
