@@ -162,3 +162,9 @@ GPtrArray *library_names(const char *folder) {
   g_ptr_array_sort(names, by_name);
   return names;
 }
+
+GPtrArray *library_all_names(const GPtrArray *folders) {
+  GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; i < folders->len; i++) g_ptr_array_extend_and_steal(names, library_names(folders->pdata[i]));
+  return names;
+}

@@ -30,5 +30,7 @@ char *library_find(const GPtrArray *folders, const char *name);
 
 // The names of all .lss files that library_find() would find in `folder`, sorted.  Strings are owned by the array.
 GPtrArray *library_names(const char *folder);
+// Those of all folders, one after the other.
+GPtrArray *library_all_names(const GPtrArray *folders);
 
 #endif

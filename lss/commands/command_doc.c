@@ -23,8 +23,7 @@ static bool doc_option(const char *command, const char *name, const char *value,
 }
 
 static void unknown_name(const char *name, const GPtrArray *folders) {
-  g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-  for (guint i = 0; i < folders->len; i++) g_ptr_array_extend_and_steal(names, library_names(folders->pdata[i]));
+  g_autoptr(GPtrArray) names = library_all_names(folders);
   const char *near = diag_suggestion(name, names);
   fprintf(stderr, "lss doc: there is no module \"%s\" on the search path%s%s%s\n", name,
           near ? "; did you mean \"" : "; `lss list` shows what there is", near ? near : "", near ? "\"?" : "");
@@ -63,11 +62,12 @@ static SourceFile *read_file(const char *path, char **text) {
   return file->failed ? NULL : file;
 }
 
-// The machine that a file holds, as a module with the parameters that it has, of which those that files extending it
-// fix are none; NULL when it is no machine.  `*file` becomes the one that has its statements.
+// The machine that a file holds, as a module whose parameters have what files that extend it say; NULL when it is no
+// machine.  `*file` becomes the one that has its statements.
 static Node *machine_of(SourceFile **file, const char *name, const CompileOptions *options) {
+  SourceFile *outermost = *file;
   g_autoptr(GPtrArray) chain = g_ptr_array_new(); // the settings of files that extend it, outer ones last
-  for (const Node *extends; (extends = reference_extends(*file));) {
+  for (const Node *extends; (extends = file_extends(*file));) {
     g_ptr_array_insert(chain, 0, extends->body);
     g_autoptr(GPtrArray) folders = library_machine_folders(options, (*file)->path);
     g_autofree char *path = library_find(folders, extends->name), *text = NULL;
@@ -76,7 +76,7 @@ static Node *machine_of(SourceFile **file, const char *name, const CompileOption
     if (!base || chain->len > MAX_WRAPS) return NULL;
     *file = base;
   }
-  Node *machine = reference_machine(*file, name);
+  Node *machine = file_machine(outermost, *file, name);
   for (guint i = 0; machine && i < chain->len; i++) machine->body = body_with_settings(machine->body, chain->pdata[i]);
   return machine;
 }

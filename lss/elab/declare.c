@@ -52,33 +52,10 @@ static Symbol *symbol_of(const Declaration *from, SymbolKind kind) {
   return from->symbol;
 }
 
-// What a machine that extends that of the running body says in place of a declaration.
-static void replace_by_machine(Declaration *from) {
-  SourceFile *machine = compile->running->machine;
-  if (!machine || !machine->base) return;
-  Value *value;
-  Expr *range = NULL;
-  const char *doc = from->node->doc;
-  const Node *said = machine_setting(machine, from->node->name, &value, &range, &doc);
-  if (!said || said->kind != NODE_DEFAULT) return;
-  Node *node = node_new(from->node->kind, from->node->location);
-  *node = *from->node;
-  node->doc = doc;
-  if (value) {
-    node->value = expr_new(EXPR_INT, value->location);
-    node->value->constant = value;
-  }
-  if (range) {
-    node->range = range;
-    from->ranges = compile->globals;
-  }
-  from->node = node;
-}
-
 void declare_parameter_from(const Declaration *of) {
   Declaration replaced = *of;
   const Declaration *from = &replaced;
-  replace_by_machine(&replaced);
+  replace_by_machine(compile->running->machine, &replaced);
   Node *node = from->node;
   Scope *scope = from->types;
   Inst *inst = compile->running;
@@ -215,7 +192,7 @@ static void declare_arguments(Scope *scope, GPtrArray *nodes, GPtrArray *fields,
 void declare_userpoint_from(const Declaration *of) {
   Declaration replaced = *of;
   const Declaration *from = &replaced;
-  replace_by_machine(&replaced);
+  replace_by_machine(compile->running->machine, &replaced);
   Node *node = from->node;
   Scope *scope = from->types;
   Inst *inst = compile->running;

@@ -171,6 +171,7 @@ typedef struct {
 
 Operand resolve(Scope *scope, Expr *expr);
 Value *evaluate(Scope *scope, Expr *expr);
+Expr *expr_of_value(Value *value);               // one that has this value
 Operand evaluate_call(Scope *scope, Expr *expr); // EXPR_CALL (call.c)
 Value *evaluate_code(Scope *scope, Expr *expr);  // EXPR_CODE (interpolate.c)
 bool evaluate_bool(Scope *scope, Expr *expr, bool *truth);
@@ -448,17 +449,15 @@ const char *inst_path_of(const Inst *inst, const char *name); // "cpu[0].name"
 const char *inst_title(const Inst *inst);                     // "instance `cpu[0]`", "the top module"
 
 // ---- What is said of a machine from outside (machine.c) ------------------------------------------------------
-// Whether a file holds the statements of a machine.
-bool is_machine(const SourceFile *file);
 // Reads what a file extends, if anything.
 void load_extended(SourceFile *file);
 // Declares a machine as a module that is called like its file; NULL, with an error, when the name is taken.
 Symbol *declare_machine(SourceFile *file);
 // Gives an instance the body of a machine, and what the files that extend it fix.
 void take_machine(Inst *inst, SourceFile *file);
-// What a machine that extends another says of a parameter: its value (NULL: nothing), and the statement, NULL when
-// there is none.  `*range` and `*doc` are the outermost ones, or stay what they are.
-const Node *machine_setting(SourceFile *machine, const char *name, Value **value, Expr **range, const char **doc);
+// Puts what files that extend a machine say of a parameter in the place of its declaration; true when one fixes it.
+// `machine` NULL: there are none.
+bool replace_by_machine(SourceFile *machine, Declaration *from);
 void check_machine_settings(const Inst *inst); // when its body has run: that each names a parameter
 void take_defines(Inst *top);
 // The setting of a parameter of an instance: what -D PATH.NAME gives where nothing else was, NULL where nothing is.

@@ -337,6 +337,12 @@ Value *evaluate(Scope *scope, Expr *expr) {
   return type;
 }
 
+Expr *expr_of_value(Value *value) {
+  Expr *expr = expr_new(EXPR_INT, value->location);
+  expr->constant = value;
+  return expr;
+}
+
 bool evaluate_bool(Scope *scope, Expr *expr, bool *truth) {
   Value *value = evaluate(scope, expr);
   if (!value) return false;

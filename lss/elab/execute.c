@@ -264,14 +264,6 @@ static void execute_in_module(Scope *scope, Node *node) {
 static Flow execute_inside(Scope *scope, Node *node) {
   bool truth;
   switch (node->kind) {
-  case NODE_IMPORT:
-  case NODE_STRUCT:
-  case NODE_ENUM:
-  case NODE_PACKED:
-  case NODE_BUNDLE:
-  case NODE_TYPE:
-  case NODE_FUNCTION:
-  case NODE_MODULE: at_top_of_file(scope, node); return FLOW_NEXT;
   case NODE_CONST:
     if (compile->running && compile->running->module && !in_function(scope, node))
       declare_constant(scope, node);
@@ -310,6 +302,10 @@ static Flow execute_inside(Scope *scope, Node *node) {
     compile->result = node->value ? evaluate(scope, node->value) : NULL;
     return FLOW_RETURN;
   default: break;
+  }
+  if (node_is_global(node)) {
+    at_top_of_file(scope, node);
+    return FLOW_NEXT;
   }
   if (!in_function(scope, node)) execute_in_module(scope, node);
   return FLOW_NEXT;

@@ -23,8 +23,7 @@ typedef struct Level {
 
 static Promise *promise_new(Interface *interface, const Node *node, Scope *names) {
   Promise *promise = arena_new(Promise);
-  Node *copy = node_new(node->kind, node->location);
-  *copy = *node;
+  Node *copy = node_copy(node);
   *promise = (Promise){.interface = interface,
                        .from = {.node = copy, .types = names, .values = names, .ranges = names, .of = interface->name},
                        .names = names,
@@ -63,10 +62,7 @@ void promise_bring(Promise *promise, const Value *module) {
 }
 
 void promise_give(Promise *promise, Value *value) {
-  if (!value) return;
-  Expr *expr = expr_new(EXPR_INT, value->location);
-  expr->constant = value;
-  give_value(promise, expr, promise->from.values);
+  if (value) give_value(promise, expr_of_value(value), promise->from.values);
 }
 
 // Brings a port through the statements around the wrapped module, as far as they pass it on.
@@ -85,17 +81,10 @@ static void raise_port(Promise *port, const Level *level) {
 
 // What files that extend a machine say of a parameter; true when one fixes it.
 static bool fix_by_machine(Promise *promise, SourceFile *machine) {
-  if (!machine || !machine->base) return false;
-  Node *node = promise->from.node;
-  Value *value;
-  Expr *range = NULL;
-  const Node *said = machine_setting(machine, node->name, &value, &range, &node->doc);
-  promise_give(promise, value);
-  if (range) {
-    node->range = range;
-    promise->from.ranges = compile->globals;
-  }
-  return said && said->kind == NODE_ASSIGN;
+  const Expr *before = promise->from.node->value;
+  const bool fixed = replace_by_machine(machine, &promise->from);
+  if (promise->from.node->value != before && promise->kind == PROMISE_UNKNOWN) promise->kind = PROMISE_INSIDE;
+  return fixed;
 }
 
 // The same of a parameter or userpoint.
@@ -170,13 +159,12 @@ static void read_module(Interface *interface, const Symbol *module, Scope *names
     case NODE_CLOCK:
     case NODE_INSTANCE: {
       Promise *promise = promise_new(interface, node, names);
-      const bool valued = node->kind == NODE_CONST || node->kind == NODE_PARAMETER || node->kind == NODE_USERPOINT;
+      const bool valued = node->kind == NODE_CONST || node_is_settable(node);
       if (valued && node->value) promise->kind = PROMISE_INSIDE;
       make_known(promise, names);
       if (node->kind == NODE_CONST) g_ptr_array_add(interface->constants, promise);
       if (node->kind == NODE_PORT) raise_port(promise, level);
-      if (node->kind == NODE_PARAMETER || node->kind == NODE_USERPOINT)
-        raise_value(promise, level, module->node->machine);
+      if (node_is_settable(node)) raise_value(promise, level, module->node->machine);
       break;
     }
     case NODE_WRAPS: read_wrapped(interface, node, body, module->node->machine, names, level, depth); break;

@@ -33,39 +33,29 @@ static bool is_reserved(const Node *node) {
   return true;
 }
 
+static void declare_name(SourceFile *file, Node *node) {
+  if (type_builtin(node->name) || !strcmp(node->name, "int") || !strcmp(node->name, "float")) {
+    problem(node->place, "duplicate-name", "`%s` is the name of a built-in type", node->name);
+    return;
+  }
+  if (is_reserved(node)) return;
+  Symbol *symbol = scope_declare(scope_of(file, node), SYMBOL_DECLARATION, node->name, node->place);
+  if (!symbol) return;
+  symbol->node = node;
+  for (guint a = 0; node->kind == NODE_FUNCTION && a < node->arguments->len; a++) {
+    Node *argument = node->arguments->pdata[a];
+    for (guint b = 0; b < a; b++)
+      if (!strcmp(((Node *)node->arguments->pdata[b])->name, argument->name))
+        problem(argument->place, "duplicate-name", "the argument `%s` is declared twice", argument->name);
+  }
+  symbol->file = file;
+  if (node_is_family(node) || node->kind == NODE_ENUM) check_c_type_name(node->name, node->place);
+}
+
 static void declare_names(SourceFile *file) {
   for (guint i = 0; i < file->nodes->len; i++) {
     Node *node = file->nodes->pdata[i];
-    switch (node->kind) {
-    case NODE_STRUCT:
-    case NODE_ENUM:
-    case NODE_PACKED:
-    case NODE_BUNDLE:
-    case NODE_TYPE:
-    case NODE_FUNCTION:
-    case NODE_CONST:
-    case NODE_MODULE: {
-      if (type_builtin(node->name) || !strcmp(node->name, "int") || !strcmp(node->name, "float")) {
-        problem(node->place, "duplicate-name", "`%s` is the name of a built-in type", node->name);
-        break;
-      }
-      if (is_reserved(node)) break;
-      Symbol *symbol = scope_declare(scope_of(file, node), SYMBOL_DECLARATION, node->name, node->place);
-      if (!symbol) break;
-      symbol->node = node;
-      for (guint a = 0; node->kind == NODE_FUNCTION && a < node->arguments->len; a++) {
-        Node *argument = node->arguments->pdata[a];
-        for (guint b = 0; b < a; b++)
-          if (!strcmp(((Node *)node->arguments->pdata[b])->name, argument->name))
-            problem(argument->place, "duplicate-name", "the argument `%s` is declared twice", argument->name);
-      }
-      symbol->file = file;
-      if (node->kind == NODE_STRUCT || node->kind == NODE_ENUM || node->kind == NODE_PACKED)
-        check_c_type_name(node->name, node->place);
-      break;
-    }
-    default: break;
-    }
+    if (node_is_global(node) && node->kind != NODE_IMPORT) declare_name(file, node);
   }
 }
 
@@ -78,8 +68,7 @@ static char *find_example(const char *name, const char *importer) {
 // A file of nearly that name; NULL when there is none.
 static const char *found_instead(const char *name, const char *importer) {
   g_autoptr(GPtrArray) folders = library_folders(compile->options, importer);
-  g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-  for (guint i = 0; i < folders->len; i++) g_ptr_array_extend_and_steal(names, library_names(folders->pdata[i]));
+  g_autoptr(GPtrArray) names = library_all_names(folders);
   const char *near = diag_suggestion(name, names);
   return near ? arena_strdup(near) : NULL;
 }
@@ -94,12 +83,13 @@ static void import(SourceFile *importer, Node *node) {
     return;
   }
   SourceFile *file = load_file(path ? path : example, node->place);
-  if (example && file && !is_machine(file)) {
+  if (example && file && !file_is_machine(file)) {
     g_autofree char *folder = g_path_get_dirname(example);
     diag_error(node->place, "import-missing", "there is no %s.lss on the search path%s", node->name, "");
     diag_note(NOWHERE, "there is one in %s, which -I would name", folder);
   }
-  if (file && is_machine(file) && !g_hash_table_contains(compile->globals->names, node->name)) declare_machine(file);
+  if (file && file_is_machine(file) && !g_hash_table_contains(compile->globals->names, node->name))
+    declare_machine(file);
 }
 
 static void report_cycle(SourceFile *file, Location where) {
@@ -169,5 +159,5 @@ Symbol *load_module(const char *name) {
   SourceFile *file = load_file(path, NOWHERE);
   if (!file) return NULL;
   Symbol *symbol = g_hash_table_lookup(compile->globals->names, name);
-  return !symbol && is_machine(file) ? declare_machine(file) : symbol;
+  return !symbol && file_is_machine(file) ? declare_machine(file) : symbol;
 }

@@ -12,18 +12,6 @@
 
 // ---- Files that are machines -------------------------------------------------------------------------------
 
-bool is_machine(const SourceFile *file) {
-  for (guint i = 0; i < file->nodes->len; i++)
-    if (!node_is_global(file->nodes->pdata[i])) return true;
-  return false;
-}
-
-static Node *extends_of(const SourceFile *file) {
-  for (guint i = 0; i < file->nodes->len; i++)
-    if (((Node *)file->nodes->pdata[i])->kind == NODE_EXTENDS) return file->nodes->pdata[i];
-  return NULL;
-}
-
 // Who adds to a machine needs all of it: what a file that extends one says is settings alone.
 static bool check_alone(const SourceFile *file, const Node *extends) {
   bool fine = true;
@@ -39,7 +27,7 @@ static bool check_alone(const SourceFile *file, const Node *extends) {
 }
 
 void load_extended(SourceFile *file) {
-  const Node *extends = extends_of(file);
+  const Node *extends = file_extends(file);
   if (!extends || !check_alone(file, extends)) return;
   g_autoptr(GPtrArray) folders = library_machine_folders(compile->options, file->path);
   g_autofree char *path = library_find(folders, extends->name);
@@ -51,7 +39,7 @@ void load_extended(SourceFile *file) {
   const int errors = diag_error_count();
   SourceFile *base = load_file(path, extends->place);
   if (!base || diag_error_count() > errors) return;
-  if (!is_machine(base))
+  if (!file_is_machine(base))
     diag_error(extends->place, "import-missing", "%s is no machine: it has declarations alone", base->path);
   else
     file->base = base;
@@ -62,15 +50,9 @@ Symbol *declare_machine(SourceFile *file) {
   const char *name = arena_strndup(base, strlen(base) - strlen(".lss"));
   SourceFile *bottom = file;
   while (bottom->base) bottom = bottom->base;
-  const Node *first = file->nodes->pdata[0];
-  Node *node = node_new(NODE_MODULE, first->location);
-  node->name = name;
+  Node *node = file_machine(file, bottom, name);
+  node->location = ((const Node *)file->nodes->pdata[0])->location;
   node->place = (Location){file->path, 1, 1, 1, 1};
-  node->doc = file->doc;
-  node->machine = file;
-  node->body = arena_array();
-  for (guint i = 0; i < bottom->nodes->len; i++)
-    if (!node_is_global(bottom->nodes->pdata[i])) g_ptr_array_add(node->body, bottom->nodes->pdata[i]);
   Symbol *symbol = scope_declare(compile->globals, SYMBOL_DECLARATION, name, node->place);
   if (!symbol) return NULL;
   symbol->node = node;
@@ -119,7 +101,7 @@ static GPtrArray *all_said(SourceFile *machine) {
   all = arena_array();
   g_hash_table_insert(compile->machines, (gpointer)machine->path, all);
   for (SourceFile *file = machine; file->base; file = file->base) {
-    const GPtrArray *settings = extends_of(file)->body;
+    const GPtrArray *settings = file_extends(file)->body;
     for (guint i = 0; i < settings->len; i++) {
       const Node *setting = settings->pdata[i];
       if (setting->optional)
@@ -131,20 +113,22 @@ static GPtrArray *all_said(SourceFile *machine) {
   return all;
 }
 
-const Node *machine_setting(SourceFile *machine, const char *name, Value **value, Expr **range, const char **doc) {
-  const GPtrArray *all = all_said(machine);
-  const Node *found = NULL;
-  *value = NULL;
-  for (guint i = all->len; i-- > 0;) { // outer ones take the place of inner ones
+bool replace_by_machine(SourceFile *machine, Declaration *from) {
+  const GPtrArray *all = machine && machine->base ? all_said(machine) : NULL;
+  const Node *outermost = NULL;
+  for (guint i = all ? all->len : 0; i-- > 0;) { // outer ones take the place of inner ones
     Said *said = all->pdata[i];
-    if (strcmp(said->node->name, name) != 0) continue;
+    if (strcmp(said->node->name, from->node->name) != 0) continue;
+    if (!outermost) from->node = node_copy(from->node);
     said->used = true;
-    found = said->node;
-    if (said->value) *value = said->value;
-    if (said->node->range) *range = said->node->range;
-    if (said->node->doc) *doc = said->node->doc;
+    outermost = said->node;
+    if (said->value) from->node->value = expr_of_value(said->value);
+    if (said->node->doc) from->node->doc = said->node->doc;
+    if (!said->node->range) continue;
+    from->node->range = said->node->range;
+    from->ranges = compile->globals;
   }
-  return found;
+  return outermost && outermost->kind == NODE_ASSIGN;
 }
 
 void check_machine_settings(const Inst *inst) {

@@ -10,14 +10,13 @@
 
 static void report_unknown(const Expr *expr) {
   g_autoptr(GPtrArray) names = g_ptr_array_new();
-  g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
   GHashTableIter iter;
   gpointer key, value;
   g_hash_table_iter_init(&iter, compile->globals->names);
   while (g_hash_table_iter_next(&iter, &key, &value))
     if (((Symbol *)value)->node->kind == NODE_MODULE) g_ptr_array_add(names, key);
   g_autoptr(GPtrArray) folders = library_folders(compile->options, expr->location.file);
-  for (guint i = 0; i < folders->len; i++) g_ptr_array_extend_and_steal(found, library_names(folders->pdata[i]));
+  g_autoptr(GPtrArray) found = library_all_names(folders);
   for (guint i = 0; i < found->len; i++) g_ptr_array_add(names, found->pdata[i]);
   problem(expr->location, "unknown-module", "there is no module `%s`%s%s", expr->text,
           did_you_mean(diag_suggestion(expr->text, names)), library_missing());

@@ -403,22 +403,6 @@ const Node *reference_module(const SourceFile *file, const char *name) {
   return NULL;
 }
 
-const Node *reference_extends(const SourceFile *file) {
-  for (guint i = 0; i < file->nodes->len; i++)
-    if (((const Node *)file->nodes->pdata[i])->kind == NODE_EXTENDS) return file->nodes->pdata[i];
-  return NULL;
-}
-
-Node *reference_machine(const SourceFile *file, const char *name) {
-  Node *machine = node_new(NODE_MODULE, (Location){.file = file->path});
-  machine->name = name;
-  machine->machine = (SourceFile *)file;
-  machine->body = arena_array();
-  for (guint i = 0; i < file->nodes->len; i++)
-    if (!node_is_global(file->nodes->pdata[i])) g_ptr_array_add(machine->body, file->nodes->pdata[i]);
-  return machine->body->len ? machine : NULL;
-}
-
 bool reference_is_leaf(const Node *module) {
   for (guint i = 0; i < module->body->len; i++) {
     NodeKind kind = ((const Node *)module->body->pdata[i])->kind;

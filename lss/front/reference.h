@@ -17,12 +17,6 @@ bool reference_covers(const Node *node);
 // The module `name` of a file, or NULL.
 const Node *reference_module(const SourceFile *file, const char *name);
 
-// What a file extends, or NULL.
-const Node *reference_extends(const SourceFile *file);
-
-// The statements of a machine as a module of this name; NULL when the file has none.
-Node *reference_machine(const SourceFile *file, const char *name);
-
 // True when the module declares behaviour of its own, so that a C file of the same stem belongs to it.
 bool reference_is_leaf(const Node *module);
 

@@ -50,6 +50,12 @@ Node *node_new(NodeKind kind, Location location) {
   return node;
 }
 
+Node *node_copy(const Node *node) {
+  Node *copy = node_new(node->kind, node->location);
+  *copy = *node;
+  return copy;
+}
+
 const char *node_kind_name(NodeKind kind) {
   static const char *const names[] = {[NODE_IMPORT] = "import",
                                       [NODE_EXTENDS] = "extends",
@@ -126,12 +132,43 @@ bool node_is_global(const Node *node) {
   }
 }
 
+bool node_is_settable(const Node *node) {
+  return node->kind == NODE_PARAMETER || node->kind == NODE_USERPOINT;
+}
+
 bool node_is_block(const Node *node) {
   return node->kind == NODE_IF || node->kind == NODE_FOR || node->kind == NODE_FOR_IN || node->kind == NODE_WHILE;
 }
 
 bool node_makes_instances(const Node *node) {
   return node->kind == NODE_INSTANCE || node->kind == NODE_WRAPS;
+}
+
+// ---- Files that are machines ---------------------------------------------------------------------------------------
+
+const Node *file_extends(const SourceFile *file) {
+  for (guint i = 0; i < file->nodes->len; i++)
+    if (((const Node *)file->nodes->pdata[i])->kind == NODE_EXTENDS) return file->nodes->pdata[i];
+  return NULL;
+}
+
+bool file_is_machine(const SourceFile *file) {
+  for (guint i = 0; i < file->nodes->len; i++)
+    if (!node_is_global(file->nodes->pdata[i])) return true;
+  return false;
+}
+
+Node *file_machine(SourceFile *file, const SourceFile *bottom, const char *name) {
+  if (!file_is_machine(bottom)) return NULL;
+  Node *node = node_new(NODE_MODULE, (Location){.file = file->path});
+  node->name = name;
+  node->place = node->location;
+  node->doc = file->doc;
+  node->machine = file;
+  node->body = arena_array();
+  for (guint i = 0; i < bottom->nodes->len; i++)
+    if (!node_is_global(bottom->nodes->pdata[i])) g_ptr_array_add(node->body, bottom->nodes->pdata[i]);
+  return node;
 }
 
 // ---- Documentation -------------------------------------------------------------------------------------------------

@@ -151,6 +151,14 @@ typedef struct SourceFile {
 // Parses a file whose text is given.  Errors are reported; the result holds what could be understood.
 SourceFile *parse_text(const char *path, const char *text, gsize length);
 
+// What a file extends, a NODE_EXTENDS, or NULL.
+const Node *file_extends(const SourceFile *file);
+// Whether a file holds statements of a machine, and not declarations alone.
+bool file_is_machine(const SourceFile *file);
+// A machine as a module that is called so: the statements of `bottom`, which `file` extends or is; NULL when there are
+// none.
+Node *file_machine(SourceFile *file, const SourceFile *bottom, const char *name);
+
 // Parses a single expression, whose first character is at `start`; NULL after errors.
 Expr *parse_expression(const char *text, gsize length, Location start);
 
@@ -164,6 +172,7 @@ Expr *expr_binary(int op, Expr *left, Expr *right);
 // Sets the depth from the children; false, with an error reported, when it exceeds MAX_DEPTH.
 bool expr_close(Expr *expr);
 Node *node_new(NodeKind kind, Location location);
+Node *node_copy(const Node *node);
 
 // The text of an expression, as it would be written (for messages and documentation).
 char *expr_text(const Expr *expr); // in the arena
@@ -175,6 +184,8 @@ const char *node_kind_name(NodeKind kind); // "parameter"
 const char *node_conserved_text(const Node *node); // in the arena
 // Whether it declares what all files know: a type, function, constant or module, or imports that.
 bool node_is_global(const Node *node);
+// Whether the settings of an instance can set it: a parameter or a userpoint.
+bool node_is_settable(const Node *node);
 // Whether it declares a type that may have arguments: a struct or a packed word.
 bool node_is_family(const Node *node);
 // Whether it is known in its own file only: a function, constant or alias of a type whose name begins with `_`.

@@ -69,7 +69,7 @@ static void read_assignment(GHashTable *names, const Expr *target) {
 static void read_names(GHashTable *names, const GPtrArray *nodes) {
   for (guint i = 0; nodes && i < nodes->len; i++) {
     const Node *node = nodes->pdata[i];
-    if (node->kind == NODE_PARAMETER || node->kind == NODE_USERPOINT || node->kind == NODE_PORT) {
+    if (node_is_settable(node) || node->kind == NODE_PORT) {
       BodyName *one = body_name(names, node->name);
       if (!one->declaration) one->declaration = node;
     } else if (node_makes_instances(node)) {
@@ -157,15 +157,9 @@ static const Node *wrapped_module(const Node *wraps, const GPtrArray *body, Modu
   return type && type->kind == EXPR_NAME ? find(type->text, data) : NULL;
 }
 
-static Node *copy_of(const Node *node) {
-  Node *copy = node_new(node->kind, node->location);
-  *copy = *node;
-  return copy;
-}
-
 // What a setting says takes the place of what a declaration does.
 static const Node *replaced(const Node *node, const Node *setting) {
-  Node *copy = copy_of(node);
+  Node *copy = node_copy(node);
   if (setting->value) copy->value = setting->value;
   copy->bare = setting->kind == NODE_ASSIGN;
   if (setting->range) copy->range = setting->range;
@@ -183,7 +177,7 @@ static const Node *setting_of(const GPtrArray *settings, const char *name) {
 static bool reaches(const Node *setting, const Node *wraps, const GPtrArray *body) {
   for (guint i = 0; i < body->len; i++) {
     const Node *node = body->pdata[i];
-    const bool valued = node->kind == NODE_PARAMETER || node->kind == NODE_USERPOINT;
+    const bool valued = node_is_settable(node);
     if (valued && !strcmp(node->name, setting->name)) return false;
   }
   const Node *own = wraps_setting(wraps, setting->name);
@@ -194,11 +188,11 @@ GPtrArray *body_with_settings(const GPtrArray *body, const GPtrArray *settings) 
   GPtrArray *all = arena_array();
   for (guint i = 0; i < body->len; i++) {
     const Node *node = body->pdata[i];
-    const bool valued = node->kind == NODE_PARAMETER || node->kind == NODE_USERPOINT;
+    const bool valued = node_is_settable(node);
     const Node *setting = valued ? setting_of(settings, node->name) : NULL;
     if (setting) node = replaced(node, setting);
     if (node->kind == NODE_WRAPS) {
-      Node *copy = copy_of(node);
+      Node *copy = node_copy(node);
       copy->names = NULL; // of the other body
       copy->body = arena_array();
       for (guint k = 0; k < settings->len; k++)
@@ -230,7 +224,7 @@ static GPtrArray *settings_of(const Node *wraps, const GPtrArray *body) {
 // A declaration of the wrapped module as the body passes it on; NULL when it does not.
 static const Node *passed_node(const Node *wraps, const GPtrArray *body, const Node *node) {
   if (node->kind == NODE_PORT) return wrapped_port(wraps, body, node->name) == WRAPPED_INSIDE ? NULL : node;
-  if (node->kind != NODE_PARAMETER && node->kind != NODE_USERPOINT) return NULL;
+  if (!node_is_settable(node)) return NULL;
   const Node *setting = wraps_setting(wraps, node->name);
   if (wraps_excepts(wraps, node->name) || (setting && setting->kind == NODE_ASSIGN)) return NULL;
   return setting ? replaced(node, setting) : node;

@@ -79,7 +79,7 @@ static void add_selected(const Node *node, gpointer data) {
 }
 
 static void add_setting(const Node *node, gpointer data) {
-  if (node->kind == NODE_PARAMETER || node->kind == NODE_USERPOINT) add_node(node, data);
+  if (node_is_settable(node)) add_node(node, data);
 }
 
 // ---- Kinds of places -----------------------------------------------------------------------------------------------

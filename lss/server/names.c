@@ -21,11 +21,6 @@ SourceFile *names_file(Names *names, const char *name, const char *importer) {
   return path ? read_file(names, path) : NULL;
 }
 
-// Whether what the top of a file declares is known in other files.
-static bool is_shared(const Node *node) {
-  return reference_covers(node) || node->kind == NODE_TYPE || node->kind == NODE_FUNCTION || node->kind == NODE_CONST;
-}
-
 static SourceFile *read_file(Names *names, const char *path) {
   g_autofree char *key = source_canonical(path);
   const char *canonical = arena_strdup(key);
@@ -42,7 +37,7 @@ static SourceFile *read_file(Names *names, const char *path) {
     const Node *node = file->nodes->pdata[i];
     if (node->kind == NODE_IMPORT)
       names_file(names, node->name, file->path);
-    else if (is_shared(node) && (file == names->main || !node_is_private(node)) &&
+    else if (node_is_global(node) && (file == names->main || !node_is_private(node)) &&
              !g_hash_table_contains(names->globals, node->name))
       g_hash_table_insert(names->globals, (gpointer)node->name, (gpointer)node);
   }
@@ -137,11 +132,7 @@ static const Node *declared(const GPtrArray *nodes, const char *name, Fits fits)
 SourceFile *names_extended(Names *names, SourceFile *file) {
   enum { MOST_EXTENDED = 20 };
   for (int steps = 0; file && steps < MOST_EXTENDED; steps++) {
-    const Node *extends = NULL;
-    for (guint i = 0; i < file->nodes->len && !extends; i++) {
-      const Node *node = file->nodes->pdata[i];
-      if (node->kind == NODE_EXTENDS) extends = node;
-    }
+    const Node *extends = file_extends(file);
     if (!extends) return file;
     g_autoptr(GPtrArray) folders = library_machine_folders(names->options, file->path);
     g_autofree char *path = library_find(folders, extends->name);
@@ -153,17 +144,8 @@ SourceFile *names_extended(Names *names, SourceFile *file) {
 // A machine that is used like a module has the statements of its file for its body.
 static const Node *machine_module(Names *names, SourceFile *file, const char *name) {
   const SourceFile *bottom = names_extended(names, file);
-  bool machine = false;
-  for (guint i = 0; bottom && i < bottom->nodes->len && !machine; i++) {
-    const Node *node = bottom->nodes->pdata[i];
-    machine = !is_shared(node) && node->kind != NODE_IMPORT;
-  }
-  if (!machine) return NULL;
-  Node *node = node_new(NODE_MODULE, (Location){.file = file->path});
-  node->name = arena_strdup(name);
-  node->place = node->location;
-  node->doc = file->doc;
-  node->body = bottom->nodes;
+  Node *node = bottom ? file_machine(file, bottom, arena_strdup(name)) : NULL;
+  if (!node) return NULL;
   g_hash_table_insert(names->globals, (gpointer)node->name, node);
   return node;
 }

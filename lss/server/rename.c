@@ -107,8 +107,7 @@ static bool is_type_name(const char *name) {
 
 static bool is_name(const Node *target, const char *name) {
   int least, most;
-  const bool in_c = target->kind == NODE_PARAMETER || target->kind == NODE_USERPOINT || target->kind == NODE_PORT ||
-                    target->kind == NODE_LOCAL;
+  const bool in_c = node_is_settable(target) || target->kind == NODE_PORT || target->kind == NODE_LOCAL;
   if (!g_regex_match_simple("^[A-Za-z_][A-Za-z0-9_]*\\z", name, 0, 0))
     query_refuse("\"%s\" is no name: letters, digits and _ are, without a digit in front", name);
   else if (is_word_of_the_language(name))

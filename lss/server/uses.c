@@ -38,8 +38,7 @@ static bool is_use(Names *names, const Node *target, int line, int column, NameU
   const Meaning meaning = names_meaning(names, line, column);
   if (meaning.used.line != line || meaning.used.column != column) return false;
   const bool own = uses_same(meaning.node, target), passed = uses_same(meaning.passed, target);
-  const bool open =
-      meaning.open && (target->kind == NODE_PARAMETER || target->kind == NODE_USERPOINT || target->kind == NODE_PORT);
+  const bool open = meaning.open && (node_is_settable(target) || target->kind == NODE_PORT);
   if (!own && !passed && !open) return false;
   const bool declared = own && same_place(meaning.used, target->place);
   *use = (NameUse){.kind = declared           ? USE_DECLARED
