@@ -1,6 +1,7 @@
 """Every machine of the examples and of the documentation, started with nothing that bounds its run: within ten seconds it
 ends, or has said in a line what could bound it or what it waits for."""
 
+import json
 import os
 import signal
 import subprocess
@@ -36,7 +37,7 @@ def started(command: list, folder: Path) -> str:
     return said.decode(errors="replace")
 
 
-def try_machine(lss: Callable, machine: Path, folder: Path, *options: str) -> None:
+def try_machine(lss: Callable, machine: Path, folder: Path, *options: str | Path) -> None:
     simulator = folder / f"unbounded_{machine.stem}"
     built = lss("build", "-O", "0", machine, "-o", simulator, *options, cwd=folder)
     if NO_MACHINE not in built.err:
@@ -46,7 +47,7 @@ def try_machine(lss: Callable, machine: Path, folder: Path, *options: str) -> No
 @pytest.mark.soak
 @pytest.mark.parametrize("machine", found(ROOT / "examples", "*.lss"), ids=lambda path: path.stem)
 def test_a_machine_of_the_examples(lss, tmp_path, machine):
-    try_machine(lss, machine, tmp_path)
+    try_machine(lss, machine, tmp_path, "-I", ROOT / "examples/tigon2")
 
 
 @pytest.mark.parametrize(
@@ -74,6 +75,7 @@ def test_a_program(lss, tmp_path, build_dir, listed):
         build_dir / "firmware" / listed.parent.name / f"{listed.parent.name}.elf",
     )
     lss("build", ROOT / machine, "-o", simulator, *options)
-    declared = (ROOT / machine).read_text()
-    option = next(name for name in ("program", "firmware") if f"runtime parameter {name} " in declared)
+    [top] = [one for one in json.loads(lss("export", ROOT / machine, *options).out)["instances"] if not one["path"]]
+    declared = {one["name"] for one in top["parameters"] if one["runtime"]}
+    option = next(name for name in ("program", "firmware") if name in declared)
     started([simulator, f"--{option}", program.resolve()], tmp_path)
