@@ -73,7 +73,7 @@ MUTANTS = [
     Mutant("mac_transmit", NIC, "  count(frames);", "  if (cycle() % 5) count(frames);", "frames == sent"),
     Mutant("mac_receive", NIC, "    count(frames);", "    if (cycle() % 5) count(frames);", "wire.start == "),
     Mutant("dma_assist", NIC, "    count(transfers);", "    if (cycle() % 5) count(transfers);", "dma"),
-    Mutant("host", NIC, "self->begun[request.write]++;", "self->begun[request.write] += 1 + (cycle() % 5 == 3);", "begun[*]"),
+    Mutant("host_bus", NIC, "self->begun[request.write]++;", "self->begun[request.write] += 1 + (cycle() % 5 == 3);", "begun[*]"),
     Mutant("disk_image", DISK, "if (!reads || ++self->sector == self->end)", "if (cycle() % 5 && (!reads || ++self->sector == self->end))", "contents", quick=True),
     Mutant("disk_mechanics", DISK, "if (transferred(in_request)) take_request", "if (transferred(in_request) && cycle() % 3) take_request", "drive"),
 ]
