@@ -244,7 +244,9 @@ static void check_names(const Wrap *wrap, const Symbol *module) {
   const Node *node = wrap->node;
   for (guint i = 0; i < node->arguments->len; i++) {
     const Node *excepted = node->arguments->pdata[i];
-    if (!interface_member(&wrap->interface, excepted->name))
+    if (excepted->optional && !wrap->by_value)
+      report_optional(excepted);
+    else if (!excepted->optional && !interface_member(&wrap->interface, excepted->name))
       report_unknown(wrap, module, excepted->name, excepted->place);
   }
   for (guint i = 0; wrap->interface.brings && wrap->interface.brings->items && i < wrap->interface.brings->items->len;

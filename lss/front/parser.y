@@ -207,7 +207,10 @@ excepted_names:
     excepted_name                  { $$ = parse_list($1); }
   | excepted_names ',' excepted_name { $$ = parse_with($1, $3); }
   ;
-excepted_name: NAME                { $$ = node_new(NODE_ARGUMENT, @$); $$->name = $1; $$->place = @1; } ;
+excepted_name:
+    opt_optional NAME              {
+      $$ = node_new(NODE_ARGUMENT, @$); $$->name = $2; $$->place = @2; $$->optional = $1; }
+  ;
 
 makes_or_consumes: MAKES | CONSUMES ;
 /* A part is a port, or a term of the account: `held count`. */
