@@ -84,6 +84,17 @@ static void add_setting(const Node *node, gpointer data) {
 
 // ---- Kinds of places -----------------------------------------------------------------------------------------------
 
+static void complete_machines(Completion *c, const char *unused) {
+  (void)unused;
+  g_autoptr(GPtrArray) folders = library_machine_folders(c->query->options, c->query->path);
+  g_autoptr(GPtrArray) names = library_all_names(folders);
+  for (guint i = 0; i < names->len; i++) {
+    const char *name = names->pdata[i];
+    const SourceFile *file = names_file(c->names, name, c->query->path);
+    if (file && file != c->names->main && file_is_machine(file)) add_item(c, name, ITEM_FILE, NULL, NULL);
+  }
+}
+
 static void complete_files(Completion *c, const char *unused) {
   (void)unused;
   g_autoptr(GPtrArray) folders = library_folders(c->query->options, c->query->path);
@@ -91,6 +102,7 @@ static void complete_files(Completion *c, const char *unused) {
     g_autoptr(GPtrArray) names = library_names(folders->pdata[i]);
     for (guint k = 0; k < names->len; k++) add_item(c, names->pdata[k], ITEM_FILE, NULL, NULL);
   }
+  complete_machines(c, NULL);
 }
 
 static void add_module(gpointer name, gpointer value, gpointer data) {
@@ -178,6 +190,7 @@ static const struct {
   void (*complete)(Completion *c, const char *group);
 } places[] = {
     {"\\bimport\\s+\\w*$", complete_files},
+    {"^\\s*extends\\s+\\w*$", complete_machines},
     {"\\b(?:instance|wraps)\\s+\\w+\\s*(?:\\[[^\\]]*\\])?\\s*:\\s*\\w*$", complete_modules},
     {"([A-Za-z_]\\w*(?:\\[[^\\]]*\\])?(?:\\.\\w+(?:\\[[^\\]]*\\])?)*)\\.\\w*$", complete_members},
     {"(?<![\\w.])[0-9][0-9_.]*\\s*[A-Za-z/]*$", complete_units},

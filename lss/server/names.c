@@ -13,12 +13,29 @@
 // ---- Files ---------------------------------------------------------------------------------------------------------
 
 static SourceFile *read_file(Names *names, const char *path);
+static const Node *machine_module(Names *names, SourceFile *file, const char *name);
 
-// The file that a file imports, or where a module would be looked up; NULL when there is none.
-SourceFile *names_file(Names *names, const char *name, const char *importer) {
+// Where a module would be looked up; NULL when there is none.
+static SourceFile *module_file(Names *names, const char *name, const char *importer) {
   g_autoptr(GPtrArray) folders = library_folders(names->options, importer);
   g_autofree char *path = library_find(folders, name);
   return path ? read_file(names, path) : NULL;
+}
+
+SourceFile *names_file(Names *names, const char *name, const char *importer) {
+  SourceFile *file = module_file(names, name, importer);
+  if (file) return file;
+  g_autoptr(GPtrArray) folders = library_machine_folders(names->options, importer);
+  g_autofree char *path = library_find(folders, name);
+  file = path ? read_file(names, path) : NULL;
+  return file && file_is_machine(file) ? file : NULL;
+}
+
+// A machine that is imported is a module.
+static void read_import(Names *names, const Node *import, const SourceFile *importer) {
+  SourceFile *file = names_file(names, import->name, importer->path);
+  if (file && file != names->main && file_is_machine(file) && !g_hash_table_contains(names->globals, import->name))
+    machine_module(names, file, import->name);
 }
 
 static SourceFile *read_file(Names *names, const char *path) {
@@ -36,7 +53,7 @@ static SourceFile *read_file(Names *names, const char *path) {
   for (guint i = 0; i < file->nodes->len; i++) {
     const Node *node = file->nodes->pdata[i];
     if (node->kind == NODE_IMPORT)
-      names_file(names, node->name, file->path);
+      read_import(names, node, file);
     else if (node_is_global(node) && (file == names->main || !node_is_private(node)) &&
              !g_hash_table_contains(names->globals, node->name))
       g_hash_table_insert(names->globals, (gpointer)node->name, (gpointer)node);
@@ -152,7 +169,7 @@ static const Node *machine_module(Names *names, SourceFile *file, const char *na
 
 const Node *names_module(Names *names, const char *name) {
   const Node *node = g_hash_table_lookup(names->globals, name);
-  SourceFile *file = node ? NULL : names_file(names, name, names->main ? names->main->path : NULL);
+  SourceFile *file = node ? NULL : module_file(names, name, names->main ? names->main->path : NULL);
   if (file) node = g_hash_table_lookup(names->globals, name);
   return node || !file || file == names->main ? node : machine_module(names, file, name);
 }

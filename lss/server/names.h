@@ -19,7 +19,7 @@ Names *names_read(const char *path, const CompileOptions *options);
 // The same, where several files are looked at: each is read once, into `parsed`, an arena_table().
 Names *names_read_into(GHashTable *parsed, const char *path, const CompileOptions *options);
 
-// The file that a file imports, or where a module would be looked up; NULL when there is none.
+// The file that a file imports: of the library, or a machine among the examples; NULL when there is none.
 SourceFile *names_file(Names *names, const char *name, const char *importer);
 // The machine that a file extends, or, when it extends none, the file itself.
 SourceFile *names_extended(Names *names, SourceFile *file);
