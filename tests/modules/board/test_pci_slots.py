@@ -39,3 +39,8 @@ REFUSED = [
 @pytest.mark.parametrize(("cards", "body", "why"), REFUSED, ids=[f"{one[0]} {one[1]}".strip() for one in REFUSED])
 def test_what_is_no_slot(bench: Bench, cards: str, body: str, why: str) -> None:
     assert why in bench.refuse(NETLIST.format(cards=cards, body=body))
+
+
+def test_no_card_has_a_wire(bench: Bench) -> None:
+    wire = "instance w : sink; dut.wire_out -> w.in;"
+    assert "of the cards 0 have a wire, not 1" in bench.refuse(NETLIST.format(cards="scsi_card", body="") + wire)
