@@ -1,6 +1,7 @@
 """The host machine's software on QEMU, on the functional machine and on examples/host: it boots, does what it is told, ends the
 machine, and says the same each time and everywhere."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -181,6 +182,26 @@ def test_a_shell_is_typed_to(packed, host: Path, build_dir: Path, tmp_path: Path
     on_host(made, host, tmp_path, "--time", "400 ms", "--checkpoint", "prompt")
     status, console, _ = on_host(made, host, tmp_path, "--restore", "prompt", "--console_script", other)
     assert status == 6 and console.startswith("devmem 0x1f000504") and console.endswith("reboot: Power down\n")
+
+
+def test_two_hosts_in_one_netlist(packed, host: Path, build_dir: Path, tmp_path: Path) -> None:
+    """Each boots to its prompt and does what is typed there: its console and all its statistics are those of a host alone."""
+    made = packed("exec setsid cttyhack sh")
+    (tmp_path / "two.lss").write_text("import host;\ninstance node[2] : host;\n")
+    subprocess.run([build_dir / "bin/lss", "build", tmp_path / "two.lss", "-o", tmp_path / "two"], check=True)
+    (tmp_path / "script").write_text('wait "/ # "\nsend "echo $((6*7))\\n"\nwait "42"\nwait "/ # "\n')
+    alone = [*made.options, "--console_script", tmp_path / "script"]
+    _, console, stats = on_host(None, host, tmp_path, *alone, "--time", "400 ms")
+    assert console.endswith("\n42\n/ # \x1b[6n")
+    given = [word for n in range(2) for name, value in zip(alone[::2], alone[1::2], strict=True) for word in ("--set", f"node[{n}].{name[2:]}={value}")]
+    consoles = [word for n in range(2) for word in ("--set", f"node[{n}].console_output=console{n}")]
+    command = [tmp_path / "two", "--quiet", *given, *consoles, "--time", "400 ms", "--stats", "two.json"]
+    subprocess.run(list(map(str, command)), cwd=tmp_path, check=True)
+    both = {(one["path"], one["name"]): one["value"] for one in json.loads((tmp_path / "two.json").read_text())["statistics"]}
+    for n in range(2):
+        assert (tmp_path / f"console{n}").read_text() == console
+        found = {(one["path"], one["name"]): both[f"node[{n}].{one['path']}", one["name"]] for one in stats["statistics"]}
+        assert found == {(one["path"], one["name"]): one["value"] for one in stats["statistics"]}
 
 
 def big_endian_guest(root: Path, build_dir: Path, folder: Path) -> Guest:
