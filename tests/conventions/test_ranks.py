@@ -1,12 +1,15 @@
 """Who may know whom: the stages of the compiler, the families of modules and the runtime form an order, and what a file
-includes, imports or instantiates is of its own folder or of one before it."""
+includes, imports or instantiates is of its own folder or of one before it.  Within the compiler no two files call each
+other in a circle."""
 
 import re
+import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from harness.firmware import tool
 from tests.conventions.test_tree import sources
 from tests.tree import found, library_modules
 
@@ -67,6 +70,65 @@ def test_stages_include_earlier_ones(stage: str) -> None:
             if not fine and not name.endswith(".def"):
                 wrong.append(f"{path.relative_to(ROOT)} includes {name}")
     assert not wrong
+
+
+Names = dict[str, tuple[set[str], set[str]]]  # of each file what it defines and what it uses, functions and variables
+
+
+def names_in(folder: Path) -> Names:
+    """By object file; what is left of a source file that has been moved is none of them."""
+    homes = {str(path): f"{path.parent.name}/{path.stem}" for path in found(folder, "*.o")}
+    names: Names = {file: (set(), set()) for file in homes.values() if file.split("/")[0] not in STAGES or (ROOT / "lss" / f"{file}.c").exists()}
+    listing = subprocess.run([tool("llvm-nm"), "-A", "--extern-only", *homes], capture_output=True, text=True, check=True).stdout
+    for line in listing.splitlines():
+        path, _, symbol = line.rpartition(": ")
+        kind, name = symbol.split()[-2:]
+        if homes[path] in names:
+            names[homes[path]][kind == "U"].add(name)
+    return names
+
+
+def circles(names: Names) -> list[str]:
+    """The groups of files that call each other, directly or through others, each with its calls."""
+    homes = {name: file for file, (defined, _) in names.items() for name in defined}
+    calls = {file: {homes[name] for name in used if homes.get(name, file) != file} for file, (_, used) in names.items()}
+    reached: dict[str, set[str]] = {}
+    for file in names:
+        reached[file], rest = set(), [file]
+        while rest:
+            rest += (new := calls[rest.pop()] - reached[file])
+            reached[file] |= new
+    groups = {frozenset(other for other in reached[file] if file in reached[other]) for file in names}
+    return [
+        "\n".join(f"{file} calls {name} of {homes[name]}" for file in sorted(group) for name in sorted(names[file][1]) if homes.get(name, file) in group - {file})
+        for group in groups
+        if group
+    ]
+
+
+# Where there are none yet.
+UNTANGLED = ["base"]
+
+
+@pytest.mark.parametrize("stage", UNTANGLED)
+def test_no_files_call_each_other_in_a_circle(build_dir: Path, stage: str) -> None:
+    """What elab interprets calls itself, as the language does."""
+    names = names_in(build_dir / "obj" / "lss")
+    assert len(names) > 100
+    assert not [circle for circle in circles(names) if re.search(rf"^{stage}/", circle, re.MULTILINE)]
+
+
+def test_a_circle_is_found(tmp_path: Path) -> None:
+    texts = {
+        "a": "void second(void); void first(void) { second(); }",
+        "b": "void third(void); void second(void) { third(); }",
+        "c": "void first(void), below(void); void third(void) { first(); below(); }",
+        "d": "void below(void) {}",
+    }
+    for name, text in texts.items():
+        subprocess.run([tool("clang"), "-c", "-x", "c", "-", "-o", tmp_path / f"{name}.o"], input=text, text=True, check=True)
+    folder = tmp_path.name
+    assert circles(names_in(tmp_path)) == [f"{folder}/a calls second of {folder}/b\n{folder}/b calls third of {folder}/c\n{folder}/c calls first of {folder}/a"]
 
 
 def test_the_runtime_knows_no_compiler() -> None:
