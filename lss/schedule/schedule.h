@@ -99,7 +99,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Schedule, schedule_free)
 Wire *schedule_wire(const Schedule *schedule, const Instance *instance, const Signal *signal);
 Wire *schedule_port_wire(const Schedule *schedule, const Port *port, SignalKind kind, int lane);
 
-// "cpu[0].fetch.out[1].data", "bank.value[mac_state].data", for messages.
+// names.c: "cpu[0].fetch.out[1].data", "bank.value[mac_state].data", for messages.
 char *wire_name(const Wire *wire);
 // The instance and function that a node calls, "arb handler grant[1]".
 char *vertex_name(const Vertex *node);
@@ -109,7 +109,7 @@ void clusters_choose(Schedule *schedule, const ScheduleOptions *options);
 
 // components.c: strongly connected components, each after those that it depends on; false after reporting a loop.
 bool schedule_components(Schedule *schedule, GPtrArray **components);
-// loops.c: reports components that are loops which must not be iterated (GPtrArray* of Vertex*).
+// combinational.c: reports components that are loops which must not be iterated (GPtrArray* of Vertex*).
 void report_loops(const GPtrArray *components);
 // order.c: the segments of each clock.
 void schedule_order(Schedule *schedule, GPtrArray *components);
