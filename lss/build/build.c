@@ -5,10 +5,10 @@
 #include "lss/base/library.h"
 #include "lss/base/output.h"
 #include "lss/base/working.h"
-#include "lss/build/clang_errors.h"
 #include "lss/build/link.h"
 #include "lss/build/named_headers.h"
 #include "lss/build/profile_guided.h"
+#include "lss/build/report.h"
 #include "lss/build/search_path.h"
 #include "lss/emit/emit.h"
 
@@ -139,29 +139,6 @@ static bool keep_units(const char *folder, const GPtrArray *units) {
     }
   }
   return true;
-}
-
-int build_report(const GPtrArray *units) {
-  const char *flags = g_getenv("LSS_CFLAGS");
-  const bool flagged = flags && *flags;
-  bool explained = true, wrong = false;
-  for (guint i = 0; i < units->len; i++) {
-    const Unit *unit = units->pdata[i];
-    wrong |= unit->state == UNIT_REFUSED;
-    if (unit->state == UNIT_FAILED) { // all units for the same reason, most likely
-      fprintf(stderr, "lss: %s\n", unit->messages);
-      return 3;
-    }
-    if (!unit->messages || clang_errors_report(unit->messages, unit->text) || unit->state != UNIT_REFUSED) continue;
-    explained &= flagged;
-    g_autofree char *why =
-        flagged ? g_strdup_printf("with LSS_CFLAGS=\"%s\"", flags) : g_strdup("which is a defect of lss itself");
-    diag_flush();
-    fprintf(stderr, "lss: the generated C of %s does not compile, %s:\n%s", unit->name, why, unit->messages);
-    if (flagged) break; // the other units say the same
-  }
-  diag_flush();
-  return !wrong ? 0 : explained ? 1 : 3;
 }
 
 // A further unit of a kind, if it has a text.

@@ -26,10 +26,6 @@ bool build_option(const char *command, const char *name, const char *value, gpoi
 // status; all diagnostics are printed.
 int build_check(BuildOptions *build, Netlist *netlist);
 
-// Says what clang found in the units (lss/build/objects.h), warnings too; the same module in several units is reported
-// once.  Returns the exit status.
-int build_report(const GPtrArray *units);
-
 // Compiles the machine; *output is the simulator's path.  Without -o it is in the cache.  Returns the exit status.
 int build_simulator(BuildOptions *build, char **output);
 

@@ -1,7 +1,8 @@
-// The folder of the cache, its lock, and its files with their seals; see cache.h.  What is removed and when is in
+// The files of the cache with their seals; see cache.h.  What is removed and when is in
 // cache_trim.c.
 #include "lss/build/cache.h"
 
+#include "lss/build/cache_lock.h"
 #include "lss/build/cache_trim.h"
 
 #include <errno.h>
@@ -12,27 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-char *cache_folder(void) {
-  const char *named = g_getenv("LSS_CACHE");
-  if (named && *named) return g_canonicalize_filename(named, NULL);
-  return g_build_filename(g_get_user_cache_dir(), "spinach", NULL);
-}
-
 static bool refuse(const char *folder, const char *why) {
   fprintf(stderr, "lss: cannot use the cache %s: %s; LSS_CACHE names another place\n", folder, why);
   return false;
-}
-
-int cache_lock(const char *folder, int how) {
-  g_autofree char *path = g_build_filename(folder, "lock", NULL);
-  int handle = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (handle < 0) return -1;
-  int status;
-  do status = flock(handle, how);
-  while (status && errno == EINTR);
-  if (!status || (errno != EWOULDBLOCK && !(how & LOCK_NB))) return handle; // some file systems know no locks
-  close(handle);
-  return -1;
 }
 
 bool cache_open(Cache *cache) {

@@ -22,9 +22,6 @@ typedef struct {
   guint objects, simulators;
 } CacheUse;
 
-// "$LSS_CACHE", "$XDG_CACHE_HOME/spinach" or "~/.cache/spinach".
-char *cache_folder(void);
-
 // On failure prints one line and returns false.
 bool cache_open(Cache *cache);
 void cache_close(Cache *cache);

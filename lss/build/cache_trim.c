@@ -2,6 +2,7 @@
 // folder named by one; its age is that of its last use.
 #include "lss/build/cache_trim.h"
 
+#include "lss/build/cache_lock.h"
 #include "lss/runtime/files/whole_file.h"
 
 #include <errno.h>

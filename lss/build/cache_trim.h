@@ -7,9 +7,6 @@
 // Removes a file or a folder with all that is in it.
 void cache_remove(const char *path);
 
-// Opens and locks the cache's lock file, `how` as for flock(); -1 when another process holds it.
-int cache_lock(const char *folder, int how);
-
 // Notes that so many bytes are about to be added to the cache.
 void cache_add_size(const char *folder, guint64 bytes);
 

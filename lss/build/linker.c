@@ -67,7 +67,7 @@ static char **ask(Toolchain *t, const GPtrArray *words) {
     return is_expected(command) ? g_steal_pointer(&command) : NULL;
   }
   g_ptr_array_add(question, (gpointer) "-###");
-  if (toolchain_run(t, t->clang, question, "asking about linking", &said) != TOOL_FINE) return NULL;
+  if (tool_run(t, t->clang, question, "asking about linking", &said) != TOOL_FINE) return NULL;
   g_auto(GStrv) command = read_command(said);
   if (!command || !is_expected(command)) return NULL;
   keep(t, command, path);
@@ -83,7 +83,7 @@ static ToolResult call(const Toolchain *t, char **command, const GPtrArray *obje
       g_ptr_array_add(arguments, !strcmp(*word, output_word) ? (char *)made : *word);
   }
   g_autofree char *messages = NULL;
-  return toolchain_run(t, command[0], arguments, "linking", &messages);
+  return tool_run(t, command[0], arguments, "linking", &messages);
 }
 
 ToolResult linker_run(Toolchain *t, const GPtrArray *words, const GPtrArray *objects, const char *made,
@@ -92,5 +92,5 @@ ToolResult linker_run(Toolchain *t, const GPtrArray *words, const GPtrArray *obj
   if (command && call(t, command, objects, made) == TOOL_FINE) return TOOL_FINE;
   // The libraries may have moved since it was asked; when they have not, it is the driver's messages that are known.
   g_autoptr(GPtrArray) all = driver_words(words, objects, made);
-  return toolchain_run(t, t->clang, all, "linking", messages);
+  return tool_run(t, t->clang, all, "linking", messages);
 }

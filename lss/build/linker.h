@@ -2,7 +2,7 @@
 #ifndef LSS_LINKER_H
 #define LSS_LINKER_H
 
-#include "lss/build/toolchain.h"
+#include "lss/build/tool.h"
 
 #define LINKER_OBJECTS "-Wl,OBJECTS" // what stands for the objects in what the driver is given
 

@@ -9,6 +9,7 @@
 #include "lss/build/cache_trim.h"
 #include "lss/build/dependencies.h"
 #include "lss/build/search_path.h"
+#include "lss/build/tool.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -70,7 +71,7 @@ static ToolResult run_clang(const Toolchain *t, Unit *unit, bool check, const ch
   char *const to_object[] = {"-c", "-o", made};
   for (gsize i = 0; !check && i < G_N_ELEMENTS(to_object); i++) g_ptr_array_add(arguments, to_object[i]);
   if (check) g_ptr_array_add(arguments, "-fsyntax-only");
-  return toolchain_run(t, t->clang, arguments, what, &unit->messages);
+  return tool_run(t, t->clang, arguments, what, &unit->messages);
 }
 
 static void compile(Toolchain *t, Unit *unit, bool check, const char *key) {

@@ -7,6 +7,7 @@
 #include "lss/base/working.h"
 #include "lss/build/dependencies.h"
 #include "lss/build/link.h"
+#include "lss/build/report.h"
 
 #include <json-c/json.h>
 #include <stdio.h>

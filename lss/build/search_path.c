@@ -2,10 +2,18 @@
 // settings are as they were then.
 #include "lss/build/search_path.h"
 
+#include "lss/build/tool.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#ifndef SPINACH_GLIB_CFLAGS
+#define SPINACH_GLIB_CFLAGS ""
+#endif
+
 enum { KEY_LENGTH = 40 };
+
+const char *const search_path_glib_flags = SPINACH_GLIB_CFLAGS;
 
 const char *const search_path_variables[] = {"CPATH",
                                              "C_INCLUDE_PATH",
@@ -109,7 +117,7 @@ static void add_settings(GString *reply, const Toolchain *t, const char *folder,
 
 // Whether it is a folder of glib, which is of the system like what that uses.
 static bool is_of_glib(const char *folder) {
-  g_auto(GStrv) flags = g_strsplit(toolchain_glib_flags, " ", -1);
+  g_auto(GStrv) flags = g_strsplit(search_path_glib_flags, " ", -1);
   for (char **flag = flags; *flag; flag++)
     if (g_str_has_prefix(*flag, "-I") && !strcmp(*flag + 2, folder)) return true;
   return false;
@@ -191,7 +199,7 @@ static SearchPath *ask(Toolchain *t, const char *kept) {
   for (guint i = 0; i < t->flags->len; i++) g_ptr_array_add(arguments, t->flags->pdata[i]);
   char *const last[] = {"-v", "-###", "-fsyntax-only", "-x", "c", "/dev/null"};
   for (gsize i = 0; i < G_N_ELEMENTS(last); i++) g_ptr_array_add(arguments, last[i]);
-  if (toolchain_run(t, t->clang, arguments, "asking about headers", &said) != TOOL_FINE) return NULL;
+  if (tool_run(t, t->clang, arguments, "asking about headers", &said) != TOOL_FINE) return NULL;
   g_autofree char *reply = read_reply(t, said);
   if (!reply) return NULL;
   // What the settings are is not known before the reply names them.

@@ -12,6 +12,9 @@ typedef struct SearchPath {
   char *settings;     // contents of the configuration files that clang reads
 } SearchPath;
 
+// The flags by which glib's headers are found.
+extern const char *const search_path_glib_flags;
+
 // NULL when clang does not say.  It belongs to the toolchain.
 const SearchPath *search_path(Toolchain *toolchain);
 void search_path_free(SearchPath *path);

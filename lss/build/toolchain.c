@@ -1,4 +1,4 @@
-// Finds clang, gathers its flags, and runs it.
+// Finds clang and gathers its flags.
 #include "lss/build/toolchain.h"
 
 #include "lss/base/library.h"
@@ -9,14 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
-
-#ifndef SPINACH_GLIB_CFLAGS
-#define SPINACH_GLIB_CFLAGS ""
-#endif
-
-const char *const toolchain_glib_flags = SPINACH_GLIB_CFLAGS;
 
 static char *find_clang(void) {
   static const char *const names[] = {"clang-22", "clang-19", "clang"};
@@ -89,8 +82,8 @@ static void add_flags(Toolchain *t, const char *home) {
     add_flag(t, "-fno-sanitize-recover=array-bounds");
   }
   if (t->options->sanitize || t->options->checked)
-    add_flag(t, "-fstrict-flex-arrays=3");                        // the last array of a state has an end as well
-  g_auto(GStrv) glib = g_strsplit(toolchain_glib_flags, " ", -1); // emulib's headers use it
+    add_flag(t, "-fstrict-flex-arrays=3");                          // the last array of a state has an end as well
+  g_auto(GStrv) glib = g_strsplit(search_path_glib_flags, " ", -1); // emulib's headers use it
   for (char **flag = glib; *flag; flag++)
     if (**flag) add_flag(t, "%s", *flag);
   add_flag(t, "-I%s", home);
@@ -159,57 +152,4 @@ void toolchain_close(Toolchain *t) {
   if (t->search) search_path_free(t->search);
   g_mutex_clear(&t->lock);
   g_mutex_clear(&t->lookup);
-}
-
-// ---- Running -----------------------------------------------------------------------------------------------------
-
-// Why the tool did not get to its end, or NULL when it did.  The messages are those of clang and lld: a process that
-// they lost, or their own crash.
-static const char *reason(int status, const char *messages) {
-  static const struct {
-    const char *said, *means;
-  } causes[] = {
-      {"No space left on device", "there is no space left on the device"},
-      {"Disk quota exceeded", "the disk quota is used up"},
-      {"Bus error", "there is no space left on the device"}, // lld maps its output
-      {"File too large", "its output is larger than `ulimit -f` allows"},
-      {"ile size limit exceeded", "its output is larger than `ulimit -f` allows"},
-      {"out of memory", "it ran out of memory"},
-      {"bad_alloc", "it ran out of memory"},
-      {"Cannot allocate memory", "it ran out of memory"},
-      {"failed to map segment", "it ran out of memory"},
-      {"unable to execute command: Killed", "it was killed, most likely because memory ran out"},
-      {"due to signal", "it was ended by a signal"},
-      {"error while loading shared libraries", "it does not start: a shared library is missing"},
-  };
-  const int number = WIFSIGNALED(status) ? WTERMSIG(status) : WIFEXITED(status) ? WEXITSTATUS(status) - 128 : 0;
-  if (number == SIGXFSZ) return "its output is larger than `ulimit -f` allows";
-  if (number == SIGKILL) return "it was killed, most likely because memory ran out";
-  for (gsize i = 0; i < G_N_ELEMENTS(causes); i++)
-    if (strstr(messages, causes[i].said)) return causes[i].means;
-  if (number > 0) return g_intern_string(g_strsignal(number));
-  return strstr(messages, "PLEASE submit a bug report") ? "it crashed" : NULL;
-}
-
-ToolResult toolchain_run(const Toolchain *t, const char *program, const GPtrArray *arguments, const char *what,
-                         char **messages) {
-  g_autoptr(GPtrArray) argv = g_ptr_array_new();
-  g_ptr_array_add(argv, (char *)program);
-  for (guint i = 0; i < arguments->len; i++) g_ptr_array_add(argv, arguments->pdata[i]);
-  g_ptr_array_add(argv, NULL);
-  const gint64 begin = g_get_monotonic_time();
-  int status = 0;
-  g_autoptr(GError) error = NULL;
-  if (!g_spawn_sync(NULL, (char **)argv->pdata, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, messages, &status,
-                    &error)) {
-    *messages = g_strdup_printf("cannot run %s: %s", program, error->message);
-    return TOOL_FAILED;
-  }
-  if (t->options->times) fprintf(stderr, "lss: %6.2f s  %s\n", (double)(g_get_monotonic_time() - begin) / 1e6, what);
-  if (status == 0) return TOOL_FINE;
-  const char *why = reason(status, *messages);
-  if (!why) return TOOL_REFUSED;
-  g_free(*messages);
-  *messages = g_strdup_printf("%s failed while %s: %s", program, what, why);
-  return TOOL_FAILED;
 }

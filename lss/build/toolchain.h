@@ -36,22 +36,10 @@ bool toolchain_open(Toolchain *toolchain, const CompilerOptions *options);
 void toolchain_close(Toolchain *toolchain);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Toolchain, toolchain_close)
 
-// The words of LSS_CFLAGS, and those by which glib's headers are found.
+// The words of LSS_CFLAGS.
 char **toolchain_further_flags(void);
-extern const char *const toolchain_glib_flags;
 
 // A program that belongs to clang, "ld.lld", beside it; NULL when it is not there.
 char *toolchain_program(const Toolchain *toolchain, const char *name);
-
-typedef enum {
-  TOOL_FINE,
-  TOOL_REFUSED, // its input; the messages say why
-  TOOL_FAILED,  // it did not get to its end: *messages is one line of ours that says why
-} ToolResult;
-
-// Runs the compiler or another program of its kind with these arguments; `what` is the work in words, "compiling
-// root_0".
-ToolResult toolchain_run(const Toolchain *toolchain, const char *program, const GPtrArray *arguments, const char *what,
-                         char **messages);
 
 #endif

@@ -2,6 +2,7 @@
 #include "lss/base/arena.h"
 #include "lss/base/units.h"
 #include "lss/build/cache.h"
+#include "lss/build/cache_lock.h"
 #include "lss/build/options.h"
 #include "lss/commands/commands.h"
 
