@@ -1,77 +1,66 @@
-// Parsing: runs scanner and grammar over a text, and builds the nodes that the grammar's actions ask for.
+// Parsing: runs scanner and grammar over a text, and then over the expressions in its C code.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/front/scanner.h"
 
 #include "lss/parser.h"
 
-#include <string.h>
-
 // What flex generates for a reentrant scanner.
 int yylex_init_extra(Scan *extra, void **scanner);
 int yylex_destroy(void *scanner);
 struct yy_buffer_state *yy_scan_bytes(const char *text, int length, void *scanner);
 
-// ---- Nodes --------------------------------------------------------------------------------------------------------
-
-Node *parse_declare(Scan *scan, NodeKind kind, Location where, const char *name, Location place) {
-  Node *node = node_new(kind, where);
-  node->name = name;
-  node->place = place;
-  g_ptr_array_add(scan->declarations, node);
-  return node;
-}
-
-void parse_word(Scan *scan, Location where, const char *word, const char *expected, const char *place) {
-  if (!strcmp(word, expected)) return;
-  diag_error(where, "syntax", "unexpected name \"%s\" %s; only `%s` is allowed there", word, place, expected);
-  scan->errors++;
-}
-
-GPtrArray *parse_list(gpointer first) {
-  GPtrArray *list = arena_array();
-  if (first) g_ptr_array_add(list, first);
-  return list;
-}
-
-GPtrArray *parse_with(GPtrArray *list, gpointer item) {
-  if (item) g_ptr_array_add(list, item);
-  return list;
-}
-
-Node *parse_loop_start(Node *first) {
-  if (first->kind == NODE_ASSIGN && first->target->kind == EXPR_NAME) {
-    first->name = first->target->text;
-    first->place = first->target->place;
+// Splits C code at ${…} into pieces of text and expressions.
+static void split_code(Scan *scan, Expr *code) {
+  Location where = code->location, at = where;
+  at.column += 3;
+  const char *text = code->text, *from = text, *c = text;
+  while (*c) {
+    if (c[0] != '$' || c[1] != '{') {
+      at.column = *c == '\n' ? 1 : at.column + 1;
+      at.line += *c == '\n';
+      c++;
+      continue;
+    }
+    at.column += 2;
+    at.end_line = at.line;
+    at.end_column = at.column;
+    const char *start = c + 2, *end = start;
+    for (int depth = 1; *end; end++) {
+      if (*end == '{') depth++;
+      if (*end == '}' && --depth == 0) break;
+    }
+    if (!*end) {
+      diag_error(at, "syntax", "this ${ is never closed");
+      scan->errors++;
+      return;
+    }
+    g_ptr_array_add(code->items, parse_text_expr(EXPR_STRING, where, arena_strndup(from, (gsize)(c - from))));
+    Expr *inner = parse_expression(start, (gsize)(end - start), at);
+    if (inner)
+      g_ptr_array_add(code->items, inner);
+    else
+      scan->errors++;
+    for (; start <= end; start++) {
+      at.column = *start == '\n' ? 1 : at.column + 1;
+      at.line += *start == '\n';
+    }
+    from = c = end + 1;
   }
-  return first;
+  g_ptr_array_add(code->items, parse_text_expr(EXPR_STRING, where, arena_strdup(from)));
 }
-
-Expr *parse_text_expr(ExprKind kind, Location where, const char *text) {
-  Expr *e = expr_new(kind, where);
-  e->text = text;
-  return e;
-}
-
-void parse_record_add(Expr *record, const char *name, Location place, Expr *value) {
-  Location *copy = arena_new(Location);
-  *copy = place;
-  g_ptr_array_add(record->names, (gpointer)name);
-  g_ptr_array_add(record->places, copy);
-  g_ptr_array_add(record->items, value);
-}
-
-// ---- Entry points -------------------------------------------------------------------------------------------------
 
 static void run(Scan *scan, const char *text, gsize length) {
   scan->docs = arena_array();
   scan->declarations = arena_array();
+  scan->codes = arena_array();
   void *scanner;
   yylex_init_extra(scan, &scanner);
   yy_scan_bytes(text, (int)length, scanner);
   if (yyparse(scan, scanner) != 0 && scan->errors == 0) scan->errors = 1;
   if (scan->code) g_string_free(g_steal_pointer(&scan->code), TRUE);
   yylex_destroy(scanner);
+  for (guint i = 0; i < scan->codes->len; i++) split_code(scan, scan->codes->pdata[i]);
 }
 
 SourceFile *parse_text(const char *path, const char *text, gsize length) {
@@ -96,47 +85,4 @@ Expr *parse_expression(const char *text, gsize length, Location start) {
   Scan scan = {.path = start.file, .line = start.line, .column = start.column, .start_token = START_EXPRESSION};
   run(&scan, text, length);
   return scan.errors ? NULL : scan.expression;
-}
-
-// Splits C code at ${…} into pieces of text and expressions.
-Expr *parse_code(Scan *scan, Location where, const char *text) {
-  Expr *code = parse_text_expr(EXPR_CODE, where, text);
-  code->items = arena_array();
-  Location at = where;
-  at.column += 3;
-  const char *from = text, *c = text;
-  while (*c) {
-    if (c[0] != '$' || c[1] != '{') {
-      at.column = *c == '\n' ? 1 : at.column + 1;
-      at.line += *c == '\n';
-      c++;
-      continue;
-    }
-    at.column += 2;
-    at.end_line = at.line;
-    at.end_column = at.column;
-    const char *start = c + 2, *end = start;
-    for (int depth = 1; *end; end++) {
-      if (*end == '{') depth++;
-      if (*end == '}' && --depth == 0) break;
-    }
-    if (!*end) {
-      diag_error(at, "syntax", "this ${ is never closed");
-      scan->errors++;
-      return code;
-    }
-    g_ptr_array_add(code->items, parse_text_expr(EXPR_STRING, where, arena_strndup(from, (gsize)(c - from))));
-    Expr *inner = parse_expression(start, (gsize)(end - start), at);
-    if (inner)
-      g_ptr_array_add(code->items, inner);
-    else
-      scan->errors++;
-    for (; start <= end; start++) {
-      at.column = *start == '\n' ? 1 : at.column + 1;
-      at.line += *start == '\n';
-    }
-    from = c = end + 1;
-  }
-  g_ptr_array_add(code->items, parse_text_expr(EXPR_STRING, where, arena_strdup(from)));
-  return code;
 }

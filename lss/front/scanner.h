@@ -23,6 +23,7 @@ typedef struct {
   Location last, before_last; // tokens
   GPtrArray *docs;            // DocComment*
   guint docs_waiting;         // docs from this index on wait for their next token
+  GPtrArray *codes;           // Expr*: C code, whose expressions are parsed when the grammar is through
   GPtrArray *declarations;    // Node* that may carry documentation, in the order of their ends
   Location code_start;        // of the C text being read
   GString *code;
@@ -34,7 +35,7 @@ typedef struct {
 
 void tree_attach_docs(Scan *scan);
 
-// For the actions of the grammar (parse.c).
+// For the actions of the grammar (actions.c).
 Node *parse_declare(Scan *scan, NodeKind kind, Location where, const char *name, Location place);
 // Reports a name where only one word, which is no reserved one, is allowed.
 void parse_word(Scan *scan, Location where, const char *word, const char *expected, const char *place);

@@ -107,7 +107,7 @@ def circles(names: Names) -> list[str]:
 
 
 # Where there are none yet.
-UNTANGLED = ["base", "schedule", "build"]
+UNTANGLED = ["base", "front", "schedule", "build"]
 
 
 @pytest.mark.parametrize("stage", UNTANGLED)
@@ -115,7 +115,7 @@ def test_no_files_call_each_other_in_a_circle(build_dir: Path, stage: str) -> No
     """What elab interprets calls itself, as the language does."""
     names = names_in(build_dir / "obj" / "lss")
     assert len(names) > 100
-    assert not [circle for circle in circles(names) if re.search(rf"^{stage}/", circle, re.MULTILINE)]
+    assert not [circle for circle in circles(names) if re.search(rf"^({stage}/|gen/)", circle, re.MULTILINE)]
 
 
 def test_a_circle_is_found(tmp_path: Path) -> None:
