@@ -23,11 +23,8 @@ struct Query {
   bool declared; // of references: the declaration, too
 };
 
-// The question that a method asks; NULL when it is none.
-const QueryKind *query_kind(const char *method);
-
-// Adds what can be asked to the server's capabilities.
-void query_capabilities(JsonValue *capabilities);
+// The compiler's line and column of the position, both from 1, the column in bytes.
+void query_place(const Query *query, int *line, int *column);
 
 // Work of a job, `data` a Query; the response is the member `result`, or why there is none the member `error`, and
 // `warning` is what the user is to know besides.

@@ -1,4 +1,4 @@
-// Responses to the editor's requests; each runs in a job of its own.
+// Responses to the editor's requests, by the method that asks; each runs in a job of its own.
 #ifndef LSS_RESPONSES_H
 #define LSS_RESPONSES_H
 
@@ -11,9 +11,12 @@ JsonValue *respond_prepare_rename(const Query *query); // what would be renamed 
 JsonValue *respond_rename(const Query *query);         // its edits (rename.c)
 JsonValue *respond_completion(const Query *query);     // what could be written (completion.c)
 JsonValue *respond_symbols(const Query *query);        // what a file declares (symbols.c)
-JsonValue *respond_formatting(const Query *query);     // canonical layout (query.c)
+JsonValue *respond_formatting(const Query *query);     // canonical layout
 
-// The compiler's line and column of the position, both from 1, the column in bytes (query.c).
-void query_place(const Query *query, int *line, int *column);
+// The question that a method asks; NULL when it is none.
+const QueryKind *query_kind(const char *method);
+
+// Adds what can be asked to the server's capabilities.
+void query_capabilities(JsonValue *capabilities);
 
 #endif

@@ -5,7 +5,7 @@
 #include "lss/server/job.h"
 #include "lss/server/machines.h"
 #include "lss/server/message.h"
-#include "lss/server/query.h"
+#include "lss/server/responses.h"
 #include "lss/server/workspace.h"
 
 #include <errno.h>
