@@ -3,7 +3,7 @@
 
 #include "lss/base/library.h"
 #include "lss/base/source.h"
-#include "lss/server/check.h"
+#include "lss/server/diagnose.h"
 #include "lss/server/document.h"
 #include "lss/server/job.h"
 
@@ -27,7 +27,7 @@ typedef struct {
   bool fine, machine;
   GHashTable *files;            // canonical paths that it depends on
   JsonValue *netlist, *modules; // lists of {path, diagnostic}
-  Check check;
+  Diagnosis diagnosis;
   Job *job;
 } Machine;
 
@@ -62,7 +62,7 @@ static Machine *machine_add(const char *path) {
   machine->path = g_strdup(path);
   machine->stale = true;
   machine->files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  machine->check = (Check){.path = machine->path, .options = options};
+  machine->diagnosis = (Diagnosis){.path = machine->path, .options = options};
   g_ptr_array_add(machines, machine);
   return machine;
 }
@@ -101,7 +101,7 @@ static GHashTable *collect(void) {
 static bool is_pending(const char *path) {
   for (guint i = 0; i < machines->len; i++) {
     const Machine *machine = machines->pdata[i];
-    if (uses(machine, path) && (machine->stale || (machine->job && !machine->check.modules))) return true;
+    if (uses(machine, path) && (machine->stale || (machine->job && !machine->diagnosis.modules))) return true;
   }
   return false;
 }
@@ -265,9 +265,9 @@ static void modules_done(JsonValue *result, gpointer data) {
 }
 
 static void start(Machine *machine, bool modules) {
-  machine->check.modules = modules;
+  machine->diagnosis.modules = modules;
   *(modules ? &machine->stale_modules : &machine->stale) = false;
-  machine->job = job_start(check_work, &machine->check, modules ? modules_done : netlist_done, machine);
+  machine->job = job_start(diagnose_work, &machine->diagnosis, modules ? modules_done : netlist_done, machine);
 }
 
 static int jobs_running(void) {

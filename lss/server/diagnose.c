@@ -1,5 +1,5 @@
-// Checking in a job; see check.h.
-#include "lss/server/check.h"
+// Checking in a job; see diagnose.h.
+#include "lss/server/diagnose.h"
 
 #include "lss/base/diagnostics.h"
 #include "lss/base/source.h"
@@ -86,8 +86,8 @@ static bool schedule_is_fine(Netlist *netlist) {
 }
 
 // Has clang look at the modules; what the netlist's check said already is left out.
-static void check_modules(const Check *check, Netlist *netlist, Result *result) {
-  BuildOptions build = {.options = {.compile = *check->options, .machine = check->path}};
+static void check_modules(const Diagnosis *diagnosis, Netlist *netlist, Result *result) {
+  BuildOptions build = {.options = {.compile = *diagnosis->options, .machine = diagnosis->path}};
   diag_set_receiver(add_nothing, NULL);
   diag_flush();
   diag_set_receiver(add_diagnostic, result);
@@ -114,13 +114,14 @@ static bool looks_like_machine(const char *path) {
   return file_instantiates(path);
 }
 
-JsonValue *check_work(gpointer data) {
-  const Check *check = data;
-  Result result = {check->path, json_object_new_array(), g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
+JsonValue *diagnose_work(gpointer data) {
+  const Diagnosis *diagnosis = data;
+  Result result = {diagnosis->path, json_object_new_array(),
+                   g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
   source_watch(add_file, &result);
   diag_set_receiver(add_diagnostic, &result);
-  Netlist *netlist = compile_netlist(check->path, check->options);
-  const bool machine = netlist ? netlist->instances->len > 1 : looks_like_machine(check->path);
+  Netlist *netlist = compile_netlist(diagnosis->path, diagnosis->options);
+  const bool machine = netlist ? netlist->instances->len > 1 : looks_like_machine(diagnosis->path);
   bool fine = netlist != NULL;
   if (netlist && machine) {
     g_autoptr(GPtrArray) files = netlist_files(netlist);
@@ -128,8 +129,8 @@ JsonValue *check_work(gpointer data) {
       g_autofree char *canonical = source_canonical(files->pdata[i]);
       add_file(canonical, &result);
     }
-    if (check->modules)
-      check_modules(check, netlist, &result);
+    if (diagnosis->modules)
+      check_modules(diagnosis, netlist, &result);
     else
       fine = schedule_is_fine(netlist);
   }
