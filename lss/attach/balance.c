@@ -3,6 +3,7 @@
 // compared when a run is looked at: at its end, in its checkpoints.  `makes out;` and `consumes in;` name ports without
 // account.
 #include "lss/attach/balance.h"
+#include "lss/attach/instrument.h"
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 

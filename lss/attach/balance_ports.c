@@ -5,20 +5,6 @@
 
 #include <string.h>
 
-GPtrArray *balance_parts(Expr *expr) {
-  GPtrArray *parts = g_ptr_array_new();
-  for (; expr; expr = expr->kind == EXPR_NAME ? NULL : expr->left) {
-    const bool part =
-        expr->kind == EXPR_NAME || expr->kind == EXPR_FIELD || expr->kind == EXPR_INDEX || expr->kind == EXPR_INDEX_ALL;
-    if (!part) {
-      g_ptr_array_free(parts, TRUE);
-      return NULL;
-    }
-    g_ptr_array_insert(parts, 0, expr);
-  }
-  return parts;
-}
-
 // ---- Ports ---------------------------------------------------------------------------------------------------------
 
 // The member of a bundle with this path, or the port that is none; NULL when there is none.

@@ -1,8 +1,8 @@
 // Derived statistics: `stat ipc = writeback.instructions / cycles "instructions per cycle";` names a number that is
 // worked out of statistics when they are written.  Its expression is checked and put into postfix order here.
+#include "lss/attach/instrument.h"
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
-#include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 #include "lss/runtime/text/number.h"
 

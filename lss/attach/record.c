@@ -1,8 +1,8 @@
 // What runs can record (--record), events by the pattern of their paths or a kind of events by its name, and show in
 // waves (--wave), connections.
+#include "lss/attach/instrument.h"
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
-#include "lss/elab/elaborate.h"
 #include "lss/runtime/text/pattern.h"
 
 #include <string.h>

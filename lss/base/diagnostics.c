@@ -1,6 +1,7 @@
 // Collects and prints diagnostics: order, duplicates, the bound on errors, suggestions for misspelt names.
 #include "lss/base/diagnostics.h"
 
+#include "lss/base/arena.h"
 #include "lss/base/working.h"
 
 #include <stdio.h>
@@ -201,4 +202,8 @@ const char *diag_suggestion(const char *wanted, const GPtrArray *names) {
     }
   }
   return best;
+}
+
+const char *did_you_mean(const char *suggestion) {
+  return suggestion ? arena_printf("; did you mean `%s`?", suggestion) : "";
 }

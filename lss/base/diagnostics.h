@@ -63,6 +63,8 @@ void diag_register_text(const char *file, const char *text);
 // The nearest name to `wanted` among `names` (const char*, may hold NULLs), or NULL when none is near enough to be
 // meant.
 const char *diag_suggestion(const char *wanted, const GPtrArray *names);
+// "; did you mean `x`?" or "".
+const char *did_you_mean(const char *suggestion);
 
 // Appends the source line of `where` and a line with its caret range to `out`; nothing when the line is not to be had.
 void caret_print(GString *out, Location where);

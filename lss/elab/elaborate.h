@@ -136,8 +136,6 @@ Symbol *scope_find_type(Scope *scope, const char *name);
 Symbol *scope_find_module(Scope *scope, const char *name);
 // The nearest visible name, or NULL.
 const char *scope_suggestion(Scope *scope, const char *name);
-// "; did you mean `x`?" or "".
-const char *did_you_mean(const char *suggestion);
 // Whether a C compiler, or the vocabulary of module code, would misread a name.
 bool is_c_word(const char *name);
 // Reports a name that C cannot take.
@@ -508,23 +506,11 @@ void check_port_keys(PortDecl *decl);
 void execute_check_keys(Scope *scope, Expr *call);
 
 // ---- After elaboration -------------------------------------------------------------------------------------
-void infer_types(bool complete);                  // complete: all connections were joined
-void expand_behaviour(void);                      // lss/attach
-void assign_clocks(void);                         // lss/attach
-void attach_instrumentation(void);                // lss/attach
-void attach_to_connections(Collector *collector); // all that its pattern matches
-// All below `from` that its pattern matches and that have the event; `events` gets the names of all events there, *any
-// is set when anything matches.
-void attach_to_instances(Collector *collector, const Instance *from, GPtrArray *events, bool *any);
-void attach_record(const char *what);                                       // what a run records (lss/attach)
-bool connection_matches(const char *pattern, const Connection *connection); // either end of it
-void attach_wave(const char *pattern);                                      // lss/attach
-void attach_derived(const Attached *attached);                 // a statistic worked out of others (lss/attach)
-void attach_balances(void);                                    // all that is conserved, and all identities (lss/attach)
-Instance *find_instance(Instance *from, const char *path);     // below `from`; NULL when there is none
-Event *find_event(const Instance *instance, const char *name); // NULL when there is none
-bool is_connection_event(const char *event);                   // transferred, stalled, cancelled or idle
-void check_elaborated(void); // what must hold before connections are made (lss/attach)
-void check_netlist(void);    // what must hold of a complete netlist (lss/attach)
+void infer_types(bool complete);   // complete: all connections were joined
+void expand_behaviour(void);       // lss/attach
+void assign_clocks(void);          // lss/attach
+void attach_instrumentation(void); // lss/attach
+void check_elaborated(void);       // what must hold before connections are made (lss/attach)
+void check_netlist(void);          // what must hold of a complete netlist (lss/attach)
 
 #endif

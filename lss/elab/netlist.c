@@ -33,6 +33,22 @@ StateField *instance_find_state(const Instance *instance, const char *name) {
   return NULL;
 }
 
+const char *const connection_events[CONNECTION_EVENTS] = {"transferred", "stalled", "cancelled", "idle"};
+
+bool is_connection_event(const char *event) {
+  for (guint i = 0; i < G_N_ELEMENTS(connection_events); i++)
+    if (!strcmp(connection_events[i], event)) return true;
+  return false;
+}
+
+Event *find_event(const Instance *instance, const char *name) {
+  for (guint i = 0; i < instance->events->len; i++) {
+    Event *event = instance->events->pdata[i];
+    if (!strcmp(event->name, name)) return event;
+  }
+  return NULL;
+}
+
 const char *port_key(const Port *port, int lane) {
   const char *key = port->keys && lane < (int)port->keys->len ? port->keys->pdata[lane] : "";
   return *key ? key : NULL;

@@ -449,6 +449,8 @@ Netlist *netlist_new(const char *machine_file);
 // Every file that the machine was read from, each leaf's again (const char*, borrowed).  The caller frees the array.
 GPtrArray *netlist_files(const Netlist *netlist);
 StateField *instance_find_state(const Instance *instance, const char *name); // NULL when there is none
+Event *find_event(const Instance *instance, const char *name);               // NULL when there is none
+bool is_connection_event(const char *event);                                 // transferred, stalled, cancelled or idle
 void netlist_free(Netlist *netlist);
 const char *port_key(const Port *port, int lane);   // NULL when the lane has none
 bool port_key_repeated(const Port *port, int lane); // another lane has the same key

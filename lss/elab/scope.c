@@ -131,10 +131,6 @@ const char *scope_suggestion(Scope *scope, const char *name) {
   return diag_suggestion(name, names);
 }
 
-const char *did_you_mean(const char *suggestion) {
-  return suggestion ? arena_printf("; did you mean `%s`?", suggestion) : "";
-}
-
 static void refuse_c_name(const char *name, Location place, const char *what) {
   problem(place, "reserved-name", "%s cannot be called `%s`: that word has a meaning in C", what, name);
 }
