@@ -9,13 +9,6 @@
 
 #include <string.h>
 
-void declare_balance(Scope *scope, Node *node) {
-  Attached *attached = arena_new(Attached);
-  *attached = (Attached){node, compile->running, scope};
-  scope_keep(scope);
-  g_ptr_array_add(compile->balances, attached);
-}
-
 // A balance at work, whose steps grow in arrays that are used again: what is kept of them has no room to spare.
 static GArray *growing[2];
 

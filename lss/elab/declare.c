@@ -384,12 +384,16 @@ void declare_state(Scope *scope, Node *node) {
   }
 }
 
-void declare_derived(Scope *scope, Node *node) {
-  unique(compile->state_names, node, "a statistic");
+void declare_attached(GPtrArray *kind, Scope *scope, Node *node) {
   Attached *attached = arena_new(Attached);
   *attached = (Attached){node, compile->running, scope};
   scope_keep(scope);
-  g_ptr_array_add(compile->derived, attached);
+  g_ptr_array_add(kind, attached);
+}
+
+void declare_derived(Scope *scope, Node *node) {
+  unique(compile->state_names, node, "a statistic");
+  declare_attached(compile->derived, scope, node);
 }
 
 void declare_stat(Scope *scope, Node *node) {

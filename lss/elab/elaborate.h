@@ -438,7 +438,8 @@ void declare_port_type(Scope *scope, PortDecl *decl);
 void declare_state(Scope *scope, Node *node);
 void declare_stat(Scope *scope, Node *node);
 void declare_derived(Scope *scope, Node *node); // a statistic worked out of others
-void declare_balance(Scope *scope, Node *node); // what is conserved, or an identity (lss/attach)
+// Keeps what refers to the complete netlist, one of Compile's lists of its kind, for attach_instrumentation().
+void declare_attached(GPtrArray *kind, Scope *scope, Node *node);
 void declare_local(Scope *scope, Node *node);
 void declare_event(Scope *scope, Node *node);
 void declare_clock(Scope *scope, Node *node);

@@ -1,5 +1,4 @@
 // Statements: control flow, variables, assignments, punt and warn.  Declarations and connections are passed on.
-#include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
@@ -231,7 +230,7 @@ static void execute_in_module(Scope *scope, Node *node) {
   case NODE_STAT: declare_stat(scope, node); break;
   case NODE_DERIVED: declare_derived(scope, node); break;
   case NODE_CONSERVATION:
-  case NODE_IDENTITY: declare_balance(scope, node); break;
+  case NODE_IDENTITY: declare_attached(compile->balances, scope, node); break;
   case NODE_LOCAL: declare_local(scope, node); break;
   case NODE_EVENT: declare_event(scope, node); break;
   case NODE_CLOCK: declare_clock(scope, node); break;
@@ -249,14 +248,8 @@ static void execute_in_module(Scope *scope, Node *node) {
     if (!inst->structure) inst->structure = node;
     execute_connection(scope, node);
     break;
-  case NODE_COLLECTOR:
-  case NODE_DEBUG: {
-    Attached *attached = arena_new(Attached);
-    *attached = (Attached){node, inst, scope};
-    scope_keep(scope);
-    g_ptr_array_add(node->kind == NODE_COLLECTOR ? compile->collectors : compile->debugs, attached);
-    break;
-  }
+  case NODE_COLLECTOR: declare_attached(compile->collectors, scope, node); break;
+  case NODE_DEBUG: declare_attached(compile->debugs, scope, node); break;
   default: break;
   }
 }
