@@ -13,7 +13,7 @@ enum { KEY_LENGTH = 40 };
 // ---- Lists -------------------------------------------------------------------------------------------------------
 
 // Reads one name of a make rule as clang writes them: "\ " is a space, "\#" a hash, "$$" a dollar sign.  Names with
-// backslashes of their own come out wrong, so modules cannot have them (lss/emit/module_source.c).
+// backslashes of their own come out wrong, so modules cannot have them (lss/plan/module_source.c).
 static const char *rule_name(const char *at, GString *name) {
   for (;; at++) {
     if ((*at == '\\' && (at[1] == ' ' || at[1] == '#')) || (*at == '$' && at[1] == '$'))

@@ -2,6 +2,7 @@
 // The unit of the root cluster also owns the scratch of all clusters and holds the step function of each clock.
 #include "lss/base/diagnostics.h"
 #include "lss/emit/emit.h"
+#include "lss/plan/state_words.h"
 
 #include <string.h>
 
@@ -152,7 +153,7 @@ static bool make_specs(Emitter *emitter, Kind *kind, GHashTable *checked) {
       fine &= check_defined(spec);
       fine &= check_declared(spec);
       fine &= check_parameters(spec);
-      fine &= emit_check_words(spec);
+      fine &= state_words_check(spec->example, spec->source);
     }
     char prefix[32];
     g_snprintf(prefix, sizeof prefix, "@K@_S%d", spec->index);

@@ -8,7 +8,7 @@
 #ifndef LSS_EMIT_H
 #define LSS_EMIT_H
 
-#include "lss/emit/module_source.h"
+#include "lss/plan/module_source.h"
 #include "lss/schedule/schedule.h"
 
 // A leaf module with fixed parameters, types, widths, userpoints and collectors, within one unit.
@@ -115,8 +115,6 @@ char *emit_field_name(const StateField *field);  // in C; the caller frees it
 bool emit_is_ring(const StateField *field);      // a trace that spinach_ring_NAME leads (runtime/engine/ring.h)
 void emit_state(GString *out, const Spec *spec); // the struct of the state
 void emit_traces(GString *out, const Instance *instance); // what note() means of each
-bool emit_check_words(const Spec *spec);                  // reports fields that are reached by words of another kind
-bool emit_is_state_word(const char *word);                // whether a module reaches its state by it
 
 // ports.c: the vocabulary of one port or local
 void emit_port(const Emitter *emitter, GString *out, const Port *port, bool flagged);

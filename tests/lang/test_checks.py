@@ -83,7 +83,7 @@ def test_every_message_is_seen() -> None:
     seen += 'nothing that matches "**" has events of the kind `memory`\n'  # tests/trace/test_record.py
     seen += "what is recorded is written PATH.EVENT, or `instructions`, `memory`, `ports` or `frames` with or without a pattern behind it\n"
     seen += 'no port matches "p.im"\n'  # tests/wave/test_waves.py
-    back = ("build/", "schedule/", "emit/")
+    back = ("build/", "schedule/", "plan/", "emit/")
     unseen = sorted(
         {
             f"{file}: [{check}] {message}"

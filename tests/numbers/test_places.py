@@ -50,7 +50,7 @@ OTHERS = {
     "examples/tigon2/tigon2_driver.h": "bytes of an Ethernet address",
     "lss/build/cache_trim.c": "what the compiler wrote there",
     "lss/build/clang_errors.c": "messages of clang",
-    "lss/emit/module_source.c": "digits that a regular expression found",
+    "lss/plan/module_source.c": "digits that a regular expression found",
     "lss/runtime/debug/handover.c": "what one process passes to the next",
     "lss/runtime/engine/bounds.c": "names of C types",
     "lss/runtime/files/file_place.c": "names below /proc/self/fd",

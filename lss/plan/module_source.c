@@ -1,8 +1,8 @@
 // A small scanner of C: comments, strings and the contents of braces are skipped, and what remains at file scope shows
 // which functions a module defines.
-#include "lss/emit/module_source.h"
+#include "lss/plan/module_source.h"
 
-#include "lss/emit/emit.h"
+#include "lss/plan/state_words.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -194,7 +194,7 @@ static void read_word(ModuleSource *source, Cursor *c, const char *text, const c
   const char *start = c->at;
   while (c->at < c->end && (isalnum((unsigned char)*c->at) || *c->at == '_')) c->at++;
   g_autofree char *word = g_strndup(start, (gsize)(c->at - start));
-  if (emit_is_state_word(word)) read_field(source, c, text, word, function);
+  if (is_state_word(word)) read_field(source, c, text, word, function);
   if (*c->at == '(') read_call(source, word, c->at, function);
 }
 
