@@ -1,7 +1,6 @@
 // The steps of a sum, and the parts of a path that decide which elements a step is about.
 #include "lss/attach/balance.h"
 #include "lss/base/arena.h"
-#include "lss/base/diagnostics.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
 // at ports and of events (balance_ports.c), cycles and numbers.
 #include "lss/attach/balance.h"
 #include "lss/base/arena.h"
-#include "lss/base/diagnostics.h"
 
 #include <string.h>
 

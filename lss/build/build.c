@@ -155,7 +155,8 @@ static void add_repeating(GPtrArray *units, const Kind *kind, const char *word, 
 static void add_tables(GPtrArray *units, Emitter *emitter, bool joined) {
   g_autofree char *tables = joined ? emit_joined(emitter) : emit_main(emitter);
   Unit *constant = unit_new("tables", tables, "-O0");
-  constant->repeats = !emitter->netlist->collectors->len; // collectors shared by all instances have functions there
+  constant->repeats =
+      !emitter->plan->netlist->collectors->len; // collectors shared by all instances have functions there
   g_ptr_array_add(units, constant);
 }
 
@@ -190,14 +191,14 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_o
   Schedule *schedule = schedule_build(netlist, &schedule_options);
   if (!schedule) return NULL;
   working_begin("writing C", NULL, 0);
-  Emitter emitter = {.netlist = netlist,
-                     .schedule = schedule,
-                     .debug = build->options.compile.debug,
-                     .collect_connections = build->collect_connections,
-                     .whole = build->single_cluster,
-                     .unoptimised = !strcmp(build->compiler.optimisation, "-O0"),
-                     .check_only = check_only};
-  if (!emit_kinds(&emitter)) return NULL;
+  Plan plan = {.netlist = netlist,
+               .schedule = schedule,
+               .debug = build->options.compile.debug,
+               .collect_connections = build->collect_connections,
+               .whole = build->single_cluster,
+               .check_only = check_only};
+  Emitter emitter = {.plan = &plan, .unoptimised = !strcmp(build->compiler.optimisation, "-O0")};
+  if (!plan_build(&plan) || !emit_kinds(&emitter)) return NULL;
   g_autofree char *command = command_line(build), *macros = macros_of_flags();
   g_autoptr(GPtrArray) environment = environment_of_clang();
   emitter.build_command = command;

@@ -3,7 +3,7 @@
 #include "lss/base/diagnostics.h"
 #include "lss/build/options.h"
 #include "lss/commands/commands.h"
-#include "lss/emit/emit.h"
+#include "lss/plan/plan.h"
 #include "lss/schedule/schedule.h"
 
 #include <stdio.h>
@@ -52,17 +52,17 @@ static const char *cluster_name(const Cluster *cluster) {
 
 // Which clusters are looked up instead of stepped where they repeat themselves (docs/speed.md), and why others are not.
 static void print_replays(Netlist *netlist, Schedule *schedule, const char *path) {
-  Emitter emitter = {.netlist = netlist, .schedule = schedule};
-  if (!emit_prepare(&emitter)) return;
+  Plan plan = {.netlist = netlist, .schedule = schedule};
+  if (!plan_build(&plan)) return;
   for (guint i = 0; i < schedule->clusters->len; i++) {
     const Cluster *cluster = schedule->clusters->pdata[i];
     if (!cluster->instance || !inside(cluster->instance, path)) continue;
-    const char *why = emit_replay_obstacle(&emitter, cluster);
+    const char *why = plan_replay_obstacle(&plan, cluster);
     printf("%s is %s%s\n", cluster->instance->path, why ? "always stepped: " : "replayed where it repeats itself",
            why ? why : "");
   }
   if (path) return;
-  const char *why = emit_loops_obstacle(&emitter);
+  const char *why = plan_loops_obstacle(&plan);
   printf("whole loops are %s%s\n", why ? "not left out: " : "left out", why ? why : "");
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static bool is_emitted(const Emitter *emitter, const Balance *balance) {
-  return emitter->debug || !balance->debug;
+  return emitter->plan->debug || !balance->debug;
 }
 
 static char relation_letter(int relation) {
@@ -85,7 +85,7 @@ static void emit_row(GString *out, const Balance *balance, guint number) {
 }
 
 guint emit_balances(const Emitter *emitter, GString *out) {
-  const GPtrArray *all = emitter->netlist->balances;
+  const GPtrArray *all = emitter->plan->netlist->balances;
   guint count = 0;
   for (guint i = 0; i < all->len; i++) {
     const Balance *balance = all->pdata[i];
@@ -120,9 +120,9 @@ static void mark(const GArray *steps, const Clock *clock, bool *counted, bool *a
 
 // Which connections of a clock are counted; NULL: none.  The caller frees it.
 static bool *counted_on(const Emitter *emitter, const Clock *clock) {
-  const GPtrArray *all = emitter->netlist->balances;
-  bool *counted = g_new0(bool, emitter->netlist->connections->len + 1), any = false;
-  for (guint i = 0; emitter->debug && i < all->len; i++) {
+  const GPtrArray *all = emitter->plan->netlist->balances;
+  bool *counted = g_new0(bool, emitter->plan->netlist->connections->len + 1), any = false;
+  for (guint i = 0; emitter->plan->debug && i < all->len; i++) {
     mark(((Balance *)all->pdata[i])->left, clock, counted, &any);
     mark(((Balance *)all->pdata[i])->right, clock, counted, &any);
   }
@@ -137,11 +137,11 @@ bool emit_tallies(const Emitter *emitter, const Clock *clock) {
 }
 
 void emit_tallied(const Emitter *emitter, GString *out) {
-  const GPtrArray *clocks = emitter->netlist->clocks;
+  const GPtrArray *clocks = emitter->plan->netlist->clocks;
   for (guint c = 0; c < clocks->len; c++) {
     g_autofree bool *counted = counted_on(emitter, clocks->pdata[c]);
     g_string_append_printf(out, "static const uint32_t spinach_table_tallied_%u[] = {", c);
-    for (guint i = 0; counted && i < emitter->netlist->connections->len; i++)
+    for (guint i = 0; counted && i < emitter->plan->netlist->connections->len; i++)
       if (counted[i]) g_string_append_printf(out, "%u, ", i);
     g_string_append(out, "UINT32_MAX};\n");
   }

@@ -112,22 +112,6 @@ static bool check_parameters(const Spec *spec) {
   return fine;
 }
 
-static bool read_behaviours(Emitter *emitter, const Cluster *cluster) {
-  bool fine = true;
-  for (guint i = 0; i < cluster->leaves->len; i++) {
-    const Instance *leaf = cluster->leaves->pdata[i];
-    if (g_hash_table_contains(emitter->sources, leaf->leaf->c_file)) continue;
-    g_autoptr(GError) error = NULL;
-    ModuleSource *source = module_source_read(leaf->leaf->c_file, &error);
-    g_hash_table_insert(emitter->sources, (gpointer)leaf->leaf->c_file, source);
-    if (source) continue;
-    diag_error(leaf->leaf->location, "missing-c-file", "the behaviour of module %s cannot be read: %s",
-               leaf->module_name, error->message);
-    fine = false;
-  }
-  return fine;
-}
-
 static bool make_specs(Emitter *emitter, Kind *kind, GHashTable *checked) {
   Cluster *cluster = kind->cluster;
   kind->specs = g_ptr_array_new();
@@ -170,43 +154,25 @@ static bool make_specs(Emitter *emitter, Kind *kind, GHashTable *checked) {
 
 static void emit_probe_structs(const Emitter *emitter, GString *out, Cluster *cluster) {
   for (guint i = 0; i < cluster->probes->len; i++) {
-    for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
-      const Collector *collector = emitter->netlist->collectors->pdata[k];
+    for (guint k = 0; k < emitter->plan->netlist->collectors->len; k++) {
+      const Collector *collector = emitter->plan->netlist->collectors->pdata[k];
       if (!collector->on_connections || collector->shared ||
-          !emit_collects(emitter, collector, cluster->probes->pdata[i]))
+          !plan_collects(emitter->plan, collector, cluster->probes->pdata[i]))
         continue;
       g_string_append_printf(out, "typedef struct {");
       emit_code(out, collector->declare);
       g_string_append_printf(out, "\n} @K@_probe%u_%s;\n#line 1 \"generated\"\n", i, collector->c_name);
     }
     g_string_append(out, "typedef struct {\n  uint64_t count[4];\n");
-    for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
-      const Collector *collector = emitter->netlist->collectors->pdata[k];
+    for (guint k = 0; k < emitter->plan->netlist->collectors->len; k++) {
+      const Collector *collector = emitter->plan->netlist->collectors->pdata[k];
       if (!collector->on_connections || collector->shared ||
-          !emit_collects(emitter, collector, cluster->probes->pdata[i]))
+          !plan_collects(emitter->plan, collector, cluster->probes->pdata[i]))
         continue;
       g_string_append_printf(out, "  @K@_probe%u_%s %s;\n", i, collector->c_name, collector->c_name);
     }
     g_string_append_printf(out, "  uint32_t connection;\n} @K@_probe%u;\n", i);
   }
-}
-
-gsize emit_field_size(const StateField *field) {
-  gsize n = type_size(field->type, NULL);
-  for (guint k = 0; k < field->dimensions->len; k++) n *= (gsize)MAX(g_array_index(field->dimensions, int, k), 1);
-  return n;
-}
-
-static gsize state_size(const Instance *instance) {
-  gsize size = 0;
-  for (guint i = 0; i < instance->state->len; i++) size += emit_field_size(instance->state->pdata[i]);
-  return size;
-}
-
-enum { LARGE_STATE = 2048 };
-
-bool emit_large_state(const Instance *leaf) {
-  return state_size(leaf) >= LARGE_STATE;
 }
 
 static void emit_texts(GString *out, const Instance *leaf, guint index) {
@@ -225,7 +191,7 @@ static void emit_state_struct(const Emitter *emitter, GString *out, Kind *kind) 
   g_string_append(out, "typedef struct {\n");
   for (int large = 0; large < 2; large++) {
     for (guint i = 0; i < cluster->leaves->len; i++)
-      if (emit_large_state(cluster->leaves->pdata[i]) == large)
+      if (plan_large_state(cluster->leaves->pdata[i]) == large)
         g_string_append_printf(out, "  @K@_S%d_state i%u;\n", kind->spec_of[i], i);
     for (guint i = 0; !large && i < cluster->probes->len; i++)
       g_string_append_printf(out, "  @K@_probe%u probe%u;\n", i, i);
@@ -237,7 +203,7 @@ static void emit_state_struct(const Emitter *emitter, GString *out, Kind *kind) 
 
 static void emit_member(GString *out, Cluster *cluster, const Wire *wire, const char *star, const char *suffix) {
   char base[256];
-  emit_wire_base(cluster, wire, base, sizeof base);
+  plan_wire_base(cluster, wire, base, sizeof base);
   const Type *type = *suffix                      ? NULL
                      : wire->kind == SIGNAL_LOCAL ? wire->local->type
                      : wire->kind == SIGNAL_DATA  ? wire->connection->type
@@ -263,15 +229,15 @@ static void emit_scratch_struct(const Emitter *emitter, GString *out, Cluster *c
   g_autoptr(GHashTable) driven = g_hash_table_new(NULL, NULL);
   g_string_append(out, "typedef struct {\n");
   for (guint i = 0; cluster->instance && i < cluster->segments->len; i++) {
-    g_autoptr(GPtrArray) wires = emit_driven(emitter, cluster->segments->pdata[i]);
+    g_autoptr(GPtrArray) wires = plan_driven(emitter->plan, cluster->segments->pdata[i]);
     emit_driven_members(out, cluster->segments->pdata[i], wires);
     for (guint k = 0; k < wires->len; k++) g_hash_table_add(driven, wires->pdata[k]);
   }
-  const GPtrArray *wires = emitter->wires_of[cluster->id];
+  const GPtrArray *wires = emitter->plan->wires_of[cluster->id];
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
     Cluster *owner;
-    Place place = emit_place(emitter, wire, cluster, &owner);
+    Place place = plan_place(emitter->plan, wire, cluster, &owner);
     if (place != PLACE_SCRATCH && place != PLACE_POINTER) continue;
     const char *star = place == PLACE_POINTER ? "*p_" : "";
     if (!g_hash_table_contains(driven, wire)) {
@@ -289,9 +255,9 @@ static void emit_observers(const Emitter *emitter, GString *out, Cluster *cluste
   static const char *const conditions[] = {"some & enable & ack", "some & !ack", "some & ack & !enable", "!some"};
   for (guint i = 0; i < cluster->probes->len; i++) {
     GString *body = g_string_new(NULL);
-    for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
-      const Collector *c = emitter->netlist->collectors->pdata[k];
-      if (!c->on_connections || !emit_collects(emitter, c, cluster->probes->pdata[i])) continue;
+    for (guint k = 0; k < emitter->plan->netlist->collectors->len; k++) {
+      const Collector *c = emitter->plan->netlist->collectors->pdata[k];
+      if (!c->on_connections || !plan_collects(emitter->plan, c, cluster->probes->pdata[i])) continue;
       g_autofree char *type = c->shared ? g_strdup_printf("struct spinach_shared_%s", c->c_name)
                                         : g_strdup_printf("@K@_probe%u_%s", i, c->c_name);
       const Value *codes[] = {c->init, c->record, c->report};
@@ -321,7 +287,7 @@ static void emit_observers(const Emitter *emitter, GString *out, Cluster *cluste
         out, "static inline void @K@_observe_%u(@K@_probe%u *p, const %s *data, bool some, bool enable, bool ack) {\n",
         i, i, type);
     for (guint e = 0; e < G_N_ELEMENTS(conditions); e++) emit_record_connection(body, recorded, e, conditions[e], type);
-    if (emitter->collect_connections)
+    if (emitter->plan->collect_connections)
       for (gsize e = 0; e < G_N_ELEMENTS(conditions); e++)
         g_string_append_printf(out, "  p->count[%zu] += %s;\n", e, conditions[e]);
     g_string_append_printf(out, "%s}\n", body->str);
@@ -340,7 +306,7 @@ static void emit_headers(const Emitter *emitter, GString *out, Cluster *cluster)
   g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
   for (guint i = 0; i < cluster->leaves->len; i++) {
     Instance *leaf = cluster->leaves->pdata[i];
-    ModuleSource *source = g_hash_table_lookup(emitter->sources, leaf->leaf->c_file);
+    ModuleSource *source = g_hash_table_lookup(emitter->plan->sources, leaf->leaf->c_file);
     for (guint k = 0; source && k < source->includes->len; k++) {
       const char *include = source->includes->pdata[k];
       if (include[0] == '<' && g_hash_table_add(seen, (gpointer)include)) emit_include(out, leaf, source, k, include);
@@ -348,7 +314,7 @@ static void emit_headers(const Emitter *emitter, GString *out, Cluster *cluster)
   }
   for (guint i = 0; i < cluster->leaves->len; i++) {
     Instance *leaf = cluster->leaves->pdata[i];
-    ModuleSource *source = g_hash_table_lookup(emitter->sources, leaf->leaf->c_file);
+    ModuleSource *source = g_hash_table_lookup(emitter->plan->sources, leaf->leaf->c_file);
     if (leaf->leaf->header_file && g_hash_table_add(seen, (gpointer)leaf->leaf->header_file))
       g_string_append_printf(out, "#include \"%s\"\n", leaf->leaf->header_file);
     // Headers shared by modules are read before the vocabulary too: they declare functions, not behaviour.
@@ -373,29 +339,29 @@ void emit_collector_include(GString *out, const Collector *collector) {
 static bool records_in(const Emitter *emitter, const Collector *collector, const Cluster *cluster) {
   const GPtrArray *candidates = collector->on_connections ? cluster->probes : cluster->leaves;
   for (guint i = 0; i < candidates->len; i++)
-    if (emit_collects(emitter, collector, candidates->pdata[i])) return true;
+    if (plan_collects(emitter->plan, collector, candidates->pdata[i])) return true;
   return false;
 }
 
 // Whether a collector, or one that records in its state, has code in a cluster.  Only there the unit is sure to have
 // the types that what it includes is written in.
 static bool is_needed_in(const Emitter *emitter, const Collector *collector, const Cluster *cluster) {
-  for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
-    const Collector *c = emitter->netlist->collectors->pdata[i];
+  for (guint i = 0; i < emitter->plan->netlist->collectors->len; i++) {
+    const Collector *c = emitter->plan->netlist->collectors->pdata[i];
     if ((c == collector || c->of == collector) && records_in(emitter, c, cluster)) return true;
   }
   return false;
 }
 
 static void emit_collector_includes(const Emitter *emitter, GString *out, const Cluster *cluster) {
-  for (guint i = 0; i < emitter->netlist->collectors->len; i++)
-    if (is_needed_in(emitter, emitter->netlist->collectors->pdata[i], cluster))
-      emit_collector_include(out, emitter->netlist->collectors->pdata[i]);
+  for (guint i = 0; i < emitter->plan->netlist->collectors->len; i++)
+    if (is_needed_in(emitter, emitter->plan->netlist->collectors->pdata[i], cluster))
+      emit_collector_include(out, emitter->plan->netlist->collectors->pdata[i]);
 }
 
 static void emit_shared_collectors(const Emitter *emitter, GString *out, const Cluster *cluster) {
-  for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
-    const Collector *c = emitter->netlist->collectors->pdata[i];
+  for (guint i = 0; i < emitter->plan->netlist->collectors->len; i++) {
+    const Collector *c = emitter->plan->netlist->collectors->pdata[i];
     if (!c->shared || c->of || !is_needed_in(emitter, c, cluster)) continue;
     g_string_append_printf(out, "struct spinach_shared_%s {", c->c_name);
     emit_code(out, c->declare);
@@ -413,9 +379,9 @@ static void emit_runs(Emitter *emitter, GString *unit, GString *once, Kind *kind
   for (guint i = 0; i < cluster->segments->len; i++)
     emit_segment(emitter, unit, kind, cluster->segments->pdata[i], "seg", true);
   emit_skipping(unit, kind);
-  if (emitter->debug) emit_sleeper_functions(unit, kind);
-  if (emit_gated(emitter, cluster)) emit_gate_functions(emitter, unit, kind);
-  if (emit_replays(emitter, cluster)) emit_replay_state(unit, kind);
+  if (emitter->plan->debug) emit_sleeper_functions(unit, kind);
+  if (plan_sleeps(emitter->plan, cluster)) emit_gate_functions(emitter, unit, kind);
+  if (plan_replays(emitter->plan, cluster)) emit_replay_state(unit, kind);
   if (!cluster->instance) emit_root(emitter, unit);
 }
 
@@ -477,20 +443,20 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   GString *structs = g_string_new(NULL), *scratch = g_string_new(NULL),
           *unit = g_string_new("#include \"lss/runtime/engine/spinach.h\"\n");
   g_autoptr(GHashTable) already = g_hash_table_new(NULL, NULL);
-  emit_types(unit, emitter->netlist, kind->types, already);
-  emit_type_declarations(unit, emitter->netlist, kind->types);
+  emit_types(unit, emitter->plan->netlist, kind->types, already);
+  emit_type_declarations(unit, emitter->plan->netlist, kind->types);
   emit_state_struct(emitter, structs, kind);
   emit_scratch_struct(emitter, scratch, cluster);
   if (root) emit_foreign(emitter, unit, already);
   emit_headers(emitter, unit, cluster);
   emit_collector_includes(emitter, unit, cluster);
   emit_shared_collectors(emitter, unit, cluster);
-  if (emitter->netlist->records->len) g_string_append(unit, "#include \"lss/runtime/trace/record.h\"\n");
+  if (emitter->plan->netlist->records->len) g_string_append(unit, "#include \"lss/runtime/trace/record.h\"\n");
   g_string_append(unit, structs->str);
   g_string_append(unit, scratch->str);
   if (root)
     g_string_append_printf(unit, "extern void *spinach_cluster_state[];\n%s @K@_scratch spinach_scratch_%d;\n",
-                           emit_shares_scratch(emitter) ? "extern" : "static", cluster->id);
+                           plan_shares_scratch(emitter->plan) ? "extern" : "static", cluster->id);
   const gsize head = unit->len;
   g_string_append(unit, VOCABULARY);
   for (guint i = 0; i < kind->specs->len; i++) {
@@ -501,7 +467,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   emit_observers(emitter, unit, cluster);
   const gsize common = unit->len;
   GString *once = g_string_new(NULL);
-  if (!emitter->check_only) emit_runs(emitter, unit, once, kind);
+  if (!emitter->plan->check_only) emit_runs(emitter, unit, once, kind);
   char *key = text_of_all(kind, unit, once);
   Kind *same = g_hash_table_lookup(by_text, key);
   if (same) {
@@ -515,8 +481,10 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
     return fine;
   }
   g_hash_table_insert(by_text, key, kind);
-  const bool together = emitter->check_only || (emitter->unoptimised && !emit_cluster_in_pieces(emitter, cluster)),
-             replays = !emitter->check_only && (root ? emit_counts_loops(emitter) : emit_replays(emitter, cluster));
+  const bool together =
+                 emitter->plan->check_only || (emitter->unoptimised && !plan_cluster_in_pieces(emitter->plan, cluster)),
+             replays = !emitter->plan->check_only &&
+                       (root ? plan_counts_loops(emitter->plan) : plan_replays(emitter->plan, cluster));
   if (together)
     g_string_append(unit, once->str);
   else
@@ -548,73 +516,10 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   return fine;
 }
 
-static void add_touching(Emitter *emitter, const Vertex *node, Wire *wire) {
-  GPtrArray *wires = emitter->wires_of[node->cluster->id];
-  if (!wires->len || wires->pdata[wires->len - 1] != wire) g_ptr_array_add(wires, wire);
-}
-
-static void find_wires(Emitter *emitter) {
-  const Schedule *schedule = emitter->schedule;
-  emitter->wires_of = g_new(GPtrArray *, schedule->clusters->len);
-  for (guint i = 0; i < schedule->clusters->len; i++) emitter->wires_of[i] = g_ptr_array_new();
-  for (guint i = 0; i < schedule->wires->len; i++) {
-    Wire *wire = schedule->wires->pdata[i];
-    if (!wire->writer) continue;
-    add_touching(emitter, wire->writer, wire);
-    for (guint k = 0; k < wire->readers->len; k++) add_touching(emitter, wire->readers->pdata[k], wire);
-  }
-}
-
-static void find_collected(Emitter *emitter) {
-  emitter->collected = g_hash_table_new(NULL, NULL);
-  for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
-    Collector *collector = emitter->netlist->collectors->pdata[i];
-    const GPtrArray *all = collector->on_connections ? collector->connections : collector->instances;
-    GHashTable *set = g_hash_table_new(NULL, NULL);
-    for (guint k = 0; k < all->len; k++) g_hash_table_add(set, all->pdata[k]);
-    g_hash_table_insert(emitter->collected, collector, set);
-  }
-}
-
-bool emit_collects(const Emitter *emitter, const Collector *collector, gconstpointer what) {
-  return g_hash_table_contains(g_hash_table_lookup(emitter->collected, collector), what);
-}
-
-bool emit_prepare(Emitter *emitter) {
-  const Schedule *schedule = emitter->schedule;
-  emitter->skips = emit_skips(emitter->netlist);
-  find_wires(emitter);
-  find_collected(emitter);
-  emitter->sources = g_hash_table_new(g_str_hash, g_str_equal);
-  emitter->gated = g_hash_table_new(NULL, NULL);
-  emitter->obstacles = g_hash_table_new(NULL, NULL);
+bool emit_kinds(Emitter *emitter) {
+  const Schedule *schedule = emitter->plan->schedule;
   emitter->kind_of = g_new0(Kind *, schedule->clusters->len);
   emitter->kinds = g_ptr_array_new();
-  emitter->segment_of = g_new0(int, schedule->nodes->len + 1);
-  emitter->place_of = g_new0(int, schedule->nodes->len + 1);
-  int number = 0, place = 1;
-  for (guint c = 0; c < emitter->netlist->clocks->len; c++)
-    for (guint i = 0; i < schedule->steps[c]->len; i++, number++) {
-      const Segment *segment = schedule->steps[c]->pdata[i];
-      for (guint k = 0; k < segment->items->len; k++, place++) {
-        const Item *item = segment->items->pdata[k];
-        for (guint n = 0; n < item->nodes->len; n++) {
-          const Vertex *node = item->nodes->pdata[n];
-          emitter->segment_of[node->id] = number;
-          emitter->place_of[node->id] = place;
-        }
-      }
-    }
-  emit_number_pieces(emitter);
-  bool fine = true;
-  for (guint i = 0; i < schedule->clusters->len; i++) fine &= read_behaviours(emitter, schedule->clusters->pdata[i]);
-  if (fine) emit_find_shown(emitter);
-  return fine;
-}
-
-bool emit_kinds(Emitter *emitter) {
-  const Schedule *schedule = emitter->schedule;
-  if (!emit_prepare(emitter)) return false;
   g_autoptr(GHashTable) by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
                         checked = g_hash_table_new(NULL, NULL);
   bool fine = true;

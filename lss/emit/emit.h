@@ -8,8 +8,7 @@
 #ifndef LSS_EMIT_H
 #define LSS_EMIT_H
 
-#include "lss/plan/module_source.h"
-#include "lss/schedule/schedule.h"
+#include "lss/plan/plan.h"
 
 // A leaf module with fixed parameters, types, widths, userpoints and collectors, within one unit.
 typedef struct {
@@ -37,33 +36,11 @@ typedef struct {
   GHashTable *types;  // Type* used
 } Kind;
 
-// A signal that is a field of the state, or an element of one: `field` is NULL where it is not.
 typedef struct {
-  const StateField *field;
-  int element;
-} Shown;
-
-typedef struct {
-  Netlist *netlist;
-  Schedule *schedule;
-  bool debug; // checks, and all signals in memory where they can be observed
-  bool collect_connections;
+  const Plan *plan;
   bool unoptimised;          // every unit
-  bool check_only;           // the C of modules is all that matters: no step functions, nothing that runs once
-  GHashTable *sources;       // C file -> ModuleSource*
-  bool skips;                // all of the machine says when it acts by itself
-  GHashTable *gated;         // Cluster* -> whether it may sleep
-  GHashTable *obstacles;     // Cluster* -> why it is not replayed (char*), or NULL
-  GHashTable *collected;     // Collector* -> set of the instances or connections that it is attached to
-  GPtrArray **wires_of;      // per cluster: Wire* that it writes or reads, in order
   Kind **kind_of;            // per cluster
   GPtrArray *kinds;          // Kind*, distinct
-  int *connection_index;     // scratch space of the cluster at work
-  int *segment_of;           // per node: number of its segment
-  int *piece_of;             // per node: number of its piece among all segments' (pieces.c)
-  bool whole;                // segments are never divided
-  int *place_of;             // per node: number of its item among all in the order of a tick, from 1
-  Shown *shown;              // per wire: what of its writer's state it is
   const char *build_command; // to build a variant of this machine again
   // Variables that clang's work depends on, and their values (NULL: unset), alternating, and the words of LSS_CFLAGS
   // that define macros.
@@ -72,10 +49,8 @@ typedef struct {
 } Emitter;
 
 // types.c
-const char *emit_c_type(const Type *type);                      // "uint32_t"
-bool emit_by_pointer(const Type *type);                         // passed by address, being larger than a register
-bool emit_left_unset(const Emitter *emitter, const Wire *wire); // whether a payload that is not sent is no zero yet
-char *emit_type_symbol(const Type *type);                       // of its descriptor, "spinach_type_bits_7"
+const char *emit_c_type(const Type *type); // "uint32_t"
+char *emit_type_symbol(const Type *type);  // of its descriptor, "spinach_type_bits_7"
 void emit_type_declarations(GString *out, const Netlist *netlist, GHashTable *types); // of descriptors
 void emit_collect_type(GHashTable *types, Type *type);                                // and all that it contains
 void emit_collect_instance_types(GHashTable *types, Instance *instance);
@@ -101,19 +76,9 @@ void emit_collector_include(GString *out, const Collector *collector);
 Spec *emit_spec_new(Emitter *emitter, Instance *instance);
 void emit_spec_free(Spec *spec);
 void emit_function_name(GString *out, const Function *function);
-// Whether the context of a function has a member for a signal or local, to read or to write.
-bool emit_reads(const Instance *instance, const Function *function, const Port *port, SignalKind kind);
-bool emit_writes(const Instance *instance, const Function *function, const Port *port, SignalKind kind);
-bool emit_reads_local(const Instance *instance, const Function *function, const Local *local);
-bool emit_writes_local(const Instance *instance, const Function *function, const Local *local);
-bool emit_lanes_apart(int lanes);                                    // whether contexts point to the lanes of a signal
-bool emit_flagged(const Emitter *emitter, const Instance *instance); // whether contexts say which signals are known
-Function *emit_find_function(const Instance *instance, FunctionKind kind); // NULL when there is none
 
 // state.c
-char *emit_field_name(const StateField *field);  // in C; the caller frees it
-bool emit_is_ring(const StateField *field);      // a trace that spinach_ring_NAME leads (runtime/engine/ring.h)
-void emit_state(GString *out, const Spec *spec); // the struct of the state
+void emit_state(GString *out, const Spec *spec);          // the struct of the state
 void emit_traces(GString *out, const Instance *instance); // what note() means of each
 
 // ports.c: the vocabulary of one port or local
@@ -121,12 +86,7 @@ void emit_port(const Emitter *emitter, GString *out, const Port *port, bool flag
 void emit_local(GString *out, const Local *local, bool flagged, bool debug);
 
 // cluster.c
-bool emit_prepare(Emitter *emitter);            // reads the modules' C, and places signals; false after errors
-bool emit_kinds(Emitter *emitter);              // the same, and fills in the kinds and their texts; false after errors
-gsize emit_field_size(const StateField *field); // bytes in the state
-bool emit_large_state(const Instance *leaf);    // its state is too large to be compared
-const char *emit_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize size); // "c12_d", into `text`
-bool emit_collects(const Emitter *emitter, const Collector *collector, gconstpointer what);
+bool emit_kinds(Emitter *emitter); // fills in the kinds and their texts; false after errors
 
 // record.c
 bool emit_records(const Spec *spec, const Event *event);
@@ -137,14 +97,6 @@ void emit_recorded_arguments(GString *out, const Spec *spec, const char *name); 
 guint emit_recorded_kinds(const Emitter *emitter, const Connection *connection);
 // Records one of them, when the condition holds, in a function that has `p` and the payload's address `data`.
 void emit_record_connection(GString *out, guint kinds, guint kind, const char *condition, const char *type);
-
-// pieces.c
-void emit_number_pieces(Emitter *emitter);
-guint emit_piece_end(const Emitter *emitter, const Segment *segment, guint first); // item beyond that of item `first`
-bool emit_in_pieces(const Emitter *emitter, const Segment *segment);
-bool emit_cluster_in_pieces(const Emitter *emitter, const Cluster *cluster);
-bool emit_shares_scratch(const Emitter *emitter);  // whether other units than the root's reach the scratch by name
-GString *emit_piece_unit(Kind *kind, guint piece); // the text that a piece goes to, by its number in the cluster
 
 // once.c
 void emit_once(const Emitter *emitter, GString *out, const Kind *kind);
@@ -163,56 +115,29 @@ void emit_tallied(const Emitter *emitter, GString *out);       // on which, for 
 
 // skip.c
 guint emit_silents(const Emitter *emitter, GString *out); // the table of leaves that do not say when; how many
-bool emit_skips(const Netlist *netlist);                  // all of the machine says when it acts by itself
-bool emit_jumps(const Emitter *emitter);                  // and nothing has to see the cycles in which it does not
-GPtrArray *emit_cluster_clocks(const Cluster *cluster);   // in order of appearance
 void emit_skipping(GString *out, Kind *kind);
 void emit_sleeper_functions(GString *out, const Kind *kind);
 guint emit_sleepers(const Emitter *emitter, GString *out); // the table; returns how many there are
 
-// shown.c
-void emit_find_shown(Emitter *emitter);
-bool emit_read_in_place(const Emitter *emitter, const Port *port); // readers of the port are given addresses
-bool emit_shows(const Emitter *emitter, const Vertex *node);       // what it sends is read from its state
-void emit_shown_value(const Emitter *emitter, GString *out, const Cluster *cluster, const Wire *wire);
-
 // segment.c
-bool emit_visible(const Emitter *emitter, const Wire *wire); // observers find it in memory
-typedef enum { PLACE_STATE, PLACE_LOCAL, PLACE_SCRATCH, PLACE_POINTER, PLACE_FOREIGN } Place;
-// Where a wire is for the code of a cluster, and whose scratch it is in.
-Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, Cluster **owner);
 // As NAME0 for the first segment; one that runs often is compiled for the values of specialize locals.
 void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, const char *name, bool often);
-int emit_leaf_index(const Cluster *cluster, const Instance *instance);
 void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix);
 
 // gate.c
-bool emit_gated(const Emitter *emitter, const Cluster *cluster);                                // it may sleep
-bool emit_says_unchanged(const Emitter *emitter, const Cluster *cluster, const Instance *leaf); // the cluster asks that
 void emit_gate_functions(const Emitter *emitter, GString *out, const Kind *kind);
 void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster);
 void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment); // around the call of a segment
 void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segment);
-
-bool emit_is_timed_by_user(const Instance *leaf); // a userpoint of it asks for the time
-// Wires that cross the border (Wire*), or only those that one segment reads from outside.
-GPtrArray *emit_border(const Emitter *emitter, const Cluster *cluster, const Segment *reader);
-GPtrArray *emit_driven(const Emitter *emitter, const Segment *segment); // those that a segment drives
 void emit_border_reference(const Emitter *emitter, GString *out, const Wire *wire, const char *suffix); // in the root
+void emit_sleeping_table(const Emitter *emitter, GString *out); // the clusters that sleep
 
 // replay.c
-bool emit_replays(const Emitter *emitter, const Cluster *cluster);                // it can be replayed
-const char *emit_replay_obstacle(const Emitter *emitter, const Cluster *cluster); // why it cannot; NULL: it can
-void emit_replay_state(GString *out, const Kind *kind);                           // the tables of its state
-void emit_replay_variables(const Emitter *emitter, GString *out);                 // of all clusters, for the root
-void emit_replay_open(GString *out, const Segment *segment);                      // before what steps it
-void emit_replay_stepped(GString *out, const Segment *segment); // after it was stepped, whether it may begin
+void emit_replay_state(GString *out, const Kind *kind);           // the tables of its state
+void emit_replay_variables(const Emitter *emitter, GString *out); // of all clusters, for the root
+void emit_replay_open(GString *out, const Segment *segment);      // before what steps it
+void emit_replay_stepped(GString *out, const Segment *segment);   // after it was stepped, whether it may begin
 void emit_replay_close(GString *out);
-
-// loops.c
-const char *emit_loops_obstacle(const Emitter *emitter); // why whole loops are not counted; NULL: they are
-bool emit_counts_loops(const Emitter *emitter);
-void emit_sleeping_table(const Emitter *emitter, GString *out); // the clusters that sleep, for the root
 
 // parameters.c: each returns the number of rows
 int emit_runtime_parameters(const Emitter *emitter, GString *out);

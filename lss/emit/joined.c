@@ -10,7 +10,7 @@ enum { SMALL = 48 << 10 };
 
 bool emit_is_joined(const Emitter *emitter) {
   // Collectors may have C that is for one place only.
-  if (emitter->kinds->len != 1 || emitter->netlist->collectors->len) return false;
+  if (emitter->kinds->len != 1 || emitter->plan->netlist->collectors->len) return false;
   const Kind *kind = emitter->kinds->pdata[0];
   return !kind->record && !kind->parts && (emitter->unoptimised || strlen(kind->unit) <= SMALL);
 }

@@ -104,15 +104,15 @@ static void emit_texts(GString *out, const char *name, const GPtrArray *texts) {
 
 // What conditions wait for: how it is called, and where generated code finds its goal.
 static void emit_watches(const Emitter *emitter, GString *out) {
-  g_string_append_printf(out, "spinach_watch spinach_watches[%u];\n", emitter->netlist->watches->len + 1);
-  emit_texts(out, "watches", emitter->netlist->watches);
+  g_string_append_printf(out, "spinach_watch spinach_watches[%u];\n", emitter->plan->netlist->watches->len + 1);
+  emit_texts(out, "watches", emitter->plan->netlist->watches);
 }
 
 static void emit_field_row(GString *out, const Spec *spec, const StateField *field, const char *layout) {
   const bool passes = field->kind == STATE_INSTANT || module_source_accounts_for(spec->source, field->name);
   const bool computed = module_source_computes(spec->source, field->name);
   static const char *const kinds[STATE_KINDS] = {"BEHAVIOUR", "INSTANT", "STAMP", "COUNTER", "TRACE", "MEMORY"};
-  g_autofree char *type = emit_type_symbol(field->type), *member = emit_field_name(field),
+  g_autofree char *type = emit_type_symbol(field->type), *member = plan_field_name(field),
                   *ring = g_strdup_printf("offsetof(%s_state, spinach_ring_%s)", layout, field->name);
   g_string_append_printf(out, "  {\"%s\", ", field->name);
   emit_quoted(out, field->doc);
@@ -124,7 +124,7 @@ static void emit_field_row(GString *out, const Spec *spec, const StateField *fie
   if (!field->dimensions->len) g_string_append(out, "0");
   g_string_append_printf(out, "}, SPINACH_%s, %s, %s, %s, %s, %s, ", kinds[field->kind],
                          field->statistic ? "true" : "false", field->gauge ? "true" : "false",
-                         passes ? "true" : "false", computed ? "true" : "false", emit_is_ring(field) ? ring : "0");
+                         passes ? "true" : "false", computed ? "true" : "false", plan_is_ring(field) ? ring : "0");
   if (field->ranges)
     g_string_append_printf(out, "%s_ranges_%s},\n", layout, field->name);
   else
@@ -167,23 +167,23 @@ static void emit_layouts(GString *out, const Kind *kind) {
 
 // "k_S3" for the specialisation of a leaf.
 char *emit_spec_name(const Emitter *emitter, const Instance *instance) {
-  const Cluster *cluster = emitter->schedule->cluster_of[instance->id];
+  const Cluster *cluster = emitter->plan->schedule->cluster_of[instance->id];
   const Kind *kind = emitter->kind_of[cluster->id];
-  return g_strdup_printf("%s_S%d", kind->name, kind->spec_of[emit_leaf_index(cluster, instance)]);
+  return g_strdup_printf("%s_S%d", kind->name, kind->spec_of[plan_leaf_index(cluster, instance)]);
 }
 
 static void emit_instances(const Emitter *emitter, GString *out) {
   g_string_append(out, "static const spinach_instance spinach_table_instances[] = {\n");
-  for (guint i = 0; i < emitter->netlist->instances->len; i++) {
-    const Instance *instance = emitter->netlist->instances->pdata[i];
+  for (guint i = 0; i < emitter->plan->netlist->instances->len; i++) {
+    const Instance *instance = emitter->plan->netlist->instances->pdata[i];
     g_string_append(out, "  {");
     emit_quoted(out, instance->path);
     int parent = instance->parent ? instance->parent->id : -1, clock = instance->clock ? instance->clock->id : 0;
     if (instance->leaf) {
-      const Cluster *cluster = emitter->schedule->cluster_of[instance->id];
+      const Cluster *cluster = emitter->plan->schedule->cluster_of[instance->id];
       g_autofree char *spec = emit_spec_name(emitter, instance);
       g_string_append_printf(out, ", &%s_layout, offsetof(%s_state, i%d), %d, %d, %d},\n", spec,
-                             emitter->kind_of[cluster->id]->name, emit_leaf_index(cluster, instance), cluster->id,
+                             emitter->kind_of[cluster->id]->name, plan_leaf_index(cluster, instance), cluster->id,
                              parent, clock);
     } else {
       g_string_append_printf(out, ", NULL, 0, -1, %d, %d},\n", parent, clock);
@@ -196,8 +196,8 @@ static void emit_instances(const Emitter *emitter, GString *out) {
 
 static void emit_clocks(const Emitter *emitter, GString *out) {
   g_string_append(out, "static const spinach_clock spinach_table_clocks[] = {\n");
-  for (guint i = 0; i < emitter->netlist->clocks->len; i++) {
-    const Clock *clock = emitter->netlist->clocks->pdata[i];
+  for (guint i = 0; i < emitter->plan->netlist->clocks->len; i++) {
+    const Clock *clock = emitter->plan->netlist->clocks->pdata[i];
     g_string_append(out, "  {");
     emit_quoted(out, clock->name);
     g_string_append_printf(out, ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GUINT64_FORMAT "u, %s},\n",
@@ -215,8 +215,8 @@ static void emit_end(GString *out, const Port *port, int lane) {
 
 static void emit_passages(const Emitter *emitter, GString *out) {
   g_string_append(out, "static const spinach_passage spinach_table_passages[] = {\n");
-  for (guint i = 0; i < emitter->netlist->connections->len; i++) {
-    const Connection *c = emitter->netlist->connections->pdata[i];
+  for (guint i = 0; i < emitter->plan->netlist->connections->len; i++) {
+    const Connection *c = emitter->plan->netlist->connections->pdata[i];
     for (guint k = 0; k < c->passages->len; k++) {
       const Passage *passage = c->passages->pdata[k];
       g_string_append(out, "  {");
@@ -230,22 +230,22 @@ static void emit_passages(const Emitter *emitter, GString *out) {
 static void emit_connections(const Emitter *emitter, GString *out) {
   guint passages = 0;
   g_string_append(out, "static const spinach_connection spinach_table_connections[] = {\n");
-  for (guint i = 0; i < emitter->netlist->connections->len; i++) {
-    const Connection *c = emitter->netlist->connections->pdata[i];
+  for (guint i = 0; i < emitter->plan->netlist->connections->len; i++) {
+    const Connection *c = emitter->plan->netlist->connections->pdata[i];
     g_string_append(out, "  {");
     emit_end(out, c->from, c->from_lane);
     emit_end(out, c->to, c->to_lane);
     g_autofree char *type = emit_type_symbol(c->type);
     g_string_append_printf(out, "%d, %d, %d, %d, %d, &%s, ", c->from_lane, c->to_lane, c->from->instance->id,
                            c->to->instance->id, c->to->clock ? c->to->clock->id : 0, type);
-    const int probe = emitter->schedule->probe_index[c->id];
+    const int probe = emitter->plan->schedule->probe_index[c->id];
     g_autofree char *passed = g_strdup_printf("%u, &spinach_table_passages[%u]", c->passages->len, passages);
     passages += c->passages->len;
     if (probe < 0) {
       g_string_append_printf(out, "-1, 0, 0, 0, %s},\n", passed);
       continue;
     }
-    const Cluster *cluster = emitter->schedule->cluster_of[c->to->instance->id];
+    const Cluster *cluster = emitter->plan->schedule->cluster_of[c->to->instance->id];
     const char *name = emitter->kind_of[cluster->id]->name;
     g_string_append_printf(out,
                            "%d, offsetof(%s_state, probe%d.count), offsetof(%s_state, probe%d.connection), %u, %s},\n",
@@ -327,7 +327,7 @@ static void emit_view(const Emitter *emitter, GString *out, const DebugView *vie
 }
 
 static void emit_views(const Emitter *emitter, GString *out) {
-  const GPtrArray *views = emitter->netlist->debug_views;
+  const GPtrArray *views = emitter->plan->netlist->debug_views;
   for (guint i = 0; i < views->len; i++) emit_view(emitter, out, views->pdata[i], i);
   g_string_append(out, "static const spinach_debug_view spinach_table_views[] = {\n");
   for (guint i = 0; i < views->len; i++) {
@@ -341,7 +341,7 @@ static void emit_views(const Emitter *emitter, GString *out) {
 }
 
 static void emit_derived(const Emitter *emitter, GString *out) {
-  const GPtrArray *all = emitter->netlist->derived;
+  const GPtrArray *all = emitter->plan->netlist->derived;
   for (guint i = 0; i < all->len; i++) {
     const Derived *derived = all->pdata[i];
     g_string_append_printf(out, "static const spinach_derived_step spinach_table_steps_%u[] = {\n", i);
@@ -377,13 +377,13 @@ static void emit_derived(const Emitter *emitter, GString *out) {
 
 // Collectors shared by all instances keep their state in a cluster of their own, after the others.
 static void emit_shared(const Emitter *emitter, GString *out) {
-  guint cluster = emitter->schedule->clusters->len;
-  for (guint i = 0; i < emitter->netlist->collectors->len; i++)
-    emit_collector_include(out, emitter->netlist->collectors->pdata[i]);
+  guint cluster = emitter->plan->schedule->clusters->len;
+  for (guint i = 0; i < emitter->plan->netlist->collectors->len; i++)
+    emit_collector_include(out, emitter->plan->netlist->collectors->pdata[i]);
   GString *start = g_string_new("static void spinach_start_shared(void) {\n"),
           *report = g_string_new("static void spinach_report_shared(void) {\n");
-  for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
-    const Collector *c = emitter->netlist->collectors->pdata[i];
+  for (guint i = 0; i < emitter->plan->netlist->collectors->len; i++) {
+    const Collector *c = emitter->plan->netlist->collectors->pdata[i];
     if (!c->shared || c->of) continue;
     g_string_append_printf(out, "struct spinach_shared_%s {", c->c_name);
     emit_code(out, c->declare);
@@ -412,7 +412,7 @@ static void emit_shared(const Emitter *emitter, GString *out) {
 static guint emit_clusters(const Emitter *emitter, GString *out) {
   static const char *const words[] = {"start", "finish", "statistics", "report", "awaits", "check_state"};
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
-  for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
+  for (guint i = 0; i < emitter->plan->schedule->clusters->len; i++) {
     const char *name = emitter->kind_of[i]->name;
     if (!g_hash_table_add(seen, emitter->kind_of[i])) continue;
     for (gsize w = 0; w < G_N_ELEMENTS(words); w++)
@@ -420,15 +420,15 @@ static guint emit_clusters(const Emitter *emitter, GString *out) {
     g_string_append_printf(out, "void %s_reset(void *, int32_t, uint64_t);\n", name);
   }
   g_string_append(out, "static const spinach_cluster spinach_table_clusters[] = {\n");
-  guint count = emitter->schedule->clusters->len;
+  guint count = emitter->plan->schedule->clusters->len;
   for (guint i = 0; i < count; i++) {
     const char *name = emitter->kind_of[i]->name;
     g_string_append_printf(out, "  {sizeof(%s_state)", name);
     for (gsize w = 0; w < G_N_ELEMENTS(words); w++) g_string_append_printf(out, ", %s_%s", name, words[w]);
     g_string_append_printf(out, ", %s_reset},\n", name);
   }
-  for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
-    const Collector *c = emitter->netlist->collectors->pdata[i];
+  for (guint i = 0; i < emitter->plan->netlist->collectors->len; i++) {
+    const Collector *c = emitter->plan->netlist->collectors->pdata[i];
     if (!c->shared || c->of) continue;
     g_string_append_printf(out, "  {sizeof(struct spinach_shared_%s)},\n", c->c_name);
     count++;
@@ -441,8 +441,8 @@ static guint emit_skippers(const Emitter *emitter, GString *out) {
   GString *table = g_string_new("static const spinach_skipper spinach_table_skippers[] = {\n");
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
   guint count = 0;
-  for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
-    g_autoptr(GPtrArray) clocks = emit_cluster_clocks(emitter->schedule->clusters->pdata[i]);
+  for (guint i = 0; i < emitter->plan->schedule->clusters->len; i++) {
+    g_autoptr(GPtrArray) clocks = plan_cluster_clocks(emitter->plan->schedule->clusters->pdata[i]);
     const char *name = emitter->kind_of[i]->name;
     bool fresh = g_hash_table_add(seen, emitter->kind_of[i]);
     for (guint c = 0; c < clocks->len; c++, count++) {
@@ -472,10 +472,10 @@ static void emit_source(GString *out, const char *path, GHashTable *seen) {
 static void emit_sources(const Emitter *emitter, GString *out) {
   g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
   g_string_append(out, "static const char *const spinach_table_sources[] = {\n");
-  for (guint i = 0; i < emitter->netlist->sources->len; i++)
-    emit_source(out, emitter->netlist->sources->pdata[i], seen);
-  for (guint i = 0; i < emitter->netlist->leaves->len; i++) {
-    const LeafModule *leaf = ((Instance *)emitter->netlist->leaves->pdata[i])->leaf;
+  for (guint i = 0; i < emitter->plan->netlist->sources->len; i++)
+    emit_source(out, emitter->plan->netlist->sources->pdata[i], seen);
+  for (guint i = 0; i < emitter->plan->netlist->leaves->len; i++) {
+    const LeafModule *leaf = ((Instance *)emitter->plan->netlist->leaves->pdata[i])->leaf;
     emit_source(out, leaf->c_file, seen);
     emit_source(out, leaf->header_file, seen);
   }
@@ -501,7 +501,7 @@ void emit_front(const Emitter *emitter, GString *out) {
 }
 
 void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
-  const Netlist *netlist = emitter->netlist;
+  const Netlist *netlist = emitter->plan->netlist;
   g_autoptr(GHashTable) all = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < netlist->types->len; i++) g_hash_table_add(all, netlist->types->pdata[i]);
   emit_types(out, netlist, all, already);
@@ -544,10 +544,11 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
   g_string_append(out, ", SPINACH_VERSION, ");
   emit_quoted(out, emitter->build_command);
   g_string_append_printf(out, ", %s, %s, %s, %" G_GUINT64_FORMAT "u,\n  %u, %d, %d, %u, %u, %u, %u, %u,\n",
-                         emitter->debug ? "true" : "false", emitter->collect_connections ? "true" : "false",
-                         emit_jumps(emitter) ? "true" : "false", netlist->ticks_per_second, netlist->instances->len,
-                         parameters, constants, netlist->clocks->len, netlist->connections->len,
-                         netlist->debug_views->len, clusters, emitter->skips ? skippers : 0);
+                         emitter->plan->debug ? "true" : "false", emitter->plan->collect_connections ? "true" : "false",
+                         plan_jumps(emitter->plan) ? "true" : "false", netlist->ticks_per_second,
+                         netlist->instances->len, parameters, constants, netlist->clocks->len,
+                         netlist->connections->len, netlist->debug_views->len, clusters,
+                         emitter->plan->skips ? skippers : 0);
   static const char *const tables[] = {"instances", "parameters", "constants", "clocks", "connections",
                                        "views",     "clusters",   "skippers",  "sources"};
   for (gsize i = 0; i < G_N_ELEMENTS(tables); i++) g_string_append_printf(out, "  spinach_table_%s,\n", tables[i]);
@@ -558,8 +559,8 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
       "spinach_table_derived, %s, %u, spinach_table_balances, spinach_table_tallied, %u, %u, spinach_table_silents, "
       "%d, spinach_table_identity, spinach_table_environment};\n",
       emit_observed(emitter) ? "spinach_observations" : "NULL", sleepers, netlist->derived->len,
-      emit_counts_loops(emitter) ? "spinach_run_tracked, spinach_sleepings" : "NULL, NULL", balances, skippers, silents,
-      identity);
+      plan_counts_loops(emitter->plan) ? "spinach_run_tracked, spinach_sleepings" : "NULL, NULL", balances, skippers,
+      silents, identity);
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
 }
 

@@ -41,9 +41,9 @@ static void emit_leaf_once(GString *out, const Kind *kind, guint i, Occasion occ
 }
 
 static void emit_probe_once(const Emitter *emitter, GString *out, const Kind *kind, guint i, Occasion occasion) {
-  for (guint k = 0; k < emitter->netlist->collectors->len; k++) {
-    const Collector *c = emitter->netlist->collectors->pdata[k];
-    if (c->on_connections && !c->shared && emit_collects(emitter, c, kind->cluster->probes->pdata[i]))
+  for (guint k = 0; k < emitter->plan->netlist->collectors->len; k++) {
+    const Collector *c = emitter->plan->netlist->collectors->pdata[k];
+    if (c->on_connections && !c->shared && plan_collects(emitter->plan, c, kind->cluster->probes->pdata[i]))
       g_string_append_printf(out,
                              "  @K@_%s_%u_%u(&s->probe%u.%s, SPINACH_CONNECTION_ID | s->probe%u.connection, "
                              "spinach_connection_path(s->probe%u.connection), 0, 0);\n",

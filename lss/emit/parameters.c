@@ -51,9 +51,9 @@ static void add_target(const Emitter *emitter, Group *group, const Instance *ins
   if (emit_runtime_type(parameter)) {
     g_string_append(group->targets, "0}, ");
   } else {
-    const Cluster *cluster = emitter->schedule->cluster_of[instance->id];
+    const Cluster *cluster = emitter->plan->schedule->cluster_of[instance->id];
     const char *kind = emitter->kind_of[cluster->id]->name;
-    const int leaf = emit_leaf_index(cluster, instance);
+    const int leaf = plan_leaf_index(cluster, instance);
     g_string_append_printf(group->targets, "offsetof(%s_state, text%d_%s) - offsetof(%s_state, i%d)}, ", kind, leaf,
                            parameter->name, kind, leaf);
   }
@@ -132,8 +132,8 @@ static void emit_group(GString *table, const char *key, const Group *group, guin
 int emit_runtime_parameters(const Emitter *emitter, GString *out) {
   g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
   g_autoptr(GHashTable) groups = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, group_free);
-  for (guint i = 0; i < emitter->netlist->instances->len; i++) {
-    const Instance *instance = emitter->netlist->instances->pdata[i];
+  for (guint i = 0; i < emitter->plan->netlist->instances->len; i++) {
+    const Instance *instance = emitter->plan->netlist->instances->pdata[i];
     for (guint k = 0; k < instance->parameters->len; k++) {
       const Parameter *parameter = instance->parameters->pdata[k];
       if (!parameter->runtime) continue;
@@ -168,8 +168,8 @@ static bool is_constant(const Parameter *parameter) {
 int emit_constants(const Emitter *emitter, GString *out) {
   int count = 0;
   g_string_append(out, "static const spinach_constant spinach_table_constants[] = {\n");
-  for (guint i = 0; i < emitter->netlist->instances->len; i++) {
-    const Instance *instance = emitter->netlist->instances->pdata[i];
+  for (guint i = 0; i < emitter->plan->netlist->instances->len; i++) {
+    const Instance *instance = emitter->plan->netlist->instances->pdata[i];
     for (guint k = 0; k < instance->parameters->len; k++) {
       const Parameter *p = instance->parameters->pdata[k];
       if (!is_constant(p)) continue;
@@ -240,7 +240,7 @@ static int emit_behaviour(GString *out, const char *path, GHashTable *seen) {
 }
 
 int emit_identity(const Emitter *emitter, GString *out) {
-  const GPtrArray *leaves = emitter->netlist->leaves;
+  const GPtrArray *leaves = emitter->plan->netlist->leaves;
   g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
   int count = 0;
   g_string_append(out, "static const spinach_constant spinach_table_identity[] = {\n");

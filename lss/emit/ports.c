@@ -64,7 +64,7 @@ static void emit_send_if(GString *out, const Port *port, bool flagged, bool debu
         out, "  if (!present) { @S@_send_nothing_%s(w, id, i); return; }\n  @S@_send_%s(w, id, i, value);\n", p, p);
   else
     g_string_append_printf(out, "%s  %sw->v[i] = value;\n  w->some[i] = present;\n%s",
-                           port->lanes->len == 0 ? "  i = 0;\n" : "", emit_by_pointer(port->type) ? "*" : "",
+                           port->lanes->len == 0 ? "  i = 0;\n" : "", plan_by_pointer(port->type) ? "*" : "",
                            flagged ? "  w->known[i] = true;\n" : "");
   g_string_append_printf(out,
                          "}\n" INLINE "__attribute__((overloadable)) void @S@_send_if_%s(@S@_w_%s_data *w, uint32_t "
@@ -95,7 +95,7 @@ static void emit_access(GString *out, const char *macro, const char *port, const
 // after a test of `some` that costs nothing.  `item` leaves that to its user, who knows that something was sent.
 static void emit_items(GString *out, const Port *port, bool flagged, bool debug) {
   const char *p = port->c_name, *type = emit_c_type(port->type);
-  bool unset = emit_by_pointer(port->type) && !flagged && port->lanes->len > 0;
+  bool unset = plan_by_pointer(port->type) && !flagged && port->lanes->len > 0;
   if (unset)
     g_string_append_printf(out,
                            INLINE "const %s *@S@_data_%s(const @S@_r_%s_data *r, int i) {\n"
@@ -154,9 +154,9 @@ static void emit_bundle(GString *out, const Port *port) {
 }
 
 void emit_port(const Emitter *emitter, GString *out, const Port *port, bool flagged) {
-  const bool debug = emitter->debug;
-  const char *p = port->c_name, *star = emit_by_pointer(port->type) ? "*" : "",
-             *read_star = emit_read_in_place(emitter, port) ? "*" : "";
+  const bool debug = emitter->plan->debug;
+  const char *p = port->c_name, *star = plan_by_pointer(port->type) ? "*" : "",
+             *read_star = plan_read_in_place(emitter->plan, port) ? "*" : "";
   int lanes = MAX((int)port->lanes->len, 1);
   g_autofree char *data = g_strdup_printf("%s.data", port->name), *ack = g_strdup_printf("%s.ack", port->name),
                   *enable = g_strdup_printf("%s.enable", port->name);

@@ -37,9 +37,10 @@ void emit_record_function(GString *out, const Spec *spec, const Event *event, co
 
 guint emit_recorded_kinds(const Emitter *emitter, const Connection *connection) {
   guint kinds = 0;
-  for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
-    const Collector *collector = emitter->netlist->collectors->pdata[i];
-    if (!collector->recorded || !collector->on_connections || !emit_collects(emitter, collector, connection)) continue;
+  for (guint i = 0; i < emitter->plan->netlist->collectors->len; i++) {
+    const Collector *collector = emitter->plan->netlist->collectors->pdata[i];
+    if (!collector->recorded || !collector->on_connections || !plan_collects(emitter->plan, collector, connection))
+      continue;
     for (guint k = 0; k < G_N_ELEMENTS(connection_events); k++)
       if (!strcmp(collector->event, connection_events[k])) kinds |= 1u << k;
   }

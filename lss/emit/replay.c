@@ -1,112 +1,10 @@
-// Replay of clusters (lss/runtime/replay/replay.h): which clusters can be replayed, what of their state decides what
-// they do, and how the runtime reads and drives what crosses their border.
-//
-// A cycle of such a cluster is a function of its behaviour state and its inputs.  That holds where the C of all its
-// leaves is free of time and of the world outside.
+// Replay of clusters (lss/runtime/replay/replay.h): what of their state decides what they do, and how the runtime reads
+// and drives what crosses their border.  Which clusters that are is decided in lss/plan/replay.c.
 #include "lss/emit/emit.h"
 
 #include <string.h>
 
 #define INLINE "SPINACH_INLINE "
-
-// ---- Which clusters --------------------------------------------------------------------------------------------
-
-enum {
-  MOST_STATE = 8192, // bytes of behaviour state that are compared
-  MOST_FLAGS = 62,   // some, enable and ack of all that comes in: the runtime has a word for them
-  MOST_SEGMENTS = 4,
-  MOST_NOTE = 16,      // bytes of an element of a trace
-  LEAST_MEMORY = 1024, // bytes of a memory of which only what is read is compared
-};
-
-static bool is_integer(const Type *type) {
-  return type->kind == TYPE_INT || type->kind == TYPE_UINT || type->kind == TYPE_BITS;
-}
-
-static bool holds_stream(const Type *type) {
-  for (guint i = 0; type->fields && i < type->fields->len; i++)
-    if (holds_stream(((Field *)type->fields->pdata[i])->type)) return true;
-  return type->kind == TYPE_STREAM || (type->element && holds_stream(type->element));
-}
-
-// Words of larger memories count where they are read.
-static bool is_compared(const StateField *field) {
-  return field->kind == STATE_BEHAVIOUR || (field->kind == STATE_MEMORY && emit_field_size(field) < LEAST_MEMORY);
-}
-
-// A statistic that a cycle sets, and not only adds to, has no increment.
-static bool reports_in_cycles(const ModuleSource *source) {
-  for (guint i = 0; i < source->uses->len; i++) {
-    const FieldUse *use = source->uses->pdata[i];
-    if (!strcmp(use->word, "report") && strcmp(use->function, "init") != 0 && strcmp(use->function, "finish") != 0 &&
-        strcmp(use->function, "statistics") != 0)
-      return true;
-  }
-  return false;
-}
-
-// What in the leaf's code or state prevents replay; NULL when nothing does.
-static const char *obstacle_of_leaf(const Emitter *emitter, const Instance *leaf, gsize *behaviour) {
-  const ModuleSource *source = g_hash_table_lookup(emitter->sources, leaf->leaf->c_file);
-  if (leaf->leaf->crossing) return "is a crossing";
-  for (guint i = 0; i < leaf->functions->len; i++)
-    if (((Function *)leaf->functions->pdata[i])->partial) return "has partial handlers";
-  if (source->timed || emit_is_timed_by_user(leaf)) return "asks for the time";
-  if (reports_in_cycles(source)) return "sets a statistic by report()";
-  for (guint i = 0; i < leaf->state->len; i++) {
-    const StateField *field = leaf->state->pdata[i];
-    if (holds_stream(field->type)) return "has a stream";
-    if (field->kind == STATE_COUNTER && !is_integer(field->type)) return "has a statistic that is no integer";
-    if (field->kind == STATE_TRACE && type_size(field->type, NULL) > MOST_NOTE) return "notes too much in a trace";
-    if (is_compared(field)) *behaviour += emit_field_size(field);
-  }
-  if (*behaviour > MOST_STATE) return "brings more state than is compared";
-  for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
-    const Collector *collector = emitter->netlist->collectors->pdata[i];
-    if (!collector->on_connections && emit_collects(emitter, collector, leaf)) return "has events that are collected";
-  }
-  return NULL;
-}
-
-static guint count_flags(const Emitter *emitter, const Cluster *cluster) {
-  guint flags = 0;
-  g_autoptr(GPtrArray) wires = emit_border(emitter, cluster, NULL);
-  for (guint i = 0; i < wires->len; i++) flags += ((Wire *)wires->pdata[i])->writer->cluster != cluster;
-  return flags;
-}
-
-// Why the cluster is always stepped; NULL when it can be replayed.  The caller frees it.
-static char *find_obstacle(const Emitter *emitter, const Cluster *cluster) {
-  if (emitter->debug) return g_strdup("debug builds step everything");
-  if (!cluster->instance) return g_strdup("it is what remains of the machine");
-  if (cluster->probes->len || emitter->netlist->waves->len) return g_strdup("its signals are observed");
-  g_autoptr(GPtrArray) clocks = emit_cluster_clocks(cluster);
-  if (clocks->len != 1) return g_strdup("it is on several clocks");
-  if (cluster->segments->len > MOST_SEGMENTS)
-    return g_strdup_printf("a cycle of it has %u segments", cluster->segments->len);
-  gsize behaviour = 0;
-  for (guint i = 0; i < cluster->leaves->len; i++) {
-    const Instance *leaf = cluster->leaves->pdata[i];
-    const char *why = obstacle_of_leaf(emitter, leaf, &behaviour);
-    if (why) return g_strdup_printf("%s %s", leaf->path, why);
-  }
-  if (!behaviour) return g_strdup("it has no state");
-  const guint flags = count_flags(emitter, cluster);
-  if (flags > MOST_FLAGS) return g_strdup_printf("%u signals come over its border", flags);
-  return NULL;
-}
-
-const char *emit_replay_obstacle(const Emitter *emitter, const Cluster *cluster) {
-  gpointer known;
-  if (g_hash_table_lookup_extended(emitter->obstacles, cluster, NULL, &known)) return known;
-  char *why = find_obstacle(emitter, cluster);
-  g_hash_table_insert(emitter->obstacles, (gpointer)cluster, why);
-  return why;
-}
-
-bool emit_replays(const Emitter *emitter, const Cluster *cluster) {
-  return !emit_replay_obstacle(emitter, cluster);
-}
 
 // ---- Its state -------------------------------------------------------------------------------------------------
 
@@ -115,7 +13,7 @@ static const GPtrArray *state_of(const Kind *kind, guint leaf) {
 }
 
 static void emit_span(GString *out, guint leaf, const StateField *first, const StateField *last) {
-  g_autofree char *from = emit_field_name(first), *to = emit_field_name(last);
+  g_autofree char *from = plan_field_name(first), *to = plan_field_name(last);
   g_string_append_printf(out, "  SPAN(i%u.%s, i%u.%s) END\n", leaf, from, leaf, to);
 }
 
@@ -129,7 +27,7 @@ static guint emit_spans(GString *out, const Kind *kind, guint leaf) {
     if (field->kind == STATE_BEHAVIOUR) {
       if (!first) first = field;
       last = field;
-    } else if (is_compared(field)) {
+    } else if (plan_is_compared(field)) {
       emit_span(out, leaf, field, field);
       count++;
     }
@@ -144,7 +42,7 @@ static guint emit_memories(GString *out, const Kind *kind, guint leaf) {
   guint count = 0;
   for (guint i = 0; i < state->len; i++) {
     const StateField *field = state->pdata[i];
-    if (field->kind != STATE_MEMORY || is_compared(field)) continue;
+    if (field->kind != STATE_MEMORY || plan_is_compared(field)) continue;
     emit_span(out, leaf, field, field);
     count++;
   }
@@ -158,8 +56,8 @@ static guint emit_elements(GString *out, const Kind *kind, guint leaf, StateKind
   for (guint i = 0; i < state->len; i++) {
     const StateField *field = state->pdata[i];
     if (field->kind != which) continue;
-    g_autofree char *name = emit_field_name(field);
-    const gsize size = type_size(field->type, NULL), elements = emit_field_size(field) / size;
+    g_autofree char *name = plan_field_name(field);
+    const gsize size = type_size(field->type, NULL), elements = plan_field_size(field) / size;
     for (gsize k = 0; k < elements; k++, count++) {
       g_string_append_printf(out, "  {offsetof(@K@_state, i%u.%s) + %zu", leaf, name, k * size);
       g_string_append_printf(out, sized ? ", %zu},\n" : "},\n", size);
@@ -182,11 +80,11 @@ static guint emit_trace_rows(GString *out, const Kind *kind, guint leaf) {
   for (guint i = 0; i < state->len; i++) {
     const StateField *field = state->pdata[i];
     if (field->kind != STATE_TRACE) continue;
-    g_autofree char *name = emit_field_name(field);
+    g_autofree char *name = plan_field_name(field);
     const gsize size = type_size(field->type, NULL);
     g_string_append_printf(out, "  {offsetof(@K@_state, i%u.%s), %zu, %zu, ", leaf, name, size,
-                           emit_field_size(field) / size);
-    if (emit_is_ring(field))
+                           plan_field_size(field) / size);
+    if (plan_is_ring(field))
       g_string_append_printf(out, "offsetof(@K@_state, i%u.spinach_ring_%s)},\n", leaf, field->name);
     else
       g_string_append(out, "0},\n");
@@ -300,7 +198,7 @@ static void emit_outputs(const Emitter *emitter, GString *out, const Segment *se
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
     char base[256];
-    emit_wire_base(segment->cluster, wire, base, sizeof base);
+    plan_wire_base(segment->cluster, wire, base, sizeof base);
     g_string_append_printf(keep, "  o->%s%s = from->%s%s;\n", base, suffix(wire), base, suffix(wire));
     if (wire->kind == SIGNAL_DATA)
       g_string_append_printf(keep, "  if (from->%s_some) o->%s = from->%s;\n", base, base, base);
@@ -320,14 +218,15 @@ static void emit_outputs(const Emitter *emitter, GString *out, const Segment *se
 static char *emit_segment_replay(const Emitter *emitter, GString *out, const Segment *segment) {
   const int id = segment->cluster->id;
   g_autofree char *name = segment_name(segment);
-  g_autoptr(GPtrArray) read = emit_border(emitter, segment->cluster, segment), own = emit_driven(emitter, segment);
+  g_autoptr(GPtrArray) read = plan_border(emitter->plan, segment->cluster, segment),
+                       own = plan_driven(emitter->plan, segment);
   emit_flags(emitter, out, name, read);
   emit_payloads(emitter, out, name, read);
   emit_outputs(emitter, out, segment, own);
   g_string_append_printf(
       out, "static void spinach_replay_step_%s(void) { %s_%s%d(spinach_cluster_state[%d], &spinach_scratch_%d); }\n",
-      name, emitter->kind_of[id]->name, emit_replays(emitter, segment->cluster) ? "record" : "seg", segment->index, id,
-      id);
+      name, emitter->kind_of[id]->name, plan_replays(emitter->plan, segment->cluster) ? "record" : "seg",
+      segment->index, id, id);
   return g_strdup_printf("  {sizeof(spinach_replay_payloads_%s), sizeof(spinach_replay_border_%s), "
                          "spinach_replay_all_flags_%s, spinach_replay_input_%s, spinach_replay_all_same_%s, "
                          "spinach_replay_output_%s, spinach_replay_drive_%s, spinach_replay_step_%s},\n",
@@ -336,7 +235,7 @@ static char *emit_segment_replay(const Emitter *emitter, GString *out, const Seg
 
 static void emit_cluster_replay(const Emitter *emitter, GString *out, const Cluster *cluster) {
   const int id = cluster->id;
-  const bool replays = emit_replays(emitter, cluster);
+  const bool replays = plan_replays(emitter->plan, cluster);
   g_autoptr(GString) rows = g_string_new(NULL);
   for (guint i = 0; i < cluster->segments->len; i++) {
     g_autofree char *row = emit_segment_replay(emitter, out, cluster->segments->pdata[i]);
@@ -350,17 +249,19 @@ static void emit_cluster_replay(const Emitter *emitter, GString *out, const Clus
   emit_quoted(out, cluster->instance->path);
   g_string_append_printf(out, ", %d, %u, %s, spinach_replay_segments_%d};\n", id, cluster->segments->len, kind, id);
   if (!replays) return;
-  g_autofree char *gate = emit_gated(emitter, cluster) ? g_strdup_printf("&spinach_gate_%d", id) : g_strdup("NULL");
+  g_autofree char *gate =
+      plan_sleeps(emitter->plan, cluster) ? g_strdup_printf("&spinach_gate_%d", id) : g_strdup("NULL");
   g_string_append_printf(out, "static spinach_replay spinach_replay_%d = SPINACH_REPLAY(spinach_replayed_%d, %s);\n",
                          id, id, gate);
 }
 
 void emit_replay_variables(const Emitter *emitter, GString *out) {
   g_autoptr(GString) all = g_string_new(NULL);
-  for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
-    const Cluster *cluster = emitter->schedule->clusters->pdata[i];
-    if (emit_replays(emitter, cluster) || emit_gated(emitter, cluster)) emit_cluster_replay(emitter, out, cluster);
-    if (emit_replays(emitter, cluster)) g_string_append_printf(all, "&spinach_replay_%u, ", i);
+  for (guint i = 0; i < emitter->plan->schedule->clusters->len; i++) {
+    const Cluster *cluster = emitter->plan->schedule->clusters->pdata[i];
+    if (plan_replays(emitter->plan, cluster) || plan_sleeps(emitter->plan, cluster))
+      emit_cluster_replay(emitter, out, cluster);
+    if (plan_replays(emitter->plan, cluster)) g_string_append_printf(all, "&spinach_replay_%u, ", i);
   }
   g_string_append_printf(out, "spinach_replay *const spinach_replays[] = {%sNULL};\n", all->str);
 }

@@ -11,24 +11,24 @@ static void emit_step_declaration(GString *out, const Kind *kind, const char *na
 
 void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
-  const bool shared = emit_shares_scratch(emitter);
-  for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
-    const Cluster *cluster = emitter->schedule->clusters->pdata[i];
+  const bool shared = plan_shares_scratch(emitter->plan);
+  for (guint i = 0; i < emitter->plan->schedule->clusters->len; i++) {
+    const Cluster *cluster = emitter->plan->schedule->clusters->pdata[i];
     Kind *kind = emitter->kind_of[i];
     if (!cluster->instance) continue;
     if (g_hash_table_add(seen, kind)) {
-      emit_types(out, emitter->netlist, kind->types, already);
+      emit_types(out, emitter->plan->netlist, kind->types, already);
       g_string_append_printf(out, "%stypedef struct %s_state_ %s_state;\n", kind->scratch, kind->name, kind->name);
-      if (emit_gated(emitter, cluster))
+      if (plan_sleeps(emitter->plan, cluster))
         g_string_append_printf(out,
                                "extern const size_t %s_compared;\n"
                                "uint64_t %s_first_event(const %s_state *, uint64_t length);\n",
                                kind->name, kind->name, kind->name);
-      if (emit_replays(emitter, cluster))
+      if (plan_replays(emitter->plan, cluster))
         g_string_append_printf(out, "extern const spinach_replay_kind %s_replay;\n", kind->name);
       for (guint k = 0; k < kind->cluster->segments->len; k++) {
         emit_step_declaration(out, kind, "seg", k);
-        if (emit_replays(emitter, cluster)) emit_step_declaration(out, kind, "record", k);
+        if (plan_replays(emitter->plan, cluster)) emit_step_declaration(out, kind, "record", k);
       }
     }
     g_string_append_printf(out, "%s %s_scratch spinach_scratch_%u;\n", shared ? "extern" : "static", kind->name, i);
@@ -37,26 +37,26 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
 
 // What only the unit that runs the machine holds.
 static void emit_variables(const Emitter *emitter, GString *out) {
-  const bool shared = emit_shares_scratch(emitter);
-  for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
-    Cluster *cluster = emitter->schedule->clusters->pdata[i];
+  const bool shared = plan_shares_scratch(emitter->plan);
+  for (guint i = 0; i < emitter->plan->schedule->clusters->len; i++) {
+    Cluster *cluster = emitter->plan->schedule->clusters->pdata[i];
     const char *name = cluster->instance ? emitter->kind_of[i]->name : "@K@";
     if (shared) g_string_append_printf(out, "%s_scratch spinach_scratch_%u;\n", name, i);
-    if (cluster->instance && emit_gated(emitter, cluster)) emit_gate_variables(emitter, out, cluster);
+    if (cluster->instance && plan_sleeps(emitter->plan, cluster)) emit_gate_variables(emitter, out, cluster);
   }
 }
 
 static void emit_pointers(const Emitter *emitter, GString *out) {
   g_string_append(out, "void spinach_join(void) {\n");
-  for (guint i = 0; i < emitter->schedule->wires->len; i++) {
-    const Wire *wire = emitter->schedule->wires->pdata[i];
+  for (guint i = 0; i < emitter->plan->schedule->wires->len; i++) {
+    const Wire *wire = emitter->plan->schedule->wires->pdata[i];
     if (!wire->writer) continue;
     for (guint k = 0; k < wire->readers->len; k++) {
       Cluster *user = ((Vertex *)wire->readers->pdata[k])->cluster, *owner;
-      if (emit_place(emitter, wire, user, &owner) != PLACE_POINTER) continue;
+      if (plan_place(emitter->plan, wire, user, &owner) != PLACE_POINTER) continue;
       char theirs[256], own[256];
-      emit_wire_base(owner, wire, theirs, sizeof theirs);
-      emit_wire_base(user, wire, own, sizeof own);
+      plan_wire_base(owner, wire, theirs, sizeof theirs);
+      plan_wire_base(user, wire, own, sizeof own);
       const char *const suffixes[] = {"", wire->kind == SIGNAL_DATA ? "_some" : NULL, wire->flagged ? "_known" : NULL};
       for (int s = 0; s < 3; s++)
         if (suffixes[s])
@@ -67,12 +67,13 @@ static void emit_pointers(const Emitter *emitter, GString *out) {
   g_string_append(out, "}\n");
 }
 
-// One instant of each clock; `tracked` for a loop.
+// One instant of each clock; `tracked` for a loop: then the root is stepped by a second version of it, which notices
+// what depends on the time and what is no state; other clusters are looked up or sleep, or there is no loop.
 static void emit_steps(const Emitter *emitter, GString *out, bool tracked) {
   const char *tick = tracked ? "tracked" : "tick";
-  const Schedule *schedule = emitter->schedule;
+  const Schedule *schedule = emitter->plan->schedule;
   int root = (int)schedule->clusters->len - 1;
-  for (guint c = 0; c < emitter->netlist->clocks->len; c++) {
+  for (guint c = 0; c < emitter->plan->netlist->clocks->len; c++) {
     g_string_append_printf(out, "SPINACH_INLINE void spinach_%s%u(@K@_state s[static restrict 1]) {\n", tick, c);
     for (guint i = 0; i < schedule->steps[c]->len; i++) {
       const Segment *segment = schedule->steps[c]->pdata[i];
@@ -80,7 +81,8 @@ static void emit_steps(const Emitter *emitter, GString *out, bool tracked) {
         g_string_append_printf(out, "  @K@_%s%d(s, &spinach_scratch_%d);\n", tracked ? "record" : "seg", segment->index,
                                root);
       else {
-        const bool gated = emit_gated(emitter, segment->cluster), replays = emit_replays(emitter, segment->cluster);
+        const bool gated = plan_sleeps(emitter->plan, segment->cluster),
+                   replays = plan_replays(emitter->plan, segment->cluster);
         if (replays) emit_replay_open(out, segment);
         if (gated) emit_gate_open(emitter, out, segment);
         if (tracked) g_string_append(out, "  spinach_effects++;\n");
@@ -92,7 +94,7 @@ static void emit_steps(const Emitter *emitter, GString *out, bool tracked) {
         if (replays) emit_replay_close(out);
       }
     }
-    if (emit_tallies(emitter, emitter->netlist->clocks->pdata[c]))
+    if (emit_tallies(emitter, emitter->plan->netlist->clocks->pdata[c]))
       g_string_append_printf(out, "  spinach_tally(%u);\n", c);
     g_string_append(out, "}\n");
   }
@@ -115,21 +117,21 @@ static void emit_run_one(GString *out, const char *tick) {
 }
 
 static const Clock *clock_at(const Emitter *emitter, guint number) {
-  return emitter->netlist->clocks->pdata[number];
+  return emitter->plan->netlist->clocks->pdata[number];
 }
 
 static bool has_rounded(const Emitter *emitter) {
-  for (guint c = 0; c < emitter->netlist->clocks->len; c++)
+  for (guint c = 0; c < emitter->plan->netlist->clocks->len; c++)
     if (clock_at(emitter, c)->rounded) return true;
   return false;
 }
 
 // Of a rounded clock: what is left of a tick when its next cycle begins, as a fraction by its frequency.
 static void emit_rests(const Emitter *emitter, GString *out) {
-  for (guint c = 0; c < emitter->netlist->clocks->len; c++) {
+  for (guint c = 0; c < emitter->plan->netlist->clocks->len; c++) {
     const Clock *clock = clock_at(emitter, c);
     if (!clock->rounded) continue;
-    const unsigned __int128 ticks = (unsigned __int128)emitter->netlist->ticks_per_second * (guint64)clock->den;
+    const unsigned __int128 ticks = (unsigned __int128)emitter->plan->netlist->ticks_per_second * (guint64)clock->den;
     g_string_append_printf(out,
                            "  const uint64_t l%u = %" G_GUINT64_FORMAT "u, m%u = %" G_GUINT64_FORMAT
                            "u, n%u = %" G_GINT64_FORMAT "u;\n"
@@ -160,8 +162,8 @@ static void emit_due_step(const Emitter *emitter, GString *out, guint c, const c
 // `until` is reached, or somebody asks to stop.  The counts live in registers meanwhile.
 static void emit_run(const Emitter *emitter, GString *out, bool tracked) {
   const char *tick = tracked ? "tracked" : "tick";
-  guint clocks = emitter->netlist->clocks->len;
-  int root = (int)emitter->schedule->clusters->len - 1;
+  guint clocks = emitter->plan->netlist->clocks->len;
+  int root = (int)emitter->plan->schedule->clusters->len - 1;
   g_string_append_printf(out,
                          "void spinach_%s(uint64_t *cycles, uint64_t *due, const uint64_t *period, int clock, "
                          "uint64_t end, uint64_t until) {\n"
@@ -188,7 +190,7 @@ static void emit_run(const Emitter *emitter, GString *out, bool tracked) {
 // Where the signals of a connection are.
 static void emit_signals(const Emitter *emitter, GString *out, const Connection *connection) {
   for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
-    Wire *wire = schedule_port_wire(emitter->schedule, connection->to, (SignalKind)kind, connection->to_lane);
+    Wire *wire = schedule_port_wire(emitter->plan->schedule, connection->to, (SignalKind)kind, connection->to_lane);
     if (wire && wire->always) {
       g_string_append(out, "&always, ");
       continue;
@@ -198,9 +200,9 @@ static void emit_signals(const Emitter *emitter, GString *out, const Connection 
       continue;
     }
     Cluster *owner;
-    emit_place(emitter, wire, wire->writer->cluster, &owner);
+    plan_place(emitter->plan, wire, wire->writer->cluster, &owner);
     char base[256];
-    emit_wire_base(owner, wire, base, sizeof base);
+    plan_wire_base(owner, wire, base, sizeof base);
     if (kind == SIGNAL_DATA)
       g_string_append_printf(out, "&spinach_scratch_%d.%s, &spinach_scratch_%d.%s_some, ", owner->id, base, owner->id,
                              base);
@@ -213,7 +215,8 @@ static void emit_signals(const Emitter *emitter, GString *out, const Connection 
 static void emit_deciders(const Emitter *emitter, GString *out, const Connection *connection) {
   g_string_append(out, "{");
   for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
-    const Wire *wire = schedule_port_wire(emitter->schedule, connection->to, (SignalKind)kind, connection->to_lane);
+    const Wire *wire =
+        schedule_port_wire(emitter->plan->schedule, connection->to, (SignalKind)kind, connection->to_lane);
     const Vertex *writer = wire ? wire->writer : NULL; // the receiver's, of the default enable
     const Instance *decides = (kind == SIGNAL_ACK ? connection->to : connection->from)->instance;
     const bool from_state = writer && writer->instance == decides && writer->reads->len == 0;
@@ -224,14 +227,14 @@ static void emit_deciders(const Emitter *emitter, GString *out, const Connection
 
 // Where signals are, for debuggers, traces and waves; debug builds keep all of them in memory, others what is visible.
 static void emit_observation(const Emitter *emitter, GString *out) {
-  const GPtrArray *connections = emitter->netlist->connections;
+  const GPtrArray *connections = emitter->plan->netlist->connections;
   if (!emit_observed(emitter)) return;
   g_string_append(out, "static const bool always = true;\n");
   g_string_append_printf(out, "const spinach_observed spinach_observations[%u + 1] = {\n", connections->len);
   for (guint i = 0; i < connections->len; i++) {
     const Connection *connection = connections->pdata[i];
     g_string_append(out, "  {");
-    if (emitter->debug || connection->visible) {
+    if (emitter->plan->debug || connection->visible) {
       emit_signals(emitter, out, connection);
       emit_deciders(emitter, out, connection);
     } else {
@@ -245,16 +248,16 @@ static void emit_observation(const Emitter *emitter, GString *out) {
 // When the state was changed from outside, nobody goes on sleeping because of what was before.
 static void emit_wake(const Emitter *emitter, GString *out) {
   g_string_append(out, "void spinach_wake(void) {\n  spinach_replay_forget();\n");
-  for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
-    const Cluster *cluster = emitter->schedule->clusters->pdata[i];
-    if (cluster->instance && emit_gated(emitter, cluster))
+  for (guint i = 0; i < emitter->plan->schedule->clusters->len; i++) {
+    const Cluster *cluster = emitter->plan->schedule->clusters->pdata[i];
+    if (cluster->instance && plan_sleeps(emitter->plan, cluster))
       g_string_append_printf(out, "  spinach_gate_reset(&spinach_gate_%u);\n", i);
   }
   g_string_append(out, "}\n");
 }
 
 bool emit_observed(const Emitter *emitter) {
-  return emitter->debug || emitter->netlist->waves->len;
+  return emitter->plan->debug || emitter->plan->netlist->waves->len;
 }
 
 void emit_root(const Emitter *emitter, GString *out) {
@@ -266,9 +269,9 @@ void emit_root(const Emitter *emitter, GString *out) {
   emit_replay_variables(emitter, out);
   emit_steps(emitter, out, false);
   emit_run(emitter, out, false);
-  if (emit_counts_loops(emitter)) {
-    for (guint i = 0; i < emitter->schedule->clusters->len; i++) {
-      const Cluster *cluster = emitter->schedule->clusters->pdata[i];
+  if (plan_counts_loops(emitter->plan)) {
+    for (guint i = 0; i < emitter->plan->schedule->clusters->len; i++) {
+      const Cluster *cluster = emitter->plan->schedule->clusters->pdata[i];
       for (guint k = 0; !cluster->instance && k < cluster->segments->len; k++)
         g_string_append_printf(out, "SPINACH_STEP void @K@_record%u(@K@_state *, @K@_scratch *);\n", k);
     }

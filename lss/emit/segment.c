@@ -4,56 +4,10 @@
 
 #include <string.h>
 
-int emit_leaf_index(const Cluster *cluster, const Instance *instance) {
-  return cluster->leaf_index[instance->id];
-}
-
-static int connection_number(Cluster *cluster, const Connection *connection) {
-  if (!cluster->numbers) {
-    cluster->numbers = g_hash_table_new(NULL, NULL);
-    int next = 1;
-    for (guint i = 0; i < cluster->leaves->len; i++) {
-      Instance *leaf = cluster->leaves->pdata[i];
-      for (guint j = 0; j < leaf->ports->len; j++) {
-        Port *port = leaf->ports->pdata[j];
-        for (guint k = 0; k < port->lanes->len; k++)
-          if (!g_hash_table_contains(cluster->numbers, port->lanes->pdata[k]))
-            g_hash_table_insert(cluster->numbers, port->lanes->pdata[k], GINT_TO_POINTER(next++));
-      }
-    }
-  }
-  return GPOINTER_TO_INT(g_hash_table_lookup(cluster->numbers, connection)) - 1;
-}
-
-// The name of a wire within a cluster: "c12_d".
-const char *emit_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize size) {
-  if (wire->kind == SIGNAL_LOCAL)
-    g_snprintf(text, size, "l%d_%s_%d", emit_leaf_index(cluster, wire->instance), wire->local->name, wire->lane);
-  else
-    g_snprintf(text, size, "c%d_%c", connection_number(cluster, wire->connection), "dea"[wire->kind]);
-  return text;
-}
-
-bool emit_visible(const Emitter *emitter, const Wire *wire) {
-  return emitter->debug || (wire->connection && wire->connection->visible);
-}
-
-// A wire lives where its writer is, unless that is the root, which can reach into the scratch of every other cluster.
-Place emit_place(const Emitter *emitter, const Wire *wire, const Cluster *user, Cluster **owner) {
-  const Vertex *writer = wire->writer;
-  *owner = writer->cluster;
-  if (emitter->shown[wire->id].field) return PLACE_STATE;
-  const Cluster *other = NULL;
-  bool one_piece = true;
-  for (guint i = 0; i < wire->readers->len; i++) {
-    const Vertex *reader = wire->readers->pdata[i];
-    if (emitter->piece_of[reader->id] != emitter->piece_of[writer->id]) one_piece = false;
-    if (reader->cluster != writer->cluster) other = reader->cluster;
-  }
-  if (one_piece && !emit_visible(emitter, wire)) return PLACE_LOCAL;
-  if (!writer->cluster->instance && other) *owner = (Cluster *)other;
-  if (*owner == user) return PLACE_SCRATCH;
-  return user->instance ? PLACE_POINTER : PLACE_FOREIGN;
+static void emit_shown_value(const Emitter *emitter, GString *out, const Cluster *cluster, const Wire *wire) {
+  const Shown shown = emitter->plan->shown[wire->id];
+  g_string_append_printf(out, "s->i%d.%s", plan_leaf_index(cluster, wire->writer->instance), shown.field->name);
+  if (shown.field->dimensions->len) g_string_append_printf(out, "[%d]", shown.element);
 }
 
 void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix) {
@@ -63,8 +17,8 @@ void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, cons
     g_string_append(out, "true");
     return;
   }
-  Place place = emit_place(emitter, wire, cluster, &owner);
-  emit_wire_base(place == PLACE_FOREIGN ? owner : cluster, wire, base, sizeof base);
+  Place place = plan_place(emitter->plan, wire, cluster, &owner);
+  plan_wire_base(place == PLACE_FOREIGN ? owner : cluster, wire, base, sizeof base);
   switch (place) {
   case PLACE_STATE:
     if (*suffix)
@@ -81,7 +35,7 @@ void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, cons
 
 static bool is_local(const Emitter *emitter, Cluster *cluster, const Wire *wire) {
   Cluster *owner;
-  return emit_place(emitter, wire, cluster, &owner) == PLACE_LOCAL;
+  return plan_place(emitter->plan, wire, cluster, &owner) == PLACE_LOCAL;
 }
 
 // Declares the signals that live and die in these items, a segment's or a piece's.
@@ -94,11 +48,11 @@ static void declare_locals(const Emitter *emitter, GString *out, Segment *segmen
         const Wire *wire = node->writes->pdata[k];
         if (!is_local(emitter, segment->cluster, wire)) continue;
         char base[256];
-        emit_wire_base(segment->cluster, wire, base, sizeof base);
+        plan_wire_base(segment->cluster, wire, base, sizeof base);
         const Type *type = wire->kind == SIGNAL_LOCAL  ? wire->local->type
                            : wire->kind == SIGNAL_DATA ? wire->connection->type
                                                        : NULL;
-        bool left = wire->kind == SIGNAL_DATA && emit_left_unset(emitter, wire);
+        bool left = wire->kind == SIGNAL_DATA && plan_left_unset(emitter->plan, wire);
         g_string_append_printf(out, "  %s %s%s;\n", type ? emit_c_type(type) : "bool", base, left ? "" : " = {0}");
         if (wire->kind == SIGNAL_DATA) g_string_append_printf(out, "  bool %s_some = false;\n", base);
         if (wire->flagged) g_string_append_printf(out, "  bool %s_known = false;\n", base);
@@ -142,7 +96,7 @@ static void assign_to(Call *call, const char *member, const char *array, int lan
 
 static void fill_read(Call *call, const Port *port, SignalKind kind, const char *member) {
   GString *out = call->out;
-  bool pointer = kind == SIGNAL_DATA && emit_read_in_place(call->emitter, port);
+  bool pointer = kind == SIGNAL_DATA && plan_read_in_place(call->emitter->plan, port);
   if (port->lanes->len == 0) {
     if (pointer) g_string_append_printf(out, "    ctx.%s.v[0] = &(const %s){0};\n", member, emit_c_type(port->type));
     if (kind == SIGNAL_ACK && port->output) g_string_append_printf(out, "    ctx.%s.v[0] = true;\n", member);
@@ -150,7 +104,7 @@ static void fill_read(Call *call, const Port *port, SignalKind kind, const char 
     return;
   }
   for (int lane = 0; lane < (int)port->lanes->len; lane++) {
-    Wire *wire = schedule_port_wire(call->emitter->schedule, port, kind, lane);
+    Wire *wire = schedule_port_wire(call->emitter->plan->schedule, port, kind, lane);
     if (!wire || (!wire->always && !reads(call->node, wire))) continue;
     assign_from(call, member, "v", lane, wire, "", pointer ? "&" : "");
     if (kind == SIGNAL_DATA) assign_from(call, member, "some", lane, wire, "_some", "");
@@ -165,7 +119,8 @@ static void fill_read(Call *call, const Port *port, SignalKind kind, const char 
 // Before the call: where to write, and inside a loop what is known already.
 static void prepare_write(Call *call, const Wire *wire, const char *member, int lane, bool pointer, bool data) {
   if (pointer) {
-    if (!call->iterated && !emit_left_unset(call->emitter, wire) && !is_local(call->emitter, call->cluster, wire)) {
+    if (!call->iterated && !plan_left_unset(call->emitter->plan, wire) &&
+        !is_local(call->emitter, call->cluster, wire)) {
       g_string_append(call->out, "    ");
       ref(call, wire, "");
       g_string_append_printf(call->out, " = (%s){0};\n", emit_c_type(wire->connection->type));
@@ -187,7 +142,7 @@ static void take_written(Call *call, const Wire *wire, const char *member, int l
     ref(call, wire, "_known");
     g_string_append_printf(call->out, " != ctx.%s.known[%d];\n", member, lane);
     assign_to(call, member, "known", lane, wire, "_known");
-  } else if (call->emitter->debug) {
+  } else if (call->emitter->plan->debug) {
     g_string_append_printf(call->out, "    spinach_check_written(ctx.%s.known[%d], s->i%d.spinach_id, \"%s\", %d);\n",
                            member, lane, call->instance, name, lane);
   }
@@ -205,8 +160,8 @@ static void each_write(Call *call, bool before) {
   for (guint i = 0; i < instance->ports->len; i++) {
     const Port *port = instance->ports->pdata[i];
     for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
-      if (!emit_writes(instance, function, port, (SignalKind)kind)) continue;
-      bool data = kind == SIGNAL_DATA, pointer = data && emit_by_pointer(port->type);
+      if (!plan_writes(instance, function, port, (SignalKind)kind)) continue;
+      bool data = kind == SIGNAL_DATA, pointer = data && plan_by_pointer(port->type);
       g_autofree char *member = g_strdup_printf("write_%s_%s", port->c_name, words[kind]);
       g_autofree char *name = g_strdup_printf("%s.%s", port->name, words[kind]);
       if (before && function->partial && call->flagged)
@@ -215,7 +170,7 @@ static void each_write(Call *call, bool before) {
         g_string_append_printf(call->out, "    %s nowhere_%s;\n    ctx.%s.v[0] = &nowhere_%s;\n",
                                emit_c_type(port->type), port->c_name, member, port->c_name);
       for (int lane = 0; lane < (int)port->lanes->len; lane++) {
-        Wire *wire = schedule_port_wire(call->emitter->schedule, port, (SignalKind)kind, lane);
+        Wire *wire = schedule_port_wire(call->emitter->plan->schedule, port, (SignalKind)kind, lane);
         if (!wire || wire->writer != call->node) continue;
         if (before)
           prepare_write(call, wire, member, lane, pointer, data);
@@ -226,13 +181,13 @@ static void each_write(Call *call, bool before) {
   }
   for (guint i = 0; i < instance->locals->len; i++) {
     const Local *local = instance->locals->pdata[i];
-    if (!emit_writes_local(instance, function, local)) continue;
+    if (!plan_writes_local(instance, function, local)) continue;
     g_autofree char *member = g_strdup_printf("write_local_%s", local->name);
     if (before && function->partial && call->flagged)
       g_string_append_printf(call->out, "    ctx.%s.partial = true;\n", member);
     for (int lane = 0; lane < MAX(local->lanes, 1); lane++) {
       Wire *wire =
-          schedule_wire(call->emitter->schedule, instance, &(Signal){SIGNAL_LOCAL, NULL, (Local *)local, lane});
+          schedule_wire(call->emitter->plan->schedule, instance, &(Signal){SIGNAL_LOCAL, NULL, (Local *)local, lane});
       if (!wire || wire->writer != call->node) continue;
       if (before)
         prepare_write(call, wire, member, lane, false, false);
@@ -249,18 +204,18 @@ static void fill_reads(Call *call) {
   for (guint i = 0; i < instance->ports->len; i++) {
     const Port *port = instance->ports->pdata[i];
     for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
-      if (!emit_reads(instance, function, port, (SignalKind)kind)) continue;
+      if (!plan_reads(instance, function, port, (SignalKind)kind)) continue;
       g_autofree char *member = g_strdup_printf("read_%s_%s", port->c_name, words[kind]);
       fill_read(call, port, (SignalKind)kind, member);
     }
   }
   for (guint i = 0; i < instance->locals->len; i++) {
     const Local *local = instance->locals->pdata[i];
-    if (!emit_reads_local(instance, function, local)) continue;
+    if (!plan_reads_local(instance, function, local)) continue;
     g_autofree char *member = g_strdup_printf("read_local_%s", local->name);
     for (int lane = 0; lane < MAX(local->lanes, 1); lane++) {
       Wire *wire =
-          schedule_wire(call->emitter->schedule, instance, &(Signal){SIGNAL_LOCAL, NULL, (Local *)local, lane});
+          schedule_wire(call->emitter->plan->schedule, instance, &(Signal){SIGNAL_LOCAL, NULL, (Local *)local, lane});
       if (!wire || !reads(call->node, wire)) continue;
       assign_from(call, member, "v", lane, wire, "", "");
       if (!call->flagged) continue;
@@ -280,7 +235,7 @@ static void declare_lanes(Call *call, const char *member, const char *type, cons
 // The arrays that one member of the context points to.
 static void declare_member(Call *call, const char *access, const char *name, const char *word, const Type *type,
                            bool address, int lanes) {
-  if (!emit_lanes_apart(lanes)) return;
+  if (!plan_lanes_apart(lanes)) return;
   g_autofree char *member = g_strdup_printf("%s_%s%s%s", access, name, *word ? "_" : "", word);
   g_autofree char *element = g_strdup_printf("%s%s%s", address && access[0] == 'r' ? "const " : "",
                                              type ? emit_c_type(type) : "bool", address ? " *" : "");
@@ -298,39 +253,39 @@ static void declare_context(Call *call, int spec, const char *name) {
     const Port *port = instance->ports->pdata[i];
     for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
       const Type *type = kind == SIGNAL_DATA ? port->type : NULL;
-      if (emit_reads(instance, function, port, (SignalKind)kind))
-        declare_member(call, "read", port->c_name, words[kind], type, type && emit_read_in_place(call->emitter, port),
-                       (int)port->lanes->len);
-      if (emit_writes(instance, function, port, (SignalKind)kind))
-        declare_member(call, "write", port->c_name, words[kind], type, type && emit_by_pointer(type),
+      if (plan_reads(instance, function, port, (SignalKind)kind))
+        declare_member(call, "read", port->c_name, words[kind], type,
+                       type && plan_read_in_place(call->emitter->plan, port), (int)port->lanes->len);
+      if (plan_writes(instance, function, port, (SignalKind)kind))
+        declare_member(call, "write", port->c_name, words[kind], type, type && plan_by_pointer(type),
                        (int)port->lanes->len);
     }
   }
   for (guint i = 0; i < instance->locals->len; i++) {
     const Local *local = instance->locals->pdata[i];
-    if (emit_reads_local(instance, function, local))
+    if (plan_reads_local(instance, function, local))
       declare_member(call, "read_local", local->name, "", local->type, false, local->lanes);
-    if (emit_writes_local(instance, function, local))
+    if (plan_writes_local(instance, function, local))
       declare_member(call, "write_local", local->name, "", local->type, false, local->lanes);
   }
 }
 
 static void emit_probe(Emitter *emitter, GString *out, Cluster *cluster, const Vertex *node) {
-  const int index = emitter->schedule->probe_index[node->connection->id];
+  const int index = emitter->plan->schedule->probe_index[node->connection->id];
   const Port *to = node->connection->to;
   const int lane = node->connection->to_lane;
   const char *const names[] = {"some", "enable", "ack"};
   g_string_append(out, "  {\n");
   for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
     g_string_append_printf(out, "    const bool %s_ = ", names[kind]);
-    emit_reference(emitter, out, cluster, schedule_port_wire(emitter->schedule, to, (SignalKind)kind, lane),
+    emit_reference(emitter, out, cluster, schedule_port_wire(emitter->plan->schedule, to, (SignalKind)kind, lane),
                    kind == SIGNAL_DATA ? "_some" : "");
     g_string_append(out, ";\n");
   }
   g_string_append_printf(out, "    @K@_observe_%d(&s->probe%d, ", index, index);
   if (emit_recorded_kinds(emitter, node->connection)) {
     g_string_append(out, "&");
-    emit_reference(emitter, out, cluster, schedule_port_wire(emitter->schedule, to, SIGNAL_DATA, lane), "");
+    emit_reference(emitter, out, cluster, schedule_port_wire(emitter->plan->schedule, to, SIGNAL_DATA, lane), "");
   } else {
     g_string_append(out, "NULL");
   }
@@ -342,22 +297,22 @@ static void emit_call(Emitter *emitter, GString *out, Kind *kind, Cluster *clust
     emit_probe(emitter, out, cluster, node);
     return;
   }
-  if (emit_shows(emitter, node)) return;
+  if (plan_shows(emitter->plan, node)) return;
   const Function *function = node->function;
-  int leaf = emit_leaf_index(cluster, node->instance), spec = kind->spec_of[leaf];
-  Call call = {emitter, out, cluster, node, emit_flagged(emitter, node->instance), iterated, leaf};
+  int leaf = plan_leaf_index(cluster, node->instance), spec = kind->spec_of[leaf];
+  Call call = {emitter, out, cluster, node, plan_flagged(emitter->plan, node->instance), iterated, leaf};
   g_autoptr(GString) name = g_string_new(NULL);
   emit_function_name(name, function);
   declare_context(&call, spec, name->str);
   fill_reads(&call);
   each_write(&call, true);
-  if (emitter->debug)
+  if (emitter->plan->debug)
     g_string_append_printf(out, "    spinach_running = (struct spinach_running){s->i%d.spinach_id, \"%s\"};\n", leaf,
                            name->str);
   g_string_append_printf(out, "    @K@_S%d_%s(&s->i%d, &ctx", spec, name->str, leaf);
   if (function->indexed) g_string_append_printf(out, ", %d", function->lane);
   g_string_append(out, ");\n");
-  if (function->kind == FUNCTION_PHASE_END && emit_says_unchanged(emitter, cluster, node->instance))
+  if (function->kind == FUNCTION_PHASE_END && plan_says_unchanged(emitter->plan, cluster, node->instance))
     g_string_append(out, "    if (!ctx.unchanged) x->unchanged = false;\n");
   each_write(&call, false);
   g_string_append(out, "  }\n");
@@ -391,7 +346,7 @@ static void emit_loop(Emitter *emitter, GString *out, Kind *kind, Segment *segme
       g_string_append(out, "  if (!");
       emit_reference(emitter, out, segment->cluster, wire, "_known");
       g_string_append_printf(out, ") spinach_unknown(s->i%d.spinach_id, \"%s\");\n",
-                             emit_leaf_index(segment->cluster, node->instance), *tail == '.' ? tail + 1 : tail);
+                             plan_leaf_index(segment->cluster, node->instance), *tail == '.' ? tail + 1 : tail);
     }
   }
 }
@@ -429,36 +384,45 @@ static void emit_items(Emitter *emitter, GString *out, Kind *kind, Segment *segm
   }
 }
 
+enum { PIECES_OF_UNIT = 10 };
+
+// The text that a piece goes to, by its number in the cluster.
+static GString *piece_unit(Kind *kind, guint piece) {
+  if (!kind->parts) kind->parts = g_ptr_array_new();
+  if (piece % PIECES_OF_UNIT == 0) g_ptr_array_add(kind->parts, g_string_new(NULL));
+  return kind->parts->pdata[kind->parts->len - 1];
+}
+
 // The pieces of a large segment, of which it consists of calls: in further units, or in this one when it runs seldom.
 static void emit_pieces(Emitter *emitter, GString *out, Kind *kind, Segment *segment, const char *name, bool often,
                         GString *calls) {
   guint number = 0;
   for (guint first = 0, end; first < segment->items->len; first = end, number++) {
-    end = emit_piece_end(emitter, segment, first);
-    GString *unit = often && !emitter->check_only ? emit_piece_unit(kind, number) : out;
+    end = plan_piece_end(emitter->plan, segment, first);
+    GString *unit = often && !emitter->plan->check_only ? piece_unit(kind, number) : out;
     g_autofree char *head =
         g_strdup_printf("void @K@_%s%d_%u(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1])", name,
                         segment->index, number);
     if (unit != out) g_string_append_printf(out, "%s;\n", head);
     g_string_append_printf(unit, "%s%s {\n", unit == out ? "static " : "", head);
     declare_locals(emitter, unit, segment, first, end);
-    emit_items(emitter, unit, kind, segment, first, end, often && !emitter->debug ? DECISIONS : 0);
+    emit_items(emitter, unit, kind, segment, first, end, often && !emitter->plan->debug ? DECISIONS : 0);
     g_string_append(unit, "}\n");
     g_string_append_printf(calls, "  @K@_%s%d_%u(s, x);\n", name, segment->index, number);
   }
 }
 
 void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, const char *name, bool often) {
-  const bool root = !segment->cluster->instance, pieces = emit_in_pieces(emitter, segment);
+  const bool root = !segment->cluster->instance, pieces = plan_in_pieces(emitter->plan, segment);
   g_autoptr(GString) calls = g_string_new(NULL);
   if (pieces) emit_pieces(emitter, out, kind, segment, name, often, calls);
   g_string_append_printf(
       out, "%sSPINACH_STEP void @K@_%s%d(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1]) {\n",
       root && often ? "static inline " : "", name, segment->index);
-  const bool gated = emit_gated(emitter, segment->cluster);
+  const bool gated = plan_sleeps(emitter->plan, segment->cluster);
   const guint items = segment->items->len;
   if (!pieces) declare_locals(emitter, out, segment, 0, items);
   if (gated && segment->index == 0) g_string_append(out, "  x->unchanged = true;\n");
-  if (!pieces) emit_items(emitter, out, kind, segment, 0, items, often && !emitter->debug ? DECISIONS : 0);
+  if (!pieces) emit_items(emitter, out, kind, segment, 0, items, often && !emitter->plan->debug ? DECISIONS : 0);
   g_string_append_printf(out, "%s}\n", calls->str);
 }

@@ -10,90 +10,19 @@
 
 #define INLINE "SPINACH_INLINE "
 
-Function *emit_find_function(const Instance *instance, FunctionKind kind) {
-  for (guint i = 0; i < instance->functions->len; i++) {
-    Function *f = instance->functions->pdata[i];
-    if (f->kind == kind) return f;
-  }
-  return NULL;
-}
-
 // The C name without the specialisation's prefix: handlers live in a name space of their own.
 void emit_function_name(GString *out, const Function *function) {
   g_string_append_printf(out, "%s%s", function->kind == FUNCTION_HANDLER ? "handler_" : "", function->name);
-}
-
-static bool names_signal(const GArray *signals, const Port *port, SignalKind kind) {
-  for (guint i = 0; signals && i < signals->len; i++) {
-    const Signal *s = &g_array_index(signals, Signal, i);
-    if (s->port == port && s->kind == kind) return true;
-  }
-  return false;
-}
-
-static bool names_local(const GArray *signals, const Local *local) {
-  for (guint i = 0; signals && i < signals->len; i++)
-    if (g_array_index(signals, Signal, i).local == local && g_array_index(signals, Signal, i).kind == SIGNAL_LOCAL)
-      return true;
-  return false;
-}
-
-// All functions of one name, which are the lanes of an indexed handler, share their context's type.
-#define ANY_LANE(instance, function, test)                                                                             \
-  for (guint lane_i = 0; lane_i < (instance)->functions->len; lane_i++) {                                              \
-    const Function *f = (instance)->functions->pdata[lane_i];                                                          \
-    if (f->kind != (function)->kind || strcmp(f->name, (function)->name) != 0) continue;                               \
-    if (test) return true;                                                                                             \
-  }
-
-bool emit_reads(const Instance *instance, const Function *function, const Port *port, SignalKind kind) {
-  if (function->kind == FUNCTION_PHASE_END) return port->clock == function->clock || port->lanes->len == 0;
-  if (port->lanes->len == 0) return true;
-  ANY_LANE(instance, function, names_signal(f->reads, port, kind) || names_signal(f->bare_reads, port, kind))
-  return false;
-}
-
-bool emit_writes(const Instance *instance, const Function *function, const Port *port, SignalKind kind) {
-  if (function->kind == FUNCTION_PHASE_END) return false;
-  bool own = kind == SIGNAL_ACK ? !port->output : port->output;
-  if (port->lanes->len == 0) return own;
-  ANY_LANE(instance, function, names_signal(f->writes, port, kind) || names_signal(f->bare_writes, port, kind))
-  return false;
-}
-
-bool emit_reads_local(const Instance *instance, const Function *function, const Local *local) {
-  if (function->kind == FUNCTION_PHASE_END) return true;
-  ANY_LANE(instance, function, names_local(f->reads, local) || names_local(f->bare_reads, local))
-  return false;
-}
-
-bool emit_writes_local(const Instance *instance, const Function *function, const Local *local) {
-  ANY_LANE(instance, function, names_local(f->writes, local) || names_local(f->bare_writes, local))
-  return false;
-}
-
-// Whether contexts carry known flags: for checks, or because a handler asks.
-bool emit_flagged(const Emitter *emitter, const Instance *instance) {
-  if (emitter->debug) return true;
-  for (guint i = 0; i < instance->functions->len; i++)
-    if (((Function *)instance->functions->pdata[i])->partial) return true;
-  return false;
 }
 
 static const char *const signal_words[] = {"data", "enable", "ack"};
 
 // ---- Structs ---------------------------------------------------------------------------------------------------
 
-// An array that is indexed with a variable stays in memory, and so does all that shares a variable with it: the lanes
-// of a multiport are arrays beside the context, a single lane is inside.
-bool emit_lanes_apart(int lanes) {
-  return lanes > 1;
-}
-
 static void emit_port_structs(const Emitter *emitter, GString *out, const Port *port, bool flagged) {
-  bool apart = emit_lanes_apart((int)port->lanes->len);
-  const char *type = emit_c_type(port->type), *star = emit_by_pointer(port->type) ? "*" : "",
-             *read_star = emit_read_in_place(emitter, port) ? "*" : "", *open = apart ? "*" : "",
+  bool apart = plan_lanes_apart((int)port->lanes->len);
+  const char *type = emit_c_type(port->type), *star = plan_by_pointer(port->type) ? "*" : "",
+             *read_star = plan_read_in_place(emitter->plan, port) ? "*" : "", *open = apart ? "*" : "",
              *close = apart ? "" : "[1]";
   g_autofree char *some = g_strdup_printf("bool %ssome%s;", open, close),
                   *known = flagged ? g_strdup_printf(" bool %sknown%s;", open, close) : g_strdup("");
@@ -107,7 +36,7 @@ static void emit_port_structs(const Emitter *emitter, GString *out, const Port *
 }
 
 static void emit_local_struct(GString *out, const Local *local, bool flagged) {
-  bool apart = emit_lanes_apart(local->lanes);
+  bool apart = plan_lanes_apart(local->lanes);
   const char *open = apart ? "*" : "", *close = apart ? "" : "[1]";
   g_string_append_printf(out, "typedef struct { %s %sv%s;", emit_c_type(local->type), open, close);
   if (flagged) g_string_append_printf(out, " bool %sknown%s, partial;", open, close);
@@ -121,19 +50,19 @@ static void emit_context(GString *out, const Instance *instance, const Function 
     for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
       bool data = kind == SIGNAL_DATA;
       const char *word = signal_words[kind];
-      if (emit_reads(instance, function, port, (SignalKind)kind))
+      if (plan_reads(instance, function, port, (SignalKind)kind))
         g_string_append_printf(out, data ? "  @S@_r_%s_data read_%s_%s;\n" : "  @S@_%s_flag read_%s_%s;\n",
                                port->c_name, port->c_name, word);
-      if (emit_writes(instance, function, port, (SignalKind)kind))
+      if (plan_writes(instance, function, port, (SignalKind)kind))
         g_string_append_printf(out, data ? "  @S@_w_%s_data write_%s_%s;\n" : "  @S@_%s_flag write_%s_%s;\n",
                                port->c_name, port->c_name, word);
     }
   }
   for (guint i = 0; i < instance->locals->len; i++) {
     const Local *local = instance->locals->pdata[i];
-    if (emit_reads_local(instance, function, local))
+    if (plan_reads_local(instance, function, local))
       g_string_append_printf(out, "  @S@_local_%s read_local_%s;\n", local->name, local->name);
-    if (emit_writes_local(instance, function, local))
+    if (plan_writes_local(instance, function, local))
       g_string_append_printf(out, "  @S@_local_%s write_local_%s;\n", local->name, local->name);
   }
   g_string_append(out,
@@ -271,7 +200,7 @@ static void emit_functions(GString *out, const Spec *spec) {
     if (function->indexed) g_string_append(out, ", const int i");
     g_string_append(out, ")\n");
   }
-  if (emit_find_function(instance, FUNCTION_RESET))
+  if (plan_find_function(instance, FUNCTION_RESET))
     g_string_append(out, "#define SP_handler_reset(parameter) SP_reset_##parameter\n");
   // Handlers for which no lane exists here: their bodies are compiled, against everything, and never called.
   for (guint i = 0; i < instance->leaf->handler_names->len; i++) {
@@ -346,15 +275,15 @@ static void emit_macros(GString *out, const GPtrArray *names, const char *what) 
 Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
   Spec *spec = g_new0(Spec, 1);
   spec->example = instance;
-  spec->debug = emitter->debug;
-  spec->source = g_hash_table_lookup(emitter->sources, instance->leaf->c_file);
+  spec->debug = emitter->plan->debug;
+  spec->source = g_hash_table_lookup(emitter->plan->sources, instance->leaf->c_file);
   spec->collectors = g_ptr_array_new();
-  for (guint i = 0; i < emitter->netlist->collectors->len; i++) {
-    Collector *collector = emitter->netlist->collectors->pdata[i];
-    if (!collector->on_connections && emit_collects(emitter, collector, instance))
+  for (guint i = 0; i < emitter->plan->netlist->collectors->len; i++) {
+    Collector *collector = emitter->plan->netlist->collectors->pdata[i];
+    if (!collector->on_connections && plan_collects(emitter->plan, collector, instance))
       g_ptr_array_add(spec->collectors, collector);
   }
-  bool flagged = emit_flagged(emitter, instance), debug = emitter->debug;
+  bool flagged = plan_flagged(emitter->plan, instance), debug = emitter->plan->debug;
   GString *structs = g_string_new(NULL), *out = g_string_new(NULL);
   emit_state(structs, spec);
   g_string_append_printf(out, "\n// ---- %s ----\n", instance->module_name);

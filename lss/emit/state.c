@@ -1,30 +1,15 @@
 // The state of a specialisation by kinds: how C calls a field, and how fields lie in memory.
 #include "lss/emit/emit.h"
 
-#include <string.h>
-
-static const char *const prefixes[STATE_KINDS] = {
-    [STATE_INSTANT] = "spinach_instant_", [STATE_STAMP] = "spinach_stamp_",   [STATE_COUNTER] = "spinach_counted_",
-    [STATE_TRACE] = "spinach_trace_",     [STATE_MEMORY] = "spinach_memory_",
-};
-
-char *emit_field_name(const StateField *field) {
-  return g_strconcat(prefixes[field->kind] ? prefixes[field->kind] : "", field->name, NULL);
-}
-
-bool emit_is_ring(const StateField *field) {
-  return field->kind == STATE_TRACE && field->dimensions->len;
-}
-
 // ---- Layout ----------------------------------------------------------------------------------------------------
 
 static void emit_fields(GString *out, const Instance *instance, StateKind kind) {
   for (guint i = 0; i < instance->state->len; i++) {
     const StateField *field = instance->state->pdata[i];
     if (field->kind != kind) continue;
-    g_autofree char *name = emit_field_name(field);
+    g_autofree char *name = plan_field_name(field);
     emit_field(out, name, field->type, field->dimensions);
-    if (emit_is_ring(field))
+    if (plan_is_ring(field))
       g_string_append_printf(out, "  struct {\n    spinach_ring ring;\n    uint64_t laps[%d];\n  } spinach_ring_%s;\n",
                              MAX(g_array_index(field->dimensions, int, 0), 1), field->name);
   }
@@ -73,7 +58,7 @@ void emit_traces(GString *out, const Instance *instance) {
     if (field->kind != STATE_TRACE) continue;
     g_autofree char *ring = g_strdup_printf(", self->spinach_ring_%s", field->name);
     g_string_append_printf(out, "#define SP_note_%s(...) %s(self->spinach_trace_%s%s, __VA_ARGS__)\n", field->name,
-                           emit_is_ring(field) ? "SP_NOTE_RING" : "SP_NOTE", field->name,
-                           emit_is_ring(field) ? ring : "");
+                           plan_is_ring(field) ? "SP_NOTE_RING" : "SP_NOTE", field->name,
+                           plan_is_ring(field) ? ring : "");
   }
 }

@@ -38,19 +38,6 @@ void emit_type_declarations(GString *out, const Netlist *netlist, GHashTable *ty
   }
 }
 
-// Values larger than a register travel between functions by address, the others by value.
-bool emit_by_pointer(const Type *type) {
-  return type->kind == TYPE_STRUCT || type->kind == TYPE_ARRAY || (type->kind == TYPE_BITS && type->bits > 64);
-}
-
-// Where nothing is sent, such a value is zero when somebody looks (ports.c), and not before: most who find nothing
-// do not look.
-bool emit_left_unset(const Emitter *emitter, const Wire *wire) {
-  if (emitter->debug || wire->flagged || !emit_by_pointer(wire->connection->type)) return false;
-  return !emit_flagged(emitter, wire->connection->from->instance) &&
-         !emit_flagged(emitter, wire->connection->to->instance);
-}
-
 void emit_collect_type(GHashTable *types, Type *type) {
   if (!type || !g_hash_table_add(types, type)) return;
   for (guint i = 0; type->fields && i < type->fields->len; i++)
@@ -156,7 +143,7 @@ static void emit_definition(GString *out, const Type *type) {
 static void emit_type(GString *out, const Type *type) {
   emit_definition(out, type);
   const char *name = emit_c_type(type);
-  if (type->c_name && is_hidden(type->c_name)) g_string_append_printf(out, "typedef %s %s;\n", type->c_name, name);
+  if (strcmp(name, type->c_name) != 0) g_string_append_printf(out, "typedef %s %s;\n", type->c_name, name);
 }
 
 void emit_types(GString *out, const Netlist *netlist, GHashTable *types, GHashTable *already) {

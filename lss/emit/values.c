@@ -197,7 +197,7 @@ void emit_parameter(GString *out, const Parameter *parameter) {
 void emit_initial(GString *out, const StateField *field) {
   if (!field->initial) return;
   const Value *value = field->initial;
-  g_autofree char *name = emit_field_name(field);
+  g_autofree char *name = plan_field_name(field);
   GString *text = g_string_new(NULL);
   emit_value(text, value);
   bool scalar_zero = !strcmp(text->str, "0") || !strcmp(text->str, "false");
@@ -207,7 +207,7 @@ void emit_initial(GString *out, const StateField *field) {
       g_string_append_printf(out,
                              "  { static const %s initial[%d] = %s; memcpy(self->%s, initial, sizeof initial); }\n",
                              type, g_array_index(field->dimensions, int, 0), text->str, name);
-    } else if (emit_by_pointer(field->type)) {
+    } else if (plan_by_pointer(field->type)) {
       bool wrap = field->type->kind == TYPE_ARRAY;
       g_string_append_printf(out, "  self->%s = (%s)%s%s%s;\n", name, type, wrap ? "{" : "", text->str,
                              wrap ? "}" : "");

@@ -1,10 +1,6 @@
 // Builds the dependency graph of a machine's functions from what they declare to read and write.
 #include "lss/schedule/schedule.h"
 
-#include "lss/base/diagnostics.h"
-
-#include <string.h>
-
 enum { WIRES_PER_CONNECTION = 3 };
 
 static Wire *wire_new(Schedule *schedule) {

@@ -4,17 +4,17 @@
 // The generated code has no copy of such a signal: who reads it is given the place in the state, and loads the value
 // where it looks at it, which for registers is seldom.  That is the same as long as the writer changes its state after
 // all have read, so a signal is kept in this way only when the schedule says so.
-#include "lss/emit/emit.h"
+#include "lss/plan/plan.h"
 
 #include <string.h>
 
-static Shown field_behind(const Emitter *emitter, const Wire *wire) {
+static Shown field_behind(const Plan *plan, const Wire *wire) {
   const Shown nothing = {0};
   const Vertex *writer = wire->writer;
   if (wire->kind != SIGNAL_DATA || wire->flagged || !writer || writer->kind != VERTEX_FUNCTION) return nothing;
   const Function *function = writer->function;
   if (function->kind != FUNCTION_HANDLER || function->partial || writer->writes->len != 1) return nothing;
-  const ModuleSource *source = g_hash_table_lookup(emitter->sources, writer->instance->leaf->c_file);
+  const ModuleSource *source = g_hash_table_lookup(plan->sources, writer->instance->leaf->c_file);
   const Hook *hook = source ? module_source_hook(source, "handler", function->name) : NULL;
   if (!hook || !hook->shown_field || strcmp(hook->shown_port, wire->connection->from->c_name) != 0) return nothing;
   const StateField *field = instance_find_state(writer->instance, hook->shown_field);
@@ -22,55 +22,49 @@ static Shown field_behind(const Emitter *emitter, const Wire *wire) {
   const int element = hook->shown_divisor ? function->lane / hook->shown_divisor : 0;
   if (hook->shown_divisor && (function->lane < 0 || element >= g_array_index(field->dimensions, int, 0)))
     return nothing;
-  if (strcmp(emit_c_type(field->type), emit_c_type(wire->connection->type)) != 0) return nothing;
+  if (strcmp(field->type->c_name, wire->connection->type->c_name) != 0) return nothing;
   // Its own functions have a scalar by value, but of a struct they would see what they have just changed.
-  if (emit_by_pointer(field->type) && module_source_looks_at(source, hook->shown_port)) return nothing;
+  if (plan_by_pointer(field->type) && module_source_looks_at(source, hook->shown_port)) return nothing;
   return (Shown){field, element};
 }
 
-static bool read_before(const Emitter *emitter, const Wire *wire, int change) {
+static bool read_before(const Plan *plan, const Wire *wire, int change) {
   for (guint i = 0; i < wire->readers->len; i++) {
     const Vertex *reader = wire->readers->pdata[i];
     if (reader->instance == wire->writer->instance && reader->kind == VERTEX_FUNCTION) continue; // has it by value
     if (reader->cluster != wire->writer->cluster || reader->clock != wire->writer->clock) return false;
-    if (change && emitter->place_of[reader->id] >= change) return false;
+    if (change && plan->place_of[reader->id] >= change) return false;
   }
   return true;
 }
 
-void emit_find_shown(Emitter *emitter) {
-  const Schedule *schedule = emitter->schedule;
-  emitter->shown = g_new0(Shown, schedule->wires->len);
-  if (emitter->debug) return;                                  // debug builds look at every signal
+void plan_find_shown(Plan *plan) {
+  const Schedule *schedule = plan->schedule;
+  plan->shown = g_new0(Shown, schedule->wires->len);
+  if (plan->debug) return;                                     // debug builds look at every signal
   g_autoptr(GHashTable) change = g_hash_table_new(NULL, NULL); // Instance* -> first place that changes its state
   for (guint i = 0; i < schedule->nodes->len; i++) {
     const Vertex *node = schedule->nodes->pdata[i];
     if (node->kind != VERTEX_FUNCTION || node->function->kind != FUNCTION_PHASE_END) continue;
-    const int known = GPOINTER_TO_INT(g_hash_table_lookup(change, node->instance)), place = emitter->place_of[node->id];
+    const int known = GPOINTER_TO_INT(g_hash_table_lookup(change, node->instance)), place = plan->place_of[node->id];
     if (!known || place < known) g_hash_table_insert(change, node->instance, GINT_TO_POINTER(place));
   }
   for (guint i = 0; i < schedule->wires->len; i++) {
     const Wire *wire = schedule->wires->pdata[i];
-    const Shown shown = emit_visible(emitter, wire) ? (Shown){0} : field_behind(emitter, wire);
-    if (shown.field && read_before(emitter, wire, GPOINTER_TO_INT(g_hash_table_lookup(change, wire->writer->instance))))
-      emitter->shown[wire->id] = shown;
+    const Shown shown = plan_visible(plan, wire) ? (Shown){0} : field_behind(plan, wire);
+    if (shown.field && read_before(plan, wire, GPOINTER_TO_INT(g_hash_table_lookup(change, wire->writer->instance))))
+      plan->shown[wire->id] = shown;
   }
 }
 
-bool emit_read_in_place(const Emitter *emitter, const Port *port) {
+bool plan_read_in_place(const Plan *plan, const Port *port) {
   for (int lane = 0; !port->output && lane < (int)port->lanes->len; lane++) {
-    const Wire *wire = schedule_port_wire(emitter->schedule, port, SIGNAL_DATA, lane);
-    if (wire && emitter->shown[wire->id].field) return true;
+    const Wire *wire = schedule_port_wire(plan->schedule, port, SIGNAL_DATA, lane);
+    if (wire && plan->shown[wire->id].field) return true;
   }
-  return emit_by_pointer(port->type);
+  return plan_by_pointer(port->type);
 }
 
-bool emit_shows(const Emitter *emitter, const Vertex *node) {
-  return node->writes->len == 1 && emitter->shown[((Wire *)node->writes->pdata[0])->id].field;
-}
-
-void emit_shown_value(const Emitter *emitter, GString *out, const Cluster *cluster, const Wire *wire) {
-  const Shown shown = emitter->shown[wire->id];
-  g_string_append_printf(out, "s->i%d.%s", emit_leaf_index(cluster, wire->writer->instance), shown.field->name);
-  if (shown.field->dimensions->len) g_string_append_printf(out, "[%d]", shown.element);
+bool plan_shows(const Plan *plan, const Vertex *node) {
+  return node->writes->len == 1 && plan->shown[((Wire *)node->writes->pdata[0])->id].field;
 }
