@@ -197,8 +197,9 @@ static GPtrArray *make_units(Netlist *netlist, BuildOptions *build, bool check_o
                .collect_connections = build->collect_connections,
                .whole = build->single_cluster,
                .check_only = check_only};
+  if (!plan_build(&plan) || !plan_check(&plan)) return NULL;
   Emitter emitter = {.plan = &plan, .unoptimised = !strcmp(build->compiler.optimisation, "-O0")};
-  if (!plan_build(&plan) || !emit_kinds(&emitter)) return NULL;
+  emit_kinds(&emitter);
   g_autofree char *command = command_line(build), *macros = macros_of_flags();
   g_autoptr(GPtrArray) environment = environment_of_clang();
   emitter.build_command = command;

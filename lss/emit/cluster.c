@@ -1,8 +1,6 @@
 // The unit of a cluster: types, headers, specialisations, state and scratch structs, and the functions that step it.
 // The unit of the root cluster also owns the scratch of all clusters and holds the step function of each clock.
-#include "lss/base/diagnostics.h"
 #include "lss/emit/emit.h"
-#include "lss/plan/state_words.h"
 
 #include <string.h>
 
@@ -15,109 +13,11 @@ static char *replace(const char *text, const char *what, const char *with) {
 
 // ---- Specialisations -------------------------------------------------------------------------------------------
 
-// What stands for a declared function in the C file, as `word` and what is between its parentheses.
-static const Hook *find_hook(const Spec *spec, const Function *f, const char **word, const char **arguments) {
-  static const char *const words[] = {
-      [FUNCTION_INIT] = "init",           [FUNCTION_PHASE_START] = "phase_start", [FUNCTION_HANDLER] = "handler",
-      [FUNCTION_PHASE_END] = "phase_end", [FUNCTION_NEXT_EVENT] = "next_event",   [FUNCTION_FINISH] = "finish",
-      [FUNCTION_RESET] = "handler"};
-  *word = words[f->kind];
-  if (f->kind == FUNCTION_RESET) {
-    *arguments = f->parameter->name;
-    return module_source_reset(spec->source, f->parameter->name);
-  }
-  *arguments = f->kind == FUNCTION_HANDLER       ? f->name
-               : strlen(f->name) > strlen(*word) ? f->name + strlen(*word) + 1
-                                                 : "";
-  return module_source_hook(spec->source, *word, *arguments);
-}
-
-static bool check_defined(const Spec *spec) {
-  const Instance *instance = spec->example;
-  bool fine = true;
-  for (guint i = 0; i < instance->functions->len; i++) {
-    const Function *f = instance->functions->pdata[i];
-    const char *word, *argument;
-    if (f->kind == FUNCTION_ALWAYS || find_hook(spec, f, &word, &argument)) continue;
-    if (f->kind == FUNCTION_RESET)
-      diag_error(f->location, "missing-function",
-                 "%s declares handler reset(%s), but %s does not define handler(reset, %s)", instance->module_name,
-                 argument, spec->source->file, argument);
-    else
-      diag_error(f->location, "missing-function", "%s declares %s%s%s, but %s does not define %s(%s)",
-                 instance->module_name, word, *argument ? " " : "", argument, spec->source->file, word, argument);
-    const int open = fine ? spec->source->open_line : 0; // says it once
-    Location brace = {g_intern_string(spec->source->file), open, 1, open, 2};
-    if (open) diag_note(brace, "a brace that opens here is not closed");
-    fine = false;
-  }
-  return fine;
-}
-
-static bool is_declared(const Instance *instance, const Hook *hook) {
-  const bool handles = !strcmp(hook->word, "handler");
-  static const char *const undeclared[] = {"skip", "statistics", "awaits", "check_state", NULL};
-  if (g_strv_contains(undeclared, hook->word)) return true;
-  if (handles && g_ptr_array_find_with_equal_func(instance->leaf->handler_names, hook->argument, g_str_equal, NULL))
-    return true;
-  g_autofree char *full = handles           ? g_strdup_printf("%s_%s", hook->argument, hook->second)
-                          : *hook->argument ? g_strdup_printf("%s_%s", hook->word, hook->argument)
-                                            : g_strdup(hook->word);
-  for (guint i = 0; i < instance->functions->len; i++) {
-    const Function *f = instance->functions->pdata[i];
-    if (f->kind != FUNCTION_HANDLER && handles == (f->kind == FUNCTION_RESET) && !strcmp(f->name, full)) return true;
-  }
-  return false;
-}
-
-static bool check_declared(const Spec *spec) {
-  const Instance *instance = spec->example;
-  bool fine = true;
-  for (guint i = 0; i < spec->source->hooks->len; i++) {
-    const Hook *hook = spec->source->hooks->pdata[i];
-    if (is_declared(instance, hook)) continue;
-    Location at = {g_intern_string(spec->source->file), hook->line, 1, hook->line, (int)strlen(hook->word) + 1};
-    diag_error(at, "undeclared-function", "%s(%s%s%s) is not declared by module %s", hook->word, hook->argument,
-               *hook->second ? ", " : "", hook->second, instance->module_name);
-    diag_note(instance->leaf->location, "the module is declared here");
-    fine = false;
-  }
-  return fine;
-}
-
-static bool read_by_code(const Instance *instance, const char *parameter) {
-  g_autofree char *form = g_strdup_printf("\\bparam\\s*\\(\\s*%s\\s*\\)", parameter);
-  for (guint i = 0; i < instance->userpoints->len; i++) {
-    const Userpoint *userpoint = instance->userpoints->pdata[i];
-    if (userpoint->code && g_regex_match_simple(form, userpoint->code->string, 0, 0)) return true;
-  }
-  return false;
-}
-
-// What only init reads would change nothing when it is set later.
-static bool check_parameters(const Spec *spec) {
-  const Instance *instance = spec->example;
-  bool fine = true;
-  for (guint i = 0; i < instance->parameters->len; i++) {
-    const Parameter *parameter = instance->parameters->pdata[i];
-    if (!parameter->runtime || parameter->initial || !module_source_starts_with(spec->source, parameter->name) ||
-        read_by_code(instance, parameter->name))
-      continue;
-    diag_error(parameter->location, "reset-parameter",
-               "only init reads `%s`, so that it would change nothing when it is set later: declare `runtime init "
-               "parameter` or `handler reset(%s)`",
-               parameter->name, parameter->name);
-    fine = false;
-  }
-  return fine;
-}
-
-static bool make_specs(Emitter *emitter, Kind *kind, GHashTable *checked) {
+static void make_specs(Emitter *emitter, Kind *kind) {
   Cluster *cluster = kind->cluster;
   kind->specs = g_ptr_array_new();
   kind->spec_of = g_new0(int, cluster->leaves->len + 1);
   g_autoptr(GHashTable) by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  bool fine = true;
   for (guint i = 0; i < cluster->leaves->len; i++) {
     Instance *leaf = cluster->leaves->pdata[i];
     Spec *spec = emit_spec_new(emitter, leaf);
@@ -133,12 +33,6 @@ static bool make_specs(Emitter *emitter, Kind *kind, GHashTable *checked) {
     kind->spec_of[i] = spec->index;
     g_ptr_array_add(kind->specs, spec);
     g_hash_table_insert(by_text, key, spec);
-    if (g_hash_table_add(checked, (gpointer)leaf->leaf)) {
-      fine &= check_defined(spec);
-      fine &= check_declared(spec);
-      fine &= check_parameters(spec);
-      fine &= state_words_check(spec->example, spec->source);
-    }
     char prefix[32];
     g_snprintf(prefix, sizeof prefix, "@K@_S%d", spec->index);
     char *code = replace(spec->code, "@S@", prefix), *structs = replace(spec->structs, "@S@", prefix);
@@ -147,7 +41,6 @@ static bool make_specs(Emitter *emitter, Kind *kind, GHashTable *checked) {
     spec->code = code;
     spec->structs = structs;
   }
-  return fine;
 }
 
 // ---- Structs ---------------------------------------------------------------------------------------------------
@@ -433,12 +326,12 @@ static void finish_parts(Kind *kind, const char *text, gsize common) {
   }
 }
 
-static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, GHashTable *checked) {
+static void emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text) {
   Kind *kind = g_new0(Kind, 1);
   kind->cluster = cluster;
   kind->types = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < cluster->leaves->len; i++) emit_collect_instance_types(kind->types, cluster->leaves->pdata[i]);
-  bool fine = make_specs(emitter, kind, checked);
+  make_specs(emitter, kind);
   bool root = !cluster->instance;
   GString *structs = g_string_new(NULL), *scratch = g_string_new(NULL),
           *unit = g_string_new("#include \"lss/runtime/engine/spinach.h\"\n");
@@ -478,7 +371,7 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
     g_string_free(unit, TRUE);
     g_free(key);
     kind_free(kind);
-    return fine;
+    return;
   }
   g_hash_table_insert(by_text, key, kind);
   const bool together =
@@ -513,17 +406,12 @@ static bool emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text, G
   g_string_free(unit, TRUE);
   emitter->kind_of[cluster->id] = kind;
   g_ptr_array_add(emitter->kinds, kind);
-  return fine;
 }
 
-bool emit_kinds(Emitter *emitter) {
+void emit_kinds(Emitter *emitter) {
   const Schedule *schedule = emitter->plan->schedule;
   emitter->kind_of = g_new0(Kind *, schedule->clusters->len);
   emitter->kinds = g_ptr_array_new();
-  g_autoptr(GHashTable) by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-                        checked = g_hash_table_new(NULL, NULL);
-  bool fine = true;
-  for (guint i = 0; i < schedule->clusters->len; i++)
-    fine &= emit_kind(emitter, schedule->clusters->pdata[i], by_text, checked);
-  return fine;
+  g_autoptr(GHashTable) by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < schedule->clusters->len; i++) emit_kind(emitter, schedule->clusters->pdata[i], by_text);
 }

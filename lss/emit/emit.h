@@ -86,7 +86,7 @@ void emit_port(const Emitter *emitter, GString *out, const Port *port, bool flag
 void emit_local(GString *out, const Local *local, bool flagged, bool debug);
 
 // cluster.c
-bool emit_kinds(Emitter *emitter); // fills in the kinds and their texts; false after errors
+void emit_kinds(Emitter *emitter); // fills in the kinds and their texts
 
 // record.c
 bool emit_records(const Spec *spec, const Event *event);

@@ -35,6 +35,9 @@ typedef struct {
 // plan.c: decides all; false after errors.
 bool plan_build(Plan *plan);
 
+// definitions.c: whether the C of modules keeps to their declarations; reports where it does not.
+bool plan_check(const Plan *plan);
+
 // leaves.c
 Function *plan_find_function(const Instance *instance, FunctionKind kind); // NULL when there is none
 // Whether the context of a function has a member for a signal or local, to read or to write.
