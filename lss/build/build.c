@@ -153,7 +153,7 @@ static void add_repeating(GPtrArray *units, const Kind *kind, const char *word, 
 
 // The unit of tables, in which a small machine's once is as well.
 static void add_tables(GPtrArray *units, Emitter *emitter, bool joined) {
-  g_autofree char *tables = joined ? emit_joined(emitter) : emit_main(emitter);
+  g_autofree char *tables = joined ? emit_joined(emitter) : emit_table_unit(emitter);
   Unit *constant = unit_new("tables", tables, "-O0");
   constant->repeats =
       !emitter->plan->netlist->collectors->len; // collectors shared by all instances have functions there

@@ -85,7 +85,7 @@ void emit_traces(GString *out, const Instance *instance); // what note() means o
 void emit_port(const Emitter *emitter, GString *out, const Port *port, bool flagged);
 void emit_local(GString *out, const Local *local, bool flagged, bool debug);
 
-// cluster.c
+// unit.c
 void emit_kinds(Emitter *emitter); // fills in the kinds and their texts
 
 // record.c
@@ -148,11 +148,11 @@ int emit_identity(const Emitter *emitter, GString *out); // what a checkpoint na
 void emit_banner(const Emitter *emitter, GString *out);
 void emit_names(const Emitter *emitter, GString *out);
 void emit_spec_banner(GString *out, const Kind *kind, guint spec);
-
-// main.c
 char *emit_spec_name(const Emitter *emitter, const Instance *instance); // "root_0_S3"
-char *emit_main(Emitter *emitter);                                      // the unit of tables
-void emit_front(const Emitter *emitter, GString *out);                  // what it begins with
+
+// tables.c
+char *emit_table_unit(Emitter *emitter);               // the unit of tables
+void emit_front(const Emitter *emitter, GString *out); // what it begins with
 // The rest of it; what is `already` defined (may be NULL) are these types, and the structs of states.
 void emit_tables(Emitter *emitter, GString *out, GHashTable *already);
 

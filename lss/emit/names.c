@@ -45,3 +45,10 @@ void emit_spec_banner(GString *out, const Kind *kind, guint spec) {
     if (kind->spec_of[leaf] == (int)spec) g_string_append_printf(out, " i%u", leaf);
   g_string_append(out, "; the tables say where these are");
 }
+
+// "k_S3" for the specialisation of a leaf.
+char *emit_spec_name(const Emitter *emitter, const Instance *instance) {
+  const Cluster *cluster = emitter->plan->schedule->cluster_of[instance->id];
+  const Kind *kind = emitter->kind_of[cluster->id];
+  return g_strdup_printf("%s_S%d", kind->name, kind->spec_of[plan_leaf_index(cluster, instance)]);
+}

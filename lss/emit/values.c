@@ -217,3 +217,9 @@ void emit_initial(GString *out, const StateField *field) {
   }
   g_string_free(text, TRUE);
 }
+
+void emit_collector_include(GString *out, const Collector *collector) {
+  if (!collector->include) return;
+  emit_code(out, collector->include);
+  g_string_append(out, "\n#line 1 \"generated\"\n");
+}

@@ -88,7 +88,7 @@ def names_in(folder: Path) -> Names:
     return names
 
 
-def circles(names: Names) -> list[str]:
+def circles(names: Names) -> list[list[str]]:
     """The groups of files that call each other, directly or through others, each with its calls."""
     homes = {name: file for file, (defined, _) in names.items() for name in defined}
     calls = {file: {homes[name] for name in used if homes.get(name, file) != file} for file, (_, used) in names.items()}
@@ -100,22 +100,20 @@ def circles(names: Names) -> list[str]:
             reached[file] |= new
     groups = {frozenset(other for other in reached[file] if file in reached[other]) for file in names}
     return [
-        "\n".join(f"{file} calls {name} of {homes[name]}" for file in sorted(group) for name in sorted(names[file][1]) if homes.get(name, file) in group - {file})
+        [f"{file} calls {name} of {homes[name]}" for file in sorted(group) for name in sorted(names[file][1]) if homes.get(name, file) in group - {file}]
         for group in groups
         if group
     ]
 
 
-# Where there are none yet.
-UNTANGLED = ["base", "front", "attach", "schedule", "plan", "build", "server"]
+# The interpreter calls itself, as the language does, and the table of commands names the one that prints it.
+EXCEPTED = re.compile(r"elab/\w+ calls \w+ of elab/\w+|commands/main calls command_completion of .*|.* calls command_at of commands/main")
 
 
-@pytest.mark.parametrize("stage", UNTANGLED)
-def test_no_files_call_each_other_in_a_circle(build_dir: Path, stage: str) -> None:
-    """What elab interprets calls itself, as the language does."""
+def test_no_files_call_each_other_in_a_circle(build_dir: Path) -> None:
     names = names_in(build_dir / "obj" / "lss")
     assert len(names) > 100
-    assert not [circle for circle in circles(names) if re.search(rf"^({stage}/|gen/)", circle, re.MULTILINE)]
+    assert not [circle for circle in circles(names) if not all(EXCEPTED.fullmatch(call) for call in circle)]
 
 
 def test_a_circle_is_found(tmp_path: Path) -> None:
@@ -128,7 +126,8 @@ def test_a_circle_is_found(tmp_path: Path) -> None:
     for name, text in texts.items():
         subprocess.run([tool("clang"), "-c", "-x", "c", "-", "-o", tmp_path / f"{name}.o"], input=text, text=True, check=True)
     folder = tmp_path.name
-    assert circles(names_in(tmp_path)) == [f"{folder}/a calls second of {folder}/b\n{folder}/b calls third of {folder}/c\n{folder}/c calls first of {folder}/a"]
+    calls = ["a calls second of b", "b calls third of c", "c calls first of a"]
+    assert circles(names_in(tmp_path)) == [[re.sub(r"\b([abc])\b", rf"{folder}/\1", call) for call in calls]]
 
 
 def test_the_runtime_knows_no_compiler() -> None:

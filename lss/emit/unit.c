@@ -223,12 +223,6 @@ static void emit_headers(const Emitter *emitter, GString *out, Cluster *cluster)
   }
 }
 
-void emit_collector_include(GString *out, const Collector *collector) {
-  if (!collector->include) return;
-  emit_code(out, collector->include);
-  g_string_append(out, "\n#line 1 \"generated\"\n");
-}
-
 static bool records_in(const Emitter *emitter, const Collector *collector, const Cluster *cluster) {
   const GPtrArray *candidates = collector->on_connections ? cluster->probes : cluster->leaves;
   for (guint i = 0; i < candidates->len; i++)

@@ -165,13 +165,6 @@ static void emit_layouts(GString *out, const Kind *kind) {
   }
 }
 
-// "k_S3" for the specialisation of a leaf.
-char *emit_spec_name(const Emitter *emitter, const Instance *instance) {
-  const Cluster *cluster = emitter->plan->schedule->cluster_of[instance->id];
-  const Kind *kind = emitter->kind_of[cluster->id];
-  return g_strdup_printf("%s_S%d", kind->name, kind->spec_of[plan_leaf_index(cluster, instance)]);
-}
-
 static void emit_instances(const Emitter *emitter, GString *out) {
   g_string_append(out, "static const spinach_instance spinach_table_instances[] = {\n");
   for (guint i = 0; i < emitter->plan->netlist->instances->len; i++) {
@@ -564,7 +557,7 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
 }
 
-char *emit_main(Emitter *emitter) {
+char *emit_table_unit(Emitter *emitter) {
   GString *out = g_string_new(NULL);
   emit_front(emitter, out);
   emit_tables(emitter, out, NULL);
