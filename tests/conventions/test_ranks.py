@@ -130,6 +130,26 @@ def test_a_circle_is_found(tmp_path: Path) -> None:
     assert circles(names_in(tmp_path)) == [[re.sub(r"\b([abc])\b", rf"{folder}/\1", call) for call in calls]]
 
 
+def sections(header: str) -> list[tuple[str, str]]:
+    """The functions that a header declares below `// file.c`, each with that file, which is its map of the folder."""
+    declared, file = [], ""
+    for line in header.splitlines():
+        if section := re.match(r"// (\w+)\.c\b", line):
+            file = section[1]
+        elif file and (function := re.match(r"(?:const )?\w+ [\w *]*?(\w+)\(", line)):
+            declared.append((function[1], file))
+    return declared
+
+
+@pytest.mark.parametrize("header", ["attach/balance.h", "attach/instrument.h", "emit/emit.h", "plan/plan.h", "schedule/schedule.h"])
+def test_headers_say_which_file_defines_what(build_dir: Path, header: str) -> None:
+    names = names_in(build_dir / "obj" / "lss")
+    homes = {name: file for file, (defined, _) in names.items() for name in defined}
+    declared = sections((ROOT / "lss" / header).read_text())
+    assert len(declared) > 5 and len({file for _, file in declared}) > 2
+    assert [(name, file) for name, file in declared if homes.get(name) != f"{header.split('/')[0]}/{file}"] == []
+
+
 def test_the_runtime_knows_no_compiler() -> None:
     wrong = [
         f"{path.relative_to(ROOT)} includes {name}"
