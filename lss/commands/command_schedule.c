@@ -57,12 +57,12 @@ static void print_replays(Netlist *netlist, Schedule *schedule, const char *path
   for (guint i = 0; i < schedule->clusters->len; i++) {
     const Cluster *cluster = schedule->clusters->pdata[i];
     if (!cluster->instance || !inside(cluster->instance, path)) continue;
-    const char *why = plan_replay_obstacle(&plan, cluster);
+    const char *why = plan_of(&plan, cluster)->obstacle;
     printf("%s is %s%s\n", cluster->instance->path, why ? "always stepped: " : "replayed where it repeats itself",
            why ? why : "");
   }
   if (path) return;
-  const char *why = plan_loops_obstacle(&plan);
+  const char *why = plan.loops_obstacle;
   printf("whole loops are %s%s\n", why ? "not left out: " : "left out", why ? why : "");
 }
 

@@ -3,8 +3,6 @@
 #include "lss/emit/emit.h"
 #include "lss/front/tree.h"
 
-#include <string.h>
-
 static bool is_emitted(const Emitter *emitter, const Balance *balance) {
   return emitter->plan->debug || !balance->debug;
 }

@@ -21,19 +21,18 @@ typedef struct {
 } Spec;
 
 typedef struct {
-  Cluster *cluster;   // the first of its kind
-  char *name;         // "core_0"
-  char *declarations; // types and structs, for its own unit
-  char *structs;      // state structs alone, for the tables
-  char *scratch;      // struct of signals between functions
-  char *unit;         // the text of what steps it
-  char *record;       // of a second unit: the same step, which writes down what it does for replay; NULL: there is none
-  char *once;         // of a third unit: what starts and finishes it; NULL: it is in the first one
-  GPtrArray *parts;   // of further units: pieces of what steps it (GString*, then char*); NULL without
-  gsize head;         // bytes of each of these texts before the words of modules begin
-  GPtrArray *specs;   // Spec*
-  int *spec_of;       // per leaf of the cluster
-  GHashTable *types;  // Type* used
+  Cluster *cluster;  // the first of its kind
+  char *name;        // "core_0"
+  char *structs;     // state structs alone, for the tables
+  char *scratch;     // struct of signals between functions
+  char *unit;        // the text of what steps it
+  char *record;      // of a second unit: the same step, which writes down what it does for replay; NULL: there is none
+  char *once;        // of a third unit: what starts and finishes it; NULL: it is in the first one
+  GPtrArray *parts;  // of further units: pieces of what steps it (GString*, then char*); NULL without
+  gsize head;        // bytes of each of these texts before the words of modules begin
+  GPtrArray *specs;  // Spec*
+  int *spec_of;      // per leaf of the cluster
+  GHashTable *types; // Type* used
 } Kind;
 
 typedef struct {
@@ -52,8 +51,7 @@ typedef struct {
 const char *emit_c_type(const Type *type); // "uint32_t"
 char *emit_type_symbol(const Type *type);  // of its descriptor, "spinach_type_bits_7"
 void emit_type_declarations(GString *out, const Netlist *netlist, GHashTable *types); // of descriptors
-void emit_collect_type(GHashTable *types, Type *type);                                // and all that it contains
-void emit_collect_instance_types(GHashTable *types, Instance *instance);
+void emit_collect_instance_types(GHashTable *types, Instance *instance);              // and all that they contain
 // Definitions of `types` in their order, but for those `already` there (may be NULL), which they join.
 void emit_types(GString *out, const Netlist *netlist, GHashTable *types, GHashTable *already);
 void emit_field(GString *out, const char *name, const Type *type, const GArray *dimensions); // of a struct
@@ -115,14 +113,13 @@ void emit_tallied(const Emitter *emitter, GString *out);       // on which, for 
 
 // skip.c
 guint emit_silents(const Emitter *emitter, GString *out); // the table of leaves that do not say when; how many
-void emit_skipping(GString *out, Kind *kind);
+void emit_skipping(const Emitter *emitter, GString *out, const Kind *kind);
 void emit_sleeper_functions(GString *out, const Kind *kind);
 guint emit_sleepers(const Emitter *emitter, GString *out); // the table; returns how many there are
 
 // segment.c
 // As NAME0 for the first segment; one that runs often is compiled for the values of specialize locals.
 void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, const char *name, bool often);
-void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix);
 
 // gate.c
 void emit_gate_functions(const Emitter *emitter, GString *out, const Kind *kind);

@@ -25,7 +25,7 @@ static bool kept(const Wire *wire, const Cluster *cluster) {
 }
 
 void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster) {
-  g_autoptr(GPtrArray) wires = plan_border(emitter->plan, cluster, NULL);
+  const GPtrArray *wires = plan_of(emitter->plan, cluster)->border;
   g_string_append_printf(out, "static spinach_gate spinach_gate_%d = SPINACH_GATE;\nstatic struct {\n", cluster->id);
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
@@ -38,9 +38,8 @@ void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster)
 }
 
 void emit_border_reference(const Emitter *emitter, GString *out, const Wire *wire, const char *suffix) {
-  Cluster *root = emitter->plan->schedule->clusters->pdata[emitter->plan->schedule->clusters->len - 1], *owner;
+  Cluster *owner = emitter->plan->wires[wire->id].owner;
   char base[256];
-  plan_place(emitter->plan, wire, root, &owner);
   plan_wire_base(owner, wire, base, sizeof base);
   g_string_append_printf(out, "spinach_scratch_%d.%s%s", owner->id, base, suffix);
 }
@@ -82,7 +81,7 @@ static void comes_uncompared(const Emitter *emitter, GString *out, const Cluster
 
 void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment) {
   int id = segment->cluster->id;
-  g_autoptr(GPtrArray) wires = plan_border(emitter->plan, segment->cluster, segment);
+  const GPtrArray *wires = plan_of_segment(emitter->plan, segment)->reads;
   g_string_append_printf(out, "  if (!spinach_gate_%d.asleep || spinach_time.cycle >= spinach_gate_%d.wake || (", id,
                          id);
   comes_in(emitter, out, segment->cluster, wires);
@@ -98,9 +97,9 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
                          id, segment->index, id);
   // It sleeps on one clock; its segments are numbered as they run.
   if (segment->index + 1 < (int)cluster->segments->len) return; // its cycle is not over yet
-  g_autoptr(GPtrArray) wires = plan_border(emitter->plan, cluster, NULL);
+  const GPtrArray *wires = plan_of(emitter->plan, cluster)->border;
   g_autofree char *replaying =
-      plan_replays(emitter->plan, cluster) ? g_strdup_printf("!spinach_replay_%d.at && ", id) : g_strdup("");
+      !plan_of(emitter->plan, cluster)->obstacle ? g_strdup_printf("!spinach_replay_%d.at && ", id) : g_strdup("");
   g_string_append_printf(
       out,
       "  if (%s!spinach_gate_%d.asleep && spinach_gate_may_try(&spinach_gate_%d, spinach_cluster_state[%d]) "
@@ -144,7 +143,7 @@ void emit_gate_functions(const Emitter *emitter, GString *out, const Kind *kind)
   g_string_append(out, "uint64_t @K@_first_event(const @K@_state *s, uint64_t length) {\n  (void)s;\n"
                        "  uint64_t first = UINT64_MAX, one;\n  spinach_time.cycle++, spinach_time.now += length;\n");
   for (guint i = 0; i < leaves->len; i++)
-    if (plan_says_next_event(emitter->plan, leaves->pdata[i]))
+    if (emitter->plan->leaves[((Instance *)leaves->pdata[i])->id].stability == BY_NEXT_EVENT)
       g_string_append_printf(out, "  one = @K@_S%d_next_event(&s->i%u);\n  if (one < first) first = one;\n",
                              kind->spec_of[i], i);
   g_string_append(out, "  spinach_time.cycle--, spinach_time.now -= length;\n  (void)one;\n  return first;\n}\n");
@@ -154,8 +153,8 @@ void emit_sleeping_table(const Emitter *emitter, GString *out) {
   g_string_append(out, "const spinach_sleeping spinach_sleepings[] = {\n");
   for (guint i = 0; i < emitter->plan->schedule->clusters->len; i++) {
     const Cluster *cluster = emitter->plan->schedule->clusters->pdata[i];
-    if (!cluster->instance || !plan_sleeps(emitter->plan, cluster)) continue;
-    g_autoptr(GPtrArray) clocks = plan_cluster_clocks(cluster);
+    if (!cluster->instance || !plan_of(emitter->plan, cluster)->sleeps) continue;
+    const GPtrArray *clocks = plan_of(emitter->plan, cluster)->clocks;
     g_string_append_printf(out, "  {&spinach_gate_%u, %u, %d},\n", i, i, ((Clock *)clocks->pdata[0])->id);
   }
   g_string_append(out, "  {0}\n};\n");

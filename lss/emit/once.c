@@ -2,8 +2,6 @@
 // statistics are looked at, what its instances say they wait for, and what they say of their state.
 #include "lss/emit/emit.h"
 
-#include <string.h>
-
 typedef enum { START, FINISH, STATISTICS, REPORT, AWAITS, CHECK } Occasion;
 
 enum { LEAVES_PIECE = 500 };

@@ -218,14 +218,13 @@ static void emit_outputs(const Emitter *emitter, GString *out, const Segment *se
 static char *emit_segment_replay(const Emitter *emitter, GString *out, const Segment *segment) {
   const int id = segment->cluster->id;
   g_autofree char *name = segment_name(segment);
-  g_autoptr(GPtrArray) read = plan_border(emitter->plan, segment->cluster, segment),
-                       own = plan_driven(emitter->plan, segment);
-  emit_flags(emitter, out, name, read);
-  emit_payloads(emitter, out, name, read);
-  emit_outputs(emitter, out, segment, own);
+  const SegmentPlan *found = plan_of_segment(emitter->plan, segment);
+  emit_flags(emitter, out, name, found->reads);
+  emit_payloads(emitter, out, name, found->reads);
+  emit_outputs(emitter, out, segment, found->drives);
   g_string_append_printf(
       out, "static void spinach_replay_step_%s(void) { %s_%s%d(spinach_cluster_state[%d], &spinach_scratch_%d); }\n",
-      name, emitter->kind_of[id]->name, plan_replays(emitter->plan, segment->cluster) ? "record" : "seg",
+      name, emitter->kind_of[id]->name, !plan_of(emitter->plan, segment->cluster)->obstacle ? "record" : "seg",
       segment->index, id, id);
   return g_strdup_printf("  {sizeof(spinach_replay_payloads_%s), sizeof(spinach_replay_border_%s), "
                          "spinach_replay_all_flags_%s, spinach_replay_input_%s, spinach_replay_all_same_%s, "
@@ -235,7 +234,7 @@ static char *emit_segment_replay(const Emitter *emitter, GString *out, const Seg
 
 static void emit_cluster_replay(const Emitter *emitter, GString *out, const Cluster *cluster) {
   const int id = cluster->id;
-  const bool replays = plan_replays(emitter->plan, cluster);
+  const bool replays = !plan_of(emitter->plan, cluster)->obstacle;
   g_autoptr(GString) rows = g_string_new(NULL);
   for (guint i = 0; i < cluster->segments->len; i++) {
     g_autofree char *row = emit_segment_replay(emitter, out, cluster->segments->pdata[i]);
@@ -250,7 +249,7 @@ static void emit_cluster_replay(const Emitter *emitter, GString *out, const Clus
   g_string_append_printf(out, ", %d, %u, %s, spinach_replay_segments_%d};\n", id, cluster->segments->len, kind, id);
   if (!replays) return;
   g_autofree char *gate =
-      plan_sleeps(emitter->plan, cluster) ? g_strdup_printf("&spinach_gate_%d", id) : g_strdup("NULL");
+      plan_of(emitter->plan, cluster)->sleeps ? g_strdup_printf("&spinach_gate_%d", id) : g_strdup("NULL");
   g_string_append_printf(out, "static spinach_replay spinach_replay_%d = SPINACH_REPLAY(spinach_replayed_%d, %s);\n",
                          id, id, gate);
 }
@@ -259,9 +258,9 @@ void emit_replay_variables(const Emitter *emitter, GString *out) {
   g_autoptr(GString) all = g_string_new(NULL);
   for (guint i = 0; i < emitter->plan->schedule->clusters->len; i++) {
     const Cluster *cluster = emitter->plan->schedule->clusters->pdata[i];
-    if (plan_replays(emitter->plan, cluster) || plan_sleeps(emitter->plan, cluster))
+    if (!plan_of(emitter->plan, cluster)->obstacle || plan_of(emitter->plan, cluster)->sleeps)
       emit_cluster_replay(emitter, out, cluster);
-    if (plan_replays(emitter->plan, cluster)) g_string_append_printf(all, "&spinach_replay_%u, ", i);
+    if (!plan_of(emitter->plan, cluster)->obstacle) g_string_append_printf(all, "&spinach_replay_%u, ", i);
   }
   g_string_append_printf(out, "spinach_replay *const spinach_replays[] = {%sNULL};\n", all->str);
 }

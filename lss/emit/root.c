@@ -2,8 +2,6 @@
 // each clock, the loop over all clocks, and the table for observers.
 #include "lss/emit/emit.h"
 
-#include <string.h>
-
 static void emit_step_declaration(GString *out, const Kind *kind, const char *name, guint segment) {
   g_string_append_printf(out, "SPINACH_STEP void %s_%s%u(%s_state *, %s_scratch *);\n", kind->name, name, segment,
                          kind->name, kind->name);
@@ -11,7 +9,7 @@ static void emit_step_declaration(GString *out, const Kind *kind, const char *na
 
 void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
-  const bool shared = plan_shares_scratch(emitter->plan);
+  const bool shared = emitter->plan->shares_scratch;
   for (guint i = 0; i < emitter->plan->schedule->clusters->len; i++) {
     const Cluster *cluster = emitter->plan->schedule->clusters->pdata[i];
     Kind *kind = emitter->kind_of[i];
@@ -19,16 +17,16 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
     if (g_hash_table_add(seen, kind)) {
       emit_types(out, emitter->plan->netlist, kind->types, already);
       g_string_append_printf(out, "%stypedef struct %s_state_ %s_state;\n", kind->scratch, kind->name, kind->name);
-      if (plan_sleeps(emitter->plan, cluster))
+      if (plan_of(emitter->plan, cluster)->sleeps)
         g_string_append_printf(out,
                                "extern const size_t %s_compared;\n"
                                "uint64_t %s_first_event(const %s_state *, uint64_t length);\n",
                                kind->name, kind->name, kind->name);
-      if (plan_replays(emitter->plan, cluster))
+      if (!plan_of(emitter->plan, cluster)->obstacle)
         g_string_append_printf(out, "extern const spinach_replay_kind %s_replay;\n", kind->name);
       for (guint k = 0; k < kind->cluster->segments->len; k++) {
         emit_step_declaration(out, kind, "seg", k);
-        if (plan_replays(emitter->plan, cluster)) emit_step_declaration(out, kind, "record", k);
+        if (!plan_of(emitter->plan, cluster)->obstacle) emit_step_declaration(out, kind, "record", k);
       }
     }
     g_string_append_printf(out, "%s %s_scratch spinach_scratch_%u;\n", shared ? "extern" : "static", kind->name, i);
@@ -37,12 +35,12 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
 
 // What only the unit that runs the machine holds.
 static void emit_variables(const Emitter *emitter, GString *out) {
-  const bool shared = plan_shares_scratch(emitter->plan);
+  const bool shared = emitter->plan->shares_scratch;
   for (guint i = 0; i < emitter->plan->schedule->clusters->len; i++) {
     Cluster *cluster = emitter->plan->schedule->clusters->pdata[i];
     const char *name = cluster->instance ? emitter->kind_of[i]->name : "@K@";
     if (shared) g_string_append_printf(out, "%s_scratch spinach_scratch_%u;\n", name, i);
-    if (cluster->instance && plan_sleeps(emitter->plan, cluster)) emit_gate_variables(emitter, out, cluster);
+    if (cluster->instance && plan_of(emitter->plan, cluster)->sleeps) emit_gate_variables(emitter, out, cluster);
   }
 }
 
@@ -51,9 +49,10 @@ static void emit_pointers(const Emitter *emitter, GString *out) {
   for (guint i = 0; i < emitter->plan->schedule->wires->len; i++) {
     const Wire *wire = emitter->plan->schedule->wires->pdata[i];
     if (!wire->writer) continue;
+    Cluster *owner = emitter->plan->wires[i].owner;
     for (guint k = 0; k < wire->readers->len; k++) {
-      Cluster *user = ((Vertex *)wire->readers->pdata[k])->cluster, *owner;
-      if (plan_place(emitter->plan, wire, user, &owner) != PLACE_POINTER) continue;
+      Cluster *user = ((Vertex *)wire->readers->pdata[k])->cluster;
+      if (plan_place(emitter->plan, wire, user) != PLACE_POINTER) continue;
       char theirs[256], own[256];
       plan_wire_base(owner, wire, theirs, sizeof theirs);
       plan_wire_base(user, wire, own, sizeof own);
@@ -81,8 +80,8 @@ static void emit_steps(const Emitter *emitter, GString *out, bool tracked) {
         g_string_append_printf(out, "  @K@_%s%d(s, &spinach_scratch_%d);\n", tracked ? "record" : "seg", segment->index,
                                root);
       else {
-        const bool gated = plan_sleeps(emitter->plan, segment->cluster),
-                   replays = plan_replays(emitter->plan, segment->cluster);
+        const bool gated = plan_of(emitter->plan, segment->cluster)->sleeps,
+                   replays = !plan_of(emitter->plan, segment->cluster)->obstacle;
         if (replays) emit_replay_open(out, segment);
         if (gated) emit_gate_open(emitter, out, segment);
         if (tracked) g_string_append(out, "  spinach_effects++;\n");
@@ -199,8 +198,7 @@ static void emit_signals(const Emitter *emitter, GString *out, const Connection 
       g_string_append(out, kind == SIGNAL_DATA ? "NULL, NULL, " : "NULL, ");
       continue;
     }
-    Cluster *owner;
-    plan_place(emitter->plan, wire, wire->writer->cluster, &owner);
+    Cluster *owner = emitter->plan->wires[wire->id].owner;
     char base[256];
     plan_wire_base(owner, wire, base, sizeof base);
     if (kind == SIGNAL_DATA)
@@ -250,7 +248,7 @@ static void emit_wake(const Emitter *emitter, GString *out) {
   g_string_append(out, "void spinach_wake(void) {\n  spinach_replay_forget();\n");
   for (guint i = 0; i < emitter->plan->schedule->clusters->len; i++) {
     const Cluster *cluster = emitter->plan->schedule->clusters->pdata[i];
-    if (cluster->instance && plan_sleeps(emitter->plan, cluster))
+    if (cluster->instance && plan_of(emitter->plan, cluster)->sleeps)
       g_string_append_printf(out, "  spinach_gate_reset(&spinach_gate_%u);\n", i);
   }
   g_string_append(out, "}\n");
@@ -269,7 +267,7 @@ void emit_root(const Emitter *emitter, GString *out) {
   emit_replay_variables(emitter, out);
   emit_steps(emitter, out, false);
   emit_run(emitter, out, false);
-  if (plan_counts_loops(emitter->plan)) {
+  if (emitter->plan->counts_loops) {
     for (guint i = 0; i < emitter->plan->schedule->clusters->len; i++) {
       const Cluster *cluster = emitter->plan->schedule->clusters->pdata[i];
       for (guint k = 0; !cluster->instance && k < cluster->segments->len; k++)

@@ -5,19 +5,20 @@
 #include <string.h>
 
 static void emit_shown_value(const Emitter *emitter, GString *out, const Cluster *cluster, const Wire *wire) {
-  const Shown shown = emitter->plan->shown[wire->id];
+  const Shown shown = emitter->plan->wires[wire->id].shown;
   g_string_append_printf(out, "s->i%d.%s", plan_leaf_index(cluster, wire->writer->instance), shown.field->name);
   if (shown.field->dimensions->len) g_string_append_printf(out, "[%d]", shown.element);
 }
 
-void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix) {
+static void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire,
+                           const char *suffix) {
   char base[256];
-  Cluster *owner;
   if (wire->always) {
     g_string_append(out, "true");
     return;
   }
-  Place place = plan_place(emitter->plan, wire, cluster, &owner);
+  Cluster *owner = emitter->plan->wires[wire->id].owner;
+  const Place place = plan_place(emitter->plan, wire, cluster);
   plan_wire_base(place == PLACE_FOREIGN ? owner : cluster, wire, base, sizeof base);
   switch (place) {
   case PLACE_STATE:
@@ -33,11 +34,6 @@ void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, cons
   }
 }
 
-static bool is_local(const Emitter *emitter, Cluster *cluster, const Wire *wire) {
-  Cluster *owner;
-  return plan_place(emitter->plan, wire, cluster, &owner) == PLACE_LOCAL;
-}
-
 // Declares the signals that live and die in these items, a segment's or a piece's.
 static void declare_locals(const Emitter *emitter, GString *out, Segment *segment, guint first, guint end) {
   for (guint i = first; i < end; i++) {
@@ -46,7 +42,7 @@ static void declare_locals(const Emitter *emitter, GString *out, Segment *segmen
       Vertex *node = item->nodes->pdata[j];
       for (guint k = 0; k < node->writes->len; k++) {
         const Wire *wire = node->writes->pdata[k];
-        if (!is_local(emitter, segment->cluster, wire)) continue;
+        if (emitter->plan->wires[wire->id].place != PLACE_LOCAL) continue;
         char base[256];
         plan_wire_base(segment->cluster, wire, base, sizeof base);
         const Type *type = wire->kind == SIGNAL_LOCAL  ? wire->local->type
@@ -120,7 +116,7 @@ static void fill_read(Call *call, const Port *port, SignalKind kind, const char 
 static void prepare_write(Call *call, const Wire *wire, const char *member, int lane, bool pointer, bool data) {
   if (pointer) {
     if (!call->iterated && !plan_left_unset(call->emitter->plan, wire) &&
-        !is_local(call->emitter, call->cluster, wire)) {
+        call->emitter->plan->wires[wire->id].place != PLACE_LOCAL) {
       g_string_append(call->out, "    ");
       ref(call, wire, "");
       g_string_append_printf(call->out, " = (%s){0};\n", emit_c_type(wire->connection->type));
@@ -312,7 +308,8 @@ static void emit_call(Emitter *emitter, GString *out, Kind *kind, Cluster *clust
   g_string_append_printf(out, "    @K@_S%d_%s(&s->i%d, &ctx", spec, name->str, leaf);
   if (function->indexed) g_string_append_printf(out, ", %d", function->lane);
   g_string_append(out, ");\n");
-  if (function->kind == FUNCTION_PHASE_END && plan_says_unchanged(emitter->plan, cluster, node->instance))
+  if (function->kind == FUNCTION_PHASE_END && plan_of(emitter->plan, cluster)->sleeps &&
+      emitter->plan->leaves[node->instance->id].stability == BY_UNCHANGED)
     g_string_append(out, "    if (!ctx.unchanged) x->unchanged = false;\n");
   each_write(&call, false);
   g_string_append(out, "  }\n");
@@ -419,7 +416,7 @@ void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, 
   g_string_append_printf(
       out, "%sSPINACH_STEP void @K@_%s%d(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1]) {\n",
       root && often ? "static inline " : "", name, segment->index);
-  const bool gated = plan_sleeps(emitter->plan, segment->cluster);
+  const bool gated = plan_of(emitter->plan, segment->cluster)->sleeps;
   const guint items = segment->items->len;
   if (!pieces) declare_locals(emitter, out, segment, 0, items);
   if (gated && segment->index == 0) g_string_append(out, "  x->unchanged = true;\n");

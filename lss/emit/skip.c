@@ -10,7 +10,7 @@ guint emit_silents(const Emitter *emitter, GString *out) {
     const Instance *leaf = emitter->plan->netlist->leaves->pdata[i];
     const ModuleSource *source = g_hash_table_lookup(emitter->plan->sources, leaf->leaf->c_file);
     if (plan_may_skip(leaf)) continue;
-    const bool timed = !source || source->timed || source->waits || plan_is_timed_by_user(leaf);
+    const bool timed = !source || source->timed || source->waits || emitter->plan->leaves[leaf->id].timed_by_user;
     g_string_append_printf(out, "  {%d, %s},\n", leaf->id, timed ? "true" : "false");
     count++;
   }
@@ -119,11 +119,11 @@ static void emit_leaf_pieces(GString *out, const Kind *kind, const Clock *clock,
 
 // The first cycle at which anything in the cluster might happen by itself, and the account of cycles skipped.  Clocks
 // are distinguished by their order of appearance in the cluster, so that copies on other clocks have the same text.
-void emit_skipping(GString *out, Kind *kind) {
+void emit_skipping(const Emitter *emitter, GString *out, const Kind *kind) {
   const Cluster *cluster = kind->cluster;
   const guint leaves = cluster->leaves->len, length = piece_length(cluster);
   const bool whole = length >= leaves;
-  g_autoptr(GPtrArray) clocks = plan_cluster_clocks(cluster);
+  const GPtrArray *clocks = plan_of(emitter->plan, cluster)->clocks;
   for (guint c = 0; c < clocks->len; c++) {
     const Clock *clock = clocks->pdata[c];
     if (!whole) emit_leaf_pieces(out, kind, clock, c);

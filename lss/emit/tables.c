@@ -435,7 +435,7 @@ static guint emit_skippers(const Emitter *emitter, GString *out) {
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
   guint count = 0;
   for (guint i = 0; i < emitter->plan->schedule->clusters->len; i++) {
-    g_autoptr(GPtrArray) clocks = plan_cluster_clocks(emitter->plan->schedule->clusters->pdata[i]);
+    const GPtrArray *clocks = emitter->plan->clusters[i].clocks;
     const char *name = emitter->kind_of[i]->name;
     bool fresh = g_hash_table_add(seen, emitter->kind_of[i]);
     for (guint c = 0; c < clocks->len; c++, count++) {
@@ -538,10 +538,9 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
   emit_quoted(out, emitter->build_command);
   g_string_append_printf(out, ", %s, %s, %s, %" G_GUINT64_FORMAT "u,\n  %u, %d, %d, %u, %u, %u, %u, %u,\n",
                          emitter->plan->debug ? "true" : "false", emitter->plan->collect_connections ? "true" : "false",
-                         plan_jumps(emitter->plan) ? "true" : "false", netlist->ticks_per_second,
-                         netlist->instances->len, parameters, constants, netlist->clocks->len,
-                         netlist->connections->len, netlist->debug_views->len, clusters,
-                         emitter->plan->skips ? skippers : 0);
+                         emitter->plan->jumps ? "true" : "false", netlist->ticks_per_second, netlist->instances->len,
+                         parameters, constants, netlist->clocks->len, netlist->connections->len,
+                         netlist->debug_views->len, clusters, emitter->plan->skips ? skippers : 0);
   static const char *const tables[] = {"instances", "parameters", "constants", "clocks", "connections",
                                        "views",     "clusters",   "skippers",  "sources"};
   for (gsize i = 0; i < G_N_ELEMENTS(tables); i++) g_string_append_printf(out, "  spinach_table_%s,\n", tables[i]);
@@ -552,7 +551,7 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
       "spinach_table_derived, %s, %u, spinach_table_balances, spinach_table_tallied, %u, %u, spinach_table_silents, "
       "%d, spinach_table_identity, spinach_table_environment};\n",
       emit_observed(emitter) ? "spinach_observations" : "NULL", sleepers, netlist->derived->len,
-      plan_counts_loops(emitter->plan) ? "spinach_run_tracked, spinach_sleepings" : "NULL, NULL", balances, skippers,
+      emitter->plan->counts_loops ? "spinach_run_tracked, spinach_sleepings" : "NULL, NULL", balances, skippers,
       silents, identity);
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
 }

@@ -38,7 +38,7 @@ void emit_type_declarations(GString *out, const Netlist *netlist, GHashTable *ty
   }
 }
 
-void emit_collect_type(GHashTable *types, Type *type) {
+static void emit_collect_type(GHashTable *types, Type *type) {
   if (!type || !g_hash_table_add(types, type)) return;
   for (guint i = 0; type->fields && i < type->fields->len; i++)
     emit_collect_type(types, ((Field *)type->fields->pdata[i])->type);

@@ -122,15 +122,14 @@ static void emit_scratch_struct(const Emitter *emitter, GString *out, Cluster *c
   g_autoptr(GHashTable) driven = g_hash_table_new(NULL, NULL);
   g_string_append(out, "typedef struct {\n");
   for (guint i = 0; cluster->instance && i < cluster->segments->len; i++) {
-    g_autoptr(GPtrArray) wires = plan_driven(emitter->plan, cluster->segments->pdata[i]);
+    const GPtrArray *wires = plan_of_segment(emitter->plan, cluster->segments->pdata[i])->drives;
     emit_driven_members(out, cluster->segments->pdata[i], wires);
     for (guint k = 0; k < wires->len; k++) g_hash_table_add(driven, wires->pdata[k]);
   }
-  const GPtrArray *wires = emitter->plan->wires_of[cluster->id];
+  const GPtrArray *wires = plan_of(emitter->plan, cluster)->wires;
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
-    Cluster *owner;
-    Place place = plan_place(emitter->plan, wire, cluster, &owner);
+    const Place place = plan_place(emitter->plan, wire, cluster);
     if (place != PLACE_SCRATCH && place != PLACE_POINTER) continue;
     const char *star = place == PLACE_POINTER ? "*p_" : "";
     if (!g_hash_table_contains(driven, wire)) {
@@ -265,10 +264,10 @@ static void emit_runs(Emitter *emitter, GString *unit, GString *once, Kind *kind
   emit_once(emitter, once, kind);
   for (guint i = 0; i < cluster->segments->len; i++)
     emit_segment(emitter, unit, kind, cluster->segments->pdata[i], "seg", true);
-  emit_skipping(unit, kind);
+  emit_skipping(emitter, unit, kind);
   if (emitter->plan->debug) emit_sleeper_functions(unit, kind);
-  if (plan_sleeps(emitter->plan, cluster)) emit_gate_functions(emitter, unit, kind);
-  if (plan_replays(emitter->plan, cluster)) emit_replay_state(unit, kind);
+  if (plan_of(emitter->plan, cluster)->sleeps) emit_gate_functions(emitter, unit, kind);
+  if (!plan_of(emitter->plan, cluster)->obstacle) emit_replay_state(unit, kind);
   if (!cluster->instance) emit_root(emitter, unit);
 }
 
@@ -320,6 +319,17 @@ static void finish_parts(Kind *kind, const char *text, gsize common) {
   }
 }
 
+// Numbered, so that what one unit calls another does not change with what is inside it.
+static char *next_name(const Emitter *emitter, const Cluster *cluster) {
+  const char *module = cluster->instance ? cluster->instance->module_name : "root";
+  guint earlier = 0;
+  for (guint i = 0; i < emitter->kinds->len; i++) {
+    const Instance *other = ((Kind *)emitter->kinds->pdata[i])->cluster->instance;
+    earlier += other && cluster->instance && !strcmp(other->module_name, module);
+  }
+  return g_strdup_printf("%s_%u", module, earlier);
+}
+
 static void emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text) {
   Kind *kind = g_new0(Kind, 1);
   kind->cluster = cluster;
@@ -343,7 +353,7 @@ static void emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text) {
   g_string_append(unit, scratch->str);
   if (root)
     g_string_append_printf(unit, "extern void *spinach_cluster_state[];\n%s @K@_scratch spinach_scratch_%d;\n",
-                           plan_shares_scratch(emitter->plan) ? "extern" : "static", cluster->id);
+                           emitter->plan->shares_scratch ? "extern" : "static", cluster->id);
   const gsize head = unit->len;
   g_string_append(unit, VOCABULARY);
   for (guint i = 0; i < kind->specs->len; i++) {
@@ -371,19 +381,12 @@ static void emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text) {
   const bool together =
                  emitter->plan->check_only || (emitter->unoptimised && !plan_cluster_in_pieces(emitter->plan, cluster)),
              replays = !emitter->plan->check_only &&
-                       (root ? plan_counts_loops(emitter->plan) : plan_replays(emitter->plan, cluster));
+                       (root ? emitter->plan->counts_loops : !plan_of(emitter->plan, cluster)->obstacle);
   if (together)
     g_string_append(unit, once->str);
   else
     g_string_insert_len(once, 0, unit->str, (gssize)common);
-  // Numbered, so that what one unit calls another does not change with what is inside it.
-  const char *module = root ? "root" : cluster->instance->module_name;
-  guint earlier = 0;
-  for (guint i = 0; i < emitter->kinds->len; i++) {
-    const Instance *other = ((Kind *)emitter->kinds->pdata[i])->cluster->instance;
-    earlier += other && !root && !strcmp(other->module_name, module);
-  }
-  kind->name = g_strdup_printf("%s_%u", module, earlier);
+  kind->name = next_name(emitter, cluster);
   kind->unit = replace(unit->str, "@K@", kind->name);
   finish_parts(kind, unit->str, common);
   if (replays) {

@@ -1,5 +1,5 @@
-// What C must know of one leaf: which signals its functions see, how its state is called and how large it is, what
-// collects its events, and what time is to it.
+// What C must know of one leaf: which signals its functions see, how its state is called and how large it is, and what
+// collects its events.
 #include "lss/plan/plan.h"
 
 #include <string.h>
@@ -108,7 +108,7 @@ bool plan_large_state(const Instance *leaf) {
   return state_size(leaf) >= LARGE_STATE;
 }
 
-// ---- Events and time -------------------------------------------------------------------------------------------
+// ---- Events ----------------------------------------------------------------------------------------------------
 
 void plan_find_collected(Plan *plan) {
   plan->collected = g_hash_table_new(NULL, NULL);
@@ -123,26 +123,4 @@ void plan_find_collected(Plan *plan) {
 
 bool plan_collects(const Plan *plan, const Collector *collector, gconstpointer what) {
   return g_hash_table_contains(g_hash_table_lookup(plan->collected, collector), what);
-}
-
-// Behaviour given by the user of a module, of which the module cannot know that it asks for the time.
-bool plan_is_timed_by_user(const Instance *leaf) {
-  for (guint i = 0; i < leaf->userpoints->len; i++) {
-    const Userpoint *userpoint = leaf->userpoints->pdata[i];
-    if (userpoint->code && module_source_uses_time(userpoint->code->string)) return true;
-  }
-  return false;
-}
-
-GPtrArray *plan_cluster_clocks(const Cluster *cluster) {
-  GPtrArray *clocks = g_ptr_array_new();
-  for (guint i = 0; i < cluster->leaves->len; i++) {
-    const Instance *leaf = cluster->leaves->pdata[i];
-    for (guint k = 0; k < leaf->functions->len; k++) {
-      const Function *f = leaf->functions->pdata[k];
-      Clock *clock = f->clock ? f->clock : leaf->clock;
-      if (f->kind != FUNCTION_ALWAYS && clock && !g_ptr_array_find(clocks, clock, NULL)) g_ptr_array_add(clocks, clock);
-    }
-  }
-  return clocks;
 }

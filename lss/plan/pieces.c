@@ -52,12 +52,3 @@ bool plan_cluster_in_pieces(const Plan *plan, const Cluster *cluster) {
     if (plan_in_pieces(plan, cluster->segments->pdata[i])) return true;
   return false;
 }
-
-bool plan_shares_scratch(const Plan *plan) {
-  if (plan_counts_loops(plan)) return true;
-  for (guint i = 0; !plan->check_only && i < plan->schedule->clusters->len; i++) {
-    const Cluster *cluster = plan->schedule->clusters->pdata[i];
-    if (!cluster->instance) return plan_cluster_in_pieces(plan, cluster);
-  }
-  return false;
-}

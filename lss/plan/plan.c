@@ -19,14 +19,22 @@ static bool read_behaviours(Plan *plan, const Cluster *cluster) {
   return fine;
 }
 
-bool plan_build(Plan *plan) {
+static GPtrArray *clocks_of(const Cluster *cluster) {
+  GPtrArray *clocks = g_ptr_array_new();
+  for (guint i = 0; i < cluster->leaves->len; i++) {
+    const Instance *leaf = cluster->leaves->pdata[i];
+    for (guint k = 0; k < leaf->functions->len; k++) {
+      const Function *f = leaf->functions->pdata[k];
+      Clock *clock = f->clock ? f->clock : leaf->clock;
+      if (f->kind != FUNCTION_ALWAYS && clock && !g_ptr_array_find(clocks, clock, NULL)) g_ptr_array_add(clocks, clock);
+    }
+  }
+  return clocks;
+}
+
+// Segments, and the places of items in the order of a tick.
+static void number_nodes(Plan *plan) {
   const Schedule *schedule = plan->schedule;
-  plan->skips = plan_skips(plan->netlist);
-  plan_find_wires(plan);
-  plan_find_collected(plan);
-  plan->sources = g_hash_table_new(g_str_hash, g_str_equal);
-  plan->sleeps = g_hash_table_new(NULL, NULL);
-  plan->obstacles = g_hash_table_new(NULL, NULL);
   plan->segment_of = g_new0(int, schedule->nodes->len + 1);
   plan->place_of = g_new0(int, schedule->nodes->len + 1);
   int number = 0, place = 1;
@@ -42,9 +50,32 @@ bool plan_build(Plan *plan) {
         }
       }
     }
-  plan_number_pieces(plan);
+  plan->segments = g_new0(SegmentPlan, number);
+}
+
+bool plan_build(Plan *plan) {
+  const Schedule *schedule = plan->schedule;
+  const guint clusters = schedule->clusters->len;
+  plan->leaves = g_new0(LeafPlan, plan->netlist->instances->len);
+  plan->wires = g_new0(WirePlan, schedule->wires->len);
+  plan->clusters = g_new0(ClusterPlan, clusters);
+  plan->sources = g_hash_table_new(g_str_hash, g_str_equal);
   bool fine = true;
-  for (guint i = 0; i < schedule->clusters->len; i++) fine &= read_behaviours(plan, schedule->clusters->pdata[i]);
-  if (fine) plan_find_shown(plan);
-  return fine;
+  for (guint i = 0; i < clusters; i++) fine &= read_behaviours(plan, schedule->clusters->pdata[i]);
+  if (!fine) return false;
+  for (guint i = 0; i < clusters; i++) plan->clusters[i].clocks = clocks_of(schedule->clusters->pdata[i]);
+  plan_find_jumps(plan);
+  plan_find_collected(plan);
+  number_nodes(plan);
+  plan_number_pieces(plan);
+  plan_find_wires(plan);
+  plan_find_shown(plan);
+  plan_find_places(plan);
+  plan_find_border(plan);
+  plan_find_sleeps(plan);
+  plan_find_obstacles(plan);
+  plan->counts_loops = !plan->check_only && !plan->loops_obstacle;
+  const Cluster *root = schedule->clusters->pdata[clusters - 1];
+  plan->shares_scratch = plan->counts_loops || (!plan->check_only && plan_cluster_in_pieces(plan, root));
+  return true;
 }

@@ -12,6 +12,37 @@ typedef struct {
   int element;
 } Shown;
 
+// Where a wire is for the code of a cluster: the last two are in the scratch of another one.
+typedef enum { PLACE_STATE, PLACE_LOCAL, PLACE_SCRATCH, PLACE_POINTER, PLACE_FOREIGN } Place;
+
+// How it is known that nothing but inputs and compared state lets a leaf do something else: from its C, because it
+// says so in each cycle, or because its next_event says when it will.
+typedef enum { UNSTABLE, BY_CODE, BY_UNCHANGED, BY_NEXT_EVENT } Stability;
+
+typedef struct {
+  bool timed_by_user; // a userpoint of it asks for the time
+  Stability stability;
+} LeafPlan;
+
+typedef struct {
+  Shown shown;    // what of its writer's state it is
+  Place place;    // for the cluster that owns it: no pointer, and not foreign
+  Cluster *owner; // whose scratch it is in
+} WirePlan;
+
+typedef struct {
+  GPtrArray *reads;  // Wire* that it reads from outside of its cluster
+  GPtrArray *drives; // Wire* that it drives over the border
+} SegmentPlan;
+
+typedef struct {
+  GPtrArray *wires;     // Wire* that it writes or reads, in order
+  GPtrArray *border;    // those of them that cross the border
+  GPtrArray *clocks;    // Clock*, in order of appearance
+  bool sleeps;          // it may sleep
+  const char *obstacle; // why it is always stepped; NULL: it is replayed where it repeats itself
+} ClusterPlan;
+
 typedef struct {
   Netlist *netlist;
   Schedule *schedule;
@@ -20,17 +51,25 @@ typedef struct {
   bool check_only; // the C of modules is all that matters: no step functions, nothing that runs once
   bool whole;      // segments are never divided
 
-  GHashTable *sources;   // C file -> ModuleSource*
-  bool skips;            // all of the machine says when it acts by itself
-  GHashTable *sleeps;    // Cluster* -> whether it may sleep
-  GHashTable *obstacles; // Cluster* -> why it is not replayed (char*), or NULL
-  GHashTable *collected; // Collector* -> set of the instances or connections that it is attached to
-  GPtrArray **wires_of;  // per cluster: Wire* that it writes or reads, in order
-  int *segment_of;       // per node: number of its segment
-  int *piece_of;         // per node: number of its piece among all segments' (pieces.c)
-  int *place_of;         // per node: number of its item among all in the order of a tick, from 1
-  Shown *shown;          // per wire: what of its writer's state it is
+  GHashTable *sources;        // C file -> ModuleSource*
+  GHashTable *collected;      // Collector* -> set of the instances or connections that it is attached to
+  LeafPlan *leaves;           // per instance
+  WirePlan *wires;            // per wire
+  ClusterPlan *clusters;      // per cluster
+  SegmentPlan *segments;      // by number
+  int *segment_of;            // per node: number of its segment
+  int *piece_of;              // per node: number of its piece among all segments' (pieces.c)
+  int *place_of;              // per node: number of its item among all in the order of a tick, from 1
+  bool skips;                 // all of the machine says when it acts by itself
+  bool jumps;                 // and nothing has to see the cycles in which it does not
+  const char *loops_obstacle; // why whole loops are not counted; NULL: they are
+  bool counts_loops;          // they are, and something runs
+  bool shares_scratch;        // other units than the root's reach the scratch by name
 } Plan;
+
+static inline const ClusterPlan *plan_of(const Plan *plan, const Cluster *cluster) {
+  return &plan->clusters[cluster->id];
+}
 
 // plan.c: decides all; false after errors.
 bool plan_build(Plan *plan);
@@ -53,29 +92,24 @@ gsize plan_field_size(const StateField *field); // bytes in the state
 bool plan_large_state(const Instance *leaf);    // its state is too large to be compared
 void plan_find_collected(Plan *plan);           // what each collector is attached to
 bool plan_collects(const Plan *plan, const Collector *collector, gconstpointer what);
-bool plan_is_timed_by_user(const Instance *leaf);       // a userpoint of it asks for the time
-GPtrArray *plan_cluster_clocks(const Cluster *cluster); // in order of appearance
 
 // wires.c
-void plan_find_wires(Plan *plan);                         // of each cluster
-bool plan_by_pointer(const Type *type);                   // passed by address, being larger than a register
-bool plan_left_unset(const Plan *plan, const Wire *wire); // whether a payload that is not sent is no zero yet
-bool plan_visible(const Plan *plan, const Wire *wire);    // observers find it in memory
+void plan_find_wires(Plan *plan);  // of each cluster
+void plan_find_places(Plan *plan); // of each wire
+void plan_find_border(Plan *plan); // of clusters, and what each of their segments reads and drives over it
+Place plan_place(const Plan *plan, const Wire *wire, const Cluster *user); // where a wire is for the code of a cluster
+const SegmentPlan *plan_of_segment(const Plan *plan, const Segment *segment);
 int plan_leaf_index(const Cluster *cluster, const Instance *instance);
 const char *plan_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize size); // "c12_d", into `text`
-typedef enum { PLACE_STATE, PLACE_LOCAL, PLACE_SCRATCH, PLACE_POINTER, PLACE_FOREIGN } Place;
-// Where a wire is for the code of a cluster, and whose scratch it is in.
-Place plan_place(const Plan *plan, const Wire *wire, const Cluster *user, Cluster **owner);
-// Wires that cross the border (Wire*), or only those that one segment reads from outside.
-GPtrArray *plan_border(const Plan *plan, const Cluster *cluster, const Segment *reader);
-GPtrArray *plan_driven(const Plan *plan, const Segment *segment); // those that a segment drives
+bool plan_visible(const Plan *plan, const Wire *wire);                                  // observers find it in memory
+bool plan_by_pointer(const Type *type);                   // passed by address, being larger than a register
+bool plan_left_unset(const Plan *plan, const Wire *wire); // whether a payload that is not sent is no zero yet
 
 // pieces.c
 void plan_number_pieces(Plan *plan);
 guint plan_piece_end(const Plan *plan, const Segment *segment, guint first); // item beyond that of item `first`
 bool plan_in_pieces(const Plan *plan, const Segment *segment);
 bool plan_cluster_in_pieces(const Plan *plan, const Cluster *cluster);
-bool plan_shares_scratch(const Plan *plan); // whether other units than the root's reach the scratch by name
 
 // shown.c
 void plan_find_shown(Plan *plan);
@@ -83,20 +117,14 @@ bool plan_read_in_place(const Plan *plan, const Port *port); // readers of the p
 bool plan_shows(const Plan *plan, const Vertex *node);       // what it sends is read from its state
 
 // idle.c
-bool plan_may_skip(const Instance *leaf); // it does nothing by itself without having said when
-bool plan_skips(const Netlist *netlist);  // that holds of all of the machine
-bool plan_jumps(const Plan *plan);        // and nothing has to see the cycles in which nothing happens
+void plan_find_jumps(Plan *plan);
+bool plan_may_skip(const Instance *leaf); // without state and acts of its own, or it says when they come
 
 // sleep.c
-bool plan_sleeps(const Plan *plan, const Cluster *cluster);                               // it may sleep
-bool plan_says_unchanged(const Plan *plan, const Cluster *cluster, const Instance *leaf); // the cluster asks that
-bool plan_says_next_event(const Plan *plan, const Instance *leaf);                        // it says when it wakes
+void plan_find_sleeps(Plan *plan);
 
 // replay.c
+void plan_find_obstacles(Plan *plan);
 bool plan_is_compared(const StateField *field); // words of larger memories count where they are read
-const char *plan_replay_obstacle(const Plan *plan, const Cluster *cluster); // why it is always stepped; NULL: replayed
-bool plan_replays(const Plan *plan, const Cluster *cluster);
-const char *plan_loops_obstacle(const Plan *plan); // why whole loops are not counted; NULL: they are
-bool plan_counts_loops(const Plan *plan);
 
 #endif

@@ -47,7 +47,7 @@ static const char *obstacle_of_leaf(const Plan *plan, const Instance *leaf, gsiz
   if (leaf->leaf->crossing) return "is a crossing";
   for (guint i = 0; i < leaf->functions->len; i++)
     if (((Function *)leaf->functions->pdata[i])->partial) return "has partial handlers";
-  if (source->timed || plan_is_timed_by_user(leaf)) return "asks for the time";
+  if (source->timed || plan->leaves[leaf->id].timed_by_user) return "asks for the time";
   if (reports_in_cycles(source)) return "sets a statistic by report()";
   for (guint i = 0; i < leaf->state->len; i++) {
     const StateField *field = leaf->state->pdata[i];
@@ -66,18 +66,17 @@ static const char *obstacle_of_leaf(const Plan *plan, const Instance *leaf, gsiz
 
 static guint count_flags(const Plan *plan, const Cluster *cluster) {
   guint flags = 0;
-  g_autoptr(GPtrArray) wires = plan_border(plan, cluster, NULL);
+  const GPtrArray *wires = plan_of(plan, cluster)->border;
   for (guint i = 0; i < wires->len; i++) flags += ((Wire *)wires->pdata[i])->writer->cluster != cluster;
   return flags;
 }
 
-// Why the cluster is always stepped; NULL when it can be replayed.  The caller frees it.
-static char *find_obstacle(const Plan *plan, const Cluster *cluster) {
-  if (plan->debug) return g_strdup("debug builds step everything");
-  if (!cluster->instance) return g_strdup("it is what remains of the machine");
-  if (cluster->probes->len || plan->netlist->waves->len) return g_strdup("its signals are observed");
-  g_autoptr(GPtrArray) clocks = plan_cluster_clocks(cluster);
-  if (clocks->len != 1) return g_strdup("it is on several clocks");
+// Why the cluster is always stepped; NULL when it can be replayed.
+static const char *find_obstacle(const Plan *plan, const Cluster *cluster) {
+  if (plan->debug) return "debug builds step everything";
+  if (!cluster->instance) return "it is what remains of the machine";
+  if (cluster->probes->len || plan->netlist->waves->len) return "its signals are observed";
+  if (plan_of(plan, cluster)->clocks->len != 1) return "it is on several clocks";
   if (cluster->segments->len > MOST_SEGMENTS)
     return g_strdup_printf("a cycle of it has %u segments", cluster->segments->len);
   gsize behaviour = 0;
@@ -86,25 +85,13 @@ static char *find_obstacle(const Plan *plan, const Cluster *cluster) {
     const char *why = obstacle_of_leaf(plan, leaf, &behaviour);
     if (why) return g_strdup_printf("%s %s", leaf->path, why);
   }
-  if (!behaviour) return g_strdup("it has no state");
+  if (!behaviour) return "it has no state";
   const guint flags = count_flags(plan, cluster);
   if (flags > MOST_FLAGS) return g_strdup_printf("%u signals come over its border", flags);
   return NULL;
 }
 
-const char *plan_replay_obstacle(const Plan *plan, const Cluster *cluster) {
-  gpointer known;
-  if (g_hash_table_lookup_extended(plan->obstacles, cluster, NULL, &known)) return known;
-  char *why = find_obstacle(plan, cluster);
-  g_hash_table_insert(plan->obstacles, (gpointer)cluster, why);
-  return why;
-}
-
-bool plan_replays(const Plan *plan, const Cluster *cluster) {
-  return !plan_replay_obstacle(plan, cluster);
-}
-
-const char *plan_loops_obstacle(const Plan *plan) {
+static const char *find_loops_obstacle(const Plan *plan) {
   const Netlist *netlist = plan->netlist;
   if (plan->debug) return "debug builds step everything";
   if (netlist->collectors->len) return "events are collected";
@@ -114,12 +101,15 @@ const char *plan_loops_obstacle(const Plan *plan) {
     const Cluster *cluster = plan->schedule->clusters->pdata[i];
     if (cluster->probes->len) return "signals are observed";
     if (!cluster->instance) continue;
-    if (!plan_replays(plan, cluster) && !plan_sleeps(plan, cluster)) return "a group of instances is always stepped";
-    replays |= plan_replays(plan, cluster);
+    const ClusterPlan *found = plan_of(plan, cluster);
+    if (found->obstacle && !found->sleeps) return "a group of instances is always stepped";
+    replays |= !found->obstacle;
   }
   return replays ? NULL : "nothing in it is replayed";
 }
 
-bool plan_counts_loops(const Plan *plan) {
-  return !plan->check_only && !plan_loops_obstacle(plan);
+void plan_find_obstacles(Plan *plan) {
+  for (guint i = 0; i < plan->schedule->clusters->len; i++)
+    plan->clusters[i].obstacle = find_obstacle(plan, plan->schedule->clusters->pdata[i]);
+  plan->loops_obstacle = find_loops_obstacle(plan);
 }

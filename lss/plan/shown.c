@@ -40,7 +40,6 @@ static bool read_before(const Plan *plan, const Wire *wire, int change) {
 
 void plan_find_shown(Plan *plan) {
   const Schedule *schedule = plan->schedule;
-  plan->shown = g_new0(Shown, schedule->wires->len);
   if (plan->debug) return;                                     // debug builds look at every signal
   g_autoptr(GHashTable) change = g_hash_table_new(NULL, NULL); // Instance* -> first place that changes its state
   for (guint i = 0; i < schedule->nodes->len; i++) {
@@ -53,18 +52,18 @@ void plan_find_shown(Plan *plan) {
     const Wire *wire = schedule->wires->pdata[i];
     const Shown shown = plan_visible(plan, wire) ? (Shown){0} : field_behind(plan, wire);
     if (shown.field && read_before(plan, wire, GPOINTER_TO_INT(g_hash_table_lookup(change, wire->writer->instance))))
-      plan->shown[wire->id] = shown;
+      plan->wires[wire->id].shown = shown;
   }
 }
 
 bool plan_read_in_place(const Plan *plan, const Port *port) {
   for (int lane = 0; !port->output && lane < (int)port->lanes->len; lane++) {
     const Wire *wire = schedule_port_wire(plan->schedule, port, SIGNAL_DATA, lane);
-    if (wire && plan->shown[wire->id].field) return true;
+    if (wire && plan->wires[wire->id].shown.field) return true;
   }
   return plan_by_pointer(port->type);
 }
 
 bool plan_shows(const Plan *plan, const Vertex *node) {
-  return node->writes->len == 1 && plan->shown[((Wire *)node->writes->pdata[0])->id].field;
+  return node->writes->len == 1 && plan->wires[((Wire *)node->writes->pdata[0])->id].shown.field;
 }

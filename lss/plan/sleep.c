@@ -16,51 +16,49 @@ static bool may_sleep(const Instance *leaf) {
   return true;
 }
 
-// How it is known that nothing but inputs and compared state lets the leaf do something else: from its C, because it
-// says so in each cycle, or because its next_event says when it will.
-typedef enum { BY_CODE, BY_UNCHANGED, BY_NEXT_EVENT, UNKNOWN } Stability;
+// Behaviour given by the user of a module, of which the module cannot know that it asks for the time.
+static bool is_timed_by_user(const Instance *leaf) {
+  for (guint i = 0; i < leaf->userpoints->len; i++) {
+    const Userpoint *userpoint = leaf->userpoints->pdata[i];
+    if (userpoint->code && module_source_uses_time(userpoint->code->string)) return true;
+  }
+  return false;
+}
 
 // Whether time passing makes it do something else.
 static bool is_timed(const ModuleSource *source) {
   return source->timed || source->waits;
 }
 
-static Stability stability(const Plan *plan, const Instance *leaf) {
+static Stability find_stability(const Plan *plan, const Instance *leaf) {
   const ModuleSource *source = g_hash_table_lookup(plan->sources, leaf->leaf->c_file);
-  if (plan_is_timed_by_user(leaf)) return UNKNOWN;
-  if (!plan_find_function(leaf, FUNCTION_PHASE_END)) return is_timed(source) ? UNKNOWN : BY_CODE;
+  if (plan->leaves[leaf->id].timed_by_user) return UNSTABLE;
+  if (!plan_find_function(leaf, FUNCTION_PHASE_END)) return is_timed(source) ? UNSTABLE : BY_CODE;
   const bool large = plan_large_state(leaf), bounded = plan_find_function(leaf, FUNCTION_NEXT_EVENT);
-  if (!large && !is_timed(source)) return bounded || source->unchanged ? BY_CODE : UNKNOWN;
+  if (!large && !is_timed(source)) return bounded || source->unchanged ? BY_CODE : UNSTABLE;
   if (source->unchanged) return BY_UNCHANGED;
-  return bounded && !large ? BY_NEXT_EVENT : UNKNOWN;
+  return bounded && !large ? BY_NEXT_EVENT : UNSTABLE;
 }
 
 static bool sleeps(const Plan *plan, const Cluster *cluster) {
   if (plan->debug || !cluster->instance || cluster->probes->len) return false;
   for (guint i = 0; i < cluster->leaves->len; i++) {
     const Instance *leaf = cluster->leaves->pdata[i];
-    if (!may_sleep(leaf) || stability(plan, leaf) == UNKNOWN) return false;
+    if (!may_sleep(leaf) || plan->leaves[leaf->id].stability == UNSTABLE) return false;
     for (guint k = 0; k < plan->netlist->collectors->len; k++) {
       const Collector *collector = plan->netlist->collectors->pdata[k];
       if (!collector->on_connections && plan_collects(plan, collector, leaf)) return false;
     }
   }
-  g_autoptr(GPtrArray) clocks = plan_cluster_clocks(cluster);
-  return clocks->len == 1;
+  return plan_of(plan, cluster)->clocks->len == 1;
 }
 
-bool plan_sleeps(const Plan *plan, const Cluster *cluster) {
-  gpointer known;
-  if (g_hash_table_lookup_extended(plan->sleeps, cluster, NULL, &known)) return GPOINTER_TO_INT(known);
-  const bool may = sleeps(plan, cluster);
-  g_hash_table_insert(plan->sleeps, (gpointer)cluster, GINT_TO_POINTER(may));
-  return may;
-}
-
-bool plan_says_unchanged(const Plan *plan, const Cluster *cluster, const Instance *leaf) {
-  return plan_sleeps(plan, cluster) && stability(plan, leaf) == BY_UNCHANGED;
-}
-
-bool plan_says_next_event(const Plan *plan, const Instance *leaf) {
-  return stability(plan, leaf) == BY_NEXT_EVENT;
+void plan_find_sleeps(Plan *plan) {
+  for (guint i = 0; i < plan->netlist->leaves->len; i++) {
+    const Instance *leaf = plan->netlist->leaves->pdata[i];
+    plan->leaves[leaf->id].timed_by_user = is_timed_by_user(leaf);
+    plan->leaves[leaf->id].stability = find_stability(plan, leaf);
+  }
+  for (guint i = 0; i < plan->schedule->clusters->len; i++)
+    plan->clusters[i].sleeps = sleeps(plan, plan->schedule->clusters->pdata[i]);
 }

@@ -2,14 +2,13 @@
 #include "lss/plan/plan.h"
 
 static void add_touching(Plan *plan, const Vertex *node, Wire *wire) {
-  GPtrArray *wires = plan->wires_of[node->cluster->id];
+  GPtrArray *wires = plan->clusters[node->cluster->id].wires;
   if (!wires->len || wires->pdata[wires->len - 1] != wire) g_ptr_array_add(wires, wire);
 }
 
 void plan_find_wires(Plan *plan) {
   const Schedule *schedule = plan->schedule;
-  plan->wires_of = g_new(GPtrArray *, schedule->clusters->len);
-  for (guint i = 0; i < schedule->clusters->len; i++) plan->wires_of[i] = g_ptr_array_new();
+  for (guint i = 0; i < schedule->clusters->len; i++) plan->clusters[i].wires = g_ptr_array_new();
   for (guint i = 0; i < schedule->wires->len; i++) {
     Wire *wire = schedule->wires->pdata[i];
     if (!wire->writer) continue;
@@ -53,20 +52,32 @@ bool plan_visible(const Plan *plan, const Wire *wire) {
 }
 
 // A wire lives where its writer is, unless that is the root, which can reach into the scratch of every other cluster.
-Place plan_place(const Plan *plan, const Wire *wire, const Cluster *user, Cluster **owner) {
+static void find_place(const Plan *plan, const Wire *wire, WirePlan *found) {
   const Vertex *writer = wire->writer;
-  *owner = writer->cluster;
-  if (plan->shown[wire->id].field) return PLACE_STATE;
-  const Cluster *other = NULL;
+  found->owner = writer->cluster;
+  found->place = PLACE_STATE;
+  if (found->shown.field) return;
+  Cluster *other = NULL;
   bool one_piece = true;
   for (guint i = 0; i < wire->readers->len; i++) {
     const Vertex *reader = wire->readers->pdata[i];
     if (plan->piece_of[reader->id] != plan->piece_of[writer->id]) one_piece = false;
     if (reader->cluster != writer->cluster) other = reader->cluster;
   }
-  if (one_piece && !plan_visible(plan, wire)) return PLACE_LOCAL;
-  if (!writer->cluster->instance && other) *owner = (Cluster *)other;
-  if (*owner == user) return PLACE_SCRATCH;
+  found->place = one_piece && !plan_visible(plan, wire) ? PLACE_LOCAL : PLACE_SCRATCH;
+  if (found->place == PLACE_SCRATCH && !writer->cluster->instance && other) found->owner = other;
+}
+
+void plan_find_places(Plan *plan) {
+  for (guint i = 0; i < plan->schedule->wires->len; i++) {
+    const Wire *wire = plan->schedule->wires->pdata[i];
+    if (wire->writer) find_place(plan, wire, &plan->wires[i]);
+  }
+}
+
+Place plan_place(const Plan *plan, const Wire *wire, const Cluster *user) {
+  const WirePlan *found = &plan->wires[wire->id];
+  if (found->place != PLACE_SCRATCH || found->owner == user) return found->place;
   return user->instance ? PLACE_POINTER : PLACE_FOREIGN;
 }
 
@@ -82,32 +93,42 @@ bool plan_left_unset(const Plan *plan, const Wire *wire) {
   return !plan_flagged(plan, wire->connection->from->instance) && !plan_flagged(plan, wire->connection->to->instance);
 }
 
-GPtrArray *plan_border(const Plan *plan, const Cluster *cluster, const Segment *reader) {
-  GPtrArray *wires = g_ptr_array_new();
-  const GPtrArray *all = plan->wires_of[cluster->id];
-  const Vertex *first = reader && reader->items->len ? ((Item *)reader->items->pdata[0])->nodes->pdata[0] : NULL;
-  for (guint i = 0; i < all->len; i++) {
-    Wire *wire = all->pdata[i];
-    if (wire->kind == SIGNAL_LOCAL) continue;
-    bool own = wire->writer->cluster == cluster, crosses = false, read = false;
-    for (guint k = 0; k < wire->readers->len; k++) {
-      const Vertex *node = wire->readers->pdata[k];
-      crosses |= (node->cluster == cluster) != own;
-      read |= first && !own && plan->segment_of[node->id] == plan->segment_of[first->id];
-    }
-    if (reader ? read : crosses) g_ptr_array_add(wires, wire);
-  }
-  return wires;
+static int segment_number(const Plan *plan, const Segment *segment) {
+  return plan->segment_of[((Vertex *)((Item *)segment->items->pdata[0])->nodes->pdata[0])->id];
 }
 
-GPtrArray *plan_driven(const Plan *plan, const Segment *segment) {
-  g_autoptr(GPtrArray) all = plan_border(plan, segment->cluster, NULL);
-  GPtrArray *own = g_ptr_array_new();
-  const Vertex *first = ((Item *)segment->items->pdata[0])->nodes->pdata[0];
-  for (guint i = 0; i < all->len; i++) {
-    const Vertex *writer = ((Wire *)all->pdata[i])->writer;
-    if (writer->cluster == segment->cluster && plan->segment_of[writer->id] == plan->segment_of[first->id])
-      g_ptr_array_add(own, all->pdata[i]);
+const SegmentPlan *plan_of_segment(const Plan *plan, const Segment *segment) {
+  return &plan->segments[segment_number(plan, segment)];
+}
+
+// Adds a wire to the lists of a cluster that it crosses the border of.
+static void add_crossing(Plan *plan, const Cluster *cluster, Wire *wire) {
+  const bool own = wire->writer->cluster == cluster;
+  bool crosses = false;
+  for (guint k = 0; k < wire->readers->len; k++) {
+    const Vertex *reader = wire->readers->pdata[k];
+    crosses |= (reader->cluster == cluster) != own;
+    if (own || reader->cluster != cluster) continue;
+    GPtrArray *reads = plan->segments[plan->segment_of[reader->id]].reads;
+    if (!reads->len || reads->pdata[reads->len - 1] != wire) g_ptr_array_add(reads, wire);
   }
-  return own;
+  if (!crosses) return;
+  g_ptr_array_add(plan->clusters[cluster->id].border, wire);
+  if (own) g_ptr_array_add(plan->segments[plan->segment_of[wire->writer->id]].drives, wire);
+}
+
+void plan_find_border(Plan *plan) {
+  for (guint i = 0; i < plan->schedule->clusters->len; i++) {
+    const Cluster *cluster = plan->schedule->clusters->pdata[i];
+    if (!cluster->instance) continue;
+    ClusterPlan *found = &plan->clusters[i];
+    found->border = g_ptr_array_new();
+    for (guint k = 0; k < cluster->segments->len; k++)
+      plan->segments[segment_number(plan, cluster->segments->pdata[k])] =
+          (SegmentPlan){g_ptr_array_new(), g_ptr_array_new()};
+    for (guint k = 0; k < found->wires->len; k++) {
+      Wire *wire = found->wires->pdata[k];
+      if (wire->kind != SIGNAL_LOCAL) add_crossing(plan, cluster, wire);
+    }
+  }
 }
