@@ -4,17 +4,6 @@
 
 #include <string.h>
 
-G_DEFINE_QUARK(program - error, program_error)
-
-gboolean program_refuse(const Program *program, GError **error, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  g_autofree char *text = g_strdup_vprintf(format, arguments);
-  va_end(arguments);
-  g_set_error(error, PROGRAM_ERROR, PROGRAM_ERROR_FORMAT, "%s: %s", program->path, text);
-  return FALSE;
-}
-
 static int by_address(gconstpointer a, gconstpointer b) {
   guint32 x = *(const guint32 *)a, y = *(const guint32 *)b;
   return x < y ? -1 : x > y;
