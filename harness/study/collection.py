@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.run.progress import Progress
-from harness.study import look, runner
+from harness.study import look, model, runner
 from harness.study.look import Look
-from harness.study.runner import Outcome
+from harness.study.model import Outcome
 from harness.study.study_file import StudyError, read
 from harness.study.uses import Examined
 
@@ -28,7 +28,7 @@ def chosen(paths: Sequence[Path], names: Sequence[str]) -> dict[str, tuple[Path,
     known: dict[str, Path] = {}
     for path in paths:
         for other in known.values():
-            if path.stem == other.stem or runner.name_of(path) == runner.name_of(other):
+            if path.stem == other.stem or model.name_of(path) == model.name_of(other):
                 raise StudyError(f"{path}: {other} is a study of this name already")
         known[path.stem] = path
     for name in names:

@@ -11,7 +11,7 @@ from harness.run.compiler import CompilerError
 from harness.run.execute import ExecuteError, executor
 from harness.run.progress import Progress
 from harness.run.used_files import UsedFiles
-from harness.study import WRITTEN, outputs, runner
+from harness.study import WRITTEN, model, outputs, runner
 from harness.study.study_file import StudyError
 
 
@@ -35,7 +35,7 @@ def _pool(options: argparse.Namespace) -> Executor:
     return executor(options.workers, options.slurm, options.jobs)
 
 
-def _spare_inputs(study: runner.Study, out: Path) -> None:
+def _spare_inputs(study: model.Study, out: Path) -> None:
     """What a study runs and reads lies in no place that its pages take."""
     used = UsedFiles()
     used.writes_in(out, WRITTEN, "the study's page")

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from harness.report import plot
+from harness.study.model import OK, Outcome, Row
 from harness.study.outputs import where_words
 from harness.study.points import VARIANT
-from harness.study.runner import OK, Outcome, Row
 from harness.study.study_file import Figure, Measure
 
 

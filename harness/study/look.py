@@ -16,8 +16,8 @@ from harness.run.compiler import CompilerError
 from harness.run.progress import Progress
 from harness.run.store import RunError, content_name, digest
 from harness.study import uses
+from harness.study.model import OK, Outcome, Row
 from harness.study.points import VARIANT
-from harness.study.runner import OK, Outcome, Row
 from harness.study.uses import Examined, Looked, Use
 
 FOLDER = "examined"

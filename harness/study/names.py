@@ -6,19 +6,17 @@ What a machine knows comes from its netlist; a name that nobody knows is an erro
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness import quantity
 from harness.run.compiler import CompilerError
 from harness.study import conditions, machine, starts, windows
+from harness.study.model import Study
 from harness.study.points import VARIANT, Point
 from harness.study.study_file import StudyError
 
-if TYPE_CHECKING:
-    from harness.study.runner import Study
 
-
-def check(study: "Study") -> None:
+def check(study: Study) -> None:
     """Checks every name in the study and in its settings with the netlists of its machines."""
     file, where = study.file, str(study.path)
     understood = {name for use in study.uses.values() if use for name in use.axes()}
@@ -67,7 +65,7 @@ def check(study: "Study") -> None:
     _check_shown(study, names)
 
 
-def origin(study: "Study", point: Point, setting: str) -> str:
+def origin(study: Study, point: Point, setting: str) -> str:
     """Where a study says a setting of a point: file, line, and the axis or what else it is of."""
     file = study.file
     try:
@@ -86,7 +84,7 @@ def origin(study: "Study", point: Point, setting: str) -> str:
     return f"{where}: {kind} {named!r}" if own else f"{where}: {'base' if setting in file.base else point.name}"
 
 
-def check_broken(study: "Study", points: Iterable[Point]) -> None:
+def check_broken(study: Study, points: Iterable[Point]) -> None:
     """Refuses settings that a machine cannot be built with at all, as the study has them: the compiler knows nothing of
     studies."""
     for point in points:
@@ -120,7 +118,7 @@ def filled(text: str, coordinates: Mapping[str, Any]) -> str:
     return re.sub(r"\{(\w+)\}", lambda found: machine.spelt(coordinates.get(found[1], "")), text)
 
 
-def _check_texts(study: "Study", places: list[str]) -> None:
+def _check_texts(study: Study, places: list[str]) -> None:
     for setting, text in study.file.text.items():
         where = f"{study.path}: text: {setting!r}"
         if unknown := [name for name in re.findall(r"\{(\w+)\}", text) if name not in places]:
@@ -131,7 +129,7 @@ def _check_texts(study: "Study", places: list[str]) -> None:
                 raise StudyError(f"{where}: it names no file")
 
 
-def _check_shown(study: "Study", names: list[str]) -> None:
+def _check_shown(study: Study, names: list[str]) -> None:
     file, where = study.file, str(study.path)
     axes = [VARIANT, *(axis.name for axis in file.axis)]
     for number, one in enumerate(file.figure, 1):

@@ -20,8 +20,9 @@ from harness.run import files
 from harness.run.progress import Progress
 from harness.run.store import with_value
 from harness.study import machine
+from harness.study.model import OK, Outcome, Row, Study
 from harness.study.points import VARIANT, Point
-from harness.study.runner import OK, Outcome, Row, Study, number, unit
+from harness.study.runner import number, unit
 
 
 def axes(study: Study) -> list[str]:

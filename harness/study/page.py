@@ -20,8 +20,9 @@ from harness.report.page import write as write_page
 from harness.run import compiler
 from harness.run.progress import Progress
 from harness.study import figures, look, outputs
+from harness.study.model import OK, Outcome, Row
 from harness.study.points import VARIANT
-from harness.study.runner import OK, Outcome, Row, number, unit
+from harness.study.runner import number, unit
 from harness.study.study_file import Figure, ShownTable
 from harness.study.uses import Examined
 

@@ -6,46 +6,26 @@ What they differ in is set when they go on from there, so what acts only at the 
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness.run import store, watch
 from harness.run.progress import Progress
 from harness.run.store import Job, Result, RunError
 from harness.study import machine
+from harness.study.model import MISSING, Start, Study
 from harness.study.points import Point
 from harness.study.study_file import StudyError
 from harness.study.uses import Files
 
-if TYPE_CHECKING:
-    from harness.study.runner import Study
-
 FILE = "start.checkpoint"
 REACHED = "the condition of --until holds"  # why a start ends
-MISSING = object()
 BOUNDS = ("option.cycles", "option.time", "option.until")  # where a point ends, not its start
 
 
-@dataclass(frozen=True)
-class Start:
-    """What the points that begin at one checkpoint share, and the run that makes it; None: it exists."""
-
-    settings: Mapping[str, Any]
-    inputs: frozenset[tuple[str, Path]]
-    job: Job | None
-    checkpoint: Path | None = None
-
-    def left(self, settings: Mapping[str, Any], files: Files) -> tuple[dict[str, Any], Files]:
-        """What a point sets when it goes on: all but what it began with."""
-        own = {name: value for name, value in settings.items()
-               if name.startswith("D.") or self.settings.get(name, MISSING) != value}  # fmt: skip
-        inputs = tuple(one for one in files.inputs if files.of_window or one not in self.inputs)
-        return own, replace(files, inputs=inputs)
-
-
-def check(study: "Study") -> None:
+def check(study: Study) -> None:
     """Refuses a start that names nothing, or points that it cannot serve."""
     start, where = study.file.start, f"{study.path}: start"
     if start is None:
@@ -68,7 +48,7 @@ def check(study: "Study") -> None:
                                      "add it to once_per")  # fmt: skip
 
 
-def _groups(study: "Study") -> dict[tuple, list[Point]]:
+def _groups(study: Study) -> dict[tuple, list[Point]]:
     """The points of each start."""
     start = study.file.start
     groups: dict[tuple, list[Point]] = {}
@@ -86,7 +66,7 @@ def _common(every: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
             if name not in BOUNDS and all(one.get(name, MISSING) == value for one in others)}  # fmt: skip
 
 
-def plan(study: "Study", simulators: Mapping[tuple, Path], files: Mapping[int, Files]) -> dict[int, Start]:
+def plan(study: Study, simulators: Mapping[tuple, Path], files: Mapping[int, Files]) -> dict[int, Start]:
     """The start of each point, by number."""
     start, starts = study.file.start, {}
     for (structure, _), group in _groups(study).items():
@@ -109,7 +89,7 @@ def plan(study: "Study", simulators: Mapping[tuple, Path], files: Mapping[int, F
     return starts
 
 
-def run(study: "Study", pool: Executor, place: Path, progress: Progress, before_only: bool) -> dict[int, str]:
+def run(study: Study, pool: Executor, place: Path, progress: Progress, before_only: bool) -> dict[int, str]:
     """Makes the checkpoints and has the jobs of all points begin there; returns why some cannot, by number.  With
     `before_only`, nothing is run."""
     jobs = list(dict.fromkeys(start.job for start in study.begun.values() if start.job))

@@ -22,9 +22,9 @@ from harness.run import files
 from harness.study import figures, outputs, page
 from harness.study.collection import Collection
 from harness.study.figures import row_label
+from harness.study.model import OK, Outcome, Row
 from harness.study.page import AGREES, signed, spelt
 from harness.study.points import VARIANT
-from harness.study.runner import OK, Outcome, Row
 
 DIRECTIVE = re.compile(r"\{\{([^{}]+)\}\}")
 NOT_RUN = "(not run)"

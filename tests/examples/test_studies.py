@@ -7,7 +7,7 @@ import pytest
 from harness import firmware
 from harness.run.execute import executor
 from harness.run.progress import Progress
-from harness.study import machine, runner
+from harness.study import machine, model, runner
 from harness.study.study_file import read
 from tests.tree import found
 
@@ -80,7 +80,7 @@ def test_a_program_marks_the_window(root: Path, build_dir: Path, tmp_path: Path,
     firmware.build(source, tmp_path, build_dir)
     study = tmp_path / "study.toml"
 
-    def rows(text: str) -> list[runner.Row]:
+    def rows(text: str) -> list[model.Row]:
         study.write_text(text.replace("MACHINE", str(netlist)))
         made = runner.prepare(study, tmp_path / "build", Progress())
         runner.build(made, Progress())

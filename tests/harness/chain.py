@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.run.execute import executor
 from harness.run.progress import Progress
-from harness.study import runner
+from harness.study import model, runner
 
 ROOT = Path(__file__).resolve().parents[2]
 MACHINE = """
@@ -38,7 +38,7 @@ missing = { value = "1 - rate", better = "less" }
 """
 
 
-def make(place: Path, text: str | None = None) -> runner.Outcome:
+def make(place: Path, text: str | None = None) -> model.Outcome:
     """The study, run here."""
     if text is not None:
         (place / "study.toml").write_text(text)
@@ -59,5 +59,5 @@ def run(place: Path, *arguments: str, status: int = 0, file: str = "study.toml")
     return done.stdout + done.stderr
 
 
-def rates(outcome: runner.Outcome) -> dict[str, float]:
+def rates(outcome: model.Outcome) -> dict[str, float]:
     return {row.point.name: row.measures.get("rate") for row in outcome.rows}

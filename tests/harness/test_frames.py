@@ -10,7 +10,7 @@ import pytest
 from harness.net import packets, theory, traffic
 from harness.run.execute import executor
 from harness.run.progress import Progress
-from harness.study import outputs, page, runner
+from harness.study import model, outputs, page, runner
 from harness.study.study_file import StudyError
 
 STUDY = """
@@ -71,7 +71,7 @@ def place(tmp_path: Path, fake_build: Path) -> Path:
     return tmp_path
 
 
-def make(place: Path, text: str = STUDY) -> runner.Outcome:
+def make(place: Path, text: str = STUDY) -> model.Outcome:
     (place / "study.toml").write_text(text)
     study = runner.prepare(place / "study.toml", place / "build", Progress())
     runner.build(study, Progress())

@@ -11,8 +11,8 @@ from harness.report import plot
 from harness.run import serve, watch
 from harness.run.progress import Progress
 from harness.run.store import RunError
-from harness.study import look, page, runner, uses
-from harness.study.runner import OK
+from harness.study import look, model, page, runner, uses
+from harness.study.model import OK
 from harness.study.study_file import StudyError, StudyFile, Window
 from harness.study.uses import layers
 from harness.trace.profile import Core, Place
@@ -31,7 +31,7 @@ more = "2 * rate"
 """
 
 
-def prepare(place: Path, text: str) -> runner.Study:
+def prepare(place: Path, text: str) -> model.Study:
     (place / "study.toml").write_text(text)
     return runner.prepare(place / "study.toml", place / "build", Progress())
 
@@ -157,7 +157,7 @@ def test_a_machine_of_modules_elsewhere(place: Path) -> None:
     assert f"-I {place / 'parts'}" in runner_command(made)
 
 
-def runner_command(made: runner.Outcome) -> str:
+def runner_command(made: model.Outcome) -> str:
     from harness.study import outputs
 
     return outputs.command(made.study, made.rows[0].point)

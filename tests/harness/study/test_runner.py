@@ -17,9 +17,9 @@ from harness.report import reference
 from harness.run import compiler, execute, lease, process
 from harness.run.compiler import CompilerError
 from harness.run.store import RunError
-from harness.study import machine, outputs, page, runner
+from harness.study import machine, model, outputs, page, runner
+from harness.study.model import FAILED, NOT_RUN, OK, Row
 from harness.study.points import Point
-from harness.study.runner import FAILED, NOT_RUN, OK, Row
 from harness.study.study_file import Axis, Figure, Measure
 from harness.study.uses import Examined
 from tests.harness.chain import make
@@ -33,7 +33,7 @@ def test_the_best_of_an_axis() -> None:
     """The largest of those that ran; when one failed, the best of the others would mislead."""
     rows = [row(5, OK, a=1, b=1), row(7, OK, a=1, b=2), row(6, NOT_RUN, a=1, b=3), row(9, OK, a=2, b=1), row(1, FAILED, a=2, b=2),
             row(2, NOT_RUN, a=3, b=1), row(3, NOT_RUN, a=3, b=2)]  # fmt: skip
-    assert [one.point.number for one in runner._best(rows, "b", "rate")] == [7, 1, 2]
+    assert [one.point.number for one in model._best(rows, "b", "rate")] == [7, 1, 2]
 
 
 class Lost(Exception):

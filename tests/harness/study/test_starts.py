@@ -10,7 +10,7 @@ import pytest
 from harness.run import serve
 from harness.run.progress import Progress
 from harness.study import runner
-from harness.study.runner import FAILED, NOT_RUN, OK
+from harness.study.model import FAILED, NOT_RUN, OK
 from harness.study.study_file import StudyError
 from tests.harness.chain import MACHINE, make, rates
 
