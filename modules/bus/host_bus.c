@@ -14,7 +14,7 @@ static inline void copy(void *to, const void *from, uint32_t size) {
 
 // What a bus word takes.
 static uint64_t time_of_word(const self_t *self) {
-  return bus_word_time((double)param(bus_clock), param(overhead), ticks_per_second());
+  return bus_word_time((double)param(bus_frequency), param(overhead), ticks_per_second());
 }
 
 init() {

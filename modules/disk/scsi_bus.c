@@ -26,7 +26,7 @@ static uint32_t beat_time(const self_t *self, uint32_t bytes, scsi_phase phase, 
   uint64_t asynchronous;
   if (__builtin_mul_overflow(bytes, (uint64_t)param(byte_time), &asynchronous)) asynchronous = UINT64_MAX;
   if (!is_data(phase) || !period) return cycles_of(asynchronous, SECOND);
-  const uint32_t fastest = cycles_of(bytes, (uint64_t)param(rate));
+  const uint32_t fastest = cycles_of(8 * (uint64_t)bytes, (uint64_t)param(rate));
   const uint32_t agreed = cycles_of(bytes * UINT64_C(4000000) * period, SECOND);
   return agreed > fastest ? agreed : fastest;
 }

@@ -17,7 +17,7 @@ static uint64_t character_cycles(const self_t *self) {
   const uint64_t data = 5 + (self->line_control & 3), parity = self->line_control >> 3 & 1;
   const uint64_t half_stops = !(self->line_control & 4) ? 2 : data == 5 ? 3 : 4;
   const uint64_t divisor = self->divisor ? self->divisor : 1;
-  return cycles_of((2 * (1 + data + parity) + half_stops) * 8 * divisor, (uint64_t)param(input_clock));
+  return cycles_of((2 * (1 + data + parity) + half_stops) * 8 * divisor, (uint64_t)param(input_frequency));
 }
 
 static uint64_t arrival_cycles(const self_t *self) {

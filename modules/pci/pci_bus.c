@@ -148,7 +148,7 @@ static void begin_transfer(self_t *self, int lane) {
   self->length = request.length;
   self->moved = 0;
   self->first_byte = (uint32_t)request.address & (uint32_t)(param(bus_width) - 1);
-  self->word_time = bus_word_time((double)param(bus_clock), param(overhead), ticks);
+  self->word_time = bus_word_time((double)param(bus_frequency), param(overhead), ticks);
   const exact_time latency = bus_time(request.write ? 0 : param(read_latency), ticks);
   self->start = exact_time_sum(bus_begins(self->free_at, self->waiting_since[lane]), latency);
   const uint64_t words = bus_words(self->first_byte, request.length, (uint32_t)param(bus_width));
@@ -178,7 +178,7 @@ static void begin_transfer(self_t *self, int lane) {
 /* ---- The processors' transaction ---- */
 /* It is at the targets when it has crossed the bus. */
 static void begin_transaction(self_t *self) {
-  const uint64_t ticks = ticks_per_second(), word = bus_word_time((double)param(bus_clock), param(overhead), ticks);
+  const uint64_t ticks = ticks_per_second(), word = bus_word_time((double)param(bus_frequency), param(overhead), ticks);
   self->free_at = exact_time_add(bus_begins(self->free_at, self->since), 1, word);
   count(busy, exact_time_nanoseconds(exact_time_add(exact_time_at(0), 1, word), ticks));
   self->arrives = exact_time_instant(self->free_at);

@@ -29,7 +29,7 @@ def fill(root: Path, directory: Path, machine: dict | str, template: str) -> sub
 
 def test_what_a_template_may_ask_for(root: Path, machine: dict, tmp_path: Path) -> None:
     """Interrupts are followed through crossings to the key of the lane at the core."""
-    template = "serial@${uart.unit} <${uart.base} ${uart.size}> ${devices.uart.reg_shift} ${devices.uart.interrupt} ${devices.rtc.interrupt} ${slots.card[0].intx} ${slots.card[1].device} ${devices.virtio.interrupt} ${cpu_clk.frequency} ${devices.uart.input_clock}"
+    template = "serial@${uart.unit} <${uart.base} ${uart.size}> ${devices.uart.reg_shift} ${devices.uart.interrupt} ${devices.rtc.interrupt} ${slots.card[0].intx} ${slots.card[1].device} ${devices.virtio.interrupt} ${cpu_clk.frequency} ${devices.uart.input_frequency}"
     assert fill(root, tmp_path, machine, template).returncode == 0
     assert (tmp_path / "filled").read_text() == "serial@1f000900 <0x1f000900 0x40> 3 4 6 3 0x1000 2 200000000 3686400"
 
@@ -102,5 +102,5 @@ def test_the_functional_machine_has_the_same_map(root: Path, build_dir: Path, ma
     for name in (*DEVICES, "ROM"):
         assert [int(defined[f"{name}_{what}"].rstrip("u"), 0) for what in ("BASE", "SIZE")] == [regions[name.lower()][what] for what in ("base", "size")]
     assert f"HOST_CLOCK_HZ = {machine['clocks'][0]['hertz_numerator']}" in (root / "emulib/tools/host_machine.h").read_text()
-    assert names["UART_CLOCK_HZ"] == parameters(machine, "devices.uart")["input_clock"] and names["POWER_OFF"] == parameters(machine, "devices.power")["value"]
+    assert names["UART_CLOCK_HZ"] == parameters(machine, "devices.uart")["input_frequency"] and names["POWER_OFF"] == parameters(machine, "devices.power")["value"]
     assert names["UART_LINE"] == 4 and parameters(machine, "devices.rtc")["start"] == int(re.search(r"START = (\d+)", source)[1])

@@ -429,7 +429,7 @@ def test_the_network_interface(root: Path, build_dir: Path, tmp_path: Path) -> N
     elf = build_dir / "firmware" / "tigon2" / "tigon2.elf"
     arguments = ["--firmware", str(elf), "--payload", "1472", "--frames", "60"]
     machine = root / "examples" / "tigon2" / "tigon2.lss"
-    analysis = measure.examine(machine, build_dir, tmp_path, ["sram_mhz=40"], arguments, "1.5ms")
+    analysis = measure.examine(machine, build_dir, tmp_path, ["sram_frequency=40MHz"], arguments, "1.5ms")
     assert analysis.limiter.name == "nic.controller" and analysis.limiter.busy > 0.9
     assert not [one.name for one in analysis.limiters if "memory_path" in one.name], "a crossing forwards, it is not the cause"
     cycles = {link.cycles for link in analysis.machine.links}

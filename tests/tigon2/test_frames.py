@@ -216,7 +216,7 @@ def rate(carry: Run, tmp_path: Path, size: str, *build: str) -> float:
 
 @pytest.mark.slow
 def test_faster_memory_is_faster_throughout(carry: Run, tmp_path: Path) -> None:
-    assert rate(carry, tmp_path, "18", "-D", "sram_mhz=250") > 1.09 * rate(carry, tmp_path, "18")
+    assert rate(carry, tmp_path, "18", "-D", "sram_frequency=250MHz") > 1.09 * rate(carry, tmp_path, "18")
 
 
 @pytest.mark.soak  # in `make test` fewer builds are compared, of all machines (tests/examples/test_builds_agree.py)

@@ -70,7 +70,7 @@ def hardware_limit(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPat
         simulator = folder / f"at{mhz}"
         if not simulator.exists():
             machine = root / "examples/tigon2/tigon2_hardware_limit.lss"
-            command = [build_dir / "bin/lss", "build", machine, "-o", simulator, "-D", f"sram_mhz={mhz}"]
+            command = [build_dir / "bin/lss", "build", machine, "-o", simulator, "-D", f"sram_frequency={mhz}MHz"]
             done = subprocess.run(command, capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
         return simulator

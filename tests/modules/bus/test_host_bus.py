@@ -144,7 +144,7 @@ def test_memory_that_is_not_there_fails_the_transfer(bench: Bench) -> None:
 
 
 # A bus of 33 MHz and words of 4 bytes, memory from 0x10000 on, the highest lane first.
-NARROW = NETLIST.replace("memory_bytes = 64 KiB;", "memory_bytes = 4 KiB; memory_base = 0x10000; bus_clock = 33 MHz; bus_width = 4; policy = <<< return highest(requests); >>>;") + collect("dut", "transfer(lane, write, address, length)")
+NARROW = NETLIST.replace("memory_bytes = 64 KiB;", "memory_bytes = 4 KiB; memory_base = 0x10000; bus_frequency = 33 MHz; bus_width = 4; policy = <<< return highest(requests); >>>;") + collect("dut", "transfer(lane, write, address, length)")
 
 
 def test_every_beat_moves_in_the_first_cycle_in_which_the_bus_has_carried_it(bench: Bench) -> None:

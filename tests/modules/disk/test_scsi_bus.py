@@ -9,7 +9,7 @@ from tests.modules.harness import Bench, Ran, collect, happened, read_items
 from tests.modules.mips import BundleDevice
 
 FREE, ARBITRATION, SELECTION, BYTE = 8, 24, 10, 5
-BODY = f"bus_free = {FREE} ns; arbitration = {ARBITRATION} ns; selection = {SELECTION} ns; byte_time = {BYTE} ns; rate = 400 MHz;"
+BODY = f"bus_free = {FREE} ns; arbitration = {ARBITRATION} ns; selection = {SELECTION} ns; byte_time = {BYTE} ns; rate = 400 MB/s;"
 PORTS = {
     "device.lines": ("in", 3, "scsi_lines"), "device.request": ("in", 3, "scsi_request"), "device.sent": ("in", 3, "scsi_beat"),
     "device.received": ("out", 3, "scsi_beat"), "device.bus": ("out", 3, "scsi_state"),
@@ -140,7 +140,7 @@ def test_the_rate_bounds_the_period(bench: Bench) -> None:
     play = Play()
     start = connected(play, "data_in", period=1)
     play.send(1, 0, bytes(8))
-    ran = play.run(bench, start + 900, **{"dut.rate": "10 MHz"})
+    ran = play.run(bench, start + 900, **{"dut.rate": "10 MB/s"})
     assert [cycle for cycle, _ in read_items(ran.directory / "received0")] == [start + 799]
 
 

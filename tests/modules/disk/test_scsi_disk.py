@@ -11,7 +11,7 @@ from tests.modules.mips import BundleDevice, struct
 SECTORS = 1600
 IMAGE = random.Random(9).randbytes(512 * SECTORS)
 FAST = "rpm = 6000000; single_seek = 500 ns; average_seek = 2 us; full_seek = 4 us; head_switch = 300 ns; overhead = 100 ns;"
-BUS = "bus_free = 8 ns; arbitration = 24 ns; selection = 10 ns; byte_time = 5 ns; rate = 400 MHz;"
+BUS = "bus_free = 8 ns; arbitration = 24 ns; selection = 10 ns; byte_time = 5 ns; rate = 400 MB/s;"
 EVENTS = collect("dut", "command(code, initiator, tag, first, count)", "ended(code, tag, status)")
 READY = bytes(6)
 
@@ -255,7 +255,7 @@ def test_synchronous_transfer(bench: Bench) -> None:
         script.message(0xC0, 1, 3, 1, period, offset)
         script.send(READY)
         script.command(20_000, read(0, 1), disconnects=False)
-        seen = run(bench, script, 170_000, bus="bus_free = 8 ns; arbitration = 24 ns; selection = 10 ns; byte_time = 250 ns; rate = 10 MHz;", disk="disconnect_after = 200 ns; period = 25;")
+        seen = run(bench, script, 170_000, bus="bus_free = 8 ns; arbitration = 24 ns; selection = 10 ns; byte_time = 250 ns; rate = 10 MB/s;", disk="disconnect_after = 200 ns; period = 25;")
         assert seen[1].messages()[0] == bytes([1, 3, 1, max(period, 25), min(offset, 15)]) and seen[1].status == 0
         durations[period] = seen[2].data() == IMAGE[:512] and seen[2].end - seen[2].cycle
     # 64 beats of 8 bytes; what rotation adds is bounded by a revolution.

@@ -20,7 +20,7 @@ LOOP = 0x10
 
 
 def uart(bench: Bench, body: str = "", clock: int = 100000000, **options) -> Registers:
-    return Registers(bench, "uart16550", f"input_clock = {clock} Hz; {body}", after=collect("dut", "sent(character)", "received(character)"), **options)
+    return Registers(bench, "uart16550", f"input_frequency = {clock} Hz; {body}", after=collect("dut", "sent(character)", "received(character)"), **options)
 
 
 # Accesses as (register, value) to write and register to read, one a cycle, and what is read.

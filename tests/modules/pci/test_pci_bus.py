@@ -15,7 +15,7 @@ import pci_types;
 import memory_types;
 clock clk = 100 MHz;
 instance dut : pci_bus { devices = [1, 7]; BODY };
-instance host : host_bus { memory_bytes = 4 KiB; memory_base = 0x10000; bus_clock = 2 GHz; };
+instance host : host_bus { memory_bytes = 4 KiB; memory_base = 0x10000; bus_frequency = 2 GHz; };
 instance software : memory_source { width = 512; };
 software.memory -> host.memory;
 instance request_gate : monitor; instance write_gate : monitor; instance read_gate : monitor;
@@ -43,9 +43,9 @@ for (i = 0; i < 2; i = i + 1) {
 """
     + collect("dut", "transfer(lane, write, address, length)")
 )
-NARROW = NETLIST.replace("BODY", "bus_clock = 33 MHz; bus_width = 4; policy = <<< return highest(requests); >>>;")
-SLOW = NETLIST.replace("BODY", "bus_clock = 66 MHz; bus_width = 8;").replace("bus_clock = 2 GHz", "bus_clock = 30 MHz")
-WIDE = NETLIST.replace("BODY", "bus_clock = 66 MHz; bus_width = 8;")
+NARROW = NETLIST.replace("BODY", "bus_frequency = 33 MHz; bus_width = 4; policy = <<< return highest(requests); >>>;")
+SLOW = NETLIST.replace("BODY", "bus_frequency = 66 MHz; bus_width = 8;").replace("bus_frequency = 2 GHz", "bus_frequency = 30 MHz")
+WIDE = NETLIST.replace("BODY", "bus_frequency = 66 MHz; bus_width = 8;")
 
 
 def request(address: int, length: int, write: int = 0) -> str:
