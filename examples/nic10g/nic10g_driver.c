@@ -13,10 +13,6 @@
 #include "modules/wire/vlan_tag.h"
 #include "nic10g_driver.h"
 
-static uint64_t driver_ticks(int64_t femtoseconds) {
-  return (uint64_t)((unsigned __int128)femtoseconds * ticks_per_second() / 1000000000000000u);
-}
-
 // Copies a segment of the firmware.
 static void place_segment(self_t *self, uint32_t address, const uint8_t *bytes, uint32_t size) {
   if (size == 0) return;
@@ -212,10 +208,10 @@ static uint32_t setup_word(const self_t *self, uint32_t nth) {
                                            NIC_RETURN_ENTRIES,
                                            NIC_HOST_STATUS,
                                            (uint32_t)param(receive_most),
-                                           (uint32_t)param(receive_ticks),
+                                           driver_microseconds(param(receive_delay)),
                                            (uint32_t)param(send_most),
-                                           (uint32_t)param(send_ticks),
-                                           (uint32_t)param(buffer_bytes),
+                                           driver_microseconds(param(send_delay)),
+                                           (uint32_t)param(buffer_size),
                                            (uint32_t)param(ordering),
                                            (uint32_t)param(task_frames)};
   return words[nth];
@@ -276,7 +272,7 @@ static bool post_buffers(self_t *self) {
   case 0:
     while (self->receive_producer < (uint32_t)param(receive_buffers)) {
       nic_describe(self->bytes, NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_producer,
-                   (uint32_t)param(buffer_bytes) << 16, self->receive_producer);
+                   (uint32_t)param(buffer_size) << 16, self->receive_producer);
       STEP_PUT(NIC_HOST_RECEIVE_RING + 16 * self->receive_producer, 16);
       self->receive_producer++;
     }
@@ -324,7 +320,7 @@ static bool receive_frame(self_t *self) {
     self->receive_index = nic_load(self->bytes);
     self->receive_length = nic_load(self->bytes + 4) & 0xffff;
     if (self->receive_index >= NIC_RECEIVE_ENTRIES || self->receive_length < 14 ||
-        self->receive_length > (uint32_t)param(buffer_bytes))
+        self->receive_length > (uint32_t)param(buffer_size))
       sim_error("return entry %u is invalid: buffer %u, %u bytes", self->return_consumer, self->receive_index,
                 self->receive_length);
     STEP_GET(NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
@@ -332,7 +328,7 @@ static bool receive_frame(self_t *self) {
     record_received(self);
     self->return_consumer++;
     nic_describe(self->bytes, NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_index,
-                 (uint32_t)param(buffer_bytes) << 16, self->receive_index);
+                 (uint32_t)param(buffer_size) << 16, self->receive_index);
     STEP_PUT(NIC_HOST_RECEIVE_RING + 16 * (self->receive_producer % NIC_RECEIVE_ENTRIES), 16);
     self->receive_producer++;
     return true;

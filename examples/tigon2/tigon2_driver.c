@@ -55,7 +55,7 @@ init() {
                     (long long)param(receive_buffers));
   if (driver_groups(param(groups)) < 0)
     sim_input_error("groups: '%s' is not a list of group addresses such as 01:00:5e:00:00:01", param(groups));
-  self->buffer_bytes = (uint32_t)param(buffer_bytes);
+  self->buffer_bytes = (uint32_t)param(buffer_size);
   bool from_file = param(input)[0] != 0;
   if (self->traffic == traffic_mode_timed && !from_file && param(payload))
     sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
@@ -300,9 +300,9 @@ static bool configure(self_t *self) {
     STEP_WRITE(DRIVER_DMA_WRITE_CONFIG, DRIVER_DMA_THRESHOLD);
     STEP_WRITE(DRIVER_ASSIST_STATE, param(hardware_assist) ? DRIVER_ASSIST_ON : 0);
     STEP_WRITE(DRIVER_TRANSMIT_SHARE, param(transmit_share));
-    STEP_WRITE(DRIVER_RECEIVE_TICKS, param(receive_ticks));
-    STEP_WRITE(DRIVER_SEND_TICKS, param(send_ticks));
-    STEP_WRITE(DRIVER_STATISTICS_TICKS, (uint32_t)param(statistics_ticks));
+    STEP_WRITE(DRIVER_RECEIVE_TICKS, driver_microseconds(param(receive_delay)));
+    STEP_WRITE(DRIVER_SEND_TICKS, driver_microseconds(param(send_delay)));
+    STEP_WRITE(DRIVER_STATISTICS_TICKS, driver_microseconds(param(statistics_interval)));
     STEP_WRITE(DRIVER_SEND_MOST, param(send_most));
     STEP_WRITE(DRIVER_RECEIVE_MOST, param(receive_most));
     STEP_WRITE(DRIVER_LINK, DRIVER_NEGOTIATE);
@@ -355,7 +355,7 @@ static bool open_interface(self_t *self) {
 }
 
 static uint64_t statistics_interval(const self_t *self) {
-  return exact_time_ticks(exact_time_of((uint64_t)param(statistics_ticks), 1000000, ticks_per_second()));
+  return exact_time_ticks(exact_time_of(driver_microseconds(param(statistics_interval)), 1000000, ticks_per_second()));
 }
 
 // The link is up: frames that come before are lost.
@@ -395,7 +395,7 @@ static bool poll_status(self_t *self, bool interrupted) {
       count(interrupts_handled);
       STEP_WRITE(DRIVER_MAILBOX_INTERRUPT, 0);
     }
-    self->next_poll = now() + (uint64_t)((unsigned __int128)param(poll) * ticks_per_second() / 1000000000000000u);
+    self->next_poll = now() + driver_ticks(param(poll));
     if (due(self->next_statistics)) {
       self->next_statistics += statistics_interval(self);
       STEP_GET(DRIVER_HOST_INFORMATION, DRIVER_REPORTED_BYTES);

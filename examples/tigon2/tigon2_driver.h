@@ -258,9 +258,7 @@ static inline int driver_checksum_status(const uint8_t *descriptor) {
   do {                                                                                                                 \
     self->next_poll = now() + ticks_per_second() / 1000000;                                                            \
     STEP_WAIT(due(self->next_poll));                                                                                   \
-    if (now() - self->started_at >                                                                                     \
-        (uint64_t)((unsigned __int128)param(timeout) * ticks_per_second() / 1000000000000000u))                        \
-      sim_error(message);                                                                                              \
+    if (now() - self->started_at > driver_ticks(param(timeout))) sim_error(message);                                   \
     STEP_GET(DRIVER_HOST_STATUS + DRIVER_STATUS_EVENT, 4);                                                             \
     self->event_producer = driver_load_big(self->bytes, 4) % DRIVER_EVENT_ENTRIES;                                     \
     while (self->event_consumer != self->event_producer) {                                                             \

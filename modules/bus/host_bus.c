@@ -28,7 +28,7 @@ init() {
 }
 
 check_state() {
-  const uint64_t memory = (uint64_t)param(memory_bytes);
+  const uint64_t memory = (uint64_t)param(memory_size);
   if (self->moved > self->length)
     sim_state_error("%u bytes of a transfer of %u have moved", (unsigned)self->moved, (unsigned)self->length);
   if (!self->bad && (self->place > memory || self->length > memory - self->place))
@@ -196,7 +196,7 @@ static void begin_transfer(self_t *self, int lane) {
   self->length = request.length;
   self->moved = 0;
   self->first_byte = (uint32_t)request.address & (uint32_t)(param(bus_width) - 1);
-  self->bad = offset > (uint64_t)param(memory_bytes) || offset + request.length > (uint64_t)param(memory_bytes);
+  self->bad = offset > (uint64_t)param(memory_size) || offset + request.length > (uint64_t)param(memory_size);
   self->word_time = time_of_word(self);
   const exact_time latency = bus_time(request.write ? 0 : param(read_latency), ticks_per_second());
   self->start = exact_time_sum(bus_begins(self->free_at, self->waiting_since[lane]), latency);
@@ -255,8 +255,8 @@ static inline void refer_to_memory(self_t *self, int lane, const typeof_port(mem
   typeof_port(memory_reply) reply = {.tag = request->tag, .latency = 1};
   if (request->op >= mem_op_barrier) {
     // All that came before it was done when it got its reply.
-  } else if (request->op > mem_op_write || offset > (uint64_t)param(memory_bytes) ||
-             offset + size > (uint64_t)param(memory_bytes) || size > param(cpu_width) / 8) {
+  } else if (request->op > mem_op_write || offset > (uint64_t)param(memory_size) ||
+             offset + size > (uint64_t)param(memory_size) || size > param(cpu_width) / 8) {
     reply.error = true;
   } else if (request->op == mem_op_write) {
     copy(store_span(bytes, offset, size), &request->data, size);

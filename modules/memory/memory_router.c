@@ -1,7 +1,7 @@
 // memory_router.c: one stream of requests over several targets; see memory_router.lss.
 #include "memory/memory_router.h"
 
-#define CLASSES (param_length(tracked_bytes))
+#define CLASSES (param_length(tracked_sizes))
 
 phase_start() {
   if (width(notify)) send_if(notify, self->notified != 0, self->notified);
@@ -12,14 +12,14 @@ phase_start() {
   int k = 0;
   while (k < CLASSES - 1 && !self->snoop_hit[k]) k++;
   send(snooped,
-       ((mem_snoop){.address = self->tracked_address[k], .size = CLASSES ? (uint32_t)param(tracked_bytes)[k] : 0}));
+       ((mem_snoop){.address = self->tracked_address[k], .size = CLASSES ? (uint32_t)param(tracked_sizes)[k] : 0}));
 }
 
 // A write of `size` bytes at the target's `address`; `own_class` is the class and `own_address` the requester's address
 // when it is the requester's own, else -1.
 static void note_write(self_t *self, uint32_t address, uint32_t size, int own_class, uint32_t own_address) {
   for (int k = 0; k < CLASSES; k++) {
-    uint32_t block = (uint32_t)param(tracked_bytes)[k];
+    uint32_t block = (uint32_t)param(tracked_sizes)[k];
     // The last byte written is in the block, or less than `size` behind it; what is before it wraps around to more.
     if (__builtin_expect(address + size - 1 - self->tracked_target_address[k] >= block + size - 1, 1) ||
         !self->tracking[k])
@@ -114,7 +114,7 @@ handler(reply) {
 // The effect of a request to the tracked target on the blocks that the requester holds.
 static void track(self_t *self, uint32_t tag, uint32_t here, uint32_t there, uint32_t size, bool write) {
   int k = (int)(tag % (uint32_t)(CLASSES ? CLASSES : 1));
-  uint32_t block = CLASSES ? (uint32_t)param(tracked_bytes)[k] : 1;
+  uint32_t block = CLASSES ? (uint32_t)param(tracked_sizes)[k] : 1;
   if (write) {
     note_write(self, there, size, k, here);
   } else if (!self->tracking[k] || self->tracked_address[k] != (here & ~(block - 1))) {

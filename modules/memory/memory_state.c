@@ -50,12 +50,12 @@ static void view(const self_t *self, const memory_written *writes, int count, ui
  */
 static bool reservation_valid(const self_t *self, const memory_written *writes, int count, uint32_t tag,
                               uint32_t offset) {
-  uint32_t block = offset / (uint32_t)param(reservation_bytes);
+  uint32_t block = offset / (uint32_t)param(reservation_size);
   bool valid = false;
   for (int k = 0; k < param(reservations); k++)
     valid |= self->reserved[k] && self->reserved_tag[k] == tag && self->reserved_block[k] == block;
   for (int i = 0; i < count && valid; i++)
-    if (memory_overlap(block * (uint32_t)param(reservation_bytes), (uint32_t)param(reservation_bytes), writes[i].offset,
+    if (memory_overlap(block * (uint32_t)param(reservation_size), (uint32_t)param(reservation_size), writes[i].offset,
                        writes[i].size))
       valid = false;
   return valid;
@@ -229,7 +229,7 @@ init() {
 
 /* Ends the reservations that a write touches. */
 static void end_reservations(self_t *self, uint32_t offset, uint32_t size) {
-  const uint32_t covers = (uint32_t)param(reservation_bytes);
+  const uint32_t covers = (uint32_t)param(reservation_size);
   for (int k = 0; k < param(reservations); k++) {
     if (self->reserved[k] && memory_overlap(self->reserved_block[k] * covers, covers, offset, size)) {
       self->reserved[k] = false;
@@ -356,7 +356,7 @@ static void carry_out(self_t *self, const typeof_port(port_request) * requests, 
   for (int i = 0; i < width(port_request); i++) {
     uint32_t offset;
     if (live[i] && requests[i].op == mem_op_load_linked && locate(requests[i].address, requests[i].size, &offset))
-      reserve(self, requests[i].tag, offset / (uint32_t)param(reservation_bytes));
+      reserve(self, requests[i].tag, offset / (uint32_t)param(reservation_size));
   }
 }
 

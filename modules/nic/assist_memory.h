@@ -24,10 +24,10 @@ static inline uint32_t assist_round_up(uint32_t address, int64_t unit, uint32_t 
   return assist_advance(address, (0u - address) & (uint32_t)(unit - 1), base, limit);
 }
 
-// The descriptor behind the one at `address`, in a ring of `ring_bytes` that is aligned to its size.
-static inline uint32_t assist_ring_next(uint32_t address, int64_t descriptor_bytes, int64_t ring_bytes) {
-  const uint32_t mask = (uint32_t)ring_bytes - 1;
-  return (address & ~mask) | ((address + (uint32_t)descriptor_bytes) & mask);
+// The descriptor behind the one at `address`, in a ring of `ring_size` that is aligned to its size.
+static inline uint32_t assist_ring_next(uint32_t address, int64_t descriptor_size, int64_t ring_size) {
+  const uint32_t mask = (uint32_t)ring_size - 1;
+  return (address & ~mask) | ((address + (uint32_t)descriptor_size) & mask);
 }
 
 // Bytes that one request moves: up to the next multiple of `unit`, the end of the window, or what is left.

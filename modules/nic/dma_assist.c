@@ -424,7 +424,7 @@ static inline void fetch_from(self_t *self, int ring, uint32_t producer, uint32_
   self->fetch_ring = ring;
   self->fetch_address = self->next_consumer[ring];
   self->fetch_requested = self->fetch_got = 0;
-  self->next_consumer[ring] = assist_ring_next(self->next_consumer[ring], param(descriptor_bytes), param(ring_bytes));
+  self->next_consumer[ring] = assist_ring_next(self->next_consumer[ring], param(descriptor_size), param(ring_size));
   self->taken[ring]++;
   count(descriptor_reads);
 }

@@ -18,6 +18,14 @@ static inline void driver_copy(void *to, const void *from, uint32_t bytes) {
     memcpy(to, from, bytes);
 }
 
+// A time that a parameter gives: in whole microseconds, as NICs take it, and in ticks.
+static inline uint32_t driver_microseconds(int64_t femtoseconds) {
+  return (uint32_t)(femtoseconds / 1000000000);
+}
+static inline uint64_t driver_ticks(int64_t femtoseconds) {
+  return (uint64_t)((unsigned __int128)femtoseconds * ticks_per_second() / 1000000000000000u);
+}
+
 // Waits until the condition holds.
 #define STEP_WAIT_AT(place, condition)                                                                                 \
   do {                                                                                                                 \

@@ -238,9 +238,9 @@ static inline void observe_pointers(self_t *self, receive_registers at) {
   uint32_t to = at.buffer_reference - 8;
   if (at.buffer_reference < at.base + 8) to += span;
   self->free_bytes = assist_distance(at.buffer_producer, to, at.base, at.limit);
-  self->free_slots = ((at.reference & mask) - (at.producer & mask) - (uint32_t)param(descriptor_bytes)) &
-                     (uint32_t)(param(ring_bytes) - 1);
-  self->free_slots /= (uint32_t)param(descriptor_bytes);
+  self->free_slots = ((at.reference & mask) - (at.producer & mask) - (uint32_t)param(descriptor_size)) &
+                     (uint32_t)(param(ring_size) - 1);
+  self->free_slots /= (uint32_t)param(descriptor_size);
   if (!self->running || self->free_bytes > span) self->free_slots = 0;
   find_room(self);
 }
@@ -307,7 +307,7 @@ static inline void begin_storing(self_t *self, receive_registers at) {
   self->stored = self->burst_left = 0;
   self->step = 0;
   self->storing = receive_stage_data;
-  const uint32_t after = assist_ring_next(self->slot, param(descriptor_bytes), param(ring_bytes));
+  const uint32_t after = assist_ring_next(self->slot, param(descriptor_size), param(ring_size));
   self->lost = after == (at.reference & mask) ? receive_space_no_descriptor : receive_space_enough;
 }
 
@@ -374,7 +374,7 @@ static inline void store_data(self_t *self) {
 // The descriptor writer: address and length of the frame, then where the next one starts.
 static inline void write_descriptor(self_t *self) {
   const uint32_t length = self->frame_bytes[self->first] - (param(keep_fcs) ? 0 : 4);
-  const uint32_t after = assist_ring_next(self->slot, param(descriptor_bytes), param(ring_bytes));
+  const uint32_t after = assist_ring_next(self->slot, param(descriptor_size), param(ring_size));
   if (self->step == 0) {
     const uint64_t number =
         param(big_endian) ? (uint64_t)self->start << 32 | length : (uint64_t)length << 32 | self->start;
@@ -390,7 +390,7 @@ static inline void write_descriptor(self_t *self) {
 // Then the producers are moved, and the frame is done with.
 static inline void move_producers(self_t *self) {
   if (self->step < 2) {
-    const uint32_t after = assist_ring_next(self->slot, param(descriptor_bytes), param(ring_bytes));
+    const uint32_t after = assist_ring_next(self->slot, param(descriptor_size), param(ring_size));
     self->update.offset = (uint32_t)(self->step == 0 ? param(buffer_producer_offset) : param(producer_offset));
     self->update.value = self->step == 0 ? self->next_start : after;
     self->offers |= receive_offers_of_register(true);

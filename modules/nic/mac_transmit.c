@@ -77,7 +77,7 @@ static void fetched(self_t *self, uint64_t number) {
   if (self->got_bytes > sizeof self->raw - 8) sim_error("more of a descriptor has come than it has");
   memcpy(self->raw + self->got_bytes, &bytes, 8);
   self->got_bytes += 8;
-  if (self->got_bytes < (uint32_t)param(descriptor_bytes)) return;
+  if (self->got_bytes < (uint32_t)param(descriptor_size)) return;
   if (self->ahead) {
     self->ahead = false;
     self->ahead_read = true;
@@ -175,7 +175,7 @@ static inline void next_beat(self_t *self) {
 static inline void offer_request(self_t *self) {
   self->awaited = -1;
   const bool reads_descriptor = self->reading == transmit_stage_descriptor || (self->ahead && self->burst_left == 0);
-  if (reads_descriptor && self->requested_bytes < (uint32_t)param(descriptor_bytes)) {
+  if (reads_descriptor && self->requested_bytes < (uint32_t)param(descriptor_size)) {
     self->offers |= SPLIT_DESCRIPTORS ? transmit_offers_of_descriptor(true) : transmit_offers_of_memory(true);
     self->offer_kind = assist_request_descriptor;
     self->offer_size = 8;
@@ -300,7 +300,7 @@ static inline bool data_are_there(const self_t *self, uint32_t producer, uint32_
 static inline void begin_reading(self_t *self, uint32_t base, uint32_t limit) {
   const int newest = (self->first + self->frames_waiting) & (param(most_frames) - 1);
   const uint32_t length = self->memory_left, end = assist_advance(self->address, length, base, limit);
-  self->next_consumer = assist_ring_next(self->next_consumer, param(descriptor_bytes), param(ring_bytes));
+  self->next_consumer = assist_ring_next(self->next_consumer, param(descriptor_size), param(ring_size));
   self->base = base;
   self->limit = limit;
   self->frame_length[newest] = length;

@@ -41,11 +41,11 @@ init() {
     sim_input_error("faults: '%s' is not a rule; rules are KIND@N, KIND/N or KIND%%P, kinds fcs, short, fragment, "
                     "long, jabber and error",
                     wrong);
-  if (param(faults)[0] && (param(short_bytes) < 8 || param(short_bytes) >= param(min_frame)))
-    sim_input_error("short frames have 8 to %d bytes, not %lld", param(min_frame) - 1, (long long)param(short_bytes));
-  if (param(faults)[0] && (param(long_bytes) <= MOST_TAGGED || param(long_bytes) > ETHERNET_LONGEST))
+  if (param(faults)[0] && (param(short_length) < 8 || param(short_length) >= param(min_frame)))
+    sim_input_error("short frames have 8 to %d bytes, not %lld", param(min_frame) - 1, (long long)param(short_length));
+  if (param(faults)[0] && (param(long_length) <= MOST_TAGGED || param(long_length) > ETHERNET_LONGEST))
     sim_input_error("long frames have %d to %d bytes, not %lld", (int)MOST_TAGGED + 1, ETHERNET_LONGEST,
-                    (long long)param(long_bytes));
+                    (long long)param(long_length));
   random_seed(&self->rng);
   bool file = param(input)[0] != 0;
   if (file) packet_read_open(&self->source, param(input));
@@ -115,13 +115,13 @@ handler(send_end) {
 static uint32_t apply_fault(self_t *self, uint32_t length) {
   switch (self->fault) {
   case ETHERNET_FAULT_FCS: count(faulty_fcs); return length;
-  case ETHERNET_FAULT_SHORT: count(faulty_short); return (uint32_t)param(short_bytes) - 4;
-  case ETHERNET_FAULT_FRAGMENT: count(faulty_fragment); return (uint32_t)param(short_bytes) - 4;
+  case ETHERNET_FAULT_SHORT: count(faulty_short); return (uint32_t)param(short_length) - 4;
+  case ETHERNET_FAULT_FRAGMENT: count(faulty_fragment); return (uint32_t)param(short_length) - 4;
   case ETHERNET_FAULT_ERROR: count(faulty_error); return length;
   case ETHERNET_FAULT_LONG: count(faulty_long); break;
   default: count(faulty_jabber); break;
   }
-  uint32_t extended = (uint32_t)param(long_bytes) - 4;
+  uint32_t extended = (uint32_t)param(long_length) - 4;
   for (uint32_t i = length; i < extended; i++) store(frame, i, (uint8_t)i);
   return extended;
 }

@@ -50,7 +50,7 @@ between[3].out -> other.from_device;
 other.to_device -> between[4].in;
 between[4].out -> one.from_device;
 
-instance host : host_bus on clk { memory_bytes = 64 KiB; bus_frequency = 66666667 Hz; read_latency = 123 ns; };
+instance host : host_bus on clk { memory_size = 64 KiB; bus_frequency = 66666667 Hz; read_latency = 123 ns; };
 instance bus : pci_bus on clk { bus_frequency = 33333333 Hz; read_latency = 77 ns; };
 instance ask[2] : source on clk { count = 0; };
 instance give[2] : source on clk { count = 0; };

@@ -81,7 +81,7 @@ PARALLEL = {"cpus": 2, "name": "tigon2_parallel"}
 def test_what_is_lost_is_sent_again(machine, tmp_path: Path, talk: tuple[int, int, int, int], losses: list[str], parameters: dict) -> None:
     """Conversations go on: all data come, once and unchanged, and nothing is acknowledged before it has come."""
     send, receive = generate(tmp_path / "talk", *talk, think=0)
-    settings = [word for one in [*losses, "driver.statistics_ticks=100", "traffic_replay.resend=300us"] for word in ("--set", one)]
+    settings = [word for one in [*losses, "driver.statistics_interval=100us", "traffic_replay.resend=300us"] for word in ("--set", one)]
     ran, sent, received = play(machine, tmp_path, send, receive, "--think", "0", *settings, **parameters)
     drops, resent = ran.value("checker", "counted_drops"), ran.value("traffic_replay", "resent")
     assert resent >= 5

@@ -36,7 +36,7 @@ def test_what_is_no_firmware_is_refused(machine, tmp_path: Path, name: str) -> N
 def test_the_end_of_the_memory_is_that_of_the_machine(machine, tmp_path: Path) -> None:
     file = tmp_path / "firmware"
     file.write_bytes(image(more=bytes(0x90000)))
-    ran = machine(sram_bytes="512 KiB").run("--payload", 18, firmware=file, ok=False)
+    ran = machine(sram_size="512 KiB").run("--payload", 18, firmware=file, ok=False)
     assert "0x90000 bytes at 0x4000 are outside the NIC's memory from 0x2000 up to 0x80000" in ran.err
 
 

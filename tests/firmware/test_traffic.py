@@ -22,7 +22,7 @@ WHO = {
     "parallel-software": (2, "false", "tigon2_parallel"),
 }
 # What the hardware and the driver may be other than usual, by the number of processors: few machines, for each takes long to build.
-OTHER = {1: {"sram_bytes": "512KiB", "send_entries": 128}, 2: {"sram_bytes": "2MiB", "send_entries": 128}}
+OTHER = {1: {"sram_size": "512KiB", "send_entries": 128}, 2: {"sram_size": "2MiB", "send_entries": 128}}
 ALONE = {name: who for name, who in WHO.items() if not name.startswith("two")}
 
 
@@ -62,10 +62,10 @@ def test_one_way_only(machine, cpus: int, assist: str, name: str) -> None:
 
 
 @both_firmwares
-@pytest.mark.parametrize("most,ticks", [(1, 0), (1, 400), (25, 30), (25, 400), (5000, 30), (5000, 400)])
-def test_coalescing_by_count_and_by_time(machine, firmware_of: dict, most: int, ticks: int) -> None:
+@pytest.mark.parametrize("most,delay", [(1, 0), (1, 400), (25, 30), (25, 400), (5000, 30), (5000, 400)])
+def test_coalescing_by_count_and_by_time(machine, firmware_of: dict, most: int, delay: int) -> None:
     """Whichever of the two comes first, the host gets to know of every frame."""
-    settings = {"send_most": most, "receive_most": most, "send_ticks": ticks, "receive_ticks": ticks}
+    settings = {"send_most": most, "receive_most": most, "send_delay": f"{delay} us", "receive_delay": f"{delay} us"}
     options = [word for name, value in settings.items() for word in ("--set", f"driver.{name}={value}")]
     ran = machine(**firmware_of).run("--payload", 128, "--count", 300, *options)
     assert (ran.sent, ran.received) == (300, 300)

@@ -35,7 +35,7 @@ split.out["memory"] -> arbiter.in;
 split.out["registers"] -> bank.in["software"];
 arbiter.out -> {"memory.port" if same_cycle else "slow.in"};
 {"" if same_cycle else "slow.memory -> memory.port;"}
-{"instance host : host_bus { memory_bytes = 64 KiB; };" if host else ""}
+{"instance host : host_bus { memory_size = 64 KiB; };" if host else ""}
 {"instance software : memory_source { width = 512; };" if host else ""}
 {"software.memory -> host.memory;" if host else ""}
 {"instance ethernet : ethernet;" if wire else ""}

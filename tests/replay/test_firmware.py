@@ -55,7 +55,7 @@ host.memory -> arbiter.in;
 """
 # NICs alone; what the host's software does to their windows is the script.
 NIC = """
-instance bus : host_bus {{ memory_bytes = 1 MiB; interrupt_bits = 1; masking_bits = 0x40; }};
+instance bus : host_bus {{ memory_size = 1 MiB; interrupt_bits = 1; masking_bits = 0x40; }};
 instance host : memory_source;
 instance software : memory_source {{ width = 512; count = 0; }};
 instance ethernet : ethernet{rate};

@@ -239,7 +239,7 @@ def test_the_link_is_looped_back(chip: Chip) -> None:
 
 def test_the_chip_says_what_bus_it_is_on(chip: Chip, bench: Bench, root: Path) -> None:
     """66 MHz, 64 bits, whatever drivers write; a slow and narrow one likewise. The copy of PCI configuration says who it is."""
-    slow = Chip(bench, root, options="bus_frequency = 33 MHz; bus_bytes = 4;")
+    slow = Chip(bench, root, options="bus_frequency = 33 MHz; bus_width = 4 B;")
     for one, bus in (chip, 0x80000), (slow, 0x100000):
         script = one.script(setup=False)
         places = [script.read("pci_state")]

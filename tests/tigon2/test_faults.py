@@ -53,7 +53,7 @@ def run(simulators: dict[int, Path], build_dir: Path, tmp_path: Path) -> Run:
         name, cpus, assist = WHO[who]
         firmware, stats = build_dir / f"firmware/{name}/{name}.elf", tmp_path / "stats.json"
         command = [simulators[cpus], "--quiet", "--watchdog", "20ms", "--stats", stats, "--firmware", firmware, "--assist", str(assist).lower()]
-        command += ["--set", "driver.statistics_ticks=100", *options]
+        command += ["--set", "driver.statistics_interval=100us", *options]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=200)
         assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stderr[-3000:]}"
         return {(e["path"], e["name"]): e["value"] for e in json.loads(stats.read_text())["statistics"]}
@@ -124,7 +124,7 @@ def test_a_bus_that_never_works_is_noticed(simulators: dict[int, Path], build_di
 
 def test_a_start_up_longer_than_the_watchdog_is_none_of_its_business(run: Run) -> None:
     """Half a millisecond of copying and waiting; the link words are where the firmware looks for them, and it tells that the link is up."""
-    got = run("one", "--payload", 1472, "--count", 20, "--watchdog", "200us", "--set", "driver.send_ticks=20", "--set", "driver.receive_ticks=20")
+    got = run("one", "--payload", 1472, "--count", 20, "--watchdog", "200us", "--set", "driver.send_delay=20us", "--set", "driver.receive_delay=20us")
     assert got["driver", "started"] > 400_000 and got["checker", "sent"] == got["checker", "received"] == 20
     assert got["nic.mac_rx", "ignored"] == got["checker", "counted_ignored"] == got["nic.registers", "unlisted"] == 0
 

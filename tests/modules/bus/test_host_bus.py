@@ -11,7 +11,7 @@ NETLIST = """
 import bus_types;
 import memory_types;
 clock clk = 100 MHz;
-instance dut : host_bus { memory_bytes = 64 KiB; interrupt_bits = 1; masking_bits = 0x40; };
+instance dut : host_bus { memory_size = 64 KiB; interrupt_bits = 1; masking_bits = 0x40; };
 instance software : memory_source { width = 512; };
 instance window : memory_source;
 instance device : memory_state { size = 4 KiB; };
@@ -82,7 +82,7 @@ def test_a_transfer_of_no_bytes_ends_the_run(bench: Bench) -> None:
 def test_memory_ends_at_its_base_too(bench: Bench) -> None:
     """A request that begins below the memory and reaches into it."""
     simulator = bench.build("""
-instance dut : host_bus { memory_bytes = 4 KiB; memory_base = 0x1000; };
+instance dut : host_bus { memory_size = 4 KiB; memory_base = 0x1000; };
 instance software : memory_source { width = 512; };
 software.memory -> dut.memory;
 """)
@@ -144,7 +144,7 @@ def test_memory_that_is_not_there_fails_the_transfer(bench: Bench) -> None:
 
 
 # A bus of 33 MHz and words of 4 bytes, memory from 0x10000 on, the highest lane first.
-NARROW = NETLIST.replace("memory_bytes = 64 KiB;", "memory_bytes = 4 KiB; memory_base = 0x10000; bus_frequency = 33 MHz; bus_width = 4; policy = <<< return highest(requests); >>>;") + collect("dut", "transfer(lane, write, address, length)")
+NARROW = NETLIST.replace("memory_size = 64 KiB;", "memory_size = 4 KiB; memory_base = 0x10000; bus_frequency = 33 MHz; bus_width = 4 B; policy = <<< return highest(requests); >>>;") + collect("dut", "transfer(lane, write, address, length)")
 
 
 def test_every_beat_moves_in_the_first_cycle_in_which_the_bus_has_carried_it(bench: Bench) -> None:
@@ -254,7 +254,7 @@ def test_a_window_request_waits_for_its_reply(bench: Bench) -> None:
     """A device that replies some cycles later: the reply is its, and software has it as much later."""
     seen = []
     simulator = bench.build("""
-instance dut : host_bus { memory_bytes = 64 KiB; };
+instance dut : host_bus { memory_size = 64 KiB; };
 instance window : memory_source;
 instance device : memory_state { size = 4 KiB; };
 window.memory -> dut.window;

@@ -22,7 +22,7 @@ import memory_types; import bus_types; import disk_types; import scsi_types;
 instance software : memory_source { width = 64; };
 instance inspector : memory_source { width = 64; };
 instance dut : scsi_adapter { reset_time = 50 ns; clock_frequency = 1 GHz; };
-instance host : host_bus { memory_bytes = 64 KiB; cpu_width = 64; bus_frequency = 400 MHz; overhead = 0 percent; };
+instance host : host_bus { memory_size = 64 KiB; cpu_width = 64; bus_frequency = 400 MHz; overhead = 0 percent; };
 instance bus : scsi_bus { bus_free = 8 ns; arbitration = 24 ns; selection = 10 ns; byte_time = 5 ns; rate = 400 MB/s; };
 instance disk : scsi_disk { id = 3; disconnect_after = 200 ns; };
 instance mechanics : disk_mechanics { cylinders = 40; heads = 2; sectors = 20; segment_sectors = 32; rpm = 6000000; single_seek = 500 ns; average_seek = 2 us; full_seek = 4 us; head_switch = 300 ns; overhead = 100 ns; };

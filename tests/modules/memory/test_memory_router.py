@@ -12,7 +12,7 @@ ROUTES = """
   notification = <<< return write && address >= 0x80 && address < 0x100 ? address : 0; >>>;
 """
 NETLIST = f"""
-instance split : memory_router {{ {ROUTES} tracked_bytes = [32, 8]; tracked_target = "near"; }};
+instance split : memory_router {{ {ROUTES} tracked_sizes = [32 B, 8 B]; tracked_target = "near"; }};
 instance near : memory_state {{ size = 64 B; }};
 instance far : memory_state {{ size = 256 B; }};
 instance way[2] : memory_delay;
@@ -100,7 +100,7 @@ def test_bytes_of_words_are_swapped_both_ways(bench: Bench) -> None:
 ANONYMOUS = [
     (('split.out["far"]', 'split.out["near"]'), "error[key-missing]: the lanes of `out` are named by keys"),
     (('split.context["base"]',), "error[key-missing]: the lanes of `context` are named by keys"),
-    (('tracked_target = "near";',), "tracked_bytes needs tracked_target"),
+    (('tracked_target = "near";',), "tracked_sizes needs tracked_target"),
 ]
 
 

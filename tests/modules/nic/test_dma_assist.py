@@ -12,7 +12,7 @@ from tests.sample import sampled
 
 NETLIST = """
 instance dut : dma_assist { %s
-  consumer_offsets = [4, 12]; ring_bytes = 256; state_offset = 20; address_offset = 32; checksum_offset = 40;
+  consumer_offsets = [4, 12]; ring_size = 256 B; state_offset = 20; address_offset = 32; checksum_offset = 40;
   outward_bit = 0x100; advance_bit = 0x20000; advance_offset = 44; advance_round = 8; };
 dut.memory -> arbiter.in;
 dut.registers -> bank.in["assist"];
@@ -131,7 +131,7 @@ def test_a_register_may_be_the_first_of_its_bank(bench: Bench) -> None:
 
 
 PLAIN = """
-instance dut : dma_assist { consumer_offsets = [4]; ring_bytes = 256; burst = 64; bus_burst = 128; buffer = 128; };
+instance dut : dma_assist { consumer_offsets = [4]; ring_size = 256 B; burst = 64; bus_burst = 128; buffer = 128; };
 dut.memory -> arbiter.in;
 dut.registers -> bank.in["assist"];
 dut.bus -> host.bus;
@@ -397,12 +397,12 @@ LAYOUTS = [
     ("buffer = 100;", "buffer must be a power of two"),
     ("bus_burst = 0;", "a bus transfer has 8 to 4096 bytes at most, not 0"),
     ("advance_round = 3;", "advance_round must be a power of two"),
-    ("descriptor_bytes = 24;", "descriptor_bytes is 8, 16, 32 or 64, not 24"),
-    ("ring_bytes = 100;", "ring_bytes is a power of two that holds at least two descriptors, not 100"),
-    ("ring_bytes = 32;", "ring_bytes is a power of two that holds at least two descriptors, not 32"),
-    ("at_control = 100;", "at_control = 100 is outside of a descriptor of 32 bytes"),
-    ("at_host_high = 30;", "at_host_high = 30 is outside of a descriptor of 32 bytes"),
-    ("at_length = -2;", "at_length = -2 is outside of a descriptor of 32 bytes"),
+    ("descriptor_size = 24 B;", "descriptor_size is 8, 16, 32 or 64 B, not 24 B"),
+    ("ring_size = 100 B;", "ring_size is a power of two that holds at least two descriptors, not 100 B"),
+    ("ring_size = 32 B;", "ring_size is a power of two that holds at least two descriptors, not 32 B"),
+    ("at_control = 100;", "at_control = 100 is outside of a descriptor of 32 B"),
+    ("at_host_high = 30;", "at_host_high = 30 is outside of a descriptor of 32 B"),
+    ("at_length = -2;", "at_length = -2 is outside of a descriptor of 32 B"),
 ]
 
 

@@ -10,7 +10,7 @@ from tests.modules.harness import Bench, read_replies
 
 NETLIST = """
 instance dut : mac_assist {
-  transmit_ring_bytes = 256; receive_ring_bytes = 256; transmit_consumer_offset = 4;
+  transmit_ring_size = 256 B; receive_ring_size = 256 B; transmit_consumer_offset = 4;
   receive_producer_offset = 12; receive_buffer_producer_offset = 20; receive_buffer_end = 0x8000; };
 for (i = 0; i < 2; i = i + 1) { dut.memory -> arbiter.in; dut.registers -> bank.in["half_" + string(i)]; }
 dut.wire_out -> ethernet.from_device;

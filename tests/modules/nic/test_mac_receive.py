@@ -12,7 +12,7 @@ from tests.sample import sampled
 # Registers: 0 producer, 1 reference, 2 state, 3 buffer base, 4 its end, 5 buffer producer, 6 buffer reference.
 NETLIST = """
 import mac_types;
-instance dut : mac_receive { ring_bytes = 256; producer_offset = 0; buffer_producer_offset = 20; counters = [
+instance dut : mac_receive { ring_size = 256 B; producer_offset = 0; buffer_producer_offset = 20; counters = [
   { outcome = receive_outcome.no_space, address = 0x100 }, { outcome = receive_outcome.bad_fcs, address = 0x104 }, { outcome = receive_outcome.too_short, address = 0x108 },
   { outcome = receive_outcome.too_long, address = 0x10c }, { outcome = receive_outcome.line_error, address = 0x110 }, { outcome = receive_outcome.kept_unicast, address = 0x114 },
   { outcome = receive_outcome.kept_multicast, address = 0x118 }, { outcome = receive_outcome.kept_broadcast, address = 0x118 }, { outcome = receive_outcome.other_station, address = 0x11c },
@@ -189,8 +189,8 @@ def test_a_filter_needs_an_address(bench: Bench) -> None:
     ("body", "words"),
     [
         ("buffer_round = 12;", "buffer_round must be a power of two"),
-        ("ring_bytes = 100;", "ring_bytes is a power of two that holds at least two descriptors, not 100"),
-        ("at_address = 4;", "at_address = 4 is outside of a descriptor of 8 bytes"),
+        ("ring_size = 100 B;", "ring_size is a power of two that holds at least two descriptors, not 100 B"),
+        ("at_address = 4;", "at_address = 4 is outside of a descriptor of 8 B"),
     ],
 )
 def test_layouts_that_cannot_work_are_refused(bench: Bench, body: str, words: str) -> None:
@@ -224,7 +224,7 @@ def test_who_waits_until_there_is_room_loses_nothing(bench: Bench) -> None:
 
 def test_more_short_frames_than_the_queue_has_places_for(bench: Bench) -> None:
     """A hundred and twenty-eight, although the queue has room for the bytes of twice as many; what comes in addition leaves no trace."""
-    netlist = NETLIST.replace("ring_bytes = 256", "ring_bytes = 2048")
+    netlist = NETLIST.replace("ring_size = 256", "ring_size = 2048")
     dut = Rig(bench, netlist % "buffer = 16384;" + SLOW, wire=True)
     frames = [noise(60, i) for i in range(170)]
     script = [*start(0x17F8), *[f"190000 read 8 {0x4000 + 64 * k:#x}" for k in range(150)]]

@@ -13,7 +13,7 @@ from tests.modules.harness import Bench, collect, happened, read_monitor
 # Registers: 0 producer, 1 consumer, 2 state, 3 buffer base, 4 its end, 5 end of data, 6 buffer consumer.
 NETLIST = """
 instance end : sink;
-instance dut : mac_transmit { ring_bytes = 256; consumer_offset = 4; buffer_consumer_offset = 24; %s };
+instance dut : mac_transmit { ring_size = 256 B; consumer_offset = 4; buffer_consumer_offset = 24; %s };
 dut.memory -> arbiter.in;
 dut.registers -> bank.in["assist"];
 dut.wire -> ethernet.from_device;
@@ -189,7 +189,7 @@ def test_a_vlan_tag_is_put_in(bench: Bench) -> None:
 
 def test_frames_that_have_their_fcs_from_descriptors_in_two_parts(bench: Bench) -> None:
     """Lengths around the shortest frame's, which beats fill and do not: each beat has bytes, the last one says so, and nothing is appended."""
-    body = "add_fcs = false; pad_to = 64; descriptor_bytes = 16; at_address = 4; at_vlan = 8; at_length = 14;"
+    body = "add_fcs = false; pad_to = 64; descriptor_size = 16 B; at_address = 4; at_vlan = 8; at_length = 14;"
     wire = "instance watched : monitor;\ndut.wire -> watched.in;\nwatched.out -> ethernet.from_device;"
     netlist = NETLIST.replace("dut.wire -> ethernet.from_device;", wire) % body + "dut.descriptor_memory -> arbiter.in;\n" + collect("arbiter", "won(lane, address)")
     dut = Rig(bench, netlist, wire=True)
@@ -223,9 +223,9 @@ def test_the_fcs_of_this_bench_is_the_usual_one() -> None:
 LAYOUTS = [
     ("burst = 0;", "burst must be a multiple of width / 8"),
     ("buffer_round = 0;", "buffer_round must be a power of two"),
-    ("descriptor_bytes = 12;", "descriptor_bytes is 8, 16, 32 or 64, not 12"),
-    ("ring_bytes = 8;", "ring_bytes is a power of two that holds at least two descriptors, not 8"),
-    ("at_vlan = 7;", "at_vlan = 7 is outside of a descriptor of 8 bytes"),
+    ("descriptor_size = 12 B;", "descriptor_size is 8, 16, 32 or 64 B, not 12 B"),
+    ("ring_size = 8 B;", "ring_size is a power of two that holds at least two descriptors, not 8 B"),
+    ("at_vlan = 7;", "at_vlan = 7 is outside of a descriptor of 8 B"),
 ]
 
 

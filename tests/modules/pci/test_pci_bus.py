@@ -15,7 +15,7 @@ import pci_types;
 import memory_types;
 clock clk = 100 MHz;
 instance dut : pci_bus { devices = [1, 7]; BODY };
-instance host : host_bus { memory_bytes = 4 KiB; memory_base = 0x10000; bus_frequency = 2 GHz; };
+instance host : host_bus { memory_size = 4 KiB; memory_base = 0x10000; bus_frequency = 2 GHz; };
 instance software : memory_source { width = 512; };
 software.memory -> host.memory;
 instance request_gate : monitor; instance write_gate : monitor; instance read_gate : monitor;
@@ -43,9 +43,9 @@ for (i = 0; i < 2; i = i + 1) {
 """
     + collect("dut", "transfer(lane, write, address, length)")
 )
-NARROW = NETLIST.replace("BODY", "bus_frequency = 33 MHz; bus_width = 4; policy = <<< return highest(requests); >>>;")
-SLOW = NETLIST.replace("BODY", "bus_frequency = 66 MHz; bus_width = 8;").replace("bus_frequency = 2 GHz", "bus_frequency = 30 MHz")
-WIDE = NETLIST.replace("BODY", "bus_frequency = 66 MHz; bus_width = 8;")
+NARROW = NETLIST.replace("BODY", "bus_frequency = 33 MHz; bus_width = 4 B; policy = <<< return highest(requests); >>>;")
+SLOW = NETLIST.replace("BODY", "bus_frequency = 66 MHz; bus_width = 8 B;").replace("bus_frequency = 2 GHz", "bus_frequency = 30 MHz")
+WIDE = NETLIST.replace("BODY", "bus_frequency = 66 MHz; bus_width = 8 B;")
 
 
 def request(address: int, length: int, write: int = 0) -> str:
@@ -206,7 +206,7 @@ def test_random_transfers(bench: Bench, seed: int) -> None:
     assert len(run.told) == 20 and not any(run.errors(0) + run.errors(1))
 
 
-REFUSED = [("bus_width = 2;", "4 or 8 bytes wide, not 2"), ("devices = [1];", "each of the 0 targets has the number of its device, not 1")]
+REFUSED = [("bus_width = 2 B;", "4 or 8 B wide, not 2 B"), ("devices = [1];", "each of the 0 targets has the number of its device, not 1")]
 
 
 @pytest.mark.parametrize(("body", "told"), REFUSED)

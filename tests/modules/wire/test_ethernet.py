@@ -231,7 +231,7 @@ def test_rules_that_make_no_sense_are_refused(bench: Bench, rule: str) -> None:
     assert f"faults: '{rule.split(',')[-1]}' is not a rule; rules are KIND@N, KIND/N or KIND%P" in ran.err
 
 
-@pytest.mark.parametrize(("settings", "words"), [({"short_bytes": 64}, "short frames have 8 to 63 bytes, not 64"), ({"long_bytes": 1522}, "long frames have 1523 to 9216 bytes, not 1522"), ({"short_bytes": 7}, "short frames have 8 to 63 bytes, not 7"), ({"long_bytes": 9217}, "long frames have 1523 to 9216 bytes, not 9217")])
+@pytest.mark.parametrize(("settings", "words"), [({"short_length": "64 B"}, "short frames have 8 to 63 bytes, not 64"), ({"long_length": "1522 B"}, "long frames have 1523 to 9216 bytes, not 1522"), ({"short_length": "7 B"}, "short frames have 8 to 63 bytes, not 7"), ({"long_length": "9217 B"}, "long frames have 1523 to 9216 bytes, not 9217")])
 def test_impossible_lengths_are_refused(bench: Bench, settings: dict, words: str) -> None:
     ran, _ = play(bench, [noise(60)], ok=False, faults="short@1", **settings)
     assert words in ran.err
