@@ -29,9 +29,10 @@ class NumberError(ValueError):
 
 
 class Unit:
-    """A unit: its dimension, and what it is in base units (Hz, s, B, b/s, 1)."""
+    """A unit: its name, its dimension, and what it is in base units (Hz, s, B, b/s, 1)."""
 
-    def __init__(self, dimension: str, factor: Fraction) -> None:
+    def __init__(self, name: str, dimension: str, factor: Fraction) -> None:
+        self.name = name
         self.dimension = dimension
         self.factor = factor
 
@@ -39,11 +40,12 @@ class Unit:
 def _read_table() -> dict[str, Unit]:
     names = {name: dimension for dimension, name in DIMENSIONS.items()}
     rows = re.findall(r'^UNIT\("([^"]+)", (\w+), (\d+), (\d+), \w+\)$', TABLE.read_text(), re.MULTILINE)
-    return {name: Unit(names[dimension], Fraction(int(num), int(den))) for name, dimension, num, den in rows}
+    return {name: Unit(name, names[dimension], Fraction(int(num), int(den))) for name, dimension, num, den in rows}
 
 
 UNITS: Mapping[str, Unit] = _read_table()
 UNIT = "(?:" + "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True)) + ")"
+_WITH_UNIT = re.compile(rf"\s*({NUMBER})\s*({UNIT})\s*")
 TIME = re.compile(rf"\s*{NUMBER}\s*(?:{'|'.join(n for n, unit in UNITS.items() if unit.dimension == 'time')})\s*")
 
 
@@ -129,6 +131,14 @@ def quantity(text: str, dimension: str) -> Fraction:
         raise NumberError(f'"{text}" is a {UNITS[name].dimension}; {right}')
     value = exact(digits) * UNITS[name].factor
     return -value if sign else value
+
+
+def with_unit(text: str) -> tuple[Fraction, Unit] | None:
+    """A NUMBER with any unit: the value in base units, and the unit; None for any other text."""
+    if not (found := _WITH_UNIT.fullmatch(text)):
+        return None
+    unit = UNITS[found[2]]
+    return exact(found[1]) * unit.factor, unit
 
 
 def base(text: str, dimension: str) -> int:

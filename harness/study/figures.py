@@ -5,9 +5,11 @@ Names and labels are text, whatever they hold; pictures are named by their numbe
 
 import statistics
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from harness.report import plot
+from harness.study.axis_values import Scale, axis_labels, scale_of
 from harness.study.model import OK, Outcome, Row
 from harness.study.outputs import where_words
 from harness.study.points import VARIANT
@@ -74,7 +76,7 @@ def _value(outcome: Outcome, rows: list[Row], row: Row, figure: Figure) -> float
     return 100 * (value / base.measures[figure.y] - 1) if base and base.measures[figure.y] else None
 
 
-def _marks(outcome: Outcome, figure: Figure, rows: list[Row]) -> list[plot.Mark]:
+def _marks(outcome: Outcome, figure: Figure, rows: list[Row], scale: Scale) -> list[plot.Mark]:
     """Published figures that belong into a plot, one mark for one that is beside several lines, and those that it names
     itself."""
     marks = {(one.x, one.y): plot.Mark(one.label, one.x, one.y) for one in figure.mark}
@@ -85,7 +87,7 @@ def _marks(outcome: Outcome, figure: Figure, rows: list[Row]) -> list[plot.Mark]
             value = entry.get(figure.y, use.mark(figure, entry, row.measures) if use else None)
             if value is not None:
                 marks.setdefault((at, value), plot.Mark(entry.get("label", "published"), at, value))
-    return list(marks.values())
+    return [replace(mark, across=scale.at(mark.across)) for mark in marks.values()]
 
 
 def _stack(outcome: Outcome, figure: Figure, rows: Sequence[Row], title: str, out: Path) -> bool:
@@ -112,14 +114,14 @@ def fit(rows: Iterable[Row], measure: str, other: str) -> float | None:
         return None
 
 
-def _beside(outcome: Outcome, figure: Figure, groups: Sequence[list[Row]]) -> list[plot.Line]:
+def _beside(outcome: Outcome, figure: Figure, groups: Sequence[list[Row]], scale: Scale) -> list[plot.Line]:
     """Lines that others are compared with; the first says in the legend what all are, and how well those fit."""
     lines, measure = [], figure.beside
     if not measure:
         return lines
     for own in groups:
         if others := [row for row in own if measure in row.measures]:
-            across = [row.point.coordinates.get(figure.x, "") for row in others]
+            across = [scale.at(row.point.coordinates.get(figure.x, "")) for row in others]
             lines.append(plot.Line("", across, [row.measures[measure] for row in others]))
     fitted = fit((row for own in groups for row in own), figure.measures[0], measure)
     label = (outcome.study.measures[measure].label or measure) if lines else ""
@@ -146,11 +148,12 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
         return bool(lines)
     use = outcome.study.uses[rows[0].point.number] if rows else None
     limits = use.limits(figure, [row.point for row in rows]) if use else []
-    marks = _marks(outcome, figure, rows)
+    scale = Scale() if figure.kind == "bars" else scale_of(axis_labels(outcome.study.file, figure.x), figure.log)
+    marks = _marks(outcome, figure, rows, scale)
     legend, groups = _series(outcome, figure, rows, titled=not limits and not marks)
     drawn = []
     for label, own in groups.items():
-        pairs = [(row.point.coordinates.get(figure.x, ""), _value(outcome, rows, row, figure)) for row in own]
+        pairs = [(scale.at(row.point.coordinates.get(figure.x, "")), _value(outcome, rows, row, figure)) for row in own]
         pairs = [(at, value) for at, value in pairs if value is not None]
         if pairs:
             drawn.append(plot.Line(label, *map(list, zip(*pairs, strict=True))))
@@ -159,7 +162,7 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     if figure.kind == "bars":
         plot.bars(title, up, drawn, out, legend_title=_axis_label(outcome, figure.x))
     else:
-        plot.lines(title, _axis_label(outcome, figure.x), up, drawn, marks, out,
+        plot.lines(title, scale.label(_axis_label(outcome, figure.x)), up, drawn, marks, out,
                    from_zero=figure.kind == "scaling", limits=limits, legend_title=legend,
-                   beside=_beside(outcome, figure, list(groups.values())), log=figure.log)  # fmt: skip
+                   beside=_beside(outcome, figure, list(groups.values()), scale), log=figure.log)  # fmt: skip
     return True

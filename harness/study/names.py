@@ -11,6 +11,7 @@ from typing import Any
 from harness import quantity
 from harness.run.compiler import CompilerError
 from harness.study import conditions, machine, starts, windows
+from harness.study.axis_values import axis_labels, scale_of
 from harness.study.model import Study
 from harness.study.points import VARIANT, Point
 from harness.study.study_file import StudyError
@@ -139,13 +140,13 @@ def _check_shown(study: Study, names: list[str]) -> None:
         for key, value, known in ("x", one.x, over), ("series", one.series, axes), *drawn:
             if value and value not in known:
                 raise StudyError(f"{where}: figure {number}: {key}: {value!r} is none of {', '.join(known)}")
-        across = [value for axis in file.axis if axis.name == one.x for value in axis.values]
+        places = axis_labels(file, one.x)
         for mark in one.mark:
-            places = [value["label"] if isinstance(value, dict) else value for value in across]
             if one.kind not in ("lines", "scaling") or mark.x not in places:
                 what = f"mark {mark.label!r}: it is at no value of the axis of a figure of lines: {mark.x!r}"
                 raise StudyError(f"{where}: figure {number}: {what}")
-        if one.log and not (across and all(isinstance(value, int | float) and value > 0 for value in across)):
+        across = map(scale_of(places).at, places)
+        if one.log and not (places and all(isinstance(value, int | float) and value > 0 for value in across)):
             raise StudyError(f"{where}: figure {number}: log: the values of x are no numbers above 0")
     for number, one in enumerate(file.published, 1):
         place = f"{where}: published {number}"

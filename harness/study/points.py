@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from harness.study import expression
+from harness.study.axis_values import in_expressions
 from harness.study.study_file import AxisValue, StudyError, StudyFile, Variant
 
 VARIANT = "variant"  # the coordinate that every point has
@@ -94,7 +95,7 @@ class _Place:
     def name(self, name: str) -> Any:
         if name not in self.coordinates:
             raise expression.NoValue(f"there is no {name} at this point")
-        return self.coordinates[name]
+        return in_expressions(self.coordinates[name])
 
     def __getattr__(self, query: str) -> Any:
         raise expression.ExpressionError("skip speaks of axes only")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.study import expression, parameters
+from harness.study.axis_values import in_expressions
 from harness.study.expression import ExpressionError, NoValue
 from harness.study.parameters import Parameter
 
@@ -121,7 +122,7 @@ class PointReading:
 
     def name(self, name: str) -> Any:
         if name in self.coordinates:
-            return self.coordinates[name]
+            return in_expressions(self.coordinates[name])
         if name in self.others:
             return self.others[name]
         if name not in self.measures:
