@@ -220,6 +220,14 @@ def _each(function: Callable, left: Any, right: Any) -> Any:
     return function(left, right)
 
 
+def _compare(op: ast.cmpop, left: Any, right: Any) -> bool:
+    """A comparison; a quantity in quotation marks is a text, which no number is like."""
+    for text, other in (left, right), (right, left):
+        if isinstance(text, str) and not isinstance(other, str) and quantity.with_unit(text):
+            raise ExpressionError(f"{text!r} is a text, and what it is compared with is a number: write {text}")
+    return COMPARE[type(op)](left, right)
+
+
 def _value(node: ast.expr, reading: Reading) -> Any:
     match node:
         case ast.Constant(value=value):
@@ -241,7 +249,7 @@ def _value(node: ast.expr, reading: Reading) -> Any:
         case ast.Compare():
             values = [_value(one, reading) for one in [node.left, *node.comparators]]
             pairs = zip(node.ops, values, values[1:], strict=False)
-            return all(COMPARE[type(op)](left, right) for op, left, right in pairs)
+            return all(_compare(op, left, right) for op, left, right in pairs)
         case ast.BoolOp(op=ast.And()):
             return all(_value(one, reading) for one in node.values)
     return _alternative(node.values, reading)

@@ -155,6 +155,8 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     for label, own in groups.items():
         pairs = [(scale.at(row.point.coordinates.get(figure.x, "")), _value(outcome, rows, row, figure)) for row in own]
         pairs = [(at, value) for at, value in pairs if value is not None]
+        if scale.unit:
+            pairs.sort()
         if pairs:
             drawn.append(plot.Line(label, *map(list, zip(*pairs, strict=True))))
     if not drawn:

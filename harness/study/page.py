@@ -20,6 +20,7 @@ from harness.report.page import write as write_page
 from harness.run import compiler
 from harness.run.progress import Progress
 from harness.study import figures, look, outputs
+from harness.study.axis_values import scale_of
 from harness.study.model import OK, Outcome, Row
 from harness.study.points import VARIANT
 from harness.study.runner import number, unit
@@ -45,11 +46,12 @@ def draw(outcome: Outcome, figure: Figure, file: Path) -> Markup:
 
 
 def _requested(outcome: Outcome) -> list[Figure]:
-    """The figures of the study; without any, each measure over the first axis whose values are numbers."""
+    """The figures of the study; without any, each measure over the first axis whose values are numbers or have a
+    unit."""
     if outcome.study.file.figure:
         return outcome.study.file.figure
     for axis in outcome.study.file.axis:
-        if all(isinstance(value, int | float) for value in axis.values):
+        if scale_of(axis.values).unit or all(isinstance(value, int | float) for value in axis.values):
             return [Figure(y=name, x=axis.name) for name, one in outcome.study.measures.items() if not one.hidden]
     return []
 

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from harness.report import plot
-from harness.study import figures
+from harness.run.progress import Progress
+from harness.study import expression, figures, page
 from harness.study.axis_values import in_expressions, scale_of
+from harness.study.reading import Counted, PointReading
 from tests.harness.chain import MACHINE, make
 
 SIZED = MACHINE.replace("parameter stages = 2 : int;", "parameter room = 2 B : size;").replace("[stages]", "[int(room)]").replace("stages", "int(room)")
@@ -26,6 +28,13 @@ figure = { x = "room", y = "rate", beside = "other", mark = [{ x = "1 KiB", y = 
 [measure]
 rate = "consumer.items / cycles(clk)"
 other = { value = "room / 4 KiB", hidden = true }
+"""
+SPEEDS = """
+title = "speed"
+machine = "fast.lss"
+base = { "option.cycles" = 500 }
+axis = { name = "speed", setting = "D.speed", values = ["1 GHz", "62.5 MHz", "125 MHz"] }
+measure = { rate = "consumer.items / time" }
 """
 
 
@@ -63,6 +72,28 @@ def test_a_study(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert drawn["across"] == "bytes of pipes, B" and [line.across for line in drawn["lines"]] == [[512, 1024], [1024]]
     assert [(mark.across, mark.value) for mark in drawn["marks"]] == [(1024, 0.5), (1024, 0.25)]
     assert [line.across for line in drawn["beside"]] == [[512, 1024], [1024]]
+
+
+def test_a_figure_of_all_speeds_is_in_their_order(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a figure in the study there is one of the first axis with numbers, as those with a unit are."""
+    (place / "fast.lss").write_text(MACHINE.replace("clock clk = 100 MHz;", "parameter speed : frequency; clock clk = speed;"))
+    outcome = make(place, SPEEDS)
+    drawn: list = []
+    lines = plot.lines
+    monkeypatch.setattr(plot, "lines", lambda *given, **named: (drawn.append(given), lines(*given, **named)))
+    page.write(outcome, place / "out", Progress(), plain=True)
+    ((_, across, _, (line,), *_),) = drawn
+    assert across == "speed, MHz" and line.across == [62.5, 125, 1000]
+    assert line.values == sorted(row.measures["rate"] for row in outcome.rows)
+
+
+@pytest.mark.parametrize("text", ['room == "4 KiB"', '"4 KiB" != room', "'4 KiB' < room"])
+def test_a_quantity_in_quotation_marks_is_a_text(text: str) -> None:
+    """It would be unlike every number, and a check of it would say so of each point."""
+    reading = PointReading(Counted({}, {}, {}, 1.0), {}, {"room": "4 KiB", "mode": "fast"}, {})
+    with pytest.raises(expression.ExpressionError, match="'4 KiB' is a text, and what it is compared with is a number: write 4 KiB$"):
+        expression.evaluate(text, reading)
+    assert expression.evaluate('room == 4 KiB and mode == "fast"', reading) is True
 
 
 def test_powers_of_two_of_a_size(place: Path) -> None:
