@@ -150,8 +150,9 @@ goldens: all $(VENV_READY)  ## rewrite golden files from what the tests see now;
 bench: all $(VENV_READY) $(DEPS_BENCH)  ## speed figures; writes build/bench/bench.json
 	@$(PYTHON) tests/bench/run.py --build $(BUILD) $(BENCHFLAGS)
 
-reference: $(BUILD)/bin/lss $(VENV_READY)  ## the module reference: build/docs/modules/index.html
+reference: $(BUILD)/bin/lss $(VENV_READY)  ## the module reference, build/docs/modules/index.html, and the address maps in READMEs of machines
 	@$(PYTHON) -m harness reference --build $(BUILD) $(basename $(notdir $(call library,*_types.lss)))
+	@$(PYTHON) -m harness.report.maps $(BUILD)
 
 options: $(VENV_READY)  ## docs/options.md: the tables of the paper beside the modules and tests here
 	@$(PYTHON) -m harness.report.options
