@@ -8,9 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "modules/nic/driver_steps.h"
-#include "modules/wire/udp_traffic.h"
-#include "modules/wire/vlan_tag.h"
+#include "modules/nic/driver_traffic.h"
 #include "nic10g_driver.h"
 
 // Copies a segment of the firmware.
@@ -43,43 +41,14 @@ static void load_firmware(self_t *self) {
   program_image_free(image);
 }
 
-// Derives the values of the ports from the state.
-static void update_outputs(self_t *self) {
-  self->offering =
-      self->memory_requested < self->memory_length || self->window_state == driver_request_offered || self->emitting;
-  bool finished = self->silent || (self->exhausted && !self->loaded);
-  self->submitted_count = finished ? TRAFFIC_NO_MORE : (uint32_t)self->sent_count;
-  self->all_submitted = self->firmware_up && finished && !self->emitting;
-  self->awaiting_next = self->traffic == traffic_mode_correlated && self->working && !self->next_known &&
-                        !self->loaded && !self->exhausted;
-}
-
-// Whether there is anything to send, and so whether more can follow.
 static void choose_traffic(self_t *self) {
-  const bool in_turns = self->traffic == traffic_mode_fast, generated = !param(input)[0];
-  self->silent = (generated && param(payload) == 0) || (in_turns && param(ratio_out) == 0);
-  self->exhausted = self->silent;
-  update_outputs(self);
+  DRIVER_CHOOSE_TRAFFIC(false);
 }
 
 init() {
   if (param(cores) > 0 && !param(firmware)[0]) sim_input_error("no firmware: give --firmware FILE");
   if (param(firmware)[0]) load_firmware(self);
-  const int named = traffic_mode_named(param(mode));
-  if (named < 0) sim_input_error("mode is fast, rate, timed or correlated, not '%s'", param(mode));
-  self->traffic = (traffic_mode)named;
-  if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
-    sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
-  if (param(receive_buffers) < 1 || param(receive_buffers) >= NIC_RECEIVE_ENTRIES)
-    sim_input_error("a driver keeps 1 to %d receive buffers in the ring, not %lld", NIC_RECEIVE_ENTRIES - 1,
-                    (long long)param(receive_buffers));
-  bool from_file = param(input)[0] != 0;
-  if (self->traffic == traffic_mode_timed && !from_file && param(payload))
-    sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
-  if (self->traffic == traffic_mode_correlated && (!width(next) || (!from_file && param(payload))))
-    sim_input_error("mode correlated needs packet files, and a connected port `next`");
-  if (from_file) packet_read_open(&self->source, param(input));
-  if (param(output)[0]) packet_write_open(&self->sink, param(output));
+  DRIVER_OPEN_TRAFFIC(NIC_RECEIVE_ENTRIES);
   choose_traffic(self);
 }
 
@@ -100,18 +69,7 @@ check_state() {
 }
 
 phase_start() {
-  for (int i = 0; i < width(next); i++) accept(next, i, self->awaiting_next);
-  for (int i = 0; i < width(own_count); i++) send(own_count, i, self->submitted_count);
-  for (int i = 0; i < width(done); i++) send(done, i, self->all_submitted);
-  if (__builtin_expect(!self->offering, true)) {
-    send_nothing(memory_request);
-    send_nothing(window_request);
-    for (int i = 0; i < width(sent_beats); i++) send_nothing(sent_beats, i);
-    for (int i = 0; i < width(received_beats); i++) send_nothing(received_beats, i);
-    return;
-  }
-  DRIVER_OFFER_REQUESTS();
-  DRIVER_OFFER_BEAT(self->beat_frame);
+  DRIVER_OFFER(self->beat_frame);
 }
 
 // ---- Traffic
@@ -119,41 +77,13 @@ phase_start() {
 // Loads the next frame to send and decides when it may go.
 static void load_frame(self_t *self) {
   if (self->loaded || self->exhausted) return;
-  bool more = param(count) == 0 || self->sent_count < (uint64_t)param(count);
-  if (self->traffic == traffic_mode_correlated) {
-    if (!self->next_known) return;
-    self->next_known = false;
-    more = more && self->next_frame != TRAFFIC_NO_MORE;
-    if (more) packet_at(&self->source, self->next_frame, self->frame, VLAN_MOST_TAGGED, &self->length, &self->stamp);
-  } else if (more && param(input)[0]) {
-    uint64_t stamp = 0;
-    more = packet_next(&self->source, self->frame, VLAN_MOST_TAGGED, &self->length, &stamp);
-    if (more) {
-      if (!self->stamped) self->first_stamp = stamp;
-      self->stamped = true;
-      if (self->traffic == traffic_mode_timed && stamp < self->first_stamp + self->stamp)
-        sim_input_error("%s: the time stamps run backwards at frame %llu", param(input),
-                        (unsigned long long)self->sent_count + 1);
-      self->stamp = stamp - self->first_stamp;
-    }
-  } else if (more) {
-    self->length = udp_frame(self->frame, 0, self->sent_count, (uint32_t)param(payload), (uint64_t)param(seed));
-  }
+  bool more;
+  DRIVER_READ_FRAME(more);
   self->loaded = more;
   self->exhausted = !more;
   if (!more) return;
-  VLAN_REQUIRE_SENT(self->sent_count + 1, self->length);
-  if (self->length < 14)
-    sim_input_error("%s: frame %llu has %u bytes, less than an Ethernet header", param(input),
-                    (unsigned long long)self->sent_count + 1, self->length);
   self->header = udp_is(self->frame, self->length) ? UDP_HEADERS : 14;
-  self->due = self->started_at;
-  if (self->traffic == traffic_mode_rate) {
-    self->due = DRIVER_DUE(self->line_position);
-    self->line_position = exact_time_add(self->line_position, udp_wire_bytes(self->length), DRIVER_OFFERED_BYTE_TIME());
-  } else if (self->traffic == traffic_mode_timed) {
-    self->due = DRIVER_DUE(exact_time_of(self->stamp, 1000000000, ticks_per_second()));
-  }
+  DRIVER_SCHEDULE_FRAME(self->stamp);
 }
 
 // The instant, or the other end's count, from which on the loaded frame may be submitted if nothing else changes.
@@ -183,19 +113,7 @@ static void wait_for_work(self_t *self) {
 // Begins to send a frame to the checker.
 static void offer_to_checker(self_t *self, const uint8_t *bytes, uint32_t length, bool received) {
   memcpy(self->beat_frame, bytes, length);
-  self->emitting = true;
-  self->emit_received = received;
-  self->emitted = 0;
-  self->emit_length = length;
-}
-
-// Records the received frame in `bytes`.
-static void record_received(self_t *self) {
-  offer_to_checker(self, self->bytes, self->receive_length, true);
-  count(frames_received);
-  count(bytes_received, self->receive_length);
-  if (param(output)[0]) packet_write(&self->sink, self->bytes, self->receive_length, DRIVER_NANOSECONDS());
-  sim_progress();
+  DRIVER_SHOW_FRAME(length, received);
 }
 
 // Word `nth` of the firmware's settings in the scratchpad, written before it starts.
@@ -325,7 +243,8 @@ static bool receive_frame(self_t *self) {
                 self->receive_length);
     STEP_GET(NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_index, self->receive_length);
     STEP_WAIT(!self->emitting);
-    record_received(self);
+    offer_to_checker(self, self->bytes, self->receive_length, true);
+    DRIVER_RECORD_RECEIVED(self->bytes);
     self->return_consumer++;
     nic_describe(self->bytes, NIC_HOST_RECEIVE_BUFFERS + NIC_HOST_BUFFER_SPAN * self->receive_index,
                  (uint32_t)param(buffer_size) << 16, self->receive_index);
@@ -367,12 +286,7 @@ static bool send_frame(self_t *self, uint32_t other) {
     nic_describe(self->bytes, self->copied + self->header, (self->length - self->header) << 16 | NIC_SEND_END, 0);
     STEP_PUT(NIC_HOST_SEND_RING + 16 * ((self->send_producer + 1) % NIC_SEND_ENTRIES), 16);
     self->send_producer += 2;
-    count(frames_sent);
-    count(bytes_sent, self->length);
-    self->sent_count++;
-    self->turn =
-        self->traffic == traffic_mode_fast && !self->silent ? self->sent_count / (uint64_t)param(ratio_out) : 0;
-    self->loaded = false;
+    DRIVER_COUNT_SENT();
     load_frame(self);
     return true;
   default: sim_error("the driver is in an unknown step");
@@ -428,16 +342,12 @@ static void run(self_t *self, bool interrupted, uint32_t other) {
 }
 
 phase_end() {
-  if (width(next) && transferred(next)) {
-    self->next_known = true;
-    self->next_frame = data(next);
-    self->waiting = false;
-  }
+  DRIVER_TAKE_NEXT();
   if (self->emitting) {
     self->emitted += 64;
     if (self->emitted >= self->emit_length) {
       self->emitting = false;
-      update_outputs(self);
+      DRIVER_UPDATE_OUTPUTS();
     }
   }
   bool interrupted = width(interrupt) && some(interrupt) && data(interrupt);
@@ -451,7 +361,7 @@ phase_end() {
   // Most cycles wait for one of these two.
   if (self->window_state == driver_request_idle && self->memory_done >= self->memory_length)
     run(self, interrupted, other);
-  update_outputs(self);
+  DRIVER_UPDATE_OUTPUTS();
 }
 
 next_event() {

@@ -6,29 +6,12 @@
 #include <string.h>
 
 #include "descriptor_trace.h"
-#include "modules/wire/udp_traffic.h"
-#include "modules/wire/vlan_tag.h"
 #include "tigon2_driver.h"
 #include "tigon2_image.h"
 #include "tigon2_send_ring.h"
 
-// Derives the values of the ports from the state.
-static void update_outputs(self_t *self) {
-  self->offering =
-      self->memory_requested < self->memory_length || self->window_state == driver_request_offered || self->emitting;
-  bool finished = self->silent || (self->exhausted && !self->loaded);
-  self->submitted_count = finished ? TRAFFIC_NO_MORE : (uint32_t)self->sent_count;
-  self->all_submitted = self->firmware_up && finished && !self->emitting;
-  self->awaiting_next = self->traffic == traffic_mode_correlated && self->working && !self->next_known &&
-                        !self->loaded && !self->exhausted;
-}
-
-// Whether there is anything to send, and so whether more can follow.
 static void choose_traffic(self_t *self) {
-  const bool in_turns = self->traffic == traffic_mode_fast, generated = !param(input)[0];
-  self->silent = (generated && param(payload) == 0) || (in_turns && param(ratio_out) == 0);
-  self->exhausted = self->silent && !param(descriptors)[0];
-  update_outputs(self);
+  DRIVER_CHOOSE_TRAFFIC(param(descriptors)[0]);
 }
 
 init() {
@@ -45,25 +28,12 @@ init() {
 
   if (param(nic_send_ring) && self->image_begin < DRIVER_NIC_SEND_RING_END)
     sim_input_error("%s overlaps the send ring", param(firmware));
-  const int named = traffic_mode_named(param(mode));
-  if (named < 0) sim_input_error("mode is fast, rate, timed or correlated, not '%s'", param(mode));
-  self->traffic = (traffic_mode)named;
-  if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
-    sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
-  if (param(receive_buffers) < 1 || param(receive_buffers) >= DRIVER_STANDARD_ENTRIES)
-    sim_input_error("a driver keeps 1 to %d receive buffers in the ring, not %lld", DRIVER_STANDARD_ENTRIES - 1,
-                    (long long)param(receive_buffers));
+  DRIVER_OPEN_TRAFFIC(DRIVER_STANDARD_ENTRIES);
+  if (self->traffic == traffic_mode_correlated && param(descriptors)[0])
+    sim_input_error("mode correlated needs packet files, and no descriptor trace");
   if (driver_groups(param(groups)) < 0)
     sim_input_error("groups: '%s' is not a list of group addresses such as 01:00:5e:00:00:01", param(groups));
   self->buffer_bytes = (uint32_t)param(buffer_size);
-  bool from_file = param(input)[0] != 0;
-  if (self->traffic == traffic_mode_timed && !from_file && param(payload))
-    sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
-  if (self->traffic == traffic_mode_correlated &&
-      (!width(next) || (!from_file && param(payload)) || param(descriptors)[0]))
-    sim_input_error("mode correlated needs packet files, a connected port `next`, and no descriptor trace");
-  if (from_file) packet_read_open(&self->source, param(input));
-  if (param(output)[0]) packet_write_open(&self->sink, param(output));
   if (param(descriptors)[0]) {
     char line[256] = "";
     stream_read_open(&self->trace, param(descriptors));
@@ -102,18 +72,7 @@ check_state() {
 }
 
 phase_start() {
-  for (int i = 0; i < width(next); i++) accept(next, i, self->awaiting_next);
-  for (int i = 0; i < width(own_count); i++) send(own_count, i, self->submitted_count);
-  for (int i = 0; i < width(done); i++) send(done, i, self->all_submitted);
-  if (__builtin_expect(!self->offering, true)) {
-    send_nothing(memory_request);
-    send_nothing(window_request);
-    for (int i = 0; i < width(sent_beats); i++) send_nothing(sent_beats, i);
-    for (int i = 0; i < width(received_beats); i++) send_nothing(received_beats, i);
-    return;
-  }
-  DRIVER_OFFER_REQUESTS();
-  DRIVER_OFFER_BEAT(self->frame);
+  DRIVER_OFFER(self->frame);
 }
 
 // ---- Traffic
@@ -147,26 +106,8 @@ static void load_frame(self_t *self) {
     if (self->trace_ended) self->exhausted = true;
     if (!self->record_ready || self->record_post) return;
   }
-  bool more = param(count) == 0 || self->sent_count < (uint64_t)param(count);
-  uint32_t length = 0;
-  if (self->traffic == traffic_mode_correlated) {
-    if (!self->next_known) return;
-    self->next_known = false;
-    more = more && self->next_frame != TRAFFIC_NO_MORE;
-    if (more) packet_at(&self->source, self->next_frame, self->frame, VLAN_MOST_TAGGED, &length, &self->stamp);
-  } else if (more && param(input)[0]) {
-    uint64_t stamp = 0;
-    more = packet_next(&self->source, self->frame, VLAN_MOST_TAGGED, &length, &stamp);
-    if (more) {
-      if (!self->stamped) self->first_stamp = stamp, self->stamped = true;
-      if (self->traffic == traffic_mode_timed && stamp < self->first_stamp + self->stamp)
-        sim_input_error("%s: the time stamps run backwards at frame %llu", param(input),
-                        (unsigned long long)self->sent_count + 1);
-      self->stamp = stamp - self->first_stamp;
-    }
-  } else if (more) {
-    length = udp_frame(self->frame, 0, self->sent_count, (uint32_t)param(payload), (uint64_t)param(seed));
-  }
+  bool more;
+  DRIVER_READ_FRAME(more);
   if (!more) {
     if (traced)
       sim_input_error("%s:%llu: there is no frame left to send", param(descriptors),
@@ -174,31 +115,19 @@ static void load_frame(self_t *self) {
     self->exhausted = true;
     return;
   }
-  VLAN_REQUIRE_SENT(self->sent_count + 1, length);
-  if (length < 14)
-    sim_input_error("%s: frame %llu has %u bytes, less than an Ethernet header", param(input),
-                    (unsigned long long)self->sent_count + 1, length);
   self->loaded = true;
-  self->length = length;
   if (traced) {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < self->pieces; i++) sum += self->piece[i];
-    if (sum != length)
+    if (sum != self->length)
       sim_input_error("%s:%llu: the pieces add up to %u bytes, the frame has %u", param(descriptors),
-                      (unsigned long long)self->trace.records, sum, length);
+                      (unsigned long long)self->trace.records, sum, self->length);
   } else {
-    self->piece[0] = udp_is(self->frame, length) ? UDP_HEADERS : 14;
-    self->piece[1] = length - self->piece[0];
+    self->piece[0] = udp_is(self->frame, self->length) ? UDP_HEADERS : 14;
+    self->piece[1] = self->length - self->piece[0];
     self->pieces = self->piece[1] ? 2 : 1;
   }
-  self->due = self->started_at;
-  if (self->traffic == traffic_mode_rate) {
-    self->due = DRIVER_DUE(self->line_position);
-    self->line_position = exact_time_add(self->line_position, udp_wire_bytes(length), DRIVER_OFFERED_BYTE_TIME());
-  } else if (self->traffic == traffic_mode_timed) {
-    uint64_t when = traced ? self->record_time : self->stamp;
-    self->due = DRIVER_DUE(exact_time_of(when, 1000000000, ticks_per_second()));
-  }
+  DRIVER_SCHEDULE_FRAME(traced ? self->record_time : self->stamp);
 }
 
 // The instant, or the other end's count, from which on the loaded frame may be submitted if nothing else changes.
@@ -335,12 +264,7 @@ static bool open_interface(self_t *self) {
   switch (self->at) {
   case 0:
     if (!param(descriptors)[0]) {
-      while (self->posted < (uint32_t)param(receive_buffers)) {
-        driver_describe_buffer(self->bytes, self->posted, self->buffer_bytes);
-        STEP_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
-        self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
-        self->posted++;
-      }
+      while (self->posted < (uint32_t)param(receive_buffers)) STEP_POST_BUFFER(self->posted);
       STEP_WRITE(DRIVER_MAILBOX_STANDARD, self->standard_producer);
       self->standard_published = self->standard_producer;
     }
@@ -441,15 +365,8 @@ static void read_return(self_t *self) {
 // Shows the received frame in `bytes` to the checker; a frame that was loaded for sending is restored after that.
 static void offer_received(self_t *self) {
   driver_swap(self->bytes, self->frame, self->receive_length);
-  self->emitting = self->emit_received = true;
-  self->emitted = 0;
-  self->emit_length = self->receive_length;
-  count(frames_received);
-  count(bytes_received, self->receive_length);
-  if (param(output)[0])
-    packet_write(&self->sink, self->frame, self->receive_length,
-                 (uint64_t)((unsigned __int128)now() * 1000000000 / ticks_per_second()));
-  sim_progress();
+  DRIVER_SHOW_FRAME(self->receive_length, true);
+  DRIVER_RECORD_RECEIVED(self->frame);
 }
 
 // Received frames, whose buffers go back to the NIC.
@@ -467,12 +384,7 @@ static bool receive_frames(self_t *self) {
       memcpy(self->frame, self->bytes, (self->receive_length + 7) & ~7u);
       self->return_consumer = (self->return_consumer + 1) % (uint32_t)param(return_entries);
       self->posted--;
-      if (!param(descriptors)[0]) {
-        driver_describe_buffer(self->bytes, self->receive_index, self->buffer_bytes);
-        STEP_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
-        self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
-        self->posted++;
-      }
+      if (!param(descriptors)[0]) STEP_POST_BUFFER(self->receive_index);
     }
     STEP_WRITE(DRIVER_RETURN_CONSUMER, self->return_consumer);
     if (self->standard_published != self->standard_producer) {
@@ -493,10 +405,7 @@ static bool post_buffers(self_t *self) {
     // As many as the ring has room for; the rest when frames have come back.
     while (self->record_count && self->posted < DRIVER_STANDARD_ENTRIES - 1) {
       // Buffers are used in the order of the ring, so a buffer is free when its place in the ring is.
-      driver_describe_buffer(self->bytes, self->standard_producer, self->buffer_bytes);
-      STEP_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);
-      self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;
-      self->posted++;
+      STEP_POST_BUFFER(self->standard_producer);
       self->record_count--;
     }
     self->record_ready = self->record_count != 0;
@@ -514,10 +423,7 @@ static bool send_frames(self_t *self, uint32_t other) {
     while (may_send(self, other) && (self->send_producer - self->send_published) % (uint32_t)param(send_entries) < 16) {
       memcpy(self->bytes, self->frame, (self->length + 7) & ~7u);
       if (param(checksums)) driver_offload_checksums(self->bytes, self->length);
-      self->emitting = true;
-      self->emit_received = false;
-      self->emitted = 0;
-      self->emit_length = self->length;
+      DRIVER_SHOW_FRAME(self->length, false);
       self->copied =
           DRIVER_HOST_SEND_BUFFERS + DRIVER_HOST_BUFFER_SPAN * (self->send_producer % (uint32_t)param(send_entries));
       STEP_PUT(self->copied, self->length);
@@ -530,12 +436,8 @@ static bool send_frames(self_t *self, uint32_t other) {
         STEP_DESCRIBE_PIECE(self->send_producer, (uint32_t)param(send_entries), param(nic_send_ring));
         self->send_producer = (self->send_producer + 1) % (uint32_t)param(send_entries);
       }
-      count(frames_sent);
-      count(bytes_sent, self->length);
-      self->sent_count++;
-      self->turn =
-          self->traffic == traffic_mode_fast && !self->silent ? self->sent_count / (uint64_t)param(ratio_out) : 0;
-      self->loaded = self->record_ready = false;
+      DRIVER_COUNT_SENT();
+      self->record_ready = false;
       STEP_WAIT(!self->emitting);
       load_frame(self);
     }
@@ -587,11 +489,7 @@ static __attribute__((noinline)) void run(self_t *self, bool interrupted, uint32
 }
 
 phase_end() {
-  if (width(next) && transferred(next)) {
-    self->next_known = true;
-    self->next_frame = data(next);
-    self->waiting = false;
-  }
+  DRIVER_TAKE_NEXT();
   bool interrupted = width(interrupt) && some(interrupt) && data(interrupt);
   uint32_t other = width(other_count) == 0 ? UINT32_MAX : some(other_count) ? data(other_count) : 0;
   // At work, it mostly waits.
@@ -607,7 +505,7 @@ phase_end() {
   // Most cycles wait for one of these two.
   if (self->window_state == driver_request_idle && self->memory_done >= self->memory_length)
     run(self, interrupted, other);
-  update_outputs(self);
+  DRIVER_UPDATE_OUTPUTS();
 }
 
 next_event() {

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "modules/nic/driver_steps.h"
-#include "modules/wire/udp_traffic.h"
+#include "modules/nic/driver_traffic.h"
 
 // Registers and shared memory as the host's window shows them.
 enum {
@@ -244,6 +243,15 @@ static inline int driver_checksum_status(const uint8_t *descriptor) {
 }
 
 // ---- Steps: what run() is written in
+
+// Gives the NIC receive buffer `index`.
+#define STEP_POST_BUFFER(index)                                                                                        \
+  do {                                                                                                                 \
+    driver_describe_buffer(self->bytes, index, self->buffer_bytes);                                                    \
+    STEP_PUT(DRIVER_HOST_STANDARD_RING + 32 * self->standard_producer, 32);                                            \
+    self->standard_producer = (self->standard_producer + 1) % DRIVER_STANDARD_ENTRIES;                                 \
+    self->posted++;                                                                                                    \
+  } while (0)
 
 #define STEP_COMMAND(code_of, sub)                                                                                     \
   do {                                                                                                                 \

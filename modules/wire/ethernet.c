@@ -4,7 +4,7 @@
 #include "generic/fault_plan.h"
 #include "wire/ethernet.h"
 #include "wire/ethernet_line.h"
-#include "wire/udp_traffic.h"
+#include "wire/traffic_source.h"
 #include "wire/vlan_tag.h"
 
 #define MOST_TAGGED (uint32_t)(param(max_frame) + param(vlan_tag))
@@ -31,11 +31,7 @@ static void choose_traffic(self_t *self) {
 init() {
   self->byte_time = ethernet_time_of_byte((double)param(rate), ticks_per_second());
   if (param(offered) <= 0) sim_input_error("the offered rate must be more than 0");
-  const int named = traffic_mode_named(param(mode));
-  if (named < 0) sim_input_error("mode is fast, rate, timed or correlated, not '%s'", param(mode));
-  self->traffic = (traffic_mode)named;
-  if (param(payload) != 0 && (param(payload) < 18 || param(payload) > 1472))
-    sim_input_error("generated frames have 18 to 1472 bytes of payload, not %lld", (long long)param(payload));
+  TRAFFIC_CHOOSE_MODE();
   const char *wrong = NULL;
   if (!fault_plan_valid(param(faults), ethernet_faults, ETHERNET_FAULTS, &wrong))
     sim_input_error("faults: '%s' is not a rule; rules are KIND@N, KIND/N or KIND%%P, kinds fcs, short, fragment, "
@@ -50,8 +46,6 @@ init() {
   bool file = param(input)[0] != 0;
   if (file) packet_read_open(&self->source, param(input));
   if (param(output)[0]) packet_write_open(&self->sink, param(output));
-  if (self->traffic == traffic_mode_timed && !file && param(payload))
-    sim_input_error("generated frames carry no time stamps: mode timed needs a packet file");
   if (self->traffic == traffic_mode_correlated && (!width(next) || (!file && param(payload))))
     sim_input_error("mode correlated needs a packet file and, at port `next`, who says which frame is next");
   self->line.beat_cycle = self->taken_cycle = self->line.plain_at = never();
@@ -140,18 +134,11 @@ static bool next_frame(self_t *self, uint32_t next_index, uint32_t *length) {
     if (!packet_next(&self->source, store_span(frame, 0, most), most, length, &stamp)) return false;
     VLAN_REQUIRE_LENGTH(param(input), self->begun + 1, load_span(frame, 0, most), *length, longest,
                         (uint32_t)param(vlan_tag));
-    if (!self->stamped) self->first_stamp = stamp;
-    self->stamped = true;
-    if (self->traffic == traffic_mode_timed && stamp < self->first_stamp + self->stamp)
-      sim_input_error("%s: the time stamps run backwards at frame %llu", param(input),
-                      (unsigned long long)self->begun + 1);
-    self->stamp = stamp - self->first_stamp;
+    TRAFFIC_TAKE_STAMP(self->begun + 1, stamp);
   } else {
     *length = udp_frame(store_span(frame, 0, most), 1, self->begun, (uint32_t)param(payload), (uint64_t)param(seed));
   }
-  if (*length < 14)
-    sim_input_error("%s: frame %llu has %u bytes, less than an Ethernet header", param(input),
-                    (unsigned long long)self->begun + 1, *length);
+  TRAFFIC_REQUIRE_HEADER(self->begun + 1, *length);
   return true;
 }
 
