@@ -1,5 +1,5 @@
 // Replay: which clusters can be looked up in place of being stepped (lss/runtime/replay/replay.h), and which machines
-// can be tracked for whole loops (lss/runtime/replay/loops.h).
+// can be tracked for whole loops (lss/runtime/replay/repeats.h).
 //
 // A cycle of such a cluster is a function of its behaviour state and its inputs.  That holds where the C of all its
 // leaves is free of time and of the world outside.

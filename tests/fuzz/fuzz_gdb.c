@@ -5,7 +5,7 @@
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/drain.h"
-#include "lss/runtime/debug/packet.h"
+#include "lss/runtime/debug/gdb_packet.h"
 #include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/stub.h"
 #include "lss/runtime/files/stream.h"

@@ -5,7 +5,7 @@
 
 #include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/next_pc.h"
-#include "lss/runtime/debug/packet.h"
+#include "lss/runtime/debug/gdb_packet.h"
 
 enum {
   GENERAL = 32,

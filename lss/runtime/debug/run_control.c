@@ -2,7 +2,7 @@
 #include "lss/runtime/debug/run_control.h"
 
 #include "lss/runtime/debug/breakpoints.h"
-#include "lss/runtime/debug/conditions.h"
+#include "lss/runtime/debug/stop_conditions.h"
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/groups.h"

@@ -3,7 +3,7 @@
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/handover.h"
-#include "lss/runtime/debug/packet.h"
+#include "lss/runtime/debug/gdb_packet.h"
 #include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/stub.h"
 

@@ -3,7 +3,7 @@
 #define SPINACH_DEBUG_SESSION_H
 
 #include "lss/runtime/debug/cores.h"
-#include "lss/runtime/debug/packet.h"
+#include "lss/runtime/debug/gdb_packet.h"
 #include "lss/runtime/debug/stop.h"
 #include "lss/runtime/debug/stub.h"
 

@@ -11,7 +11,7 @@ typedef enum {
   STOP_STEPPED,    // the instruction was executed, or taken back
   STOP_BREAKPOINT, // the instruction at one is next
   STOP_WATCHPOINT, // what it watches has changed
-  STOP_CONDITION,  // of `monitor break` (conditions.h)
+  STOP_CONDITION,  // of `monitor break` (stop_conditions.h)
   STOP_BEGINNING,  // of the history
   STOP_OVER,       // the run is over; stepping_why() says why
   STOP_FAILED      // the next instant ends the run with an error; stepping_why() says which

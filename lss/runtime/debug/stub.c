@@ -1,6 +1,6 @@
 // The packets of gdb's remote protocol; see stub.h.
 #include "lss/runtime/debug/breakpoints.h"
-#include "lss/runtime/debug/conditions.h"
+#include "lss/runtime/debug/stop_conditions.h"
 #include "lss/runtime/debug/session.h"
 #include "lss/runtime/trace/recorder.h"
 

@@ -9,7 +9,7 @@
 #include "lss/runtime/observe/standstill.h"
 #include "lss/runtime/observe/trigger.h"
 #include "lss/runtime/replay/check.h"
-#include "lss/runtime/replay/loops.h"
+#include "lss/runtime/replay/repeats.h"
 #include "lss/runtime/wave/wave.h"
 
 #include <stdlib.h>

@@ -19,7 +19,7 @@
 #include "lss/runtime/observe/statistics.h"
 #include "lss/runtime/observe/variant.h"
 #include "lss/runtime/replay/check.h"
-#include "lss/runtime/replay/loops.h"
+#include "lss/runtime/replay/repeats.h"
 #include "lss/runtime/text/json.h"
 #include "lss/runtime/trace/recorder.h"
 #include "lss/runtime/wave/wave.h"

@@ -1,4 +1,4 @@
-// The state of a whole machine by kinds, as loops compare it (loops.h).
+// The state of a whole machine by kinds, as loops compare it (repeats.h).
 #ifndef LSS_RUNTIME_LOOP_STATE_H
 #define LSS_RUNTIME_LOOP_STATE_H
 

@@ -3,7 +3,7 @@
 
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/replay/check.h"
-#include "lss/runtime/replay/loops.h"
+#include "lss/runtime/replay/repeats.h"
 #include "lss/runtime/replay/replay_table.h"
 
 enum {

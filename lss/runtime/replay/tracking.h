@@ -1,6 +1,6 @@
-// The words of modules in the step that is tracked for a loop (loops.h): what depends on the time is noted, and what is
+// The words of modules in the step that is tracked for a loop (repeats.h): what depends on the time is noted, and what is
 // beside the state ends the attempt.  Included after vocabulary.h, which has the same words for other steps.
-#include "lss/runtime/replay/loops.h"
+#include "lss/runtime/replay/repeats.h"
 
 #undef SP_STORE
 #undef SP_STORE_SPAN

@@ -1,5 +1,5 @@
-// When a machine is tracked for loops, how two states are compared, and how it is taken on by many loops; see loops.h.
-#include "lss/runtime/replay/loops.h"
+// When a machine is tracked for loops, how two states are compared, and how it is taken on by many loops; see repeats.h.
+#include "lss/runtime/replay/repeats.h"
 
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/replay/check.h"

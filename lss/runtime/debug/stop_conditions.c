@@ -1,5 +1,5 @@
-// Conditions, and how often they came true; see conditions.h.
-#include "lss/runtime/debug/conditions.h"
+// Conditions, and how often they came true; see stop_conditions.h.
+#include "lss/runtime/debug/stop_conditions.h"
 
 #include "lss/runtime/debug/events.h"
 #include "lss/runtime/engine/options.h"

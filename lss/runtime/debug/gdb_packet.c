@@ -1,5 +1,5 @@
-// Framing of packets; see packet.h.
-#include "lss/runtime/debug/packet.h"
+// Framing of packets; see gdb_packet.h.
+#include "lss/runtime/debug/gdb_packet.h"
 
 #include <string.h>
 
