@@ -187,9 +187,9 @@ static StubState give(Stub *stub, const GString *packet) {
   const bool changed = memcmp(before, spinach_arena, spinach_arena_size) != 0;
   if (changed && (!may_change(packet) || (reply->len && reply->str[0] == 'E'))) abort();
   g_autoptr(GString) framed = g_string_new(NULL), read = g_string_new(NULL);
-  packet_append(framed, reply);
+  gdb_packet_append(framed, reply);
   GByteArray *bytes = g_byte_array_append(g_byte_array_new(), (const guint8 *)framed->str, (guint)framed->len);
-  if (reply->len <= PACKET_SIZE / 2 && (packet_take(bytes, read) != PACKET_WHOLE || !g_string_equal(read, reply)))
+  if (reply->len <= PACKET_SIZE / 2 && (gdb_packet_take(bytes, read) != PACKET_WHOLE || !g_string_equal(read, reply)))
     abort();
   g_byte_array_unref(bytes);
   return state;
@@ -200,7 +200,7 @@ static void give_bytes(Stub *stub, const guint8 *data, gsize size) {
   GByteArray *bytes = g_byte_array_append(g_byte_array_new(), data, (guint)size);
   for (guint left = bytes->len + 1; bytes->len < left;) {
     left = bytes->len;
-    if (packet_take(bytes, payload) == PACKET_WHOLE && give(stub, payload) != STUB_GOES_ON) break;
+    if (gdb_packet_take(bytes, payload) == PACKET_WHOLE && give(stub, payload) != STUB_GOES_ON) break;
   }
   g_byte_array_unref(bytes);
 }

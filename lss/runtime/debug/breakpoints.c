@@ -1,9 +1,9 @@
 // Points, and what they are compared with; see breakpoints.h.
 #include "lss/runtime/debug/breakpoints.h"
 
-#include "lss/runtime/debug/stop_conditions.h"
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/events.h"
+#include "lss/runtime/debug/stop_conditions.h"
 
 typedef struct {
   GHashTable *breakpoints; // address to 1: software, 2: hardware
@@ -32,7 +32,7 @@ static bool has_accesses(void) {
 }
 
 bool breakpoints_any(void) {
-  bool any = watches->len || conditions_any();
+  bool any = watches->len || stop_conditions_any();
   for (guint i = 0; i < core_count(); i++) any |= g_hash_table_size(points_of[i].breakpoints) > 0;
   return any;
 }
@@ -46,7 +46,7 @@ void breakpoints_see(void) {
     Watch *watch = &g_array_index(watches, Watch, i);
     if (watch->kind == WATCH_VALUE) core_read(core_of(watch->core), watch->address, watch->value, watch->count);
   }
-  events_collect(conditions_have_events() || has_accesses());
+  events_collect(stop_conditions_have_events() || has_accesses());
 }
 
 // Whether a watchpoint waits for such an operation; a barrier refers to no address.
@@ -84,7 +84,7 @@ static void collect_events(uint64_t before, GArray *found) {
   const GArray *events = events_look();
   for (guint i = 0; i < events->len && has_accesses(); i++)
     collect_access(&g_array_index(events, Event, i), before, found);
-  conditions_collect(before, events, found);
+  stop_conditions_collect(before, events, found);
 }
 
 static Met met_at(guint core, StopKind kind, uint64_t before, uint32_t within, uint32_t pc) {
@@ -205,7 +205,7 @@ void breakpoints_forget(guint core) {
     const Watch watch = g_array_index(watches, Watch, i);
     if (!core || watch.core == core) breakpoints_watch(watch.core, watch.kind, watch.address, watch.count, false);
   }
-  if (!core) conditions_clear();
+  if (!core) stop_conditions_clear();
 }
 
 GVariant *breakpoints_pack(void) {

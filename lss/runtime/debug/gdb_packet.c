@@ -37,7 +37,7 @@ static PacketKind take_packet(GByteArray *bytes, GString *payload) {
   return fits ? PACKET_WHOLE : PACKET_DAMAGED;
 }
 
-PacketKind packet_take(GByteArray *bytes, GString *payload) {
+PacketKind gdb_packet_take(GByteArray *bytes, GString *payload) {
   while (bytes->len) {
     if (bytes->data[0] == '$') return take_packet(bytes, payload);
     const guint8 byte = bytes->data[0];
@@ -49,7 +49,7 @@ PacketKind packet_take(GByteArray *bytes, GString *payload) {
   return PACKET_NONE;
 }
 
-void packet_append(GString *out, const GString *payload) {
+void gdb_packet_append(GString *out, const GString *payload) {
   const gsize start = out->len + 1;
   g_string_append_c(out, '$');
   for (gsize i = 0; i < payload->len; i++) {
@@ -64,14 +64,14 @@ void packet_append(GString *out, const GString *payload) {
   g_string_append_printf(out, "#%02x", checksum(out->str + start, out->len - start));
 }
 
-gboolean packet_number(const char **text, guint32 *number) {
+gboolean gdb_packet_number(const char **text, guint32 *number) {
   const char *start = *text;
   *number = 0;
   while (g_ascii_isxdigit(**text)) *number = *number << 4 | (guint32)g_ascii_xdigit_value(*(*text)++);
   return *text != start && *text - start <= 16;
 }
 
-gboolean packet_bytes(const char *digits, guint8 *bytes, gsize count) {
+gboolean gdb_packet_bytes(const char *digits, guint8 *bytes, gsize count) {
   for (gsize i = 0; i < count; i++) {
     const int high = digits[2 * i] ? g_ascii_xdigit_value(digits[2 * i]) : -1;
     const int low = high >= 0 ? g_ascii_xdigit_value(digits[2 * i + 1]) : -1;
@@ -81,6 +81,6 @@ gboolean packet_bytes(const char *digits, guint8 *bytes, gsize count) {
   return TRUE;
 }
 
-void packet_append_bytes(GString *out, const guint8 *bytes, gsize count) {
+void gdb_packet_append_bytes(GString *out, const guint8 *bytes, gsize count) {
   for (gsize i = 0; i < count; i++) g_string_append_printf(out, "%02x", bytes[i]);
 }

@@ -1,6 +1,6 @@
 // The framing of the GDB remote protocol: bytes to packets and back.  Nothing here knows what is in them.
-#ifndef SPINACH_PACKET_H
-#define SPINACH_PACKET_H
+#ifndef SPINACH_GDB_PACKET_H
+#define SPINACH_GDB_PACKET_H
 
 #include <glib.h>
 
@@ -16,16 +16,16 @@ typedef enum {
 } PacketKind;
 
 // Takes what comes first out of `bytes`, with what is neither a packet nor an interrupt before it.
-PacketKind packet_take(GByteArray *bytes, GString *payload);
+PacketKind gdb_packet_take(GByteArray *bytes, GString *payload);
 
 // Appends a packet.
-void packet_append(GString *out, const GString *payload);
+void gdb_packet_append(GString *out, const GString *payload);
 
 // The number in hexadecimal digits at *text, which is moved behind them; a sign extension beyond 32 bits is dropped.
 // False when there is none.
-gboolean packet_number(const char **text, guint32 *number);
+gboolean gdb_packet_number(const char **text, guint32 *number);
 // Bytes as pairs of digits; false when one is none, or fewer than `count` pairs are there.
-gboolean packet_bytes(const char *digits, guint8 *bytes, gsize count);
-void packet_append_bytes(GString *out, const guint8 *bytes, gsize count);
+gboolean gdb_packet_bytes(const char *digits, guint8 *bytes, gsize count);
+void gdb_packet_append_bytes(GString *out, const guint8 *bytes, gsize count);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "lss/runtime/checkpoint/checkpoint.h"
 #include "lss/runtime/checkpoint/format.h"
-#include "lss/runtime/debug/stop_conditions.h"
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/drain.h"
@@ -12,6 +11,7 @@
 #include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/state_commands.h"
+#include "lss/runtime/debug/stop_conditions.h"
 #include "lss/runtime/files/confined.h"
 #include "lss/runtime/observe/device_registers.h"
 #include "lss/runtime/observe/statistics.h"
@@ -100,8 +100,8 @@ static void write_checkpoint(GString *out, const char *words) {
 // ---- stop -----------------------------------------------------------------------------------------------------------
 
 static void break_when(GString *out, const char *words, GPtrArray *wanted) {
-  if (!*words) return conditions_clear();
-  g_autofree char *error = conditions_add(words, wanted);
+  if (!*words) return stop_conditions_clear();
+  g_autofree char *error = stop_conditions_add(words, wanted);
   if (error) g_string_append_printf(out, "%s\n", error);
 }
 

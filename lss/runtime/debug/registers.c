@@ -4,8 +4,8 @@
 #include "lss/runtime/debug/registers.h"
 
 #include "lss/runtime/debug/drain.h"
-#include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/gdb_packet.h"
+#include "lss/runtime/debug/next_pc.h"
 
 enum {
   GENERAL = 32,
@@ -140,7 +140,7 @@ bool registers_set(const Core *core, guint number, uint32_t value) {
 
 bool registers_value(const Core *core, const char *digits, uint32_t *value) {
   guint8 bytes[sizeof *value];
-  if (!packet_bytes(digits, bytes, sizeof bytes)) return false;
+  if (!gdb_packet_bytes(digits, bytes, sizeof bytes)) return false;
   memcpy(value, bytes, sizeof bytes);
   *value = core->big_endian ? GUINT32_FROM_BE(*value) : GUINT32_FROM_LE(*value);
   return true;

@@ -2,13 +2,13 @@
 #include "lss/runtime/debug/run_control.h"
 
 #include "lss/runtime/debug/breakpoints.h"
-#include "lss/runtime/debug/stop_conditions.h"
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/groups.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/stepping.h"
+#include "lss/runtime/debug/stop_conditions.h"
 #include "lss/runtime/debug/stops.h"
 #include "lss/runtime/files/stream.h"
 #include "lss/runtime/observe/balance.h"
@@ -70,7 +70,7 @@ Stop run_control_forward(guint core, bool stepped, StopScope scope) {
   if (stepped && groups_step(core, &stop)) return stop;
   history_mark();
   const bool one_instant = stepped || breakpoints_any();
-  conditions_see();
+  stop_conditions_see();
   breakpoints_see();
   g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(Met));
   bool first = true; // of the stepped processor: its instruction is not over
@@ -143,7 +143,7 @@ bool run_control_requested(void) {
 void run_control_begin(uint64_t history, bool (*requested)(void)) {
   poll_request = requested;
   events_begin();
-  conditions_begin();
+  stop_conditions_begin();
   breakpoints_begin();
   next_pc_begin();
   drain_begin();

@@ -2,8 +2,8 @@
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/drain.h"
-#include "lss/runtime/debug/handover.h"
 #include "lss/runtime/debug/gdb_packet.h"
+#include "lss/runtime/debug/handover.h"
 #include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/stub.h"
 
@@ -128,13 +128,13 @@ static void send_text(const char *text, gsize length) {
 
 static void send_packet(const GString *payload) {
   g_string_truncate(last, 0);
-  packet_append(last, payload);
+  gdb_packet_append(last, payload);
   send_text(last->str, last->len);
 }
 
 static void say(const char *text) {
   g_autoptr(GString) payload = g_string_new("O");
-  packet_append_bytes(payload, (const guint8 *)text, strlen(text));
+  gdb_packet_append_bytes(payload, (const guint8 *)text, strlen(text));
   send_packet(payload);
 }
 
@@ -212,7 +212,7 @@ static StubState record_events(Stub *stub, const GString *packet, GString *reply
 static bool serve_one(Stub *stub, StubState *state) {
   g_autoptr(GString) payload = g_string_new(NULL), reply = g_string_new(NULL);
   const bool acknowledges = !stub_is_quiet(stub);
-  switch (packet_take(received, payload)) {
+  switch (gdb_packet_take(received, payload)) {
   case PACKET_NONE: return false;
   case PACKET_INTERRUPT: return true; // it stands still already, or has just been stopped
   case PACKET_REPEAT:

@@ -1,9 +1,9 @@
 // The next step of the run; see stepping.h.
 #include "lss/runtime/debug/stepping.h"
 
-#include "lss/runtime/debug/stop_conditions.h"
 #include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/history.h"
+#include "lss/runtime/debug/stop_conditions.h"
 
 enum {
   FAR = 100000, // cycles of the fastest clock between marks
@@ -39,7 +39,7 @@ StepOutcome stepping_step(bool one_instant) {
   if (!over && spinach_advancing.nothing_left) over = SPINACH_NOTHING_LEFT;
   if (over) return ENDED;
   spinach_on_error = on_error;
-  if (one_instant && conditions_pass()) spinach_advance_each();
+  if (one_instant && stop_conditions_pass()) spinach_advance_each();
   spinach_advance_step(one_instant);
   spinach_on_error = NULL;
   return STEPPED;

@@ -27,7 +27,7 @@ static void condition_free(Condition *one) {
   g_free(one);
 }
 
-void conditions_begin(void) {
+void stop_conditions_begin(void) {
   conditions = g_ptr_array_new_with_free_func((GDestroyNotify)condition_free);
 }
 
@@ -35,7 +35,7 @@ static bool is_event(const Condition *one) {
   return one->condition.kind == SPINACH_AT_EVENT || one->condition.kind == SPINACH_AT_MARKER;
 }
 
-char *conditions_add(const char *text, GPtrArray *wanted) {
+char *stop_conditions_add(const char *text, GPtrArray *wanted) {
   Condition *one = g_new0(Condition, 1);
   one->text = g_strdup(text);
   one->sources = g_hash_table_new(NULL, NULL);
@@ -56,21 +56,21 @@ char *conditions_add(const char *text, GPtrArray *wanted) {
                          : spinach_reported_error());
 }
 
-void conditions_clear(void) {
+void stop_conditions_clear(void) {
   g_ptr_array_set_size(conditions, 0);
 }
 
-bool conditions_any(void) {
+bool stop_conditions_any(void) {
   return conditions->len;
 }
 
-bool conditions_have_events(void) {
+bool stop_conditions_have_events(void) {
   for (guint i = 0; i < conditions->len; i++)
     if (is_event(conditions->pdata[i])) return true;
   return false;
 }
 
-bool conditions_pass(void) {
+bool stop_conditions_pass(void) {
   for (guint i = 0; i < conditions->len; i++) {
     const Condition *one = conditions->pdata[i];
     if (!is_event(one) && one->condition.place.field->passes) return true;
@@ -78,13 +78,13 @@ bool conditions_pass(void) {
   return false;
 }
 
-const char *conditions_text(guint number) {
+const char *stop_conditions_text(guint number) {
   return number < conditions->len ? ((Condition *)conditions->pdata[number])->text : NULL;
 }
 
 // ---- Coming true ----------------------------------------------------------------------------------------------------
 
-void conditions_look(void) {
+void stop_conditions_look(void) {
   for (guint i = 0; i < conditions->len; i++) {
     Condition *one = conditions->pdata[i];
     one->held = !is_event(one) && spinach_condition_compares(&one->condition);
@@ -93,18 +93,18 @@ void conditions_look(void) {
 
 static void see(bool back) {
   backwards = back;
-  conditions_look();
+  stop_conditions_look();
   for (guint i = 0; i < conditions->len; i++) {
     Condition *one = conditions->pdata[i];
     one->left = is_event(one) ? (uint64_t)one->condition.count : 1;
   }
 }
 
-void conditions_see(void) {
+void stop_conditions_see(void) {
   see(false);
 }
 
-void conditions_see_backwards(void) {
+void stop_conditions_see_backwards(void) {
   see(true);
 }
 
@@ -149,7 +149,7 @@ static void come_true(Condition *one, uint64_t before, const Event *event, GArra
   }
 }
 
-void conditions_collect(uint64_t before, const GArray *events, GArray *met) {
+void stop_conditions_collect(uint64_t before, const GArray *events, GArray *met) {
   for (guint i = 0; i < conditions->len; i++) {
     Condition *one = conditions->pdata[i];
     for (guint k = 0; is_event(one) && k < events->len; k++) {
@@ -163,7 +163,7 @@ void conditions_collect(uint64_t before, const GArray *events, GArray *met) {
   }
 }
 
-void conditions_collect_stretch(GArray *met) {
+void stop_conditions_collect_stretch(GArray *met) {
   for (guint i = 0; i < conditions->len; i++) {
     Condition *one = conditions->pdata[i];
     const guint count = g_queue_get_length(one->latest);

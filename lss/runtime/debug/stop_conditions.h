@@ -1,31 +1,31 @@
 // Conditions on which a run that is debugged stops (`monitor break`): a state that comes to compare so, or an event.
-#ifndef SPINACH_DEBUG_CONDITIONS_H
-#define SPINACH_DEBUG_CONDITIONS_H
+#ifndef SPINACH_STOP_CONDITIONS_H
+#define SPINACH_STOP_CONDITIONS_H
 
 #include "lss/runtime/debug/stop.h"
 
-void conditions_begin(void);
+void stop_conditions_begin(void);
 // Adds one; returns NULL, or words that say what is wrong, which the caller frees.  If it waits for an event that is
 // not recorded it is not added, and what has to be recorded is added to `wanted`, as --record of the compiler has it.
-char *conditions_add(const char *text, GPtrArray *wanted);
-void conditions_clear(void);
+char *stop_conditions_add(const char *text, GPtrArray *wanted);
+void stop_conditions_clear(void);
 
-bool conditions_any(void);
-bool conditions_have_events(void);
+bool stop_conditions_any(void);
+bool stop_conditions_have_events(void);
 // Whether one is on a value that may change in time that is skipped.
-bool conditions_pass(void);
+bool stop_conditions_pass(void);
 // The text of one by its number; NULL beyond the last.
-const char *conditions_text(guint number);
+const char *stop_conditions_text(guint number);
 
 // What is so now: what comes is compared with it, and events are counted from here on.
-void conditions_see(void);
+void stop_conditions_see(void);
 // After an instant that began at `before`, with the events in it: adds those that came true.
-void conditions_collect(uint64_t before, const GArray *events, GArray *met);
+void stop_conditions_collect(uint64_t before, const GArray *events, GArray *met);
 
 // Backwards stretches are done again one after another, the latest first, and what happens in each is counted from its
 // end.  The search begins, a stretch begins, and it ends, which adds the one that counts, if there is any.
-void conditions_see_backwards(void);
-void conditions_look(void);
-void conditions_collect_stretch(GArray *met);
+void stop_conditions_see_backwards(void);
+void stop_conditions_look(void);
+void stop_conditions_collect_stretch(GArray *met);
 
 #endif

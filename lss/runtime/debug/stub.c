@@ -1,7 +1,7 @@
 // The packets of gdb's remote protocol; see stub.h.
 #include "lss/runtime/debug/breakpoints.h"
-#include "lss/runtime/debug/stop_conditions.h"
 #include "lss/runtime/debug/session.h"
+#include "lss/runtime/debug/stop_conditions.h"
 #include "lss/runtime/trace/recorder.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ void append_thread(const Stub *stub, GString *out, guint core) {
 }
 
 static bool read_id(const char **text, guint32 *id) {
-  if (!g_str_has_prefix(*text, "-1")) return packet_number(text, id);
+  if (!g_str_has_prefix(*text, "-1")) return gdb_packet_number(text, id);
   *text += 2;
   *id = ALL;
   return true;
@@ -93,7 +93,7 @@ static void set_point(Stub *stub, const char *text, bool set, GString *reply) {
 
 static void attach(Stub *stub, const char *text, GString *reply) {
   guint32 core;
-  if (!packet_number(&text, &core) || *text || core < 1 || core > core_count()) return reply_with(reply, "E01");
+  if (!gdb_packet_number(&text, &core) || *text || core < 1 || core > core_count()) return reply_with(reply, "E01");
   stub->attached[core] = true;
   stub->general = stub->resume = stub->selected = core;
   stub->latest = (Stop){.kind = STOP_STEPPED, .core = core};
@@ -102,7 +102,7 @@ static void attach(Stub *stub, const char *text, GString *reply) {
 
 static StubState detach(Stub *stub, const char *text, GString *reply) {
   guint32 core = 0;
-  if (*text == ';' && (text++, !packet_number(&text, &core) || core < 1 || core > core_count()))
+  if (*text == ';' && (text++, !gdb_packet_number(&text, &core) || core < 1 || core > core_count()))
     return reply_with(reply, "E01"), STUB_GOES_ON;
   breakpoints_forget(core);
   bool any = false;
@@ -188,7 +188,7 @@ GVariant *stub_pack(const Stub *stub) {
   g_variant_builder_init(&texts, G_VARIANT_TYPE("as"));
   for (guint i = 1; i <= core_count(); i++)
     if (stub->attached[i]) g_variant_builder_add(&attached, "u", i);
-  for (guint i = 0; (text = conditions_text(i)); i++) g_variant_builder_add(&texts, "s", text);
+  for (guint i = 0; (text = stop_conditions_text(i)); i++) g_variant_builder_add(&texts, "s", text);
   const Stop *stop = &stub->latest;
   return g_variant_new(STUB_TYPE, &attached, &texts, stub->general, stub->resume, stub->selected, stub->multiprocess,
                        stub->software, stub->hardware, stub->quiet, stub->over, (guint32)stop->kind, stop->core,
@@ -206,7 +206,7 @@ void stub_unpack(Stub *stub, GVariant *packed) {
                 &software, &hardware, &quiet, &over, &kind, &stop->core, &by_hardware, &stop->address, &watch, &points);
   for (guint i = 1; i <= core_count(); i++) stub->attached[i] = false;
   while (g_variant_iter_next(attached, "u", &core)) stub->attached[core] = true;
-  while (g_variant_iter_next(texts, "&s", &text)) g_free(conditions_add(text, stub->wanted));
+  while (g_variant_iter_next(texts, "&s", &text)) g_free(stop_conditions_add(text, stub->wanted));
   stub->multiprocess = multiprocess;
   stub->software = software;
   stub->hardware = hardware;

@@ -36,7 +36,7 @@ void write_registers(const Stub *stub, const char *text, GString *reply) {
 
 void read_register(const Stub *stub, const char *text, GString *reply) {
   guint32 number;
-  if (!packet_number(&text, &number) || *text || !registers_append(core_of(stub->general), number, reply))
+  if (!gdb_packet_number(&text, &number) || *text || !registers_append(core_of(stub->general), number, reply))
     reply_with(reply, "E01");
 }
 
@@ -44,8 +44,8 @@ void write_register(const Stub *stub, const char *text, GString *reply) {
   const Core *core = core_of(stub->general);
   guint32 number;
   uint32_t value;
-  if (!packet_number(&text, &number) || *text++ != '=' || strlen(text) != 8 || !registers_value(core, text, &value) ||
-      number >= registers_count(core))
+  if (!gdb_packet_number(&text, &number) || *text++ != '=' || strlen(text) != 8 ||
+      !registers_value(core, text, &value) || number >= registers_count(core))
     return reply_with(reply, "E01");
   if (!drain(stub, reply)) return;
   registers_set(core, number, value);
@@ -54,7 +54,7 @@ void write_register(const Stub *stub, const char *text, GString *reply) {
 }
 
 bool read_stretch(const char **text, guint32 *address, guint32 *count) {
-  return packet_number(text, address) && *(*text)++ == ',' && packet_number(text, count);
+  return gdb_packet_number(text, address) && *(*text)++ == ',' && gdb_packet_number(text, count);
 }
 
 typedef struct {
@@ -76,7 +76,7 @@ void read_memory(const Stub *stub, const char *text, GString *reply) {
   const guint32 behind = read.core->memory_behind + (next_pc_within(stub->general) > 0);
   stepping_look_ahead(behind, read_now, &read);
   if (!read.there && count) return reply_with(reply, "E14");
-  packet_append_bytes(reply, bytes, read.there);
+  gdb_packet_append_bytes(reply, bytes, read.there);
 }
 
 void write_memory(const Stub *stub, const GString *packet, bool binary, GString *reply) {
@@ -88,7 +88,7 @@ void write_memory(const Stub *stub, const GString *packet, bool binary, GString 
   g_autofree guint8 *bytes = g_malloc(count + 1);
   if (binary)
     memcpy(bytes, text, count);
-  else if (!packet_bytes(text, bytes, count))
+  else if (!gdb_packet_bytes(text, bytes, count))
     return reply_with(reply, "E01");
   if (!count) return reply_with(reply, "OK");
   const Core *core = core_of(stub->general);

@@ -37,10 +37,10 @@ static void send_description(const Stub *stub, const char *text, GString *reply)
 static void run_command(Stub *stub, const char *digits, GString *reply) {
   const gsize length = strlen(digits) / 2;
   g_autofree char *command = g_malloc0(length + 1);
-  if (strlen(digits) % 2 || !packet_bytes(digits, (guint8 *)command, length)) return reply_with(reply, "E01");
+  if (strlen(digits) % 2 || !gdb_packet_bytes(digits, (guint8 *)command, length)) return reply_with(reply, "E01");
   g_autofree char *done = monitor_command(command, stub->wanted),
                   *text = stub->wanted->len && stub->refused ? g_strdup_printf("%s\n", stub->refused) : g_strdup(done);
-  packet_append_bytes(reply, (const guint8 *)text, strlen(text));
+  gdb_packet_append_bytes(reply, (const guint8 *)text, strlen(text));
   if (!*text) reply_with(reply, "OK");
 }
 
@@ -67,7 +67,7 @@ void query(Stub *stub, const GString *packet, GString *reply) {
     text += strlen("qThreadExtraInfo,");
     if (!read_thread(&text, &core) || core == ANY || core == ALL) return reply_with(reply, "E01");
     const char *name = core_of(core)->name;
-    packet_append_bytes(reply, (const guint8 *)name, strlen(name));
+    gdb_packet_append_bytes(reply, (const guint8 *)name, strlen(name));
   } else if (g_str_has_prefix(text, "qRcmd,")) {
     run_command(stub, text + strlen("qRcmd,"), reply);
   }

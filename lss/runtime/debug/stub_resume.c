@@ -68,7 +68,7 @@ void resume_each(Stub *stub, const char *text, GString *reply) {
     if (!action || !strchr("cCsS", action)) return reply_with(reply, "E01");
     text++;
     guint32 signal, core = ALL;
-    if ((action == 'C' || action == 'S') && !packet_number(&text, &signal)) return reply_with(reply, "E01");
+    if ((action == 'C' || action == 'S') && !gdb_packet_number(&text, &signal)) return reply_with(reply, "E01");
     const char *thread = text + (*text == ':');
     if (*text == ':' && (text++, !read_thread(&text, &core))) return reply_with(reply, "E01");
     const bool is_process = g_strstr_len(thread, text - thread, ".-1") != NULL;
@@ -85,7 +85,7 @@ void resume_each(Stub *stub, const char *text, GString *reply) {
 void resume_old(Stub *stub, const char *text, GString *reply) {
   const char kind = *text++;
   guint32 signal;
-  if ((g_ascii_isupper(kind) && !packet_number(&text, &signal)) || *text) return reply_with(reply, "E01");
+  if ((g_ascii_isupper(kind) && !gdb_packet_number(&text, &signal)) || *text) return reply_with(reply, "E01");
   resume(stub, (Resume){.core = stub->resume, .stepped = g_ascii_tolower(kind) == 's', .forward = true}, reply);
 }
 

@@ -370,7 +370,7 @@ static bool jump(uint64_t target, int32_t fastest) {
 // Steps the machine until `clock` has done `end` cycles or now() reaches `until`.
 static void run(int32_t clock, uint64_t end, uint64_t until) {
   if (!spinach_wave_recording) {
-    (spinach_loops_tracked ? machine->watch : machine->run)(cycles, due, periods, clock, end, until);
+    (spinach_repeats_tracked ? machine->watch : machine->run)(cycles, due, periods, clock, end, until);
     return;
   }
   while (!spinach_stopping && cycles[clock] < end && earliest() < until) {
@@ -530,7 +530,7 @@ static void leave_out_loops(struct spinach_advancing *a) {
   // Where it is looked for idle time does not depend on what is left out.
   if (machine->skipper_count && machine->jumps && a->quiet < LOOK) limit = now;
   // A loop that nothing ends is reported, unless something bounds the run.
-  const uint64_t ticks = spinach_loops_look(now, limit, a->endless && spinach_standstill_counts());
+  const uint64_t ticks = spinach_repeats_look(now, limit, a->endless && spinach_standstill_counts());
   if (!ticks) return;
   for (uint32_t c = 0; c < machine->clock_count; c++) {
     cycles[c] += ticks / periods[c];
@@ -547,13 +547,13 @@ void spinach_advance_step(bool one_instant) {
   if (a->one_instant) {
     step_instant(a);
   } else if (a->within || choose_piece(a)) {
-    if (spinach_loops_next < earliest()) spinach_loops_forget();
-    const uint64_t next = one_instant ? earliest() + 1 : spinach_loops_next;
+    if (spinach_repeats_next < earliest()) spinach_repeats_forget();
+    const uint64_t next = one_instant ? earliest() + 1 : spinach_repeats_next;
     run(a->clock, a->stop, next < a->before ? next : a->before);
     a->within = !spinach_stopping && cycles[a->clock] < a->stop && earliest() < a->before;
-    if (!one_instant && !spinach_stopping && cycles[a->clock] < a->end && earliest() == spinach_loops_next)
+    if (!one_instant && !spinach_stopping && cycles[a->clock] < a->end && earliest() == spinach_repeats_next)
       leave_out_loops(a);
-    if (spinach_loops_endless()) a->active = false;
+    if (spinach_repeats_endless()) a->active = false;
   }
   spinach_time.now = earliest(); // where the run would continue
   if (one_instant || !a->active) spinach_replay_synchronize();

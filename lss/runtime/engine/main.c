@@ -205,7 +205,7 @@ static const char *end_idle(const spinach_options *options) {
 // The machine does the same again and again, and nothing is due that could change that.
 static const char *end_loop(void) {
   g_autofree char *text =
-      spinach_standstill_loop_error(spinach_loops_endless() / machine->clocks[spinach_fastest_clock()].period);
+      spinach_standstill_loop_error(spinach_repeats_endless() / machine->clocks[spinach_fastest_clock()].period);
   const char *ended = end_in_vain(text);
   spinach_print_views(stderr, -1);
   return ended;
@@ -219,7 +219,7 @@ static const char *run(const spinach_options *options) {
     if (ended) return ended;
     while (spinach_advancing.active) spinach_advance_step(false);
     if (spinach_advancing.nothing_left || spinach_standstill_found()) return end_idle(options);
-    if (spinach_loops_endless()) return end_loop();
+    if (spinach_repeats_endless()) return end_loop();
     if (spinach_trace_active() && !spinach_trace_line())
       return spinach_set_error("standard error, with the lines of --trace, cannot be written"), spinach_error_text;
     if (options->progress) spinach_progress_show(options);
@@ -259,7 +259,7 @@ static char *timing_json(double seconds) {
   json_key(&json, "cycles_per_second");
   json_real(&json, seconds > 0 ? (double)cycles / seconds : 0);
   json_key(&json, "cycles_in_loops");
-  json_uint(&json, spinach_loops_ticks() / machine->clocks[spinach_fastest_clock()].period);
+  json_uint(&json, spinach_repeats_ticks() / machine->clocks[spinach_fastest_clock()].period);
   json_close(&json, '}');
   return json_finish(&json);
 }
@@ -360,7 +360,7 @@ int spinach_deliver(const char *ended) {
   fine &= !options->state_hashes || spinach_state_hash_end(options->state_hashes);
   if (options->check_idle) spinach_idle_check_report(stderr);
   if (options->check_replay) spinach_replay_check_report(stderr);
-  if (options->check_replay) spinach_loops_report(stderr);
+  if (options->check_replay) spinach_repeats_report(stderr);
   if (!failed && (!options->quiet || spinach_stop_status))
     fprintf(stderr, "%s: %s after %g ms of simulated time (%.2f M cycles/s)\n", spinach_program, ended,
             (double)spinach_now_ns() / 1e6,
@@ -444,7 +444,7 @@ static int simulate(int argc, char **argv) {
   if (steps_all(&options))
     spinach_replay_disable();
   else
-    spinach_loops_begin();
+    spinach_repeats_begin();
   spinach_progress_start();
   spinach_balance_begin();
   if (options.restore && !spinach_balance_check()) {

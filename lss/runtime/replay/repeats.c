@@ -1,4 +1,5 @@
-// When a machine is tracked for loops, how two states are compared, and how it is taken on by many loops; see repeats.h.
+// When a machine is tracked for loops, how two states are compared, and how it is taken on by many loops; see
+// repeats.h.
 #include "lss/runtime/replay/repeats.h"
 
 #include "lss/runtime/engine/machine.h"
@@ -23,8 +24,8 @@ typedef enum {
 } Phase;
 
 static const spinach_machine *const machine = &spinach_machine_table;
-bool spinach_loops_tracked;
-uint64_t spinach_loops_next = UINT64_MAX;
+bool spinach_repeats_tracked;
+uint64_t spinach_repeats_next = UINT64_MAX;
 
 static Phase phase;
 static uint64_t common;              // ticks between the edges that all clocks have together
@@ -44,11 +45,11 @@ static uint64_t bound;                // the first instant at which something co
 static bool endless;                  // nothing comes that the loop at hand does not move
 static uint64_t counted, loops, attempts, checked;
 
-uint64_t spinach_loops_ticks(void) {
+uint64_t spinach_repeats_ticks(void) {
   return counted;
 }
 
-uint64_t spinach_loops_endless(void) {
+uint64_t spinach_repeats_endless(void) {
   return endless ? period : 0;
 }
 
@@ -124,13 +125,13 @@ void spinach_tracked_file(void) {
 // ---- Attempts
 
 static void look_at(uint64_t instant) {
-  spinach_loops_next = instant;
+  spinach_repeats_next = instant;
 }
 
 // Whether modules' words notice what has no place in a loop.
 static void watch(bool on) {
-  if (on != spinach_loops_tracked) spinach_loop_state_guard(on);
-  spinach_loops_tracked = on;
+  if (on != spinach_repeats_tracked) spinach_loop_state_guard(on);
+  spinach_repeats_tracked = on;
 }
 
 static void rests(uint64_t now, uint64_t n) {
@@ -303,7 +304,7 @@ static uint64_t check(uint64_t now) {
   return 0;
 }
 
-uint64_t spinach_loops_look(uint64_t now, uint64_t limit, bool stays) {
+uint64_t spinach_repeats_look(uint64_t now, uint64_t limit, bool stays) {
   switch (phase) {
   case RESTS:
     if (!hash_of_nodes()) return gives_up(now);
@@ -335,7 +336,7 @@ static uint64_t find_common(void) {
   return (uint64_t)all;
 }
 
-void spinach_loops_begin(void) {
+void spinach_repeats_begin(void) {
   if (!machine->watch || !(common = find_common())) return;
   begin = spinach_loop_state_new();
   end = spinach_loop_state_new();
@@ -345,11 +346,11 @@ void spinach_loops_begin(void) {
   rests(spinach_next_instant() + common - 1, LEAST_REST);
 }
 
-void spinach_loops_forget(void) {
+void spinach_repeats_forget(void) {
   if (common) rests(spinach_next_instant() + common - 1, rest);
 }
 
-void spinach_loops_report(FILE *out) {
+void spinach_repeats_report(FILE *out) {
   fprintf(out, "whole loops: %llu, of which stretches were checked: %llu\n", (unsigned long long)loops,
           (unsigned long long)checked);
 }

@@ -13,25 +13,25 @@
 //
 // Where to look: every time all clocks have an edge together, when all clusters are replayed or asleep, their nodes are
 // hashed; a hash that was there before says how long a loop may be.
-#ifndef LSS_RUNTIME_LOOPS_H
-#define LSS_RUNTIME_LOOPS_H
+#ifndef LSS_RUNTIME_REPEATS_H
+#define LSS_RUNTIME_REPEATS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-extern bool spinach_loops_tracked; // the tracked step is to be used
+extern bool spinach_repeats_tracked; // the tracked step is to be used
 
-void spinach_loops_begin(void);  // before the run: counts loops from here on, where the machine can be tracked
-void spinach_loops_forget(void); // the state was changed from outside
+void spinach_repeats_begin(void);  // before the run: counts loops from here on, where the machine can be tracked
+void spinach_repeats_forget(void); // the state was changed from outside
 // The instant before which the run pauses to look; UINT64_MAX: nowhere.
-extern uint64_t spinach_loops_next;
+extern uint64_t spinach_repeats_next;
 // There: ticks by which the machine was taken on, less than to `limit`.  With `stays` it is not taken on in a loop that
-// nothing ends, of which spinach_loops_endless() then says how long it is.
-uint64_t spinach_loops_look(uint64_t now, uint64_t limit, bool stays);
-uint64_t spinach_loops_endless(void); // ticks; 0: there is none
-uint64_t spinach_loops_ticks(void);   // of all that was not stepped
-void spinach_loops_report(FILE *out);
+// nothing ends, of which spinach_repeats_endless() then says how long it is.
+uint64_t spinach_repeats_look(uint64_t now, uint64_t limit, bool stays);
+uint64_t spinach_repeats_endless(void); // ticks; 0: there is none
+uint64_t spinach_repeats_ticks(void);   // of all that was not stepped
+void spinach_repeats_report(FILE *out);
 
 // What the tracked step asks for.
 bool spinach_tracked_passed(const uint64_t *stamp, uint64_t k, uint64_t now, uint64_t unit);

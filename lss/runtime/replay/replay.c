@@ -258,7 +258,7 @@ void spinach_replay_leave(void) {
 }
 
 void spinach_replay_forget(void) {
-  spinach_loops_forget();
+  spinach_repeats_forget();
   for (spinach_replay *const *r = spinach_replays; *r; r++) {
     if (!(*r)->table) continue;
     (*r)->at = NULL;
