@@ -311,7 +311,7 @@ def test_the_command(machine, cached, tmp_path: Path) -> None:
     assert cached("cache").out == f"{cache}\n0.0 MiB in 0 objects and 0 simulators; at most 2 GiB\n"
     cached("run", machine() / "top.lss", "-O0", "--", "--cycles", "1")
     (cache / "mine.txt").write_text("not of this cache")
-    prefix = re.search(r'"%s/(.+?)%', (Path(__file__).resolve().parents[2] / "lss/runtime/observe/variant.c").read_text())[1]
+    prefix = re.search(r'"%s/(.+?)%', (Path(__file__).resolve().parents[2] / "lss/runtime/engine/variant.c").read_text())[1]
     (cache / f"{prefix}0123456789abcdef-1").write_text("a variant that was killed before it ran")
     assert "in 1 objects and 1 simulators; at most 2 GiB\n" in cached("cache", "show").out
     assert cached("cache", "clean", "--limit=3MiB").out == ""

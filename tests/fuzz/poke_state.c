@@ -9,7 +9,7 @@
    POKE="PATH.FIELD[3] OFFSET BYTES", or "@ OFFSET BYTES" of the time, writes these bytes, in hexadecimal, and goes on
    as usual. */
 #include "lss/runtime/engine/machine.h"
-#include "lss/runtime/text/names.h"
+#include "lss/runtime/engine/names.h"
 
 #include <fcntl.h>
 #include <fnmatch.h>

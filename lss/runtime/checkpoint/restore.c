@@ -8,11 +8,11 @@
 #include "lss/runtime/checkpoint/open_files.h"
 #include "lss/runtime/checkpoint/resident.h"
 #include "lss/runtime/files/confined.h"
-#include "lss/runtime/files/manifest.h"
 #include "lss/runtime/files/stream_private.h"
 #include "lss/runtime/observe/measure.h"
-#include "lss/runtime/observe/progress.h"
 #include "lss/runtime/observe/ranges.h"
+#include "lss/runtime/run/manifest.h"
+#include "lss/runtime/run/progress.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -5,9 +5,9 @@
 #include "lss/runtime/checkpoint/resident.h"
 #include "lss/runtime/engine/instants.h"
 #include "lss/runtime/engine/machine.h"
-#include "lss/runtime/engine/options.h"
+#include "lss/runtime/engine/names.h"
 #include "lss/runtime/files/whole_file.h"
-#include "lss/runtime/text/names.h"
+#include "lss/runtime/run/options.h"
 #include "lss/runtime/text/type_bytes.h"
 
 #include <errno.h>

@@ -5,9 +5,9 @@
 #include "lss/runtime/checkpoint/layout.h"
 #include "lss/runtime/checkpoint/open_files.h"
 #include "lss/runtime/engine/instants.h"
-#include "lss/runtime/files/manifest.h"
 #include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/observe/measure.h"
+#include "lss/runtime/run/manifest.h"
 #include "lss/runtime/text/refusal.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // Names that begin with a word; see completion.h.
 #include "lss/runtime/debug/completion.h"
 
-#include "lss/runtime/text/names.h"
+#include "lss/runtime/engine/names.h"
 
 #include <string.h>
 

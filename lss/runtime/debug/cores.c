@@ -1,8 +1,8 @@
 // Processors out of debug views; see cores.h.
 #include "lss/runtime/debug/cores.h"
 
+#include "lss/runtime/engine/names.h"
 #include "lss/runtime/observe/roles.h"
-#include "lss/runtime/text/names.h"
 #include "lss/runtime/text/type.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;

@@ -1,7 +1,7 @@
 // Events out of the block that generated code fills; see events.h.
 #include "lss/runtime/debug/events.h"
 
-#include "lss/runtime/observe/condition.h"
+#include "lss/runtime/engine/condition.h"
 #include "lss/runtime/text/pattern.h"
 #include "lss/runtime/trace/format.h"
 #include "lss/runtime/trace/record.h"

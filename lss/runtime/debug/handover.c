@@ -5,8 +5,8 @@
 #include "lss/runtime/checkpoint/open_files.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/stepping.h"
+#include "lss/runtime/engine/variant.h"
 #include "lss/runtime/observe/statistics.h"
-#include "lss/runtime/observe/variant.h"
 
 #include <errno.h>
 #include <fcntl.h>

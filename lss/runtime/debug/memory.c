@@ -2,7 +2,7 @@
 // than that, and what waits in a write buffer newer still.
 #include "lss/runtime/debug/cores.h"
 
-#include "lss/runtime/text/names.h"
+#include "lss/runtime/engine/names.h"
 
 enum { MOST_DATA = 128 }; // bytes of a request
 

@@ -12,10 +12,10 @@
 #include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/state_commands.h"
 #include "lss/runtime/debug/stop_conditions.h"
+#include "lss/runtime/engine/names.h"
 #include "lss/runtime/files/confined.h"
 #include "lss/runtime/observe/device_registers.h"
 #include "lss/runtime/observe/statistics.h"
-#include "lss/runtime/text/names.h"
 #include "lss/runtime/text/pattern.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
 // Commands that monitor and --interactive have in common; see state_commands.h.
 #include "lss/runtime/debug/state_commands.h"
 
+#include "lss/runtime/engine/names.h"
 #include "lss/runtime/observe/balance.h"
 #include "lss/runtime/observe/program_text.h"
 #include "lss/runtime/observe/ranges.h"
-#include "lss/runtime/text/names.h"
 
 #include <string.h>
 

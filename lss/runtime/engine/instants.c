@@ -1,7 +1,7 @@
 // Instants that are past; see instants.h.
 #include "lss/runtime/engine/instants.h"
 
-#include "lss/runtime/text/names.h"
+#include "lss/runtime/engine/names.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
 

@@ -1,5 +1,5 @@
 // Runtime parameters: texts from the command line into the state, and back for the manifest.
-#include "lss/runtime/engine/options.h"
+#include "lss/runtime/run/options.h"
 #include "lss/runtime/text/number.h"
 #include "lss/runtime/text/quantity.h"
 

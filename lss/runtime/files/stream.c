@@ -1,7 +1,7 @@
 // Streams of bytes and lines, and what all streams share; see stream.h.  Packets are in packet.c.
 #include "emulib/program/input_file.h"
-#include "lss/runtime/engine/options.h"
 #include "lss/runtime/files/stream_private.h"
+#include "lss/runtime/run/options.h"
 
 #include <errno.h>
 #include <stdarg.h>

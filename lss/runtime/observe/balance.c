@@ -2,8 +2,8 @@
 #include "lss/runtime/observe/balance.h"
 
 #include "lss/runtime/engine/machine.h"
+#include "lss/runtime/engine/names.h"
 #include "lss/runtime/observe/tally.h"
-#include "lss/runtime/text/names.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
 #include "lss/runtime/observe/device_registers.h"
 
 #include "lss/runtime/engine/machine.h"
-#include "lss/runtime/text/names.h"
+#include "lss/runtime/engine/names.h"
 #include "lss/runtime/text/pattern.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;

@@ -9,7 +9,7 @@
 #include "lss/runtime/observe/idle_check.h"
 
 #include "lss/runtime/engine/machine.h"
-#include "lss/runtime/text/names.h"
+#include "lss/runtime/engine/names.h"
 #include "lss/runtime/text/type_bytes.h"
 
 #include <glib.h>

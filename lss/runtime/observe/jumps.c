@@ -2,8 +2,8 @@
 // knows what was repeated (lss/runtime/engine/ring.h): these are loops.
 #include "lss/runtime/observe/jumps.h"
 
+#include "lss/runtime/engine/names.h"
 #include "lss/runtime/observe/stretches.h"
-#include "lss/runtime/text/names.h"
 
 enum { WORD = 4 };
 

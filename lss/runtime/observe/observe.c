@@ -1,6 +1,6 @@
 // Looking at signals from outside: the line trace, and who waits for whom when a run is stuck.  Debug builds keep all
 // signals in memory and say where (spinach_machine.observed).
-#include "lss/runtime/text/names.h"
+#include "lss/runtime/engine/names.h"
 #include "lss/runtime/text/pattern.h"
 
 #include <glib.h>

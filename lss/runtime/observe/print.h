@@ -2,7 +2,7 @@
 #ifndef SPINACH_PRINT_H
 #define SPINACH_PRINT_H
 
-#include "lss/runtime/text/names.h"
+#include "lss/runtime/engine/names.h"
 
 #include <glib.h>
 

@@ -7,7 +7,7 @@
 #include "emulib/isa_text.h"
 #include "emulib/program/input_file.h"
 #include "emulib/program/program.h"
-#include "lss/runtime/engine/options.h"
+#include "lss/runtime/run/options.h"
 
 #pragma weak program_open
 #pragma weak program_path

@@ -1,8 +1,8 @@
 // Comparing a state with what its modules declare; see ranges.h.
 #include "lss/runtime/observe/ranges.h"
 
+#include "lss/runtime/engine/names.h"
 #include "lss/runtime/engine/ring.h"
-#include "lss/runtime/text/names.h"
 
 #include <glib.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "lss/runtime/observe/standstill.h"
 
 #include "lss/runtime/engine/machine.h"
-#include "lss/runtime/observe/progress.h"
+#include "lss/runtime/run/progress.h"
 
 #include <stdarg.h>
 

@@ -1,10 +1,10 @@
 // Statistics of a run; see statistics.h.
 #include "lss/runtime/observe/statistics.h"
 
-#include "lss/runtime/files/manifest.h"
+#include "lss/runtime/engine/names.h"
 #include "lss/runtime/observe/derived.h"
 #include "lss/runtime/observe/measure.h"
-#include "lss/runtime/text/names.h"
+#include "lss/runtime/run/manifest.h"
 
 #include <math.h>
 

@@ -16,7 +16,7 @@
 #ifndef SPINACH_STATISTICS_H
 #define SPINACH_STATISTICS_H
 
-#include "lss/runtime/engine/options.h"
+#include "lss/runtime/run/options.h"
 #include "lss/runtime/text/json.h"
 
 #include <stdio.h>

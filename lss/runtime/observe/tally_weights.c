@@ -1,8 +1,8 @@
 // What balances add up in addition to items: values in items, such as `in.count`, and events; see tally.h.
 #include "lss/runtime/observe/tally.h"
 
+#include "lss/runtime/engine/names.h"
 #include "lss/runtime/observe/balance.h"
-#include "lss/runtime/text/names.h"
 
 // A step of a sum, of which an item on a connection says something.
 typedef struct {

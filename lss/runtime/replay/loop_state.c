@@ -2,7 +2,7 @@
 #include "lss/runtime/replay/loop_state.h"
 
 #include "lss/runtime/engine/machine.h"
-#include "lss/runtime/text/names.h"
+#include "lss/runtime/engine/names.h"
 
 #include <glib.h>
 #include <sys/mman.h>

@@ -2,7 +2,7 @@
 #include "lss/runtime/trace/trace_header.h"
 
 #include "lss/runtime/checkpoint/pages.h"
-#include "lss/runtime/observe/condition.h"
+#include "lss/runtime/engine/condition.h"
 #include "lss/runtime/observe/program_text.h"
 #include "lss/runtime/observe/roles.h"
 #include "lss/runtime/trace/format.h"

@@ -1,8 +1,8 @@
 // Patterns of signals and states; see selection.h.
 #include "lss/runtime/wave/selection.h"
 
-#include "lss/runtime/observe/condition.h"
-#include "lss/runtime/text/names.h"
+#include "lss/runtime/engine/condition.h"
+#include "lss/runtime/engine/names.h"
 #include "lss/runtime/text/pattern.h"
 
 enum { FEW = 64 }; // elements of an array that a pattern with stars shows

@@ -1,7 +1,7 @@
 // The grammar of conditions; see condition.h.
-#include "lss/runtime/observe/condition.h"
+#include "lss/runtime/engine/condition.h"
 
-#include "lss/runtime/engine/options.h"
+#include "lss/runtime/run/options.h"
 #include "lss/runtime/text/number.h"
 #include "lss/runtime/text/pattern.h"
 #include "lss/runtime/text/quantity.h"

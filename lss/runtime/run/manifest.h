@@ -2,7 +2,7 @@
 #ifndef SPINACH_MANIFEST_H
 #define SPINACH_MANIFEST_H
 
-#include "lss/runtime/engine/options.h"
+#include "lss/runtime/run/options.h"
 #include "lss/runtime/text/json.h"
 
 // Appends the manifest as one JSON object; statistics.h lists its keys.

@@ -1,5 +1,5 @@
 // How far a run is, on a terminal; see progress.h.
-#include "lss/runtime/observe/progress.h"
+#include "lss/runtime/run/progress.h"
 
 #include "emulib/program/input_file.h"
 

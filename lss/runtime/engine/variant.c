@@ -1,5 +1,5 @@
 // Builds a variant of this machine and becomes it; see variant.h.
-#include "lss/runtime/observe/variant.h"
+#include "lss/runtime/engine/variant.h"
 
 #include "lss/runtime/observe/trigger.h"
 #include "lss/runtime/trace/recorder.h"

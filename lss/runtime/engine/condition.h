@@ -13,7 +13,7 @@
 #ifndef SPINACH_CONDITION_H
 #define SPINACH_CONDITION_H
 
-#include "lss/runtime/text/names.h"
+#include "lss/runtime/engine/names.h"
 
 typedef enum {
   SPINACH_NO_CONDITION,

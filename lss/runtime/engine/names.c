@@ -1,8 +1,8 @@
 // Named access to the state; see names.h.
-#include "lss/runtime/text/names.h"
+#include "lss/runtime/engine/names.h"
 
 #include "lss/runtime/engine/instants.h"
-#include "lss/runtime/engine/options.h"
+#include "lss/runtime/run/options.h"
 #include "lss/runtime/text/number.h"
 #include "lss/runtime/text/type_bytes.h"
 

@@ -1,11 +1,11 @@
 // The manifest of a run; see manifest.h and statistics.h.
-#include "lss/runtime/files/manifest.h"
+#include "lss/runtime/run/manifest.h"
 
 #include "emulib/program/input_file.h"
 #include "lss/runtime/checkpoint/identity.h"
+#include "lss/runtime/engine/variant.h"
 #include "lss/runtime/files/stream_private.h"
 #include "lss/runtime/observe/statistics.h"
-#include "lss/runtime/observe/variant.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
 

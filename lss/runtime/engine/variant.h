@@ -6,7 +6,7 @@
 #ifndef SPINACH_VARIANT_H
 #define SPINACH_VARIANT_H
 
-#include "lss/runtime/engine/options.h"
+#include "lss/runtime/run/options.h"
 
 // The words (const char*) that what the options ask for needs and this simulator was not built with; none when it has
 // all.  They live as long as the options.

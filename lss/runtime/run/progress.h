@@ -2,7 +2,7 @@
 #ifndef SPINACH_PROGRESS_H
 #define SPINACH_PROGRESS_H
 
-#include "lss/runtime/engine/options.h"
+#include "lss/runtime/run/options.h"
 
 // Ahead of the run: what is done that may take long, until the next such text, the start or the end.  On a terminal
 // only.

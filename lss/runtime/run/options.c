@@ -1,12 +1,12 @@
 // The command line of a simulator; see options.h.
-#include "lss/runtime/engine/options.h"
-#include "lss/runtime/engine/named_files.h"
-#include "lss/runtime/observe/list.h"
+#include "lss/runtime/run/options.h"
 #include "lss/runtime/observe/print.h"
 #include "lss/runtime/observe/program_text.h"
-#include "lss/runtime/observe/progress.h"
+#include "lss/runtime/run/list.h"
+#include "lss/runtime/run/named_files.h"
+#include "lss/runtime/run/progress.h"
 
-#include "lss/runtime/text/names.h"
+#include "lss/runtime/engine/names.h"
 #include "lss/runtime/text/number.h"
 #include "lss/runtime/text/quantity.h"
 

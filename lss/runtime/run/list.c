@@ -1,5 +1,5 @@
 // The names of a simulator as JSON; see list.h.
-#include "lss/runtime/observe/list.h"
+#include "lss/runtime/run/list.h"
 
 #include "lss/runtime/observe/statistics.h"
 

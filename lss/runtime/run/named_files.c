@@ -1,5 +1,5 @@
 // Which options name files, and what becomes of these; see named_files.h.
-#include "lss/runtime/engine/named_files.h"
+#include "lss/runtime/run/named_files.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #ifndef SPINACH_OPTIONS_H
 #define SPINACH_OPTIONS_H
 
+#include "lss/runtime/engine/condition.h"
 #include "lss/runtime/files/used_files.h"
-#include "lss/runtime/observe/condition.h"
 
 #include <glib.h>
 
