@@ -2,7 +2,7 @@
  * breakpoints, history.  Each line of an input is a packet, given with the right checksum, and then as bytes as they
  * are.  The machine is two processors that retire an instruction in each cycle.  Its state may change by a resume, a
  * write or `monitor set` that was not refused, as this file's own reading of the packet says, and by nothing else. */
-#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/gdb_packet.h"

@@ -1,7 +1,7 @@
 // Points, and what they are compared with; see breakpoints.h.
 #include "lss/runtime/debug/breakpoints.h"
 
-#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/events.h"
 #include "lss/runtime/debug/stop_conditions.h"
 

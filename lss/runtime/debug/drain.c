@@ -1,8 +1,8 @@
 // Emptying a pipeline; see drain.h.
 #include "lss/runtime/debug/drain.h"
 
+#include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/breakpoints.h"
-#include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/run_control.h"

@@ -1,7 +1,7 @@
 // Frames as their events come; see frames.h.
 #include "lss/runtime/debug/frames.h"
 
-#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/events.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/run_control.h"

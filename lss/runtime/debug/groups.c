@@ -1,8 +1,8 @@
 // Steps within an instant; see groups.h.
 #include "lss/runtime/debug/groups.h"
 
+#include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/breakpoints.h"
-#include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/stepping.h"

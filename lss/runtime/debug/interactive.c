@@ -2,8 +2,8 @@
 #include "lss/runtime/debug/interactive.h"
 
 #include "lss/runtime/checkpoint/checkpoint.h"
+#include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/completion.h"
-#include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/handover.h"
 #include "lss/runtime/debug/history.h"

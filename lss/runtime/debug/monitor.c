@@ -3,7 +3,7 @@
 
 #include "lss/runtime/checkpoint/checkpoint.h"
 #include "lss/runtime/checkpoint/format.h"
-#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/frames.h"

@@ -1,7 +1,7 @@
 // Looking ahead for the next instruction; see next_pc.h.
 #include "lss/runtime/debug/next_pc.h"
 
-#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/stepping.h"

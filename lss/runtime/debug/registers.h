@@ -2,7 +2,7 @@
 #ifndef SPINACH_DEBUG_REGISTERS_H
 #define SPINACH_DEBUG_REGISTERS_H
 
-#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/cores/cores.h"
 
 // The target description of a processor; the caller frees it.
 char *registers_description(const Core *core);

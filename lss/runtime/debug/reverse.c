@@ -1,6 +1,6 @@
 // Backwards: to a mark, and forwards from it to the last time that something is met; see run_control.h.
+#include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/breakpoints.h"
-#include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/groups.h"
 #include "lss/runtime/debug/history.h"

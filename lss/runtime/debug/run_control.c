@@ -1,8 +1,8 @@
 // Forwards, and how a run ends; see run_control.h.
 #include "lss/runtime/debug/run_control.h"
 
+#include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/breakpoints.h"
-#include "lss/runtime/debug/cores.h"
 #include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/groups.h"
 #include "lss/runtime/debug/history.h"

@@ -1,5 +1,5 @@
 // The gdb script of a machine; see debug.h.
-#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/observe/program_text.h"
 

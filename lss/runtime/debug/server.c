@@ -1,5 +1,5 @@
 // The connection to gdb; see debug.h.  One at a time; on the loopback interface unless another address is named.
-#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/gdb_packet.h"

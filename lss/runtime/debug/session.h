@@ -2,7 +2,7 @@
 #ifndef SPINACH_DEBUG_SESSION_H
 #define SPINACH_DEBUG_SESSION_H
 
-#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/gdb_packet.h"
 #include "lss/runtime/debug/stop.h"
 #include "lss/runtime/debug/stub.h"

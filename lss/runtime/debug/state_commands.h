@@ -2,7 +2,7 @@
 #ifndef SPINACH_STATE_COMMANDS_H
 #define SPINACH_STATE_COMMANDS_H
 
-#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/cores/cores.h"
 
 // "57 ns, cycle 57 of clk".
 void where_append_time(GString *out);

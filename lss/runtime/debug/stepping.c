@@ -1,7 +1,7 @@
 // The next step of the run; see stepping.h.
 #include "lss/runtime/debug/stepping.h"
 
-#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/stop_conditions.h"
 

@@ -451,7 +451,7 @@ bool spinach_take_pause(void);                       // one is to end the presen
 // Writes everything that a run was asked for, up to the present instant; returns the process's status.
 int spinach_deliver(const char *ended);
 
-// ---- Beyond the engine: ../observe/views.c, observe.c
+// ---- Beyond the engine: ../cores/views.c, ../observe/observe.c
 
 // Prints what every debug view around (or, with id < 0, all views of the machine) shows: pc, registers, history.
 void spinach_print_views(FILE *out, int32_t instance);

@@ -1,5 +1,5 @@
 // Processors out of debug views; see cores.h.
-#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/cores/cores.h"
 
 #include "lss/runtime/engine/names.h"
 #include "lss/runtime/observe/roles.h"

@@ -1,9 +1,9 @@
 // How a processor came to where it is; see jumps.h.  Between two jumps it executed a stretch of instructions.  A ring
 // knows what was repeated (lss/runtime/engine/ring.h): these are loops.
-#include "lss/runtime/observe/jumps.h"
+#include "lss/runtime/cores/jumps.h"
 
+#include "lss/runtime/cores/stretches.h"
 #include "lss/runtime/engine/names.h"
-#include "lss/runtime/observe/stretches.h"
 
 enum { WORD = 4 };
 

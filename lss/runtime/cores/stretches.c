@@ -1,7 +1,7 @@
 // Prints what a processor executed; see stretches.h.  The stretches become a list of items, of which a loop is one with
 // items of its own; as long as some items at its level are there several times one behind the other, they are made a
 // loop.  Only what is printed counts for how much is shown.
-#include "lss/runtime/observe/stretches.h"
+#include "lss/runtime/cores/stretches.h"
 
 #include "lss/runtime/observe/program_text.h"
 #include "lss/runtime/observe/roles.h"

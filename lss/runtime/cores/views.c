@@ -4,9 +4,9 @@
 // Roles: `pc` (address of the next instruction), `registers` (an array; one of bytes holds 32-bit registers), `program`
 // (a runtime string parameter or state string that names the executable, for functions and lines), `history` (a trace
 // of jumps, see jumps.h).  Other roles are printed as they are when they are small.
+#include "lss/runtime/cores/jumps.h"
 #include "lss/runtime/engine/names.h"
 #include "lss/runtime/observe/device_registers.h"
-#include "lss/runtime/observe/jumps.h"
 #include "lss/runtime/observe/program_text.h"
 #include "lss/runtime/observe/roles.h"
 

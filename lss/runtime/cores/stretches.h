@@ -2,7 +2,7 @@
 #ifndef SPINACH_STRETCHES_H
 #define SPINACH_STRETCHES_H
 
-#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/cores/cores.h"
 
 #include <glib.h>
 #include <stdio.h>

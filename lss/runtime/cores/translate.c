@@ -1,7 +1,7 @@
 // From the addresses of programs to those of memory, where a processor translates them: by a number that is added, or
 // the segments of MIPS32 and the entries of its TLB, as system control may use them; see cores.h.  Nothing is changed
 // by it.
-#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/cores/cores.h"
 
 enum { STATUS_ERL = 1 << 2, ASID = 0xff, GLOBAL = 1, VALID = 2, FRAME = 6, SEGMENT = 1 << 29 };
 #define PAIR UINT32_C(0x1fff) // address bits within two pages of 4 KiB

@@ -1,6 +1,6 @@
 // What a processor finds at its addresses; see cores.h.  Memory is what regions name; a dirty line of a cache is newer
 // than that, and what waits in a write buffer newer still.
-#include "lss/runtime/debug/cores.h"
+#include "lss/runtime/cores/cores.h"
 
 #include "lss/runtime/engine/names.h"
 
