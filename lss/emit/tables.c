@@ -490,7 +490,7 @@ static void emit_environment(const Emitter *emitter, GString *out) {
 void emit_front(const Emitter *emitter, GString *out) {
   emit_banner(emitter, out);
   emit_names(emitter, out);
-  g_string_append(out, "#include \"lss/runtime/engine/machine.h\"\n");
+  g_string_append(out, "#include \"lss/runtime/engine/machine.h\"\n#include \"lss/runtime/run/main.h\"\n");
 }
 
 void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {

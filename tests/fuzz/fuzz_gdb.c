@@ -3,6 +3,7 @@
  * are.  The machine is two processors that retire an instruction in each cycle.  Its state may change by a resume, a
  * write or `monitor set` that was not refused, as this file's own reading of the packet says, and by nothing else. */
 #include "lss/runtime/cores/cores.h"
+#include "lss/runtime/debug/conduct.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/gdb_packet.h"
@@ -117,26 +118,22 @@ const spinach_machine spinach_machine_table = {.file = "fuzz.lss",
 
 // ---- Of the program around it
 
-const char *spinach_run_begin(void) {
+static const char *run_begin(void) {
   if (spinach_cycles(0) >= CYCLES) return "all cycles were simulated";
   spinach_advance_begin(0, CYCLES, UINT64_MAX, (struct spinach_slice){64, 64}, false);
   return NULL;
 }
 
-char *spinach_run_stuck(void) {
+static char *run_stuck(void) {
   return NULL;
 }
 
-const char *spinach_run_end_stuck(const char *text) {
+static const char *run_end_stuck(const char *text) {
   (void)text;
   abort();
 }
 
-bool spinach_is_interrupted(void) {
-  return false;
-}
-
-int spinach_deliver(const char *ended) {
+static int end_run(const char *ended) {
   (void)ended;
   abort();
 }
@@ -208,6 +205,8 @@ static void give_bytes(Stub *stub, const guint8 *data, gsize size) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static uint8_t *begin;
   if (!begin) {
+    run_conduct = (RunConduct){run_begin, run_stuck, run_end_stuck};
+    spinach_on_end = end_run;
     spinach_arena_map();
     spinach_phase = SPINACH_RUNS;
     spinach_start();

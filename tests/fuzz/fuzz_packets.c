@@ -27,21 +27,8 @@ bool spinach_report_error(const char *format, ...) {
 }
 
 // No machine uses the streams.
-const spinach_machine spinach_machine_table = {0};
-
-uint32_t spinach_current(void) {
-  return 0;
-}
-
-const char *spinach_path(uint32_t id) {
-  (void)id;
-  return "";
-}
-
-const char *spinach_parameter_string(const spinach_parameter *parameter, uint32_t target) {
-  (void)parameter;
-  (void)target;
-  return "";
+static char *user_of(const char *path) {
+  return g_strdup(path);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
@@ -51,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   snprintf(path, sizeof path, "/proc/self/fd/%d", handle);
   file_name = path;
   stream s = {0};
+  host_file_user = user_of;
   if (!setjmp(failed)) {
     static uint8_t frame[1514];
     uint32_t length;

@@ -7,7 +7,7 @@
 #ifndef SPINACH_CHECKPOINT_H
 #define SPINACH_CHECKPOINT_H
 
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 
 // Writes the present state, at a boundary between instants, to options->checkpoint.  Prints a line and returns false
 // when it cannot; what had that name is then still there.

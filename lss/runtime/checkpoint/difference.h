@@ -2,7 +2,7 @@
 #ifndef SPINACH_DIFFERENCE_H
 #define SPINACH_DIFFERENCE_H
 
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 
 // Prints a line for each value of the state, and each clock, that differs between options->restore and
 // options->compare: its path and both values.  Returns the exit status: 0 when nothing does, 1 when something does, 2

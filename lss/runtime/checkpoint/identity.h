@@ -3,7 +3,7 @@
 #ifndef SPINACH_IDENTITY_H
 #define SPINACH_IDENTITY_H
 
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 
 #define IDENTITY_TYPE   "a(ayay)"      // names and what each is, in the order in which differences are named
 #define DIFFERENCE_TYPE "a(ayayay)"    // a name, what it was at the checkpoint, what it is here; "" where there is none

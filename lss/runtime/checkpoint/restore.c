@@ -7,12 +7,12 @@
 #include "lss/runtime/checkpoint/layout.h"
 #include "lss/runtime/checkpoint/open_files.h"
 #include "lss/runtime/checkpoint/resident.h"
+#include "lss/runtime/engine/inputs.h"
+#include "lss/runtime/engine/settings.h"
 #include "lss/runtime/files/confined.h"
 #include "lss/runtime/files/stream_private.h"
 #include "lss/runtime/observe/measure.h"
 #include "lss/runtime/observe/ranges.h"
-#include "lss/runtime/run/manifest.h"
-#include "lss/runtime/run/progress.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -190,13 +190,13 @@ static void follow_settings(const spinach_options *options) {
 }
 
 static bool same_inputs(const spinach_options *options) {
-  spinach_progress_say(options, "comparing input files with those of the checkpoint");
+  spinach_progress_say("comparing input files with those of the checkpoint");
   g_autoptr(GVariant) inputs = entry("inputs");
   GVariantIter iterator;
   const char *file, *sum, *present, *present_sum;
   g_variant_iter_init(&iterator, inputs);
   while (g_variant_iter_next(&iterator, "(^&ay^&ay)", &file, &sum))
-    for (uint32_t i = 0; (present = spinach_manifest_input(i, &present_sum)); i++)
+    for (uint32_t i = 0; (present = spinach_input(i, &present_sum)); i++)
       if (!strcmp(present, file) && strcmp(present_sum, sum) != 0)
         return refuse(options, "the run read \"%s\", which has changed since", file);
   return true;
@@ -221,7 +221,7 @@ static bool open_file(const spinach_options *options) {
   g_autoptr(GError) error = NULL;
   gsize size;
   if (checkpoint.file.header && checkpoint.shared) return true;
-  spinach_progress_say(options, "reading the checkpoint");
+  spinach_progress_say("reading the checkpoint");
   const guint8 *bytes = (const guint8 *)input_file_read(options->restore, &size, &error); // kept until the end
   if (!bytes || !checkpoint_file_open(&checkpoint.file, bytes, size, &error))
     return refuse(options, "%s", error->message);
@@ -308,7 +308,7 @@ static bool move_instances(const spinach_options *options, const guint8 *arena, 
 }
 
 static bool take_pages(const spinach_options *options) {
-  spinach_progress_say(options, "unpacking the state");
+  spinach_progress_say("unpacking the state");
   g_autoptr(GError) error = NULL;
   const gsize size = checkpoint_file_size(&checkpoint.file);
   if (checkpoint.same && size != spinach_arena_size)

@@ -2,7 +2,7 @@
 #ifndef SPINACH_SERVE_H
 #define SPINACH_SERVE_H
 
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 
 // Reads options->restore once, then lines of standard input: a folder, which is made if it is missing, and options,
 // quoted as in a shell.  Each is a run of a process of its own that begins with the state of the checkpoint, has the

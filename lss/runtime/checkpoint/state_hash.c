@@ -6,8 +6,8 @@
 #include "lss/runtime/engine/instants.h"
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/engine/names.h"
+#include "lss/runtime/engine/request.h"
 #include "lss/runtime/files/whole_file.h"
-#include "lss/runtime/run/options.h"
 #include "lss/runtime/text/type_bytes.h"
 
 #include <errno.h>

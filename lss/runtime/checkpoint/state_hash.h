@@ -2,7 +2,7 @@
 #ifndef SPINACH_STATE_HASH_H
 #define SPINACH_STATE_HASH_H
 
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 
 #include <stdbool.h>
 

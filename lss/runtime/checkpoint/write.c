@@ -4,10 +4,11 @@
 #include "lss/runtime/checkpoint/identity.h"
 #include "lss/runtime/checkpoint/layout.h"
 #include "lss/runtime/checkpoint/open_files.h"
+#include "lss/runtime/engine/inputs.h"
 #include "lss/runtime/engine/instants.h"
+#include "lss/runtime/engine/settings.h"
 #include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/observe/measure.h"
-#include "lss/runtime/run/manifest.h"
 #include "lss/runtime/text/refusal.h"
 
 #include <errno.h>
@@ -67,8 +68,7 @@ static void add_origin(GVariantBuilder *header) {
   add(header, "parameters", g_variant_builder_end(&parameters));
   g_variant_builder_init(&inputs, G_VARIANT_TYPE(CHECKPOINT_PAIRS_TYPE));
   const char *file, *sum;
-  for (uint32_t i = 0; (file = spinach_manifest_input(i, &sum)); i++)
-    g_variant_builder_add(&inputs, "(^ay^ay)", file, sum);
+  for (uint32_t i = 0; (file = spinach_input(i, &sum)); i++) g_variant_builder_add(&inputs, "(^ay^ay)", file, sum);
   add(header, "inputs", g_variant_builder_end(&inputs));
   add(header, "machine", g_variant_new_bytestring(machine->file));
   add(header, "version", g_variant_new_string(machine->version));

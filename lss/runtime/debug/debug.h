@@ -2,7 +2,7 @@
 #ifndef SPINACH_DEBUG_H
 #define SPINACH_DEBUG_H
 
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 
 // A process that goes on with a run that another one debugged (handover.h) begins with its state; call when the
 // command line was read.  Prints a line and returns false when it cannot.

@@ -4,11 +4,13 @@
 #include "lss/runtime/checkpoint/checkpoint.h"
 #include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/completion.h"
+#include "lss/runtime/debug/conduct.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/handover.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/line_editor.h"
 #include "lss/runtime/debug/state_commands.h"
+#include "lss/runtime/engine/signals.h"
 #include "lss/runtime/observe/balance.h"
 #include "lss/runtime/observe/device_registers.h"
 #include "lss/runtime/observe/print.h"
@@ -69,11 +71,11 @@ static void bound(const Goal *goal) {
 
 // The run goes on with its next advance, unless it is over.
 static void advance(void) {
-  g_autofree char *stuck = spinach_run_stuck();
+  g_autofree char *stuck = run_conduct.stuck();
   if (spinach_advancing.nothing_left)
     ended = SPINACH_NOTHING_LEFT;
   else
-    ended = stuck ? spinach_run_end_stuck(stuck) : spinach_run_begin();
+    ended = stuck ? run_conduct.end_stuck(stuck) : run_conduct.begin();
 }
 
 // To the goal, to the end of the run, or until somebody interrupts it.
@@ -384,7 +386,7 @@ const char *spinach_interactive_run(const spinach_options *options) {
   lines = g_ptr_array_new_with_free_func(g_free);
   g_autoptr(GVariant) session = handover_session();
   if (session) go_on(session);
-  while (!ended && !spinach_is_interrupted()) {
+  while (!ended && !spinach_interrupted()) {
     char *line = line_read("> ", complete);
     if (!line && spinach_take_pause()) {
       printf("\n"); // what was typed is dropped
@@ -396,5 +398,5 @@ const char *spinach_interactive_run(const spinach_options *options) {
     }
     free(line);
   }
-  return ended ? ended : spinach_run_begin();
+  return ended ? ended : run_conduct.begin();
 }

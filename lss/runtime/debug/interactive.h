@@ -2,7 +2,7 @@
 #ifndef SPINACH_INTERACTIVE_H
 #define SPINACH_INTERACTIVE_H
 
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 
 // Carries out commands until the run ends, or they do; returns why it ended.
 const char *spinach_interactive_run(const spinach_options *options);

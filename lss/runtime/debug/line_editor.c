@@ -1,7 +1,7 @@
 // libedit's readline interface, loaded at run time; see line_editor.h.
 #include "lss/runtime/debug/line_editor.h"
 
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 
 #include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/breakpoints.h"
+#include "lss/runtime/debug/conduct.h"
 #include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/groups.h"
 #include "lss/runtime/debug/history.h"
@@ -37,7 +38,7 @@ static Stop ended(StepOutcome outcome) {
 
 // The run would end here, since it makes no progress.
 static bool is_stuck(void) {
-  g_autofree char *why = spinach_run_stuck();
+  g_autofree char *why = run_conduct.stuck();
   if (!why) return false;
   stepping_fail(why);
   end_at = spinach_next_instant();
@@ -111,10 +112,10 @@ bool run_control_is_at_end(void) {
 const char *run_control_end(void) {
   const char *why = stepping_over();
   run_control_leave();
-  g_autofree char *stuck = why ? NULL : spinach_run_stuck();
-  if (stuck) return spinach_run_end_stuck(stuck);
+  g_autofree char *stuck = why ? NULL : run_conduct.stuck();
+  if (stuck) return run_conduct.end_stuck(stuck);
   while (!why) { // the instant that fails is done again
-    if (!spinach_advancing.active && (why = spinach_run_begin())) break;
+    if (!spinach_advancing.active && (why = run_conduct.begin())) break;
     spinach_advance_step(true);
   }
   return why;

@@ -1,11 +1,13 @@
 // The connection to gdb; see debug.h.  One at a time; on the loopback interface unless another address is named.
 #include "lss/runtime/cores/cores.h"
+#include "lss/runtime/debug/conduct.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/gdb_packet.h"
 #include "lss/runtime/debug/handover.h"
 #include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/stub.h"
+#include "lss/runtime/engine/signals.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -256,7 +258,7 @@ static StubState go_on(Stub *stub, GVariant *session) {
 // Answers gdb until it lets go of the machine, kills it, or is gone.
 static StubState serve(Stub *stub) {
   StubState state = STUB_GOES_ON;
-  while (connection >= 0 && state == STUB_GOES_ON && !spinach_is_interrupted()) {
+  while (connection >= 0 && state == STUB_GOES_ON && !spinach_interrupted()) {
     if (serve_one(stub, &state)) continue;
     if (is_readable(connection, -1)) receive();
   }
@@ -267,7 +269,7 @@ static const char *run(Stub *stub) {
   g_autoptr(GVariant) session = handover_session();
   runs_free = given->gdb_run && !session;
   if (session) go_on(stub, session);
-  while (!spinach_is_interrupted()) {
+  while (!spinach_interrupted()) {
     if (runs_free) {
       const Stop stop = run_control_forward(0, false, STOPS_OF_ALL);
       if (stop.kind == STOP_FAILED || stop.kind == STOP_OVER) return run_control_end();
@@ -281,7 +283,7 @@ static const char *run(Stub *stub) {
     if (connection < 0 && spoken) stub_forget(stub);
     runs_free = spoken || ran_free;
   }
-  return spinach_run_begin();
+  return run_conduct.begin();
 }
 
 const spinach_options *debug_options(void) {

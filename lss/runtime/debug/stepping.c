@@ -2,6 +2,7 @@
 #include "lss/runtime/debug/stepping.h"
 
 #include "lss/runtime/cores/cores.h"
+#include "lss/runtime/debug/conduct.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/stop_conditions.h"
 
@@ -35,7 +36,7 @@ StepOutcome stepping_step(bool one_instant) {
       while ((outcome = stepping_step(true)) == STEPPED) continue;
     return outcome;
   }
-  if (!spinach_advancing.active && !spinach_advancing.nothing_left) over = spinach_run_begin();
+  if (!spinach_advancing.active && !spinach_advancing.nothing_left) over = run_conduct.begin();
   if (!over && spinach_advancing.nothing_left) over = SPINACH_NOTHING_LEFT;
   if (over) return ENDED;
   spinach_on_error = on_error;

@@ -2,7 +2,7 @@
 #include "lss/runtime/debug/stop_conditions.h"
 
 #include "lss/runtime/debug/events.h"
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 #include "lss/runtime/text/pattern.h"
 
 typedef struct {

@@ -1,7 +1,7 @@
 // The grammar of conditions; see condition.h.
 #include "lss/runtime/engine/condition.h"
 
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 #include "lss/runtime/text/number.h"
 #include "lss/runtime/text/pattern.h"
 #include "lss/runtime/text/quantity.h"
@@ -315,6 +315,13 @@ void spinach_condition_clear(spinach_condition *condition) {
 }
 
 // ---- What they mean
+
+uint64_t spinach_ticks(spinach_count femtoseconds) {
+  spinach_count ticks;
+  if (__builtin_mul_overflow(femtoseconds, (spinach_count)machine->ticks_per_second, &ticks)) return UINT64_MAX;
+  ticks = ticks / QUANTITY_FEMTO + (ticks % QUANTITY_FEMTO != 0);
+  return ticks < UINT64_MAX ? (uint64_t)ticks : UINT64_MAX;
+}
 
 uint64_t spinach_condition_tick(const spinach_condition *condition, spinach_count count) {
   if (condition->kind == SPINACH_AT_TIME) return spinach_ticks(count);

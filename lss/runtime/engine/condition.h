@@ -46,6 +46,9 @@ int spinach_connection_event(const char *name); // which of them; -1: none
 bool spinach_connection_matches(const char *pattern,
                                 const spinach_connection *connection); // one of its ends, or a port that it passes
 
+// A time in ticks, rounded up; UINT64_MAX when there are more.
+uint64_t spinach_ticks(spinach_count femtoseconds);
+
 // Reads all of `text`, which must outlive the condition.  On failure prints a line that begins with the option's name
 // and returns false.
 bool spinach_condition_parse(const char *option, const char *text, spinach_condition *condition);

@@ -24,7 +24,8 @@ struct spinach_running spinach_running;
 spinach_clockwork *spinach_passing;
 uint8_t *spinach_arena;
 uint64_t spinach_arena_size, spinach_seed;
-const char *spinach_program = "simulator";
+const char *spinach_stop_reason = "";
+int spinach_stopping, spinach_stop_status;
 spinach_phase_of_run spinach_phase;
 
 static const spinach_machine *const machine = &spinach_machine_table;
@@ -193,17 +194,6 @@ void *spinach_instance_state(int32_t instance) {
   return i->layout ? (uint8_t *)spinach_cluster_state[i->cluster] + i->offset : NULL;
 }
 
-// A debug variant that another simulator built and became is not needed on disk once it runs.
-static void remove_variant(void) {
-  const char *variant = getenv("SPINACH_REMOVE_VARIANT");
-  char self[4096];
-  ssize_t n = variant && *variant ? readlink("/proc/self/exe", self, sizeof self - 1) : -1;
-  if (n <= 0) return;
-  self[n] = '\0';
-  if (!strcmp(self, variant)) remove(variant);
-  unsetenv("SPINACH_REMOVE_VARIANT");
-}
-
 // Counts the cycles that were over before the present instant: those who step the machine keep the counts to
 // themselves.
 void spinach_complete_clocks(void) {
@@ -223,8 +213,6 @@ int32_t spinach_wrong_clock(void) {
 }
 
 void spinach_start(void) {
-  remove_variant();
-  spinach_watch_faults();
   periods = calloc(machine->clock_count + 1, sizeof *periods);
   if (!periods) spinach_fail("out of memory");
   for (uint32_t i = 0; i < machine->clock_count; i++) periods[i] = machine->clocks[i].period;

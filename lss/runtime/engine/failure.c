@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-const char *spinach_stop_reason = "", *spinach_error_text = "";
-int spinach_stopping, spinach_stop_status;
+const char *spinach_error_text = "";
 jmp_buf spinach_escape;
 void (*spinach_on_error)(const char *text);
+void (*spinach_on_views)(FILE *out, int32_t instance);
+int (*spinach_on_end)(const char *ended);
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static char stop_words[1024];
@@ -68,24 +69,18 @@ static _Noreturn void fail(uint32_t id, int prints, const char *format, va_list 
   }
   say_when();
   if (difference) fputs(difference, stderr);
-  if (prints == PRINTS_VIEWS) spinach_print_views(stderr, instance_of(id));
+  if (prints == PRINTS_VIEWS) spinach_on_views(stderr, instance_of(id));
   spinach_set_error(text);
   free(message);
   free(text);
   if (spinach_phase == SPINACH_FINISHES) longjmp(spinach_escape, 1);
   spinach_complete_clocks();
-  leave(spinach_deliver(spinach_error_text));
+  leave(spinach_on_end(spinach_error_text));
 }
 
 void spinach_difference(const uint8_t *expected, size_t expected_bytes, const uint8_t *actual, size_t actual_bytes) {
   free(difference);
   difference = spinach_hexdump_difference(expected, expected_bytes, actual, actual_bytes);
-}
-
-void spinach_fail(const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fail(spinach_current(), PRINTS_MESSAGE, format, arguments);
 }
 
 void spinach_error(uint32_t id, const char *format, ...) {
@@ -211,7 +206,12 @@ static void on_glib_error(const char *domain, GLogLevelFlags level, const char *
   _exit(1);
 }
 
-void spinach_watch_memory(void) {
+static void on_fail(const char *text) {
+  spinach_input_error(spinach_current(), "%s", text);
+}
+
+void spinach_watch_failures(void) {
+  spinach_on_fail = on_fail;
   g_log_set_handler("GLib", G_LOG_LEVEL_ERROR | G_LOG_FLAG_FATAL | G_LOG_FLAG_RECURSION, on_glib_error, NULL);
 }
 

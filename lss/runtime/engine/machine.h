@@ -5,6 +5,7 @@
 
 #include "lss/runtime/engine/clock.h"
 #include "lss/runtime/engine/spinach.h"
+#include "lss/runtime/text/report.h"
 
 enum { SPINACH_MAX_DIMENSIONS = 4 };
 
@@ -329,7 +330,6 @@ extern void *spinach_cluster_state[];                                // per clus
 // All state, page-aligned and contiguous; valid after spinach_arena_map().
 extern uint8_t *spinach_arena;
 extern uint64_t spinach_arena_size;
-extern const char *spinach_program;     // name of the executable, for messages
 extern uint64_t spinach_seed;           // set before spinach_start()
 extern const char *spinach_stop_reason; // words of sim_stop() or sim_exit(), "" otherwise
 extern int spinach_stop_status;         // the process's exit status then
@@ -338,6 +338,10 @@ extern const char *spinach_error_text; // of the error that ended the run, "" ot
 void spinach_set_error(const char *text);
 // Who wants to know of an error while the machine runs, before it is reported and ends the run; does not return.
 extern void (*spinach_on_error)(const char *text);
+// What prints the debug views around the instance that an error is of, and what writes all that the run was asked for
+// and returns the process's status.
+extern void (*spinach_on_views)(FILE *out, int32_t instance);
+extern int (*spinach_on_end)(const char *ended);
 
 // What passing time changes beside the state of clusters; it begins the arena.
 typedef struct {
@@ -410,15 +414,13 @@ uint64_t spinach_last_instant(void);    // at which a run that was not over befo
 uint64_t spinach_instant_of(int32_t clock, uint64_t cycle); // at which it begins; UINT64_MAX: at none
 uint64_t spinach_skipped(void);                             // cycles of the fastest clock that were jumped over
 
-// Stops the run for wrong input: one line "PROGRAM: error: PATH: text", status 1, and outputs are removed.
-_Noreturn void spinach_fail(const char *format, ...) __attribute__((cold, format(printf, 1, 2)));
 uint32_t spinach_current(void); // the instance whose init or finish runs
 const char *spinach_current_path(void);
 typedef enum { SPINACH_STARTS, SPINACH_RUNS, SPINACH_FINISHES, SPINACH_OVER } spinach_phase_of_run;
 extern spinach_phase_of_run spinach_phase;
 void spinach_complete_clocks(void); // after a step that was not completed
 void spinach_watch_faults(void);
-void spinach_watch_memory(void); // that it lacks is an error like others
+void spinach_watch_failures(void); // what spinach_fail() says, and that memory lacks, are errors like others
 // Who is asked first where memory was accessed that is protected: true when it is to be tried again.  False: nobody is.
 bool spinach_expect_access(bool (*expected)(void *place));
 
@@ -437,19 +439,7 @@ typedef struct {
 } spinach_reported;
 const spinach_reported *spinach_reports(uint32_t *count);
 
-// ---- main.c: the command line
-
-int spinach_main(int argc, char **argv);
-// Begins the next advance of the run; returns why the run is over instead, or NULL.
-const char *spinach_run_begin(void);
-// Between two advances: words if there was no progress for the time of --watchdog, which the caller frees, or NULL.
-char *spinach_run_stuck(void);
-const char *spinach_run_end_stuck(const char *text); // reports them; returns why the run is over
-bool spinach_is_interrupted(void);                   // a signal asked the run to end
-bool spinach_take_pause(void);                       // one is to end the present command of --interactive
-#define SPINACH_NOTHING_LEFT "nothing left to do"    // why it is, when an advance found that
-// Writes everything that a run was asked for, up to the present instant; returns the process's status.
-int spinach_deliver(const char *ended);
+#define SPINACH_NOTHING_LEFT "nothing left to do" // why a run is over, when an advance found that
 
 // ---- Beyond the engine: ../cores/views.c, ../observe/observe.c
 

@@ -2,7 +2,7 @@
 #include "lss/runtime/engine/names.h"
 
 #include "lss/runtime/engine/instants.h"
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 #include "lss/runtime/text/number.h"
 #include "lss/runtime/text/type_bytes.h"
 

@@ -1,10 +1,23 @@
-// Runtime parameters: texts from the command line into the state, and back for the manifest.
-#include "lss/runtime/run/options.h"
+// Runtime parameters; see settings.h.
+#include "lss/runtime/engine/settings.h"
+
 #include "lss/runtime/text/number.h"
 #include "lss/runtime/text/quantity.h"
 
 #include <inttypes.h>
 #include <math.h>
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+static bool is_called(const spinach_parameter *parameter, const char *name) {
+  return !strcmp(parameter->name, name) || g_strv_contains(parameter->aliases, name);
+}
+
+const spinach_parameter *spinach_find_parameter(const char *name) {
+  for (uint32_t i = 0; i < machine->parameter_count; i++)
+    if (is_called(&machine->parameters[i], name)) return &machine->parameters[i];
+  return NULL;
+}
 
 typedef union {
   int64_t integer;
@@ -79,8 +92,8 @@ static bool read_setting(const spinach_parameter *parameter, const char *text, C
 
 bool spinach_settings_store(const spinach_options *options) {
   static Cell cell;
-  for (uint32_t i = 0; i < spinach_machine_table.parameter_count; i++) {
-    const spinach_parameter *parameter = &spinach_machine_table.parameters[i];
+  for (uint32_t i = 0; i < machine->parameter_count; i++) {
+    const spinach_parameter *parameter = &machine->parameters[i];
     memset(&cell, 0, sizeof cell);
     if (parameter->kind == SPINACH_PARAMETER_INT)
       cell.integer = parameter->default_integer;
@@ -145,4 +158,28 @@ char *spinach_parameter_text(const spinach_parameter *parameter) {
   if (!dimension_find(parameter->type, &dimension)) return g_strdup_printf("%" PRId64, value);
   quantity_print(value, dimension, text, sizeof text);
   return g_strdup(text);
+}
+
+// The parameter of the instance at hand that names a path, whose text it is or which is or holds the same; NULL: none.
+static const spinach_parameter *parameter_of(uint32_t instance, const char *path) {
+  const spinach_parameter *found = NULL;
+  for (uint32_t i = 0; i < machine->parameter_count; i++) {
+    const spinach_parameter *parameter = &machine->parameters[i];
+    for (uint32_t k = 0; k < parameter->target_count && parameter->kind == SPINACH_PARAMETER_STRING; k++) {
+      if (parameter->targets[k].instance != (int32_t)instance) continue;
+      const char *text = spinach_parameter_string(parameter, k);
+      if (text == path) return parameter;
+      if (strstr(text, path) && (!found || !strcmp(text, path))) found = parameter;
+    }
+  }
+  return found;
+}
+
+char *spinach_file_user(const char *path) {
+  const uint32_t instance = spinach_current();
+  const spinach_parameter *found = parameter_of(instance, path);
+  if (!found) return g_strdup(*spinach_path(instance) ? spinach_path(instance) : "the machine");
+  if (strchr(found->name, '.')) return g_strdup(found->name);
+  return found->target_count > 1 ? g_strdup_printf("--%s (%s)", found->name, spinach_path(instance))
+                                 : g_strdup_printf("--%s", found->name);
 }

@@ -1,21 +1,9 @@
 // Builds a variant of this machine and becomes it; see variant.h.
 #include "lss/runtime/engine/variant.h"
-
-#include "lss/runtime/observe/trigger.h"
-#include "lss/runtime/trace/recorder.h"
-#include "lss/runtime/wave/wave.h"
+#include "lss/runtime/engine/machine.h"
 
 #include <errno.h>
 #include <unistd.h>
-
-GPtrArray *spinach_variant_words(const spinach_options *options) {
-  GPtrArray *words = g_ptr_array_new();
-  if ((options->trace || options->check_idle) && !spinach_machine_table.debug) g_ptr_array_add(words, "--debug");
-  spinach_trigger_add_words(options, words);
-  spinach_recorder_add_words(options, words);
-  spinach_wave_add_words(options, words);
-  return words;
-}
 
 // The variables that decide how clang compiles, as they were when this machine was built.
 static char **build_environment(void) {
@@ -52,6 +40,7 @@ char *spinach_variant_build(const GPtrArray *more) {
   return NULL;
 }
 
+static const char REMOVE[] = "SPINACH_REMOVE_VARIANT"; // in the environment of a variant: the path by which it was run
 static const char FILE_NAME[] =
     "SPINACH_MACHINE_FILE"; // in the environment of a variant, which is built by a full path
 
@@ -63,7 +52,7 @@ const char *spinach_machine_file(void) {
 void spinach_variant_run(const char *variant, char **argv) {
   fflush(NULL);
   // The file is not needed once it runs; its open descriptor is enough.
-  g_setenv("SPINACH_REMOVE_VARIANT", variant, TRUE);
+  g_setenv(REMOVE, variant, TRUE);
   g_setenv(FILE_NAME, spinach_machine_file(), TRUE);
   execv(variant, argv);
 }
@@ -77,4 +66,15 @@ void spinach_become(int argc, char **argv, const GPtrArray *more) {
   spinach_variant_run(output, (char **)again->pdata);
   fprintf(stderr, "%s: cannot run %s: %s\n", spinach_program, output, g_strerror(errno));
   remove(output);
+}
+
+// A debug variant that another simulator built and became is not needed on disk once it runs.
+void spinach_variant_remove(void) {
+  const char *variant = getenv(REMOVE);
+  char self[4096];
+  ssize_t n = variant && *variant ? readlink("/proc/self/exe", self, sizeof self - 1) : -1;
+  if (n <= 0) return;
+  self[n] = '\0';
+  if (!strcmp(self, variant)) remove(variant);
+  unsetenv(REMOVE);
 }

@@ -6,11 +6,7 @@
 #ifndef SPINACH_VARIANT_H
 #define SPINACH_VARIANT_H
 
-#include "lss/runtime/run/options.h"
-
-// The words (const char*) that what the options ask for needs and this simulator was not built with; none when it has
-// all.  They live as long as the options.
-GPtrArray *spinach_variant_words(const spinach_options *options);
+#include <glib.h>
 
 // Builds this machine with these words, beside those that this simulator was built with; returns the simulator's path,
 // which the caller frees and removes.  NULL after a failure, which it has reported.
@@ -18,6 +14,8 @@ char *spinach_variant_build(const GPtrArray *words);
 
 // Runs that in place of this process; returns only when it cannot, and errno says why.
 void spinach_variant_run(const char *variant, char **argv);
+// A variant is not needed on disk once it runs.
+void spinach_variant_remove(void);
 // The machine's file, as the simulator named it that became this one.
 const char *spinach_machine_file(void);
 

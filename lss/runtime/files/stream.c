@@ -1,7 +1,6 @@
 // Streams of bytes and lines, and what all streams share; see stream.h.  Packets are in packet.c.
 #include "emulib/program/input_file.h"
 #include "lss/runtime/files/stream_private.h"
-#include "lss/runtime/run/options.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -11,7 +10,7 @@
 
 static HostFile **files;
 static uint32_t file_count;
-char *(*host_output_problem)(const char *path);
+char *(*host_file_user)(const char *path), *(*host_output_problem)(const char *path);
 
 HostFile *host_file_new(stream *s, const char *path) {
   if (s->id) spinach_fail("\"%s\": this stream is already open on \"%s\"", path, files[s->id - 1]->path);
@@ -38,34 +37,9 @@ bool stream_is_open(const stream *s) {
   return s->id != 0;
 }
 
-// The parameter of the instance at hand that names a path, whose text it is or which is or holds the same; NULL: none.
-static const spinach_parameter *parameter_of(uint32_t instance, const char *path) {
-  const spinach_machine *machine = &spinach_machine_table;
-  const spinach_parameter *found = NULL;
-  for (uint32_t i = 0; i < machine->parameter_count; i++) {
-    const spinach_parameter *parameter = &machine->parameters[i];
-    for (uint32_t k = 0; k < parameter->target_count && parameter->kind == SPINACH_PARAMETER_STRING; k++) {
-      if (parameter->targets[k].instance != (int32_t)instance) continue;
-      const char *text = spinach_parameter_string(parameter, k);
-      if (text == path) return parameter;
-      if (strstr(text, path) && (!found || !strcmp(text, path))) found = parameter;
-    }
-  }
-  return found;
-}
-
-static char *user_of(const char *path) {
-  const uint32_t instance = spinach_current();
-  const spinach_parameter *found = parameter_of(instance, path);
-  if (!found) return g_strdup(*spinach_path(instance) ? spinach_path(instance) : "the machine");
-  if (strchr(found->name, '.')) return g_strdup(found->name);
-  return found->target_count > 1 ? g_strdup_printf("--%s (%s)", found->name, spinach_path(instance))
-                                 : g_strdup_printf("--%s", found->name);
-}
-
 HostFile *host_file_use(stream *s, const char *path, FileUse use) {
   g_autoptr(GError) error = NULL;
-  g_autofree char *user = user_of(path);
+  g_autofree char *user = host_file_user(path);
   if (!used_files_add(path, use, user, &error)) spinach_fail("%s", error->message);
   return host_file_new(s, path);
 }

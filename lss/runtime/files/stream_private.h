@@ -6,6 +6,7 @@
 #include "lss/runtime/files/stream.h"
 #include "lss/runtime/files/used_files.h"
 #include "lss/runtime/files/whole_file.h"
+#include "lss/runtime/text/report.h"
 
 #include <stdio.h>
 
@@ -26,14 +27,13 @@ typedef struct {
   bool packets;         // of an output: it is a packet file
 } HostFile;
 
-// Stops the run: prints "error: <instance>: text", abandons unfinished outputs, exit status 1.
-_Noreturn void spinach_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 HostFile *host_file_new(stream *s, const char *path);
 HostFile *host_file(const stream *s);
 HostFile *host_file_number(uint32_t index); // in the order of opening; NULL beyond the last
 // The same for an instance, whose use of the file is noted.
 HostFile *host_file_use(stream *s, const char *path, FileUse use);
+// Who that is, in words that the caller frees.
+extern char *(*host_file_user)(const char *path);
 void host_file_read_whole(HostFile *file);
 void host_file_create(HostFile *file); // opens it for writing
 void host_file_drop(HostFile *file);   // closes an output without leaving anything

@@ -1,7 +1,7 @@
 // Works out derived statistics; see derived.h.
 #include "lss/runtime/observe/derived.h"
 
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 
 #include <math.h>
 

@@ -17,9 +17,9 @@
 #ifndef SPINACH_MEASURE_H
 #define SPINACH_MEASURE_H
 
+#include "lss/runtime/engine/request.h"
 #include "lss/runtime/observe/series.h"
 #include "lss/runtime/observe/trigger.h"
-#include "lss/runtime/run/options.h"
 
 // Starts to wait for the conditions.  On a window that cannot be prints a line and returns false.
 bool spinach_measure_begin(const spinach_options *options);

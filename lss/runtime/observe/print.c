@@ -1,7 +1,7 @@
 // States as text for people; see print.h.
 #include "lss/runtime/observe/print.h"
 
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 #include "lss/runtime/text/hexdump.h"
 #include "lss/runtime/text/pattern.h"
 

@@ -7,7 +7,8 @@
 #include "emulib/isa_text.h"
 #include "emulib/program/input_file.h"
 #include "emulib/program/program.h"
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
+#include "lss/runtime/engine/settings.h"
 
 #pragma weak program_open
 #pragma weak program_path

@@ -13,8 +13,8 @@
 #ifndef SPINACH_SERIES_H
 #define SPINACH_SERIES_H
 
+#include "lss/runtime/engine/request.h"
 #include "lss/runtime/observe/snapshot.h"
-#include "lss/runtime/run/options.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,6 @@
 #include "lss/runtime/observe/standstill.h"
 
 #include "lss/runtime/engine/machine.h"
-#include "lss/runtime/run/progress.h"
 
 #include <stdarg.h>
 
@@ -15,6 +14,7 @@ enum {
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static bool counts, looks, notes;
+static gint64 began;       // when the run did, on the wall
 static bool trying;        // a look found that nothing acts by itself; cycles since then are compared
 static uint64_t *since;    // per clock: its cycles when that was found
 static uint8_t **before;   // per silent instance: its state then
@@ -79,6 +79,7 @@ uint64_t spinach_standstill_distance(void) {
 }
 
 void spinach_standstill_begin(const spinach_options *options) {
+  began = g_get_monotonic_time();
   const bool looked_at = !options->unwatched && !spinach_streams_live();
   counts = looked_at;
   notes = looked_at && !options->quiet;
@@ -143,12 +144,12 @@ static double silent_for(double now) {
 
 void spinach_standstill_note(void) {
   if (!notes || !spinach_advancing.endless) return;
-  const double now = spinach_host_seconds(), silence = silent_for(now);
+  const double now = (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC, silence = silent_for(now);
   if (now < NOTE_AFTER) return;
   g_autofree char *waits = ask(), *silent = silent_text();
   if (*waits && silence < SILENT_FOR) return;
   notes = false;
-  spinach_progress_end();
+  spinach_progress_clear();
   fprintf(stderr,
           "%s: note: this run has no bound and goes on until the machine ends it (--cycles N, --time TIME or --until "
           "CONDITION bound it; Ctrl-C ends it)%s%s%s%s%s\n",

@@ -10,7 +10,7 @@
 #ifndef SPINACH_STANDSTILL_H
 #define SPINACH_STANDSTILL_H
 
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 
 // Before a run that nobody gives commands to.
 void spinach_standstill_begin(const spinach_options *options);

@@ -4,7 +4,6 @@
 #include "lss/runtime/engine/names.h"
 #include "lss/runtime/observe/derived.h"
 #include "lss/runtime/observe/measure.h"
-#include "lss/runtime/run/manifest.h"
 
 #include <math.h>
 
@@ -175,9 +174,7 @@ static void write_run(Json *json, const char *ended) {
   json_close(json, '}');
 }
 
-static void write_document(Json *json, const spinach_options *options, const char *ended) {
-  json_key(json, "manifest");
-  spinach_manifest_write(json, options);
+static void write_document(Json *json, const char *ended) {
   write_run(json, ended);
   json_open_member(json, "statistics", '[');
   visit_all(write_entry, json);
@@ -191,11 +188,14 @@ static void write_document(Json *json, const spinach_options *options, const cha
   spinach_measure_write(json);
 }
 
-bool spinach_statistics_write(FILE *out, const spinach_options *options, const char *ended) {
+bool spinach_statistics_write(FILE *out, void (*add_manifest)(Json *json, const void *options), const void *options,
+                              const char *ended) {
   Json json;
   json_start(&json);
   json_open(&json, '{');
-  write_document(&json, options, ended);
+  json_key(&json, "manifest");
+  add_manifest(&json, options);
+  write_document(&json, ended);
   if (spinach_measure_samples()) {
     json_open_member(&json, "samples", '[');
     const bool fine =
@@ -208,13 +208,6 @@ bool spinach_statistics_write(FILE *out, const spinach_options *options, const c
   json_close(&json, '}');
   g_autofree char *text = json_finish(&json);
   return fputs(text, out) != EOF;
-}
-
-char *spinach_manifest_json(const spinach_options *options) {
-  Json json;
-  json_start(&json);
-  spinach_manifest_write(&json, options);
-  return json_finish(&json);
 }
 
 typedef struct {

@@ -16,7 +16,7 @@
 #ifndef SPINACH_STATISTICS_H
 #define SPINACH_STATISTICS_H
 
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 #include "lss/runtime/text/json.h"
 
 #include <stdio.h>
@@ -39,11 +39,10 @@ const uint64_t *spinach_connection_counts(uint32_t connection);
 // The members "statistics" and "derived" of the document without values: those of modules, not of collectors.
 void spinach_statistics_names(Json *json);
 
-// Writes the document; `ended` says why the run ended.  Returns false, with errno, when it cannot.
-bool spinach_statistics_write(FILE *out, const spinach_options *options, const char *ended);
-
-// The manifest alone, for run directories.
-char *spinach_manifest_json(const spinach_options *options);
+// Writes the document; `add_manifest` adds what the run was made of, and `ended` says why it ended.  Returns false,
+// with errno, when it cannot.
+bool spinach_statistics_write(FILE *out, void (*add_manifest)(Json *json, const void *options), const void *options,
+                              const char *ended);
 
 // The same for spreadsheets: path, name, value, unit and description of each, the clocks' cycles first.
 char *spinach_statistics_csv(void);

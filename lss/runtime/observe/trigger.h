@@ -6,7 +6,7 @@
 #ifndef SPINACH_TRIGGER_H
 #define SPINACH_TRIGGER_H
 
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 
 typedef struct spinach_trigger {
   const spinach_condition *condition;

@@ -1,5 +1,5 @@
-// The words of modules in the step that is tracked for a loop (repeats.h): what depends on the time is noted, and what is
-// beside the state ends the attempt.  Included after vocabulary.h, which has the same words for other steps.
+// The words of modules in the step that is tracked for a loop (repeats.h): what depends on the time is noted, and what
+// is beside the state ends the attempt.  Included after vocabulary.h, which has the same words for other steps.
 #include "lss/runtime/replay/repeats.h"
 
 #undef SP_STORE

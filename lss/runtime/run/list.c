@@ -1,6 +1,7 @@
 // The names of a simulator as JSON; see list.h.
 #include "lss/runtime/run/list.h"
 
+#include "lss/runtime/engine/settings.h"
 #include "lss/runtime/observe/statistics.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;

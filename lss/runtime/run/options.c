@@ -4,37 +4,18 @@
 #include "lss/runtime/observe/program_text.h"
 #include "lss/runtime/run/list.h"
 #include "lss/runtime/run/named_files.h"
-#include "lss/runtime/run/progress.h"
 
 #include "lss/runtime/engine/names.h"
+#include "lss/runtime/engine/settings.h"
 #include "lss/runtime/text/number.h"
 #include "lss/runtime/text/quantity.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { STATE_HASH_EVERY = 100000, HISTORY = 256 << 20 };
 
 static const spinach_machine *const machine = &spinach_machine_table;
-
-static char *reported;
-
-bool spinach_report_error(const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  g_autofree char *text = g_strdup_vprintf(format, arguments);
-  va_end(arguments);
-  spinach_progress_end();
-  fprintf(stderr, "%s: %s\n", spinach_program, text);
-  g_free(reported);
-  reported = g_steal_pointer(&text);
-  return false;
-}
-
-const char *spinach_reported_error(void) {
-  return reported;
-}
 
 // ---- Built-in options ----------------------------------------------------------------------------------------------
 typedef bool (*Setter)(spinach_options *options, const char *value);
@@ -82,13 +63,6 @@ static bool read_time(const char *option, const char *value, spinach_count *femt
     return spinach_report_error("%s: %s", option, error);
   *femtoseconds = (spinach_count)number;
   return number >= 0 || spinach_report_error("%s: \"%s\" is negative", option, value);
-}
-
-uint64_t spinach_ticks(spinach_count femtoseconds) {
-  spinach_count ticks;
-  if (__builtin_mul_overflow(femtoseconds, (spinach_count)machine->ticks_per_second, &ticks)) return UINT64_MAX;
-  ticks = ticks / QUANTITY_FEMTO + (ticks % QUANTITY_FEMTO != 0);
-  return ticks < UINT64_MAX ? (uint64_t)ticks : UINT64_MAX;
 }
 
 static bool set_time(spinach_options *options, const char *value) {
@@ -273,16 +247,6 @@ static bool set_quiet(spinach_options *options, const char *value) {
 
 static const char *parameter_name(uint32_t index) {
   return machine->parameters[index].name;
-}
-
-static bool is_called(const spinach_parameter *parameter, const char *name) {
-  return !strcmp(parameter->name, name) || g_strv_contains(parameter->aliases, name);
-}
-
-const spinach_parameter *spinach_find_parameter(const char *name) {
-  for (uint32_t i = 0; i < machine->parameter_count; i++)
-    if (is_called(&machine->parameters[i], name)) return &machine->parameters[i];
-  return NULL;
 }
 
 static bool add_setting(spinach_options *options, const spinach_parameter *parameter, const char *text) {
@@ -473,21 +437,6 @@ static bool apply(spinach_options *options, const char *name, const char *value,
   const char *near = spinach_nearest(name, (uint32_t)G_N_ELEMENTS(builtins) + machine->parameter_count, option_name);
   return spinach_report_error("there is no option --%s%s%s%s", name, near ? "; did you mean --" : "; --help lists them",
                               near ? near : "", near ? "?" : "");
-}
-
-const char *spinach_writes_once(const spinach_options *options) {
-  return options->checkpoint_every                        ? "--checkpoint-every"
-         : options->state_hashes                          ? "--state-hashes"
-         : options->trace                                 ? "--trace"
-         : options->wave                                  ? "--wave"
-         : options->record                                ? "--record"
-         : options->profile                               ? "--profile"
-         : options->check_idle                            ? "--check-idle"
-         : options->serve                                 ? "--serve"
-         : options->conditions[SPINACH_SAMPLE].kind       ? "--sample"
-         : options->conditions[SPINACH_MEASURE_FROM].kind ? "--measure-from"
-         : options->conditions[SPINACH_MEASURE_TO].kind   ? "--measure-to"
-                                                          : NULL;
 }
 
 static void clear_named_file(gpointer file) {

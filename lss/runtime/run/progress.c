@@ -9,7 +9,9 @@ static gint64 began, shown;
 static uint64_t shown_cycles;
 static bool drawn, hidden;
 
-void spinach_progress_say(const spinach_options *options, const char *text) {
+static const spinach_options *options;
+
+static void say(const char *text) {
   const bool wanted = options->progress || (options->interactive && !options->quiet);
   if (!wanted || !isatty(STDERR_FILENO)) return;
   fprintf(stderr, "\r\033[K%s: %s", spinach_program, text);
@@ -17,23 +19,30 @@ void spinach_progress_say(const spinach_options *options, const char *text) {
   drawn = true;
 }
 
-static const spinach_options *reader;
-
 // Smaller ones are there at once.
 static void say_file(const char *path, gsize size) {
   enum { LARGE = 16 << 20 };
   if (size < LARGE) return;
   g_autofree char *text = g_strdup_printf("reading \"%s\" (%zu MiB)", path, (size_t)size >> 20);
-  spinach_progress_say(reader, text);
+  say(text);
 }
 
-void spinach_progress_say_files(const spinach_options *options) {
-  reader = options;
+void spinach_progress_say_files(void) {
   input_file_reads = say_file;
 }
 
+static void clear(void) {
+  if (drawn) fprintf(stderr, "\r\033[K");
+  drawn = false;
+}
+
+void spinach_progress_begin(const spinach_options *given) {
+  options = given;
+  spinach_progress_shown = (struct spinach_progress_shown){say, clear};
+}
+
 void spinach_progress_start(void) {
-  spinach_progress_end();
+  clear();
   began = shown = g_get_monotonic_time();
   hidden = isatty(STDERR_FILENO) && spinach_streams_at_terminal();
 }
@@ -43,7 +52,7 @@ double spinach_host_seconds(void) {
 }
 
 // The share of the way to the nearest bound, or of the inputs when there is no bound; negative when it is unknown.
-static double share(const spinach_options *options) {
+static double share(void) {
   double part = -1;
   if (options->cycles != UINT64_MAX) part = (double)spinach_cycles(options->clock) / (double)MAX(options->cycles, 1);
   if (options->until_tick != UINT64_MAX)
@@ -51,21 +60,16 @@ static double share(const spinach_options *options) {
   return part >= 0 ? part : spinach_streams_share();
 }
 
-void spinach_progress_show(const spinach_options *options) {
+void spinach_progress_show(void) {
   gint64 now = g_get_monotonic_time();
   if (hidden || now - shown < 200000) return;
   uint64_t cycles = spinach_cycles(spinach_fastest_clock());
   double rate = (double)(cycles - shown_cycles) / ((double)(now - shown) / 1e6);
-  double part = share(options);
+  double part = share();
   fprintf(stderr, "\r\033[K%.3f ms simulated   %.2f M cycles/s", (double)spinach_now_ns() / 1e6, rate / 1e6);
   if (part >= 0) fprintf(stderr, "   %3.0f %%", MIN(part, 1.0) * 100);
   fflush(stderr);
   shown = now;
   shown_cycles = cycles;
   drawn = true;
-}
-
-void spinach_progress_end(void) {
-  if (drawn) fprintf(stderr, "\r\033[K");
-  drawn = false;
 }

@@ -3,7 +3,7 @@
 #ifndef SPINACH_RECORDER_H
 #define SPINACH_RECORDER_H
 
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 
 // Whether this machine was built to record it.
 bool spinach_recorder_can(const char *what);

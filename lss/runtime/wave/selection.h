@@ -8,7 +8,7 @@
 #ifndef SPINACH_WAVE_SELECTION_H
 #define SPINACH_WAVE_SELECTION_H
 
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 #include "lss/runtime/wave/format.h"
 
 // A scalar that is shown: where it is within its place, and the variable that shows it.

@@ -6,7 +6,7 @@
 #ifndef SPINACH_WAVE_H
 #define SPINACH_WAVE_H
 
-#include "lss/runtime/run/options.h"
+#include "lss/runtime/engine/request.h"
 
 // Adds the words for `lss build` that make visible what is to be shown and this simulator does not keep visible.
 void spinach_wave_add_words(const spinach_options *options, GPtrArray *words);

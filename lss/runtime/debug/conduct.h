@@ -1,0 +1,12 @@
+// The run that is debugged, as the program around the debugger conducts it.
+#ifndef SPINACH_CONDUCT_H
+#define SPINACH_CONDUCT_H
+
+typedef struct {
+  const char *(*begin)(void); // begins the next advance; returns why the run is over instead, or NULL
+  char *(*stuck)(void);       // between two advances: words if it makes no progress, which the caller frees, or NULL
+  const char *(*end_stuck)(const char *words); // reports them; returns why the run is over
+} RunConduct;
+extern RunConduct run_conduct; // set before the debugger begins
+
+#endif

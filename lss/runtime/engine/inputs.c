@@ -1,0 +1,78 @@
+// The files that a run reads; see inputs.h.
+#include "lss/runtime/engine/inputs.h"
+
+#include "emulib/program/input_file.h"
+#include "lss/runtime/engine/settings.h"
+#include "lss/runtime/files/stream_private.h"
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+typedef struct {
+  char *file, *sha256;   // of an image that of its blocks, NULL until it is asked for
+  const HostFile *image; // NULL: all of it was read
+} Input;
+
+static GArray *inputs; // of Input
+
+bool spinach_file_claim(const char *path, FileUse use, const char *user) {
+  g_autoptr(GError) error = NULL;
+  return used_files_add(path, use, user, &error) || spinach_report_error("%s", error->message);
+}
+
+static bool is_known(const char *file) {
+  for (guint i = 0; i < inputs->len; i++)
+    if (!strcmp(g_array_index(inputs, Input, i).file, file)) return true;
+  return false;
+}
+
+static void add_image(const HostFile *image) {
+  const Input input = {.file = g_strdup(image->path), .image = image};
+  if (!is_known(image->path)) g_array_append_val(inputs, input);
+}
+
+static void add_input(const char *file) {
+  if (is_known(file)) return;
+  gsize length;
+  g_autofree char *text = g_file_test(file, G_FILE_TEST_IS_REGULAR) ? input_file_read(file, &length, NULL) : NULL;
+  if (!text) return;
+  const Input input = {.file = g_strdup(file),
+                       .sha256 = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)text, length)};
+  g_array_append_val(inputs, input);
+}
+
+// Inputs are the files that streams read, and those named by string parameters that no stream writes: programs are
+// loaded by other means than streams.
+bool spinach_inputs_note(void) {
+  inputs = g_array_new(FALSE, FALSE, sizeof(Input));
+  const char *path;
+  bool output;
+  for (uint32_t i = 0; (path = spinach_streams_file(i, &output)); i++)
+    if (!output && host_file_number(i)->image)
+      add_image(host_file_number(i));
+    else if (!output)
+      add_input(path);
+  for (uint32_t i = 0; i < machine->parameter_count; i++) {
+    if (machine->parameters[i].kind != SPINACH_PARAMETER_STRING) continue;
+    g_autofree char *text = spinach_parameter_text(&machine->parameters[i]);
+    bool written = false;
+    for (uint32_t k = 0; (path = spinach_streams_file(k, &output)); k++) written |= output && !strcmp(path, text);
+    if (*text && !written && g_file_test(text, G_FILE_TEST_IS_REGULAR)) {
+      if (!spinach_file_claim(text, FILE_IS_READ, machine->parameters[i].name)) return false;
+      add_input(text);
+    }
+  }
+  return true;
+}
+
+// An image may be large: its blocks are hashed when somebody wants to know.
+const char *spinach_input(uint32_t index, const char **sha256) {
+  if (!inputs || index >= inputs->len) return NULL;
+  Input *input = &g_array_index(inputs, Input, index);
+  if (!input->sha256) input->sha256 = host_image_digest(input->image);
+  *sha256 = input->sha256;
+  return input->file;
+}
+
+bool spinach_input_in_blocks(uint32_t index) {
+  return g_array_index(inputs, Input, index).image;
+}

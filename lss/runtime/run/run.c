@@ -1,0 +1,204 @@
+// The loop of a run; see run.h.
+#include "lss/runtime/run/run.h"
+
+#include "lss/runtime/checkpoint/checkpoint.h"
+#include "lss/runtime/checkpoint/state_hash.h"
+#include "lss/runtime/engine/signals.h"
+#include "lss/runtime/engine/variant.h"
+#include "lss/runtime/observe/balance.h"
+#include "lss/runtime/observe/measure.h"
+#include "lss/runtime/observe/ranges.h"
+#include "lss/runtime/observe/standstill.h"
+#include "lss/runtime/replay/repeats.h"
+#include "lss/runtime/run/progress.h"
+#include "lss/runtime/trace/recorder.h"
+#include "lss/runtime/wave/wave.h"
+
+enum {
+  SLICE = 1 << 16,     // cycles between looks at the clock on the wall
+  REPEATED = 10000000, // cycles that a stuck run may have taken to be repeated with checks
+};
+static const char REPEAT[] =
+    "SPINACH_REPEAT"; // in the environment: this run repeats another for the report of a stuck one
+
+static const spinach_machine *const machine = &spinach_machine_table;
+static const spinach_options *given;
+static bool stuck, repeats;
+
+void spinach_run_prepare(const spinach_options *options) {
+  given = options;
+  repeats = machine->debug && g_getenv(REPEAT) && freopen("/dev/null", "w", stdout); // what is printed was printed
+  g_unsetenv(REPEAT);
+}
+
+const spinach_options *spinach_run_options(void) {
+  return given;
+}
+
+bool spinach_run_is_stuck(void) {
+  return stuck;
+}
+
+bool spinach_run_repeats(void) {
+  return repeats;
+}
+
+// A debug build steps as many cycles again as this one did; a long run is not repeated unasked, nor is one that
+// somebody has debugged or given commands to.
+static bool is_repeatable(void) {
+  return !given->gdb && !given->interactive && spinach_cycles(spinach_fastest_clock()) - spinach_skipped() <= REPEATED;
+}
+
+char *spinach_run_stuck(void) {
+  const uint64_t timeout = spinach_ticks((spinach_count)given->watchdog);
+  const double ms = 1e3 / (double)machine->ticks_per_second;
+  if (!timeout || spinach_advancing.active || spinach_stopping || spinach_passing->idle ||
+      spinach_time.now - spinach_passing->last_progress <= timeout)
+    return NULL;
+  return g_strdup_printf("no progress for %g ms of simulated time, since %g ms", (double)timeout * ms,
+                         (double)spinach_passing->last_progress * ms);
+}
+
+// What waits on what shows in the signals of the last instant, which only debug builds keep.
+const char *spinach_run_end_stuck(const char *text) {
+  spinach_progress_clear();
+  fprintf(stderr, "%s: error: %s\n", spinach_program, text);
+  spinach_set_error(text);
+  stuck = true;
+  if (machine->debug) spinach_print_waits(stderr);
+  if (machine->debug || !is_repeatable()) spinach_print_views(stderr, -1);
+  return spinach_error_text;
+}
+
+// Cycles to the last look before there may have been no progress for too long.
+static uint64_t surely_progressing(const spinach_options *options) {
+  const uint64_t timeout = spinach_ticks((spinach_count)options->watchdog),
+                 stuck = spinach_passing->last_progress + timeout;
+  if (!timeout || stuck < timeout) return UINT64_MAX;
+  const uint64_t cycles = spinach_cycles(options->clock), period = machine->clocks[options->clock].period;
+  const uint64_t last = cycles + (stuck > spinach_time.now ? (stuck - spinach_time.now) / period : 0);
+  return last - last % SLICE > cycles ? last - last % SLICE - cycles : 0;
+}
+
+// Cycles until a checkpoint or a hash is due, at most to the next multiple of SLICE: there, wherever the run began or
+// was interrupted, it is looked whether there is progress.
+static struct spinach_slice slice(const spinach_options *options) {
+  if (spinach_trace_active()) return (struct spinach_slice){1, 1};
+  const uint64_t cycles = spinach_cycles(options->clock), saved = options->checkpoint_every;
+  uint64_t kept = spinach_standstill_distance();
+  if (saved) kept = MIN(kept, saved - cycles % saved);
+  if (options->state_hashes) kept = MIN(kept, options->state_hash_every - cycles % options->state_hash_every);
+  const uint64_t looked = SLICE - cycles % SLICE, progressing = surely_progressing(options);
+  return (struct spinach_slice){MIN(kept, looked), MIN(kept, MAX(looked, progressing))};
+}
+
+// Whether modules keep to what they declare of their state; false after a line, and the run has an error.  A checkpoint
+// that no run takes is not written.
+bool spinach_state_is_sound(void) {
+  g_autofree char *fault = spinach_ranges_fault();
+  if (!fault) return spinach_balance_check();
+  spinach_progress_clear();
+  fflush(stdout);
+  fprintf(stderr, "%s: error: %s (at %llu ns)\n", spinach_program, fault, (unsigned long long)spinach_now_ns());
+  spinach_set_error(fault);
+  return false;
+}
+
+// A checkpoint or a hash that is due is written; on failure the run has an error.
+static bool keep(const spinach_options *options) {
+  static uint64_t kept = UINT64_MAX;
+  const uint64_t cycles = spinach_cycles(options->clock);
+  if (cycles == kept) return true;
+  kept = cycles;
+  if (options->state_hashes && cycles % options->state_hash_every == 0 && !spinach_state_hash_note(options))
+    return false;
+  if (!options->checkpoint_every || cycles % options->checkpoint_every || !cycles) return true;
+  return spinach_state_is_sound() && spinach_checkpoint_write(options);
+}
+
+// No run goes on for ever unnoticed: instants of 64 bits end.
+static const char *end_of_time(void) {
+  g_autofree char *text = g_strdup_printf(
+      "simulated time ends at %.6g s: instants are 64 bits wide, in ticks of %.3g ps (end the run before "
+      "that, with --time, --cycles or --until)",
+      (double)spinach_last_instant() / (double)machine->ticks_per_second, 1e12 / (double)machine->ticks_per_second);
+  spinach_progress_clear();
+  fprintf(stderr, "%s: error: %s\n", spinach_program, text);
+  spinach_set_error(text);
+  return spinach_error_text;
+}
+
+const char *spinach_run_begin(void) {
+  const spinach_options *options = given;
+  spinach_recorder_look();
+  spinach_wave_look();
+  const char *ended = spinach_measure_look();
+  if (spinach_interrupted()) return "interrupted";
+  if (spinach_stopping & SPINACH_STOP) return spinach_stop_reason;
+  if (ended) return ended;
+  if (spinach_cycles(options->clock) >= options->cycles) return "all cycles were simulated";
+  if (spinach_time.now >= options->until_tick) return "all time was simulated";
+  if (spinach_time.now >= spinach_last_instant()) return end_of_time();
+  if (!keep(options)) return spinach_set_error("a checkpoint could not be written"), spinach_error_text;
+  spinach_measure_advance(options, slice(options));
+  return NULL;
+}
+
+// The run cannot end as it was meant to.
+static const char *end_in_vain(const char *text) {
+  spinach_progress_clear();
+  spinach_report_error("error: %s", text);
+  spinach_set_error(text);
+  return spinach_error_text;
+}
+
+static const char *end_idle(const spinach_options *options) {
+  spinach_progress_clear();
+  g_autofree char *text = spinach_standstill_error(options);
+  return text ? end_in_vain(text) : SPINACH_NOTHING_LEFT;
+}
+
+// The machine does the same again and again, and nothing is due that could change that.
+static const char *end_loop(void) {
+  g_autofree char *text =
+      spinach_standstill_loop_error(spinach_repeats_endless() / machine->clocks[spinach_fastest_clock()].period);
+  const char *ended = end_in_vain(text);
+  spinach_print_views(stderr, -1);
+  return ended;
+}
+
+// Runs to the end; returns why it ended.
+const char *spinach_run_to_end(void) {
+  const spinach_options *options = given;
+  spinach_standstill_begin(options);
+  for (;;) {
+    const char *ended = spinach_run_begin();
+    if (ended) return ended;
+    while (spinach_advancing.active) spinach_advance_step(false);
+    if (spinach_advancing.nothing_left || spinach_standstill_found()) return end_idle(options);
+    if (spinach_repeats_endless()) return end_loop();
+    if (spinach_trace_active() && !spinach_trace_line())
+      return spinach_set_error("standard error, with the lines of --trace, cannot be written"), spinach_error_text;
+    if (options->progress) spinach_progress_show();
+    spinach_standstill_note();
+    g_autofree char *text = spinach_run_stuck();
+    if (text) return spinach_run_end_stuck(text);
+  }
+}
+
+void spinach_run_repeat(int argc, char **argv) {
+  const unsigned long long stepped = spinach_cycles(spinach_fastest_clock()) - spinach_skipped();
+  if (!is_repeatable()) {
+    fprintf(stderr,
+            "%s: what waits on what is known to a build with --debug; this run is not repeated with one, since it took "
+            "%llu cycles, more than %d\n",
+            spinach_program, stepped, REPEATED);
+    return;
+  }
+  fprintf(stderr, "%s: running the %llu cycles again with checks, to see what waits on what\n", spinach_program,
+          stepped);
+  g_setenv(REPEAT, "1", TRUE);
+  g_autoptr(GPtrArray) checks = g_ptr_array_new();
+  g_ptr_array_add(checks, "--debug");
+  spinach_become(argc, argv, checks);
+}
