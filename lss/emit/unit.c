@@ -338,7 +338,7 @@ static void emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text) {
   make_specs(emitter, kind);
   bool root = !cluster->instance;
   GString *structs = g_string_new(NULL), *scratch = g_string_new(NULL),
-          *unit = g_string_new("#include \"lss/runtime/engine/spinach.h\"\n");
+          *unit = g_string_new("#include \"lss/runtime/engine/spinach.h\"\n#include \"lss/runtime/replay/replay.h\"\n");
   g_autoptr(GHashTable) already = g_hash_table_new(NULL, NULL);
   emit_types(unit, emitter->plan->netlist, kind->types, already);
   emit_type_declarations(unit, emitter->plan->netlist, kind->types);

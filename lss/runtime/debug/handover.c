@@ -158,7 +158,7 @@ void handover_arrive(void) {
   g_variant_get_child(handed, 1, "i", &moment.stopping);
   g_variant_get_child(handed, 2, "&s", &moment.stop_reason);
   g_variant_get_child(handed, 3, "i", &moment.stop_status);
-  spinach_rewind(&moment);
+  history_rewind(&moment);
   history_restart(); // its mark has that, too
   stepping_go_to(now);
 }

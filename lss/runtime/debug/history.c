@@ -1,5 +1,7 @@
 // Marks and the pages that were written after them; see history.h.
 #include "lss/runtime/debug/history.h"
+#include "lss/runtime/observe/balance.h"
+#include "lss/runtime/observe/trigger.h"
 
 #include <glib.h>
 #include <signal.h>
@@ -119,6 +121,12 @@ void history_restart(void) {
   add_mark();
 }
 
+void history_rewind(const struct spinach_moment *moment) {
+  spinach_rewind(moment);
+  spinach_triggers_again();
+  spinach_balance_begin();
+}
+
 void history_mark(void) {
   if (mark_at(marks->len - 1)->instant == spinach_next_instant()) return;
   if (kept > budget) thin();
@@ -154,7 +162,7 @@ bool history_back(uint64_t instant) {
       continue;
     }
     mark->pages = g_array_new(FALSE, FALSE, sizeof(SavedPage));
-    spinach_rewind(&moment);
+    history_rewind(&moment);
     break;
   }
   protect();

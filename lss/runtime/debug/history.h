@@ -17,6 +17,8 @@ void history_mark(void);
 uint64_t history_marked(void);       // the instant of the latest mark
 uint64_t history_oldest(void);       // and of the first
 bool history_back(uint64_t instant); // to the latest mark not after it; false: there is none
+// The arena holds an earlier state again, that of this moment: so does everything beside it.
+void history_rewind(const struct spinach_moment *moment);
 void history_end(void);
 uint64_t history_bytes(void); // kept now
 

@@ -3,14 +3,8 @@
 // The arena is one contiguous, page-aligned mapping that holds the state of all clusters one after the other.  Time is
 // counted in ticks (clock.h).  At each instant every clock that is due does one step; since clocks touch each other
 // only through crossings that compare instants, their order does not matter.
+#include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/engine/machine.h"
-#include "lss/runtime/observe/balance.h"
-#include "lss/runtime/observe/idle_check.h"
-#include "lss/runtime/observe/standstill.h"
-#include "lss/runtime/observe/trigger.h"
-#include "lss/runtime/replay/check.h"
-#include "lss/runtime/replay/repeats.h"
-#include "lss/runtime/wave/wave.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -20,6 +14,8 @@ enum { CLUSTER_ALIGNMENT = 64, LOOK = 64 };
 #define FEMTOSECONDS UINT64_C(1000000000000000) // in a second
 
 struct spinach_time spinach_time;
+struct spinach_hooks spinach_hooks = {.look_at = UINT64_MAX};
+uint64_t spinach_effects;
 struct spinach_running spinach_running;
 spinach_clockwork *spinach_passing;
 uint8_t *spinach_arena;
@@ -324,7 +320,8 @@ static uint64_t next_instant(void) {
     spinach_time.cycle = cycles[s->clock];
     spinach_time.now = due[s->clock];
     spinach_time.period = clock->period;
-    uint64_t first = spinach_replay_next_event(s->cluster, s->next_event);
+    uint64_t first = spinach_hooks.next_event ? spinach_hooks.next_event(s->cluster, s->next_event)
+                                              : s->next_event(spinach_cluster_state[s->cluster]);
     if (first == UINT64_MAX) continue;
     const uint64_t instant = first > cycles[s->clock] ? spinach_instant_of(s->clock, first) : due[s->clock];
     if (first <= cycles[s->clock] && (instant - now) / LOOK <= period) return 0;
@@ -337,7 +334,7 @@ static uint64_t next_instant(void) {
 // Every clock skips its ticks before `target`.  Returns whether there were any.
 static bool jump(uint64_t target, int32_t fastest) {
   bool any = false;
-  if (earliest() < target) spinach_replay_leave();
+  if (earliest() < target && spinach_hooks.leave) spinach_hooks.leave();
   for (uint32_t c = 0; c < machine->clock_count; c++) {
     const spinach_clock *clock = &machine->clocks[c];
     if (due[c] >= target) continue;
@@ -357,15 +354,15 @@ static bool jump(uint64_t target, int32_t fastest) {
 
 // Steps the machine until `clock` has done `end` cycles or now() reaches `until`.
 static void run(int32_t clock, uint64_t end, uint64_t until) {
-  if (!spinach_wave_recording) {
-    (spinach_repeats_tracked ? machine->watch : machine->run)(cycles, due, periods, clock, end, until);
+  if (!spinach_hooks.before_instant) {
+    (spinach_hooks.tracked ? machine->watch : machine->run)(cycles, due, periods, clock, end, until);
     return;
   }
   while (!spinach_stopping && cycles[clock] < end && earliest() < until) {
     const uint64_t instant = earliest();
-    spinach_wave_instant(instant, due, true);
+    spinach_hooks.before_instant(instant, due, true);
     machine->run(cycles, due, periods, clock, UINT64_MAX, instant + 1);
-    spinach_wave_stepped();
+    spinach_hooks.after_instant();
   }
 }
 
@@ -374,12 +371,12 @@ static bool check_jump(uint64_t target, int32_t fastest) {
   uint64_t before[machine->clock_count];
   const uint64_t begin = cycles[fastest];
   const bool any = earliest() < target;
-  if (any) spinach_replay_leave();
+  if (any && spinach_hooks.leave) spinach_hooks.leave();
   while (earliest() < target && !spinach_stopping) {
-    spinach_check_skipped_begin();
+    spinach_hooks.before_skipped();
     memcpy(before, cycles, sizeof before);
     run(fastest, UINT64_MAX, earliest() + 1);
-    spinach_check_skipped_end(before);
+    spinach_hooks.after_skipped(before);
   }
   spinach_passing->skipped += cycles[fastest] - begin;
   return any;
@@ -388,8 +385,8 @@ static bool check_jump(uint64_t target, int32_t fastest) {
 // Every clock skips its ticks before `target`, and a wave shows them.  What was sent in the last cycle of a clock may
 // be gone in the next, so that one is stepped: it counts as skipped all the same.
 static bool pass(uint64_t target, int32_t fastest) {
-  if (spinach_replay_checks) return check_jump(target, fastest);
-  if (!spinach_wave_recording) return jump(target, fastest);
+  if (spinach_hooks.before_skipped) return check_jump(target, fastest);
+  if (!spinach_hooks.before_instant) return jump(target, fastest);
   const uint64_t begin = cycles[fastest];
   const bool any = earliest() < target;
   uint64_t last = 0;
@@ -397,7 +394,7 @@ static bool pass(uint64_t target, int32_t fastest) {
   run(fastest, UINT64_MAX, last < target ? last + 1 : target);
   spinach_passing->skipped += cycles[fastest] - begin;
   while (earliest() < target && !spinach_stopping) {
-    spinach_wave_instant(earliest(), due, false);
+    spinach_hooks.before_instant(earliest(), due, false);
     jump(earliest() + 1, fastest);
   }
   return any;
@@ -449,7 +446,8 @@ void spinach_advance_each(void) {
 // Whether idle time was skipped.  Where there is none it is not looked for in each of the instants that follow.
 static bool skip_to_next(struct spinach_advancing *a, int32_t fastest) {
   static uint32_t quiet, rest;
-  if (!machine->jumps || !machine->skipper_count || spinach_trace_active() || earliest() <= first_instant) return false;
+  if (!machine->jumps || !machine->skipper_count || spinach_hooks.each_cycle || earliest() <= first_instant)
+    return false;
   if (rest && rest--) return false;
   const uint64_t target = next_instant();
   // Where nothing is left, the run ends at the next look for it.
@@ -472,9 +470,9 @@ static void step_instant(struct spinach_advancing *a) {
     look_for_end(a, fastest);
     return;
   }
-  if (spinach_idle_check_active()) spinach_idle_check_ask(cycles, due, earliest());
+  if (spinach_hooks.before_step) spinach_hooks.before_step(cycles, due, earliest());
   run(fastest, UINT64_MAX, earliest() + 1);
-  if (spinach_idle_check_active()) spinach_idle_check_compare();
+  if (spinach_hooks.after_step) spinach_hooks.after_step();
   look_for_end(a, fastest);
 }
 
@@ -482,7 +480,7 @@ static void step_instant(struct spinach_advancing *a) {
 // now, since idle time was skipped, or the end was reached.
 static bool choose_piece(struct spinach_advancing *a) {
   const int32_t fastest = spinach_fastest_clock();
-  const bool tracing = spinach_trace_active(), jumps = machine->jumps && !tracing;
+  const bool tracing = spinach_hooks.each_cycle, jumps = machine->jumps && !tracing;
   a->active = !spinach_stopping && cycles[a->clock] < a->end && earliest() < a->until;
   if (!a->active) return false;
   a->stop = tracing ? cycles[a->clock] + 1 : a->end;
@@ -518,7 +516,9 @@ static void leave_out_loops(struct spinach_advancing *a) {
   // Where it is looked for idle time does not depend on what is left out.
   if (machine->skipper_count && machine->jumps && a->quiet < LOOK) limit = now;
   // A loop that nothing ends is reported, unless something bounds the run.
-  const uint64_t ticks = spinach_repeats_look(now, limit, a->endless && spinach_standstill_counts());
+  bool endless = a->endless;
+  const uint64_t ticks = spinach_hooks.take_on(now, limit, &endless);
+  if (endless) a->active = false;
   if (!ticks) return;
   for (uint32_t c = 0; c < machine->clock_count; c++) {
     cycles[c] += ticks / periods[c];
@@ -535,16 +535,15 @@ void spinach_advance_step(bool one_instant) {
   if (a->one_instant) {
     step_instant(a);
   } else if (a->within || choose_piece(a)) {
-    if (spinach_repeats_next < earliest()) spinach_repeats_forget();
-    const uint64_t next = one_instant ? earliest() + 1 : spinach_repeats_next;
+    if (spinach_hooks.look_at < earliest()) spinach_hooks.forget();
+    const uint64_t next = one_instant ? earliest() + 1 : spinach_hooks.look_at;
     run(a->clock, a->stop, next < a->before ? next : a->before);
     a->within = !spinach_stopping && cycles[a->clock] < a->stop && earliest() < a->before;
-    if (!one_instant && !spinach_stopping && cycles[a->clock] < a->end && earliest() == spinach_repeats_next)
+    if (!one_instant && !spinach_stopping && cycles[a->clock] < a->end && earliest() == spinach_hooks.look_at)
       leave_out_loops(a);
-    if (spinach_repeats_endless()) a->active = false;
   }
   spinach_time.now = earliest(); // where the run would continue
-  if (one_instant || !a->active) spinach_replay_synchronize();
+  if ((one_instant || !a->active) && spinach_hooks.synchronize) spinach_hooks.synchronize();
 }
 
 struct spinach_moment spinach_now(void) {
@@ -558,8 +557,6 @@ void spinach_rewind(const struct spinach_moment *moment) {
   spinach_stop_reason = moment->stop_reason;
   spinach_time.now = earliest();
   spinach_running.function = NULL;
-  spinach_triggers_again();
-  spinach_balance_begin();
   machine->wake();
 }
 

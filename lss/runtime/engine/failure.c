@@ -1,4 +1,5 @@
 // How a run ends before its time: errors of modules and of the engine, faults in C, sim_stop; and warnings.
+#include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/text/hexdump.h"
 
@@ -55,7 +56,7 @@ static _Noreturn void fail(uint32_t id, int prints, const char *format, va_list 
     if (spinach_phase == SPINACH_FINISHES) longjmp(spinach_escape, 1);
     leave(1);
   }
-  if (spinach_phase == SPINACH_RUNS) spinach_replay_synchronize();
+  if (spinach_phase == SPINACH_RUNS && spinach_hooks.synchronize) spinach_hooks.synchronize();
   const char *path = spinach_path(id);
   char *message = NULL, *text = NULL;
   if (vasprintf(&message, format, arguments) < 0 || asprintf(&text, "%s%s%s", path, *path ? ": " : "", message) < 0)

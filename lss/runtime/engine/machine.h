@@ -451,6 +451,5 @@ void spinach_print_waits(FILE *out);
 // NULL: none.  False, after a line, when a pattern matches nothing.
 bool spinach_trace_choose(const char *patterns);
 bool spinach_trace_line(void); // false: it could not be written
-bool spinach_trace_active(void);
 
 #endif

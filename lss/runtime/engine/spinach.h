@@ -6,7 +6,6 @@
 #include "lss/runtime/engine/gate.h"
 #include "lss/runtime/engine/ring.h"
 #include "lss/runtime/files/stream.h"
-#include "lss/runtime/replay/replay.h"
 #include "lss/runtime/text/type.h"
 
 #include <setjmp.h>
@@ -83,6 +82,9 @@ static inline spinach_handshake spinach_handshake_of(const spinach_observed *o) 
   if (!o->ack || !*o->ack) return SPINACH_WAITS;
   return !o->enable || *o->enable ? SPINACH_TRANSFERRED : SPINACH_CANCELLED;
 }
+
+// What modules do beside changing their state: a cycle in which that counts up is not replayed.
+extern uint64_t spinach_effects;
 
 // Whose C runs: which function of which instance, in debug builds; NULL when that is not known.
 struct spinach_running {

@@ -8,6 +8,7 @@
 // changed although next_event had named them are counted: those are stepped for nothing.
 #include "lss/runtime/observe/idle_check.h"
 
+#include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/engine/names.h"
 #include "lss/runtime/text/type_bytes.h"
@@ -62,34 +63,6 @@ static void add_signal(Sleeper *sleeper, const spinach_connection *c, bool outpu
                    .word = words[word]};
   signal.before = g_malloc0(signal.size);
   g_array_append_val(sleeper->signals, signal);
-}
-
-void spinach_idle_check_begin(void) {
-  spinach_work_out_statistics(-1);
-  sleepers = g_new0(Sleeper, machine->sleeper_count + 1);
-  cycle_of = g_new(uint64_t, machine->clock_count);
-  for (uint32_t i = 0; i < machine->sleeper_count; i++) {
-    Sleeper *sleeper = &sleepers[i];
-    sleeper->who = &machine->sleepers[i];
-    sleeper->signals = g_array_new(FALSE, TRUE, sizeof(Signal));
-    const spinach_layout *layout = machine->instances[sleeper->who->instance].layout;
-    if (layout->size <= MOST_STATE) sleeper->state = g_malloc0(layout->size);
-    sleeper->connections = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    for (uint32_t k = 0; k < machine->connection_count; k++) {
-      const spinach_connection *c = &machine->connections[k];
-      const bool in = c->to_instance == sleeper->who->instance, out = c->from_instance == sleeper->who->instance;
-      if (c->clock != sleeper->who->clock || !(in || out)) continue;
-      g_array_append_val(sleeper->connections, k);
-      for (int word = 0; word < 3; word++) {
-        if (in) add_signal(sleeper, c, false, word);
-        if (out) add_signal(sleeper, c, true, word);
-      }
-    }
-  }
-}
-
-bool spinach_idle_check_active(void) {
-  return sleepers;
 }
 
 // ---- Comparing
@@ -157,7 +130,7 @@ static bool is_shared(const Sleeper *sleeper) {
 
 // ---- One instant
 
-void spinach_idle_check_ask(const uint64_t *cycles, const uint64_t *due, uint64_t instant) {
+static void before_step(const uint64_t *cycles, const uint64_t *due, uint64_t instant) {
   for (uint32_t c = 0; c < machine->clock_count; c++) cycle_of[c] = due[c] == instant ? cycles[c] : UINT64_MAX;
   for (uint32_t i = 0; i < machine->sleeper_count; i++) {
     Sleeper *sleeper = &sleepers[i];
@@ -224,12 +197,44 @@ static void compare(Sleeper *sleeper, uint64_t cycle) {
   sleeper->needless += sleeper->next <= cycle;
 }
 
-void spinach_idle_check_compare(void) {
+static void after_step(void) {
   spinach_work_out_statistics(-1);
   for (uint32_t i = 0; i < machine->sleeper_count; i++) {
     const uint64_t cycle = cycle_of[sleepers[i].who->clock];
     if (cycle != UINT64_MAX) compare(&sleepers[i], cycle);
   }
+}
+
+// ---- Before the run, and after it
+
+void spinach_idle_check_begin(void) {
+  spinach_hooks.before_step = before_step;
+  spinach_hooks.after_step = after_step;
+  spinach_work_out_statistics(-1);
+  sleepers = g_new0(Sleeper, machine->sleeper_count + 1);
+  cycle_of = g_new(uint64_t, machine->clock_count);
+  for (uint32_t i = 0; i < machine->sleeper_count; i++) {
+    Sleeper *sleeper = &sleepers[i];
+    sleeper->who = &machine->sleepers[i];
+    sleeper->signals = g_array_new(FALSE, TRUE, sizeof(Signal));
+    const spinach_layout *layout = machine->instances[sleeper->who->instance].layout;
+    if (layout->size <= MOST_STATE) sleeper->state = g_malloc0(layout->size);
+    sleeper->connections = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    for (uint32_t k = 0; k < machine->connection_count; k++) {
+      const spinach_connection *c = &machine->connections[k];
+      const bool in = c->to_instance == sleeper->who->instance, out = c->from_instance == sleeper->who->instance;
+      if (c->clock != sleeper->who->clock || !(in || out)) continue;
+      g_array_append_val(sleeper->connections, k);
+      for (int word = 0; word < 3; word++) {
+        if (in) add_signal(sleeper, c, false, word);
+        if (out) add_signal(sleeper, c, true, word);
+      }
+    }
+  }
+}
+
+bool spinach_idle_check_active(void) {
+  return sleepers;
 }
 
 void spinach_idle_check_report(FILE *out) {

@@ -1,5 +1,6 @@
 // Looking at signals from outside: the line trace, and who waits for whom when a run is stuck.  Debug builds keep all
 // signals in memory and say where (spinach_machine.observed).
+#include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/engine/names.h"
 #include "lss/runtime/text/pattern.h"
 
@@ -18,14 +19,11 @@ static GArray *columns;
 static uint64_t lines;
 static bool *still; // per connection: it shows what it showed in the line before
 
-bool spinach_trace_active(void) {
-  return columns && columns->len;
-}
-
 bool spinach_trace_choose(const char *patterns) {
   if (!columns) columns = g_array_new(FALSE, TRUE, sizeof(Column));
   g_array_set_size(columns, 0);
   lines = 0;
+  spinach_hooks.each_cycle = false;
   if (!patterns) return true;
   g_auto(GStrv) parts = g_strsplit(patterns, ",", -1);
   for (char **part = parts; *part; part++) {
@@ -42,7 +40,7 @@ bool spinach_trace_choose(const char *patterns) {
       return false;
     }
   }
-  return true;
+  return spinach_hooks.each_cycle = true;
 }
 
 static const char *port_name(const char *end) {

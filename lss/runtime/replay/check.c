@@ -1,6 +1,7 @@
 // --check-replay; see check.h.
 #include "lss/runtime/replay/check.h"
 
+#include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/engine/names.h"
 
@@ -9,7 +10,6 @@
 enum { MOST_STATE = 1 << 16 }; // bytes of an instance's state that are compared where time passes
 
 static const spinach_machine *const machine = &spinach_machine_table;
-bool spinach_replay_checks;
 static uint64_t asleep, skipped; // cycles that were stepped all the same
 static uint8_t *copy;            // of the arena: what was there before
 
@@ -20,12 +20,6 @@ static bool is_compared(const spinach_instance *instance) {
 
 static uint8_t *copy_of(const void *state) {
   return copy + ((const uint8_t *)state - spinach_arena);
-}
-
-void spinach_replay_check(void) {
-  spinach_replay_checks = true;
-  copy = mmap(NULL, spinach_arena_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (copy == MAP_FAILED) spinach_fail("no memory for a copy of the state");
 }
 
 static void keep(uint32_t instance) {
@@ -132,11 +126,11 @@ void spinach_check_asleep(const spinach_replay_cluster *of, uint32_t segment, ui
 
 // ---- Time that is skipped
 
-void spinach_check_skipped_begin(void) {
+static void before_skipped(void) {
   for (uint32_t i = 0; i < machine->instance_count; i++) keep(i);
 }
 
-void spinach_check_skipped_end(const uint64_t *cycles_before) {
+static void after_skipped(const uint64_t *cycles_before) {
   for (uint32_t i = 0; i < machine->skipper_count; i++) {
     const spinach_skipper *s = &machine->skippers[i];
     const uint64_t n = spinach_cycles(s->clock) - cycles_before[s->clock];
@@ -153,7 +147,15 @@ void spinach_check_skipped_end(const uint64_t *cycles_before) {
   }
 }
 
-// ---- The report
+// ---- Before the run, and the report
+
+void spinach_replay_check(void) {
+  spinach_replay_checks = true;
+  spinach_hooks.before_skipped = before_skipped;
+  spinach_hooks.after_skipped = after_skipped;
+  copy = mmap(NULL, spinach_arena_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (copy == MAP_FAILED) spinach_fail("no memory for a copy of the state");
+}
 
 void spinach_replay_check_report(FILE *out) {
   for (spinach_replay *const *r = spinach_replays; *r; r++) {

@@ -16,10 +16,6 @@ void spinach_replay_check(void); // from the beginning of the run
 void spinach_replay_compare(spinach_replay *r, const spinach_replay_node *from, const spinach_replay_edge *edge,
                             bool acts);
 
-// Before an instant that would be skipped, and after it: `skip` accounts for it in a copy of a cluster's state.
-void spinach_check_skipped_begin(void);
-void spinach_check_skipped_end(const uint64_t *cycles_before);
-
 // For each cluster a line: what was replayed, and in how many cycles it slept.
 void spinach_replay_check_report(FILE *out);
 

@@ -2,7 +2,9 @@
 // repeats.h.
 #include "lss/runtime/replay/repeats.h"
 
+#include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/engine/machine.h"
+#include "lss/runtime/observe/standstill.h"
 #include "lss/runtime/replay/check.h"
 #include "lss/runtime/replay/loop_state.h"
 
@@ -24,8 +26,6 @@ typedef enum {
 } Phase;
 
 static const spinach_machine *const machine = &spinach_machine_table;
-bool spinach_repeats_tracked;
-uint64_t spinach_repeats_next = UINT64_MAX;
 
 static Phase phase;
 static uint64_t common;              // ticks between the edges that all clocks have together
@@ -125,13 +125,13 @@ void spinach_tracked_file(void) {
 // ---- Attempts
 
 static void look_at(uint64_t instant) {
-  spinach_repeats_next = instant;
+  spinach_hooks.look_at = instant;
 }
 
 // Whether modules' words notice what has no place in a loop.
 static void watch(bool on) {
-  if (on != spinach_repeats_tracked) spinach_loop_state_guard(on);
-  spinach_repeats_tracked = on;
+  if (on != spinach_hooks.tracked) spinach_loop_state_guard(on);
+  spinach_hooks.tracked = on;
 }
 
 static void rests(uint64_t now, uint64_t n) {
@@ -285,7 +285,7 @@ static uint64_t end_second(uint64_t now, uint64_t limit, bool stays) {
     return 0;
   }
   rest = LEAST_REST;
-  endless = stays && bound == UINT64_MAX;
+  endless = stays && bound == UINT64_MAX && spinach_standstill_counts();
   return endless ? gives_up(now) : take_on(now, limit);
 }
 
@@ -304,7 +304,7 @@ static uint64_t check(uint64_t now) {
   return 0;
 }
 
-uint64_t spinach_repeats_look(uint64_t now, uint64_t limit, bool stays) {
+static uint64_t look(uint64_t now, uint64_t limit, bool stays) {
   switch (phase) {
   case RESTS:
     if (!hash_of_nodes()) return gives_up(now);
@@ -317,6 +317,16 @@ uint64_t spinach_repeats_look(uint64_t now, uint64_t limit, bool stays) {
   case CHECKS: return check(now);
   }
   return 0;
+}
+
+static uint64_t look_and_take_on(uint64_t now, uint64_t limit, bool *stays) {
+  const uint64_t ticks = look(now, limit, *stays);
+  *stays = endless;
+  return ticks;
+}
+
+static void forget(void) {
+  rests(spinach_next_instant() + common - 1, rest);
 }
 
 // ---- Before a run, and after it
@@ -343,11 +353,9 @@ void spinach_repeats_begin(void) {
   now_state = spinach_loop_state_new();
   expected = spinach_loop_state_new();
   grown = spinach_loop_state_counters();
+  spinach_hooks.take_on = look_and_take_on;
+  spinach_hooks.forget = forget;
   rests(spinach_next_instant() + common - 1, LEAST_REST);
-}
-
-void spinach_repeats_forget(void) {
-  if (common) rests(spinach_next_instant() + common - 1, rest);
 }
 
 void spinach_repeats_report(FILE *out) {

@@ -20,16 +20,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-extern bool spinach_repeats_tracked; // the tracked step is to be used
-
-void spinach_repeats_begin(void);  // before the run: counts loops from here on, where the machine can be tracked
-void spinach_repeats_forget(void); // the state was changed from outside
-// The instant before which the run pauses to look; UINT64_MAX: nowhere.
-extern uint64_t spinach_repeats_next;
-// There: ticks by which the machine was taken on, less than to `limit`.  With `stays` it is not taken on in a loop that
-// nothing ends, of which spinach_repeats_endless() then says how long it is.
-uint64_t spinach_repeats_look(uint64_t now, uint64_t limit, bool stays);
-uint64_t spinach_repeats_endless(void); // ticks; 0: there is none
+void spinach_repeats_begin(void);       // before the run: counts loops from here on, where the machine can be tracked
+uint64_t spinach_repeats_endless(void); // ticks of the loop that nothing ends, in which the run stays; 0: there is none
 uint64_t spinach_repeats_ticks(void);   // of all that was not stepped
 void spinach_repeats_report(FILE *out);
 

@@ -1,9 +1,9 @@
 // When clusters are replayed, what is learnt on the way, and how they return to being stepped; see replay.h.
 #include "lss/runtime/replay/replay.h"
 
+#include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/replay/check.h"
-#include "lss/runtime/replay/repeats.h"
 #include "lss/runtime/replay/replay_table.h"
 
 enum {
@@ -19,7 +19,6 @@ enum {
 
 const uint32_t spinach_replay_nowhere;
 spinach_replay_edge spinach_replay_none = {.after = &spinach_replay_none};
-uint64_t spinach_effects;
 static bool disabled;
 
 // ---- Beginning
@@ -249,7 +248,7 @@ void spinach_replay_synchronize(void) {
   }
 }
 
-void spinach_replay_leave(void) {
+static void leave(void) {
   for (spinach_replay *const *r = spinach_replays; *r; r++) {
     if (!(*r)->at) continue;
     make_live(*r);
@@ -258,7 +257,7 @@ void spinach_replay_leave(void) {
 }
 
 void spinach_replay_forget(void) {
-  spinach_repeats_forget();
+  if (spinach_hooks.forget) spinach_hooks.forget();
   for (spinach_replay *const *r = spinach_replays; *r; r++) {
     if (!(*r)->table) continue;
     (*r)->at = NULL;
@@ -297,7 +296,7 @@ static spinach_replay *replaying(int32_t cluster) {
   return NULL;
 }
 
-uint64_t spinach_replay_next_event(int32_t cluster, uint64_t (*ask)(const void *state)) {
+static uint64_t next_event(int32_t cluster, uint64_t (*ask)(const void *state)) {
   spinach_replay *r = replaying(cluster);
   if (!r) return ask(spinach_cluster_state[cluster]);
   if (r->at->idle == SPINACH_REPLAY_UNASKED || spinach_replay_checks) {
@@ -306,4 +305,11 @@ uint64_t spinach_replay_next_event(int32_t cluster, uint64_t (*ask)(const void *
     r->at->idle = first == UINT64_MAX ? first : first > spinach_time.cycle ? first - spinach_time.cycle : 0;
   }
   return r->at->idle == UINT64_MAX ? UINT64_MAX : spinach_time.cycle + r->at->idle;
+}
+
+void spinach_replay_begin(void) {
+  if (!spinach_replays[0]) return;
+  spinach_hooks.next_event = next_event;
+  spinach_hooks.synchronize = spinach_replay_synchronize;
+  spinach_hooks.leave = leave;
 }

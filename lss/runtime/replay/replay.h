@@ -188,23 +188,17 @@ static inline __attribute__((always_inline)) bool spinach_replay_take(spinach_re
 // A segment whose edge is not the one taken last from its node, or not known.
 void spinach_replay_look(spinach_replay *r);
 
-// What modules do beside changing their state: a cycle in which that counts up is not replayed.
-extern uint64_t spinach_effects;
-
 extern bool spinach_replay_checks; // what is left out is done all the same, and compared (check.h)
 // A segment of a cluster that sleeps is stepped, and must not do anything.
 void spinach_check_asleep(const spinach_replay_cluster *of, uint32_t segment, uint64_t since);
 
+void spinach_replay_begin(void);   // before the machine starts
 void spinach_replay_disable(void); // before the run begins
 // Brings the state up to date where it is looked at from outside; the clusters go on being replayed.
 void spinach_replay_synchronize(void);
-// The same, and from here on they are stepped; what was learnt stays.
-void spinach_replay_leave(void);
 // The state was changed from outside: nothing that was learnt holds, and nothing is settled.
 void spinach_replay_forget(void);
 // After that: so many ticks have passed, in which each came back to its node.
 void spinach_replay_shift(uint64_t ticks);
-// What next_event of a cluster says of the cycle that comes; `ask` looks at its state.
-uint64_t spinach_replay_next_event(int32_t cluster, uint64_t (*ask)(const void *state));
 
 #endif

@@ -8,6 +8,8 @@ enum { MOST_NODES = 4096, MOST_EDGES = 8192, MOST_OUTPUTS = 4096, MOST_READINGS 
 // Of the flags of edges that are looked at each time they are taken.
 #define CHECKED (UINT64_C(1) << 63)
 
+bool spinach_replay_checks;
+
 static spinach_replay_edge no_edge = {.flags = UINT64_MAX}; // more flags than there are
 
 void *spinach_replay_state(const spinach_replay *r) {

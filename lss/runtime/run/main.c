@@ -21,6 +21,7 @@
 #include "lss/runtime/observe/trigger.h"
 #include "lss/runtime/replay/check.h"
 #include "lss/runtime/replay/repeats.h"
+#include "lss/runtime/replay/replay.h"
 #include "lss/runtime/run/manifest.h"
 #include "lss/runtime/run/options.h"
 #include "lss/runtime/run/progress.h"
@@ -85,6 +86,7 @@ static int simulate(int argc, char **argv) {
   spinach_progress_say_files();
   spinach_variant_remove();
   spinach_watch_faults();
+  spinach_replay_begin();
   spinach_start();
   if (!spinach_inputs_note() || (options.restore && !spinach_restore_state(&options))) {
     spinach_results_abandon();

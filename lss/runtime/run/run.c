@@ -3,6 +3,7 @@
 
 #include "lss/runtime/checkpoint/checkpoint.h"
 #include "lss/runtime/checkpoint/state_hash.h"
+#include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/engine/signals.h"
 #include "lss/runtime/engine/variant.h"
 #include "lss/runtime/observe/balance.h"
@@ -83,7 +84,7 @@ static uint64_t surely_progressing(const spinach_options *options) {
 // Cycles until a checkpoint or a hash is due, at most to the next multiple of SLICE: there, wherever the run began or
 // was interrupted, it is looked whether there is progress.
 static struct spinach_slice slice(const spinach_options *options) {
-  if (spinach_trace_active()) return (struct spinach_slice){1, 1};
+  if (spinach_hooks.each_cycle) return (struct spinach_slice){1, 1};
   const uint64_t cycles = spinach_cycles(options->clock), saved = options->checkpoint_every;
   uint64_t kept = spinach_standstill_distance();
   if (saved) kept = MIN(kept, saved - cycles % saved);
@@ -177,7 +178,7 @@ const char *spinach_run_to_end(void) {
     while (spinach_advancing.active) spinach_advance_step(false);
     if (spinach_advancing.nothing_left || spinach_standstill_found()) return end_idle(options);
     if (spinach_repeats_endless()) return end_loop();
-    if (spinach_trace_active() && !spinach_trace_line())
+    if (spinach_hooks.each_cycle && !spinach_trace_line())
       return spinach_set_error("standard error, with the lines of --trace, cannot be written"), spinach_error_text;
     if (options->progress) spinach_progress_show();
     spinach_standstill_note();

@@ -1,6 +1,7 @@
 // Recording the wave of a run; see wave.h.
 #include "lss/runtime/wave/wave.h"
 
+#include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/files/stream_private.h"
 #include "lss/runtime/observe/trigger.h"
 #include "lss/runtime/wave/selection.h"
@@ -9,8 +10,6 @@
 #include <string.h>
 
 static const spinach_machine *const machine = &spinach_machine_table;
-
-bool spinach_wave_recording;
 
 static const WaveFormat *format;
 static stream output; // names the file among those of the run
@@ -165,7 +164,7 @@ static void fall_until(uint64_t instant) {
 
 static uint64_t present; // instant, in units of the file
 
-void spinach_wave_instant(uint64_t instant, const uint64_t *due, bool steps) {
+static void before_instant(uint64_t instant, const uint64_t *due, bool steps) {
   fall_until(instant);
   present = in_units(instant, false);
   if (present == INT64_MAX) full = true, spinach_stopping |= SPINACH_PAUSE;
@@ -184,7 +183,7 @@ void spinach_wave_instant(uint64_t instant, const uint64_t *due, bool steps) {
   stepping = steps;
 }
 
-void spinach_wave_stepped(void) {
+static void after_instant(void) {
   for (uint32_t c = 0; c < machine->clock_count; c++)
     if (edges[c] || everything) look_at_all(signals[c], present);
   stepping = everything = false;
@@ -291,7 +290,8 @@ bool spinach_wave_begin(const spinach_options *options) {
 static void stop(uint64_t instant) {
   fall_until(instant);
   go_to(in_units(instant, false));
-  spinach_wave_recording = false;
+  spinach_hooks.before_instant = NULL;
+  spinach_hooks.after_instant = NULL;
 }
 
 // The run would go on without what it was asked for.
@@ -311,7 +311,9 @@ static void end_of_wave(void) {
 void spinach_wave_look(void) {
   if (!format) return;
   if (spinach_trigger_fires(&from)) {
-    spinach_wave_recording = everything = began = true;
+    spinach_hooks.before_instant = before_instant;
+    spinach_hooks.after_instant = after_instant;
+    everything = began = true;
     written = UINT64_MAX;
   }
   if (spinach_trigger_fires(&to)) stop(spinach_time.now);
@@ -322,10 +324,10 @@ bool spinach_wave_end(void) {
   if (!format) return true;
   uint64_t end = spinach_time.now;
   if (stepping) { // an error ended the cycle: it is shown as far as it came
-    spinach_wave_stepped();
+    after_instant();
     end += machine->clocks[spinach_fastest_clock()].period;
   }
-  if (spinach_wave_recording) stop(end);
+  if (spinach_hooks.before_instant) stop(end);
   if (format->close() && began) return true;
   const int code = errno;
   host_file_drop(host_file(&output));

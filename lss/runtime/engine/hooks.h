@@ -1,0 +1,41 @@
+// What others do while time passes, called by the engine.  Each of them fills in its part before the run begins, or
+// when it has something to do; what is NULL is not called.
+#ifndef SPINACH_HOOKS_H
+#define SPINACH_HOOKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct spinach_hooks {
+  // ---- wave: around each instant that is stepped, and, with `steps` false, before each one that is jumped over
+  void (*before_instant)(uint64_t instant, const uint64_t *due, bool steps);
+  void (*after_instant)(void);
+
+  // ---- idle_check: around an advance of one instant
+  void (*before_step)(const uint64_t *cycles, const uint64_t *due, uint64_t instant);
+  void (*after_step)(void);
+
+  // ---- check: around each instant that would be jumped over, and is stepped all the same
+  void (*before_skipped)(void);
+  void (*after_skipped)(const uint64_t *cycles_before);
+
+  // ---- replay: in place of a cluster's own next_event; before states are looked at; before they change
+  uint64_t (*next_event)(int32_t cluster, uint64_t (*ask)(const void *state));
+  void (*synchronize)(void);
+  void (*leave)(void);
+
+  // ---- repeats
+  // The instant before which it is looked whether the machine repeats itself; UINT64_MAX: nowhere.
+  uint64_t look_at;
+  // There: ticks by which the machine was taken on, less than to `limit`.  *endless, if that is to be noticed: it
+  // repeats itself, and nothing ends that, so that it was not taken on; else it becomes false.
+  uint64_t (*take_on)(uint64_t now, uint64_t limit, bool *endless);
+  void (*forget)(void); // it was not looked there, or the state was changed
+  bool tracked;         // what has no place in a loop is to be noticed: `watch` of the machine and not `run`
+
+  // ---- observe: a line for each cycle, so that none is jumped over
+  bool each_cycle;
+};
+extern struct spinach_hooks spinach_hooks;
+
+#endif
