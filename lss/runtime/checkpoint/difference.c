@@ -5,7 +5,7 @@
 #include "lss/runtime/checkpoint/resident.h"
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/engine/names.h"
-#include "lss/runtime/text/type_bytes.h"
+#include "lss/runtime/engine/type_bytes.h"
 
 #include <sys/mman.h>
 

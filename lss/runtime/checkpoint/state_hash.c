@@ -7,8 +7,8 @@
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/engine/names.h"
 #include "lss/runtime/engine/request.h"
+#include "lss/runtime/engine/type_bytes.h"
 #include "lss/runtime/files/whole_file.h"
-#include "lss/runtime/text/type_bytes.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -5,10 +5,6 @@
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
-void spinach_clear_past(int32_t instance, uint64_t *instant) {
-  if (*instant <= spinach_cycles(machine->instances[instance].clock)) *instant = 0;
-}
-
 void spinach_clear_all_past(void) {
   for (uint32_t i = 0; i < machine->instance_count; i++) {
     const spinach_layout *layout = machine->instances[i].layout;

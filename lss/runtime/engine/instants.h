@@ -3,11 +3,7 @@
 #ifndef SPINACH_INSTANTS_H
 #define SPINACH_INSTANTS_H
 
-#include <stdint.h>
-
-// Clears one instant of an instance if it does not come after the cycle that is next.
-void spinach_clear_past(int32_t instance, uint64_t *instant);
-// Clears those of all instances.
+// Clears those of all instances that do not come after the cycle that is next.
 void spinach_clear_all_past(void);
 
 #endif

@@ -1,10 +1,9 @@
 // Named access to the state; see names.h.
 #include "lss/runtime/engine/names.h"
 
-#include "lss/runtime/engine/instants.h"
 #include "lss/runtime/engine/request.h"
+#include "lss/runtime/engine/type_bytes.h"
 #include "lss/runtime/text/number.h"
-#include "lss/runtime/text/type_bytes.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
@@ -69,9 +68,14 @@ char *spinach_first_difference(const spinach_layout *layout, void *one, void *ot
   return NULL;
 }
 
+// An instant that is past is 0 from now on.
+static void clear_past(int32_t instance, uint64_t *instant) {
+  if (*instant <= spinach_cycles(machine->instances[instance].clock)) *instant = 0;
+}
+
 void *spinach_element(const spinach_place *place, uint64_t index) {
   void *element = spinach_field_element(place->field, spinach_instance_state(place->instance), place->first + index);
-  if (place->field->kind == SPINACH_INSTANT) spinach_clear_past(place->instance, element);
+  if (place->field->kind == SPINACH_INSTANT) clear_past(place->instance, element);
   return element;
 }
 

@@ -118,7 +118,3 @@ void packet_write(stream *s, const uint8_t *frame, uint32_t length, uint64_t sta
   if (!again) file->written = s->records;
   s->position += length;
 }
-
-uint64_t host_packets_size(const stream *s) {
-  return PACKET_FILE_HEADER + PACKET_HEADER * s->records + s->position;
-}

@@ -14,4 +14,9 @@ bool packet_writer_begin(FILE *out);
 // A frame; the stamp is in nanoseconds, and below 2^32 seconds.
 bool packet_writer_add(FILE *out, const uint8_t *frame, uint32_t length, uint64_t stamp);
 
+// Of a file with so many frames, and bytes in them.
+static inline uint64_t packet_file_size(uint64_t frames, uint64_t bytes) {
+  return PACKET_FILE_HEADER + PACKET_HEADER * frames + bytes;
+}
+
 #endif

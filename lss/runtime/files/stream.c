@@ -1,5 +1,6 @@
 // Streams of bytes and lines, and what all streams share; see stream.h.  Packets are in packet.c.
 #include "emulib/program/input_file.h"
+#include "lss/runtime/files/packet_writer.h"
 #include "lss/runtime/files/stream_private.h"
 
 #include <errno.h>
@@ -199,7 +200,7 @@ static void cut(HostFile *file) {
   if (position >= file->written) return;
   file->written = position;
   if (!file->whole) return;
-  const off_t bytes = (off_t)(file->packets ? host_packets_size(s) : s->position);
+  const off_t bytes = (off_t)(file->packets ? packet_file_size(s->records, s->position) : s->position);
   if (fflush(file->out) || ftruncate(fileno(file->out), bytes) || fseeko(file->out, bytes, SEEK_SET))
     spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
 }

@@ -42,9 +42,6 @@ void host_file_drop(HostFile *file);   // closes an output without leaving anyth
 // as 8 bytes, the least significant one first.  The caller frees it.
 char *host_image_digest(const HostFile *file);
 
-// packet.c: bytes of a packet file with what the stream has written.
-uint64_t host_packets_size(const stream *s);
-
 // Why an output of this name is not to be written; the caller frees it, NULL when it may be.  Without one all may be.
 extern char *(*host_output_problem)(const char *path);
 

@@ -15,17 +15,6 @@ static bool disturbed, in_the_middle;
 
 // ---- Sums ----------------------------------------------------------------------------------------------------------
 
-bool spinach_balance_holds(char operator, int64_t left, int64_t right) {
-  switch (operator) {
-  case '=': return left == right;
-  case '!': return left != right;
-  case '<': return left < right;
-  case '>': return left > right;
-  case 'l': return left <= right;
-  default: return left >= right;
-  }
-}
-
 static int64_t operate(char operator, int64_t left, int64_t right) {
   switch (operator) {
   case '+': return (int64_t)((uint64_t)left + (uint64_t)right);
@@ -33,7 +22,7 @@ static int64_t operate(char operator, int64_t left, int64_t right) {
   case '*': return (int64_t)((uint64_t)left * (uint64_t)right);
   case '/': return right ? left / right : 0;
   case '%': return right ? left % right : 0;
-  default: return spinach_balance_holds(operator, left, right);
+  default: return spinach_sum_holds(operator, left, right);
   }
 }
 
@@ -153,8 +142,7 @@ static void describe_items(GString *text, const spinach_balance *balance, int64_
 static char *error_of(uint32_t number) {
   const spinach_balance *b = &machine->balances[number];
   const int64_t left = sum_of(b->left, b->left_count), right = sum_of(b->right, b->right_count);
-  if (b->suspected || (in_the_middle && is_bound(b)) ||
-      spinach_balance_holds(b->relation, left - offsets[number], right))
+  if (b->suspected || (in_the_middle && is_bound(b)) || spinach_sum_holds(b->relation, left - offsets[number], right))
     return NULL;
   const char *path = machine->instances[b->instance].path;
   GString *text = g_string_new(path);

@@ -18,9 +18,6 @@ bool spinach_balance_check(void);
 // the caller frees; NULL where all hold.
 char *spinach_balance_broken(int32_t instance);
 
-// Whether a relation of numbers holds: `=`, `!`, `<`, `>`, `l` for <=, `g` for >=.
-bool spinach_balance_holds(char operator, int64_t left, int64_t right);
-
 // Notes on modules that say nothing and seem to lose items; at the end of a run.
 void spinach_balance_note(void);
 

@@ -11,7 +11,7 @@
 #include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/engine/names.h"
-#include "lss/runtime/text/type_bytes.h"
+#include "lss/runtime/engine/type_bytes.h"
 
 #include <glib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 
 #include "lss/runtime/engine/names.h"
 #include "lss/runtime/observe/derived.h"
-#include "lss/runtime/observe/measure.h"
 
 #include <math.h>
 
@@ -122,6 +121,16 @@ static void write_name(const Entry *entry, void *data) {
   write_named(data, entry, false);
 }
 
+void spinach_statistics_entries(Json *json) {
+  json_open_member(json, "statistics", '[');
+  visit_all(write_entry, json);
+  json_close(json, ']');
+  if (!machine->derived_count) return;
+  json_open_member(json, "derived", '[');
+  visit_derived(write_entry, json);
+  json_close(json, ']');
+}
+
 void spinach_statistics_names(Json *json) {
   json_open_member(json, "statistics", '[');
   visit_all(write_name, json);
@@ -135,79 +144,6 @@ const uint64_t *spinach_connection_counts(uint32_t number) {
   const spinach_connection *connection = &machine->connections[number];
   if (!machine->counted || connection->cluster < 0) return NULL;
   return (const uint64_t *)((char *)spinach_cluster_state[connection->cluster] + connection->counts_offset);
-}
-
-static void write_connections(Json *json) {
-  static const char *const words[] = {"transferred", "stalled", "cancelled", "idle"};
-  if (!machine->counted) return;
-  json_open_member(json, "connections", '[');
-  for (uint32_t i = 0; i < machine->connection_count; i++) {
-    const spinach_connection *connection = &machine->connections[i];
-    const uint64_t *counts = spinach_connection_counts(i);
-    if (!counts) continue;
-    json_open(json, '{');
-    json_member(json, "from", connection->from);
-    json_member(json, "to", connection->to);
-    for (int k = 0; k < 4; k++) {
-      json_key(json, words[k]);
-      json_uint(json, counts[k]);
-    }
-    json_close(json, '}');
-  }
-  json_close(json, ']');
-}
-
-static void write_run(Json *json, const char *ended) {
-  json_open_member(json, "run", '{');
-  g_autofree char *how = *spinach_error_text ? g_strconcat("error: ", spinach_error_text, NULL) : g_strdup(ended);
-  json_member(json, "ended", how);
-  json_key(json, "simulated_ns");
-  json_uint(json, spinach_now_ns());
-  json_key(json, "skipped_cycles");
-  json_uint(json, spinach_skipped());
-  json_open_member(json, "cycles", '{');
-  for (uint32_t i = 0; i < machine->clock_count; i++) {
-    json_key(json, machine->clocks[i].name);
-    json_uint(json, spinach_cycles((int32_t)i));
-  }
-  json_close(json, '}');
-  json_close(json, '}');
-}
-
-static void write_document(Json *json, const char *ended) {
-  write_run(json, ended);
-  json_open_member(json, "statistics", '[');
-  visit_all(write_entry, json);
-  json_close(json, ']');
-  if (machine->derived_count) {
-    json_open_member(json, "derived", '[');
-    visit_derived(write_entry, json);
-    json_close(json, ']');
-  }
-  write_connections(json);
-  spinach_measure_write(json);
-}
-
-bool spinach_statistics_write(FILE *out, void (*add_manifest)(Json *json, const void *options), const void *options,
-                              const char *ended) {
-  Json json;
-  json_start(&json);
-  json_open(&json, '{');
-  json_key(&json, "manifest");
-  add_manifest(&json, options);
-  write_document(&json, ended);
-  if (spinach_measure_samples()) {
-    json_open_member(&json, "samples", '[');
-    const bool fine =
-        fwrite(json.text->str, 1, json.text->len, out) == json.text->len && spinach_series_copy(out, json.depth);
-    g_string_truncate(json.text, 0);
-    json.first = !spinach_series_count();
-    if (!fine) return g_free(json_finish(&json)), false;
-    json_close(&json, ']');
-  }
-  json_close(&json, '}');
-  g_autofree char *text = json_finish(&json);
-  return fputs(text, out) != EOF;
 }
 
 typedef struct {

@@ -19,6 +19,9 @@ void spinach_tally_complete(void);
 // The elements of a field or of an item, which begins there, that a step adds or counts.
 int64_t spinach_sum_elements(const spinach_sum_step *step, const void *first);
 
+// Whether a relation of numbers holds: `=`, `!`, `<`, `>`, `l` for <=, `g` for >=.
+bool spinach_sum_holds(char operator, int64_t left, int64_t right);
+
 // What items say, and events, from the last beginning on.
 void spinach_tally_weights_begin(void);
 void spinach_tally_note(uint32_t connection, const void *item); // an item was transferred

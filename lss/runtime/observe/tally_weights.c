@@ -2,7 +2,6 @@
 #include "lss/runtime/observe/tally.h"
 
 #include "lss/runtime/engine/names.h"
-#include "lss/runtime/observe/balance.h"
 
 // A step of a sum, of which an item on a connection says something.
 typedef struct {
@@ -23,11 +22,22 @@ static Events *events;      // per instance
 
 // ---- Elements ------------------------------------------------------------------------------------------------------
 
+bool spinach_sum_holds(char operator, int64_t left, int64_t right) {
+  switch (operator) {
+  case '=': return left == right;
+  case '!': return left != right;
+  case '<': return left < right;
+  case '>': return left > right;
+  case 'l': return left <= right;
+  default: return left >= right;
+  }
+}
+
 static int64_t element(const spinach_sum_step *step, const uint8_t *at) {
   int64_t value = spinach_integer(step->type, at);
   if (step->bits) value = (int64_t)((uint64_t)value >> step->shift & (UINT64_MAX >> (64 - step->bits)));
   if (step->ones) return __builtin_popcountll((uint64_t)value);
-  return step->operator ? spinach_balance_holds(step->operator, value, step->number) : value;
+  return step->operator ? spinach_sum_holds(step->operator, value, step->number) : value;
 }
 
 static int64_t elements_from(const spinach_sum_step *step, uint32_t dimension, const uint8_t *at) {

@@ -94,7 +94,7 @@ void spinach_replay_compare(spinach_replay *r, const spinach_replay_node *from, 
   if (acts) differs(r, UINT32_MAX, "what it does beside counting");
   spinach_replay_edge *now = spinach_replay_edge_now(r, from);
   const bool last = from->segment + 1 == r->of->segment_count;
-  if (now->output != edge->output) differs(r, UINT32_MAX, "what it sends");
+  if (spinach_replay_output_now(r, from->segment) != edge->output) differs(r, UINT32_MAX, "what it sends");
   if (last && spinach_replay_node_now(r, false) != edge->to) {
     r->cycle = spinach_time.cycle;
     state_differs(r, edge->to);

@@ -18,7 +18,6 @@ enum {
 };
 
 const uint32_t spinach_replay_nowhere;
-spinach_replay_edge spinach_replay_none = {.after = &spinach_replay_none};
 static bool disabled;
 
 // ---- Beginning

@@ -7,6 +7,8 @@
 
 enum { AHEAD = 8 }; // edges that are fetched before they are looked at
 
+spinach_replay_edge spinach_replay_none = {.after = &spinach_replay_none};
+
 // ---- While it is stepped
 
 static spinach_replay_record *record; // of the cluster whose step runs
@@ -174,7 +176,6 @@ spinach_replay_edge *spinach_replay_edge_now(spinach_replay *r, const spinach_re
   memcpy(edge->move, r->table->moves, moves * sizeof *edge->move);
   keep_notes(edge);
   for (uint32_t i = 0; i < edge->reads; i++) edge->read[i] = place_of_word(r, record->read[i]);
-  edge->output = spinach_replay_output_now(r, from->segment);
   return edge;
 }
 

@@ -12,10 +12,6 @@ bool spinach_replay_checks;
 
 static spinach_replay_edge no_edge = {.flags = UINT64_MAX}; // more flags than there are
 
-void *spinach_replay_state(const spinach_replay *r) {
-  return spinach_cluster_state[r->of->cluster];
-}
-
 // ---- Sets
 
 static uint32_t hash_bytes(const uint8_t *bytes, uint32_t size) {
@@ -215,6 +211,7 @@ static spinach_replay_node *node_within(const spinach_replay_node *from) {
 spinach_replay_edge *spinach_replay_edge_add(spinach_replay *r, spinach_replay_node *from) {
   const bool last = from->segment + 1 == r->of->segment_count;
   spinach_replay_edge *edge = spinach_replay_edge_now(r, from);
+  edge->output = spinach_replay_output_now(r, from->segment);
   edge->within = !last;
   edge->to = last ? spinach_replay_node_now(r, true) : node_within(from);
   edge->next = from->edges;

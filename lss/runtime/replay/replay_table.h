@@ -5,6 +5,7 @@
 #ifndef LSS_RUNTIME_REPLAY_TABLE_H
 #define LSS_RUNTIME_REPLAY_TABLE_H
 
+#include "lss/runtime/engine/machine.h"
 #include "lss/runtime/replay/replay.h"
 
 #include <glib.h>
@@ -93,12 +94,17 @@ void spinach_replay_step_alone(const spinach_replay_cluster *of, uint32_t segmen
 void spinach_replay_step(spinach_replay *r, uint32_t segment); // steps a segment, and writes down what it does
 // After a segment: what it did on the present inputs, as an edge that leads away from `from`.
 spinach_replay_edge *spinach_replay_edge_add(spinach_replay *r, spinach_replay_node *from);
-// The same without a node to which it leads, and not in the table: the caller frees it with g_aligned_free.
+// The same without its output and a node to which it leads, and not in the table: the caller frees it with
+// g_aligned_free.
 spinach_replay_edge *spinach_replay_edge_now(spinach_replay *r, const spinach_replay_node *from);
 // Before replay begins: what was read of memories may have changed, and what followed from it is forgotten.
 void spinach_replay_refresh(spinach_replay *r);
 // The edge on the present inputs, moved to the front; NULL when there is none.
 spinach_replay_edge *spinach_replay_edge_find(const spinach_replay *r, spinach_replay_node *from);
-void *spinach_replay_state(const spinach_replay *r); // of the cluster, in the arena
+
+// The state of the cluster, in the arena.
+static inline void *spinach_replay_state(const spinach_replay *r) {
+  return spinach_cluster_state[r->of->cluster];
+}
 
 #endif

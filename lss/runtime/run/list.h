@@ -2,7 +2,7 @@
 //
 //   {"machine", "clocks":     [{"name", "hertz": "numerator/denominator"}],
 //    "parameters": [{"name", "aliases", "type", "default", "description"}],
-//    "statistics": [{"path", "name", "unit", "difference", "description"}],   as in the document of statistics.h
+//    "statistics": [{"path", "name", "unit", "difference", "description"}],   as in document.h
 //    "derived":    [{"path", "name", "unit", "derived", "description"}],      likewise
 //    "events":     [{"path", "name", "arguments", "description"}]}
 #ifndef SPINACH_LIST_H

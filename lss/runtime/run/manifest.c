@@ -1,4 +1,4 @@
-// The manifest of a run; see manifest.h and statistics.h.
+// The manifest of a run; see manifest.h and document.h.
 #include "lss/runtime/run/manifest.h"
 
 #include "lss/runtime/checkpoint/identity.h"

@@ -5,7 +5,7 @@
 #include "lss/runtime/run/options.h"
 #include "lss/runtime/text/json.h"
 
-// Appends the manifest as one JSON object; statistics.h lists its keys.
+// Appends the manifest as one JSON object; document.h lists its keys.
 void spinach_manifest_write(Json *json, const spinach_options *options);
 // The same alone, for run directories.
 char *spinach_manifest_json(const spinach_options *options);

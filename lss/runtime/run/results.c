@@ -13,6 +13,7 @@
 #include "lss/runtime/observe/statistics.h"
 #include "lss/runtime/replay/check.h"
 #include "lss/runtime/replay/repeats.h"
+#include "lss/runtime/run/document.h"
 #include "lss/runtime/run/manifest.h"
 #include "lss/runtime/run/progress.h"
 #include "lss/runtime/run/run.h"
@@ -62,13 +63,9 @@ typedef struct {
   const char *ended;
 } Document;
 
-static void add_manifest(Json *json, const void *options) {
-  spinach_manifest_write(json, options);
-}
-
 static bool fill_statistics(FILE *out, void *data) {
   const Document *document = data;
-  return spinach_statistics_write(out, add_manifest, document->options, document->ended);
+  return spinach_document_write(out, document->options, document->ended);
 }
 
 // The statistics; samples that cannot be written there are left where they are.

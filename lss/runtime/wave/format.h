@@ -27,7 +27,4 @@ typedef struct {
 extern const WaveFormat wave_vcd, wave_fst;
 extern const bool wave_has_fst; // this build of Spinach was made where there is a writer of FST
 
-// Bits of a scalar type in a wave; 0 for a real number.
-uint32_t wave_width(const struct spinach_type *type);
-
 #endif

@@ -125,6 +125,18 @@ static void show_members(const Showing *showing, const char *path, const struct 
   }
 }
 
+// Bits of a scalar type in a wave; 0 for a real number.
+static uint32_t width_of(const struct spinach_type *type) {
+  int64_t most = 0;
+  if (type->kind == SPINACH_BOOL) return 1;
+  if (type->kind == SPINACH_FLOAT) return 0;
+  for (uint32_t i = 0; type->kind == SPINACH_ENUM && i < type->member_count; i++) {
+    if (type->members[i].value < 0) return type->bits;
+    most = MAX(most, type->members[i].value);
+  }
+  return type->kind == SPINACH_ENUM ? MAX(1, (uint32_t)g_bit_storage((gulong)most)) : type->bits;
+}
+
 // The scalars of a value, "data", and below it "data.pc", "data.bytes[3]".
 static void show_value(const Showing *showing, const char *path, const struct spinach_type *type, uint32_t offset) {
   switch (type->kind) {
@@ -145,7 +157,7 @@ static void show_value(const Showing *showing, const char *path, const struct sp
   case SPINACH_STRING:
   case SPINACH_STREAM: break;
   default: {
-    const WaveScalar scalar = {offset, (uint32_t)type->size, 0, wave_width(type), 0, type};
+    const WaveScalar scalar = {offset, (uint32_t)type->size, 0, width_of(type), 0, type};
     show_scalar(showing, path, &scalar);
   }
   }

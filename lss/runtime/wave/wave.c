@@ -58,17 +58,6 @@ static void go_to(uint64_t time) {
 
 // ---- Values
 
-uint32_t wave_width(const struct spinach_type *type) {
-  int64_t most = 0;
-  if (type->kind == SPINACH_BOOL) return 1;
-  if (type->kind == SPINACH_FLOAT) return 0;
-  for (uint32_t i = 0; type->kind == SPINACH_ENUM && i < type->member_count; i++) {
-    if (type->members[i].value < 0) return type->bits;
-    most = MAX(most, type->members[i].value);
-  }
-  return type->kind == SPINACH_ENUM ? MAX(1, (uint32_t)g_bit_storage((gulong)most)) : type->bits;
-}
-
 static char spelled[256][8]; // the bits of a byte
 
 static void spell_bytes(void) {

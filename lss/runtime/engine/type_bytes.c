@@ -1,5 +1,5 @@
 // Values as bytes; see type_bytes.h.
-#include "lss/runtime/text/type_bytes.h"
+#include "lss/runtime/engine/type_bytes.h"
 
 #include "lss/runtime/files/stream.h"
 
