@@ -9,7 +9,8 @@ EMULIB_OBJECTS := $(patsubst emulib/%.c,$(EMULIB_OBJ)/%.o,$(call found,emulib/*.
 # The reader of numbers, which the runtime shares with emulib.
 EMULIB_TEXT   := $(EMULIB_OBJ)/text/number.o $(EMULIB_OBJ)/text/quantity.o
 
-EMULIB_TOOLS  := $(EMULIB_ISAS:%=$(BUILD)/bin/%-oracle) $(EMULIB_ISAS:%=$(BUILD)/bin/%-disasm)
+# An instruction set's folder tools/ has its oracle.c and disasm.c.
+EMULIB_TOOLS  := $(foreach tool,$(call found,emulib/*/tools/*.c),$(BUILD)/bin/$(word 2,$(subst /, ,$(tool)))-$(basename $(notdir $(tool))))
 
 ALL += $(BUILD)/lib/libemulib.a $(EMULIB_TOOLS)
 
@@ -18,7 +19,7 @@ ALL += $(BUILD)/lib/libemulib.a $(EMULIB_TOOLS)
 EMULIB_HEADERS := $(EMULIB_ISAS:%=$(EMULIB_GEN)/%_instructions.h)
 EMULIB_CONTROL := $(EMULIB_ISAS:%=$(EMULIB_GEN)/%_control.inc)
 ALL += $(EMULIB_HEADERS) $(EMULIB_CONTROL)
-$(EMULIB_HEADERS): $(EMULIB_GEN)/%_instructions.h: emulib/%/instructions.def emulib/%/bodies.h $(wildcard emulib/*/*bodies.h) emulib/generate.py emulib/isas.py
+$(EMULIB_HEADERS): $(EMULIB_GEN)/%_instructions.h: emulib/%/instructions.def emulib/%/bodies.h $(wildcard emulib/*/*bodies.h) emulib/%/fields.py emulib/generate.py emulib/isas.py
 	@mkdir -p $(@D)
 	$(PYTHON3) -B emulib/generate.py emulib/$*/instructions.def $(wildcard emulib/$*/*bodies.h) $(@D)
 $(EMULIB_CONTROL): $(EMULIB_GEN)/%_control.inc: $(EMULIB_GEN)/%_instructions.h ;
@@ -26,6 +27,13 @@ $(EMULIB_CONTROL): $(EMULIB_GEN)/%_control.inc: $(EMULIB_GEN)/%_instructions.h ;
 $(EMULIB_OBJ)/%.o: emulib/%.c $(EMULIB_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_COMMON) $(EMULIB_CFLAGS) $(DEPFLAGS) -c $< -o $@
+
+define emulib_tool
+$(EMULIB_OBJ)/tool/%-$(1).o: emulib/%/tools/$(1).c $(EMULIB_HEADERS)
+	@mkdir -p $$(@D)
+	$$(CC) $$(CFLAGS_COMMON) $$(EMULIB_CFLAGS) $$(DEPFLAGS) -c $$< -o $$@
+endef
+$(foreach tool,oracle disasm,$(eval $(call emulib_tool,$(tool))))
 
 $(EMULIB_TEXT): $(EMULIB_OBJ)/text/%.o: lss/runtime/text/%.c
 	@mkdir -p $(@D)
@@ -37,10 +45,10 @@ $(BUILD)/lib/libemulib.a: $(EMULIB_OBJECTS) $(EMULIB_TEXT)
 	$(LLVM_AR) rcs $@ $^
 
 # A tool is a few lines about its instruction set, and what all oracles or all disassemblers share.
-$(EMULIB_TOOLS): $(BUILD)/bin/%: $(EMULIB_OBJ)/tools/%.o $(EMULIB_OBJ)/tools/oracle.o $(EMULIB_OBJ)/tools/disasm.o \
+$(EMULIB_TOOLS): $(BUILD)/bin/%: $(EMULIB_OBJ)/tool/%.o $(EMULIB_OBJ)/tools/oracle.o $(EMULIB_OBJ)/tools/disasm.o \
   $(addprefix $(EMULIB_OBJ)/tools/,choose.o flat_memory.o trace_output.o) $(BUILD)/lib/libemulib.a
 	@mkdir -p $(@D)
-	$(CC) $(filter %.o,$^) $(filter %.a,$^) $(EMULIB_LIBS) -o $@
+	$(CC) -Wl,-u,isas $(filter %.o,$^) $(filter %.a,$^) $(EMULIB_LIBS) -o $@
 
 # The functional host machine has the address map of the modelled one.
 $(EMULIB_GEN)/host/registers.h: $(call found,examples/host/*.lss) $(BUILD)/bin/lss $(call library,*.lss) firmware/tools/describe.py
@@ -52,4 +60,4 @@ $(EMULIB_OBJ)/tools/host_machine.o: $(EMULIB_GEN)/host/registers.h
 # Tools of one instruction set only.
 $(BUILD)/bin/mips-oracle: $(addprefix $(EMULIB_OBJ)/tools/,mips_system_command.o host_machine.o uart16550.o clock_ds1742.o)
 
--include $(patsubst %.o,%.d,$(EMULIB_OBJECTS) $(EMULIB_TEXT)) $(wildcard $(EMULIB_OBJ)/tools/*.d)
+-include $(patsubst %.o,%.d,$(EMULIB_OBJECTS) $(EMULIB_TEXT)) $(wildcard $(EMULIB_OBJ)/tools/*.d $(EMULIB_OBJ)/tool/*.d)

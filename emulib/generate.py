@@ -17,7 +17,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from isas import ISAS, Isa
+from isas import Isa, known
+
+ISAS = known()
 
 
 class TableError(Exception):

@@ -52,7 +52,7 @@ static gboolean check_instructions(Program *p, const Elf32_Ehdr *h, GError **err
     if (p->flags & (MIPS16 | MICROMIPS))
       return program_refuse(
           p, error, "ELF flags 0x%08x say 16-bit code (MIPS16, microMIPS), which no processor executes", p->flags);
-  } else if (p->flags & (EF_RISCV_RVC | EF_RISCV_FLOAT_ABI | EF_RISCV_RVE)) {
+  } else if (h->e_machine == EM_RISCV && p->flags & (EF_RISCV_RVC | EF_RISCV_FLOAT_ABI | EF_RISCV_RVE)) {
     return program_refuse(p, error,
                           "ELF flags 0x%08x say compressed, floating-point or embedded code, the processors execute "
                           "RV32I: build with -march=rv32i -mabi=ilp32",
@@ -61,10 +61,17 @@ static gboolean check_instructions(Program *p, const Elf32_Ehdr *h, GError **err
   return TRUE;
 }
 
+static gboolean check_machine(Program *p, guint16 machine, GError **error) {
+  g_autoptr(GString) known = g_string_new(NULL);
+  for (const Isa *const *isa = isas; isa && *isa; isa++) {
+    if ((*isa)->machine == machine) return TRUE;
+    g_string_append_printf(known, "%s%s (%u)", known->len ? ", " : "", (*isa)->title, (*isa)->machine);
+  }
+  return !known->len || program_refuse(p, error, "ELF machine %u is none of %s", machine, known->str);
+}
+
 static gboolean check_header(Program *p, const Elf32_Ehdr *h, GError **error) {
-  if (h->e_machine != EM_MIPS && h->e_machine != EM_RISCV)
-    return program_refuse(p, error, "ELF machine %u is neither MIPS (%d) nor RISC-V (%d)", h->e_machine, EM_MIPS,
-                          EM_RISCV);
+  if (!check_machine(p, h->e_machine, error)) return FALSE;
   if (!check_instructions(p, h, error)) return FALSE;
   if (h->e_type != ET_EXEC)
     return program_refuse(p, error, "ELF type %u is not an executable (2); link it statically", h->e_type);

@@ -94,8 +94,10 @@ guint32 program_flags(const Program *p) {
   return p->flags;
 }
 void program_refuse_machine(const Program *p, guint16 machine, GError **error) {
-  program_refuse(p, error, "ELF machine %u is not %s (%u)", p->machine, machine == EM_MIPS ? "MIPS" : "RISC-V",
-                 machine);
+  const char *title = "that of the processor";
+  for (const Isa *const *isa = isas; isa && *isa; isa++)
+    if ((*isa)->machine == machine) title = (*isa)->title;
+  program_refuse(p, error, "ELF machine %u is not %s (%u)", p->machine, title, machine);
 }
 guint32 program_entry(const Program *p) {
   return p->entry;

@@ -5,7 +5,10 @@
 #include <elfutils/libdw.h>
 #include <gelf.h>
 
+#include "isas.h"
 #include "program.h"
+
+#pragma weak isas /* where it is not linked in, programs are of one set that is known */
 
 typedef struct {
   guint32 address;

@@ -78,7 +78,7 @@ static ToolResult run_linker(Toolchain *t, const GPtrArray *units, const char *m
   g_ptr_array_add(words, runtime);
   if (g_file_test(emulib, G_FILE_TEST_EXISTS)) {
     // The runtime's references to emulib are weak and would not bring these in.
-    g_ptr_array_add(words, "-Wl,-u,program_open,-u,isa_texts,-u,isa_flows");
+    g_ptr_array_add(words, "-Wl,-u,program_open,-u,isas");
     g_ptr_array_add(words, emulib);
   }
 #ifdef SPINACH_FST

@@ -59,7 +59,7 @@ DEFECTS = {
     "byte order": ([(5, b"\x03")], "ELF byte order 3 is neither little (1) nor big (2)"),
     "not executable": ([(16, b"\0\x01")], "ELF type 1 is not an executable (2)"),
     "shared": ([(16, b"\0\x03")], "link it statically"),
-    "machine": ([(18, b"\0\x3e")], "ELF machine 62 is neither MIPS (8) nor RISC-V (243)"),
+    "machine": ([(18, b"\0\x3e")], "ELF machine 62 is none of MIPS (8), RISC-V (243)"),
     "another processor's": ([(18, b"\0\xf3"), (36, bytes(4))], "ELF machine 243 is not MIPS (8)"),
     "MIPS32": ([(36, b"\x50")], "ELF flags 0x50001001 say MIPS32 code, the processors execute up to mips2: build with -mips2"),
     "MIPS32r2": ([(36, b"\x70")], "say MIPS32r2 code"),

@@ -128,23 +128,7 @@ uint32_t core_register(const Core *core, uint32_t number, uint32_t behind) {
 void core_set_register(const Core *core, uint32_t number, uint32_t value) {
   uint32_t size;
   uint8_t *at = register_at(core, number, 0, &size);
-  if (number) memcpy(at, &value, MIN(size, sizeof value));
-}
-
-// Branches and jumps of MIPS II, and JOFF.
-static bool branches(uint32_t word) {
-  const uint32_t operation = word >> 26, function = word & 0x3f, condition = word >> 16 & 0x1f;
-  if (operation == 0) return function >= 8 && function <= 10;
-  if (operation == 1) return (condition & 0xc) == 0;
-  return (operation >= 2 && operation <= 7) || (operation >= 20 && operation <= 23);
-}
-
-bool core_in_delay_slot(const Core *core, uint32_t before, uint32_t pc) {
-  uint8_t bytes[4];
-  uint32_t word;
-  if (core->isa != CORE_MIPS || pc != before + 4 || core_read(core, before, bytes, 4) != 4) return false;
-  memcpy(&word, bytes, sizeof word);
-  return branches(core->big_endian ? GUINT32_FROM_BE(word) : GUINT32_FROM_LE(word));
+  memcpy(at, &value, MIN(size, sizeof value));
 }
 
 // ---- The start of the pipeline --------------------------------------------------------------------------------------
@@ -215,7 +199,7 @@ static uint32_t depth(int32_t instance) {
 
 static bool is_core(const spinach_debug_view *view) {
   return view_role(view, "pc") && view_role(view, "registers") && view_role(view, "retired") &&
-         *view_property(view, "isa");
+         known_isa(view_property(view, "isa"));
 }
 
 static void add_regions(Core *core, int32_t instance) {
@@ -358,30 +342,48 @@ static void add_caches(Core *core, int32_t instance) {
   }
 }
 
-// What a view says of system control and TLB, which are beside the pipeline, as caches are.
+const CoreNamed *core_named(const Core *core, const char *name) {
+  for (guint i = 0; i < core->named->len; i++)
+    if (!strcmp(g_array_index(core->named, CoreNamed, i).name, name)) return &g_array_index(core->named, CoreNamed, i);
+  return NULL;
+}
+
+static void add_name(Core *core, const spinach_debug_view *view, const char *name) {
+  g_autofree char *property = g_strconcat(name, "_register", NULL);
+  const CoreNamed named = {name, value_of(view, name), (uint32_t)view_number(view, property)};
+  if (!core_named(core, name)) g_array_append_val(core->named, named);
+}
+
+static void add_names(Core *core, const spinach_debug_view *view) {
+  for (const char *const *state = core->isa->states; state && *state; state++) add_name(core, view, *state);
+  for (const IsaRegister *r = core->isa->registers; r->name; r++)
+    if (r->kind == ISA_NAMED) add_name(core, view, r->name);
+}
+
+// What a view says of the TLB, or of system control: these are beside the pipeline, as caches are.
 static void add_system_of(Core *core, int32_t instance, bool own) {
-  CoreSystem *system = &core->system;
   for (uint32_t i = 0; i < machine->view_count; i++) {
     const spinach_debug_view *view = view_about(core->context, i);
     if (!view || (view_context(view) != NO_CONTEXT) != own) continue;
     const spinach_debug_role *tlb = view_role(view, "tlb");
-    const int32_t around = tlb || view_role(view, "status") ? surrounding(view->instance) : -1;
+    const int32_t around = tlb || view_role(view, core->isa->states[0]) ? surrounding(view->instance) : -1;
     if (around < 0 || !view_encloses(around, instance)) continue;
     if (tlb) {
-      system->entry = tlb->state.field->type;
-      system->entries = bytes_of(&tlb->state);
-      system->count = (uint32_t)tlb->state.count;
-    } else {
-      system->status = value_of(view, "status");
-      system->badvaddr = value_of(view, "badvaddr");
-      system->cause = value_of(view, "cause");
-      system->entry_hi = value_of(view, "entry_hi");
+      core->tlb_entry = tlb->state.field->type;
+      core->tlb = bytes_of(&tlb->state);
+      core->tlb_entries = (uint32_t)tlb->state.count;
+      continue;
+    }
+    for (guint k = 0; k < core->named->len; k++) {
+      CoreNamed *named = &g_array_index(core->named, CoreNamed, k);
+      if (view_role(view, named->name)) named->value = value_of(view, named->name);
     }
   }
 }
 
 // Of several programs each may have its own, which hide those that are said of no program.
 static void add_system(Core *core, int32_t instance) {
+  if (!core->isa->states) return;
   add_system_of(core, instance, false);
   if (core->context != NO_CONTEXT) add_system_of(core, instance, true);
 }
@@ -414,14 +416,11 @@ static Core *core_new(const spinach_debug_view *view, uint32_t number) {
                  .path = machine->instances[view->instance].path,
                  .context = view_context(view),
                  .name = view_name(view),
-                 .isa = g_str_has_prefix(view_property(view, "isa"), "riscv") ? CORE_RISCV32 : CORE_MIPS,
+                 .isa = known_isa(view_property(view, "isa")),
                  .big_endian = !strcmp(view_property(view, "big_endian"), "true"),
                  .pc = value_of(view, "pc"),
                  .retired = value_of(view, "retired"),
-                 .hi = value_of(view, "hi"),
-                 .lo = value_of(view, "lo"),
-                 .hi_number = (uint32_t)view_number(view, "hi_register"),
-                 .lo_number = (uint32_t)view_number(view, "lo_register"),
+                 .named = g_array_new(FALSE, FALSE, sizeof(CoreNamed)),
                  .fetches = g_array_new(FALSE, FALSE, sizeof(CoreFetch)),
                  .holding = g_array_new(FALSE, FALSE, sizeof(CoreValue)),
                  .registers = registers,
@@ -431,6 +430,7 @@ static Core *core_new(const spinach_debug_view *view, uint32_t number) {
                  .writes = g_array_new(FALSE, FALSE, sizeof(CoreWrites))};
   const bool bytes = registers->state.field->type->size == 1 && !registers->map.field;
   core->register_count = (uint32_t)spinach_role_elements(registers) / (bytes ? 4 : 1);
+  add_names(core, view);
   add_retiring(core, view);
   add_fetches(core, view->instance);
   add_holding(core, view->instance);

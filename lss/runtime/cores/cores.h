@@ -4,6 +4,7 @@
 #define SPINACH_CORES_H
 
 #include "lss/runtime/engine/machine.h"
+#include "lss/runtime/text/known_isas.h"
 
 #include <glib.h>
 
@@ -50,29 +51,26 @@ typedef struct {
   CoreValue in_flight_from; // what `in_flight` is when nothing is in flight
 } CoreFetch;
 
-// System control of MIPS32 and its TLB; `entries` is NULL where there is none, and addresses are those of memory.
+// State that a debug view names as its role, as the instruction set wants it: a register beside the file, or what
+// translates addresses.
 typedef struct {
-  CoreValue status, badvaddr, cause, entry_hi;
-  const struct spinach_type *entry;
-  const uint8_t *entries;
-  uint32_t count;
-} CoreSystem;
-
-typedef enum { CORE_MIPS, CORE_RISCV32 } CoreIsa;
+  const char *name;
+  CoreValue value;
+  uint32_t element; // of the register file that holds it, where it is renamed, too; 0: none
+} CoreNamed;
 
 typedef struct {
   uint32_t number;  // from 1, in the order of the machine
   const char *path; // of the module that holds it
   int64_t context; // which of the programs it is that are executed at the same time; NO_CONTEXT (roles.h): there is one
   const char *name; // the path, and the context where there are several
-  CoreIsa isa;
+  const Isa *isa;
   bool big_endian;
-  CoreValue pc, retired, hi, lo; // the address of the instruction that left the pipeline last, how many did
-  GArray *fetches;               // CoreFetch
-  GArray *holding;               // CoreValue: 0 where nothing is in flight, beside the stages that fetch
+  CoreValue pc, retired; // the address of the instruction that left the pipeline last, how many did
+  GArray *fetches;       // CoreFetch
+  GArray *holding;       // CoreValue: 0 where nothing is in flight, beside the stages that fetch
   const spinach_debug_role *registers;
   uint32_t register_count;
-  uint32_t hi_number, lo_number; // which of them HI and LO are, where they are renamed, too; 0: they are not there
   const struct spinach_type *retiring; // a ring of what retires, several at a time; NULL: they retire one by one
   const uint8_t *retiring_ring;
   uint32_t retiring_places;
@@ -81,13 +79,17 @@ typedef struct {
   uint32_t memory_base;     // what is added to addresses of the program to have those of memory
   uint64_t memory_size;     // how many of them there are; 0: all
   uint32_t memory_behind;   // cycles by which a write is in memory or a buffer later than its instruction retires
-  CoreSystem system;
+  GArray *named;            // CoreNamed: what translates addresses, as the instruction set lists that, then registers
+  const struct spinach_type *tlb_entry; // and its entries; NULL: there is none, and addresses are those of memory
+  const uint8_t *tlb;
+  uint32_t tlb_entries;
   GArray *regions; // CoreRegion, inner ones first
   GArray *caches;  // CoreCache
   GArray *writes;  // CoreWrites, the older ones first
 } Core;
 
-// All processors (Core*) whose view says enough: pc, retired, registers and isa.  Valid to the end of the process.
+// All processors (Core*) whose view says enough: pc, retired, registers and an isa that is known.  Valid to the end of
+// the process.
 const GPtrArray *spinach_cores(void);
 guint core_count(void);
 const Core *core_of(guint number);   // from 1
@@ -125,15 +127,19 @@ void core_halt(const Core *core, bool halt);
 bool core_halt_behind(const Core *core, uint32_t instructions);
 bool core_is_empty(const Core *core); // nothing is fetched or in the pipeline
 
-// Whether the instruction at `pc` is in the delay slot of the one at `before`, which was executed just before it: gdb
-// is then shown the branch, since it cannot know from a delay slot where the program goes.
-bool core_in_delay_slot(const Core *core, uint32_t before, uint32_t pc);
+// The state of this name, as the instruction set's row has it.
+const CoreNamed *core_named(const Core *core, const char *name);
 
 // ---- memory.c: what a processor finds at its addresses, those that programs use
 
 // The bytes at an address as the processor finds them now, those included that are only in its caches and write
 // buffers.  Returns how many could be read before the first address where there is nothing.
 uint32_t core_read(const Core *core, uint32_t address, uint8_t *bytes, uint32_t count);
+// An instruction; false: there is nothing.
+bool core_instruction(const Core *core, uint32_t pc, uint32_t *word);
+// Whether the instruction at `pc` is in the delay slot of the one at `before`, which was executed just before it: gdb
+// is then shown the branch, since it cannot know from a delay slot where the program goes.
+bool core_in_delay_slot(const Core *core, uint32_t before, uint32_t pc);
 // Whether two stretches of its addresses have a byte in common, which may have several addresses.
 bool core_overlap(const Core *core, uint32_t one, uint32_t one_count, uint32_t other, uint32_t other_count);
 // Whether all of a stretch is there.

@@ -150,6 +150,18 @@ uint32_t core_read(const Core *core, uint32_t address, uint8_t *bytes, uint32_t 
   return count;
 }
 
+bool core_instruction(const Core *core, uint32_t pc, uint32_t *word) {
+  if (core_read(core, pc, (uint8_t *)word, sizeof *word) != sizeof *word) return false;
+  *word = core->big_endian ? GUINT32_FROM_BE(*word) : GUINT32_FROM_LE(*word);
+  return true;
+}
+
+bool core_in_delay_slot(const Core *core, uint32_t before, uint32_t pc) {
+  uint32_t word;
+  return core->isa->branches && pc == before + sizeof word && core_instruction(core, before, &word) &&
+         core->isa->branches(word);
+}
+
 static uint32_t canonical(const Core *core, uint32_t address) {
   Byte byte;
   return find_byte_of_program(core, address, &byte) ? byte.canonical : address;

@@ -114,11 +114,7 @@ static guint stretches_in(const Item *item) {
 
 // An instruction as the core's memory has it; else, where the machine does not say what memory that is, its program.
 static bool word_at(const Core *core, uint32_t pc, uint32_t *word) {
-  uint8_t bytes[WORD];
-  if (!core || core_read(core, pc, bytes, WORD) != WORD) return spinach_program_word(pc, word);
-  memcpy(word, bytes, WORD);
-  *word = core->big_endian ? GUINT32_FROM_BE(*word) : GUINT32_FROM_LE(*word);
-  return true;
+  return (core && core_instruction(core, pc, word)) || spinach_program_word(pc, word);
 }
 
 static void print_instruction(FILE *out, const Core *core, uint32_t pc, int indent) {

@@ -4,11 +4,11 @@
 // without otherwise.
 #include "lss/runtime/observe/program_text.h"
 
-#include "emulib/isa_text.h"
 #include "emulib/program/input_file.h"
 #include "emulib/program/program.h"
 #include "lss/runtime/engine/request.h"
 #include "lss/runtime/engine/settings.h"
+#include "lss/runtime/text/known_isas.h"
 
 #pragma weak program_open
 #pragma weak program_path
@@ -19,7 +19,6 @@
 #pragma weak program_flags
 #pragma weak program_segments
 #pragma weak program_big_endian
-#pragma weak isa_texts
 
 enum { ELF_MAGIC = 0x464c457f };
 
@@ -112,15 +111,13 @@ char *spinach_describe_address(int64_t context, uint32_t address) {
 
 char *spinach_disassemble(uint32_t pc, uint32_t word) {
   char text[64];
-  const IsaText *found = isa_texts;
-  if (!found) return g_strdup_printf(".word 0x%08x", word);
+  const Program *program = NULL;
   const GPtrArray *list = programs()->all;
-  for (guint i = 0; i < list->len; i++) {
-    if (!program_symbol_at(list->pdata[i], pc)) continue;
-    for (const IsaText *isa = isa_texts; isa->machine; isa++)
-      if (isa->machine == program_machine(list->pdata[i]) && isa->flags <= program_flags(list->pdata[i])) found = isa;
-  }
-  found->text(pc, word, text, sizeof text);
+  for (guint i = 0; i < list->len; i++)
+    if (program_symbol_at(list->pdata[i], pc)) program = list->pdata[i];
+  const Isa *isa = known_isa_of_machine(program ? program_machine(program) : 0);
+  if (!isa) return g_strdup_printf(".word 0x%08x", word);
+  isa->text(program ? program_flags(program) : 0, pc, word, text, sizeof text);
   return g_strdup(text);
 }
 

@@ -1,12 +1,10 @@
 // A stack of functions for each processor, and a tree of all that were on it; see call_tree.h.
 #include "lss/runtime/trace/call_tree.h"
 
-#include "emulib/isa_flow.h"
+#include "lss/runtime/text/known_isas.h"
 
 #include <stdbool.h>
 #include <string.h>
-
-#pragma weak isa_flows
 
 enum { DEEPEST = 256 }; // a recursion that goes deeper counts in one function
 
@@ -16,11 +14,11 @@ typedef struct {
 } Frame;
 
 struct CallTree {
-  const IsaFlow *flow; // NULL: not known
+  const Isa *isa; // NULL: not known
   GPtrArray *nodes;
   Frame frames[DEEPEST];
-  guint depth;         // frames[0] is of what nobody called
-  IsaFlowKind pending; // how the next instruction behind the delay slots was reached
+  guint depth;     // frames[0] is of what nobody called
+  IsaFlow pending; // how the next instruction behind the delay slots was reached
   guint32 delay, back;
   CallNode *caller; // of a pending call
   CallNode *here;   // where the latest instruction belongs
@@ -39,8 +37,7 @@ static CallNode *child_of(CallTree *tree, CallNode *parent, const char *function
 
 CallTree *call_tree_new(const char *isa) {
   CallTree *tree = g_new0(CallTree, 1);
-  for (const IsaFlow *flow = isa_flows; flow && isa && flow->isa; flow++)
-    if (!strcmp(flow->isa, isa)) tree->flow = flow;
+  tree->isa = known_isa(isa);
   tree->nodes = g_ptr_array_new();
   g_ptr_array_add(tree->nodes, g_new0(CallNode, 1));
   tree->here = tree->frames[0].node = tree->nodes->pdata[0];
@@ -97,10 +94,10 @@ CallNode *call_tree_follow(CallTree *tree, guint32 pc, guint32 word, guint32 val
   }
   tree->here = within(tree, node, place);
   tree->here->instructions++;
-  const IsaFlowKind kind = tree->flow ? tree->flow->kind(word) : ISA_FLOW_OTHER;
+  const IsaFlow kind = tree->isa ? tree->isa->flow(word) : ISA_FLOW_OTHER;
   if (kind != ISA_FLOW_OTHER) {
     tree->pending = kind;
-    tree->delay = tree->flow->delay_slots;
+    tree->delay = tree->isa->delay_slots;
     tree->back = value;
     tree->caller = tree->here;
   }

@@ -1,8 +1,8 @@
 // Names of code from the symbols and line tables of its programs, each place looked up once; see code_names.h.
 #include "lss/runtime/trace/code_names.h"
 
-#include "emulib/isa_text.h"
 #include "emulib/program/program.h"
+#include "lss/runtime/text/known_isas.h"
 
 #include <string.h>
 
@@ -15,7 +15,6 @@
 #pragma weak program_machine
 #pragma weak program_flags
 #pragma weak program_big_endian
-#pragma weak isa_texts
 
 struct CodeNames {
   GPtrArray *programs; // Program*
@@ -110,14 +109,11 @@ const CodePlace *code_names_find(CodeNames *names, guint32 pc, guint32 word) {
 }
 
 void code_names_disassemble(CodeNames *names, guint32 pc, guint32 word, char *text, gsize size) {
-  const IsaText *found = isa_texts;
-  if (!found) {
-    g_snprintf(text, size, ".word 0x%08x", word);
-    return;
-  }
   const Program *program = program_of(names, pc, word);
   if (!program && names->programs->len) program = names->programs->pdata[0];
-  for (const IsaText *isa = isa_texts; program && isa->machine; isa++)
-    if (isa->machine == program_machine(program) && isa->flags <= program_flags(program)) found = isa;
-  found->text(pc, word, text, size);
+  const Isa *isa = known_isa_of_machine(program ? program_machine(program) : 0);
+  if (isa)
+    isa->text(program ? program_flags(program) : 0, pc, word, text, size);
+  else
+    g_snprintf(text, size, ".word 0x%08x", word);
 }

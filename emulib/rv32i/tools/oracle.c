@@ -6,9 +6,9 @@
 #include <elf.h>
 #include <stdio.h>
 
-#include "oracle.h"
 #include "rv32i/disassemble.h"
 #include "rv32i/interpreter.h"
+#include "tools/oracle.h"
 
 enum { SP = 2, A0 = 10, A7 = 17 };
 

@@ -8,8 +8,8 @@
 
 #include "mips/disassemble.h"
 #include "mips/interpreter.h"
-#include "mips_system_command.h"
-#include "oracle.h"
+#include "tools/mips_system_command.h"
+#include "tools/oracle.h"
 
 enum { V0 = 2, A0 = 4, A3 = 7, SP = 29 };
 

@@ -1,8 +1,8 @@
 /* rv32i-disasm: RV32I instructions as text; see disasm.c. */
 #include <elf.h>
 
-#include "disasm.h"
 #include "rv32i/disassemble.h"
+#include "tools/disasm.h"
 
 G_STATIC_ASSERT(RV32I_TEXT_SIZE <= DISASM_TEXT_SIZE);
 

@@ -1,8 +1,8 @@
 /* mips-disasm: MIPS instructions as text; see disasm.c. */
 #include <elf.h>
 
-#include "disasm.h"
 #include "mips/disassemble.h"
+#include "tools/disasm.h"
 
 G_STATIC_ASSERT(MIPS_TEXT_SIZE <= DISASM_TEXT_SIZE);
 
