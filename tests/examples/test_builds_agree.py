@@ -139,7 +139,7 @@ WORK = {
     "host/wide": (["-D", "memory=4 MiB"], kernel),
     "host/wide_smp": (["-D", "memory=4 MiB"], kernel),
     "multiprocessor/multiprocessor": ([], sorting),
-    "multiprocessor/multiprocessor level 2": (["-D", "cpus=2", "-D", "clusters=2", "-D", "dram=dram_kind.rambus"], sorting),
+    "multiprocessor/multiprocessor level 2": (["-D", "processors=2", "-D", "clusters=2", "-D", "dram=dram_kind.rambus"], sorting),
     "nic10g/nic10g": (["-D", "cores=2"], traffic("nic10g", 60, 200, 500)),
     "pipe_chain/pipe_chain": ([], items),
     "quad_core/quad_core": (["-D", "memory=8 MiB"], waiting),

@@ -25,7 +25,7 @@ def test_no_program_is_an_error(root, build_sim, run_sim) -> None:
 @pytest.mark.parametrize("cpus", [1, 2, 4, 8])
 def test_sum(cpus: int, root, build_dir, build_sim, run_sim) -> None:
     """Every core takes part, and the sum is right however many there are."""
-    simulator = build_sim(root / "examples/dual_core/dual_core.lss", "-D", f"cpus={cpus}")
+    simulator = build_sim(root / "examples/dual_core/dual_core.lss", "-D", f"processors={cpus}")
     done = run_sim(simulator, "--program", build_dir / "firmware/sum/sum.elf")
     assert f"{cpus} cores: the squares below 1000 add up to 332833500\n" in done.out
     assert all(done.value(f"core[{n}].pipeline.writeback", "instructions") > 0 for n in range(cpus))
@@ -33,8 +33,8 @@ def test_sum(cpus: int, root, build_dir, build_sim, run_sim) -> None:
 
 @pytest.mark.parametrize("cpus", [0, 9])
 def test_a_wrong_number_of_cores_is_an_error(cpus: int, root, lss) -> None:
-    done = lss("check", root / "examples/dual_core/dual_core.lss", "-D", f"cpus={cpus}", ok=False)
-    assert f"1 to 8 processors, not {cpus}" in done.err
+    done = lss("check", root / "examples/dual_core/dual_core.lss", "-D", f"processors={cpus}", ok=False)
+    assert f"`processors` is {cpus}, outside its range, 1 to 8" in done.err
 
 
 def test_the_other_byte_order_is_refused_by_name(root, build_dir, build_sim, run_sim) -> None:

@@ -272,7 +272,7 @@ own: .space 128
 
 def test_misses_of_user_mode_and_of_the_kernel(host, run_sim, tmp_path: Path) -> None:
     """Each displaces the other's lines, in a cache of one way: all but the first misses are such."""
-    machine = host("wide", COHERENT, "mshrs=4", "ways=1", "icache_size=4KiB", "dcache_size=4KiB", "miss_causes=true")
+    machine = host("wide", COHERENT, "mshrs=4", "ways=1", "icache_size=4KiB", "dcache_size=4KiB", "miss_causes=64 MiB")
     done = run_sim(machine, "--quiet", "--kernel", bare(MODES.format(end=end(7)), tmp_path / "modes.elf"), "--cycles", 100_000, ok=None)
     assert done.status == 7, done.err
     seen = {name: done.value("system.cpu", name) for name in ("user", "kernel", "user_kernel", "compulsory", "displaced")}
@@ -287,7 +287,7 @@ REFUSED = [
     (("wide", "mshrs=4"), "a data cache with several misses is one of a coherent bus"),
     (("host", COHERENT, "mshrs=4"), "the machine has no parameter `mshrs`"),
     (("host", "sampling=true"), "the machine has no parameter `sampling`"),
-    (("wide", "miss_causes=true"), "a data cache with several misses: mshrs > 0"),
+    (("wide", "miss_causes=64 MiB"), "a data cache with several misses: mshrs > 0"),
     (("wide_smp", "contexts=3"), "the VPEs of a processor are its contexts, 2 and not 3"),
     (("wide_smp", "started=2"), "the first VPE of a processor begins, and starts the others: started = 1, not 2"),
     (("smp", "system_kind=plain_system"), "`system_kind` is fixed by smp.lss"),

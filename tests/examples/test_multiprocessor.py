@@ -11,14 +11,14 @@ from harness import firmware
 
 MACHINE = "examples/multiprocessor/multiprocessor.lss"
 # Caches so small that lines leave them all the time.
-SMALL = ("dcache=2KiB", "icache=2KiB", "ways=1", "l2=8KiB", "l2_ways=2")
+SMALL = ("dcache_size=2KiB", "icache_size=2KiB", "ways=1", "l2_size=8KiB", "l2_ways=2")
 BUILDS = {
-    "one": ("cpus=1",),
-    "two": ("cpus=2",),
-    "four": ("cpus=4",),
-    "four over one level 2": ("cpus=4", "clusters=1"),
-    "four over four of level 2, small caches, RAMBUS": ("cpus=4", "clusters=4", "dram=dram_kind.rambus", *SMALL),
-    "four, small caches, lines of 64 bytes": ("cpus=4", "line=64", "dcache=4KiB", "icache=4KiB", "ways=1"),
+    "one": ("processors=1",),
+    "two": ("processors=2",),
+    "four": ("processors=4",),
+    "four over one level 2": ("processors=4", "clusters=1"),
+    "four over four of level 2, small caches, RAMBUS": ("processors=4", "clusters=4", "dram=dram_kind.rambus", *SMALL),
+    "four, small caches, lines of 64 bytes": ("processors=4", "line=64", "dcache_size=4KiB", "icache_size=4KiB", "ways=1"),
 }
 
 
@@ -29,7 +29,7 @@ def sort(root: Path, build_dir: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def built(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """built("cpus=1"): the machine with these parameters, built once."""
+    """built("processors=1"): the machine with these parameters, built once."""
     done: dict[tuple[str, ...], Path] = {}
 
     def build(*settings: str) -> Path:
@@ -63,7 +63,7 @@ def test_processors_share_the_work(built, run_sim, sort: Path) -> None:
     """Between the program's markers."""
     cycles = {}
     for cpus in 1, 2, 4:
-        done = run_sim(built(f"cpus={cpus}"), "--program", sort, "--measure-from", "marker(1)", "--measure-to", "marker(2)")
+        done = run_sim(built(f"processors={cpus}"), "--program", sort, "--measure-from", "marker(1)", "--measure-to", "marker(2)")
         window = done.stats["measured"]
         cycles[cpus] = window["to"]["cycles"]["cpu_clk"] - window["from"]["cycles"]["cpu_clk"]
     assert cycles[1] > 1.6 * cycles[2] > 1.6 * 1.4 * cycles[4], cycles
@@ -77,16 +77,17 @@ def test_an_exception_is_the_status(built, run_sim, root: Path, build_dir: Path,
     (source / "stops.c").write_text('void main(unsigned number) { if (!number) __asm__ volatile("break"); }')
     for name in "start.S", "bucket_sort.ld":
         (source / name).write_text((root / "firmware/bucket_sort" / name).read_text())
-    done = run_sim(built("cpus=2"), "--program", firmware.build(source, tmp_path, build_dir), "--cycles", 1_000_000, ok=None)
+    done = run_sim(built("processors=2"), "--program", firmware.build(source, tmp_path, build_dir), "--cycles", 1_000_000, ok=None)
     assert done.status == 128 + 9, done.err
-    done = run_sim(built("cpus=1", "memory=1MiB"), "--program", build_dir / "firmware/bucket_sort/bucket_sort.elf", ok=None)
+    done = run_sim(built("processors=1", "memory=1MiB"), "--program", build_dir / "firmware/bucket_sort/bucket_sort.elf", ok=None)
     assert done.status == 1 and "a write failed: nothing responds at address 0x007fff" in done.err
 
 
 WRONG = {
-    "cpus=17": "cpus",
+    "processors=17": "processors",
+    "vpes=9": "vpes",
     "clusters=3": "there are more caches of level 2 than the 2 processors",
-    "dcache=1KiB": "an instruction or data cache has 64 sets at least",
+    "dcache_size=1KiB": "a way of a cache has a power of two of lines, at least 64 and at most 4096 bytes",
     "line=48": "a line is a power of two",
     "dram=dram_kind.core": "core",
 }
@@ -102,5 +103,5 @@ def test_wrong_parameters(lss, root: Path, setting: str) -> None:
 def test_what_is_to_be_measured_must_be_said(built, run_sim, build_dir: Path, tmp_path: Path, text: str) -> None:
     """firmware/memory_speed says in a line what is wrong with its text."""
     (tmp_path / "text").write_text(text)
-    done = run_sim(built("cpus=1"), "--quiet", "--program", build_dir / "firmware/memory_speed/memory_speed.elf", "--arguments", "text", "--cycles", 1_000_000, ok=None)
+    done = run_sim(built("processors=1"), "--quiet", "--program", build_dir / "firmware/memory_speed/memory_speed.elf", "--arguments", "text", "--cycles", 1_000_000, ok=None)
     assert done.status == 2 and done.out.startswith("memory_speed: ") and done.out.count("\n") == 1, done.out

@@ -38,7 +38,7 @@ def measured(root: Path, build_dir: Path, tmp_path: Path, machine: str | None = 
     folder, build = root / "examples/multiprocessor", tmp_path / "build"
     place = tmp_path / "study.toml"
     text = (folder / "studies/memory.toml").read_text().replace("../", "")
-    text = text.replace('base = { "D.cpus" = 1', f'base = {{ "D.cpus" = 1{more}')
+    text = text.replace('base = { "D.processors" = 1', f'base = {{ "D.processors" = 1{more}')
     place.write_text(reduced(text, machine) if machine else text)
     shutil.copy(folder / "multiprocessor.lss", tmp_path)
     build.mkdir()

@@ -50,7 +50,7 @@ def machine(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactor
         key = (cpus, clusters, *more, often)
         if key not in built:
             built[key] = tmp_path_factory.mktemp("contended") / "machine"
-            options = [word for setting in (f"cpus={cpus}", f"clusters={clusters}", *more) for word in ("-D", setting)]
+            options = [word for setting in (f"processors={cpus}", f"clusters={clusters}", *more) for word in ("-D", setting)]
             with optimising() if often else nullcontext():
                 subprocess.run([build_dir / "bin/lss", "build", root / MACHINE, *options, "-o", built[key]], check=True)
         return built[key]

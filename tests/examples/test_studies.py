@@ -37,7 +37,7 @@ def test_every_name_is_known(build_dir: Path, tmp_path: Path, path: Path) -> Non
 @pytest.mark.soak
 def test_four_cores_multiply(lss, run_sim, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """The product is right with caches that hold next to nothing, so lines go and come and others' writes are seen."""
-    lss("build", root / "examples/quad_core/quad_core.lss", "-o", "quad", "-D", "dcache_kb=1", "-D", "icache_kb=1", "-D", "ways=1")
+    lss("build", root / "examples/quad_core/quad_core.lss", "-o", "quad", "-D", "dcache_size=1KiB", "-D", "icache_size=1KiB", "-D", "ways=1")
     done = run_sim(tmp_path / "quad", "--program", build_dir / "firmware/matrix/matrix.elf", "--latency", "5", timeout=60)
     assert done.status == 0 and "1248000" in done.out
     assert all(done.value(f"cpu[{n}].pipeline.writeback", "instructions") > 10000 for n in range(4))

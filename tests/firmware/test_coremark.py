@@ -37,7 +37,7 @@ def test_on_the_core_of_an_interface(build_dir: Path, single_core: Path) -> None
 @pytest.mark.parametrize(("width", "ipc"), [(1, 0.88), (4, 2.0), (8, 2.3)])
 def test_on_an_out_of_order_core(width: int, ipc: float, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """Each instruction is compared with the interpreter, and many are executed in a cycle."""
-    program, options = elf(build_dir, "rv32i.elf"), ["-D", f"width={width}", "-D", "lockstep=true"]
+    program, options = elf(build_dir, "rv32i.elf"), ["-D", f"width={width}", "-D", "checked=true"]
     subprocess.run([build_dir / "bin/lss", "build", root / "examples/wide_core/wide_core.lss", *options, "-o", tmp_path / "wide"], check=True)
     command = [tmp_path / "wide", "--program", program, "--cycles", "20000000"]
     done = subprocess.run(command, capture_output=True, text=True)

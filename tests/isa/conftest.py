@@ -14,7 +14,7 @@ def systems(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Pat
     """By whether it is big-endian: system_machine.lss, compared in lockstep with the functional processor."""
     directory = tmp_path_factory.mktemp("systems")
     with optimising():
-        return {big: build(root, build_dir, directory / f"system{big}", "-D", f"big_endian={str(big).lower()}", "-D", "lockstep=true") for big in (True, False)}
+        return {big: build(root, build_dir, directory / f"system{big}", "-D", f"big_endian={str(big).lower()}", "-D", "checked=true") for big in (True, False)}
 
 
 @pytest.fixture(scope="session")

@@ -28,7 +28,7 @@ from tests.memory_model import CORES, SHAPES, agree, table
 LONG = 200  # runs of a program, of MOST rounds each: 100,000
 
 # Caches in which lines make room for others.
-SMALL = ["-Ddcache=4KiB", "-Dicache=4KiB", "-Dways=2", "-Dl2=8KiB", "-Dl2_ways=4", "-Dmemory=1MiB"]
+SMALL = ["-Ddcache_size=4KiB", "-Dicache_size=4KiB", "-Dways=2", "-Dl2_size=8KiB", "-Dl2_ways=4", "-Dmemory=1MiB"]
 # A processor's store waits for its line while its load finds the other word in its own copy.
 COPIES = "lw $t0, 0($s2)\n  lw $t0, 0($s3)"
 
@@ -42,7 +42,7 @@ def machine(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactor
     def build(cpus: int = 4, endian: str = "little", often: bool = False, clusters: int = 0) -> Path:
         if (cpus, endian, often, clusters) not in built:
             output = tmp_path_factory.mktemp("smp") / f"smp{cpus}"
-            options = [f"-Dcpus={cpus}", f"-Dclusters={clusters}", f"-Dbig_endian={str(endian == 'big').lower()}", *SMALL]
+            options = [f"-Dprocessors={cpus}", f"-Dclusters={clusters}", f"-Dbig_endian={str(endian == 'big').lower()}", *SMALL]
             with optimising() if often else nullcontext():
                 subprocess.run([build_dir / "bin" / "lss", "build", root / "examples/multiprocessor/multiprocessor.lss", "-o", output, *options], check=True)
             built[cpus, endian, often, clusters] = output

@@ -23,11 +23,11 @@ if (coherent) {{
   instance writer_port : coherent_port {{ line = 32; big_endian = big_endian; }};
   writer.memory -> writer_port.in;
   writer_port.bus -> system_bus.agent["writer"];
-  if (lockstep) {{ writer_port.written -> core.snoop; }}
+  if (checked) {{ writer_port.written -> core.snoop; }}
   if (wide > 0 && shows) {{ writer_port.written -> core.written; }}
 }} else {{
   writer.memory -> bus.in;
-  if (lockstep) {{ ram_bytes.snoop -> core.snoop; }}
+  if (checked) {{ ram_bytes.snoop -> core.snoop; }}
   if (wide > 0 && shows) {{ ram_bytes.snoop -> core.written; }}
 }}
 """
@@ -92,11 +92,11 @@ MACHINES = [
     pytest.param(settings, id=" ".join(settings) or "plain", marks=marks)
     for settings, marks in (
         ((), ()),
-        (("lockstep=true",), pytest.mark.soak),
-        (("coherent=true", "lockstep=true"), ()),
-        (("wide=4", "lockstep=true"), pytest.mark.soak),
-        (("wide=4", "coherent=true", "lockstep=true"), pytest.mark.soak),
-        (("wide=4", "coherent=true", "mshrs=8", "lockstep=true"), ()),
+        (("checked=true",), pytest.mark.soak),
+        (("coherent=true", "checked=true"), ()),
+        (("wide=4", "checked=true"), pytest.mark.soak),
+        (("wide=4", "coherent=true", "checked=true"), pytest.mark.soak),
+        (("wide=4", "coherent=true", "mshrs=8", "checked=true"), ()),
     )
 ]
 

@@ -154,7 +154,7 @@ def test_no_increment_is_lost(cpus: int, big: bool, machines, tmp_path: Path):
     total = rounds * cpus * (cpus + 1) // 2
     text = COUNT.replace("ROUNDS", str(rounds)).replace("CPUS", str(cpus)).replace("SUM", str(total))
     elf = assemble(text, tmp_path / "count.elf", big, "device")
-    simulator = machines("dual_core", "-D", f"cpus={cpus}", "-D", f"big_endian={str(big).lower()}")
+    simulator = machines("dual_core", "-D", f"processors={cpus}", "-D", f"big_endian={str(big).lower()}")
     assert "sum\n" in run(simulator, elf, 2_000_000).stdout
 
 

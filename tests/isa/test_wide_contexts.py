@@ -24,7 +24,7 @@ MACHINES: dict[str, dict[str, object]] = {
     "two": {"contexts": 2, "width": 4, "directions": "tournament"},
     "two, in turn": {"contexts": 2, "width": 2, "entries": 8, "queue": 3, "memory_queue": 2, "registers": 6, "snapshots": 2, "fetch_contexts": 1, "round_robin": "true"},
     "four, walk": {"contexts": 4, "width": 4, "entries": 16, "queue": 4, "registers": 12, "snapshots": 0},
-    "five, cached": {"contexts": 5, "width": 4, "caches": "true", "mshrs": 4, "cache_sets": 4},
+    "five, cached": {"contexts": 5, "width": 4, "caches": "true", "mshrs": 4, "dcache_size": "256 B"},
     "eight": {"contexts": 8, "width": 8},
     "eight, long units": {"contexts": 8, "width": 8, "unit_latency": 3, "fetch_contexts": 3},
 }
@@ -33,7 +33,7 @@ GRID: dict[str, dict[str, object]] = {
     f"{contexts} of {width}, list {entries}, queue {queue}, {'snapshots' if snapshots else 'walk'}{', cached' if cached else ''}": {
         "contexts": contexts, "width": width, "entries": entries, "queue": queue, "memory_queue": max(1, queue // 2), "registers": min(2 * entries, 6 * queue + width),
         "snapshots": snapshots, "fetch_contexts": min(contexts, 1 + (c + w) % 3), "round_robin": str((c + w) % 2 == 0).lower(),
-        **({"caches": "true", "cache_sets": 4} if cached else {}),
+        **({"caches": "true", "dcache_size": "256 B"} if cached else {}),
     }
     for c, contexts in enumerate((2, 3, 4, 6, 8)) for w, width in enumerate((1, 2, 4, 8)) for k in range(3)
     for entries in [(4, 16, 64)[(c + w + k) % 3]] for queue in [(1, 4, 16)[(c + k) % 3]] for snapshots in [(0, 1, 8)[(w + 2 * k) % 3]] for cached in [(c + 2 * w + k) % 4 == 0]
@@ -50,7 +50,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Pat
     def build(name: str, instruction_set: str = "rv32i", *options: str) -> Path:
         key = (name, instruction_set, *options)
         if key not in built:
-            settings = {"lockstep": "true"} | ALL[name]
+            settings = {"checked": "true"} | ALL[name]
             if "registers" in settings:
                 settings["registers"] = int(str(settings["registers"])) + NAMED[instruction_set] * int(str(settings["contexts"])) + 1
             if instruction_set != "rv32i":

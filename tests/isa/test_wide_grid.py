@@ -90,7 +90,7 @@ def test_both_ways_to_recover_commit_the_same(instruction_set: str, root: Path, 
     simulators = []
     for snapshots in (0, 8):
         simulators.append(tmp_path / f"sim{snapshots}")
-        given = ["-D", "lockstep=true", "-D", f"snapshots={snapshots}", "-D", f"registers={LOGICAL[instruction_set] + 32}", *processor]
+        given = ["-D", "checked=true", "-D", f"snapshots={snapshots}", "-D", f"registers={LOGICAL[instruction_set] + 32}", *processor]
         done = subprocess.run([build_dir / "bin" / "lss", "build", tmp_path / "machine.lss", *given, "-o", simulators[-1]], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
     for seed in range(FIRST, FIRST + 5):

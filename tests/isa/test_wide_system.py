@@ -53,7 +53,7 @@ def machine(
 
     def get(name: str, big: bool) -> Path:
         if (name, big) not in built:
-            settings = MACHINES[name] | {"big_endian": str(big).lower(), "lockstep": "true"}
+            settings = MACHINES[name] | {"big_endian": str(big).lower(), "checked": "true"}
             with optimising():
                 built[name, big] = build(
                     root,
@@ -119,7 +119,7 @@ def test_debug_builds_do_the_same(root: Path, build_dir: Path, expected, tmp_pat
     found = []
     for options in ([], ["--debug"]):
         simulator = build(
-            root, build_dir, tmp_path / f"sim{len(found)}", "-D", "wide=4", "-D", "lockstep=true", *options
+            root, build_dir, tmp_path / f"sim{len(found)}", "-D", "wide=4", "-D", "checked=true", *options
         )
         stats = tmp_path / f"stats{len(found)}.csv"
         checks = ["--check-idle"] if options else []

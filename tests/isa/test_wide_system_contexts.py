@@ -42,7 +42,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Pat
 
     def get(name: str, *options: str) -> Path:
         if (name, *options) not in built:
-            settings = MACHINES[name] | {"lockstep": "true", "memory": f"{8 * int(str(MACHINES[name]['contexts']))} MiB"}
+            settings = MACHINES[name] | {"checked": "true", "memory": f"{8 * int(str(MACHINES[name]['contexts']))} MiB"}
             given = [word for key, value in settings.items() for word in ("-D", f"{key}={value}")]
             built[name, *options] = build(root, build_dir, directory / f"system{len(built)}", *given, *options)
         return built[name, *options]

@@ -11,7 +11,7 @@ MACHINES: dict[str, dict[str, object]] = {
     "smallest": SMALL,
     "smallest slow": SMALL | {"slow": 1},
     "narrow": {"width": 2, "entries": 8, "queue": 3, "memory_queue": 2, "registers": 4, "snapshots": 2},
-    "narrow cached": {"width": 2, "entries": 8, "queue": 3, "memory_queue": 2, "registers": 4, "snapshots": 2, "caches": "true", "mshrs": 2, "cache_sets": 4},
+    "narrow cached": {"width": 2, "entries": 8, "queue": 3, "memory_queue": 2, "registers": 4, "snapshots": 2, "caches": "true", "mshrs": 2, "dcache_size": "256 B"},
     "four": {"width": 4},
     "four slow": {"width": 4, "slow": 1},
     "four cached": {"width": 4, "caches": "true"},
@@ -21,7 +21,7 @@ MACHINES: dict[str, dict[str, object]] = {
     "tight eight": {"width": 8, "entries": 8, "queue": 3, "memory_queue": 2, "registers": 8, "snapshots": 3, "slow": 1},
     "eight": {"width": 8},
     "eight slow": {"width": 8, "slow": 1},
-    "eight cached": {"width": 8, "entries": 64, "queue": 64, "memory_queue": 64, "caches": "true", "cache_sets": 16},
+    "eight cached": {"width": 8, "entries": 64, "queue": 64, "memory_queue": 64, "caches": "true", "dcache_size": "1024 B"},
 }
 # Every width with every list and every queue, each with both ways to recover: one of the two on a memory that replies at once.
 GRID: dict[str, dict[str, object]] = {
@@ -61,7 +61,7 @@ def builder(directory: Path, build_dir: Path, root: Path, logical: int, *process
 
     def build(name: str, *options: str) -> Path:
         if (name, *options) not in built:
-            settings = {"lockstep": "true"} | ALL[name]
+            settings = {"checked": "true"} | ALL[name]
             if "registers" in settings:
                 settings["registers"] = int(str(settings["registers"])) + logical
             chosen = slow if settings.pop("slow", 0) else source

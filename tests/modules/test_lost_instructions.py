@@ -28,7 +28,7 @@ class Machine:
 
 WIDE = Machine("wide_core/wide_core", (), ("--program", "FIRMWARE/sha256/sha256.elf", "--cycles", "6000"))
 SINGLE = Machine("single_core/single_core", (), ("--program", "FIRMWARE/hello/hello.elf", "--cycles", "2000"))
-SEVERAL = Machine("multiprocessor/multiprocessor", ("-D", "cpus=2"), ("--program", "FIRMWARE/bucket_sort/bucket_sort.elf", "--cycles", "20000"))
+SEVERAL = Machine("multiprocessor/multiprocessor", ("-D", "processors=2"), ("--program", "FIRMWARE/bucket_sort/bucket_sort.elf", "--cycles", "20000"))
 NIC = Machine("tigon2/tigon2_hardware_limit", (), ("--payload", "100", "--time", "80 us"))
 DISK = Machine("disk/disk", ("-D", "cylinders=100"), ("--set", "requester.count=20"))
 

@@ -38,7 +38,7 @@ def machines(directory: Path, build_dir: Path, root: Path, core: str, damage: st
         if wrong not in built:
             processor = name if wrong else core
             built[wrong] = directory / f"{processor}.sim"
-            command = [build_dir / "bin/lss", "build", root / "examples/wide_core/wide_core.lss", "-I", directory, "-D", "lockstep=true", "-D", f"processor={processor}"]
+            command = [build_dir / "bin/lss", "build", root / "examples/wide_core/wide_core.lss", "-I", directory, "-D", "checked=true", "-D", f"processor={processor}"]
             done = subprocess.run([*command, *options, "-o", built[wrong]], capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
         return built[wrong]

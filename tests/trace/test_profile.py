@@ -150,7 +150,7 @@ def test_memories_are_to_blame_for_what_they_make_fetches_wait(lss, run_sim, roo
     """A memory that takes ten cycles longer takes that of the fetches that wait for it, and of nothing else."""
     waits, others = [], []
     for latency in (2, 12):
-        lss("build", "-O0", root / "examples/dual_core/dual_core.lss", "-D", "cpus=1", "-D", f"latency={latency}", "--record", "profile", "-o", tmp_path / "one")
+        lss("build", "-O0", root / "examples/dual_core/dual_core.lss", "-D", "processors=1", "-D", f"latency={latency}", "--record", "profile", "-o", tmp_path / "one")
         run_sim(tmp_path / "one", "--program", build_dir / "firmware/sum/sum.elf", "--profile", "p.json")
         profile = read(tmp_path / "p.json")
         (core,) = profile.cores

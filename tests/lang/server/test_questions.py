@@ -253,18 +253,18 @@ def test_what_a_module_passes_on(tmp_path: Path, build_dir: Path) -> None:
 def test_machines_among_the_examples(tmp_path: Path, build_dir: Path) -> None:
     """An imported machine is a module wherever the compiler would find it; `extends` is offered machines alone."""
     path = tmp_path / "two.lss"
-    text = "import quad_core;\nimport host;\ninstance node[2] : quad_core { cores = 2; };\ninstance server : host { cards = []; };\n"
+    text = "import quad_core;\nimport host;\ninstance node[2] : quad_core { processors = 2; };\ninstance server : host { cards = []; };\n"
     path.write_text(text)
     asked = {
         "import quad_c^ore": ("quad_core.lss", "quad_core.lss"),
         "node[2] : quad_c^ore": ("quad_core", "quad_core.lss"),
-        "{ cor^es": ("parameter cores", "quad_core.lss"),
+        "{ process^ors": ("parameter processors", "quad_core.lss"),
         "{ car^ds": ("parameter cards", "host.lss"),
     }
 
     async def scenario(editor: Editor) -> None:
         await answers(editor, path, asked)
-        assert {"cores", "dcache_kb"} <= await completions(editor, path, text + "instance x : quad_core { ^")
+        assert {"processors", "dcache_size"} <= await completions(editor, path, text + "instance x : quad_core { ^")
         assert {"host", "quad_core", "memory_types"} <= await completions(editor, path, text + "import ^")
         machines = await completions(editor, path, "extends ^")
         assert {"host", "smp", "tigon2"} <= machines and not machines & {"memory_types", "tigon2_nic", "cache"}

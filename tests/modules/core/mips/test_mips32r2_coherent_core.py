@@ -47,7 +47,7 @@ CODE = bytes.fromhex("03e00008 00000000")  # jr $ra; nop, in kseg0
 def machine(body: str = "", after: str = "") -> str:
     return f"""
     import memory_types; import core_types; import coherence_types; import mips_system_types;
-    instance dut : mips32r2_coherent_core {{ number = 3; prid = 0x00019058; icache_sets = 64; dcache_sets = 64; ways = 1; line = 32; {body} }};
+    instance dut : mips32r2_coherent_core {{ number = 3; prid = 0x00019058; icache_size = 2 KiB; dcache_size = 2 KiB; ways = 1; line = 32; {body} }};
     instance start : program_start {{ entry = 0xbfc00000; }};
     instance map : memory_router {{ route = <<< return address < 0x100000 ? lane(out, ram) : address < 0x1fc00000 ? lane(out, console) : lane(out, rom); >>>; }};
     instance console : console {{ width = 64; base = 0x1f000000; }};

@@ -86,7 +86,8 @@ def test_a_processor_that_waits_costs_no_time(machine: Path, tmp_path: Path) -> 
     assert idle and 2 * 2**32 - 100 < int(idle[1]) < 2 * 2**32
 
 
-def test_a_way_is_a_page_at_most(bench: Bench) -> None:
-    """Else virtual and physical index would differ."""
-    with pytest.raises(AssertionError, match="a way of a cache is a page of 4096 bytes at most"):
-        bench.build("instance core : mips32r2_core { dcache_sets = 256; };")
+@pytest.mark.parametrize("size", ["32 KiB", "4 KiB", "24 KiB"])
+def test_the_sets_of_a_cache(size: str, bench: Bench) -> None:
+    """More than a page in a way, and virtual and physical index would differ; fewer than 64 sets, and registers could not say so."""
+    with pytest.raises(AssertionError, match="a way of a cache has a power of two of lines, at least 64 and at most 4096 bytes"):
+        bench.build(f"instance core : mips32r2_core {{ dcache_size = {size}; }};")

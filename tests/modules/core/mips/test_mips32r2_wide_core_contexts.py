@@ -56,7 +56,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory, root: Path, build_dir: Pat
     directory = tmp_path_factory.mktemp("contexts")
     text = (root / "tests" / "isa" / "system_machine.lss").read_text()
     (directory / "machine.lss").write_text(text + OUTSIDE)
-    settings = ("contexts=2", "wide=4", "memory=16 MiB", "lockstep=true")
+    settings = ("contexts=2", "wide=4", "memory=16 MiB", "checked=true")
     run_tool([build_dir / "bin" / "lss", "build", directory / "machine.lss", "-o", directory / "machine", *(word for one in settings for word in ("-D", one))])
     return directory / "machine"
 

@@ -29,7 +29,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Pa
         if (shape, big, vpes) not in built:
             width, more = SHAPES[shape]
             output = tmp_path_factory.mktemp("vpes") / "machine"
-            given = [f"wide={width}", f"contexts={vpes}", "vpes=true", "lockstep=true", f"big_endian={str(big).lower()}", *more]
+            given = [f"wide={width}", f"vpes={vpes}", "checked=true", f"big_endian={str(big).lower()}", *more]
             run([build_dir / "bin/lss", "build", root / "tests/isa/system_machine.lss", "-o", output, *(word for one in given for word in ("-D", one))])
             built[shape, big, vpes] = output
         return built[shape, big, vpes]

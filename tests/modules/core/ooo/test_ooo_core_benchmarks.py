@@ -38,26 +38,26 @@ def each(retired: Core, lines: int, rounds: int = 6, chains: int = 1, **paramete
 @pytest.mark.parametrize("lines", [1, 7, 8])
 def test_a_chase_in_the_cache(lines: int, retired: Core) -> None:
     """What fits takes the time of a hit, when it was fetched once."""
-    assert each(retired, lines, 48, cache_sets=4, **CACHED) == HIT
+    assert each(retired, lines, 48, dcache_size="256 B", **CACHED) == HIT
 
 
 @pytest.mark.parametrize(("lines", "missing"), [(9, 3), (10, 6), (12, 12), (16, 16)])
 def test_a_chase_beyond_the_cache(lines: int, missing: int, retired: Core) -> None:
     """Four sets of two lines: those in sets with three or more lines miss every time, the others never."""
-    assert each(retired, lines, cache_sets=4, **CACHED) == (missing * MISS + (lines - missing) * HIT) / lines
+    assert each(retired, lines, dcache_size="256 B", **CACHED) == (missing * MISS + (lines - missing) * HIT) / lines
 
 
 @pytest.mark.parametrize(("lines", "step"), [(8, HIT), (64, 5 + LEVEL), (128, 5 + LEVEL), (256, MISS + 2 + LEVEL)])
 def test_a_chase_at_each_level(lines: int, step: int, retired: Core) -> None:
     """8 lines fit the first level, 128 the second; a miss of both pays for both."""
-    assert each(retired, lines, 6, change=LEVEL_2, cache_sets=4, **CACHED) == step
+    assert each(retired, lines, 6, change=LEVEL_2, dcache_size="256 B", **CACHED) == step
 
 
 @pytest.mark.parametrize("mshrs", [1, 2, 4])
 @pytest.mark.parametrize("chains", [1, 2, 4, 6, 8])
 def test_chases_in_parallel(chains: int, mshrs: int, retired: Core) -> None:
     """m chases take the time of one until there are as many as MSHRs, which are busy as long as a chase takes for a step; then they share these."""
-    assert each(retired, 65, 4, chains, mshrs=mshrs, cache_sets=4, **CACHED) == MISS * max(1, chains / mshrs), "each chain is in another set than its neighbours"
+    assert each(retired, 65, 4, chains, mshrs=mshrs, dcache_size="256 B", **CACHED) == MISS * max(1, chains / mshrs), "each chain is in another set than its neighbours"
 
 
 @pytest.mark.parametrize(("store", "step"), [("", 2), ("sw a0, 4(a0)", 3), ("sw a0, 0(a0)", 3), ("sb a1, 0(a0)", 7)])
