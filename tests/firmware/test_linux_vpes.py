@@ -42,8 +42,8 @@ def test_on_cores(count: int, options: list[str], software: Guest, root: Path, b
     check(console, count)
     values = {(one["path"], one["name"]): one["value"] for one in stats["statistics"]}
     if CHECKED in options:
-        assert values["system.cpu.cpu[0].core", "compared"] > 10_000_000 and values["system.cpu.cpu[1].core", "compared"] > 1_000_000
-        assert values["system.cpu.cpu[1].core", "compared_interrupts"] > 20
+        assert values["system.cpu.cores.cpu[0].core", "compared"] > 10_000_000 and values["system.cpu.cores.cpu[1].core", "compared"] > 1_000_000
+        assert values["system.cpu.cores.cpu[1].core", "compared_interrupts"] > 20
 
 
 @pytest.mark.parametrize(("vpes", "options"), [(2, [wide(vpes=2), CHECKED]), (2, [wide(vpes=2, mshrs=4), COHERENT, CHECKED]), (8, [wide(8, vpes=8, mshrs=8), COHERENT])], ids=["lockstep", "several misses", "eight"])

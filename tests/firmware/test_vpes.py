@@ -67,9 +67,9 @@ def compared(root: Path, build_dir: Path, tmp_path: Path, run_sim) -> Callable[.
         done = run_sim(machine, "--program", build_dir / "firmware/vpes/vpes.elf", "--cycles", 1_000_000)
         assert done.status == 0 and done.out.splitlines()[: 2 * vpes - 1] == expected(vpes), done.out
         for n in range(vpes):
-            assert done.value(f"cpu[{n}].core", "compared") > 150
-            assert done.value(f"cpu[{n}].core", "compared_interrupts") == (4 * (vpes - 1) if n == 0 else 3)
-        assert done.value("mvp", "unreachable") == 0
+            assert done.value(f"cores.cpu[{n}].core", "compared") > 150
+            assert done.value(f"cores.cpu[{n}].core", "compared_interrupts") == (4 * (vpes - 1) if n == 0 else 3)
+        assert done.value("cores.mvp", "unreachable") == 0
 
     return run
 

@@ -33,7 +33,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Pa
 
 
 def compared(done: subprocess.CompletedProcess, core: int) -> int:
-    found = re.search(rf"core\[{core}\]\.core +compared +(\d+)", done.stdout)
+    found = re.search(rf"cores\.cpu\[{core}\]\.core +compared +(\d+)", done.stdout)
     return int(found[1]) if found else 0
 
 
