@@ -11,7 +11,8 @@
 #define BUS_LINE   ((uint32_t)param(line))
 #define BUS_MEMORY (-1) /* as the driver of the bus, or who sends a line */
 #define BUS_NOBODY (-2) /* sends a line: none is needed */
-#define BUS_BEATS  ((uint64_t)(param(line) > param(width) ? param(line) / param(width) : 1))
+#define BUS_BYTES  ((uint64_t)param(width) / 8)
+#define BUS_BEATS  (BUS_LINE > BUS_BYTES ? BUS_LINE / BUS_BYTES : 1)
 
 /* Whether a transaction ends with data for its agent. */
 static inline bool fills(bus_op op) {
@@ -243,7 +244,7 @@ static void decide(self_t *self, int32_t slot) {
 /* Beats of the data that a transaction has ready: a part that joins its owner's line moves as well as that. */
 static uint64_t beats_of(const self_t *self, int32_t slot) {
   if (self->of[slot].op != bus_op_write_part) return BUS_BEATS;
-  const uint64_t part = (self->count[slot] + (uint64_t)param(width) - 1) / (uint64_t)param(width);
+  const uint64_t part = (self->count[slot] + BUS_BYTES - 1) / BUS_BYTES;
   return part + (self->dirty[slot] ? BUS_BEATS : 0);
 }
 

@@ -6,8 +6,8 @@ import pytest
 
 from tests.modules.harness import Bench, Ran, collect, happened, read_items
 
-LINE, WIDTH, SNOOP, TURN, LATENCY = 32, 8, 4, 1, 10
-BEATS = LINE // WIDTH
+LINE, WIDTH, SNOOP, TURN, LATENCY = 32, 64, 4, 1, 10
+BEATS = 8 * LINE // WIDTH
 OPS = ["read_shared", "read_exclusive", "upgrade", "write_back", "read_once", "write_line", "write_part"]
 OLD = bytes(range(1, 65))  # what memory has
 NEW = bytes(range(101, 133))  # what an owner has
@@ -250,7 +250,7 @@ def test_an_error_of_memory_is_told_to_whom_it_concerns(bench: Bench) -> None:
 
 
 def test_what_a_bus_cannot_be(bench: Bench) -> None:
-    assert "powers of two, not 24 and 8" in bench.refuse(netlist().replace("line = 32", "line = 24"))
+    assert "powers of two, not 24 and 64" in bench.refuse(netlist().replace("line = 32", "line = 24"))
     assert "none can be kept" in bench.refuse(netlist(body='home = "a0"; outstanding = 1;'))
     ran = bench.run(bench.build(netlist(body='home = "a9";')), 5, ok=False)
     assert "no agent has the key 'a9'" in ran.err

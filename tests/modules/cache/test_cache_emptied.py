@@ -24,7 +24,7 @@ ONE_BUS = AGENT + f"""
 """
 SEVERAL_MISSES = ONE_BUS.replace(f"mesi_cache {{ {GEOMETRY} }}", f"mshr_cache {{ width = 32; {GEOMETRY} mshrs = 3; write_buffer = 2; }}")
 TWO_BUSES = AGENT + f"""
-    instance above : system_bus {{ line = {LINE}; width = {LINE}; snoop_cycles = 1; turnaround = 0; home = "l2"; }};
+    instance above : system_bus {{ line = {LINE}; width = {8 * LINE}; snoop_cycles = 1; turnaround = 0; home = "l2"; }};
     instance l2 : inclusive_cache {{ line = {LINE}; sets = 4; ways = 4; }};
     instance below : system_bus {{ line = {LINE}; }};
     dut.bus -> above.agent["cpu"];

@@ -13,7 +13,7 @@ DRAM = "memory_controller { queue = 8; refresh_interval = 300; }"
 MACHINES = {
     "small caches": {"cache": SMALL},
     "one victim, writes that wait, few transactions": {"cache": "sets = 1; ways = 2; victims = 1; post_writes = false; replacement = cache_replacement.random;", "bus": "outstanding = 2; snoop_cycles = 1; turnaround = 0;"},
-    "memory that answers out of order": {"cache": "sets = 4; ways = 1;", "bus": "width = 32;", "port": "entries = 8;", "memory": DRAM, "out": "memory"},
+    "memory that answers out of order": {"cache": "sets = 4; ways = 1;", "bus": "width = 256;", "port": "entries = 8;", "memory": DRAM, "out": "memory"},
 }  # fmt: skip
 
 

@@ -38,7 +38,7 @@ MACHINES = {
     "beside caches that block": {},
     "smallest": {"cache": "sets = 1; ways = 1; victims = 1;", "nonblocking": "sets = 1; ways = 1; mshrs = 1; targets = 1; write_buffer = 1;", "bus": "outstanding = 2; snoop_cycles = 1; turnaround = 0;"},
     "one set": {"nonblocking": "sets = 1; ways = 2; mshrs = 4; targets = 2; write_buffer = 1; replacement = cache_replacement.random;", "bus": "outstanding = 4;"},
-    "banks, memory that answers out of order": {"nonblocking": "sets = 4; ways = 2; banks = 4; mshrs = 8; post_writes = false; fill_penalty = 2;", "bus": "width = 32;", "port": "entries = 8;", "memory": DRAM, "out": "memory"},
+    "banks, memory that answers out of order": {"nonblocking": "sets = 4; ways = 2; banks = 4; mshrs = 8; post_writes = false; fill_penalty = 2;", "bus": "width = 256;", "port": "entries = 8;", "memory": DRAM, "out": "memory"},
 }  # fmt: skip
 
 
