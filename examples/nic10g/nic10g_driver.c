@@ -46,7 +46,7 @@ static void choose_traffic(self_t *self) {
 }
 
 init() {
-  if (param(cores) > 0 && !param(firmware)[0]) sim_input_error("no firmware: give --firmware FILE");
+  if (param(processors) > 0 && !param(firmware)[0]) sim_input_error("no firmware: give --firmware FILE");
   if (param(firmware)[0]) load_firmware(self);
   DRIVER_OPEN_TRAFFIC(NIC_RECEIVE_ENTRIES);
   choose_traffic(self);

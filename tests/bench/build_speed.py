@@ -40,7 +40,7 @@ def measure(build: Path) -> dict:
 
         def build_once(cpus: int) -> float:
             command = [build / "bin" / "lss", "build", machine / "tigon2.lss", "-o", Path(scratch) / "simulator"]
-            return wall_seconds([*command, "-D", f"cpus={cpus}"], env={"LSS_CACHE": str(cache)})
+            return wall_seconds([*command, "-D", f"processors={cpus}"], env={"LSS_CACHE": str(cache)})
 
         def rebuild(cpus: int) -> float:
             seconds = []

@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 def build_lss(build: Path, cores: int) -> Path:
     """Compiles the machine of so many cores and returns the simulator."""
     simulator = build / "bench" / f"cores_{cores}"
-    run([build / "bin" / "lss", "build", HERE / "cores.lss", "-I", HERE, "-D", f"cpus={cores}", "-o", simulator])
+    run([build / "bin" / "lss", "build", HERE / "cores.lss", "-I", HERE, "-D", f"processors={cores}", "-o", simulator])
     return simulator
 
 

@@ -16,7 +16,7 @@ SHORT, LONG = 50_000, 70_000  # clocks of the cores between which host instructi
 def build_lss(build: Path, cores: int) -> Path:
     """Compiles the NIC with so many cores and returns the simulator."""
     simulator = build / "bench" / f"nic10g_{cores}"
-    run([build / "bin" / "lss", "build", MACHINE, "-D", f"cores={cores}", "-o", simulator])
+    run([build / "bin" / "lss", "build", MACHINE, "-D", f"processors={cores}", "-o", simulator])
     return simulator
 
 

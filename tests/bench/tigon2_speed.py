@@ -16,7 +16,7 @@ SHORT, LONG = 200_000, 300_000  # cycles of the CPUs' clock; the first frames pa
 def build_lss(build: Path, *options: str) -> Path:
     """Compiles the two-CPU machine and returns the simulator."""
     simulator = build / "bench" / "tigon2_2"
-    run([build / "bin" / "lss", "build", MACHINE, "-D", "cpus=2", *options, "-o", simulator])
+    run([build / "bin" / "lss", "build", MACHINE, "-D", "processors=2", *options, "-o", simulator])
     return simulator
 
 

@@ -27,8 +27,8 @@ class Nic:
     least: int  # bytes of frames that are sent in this time
 
 
-TIGON2 = Nic("tigon2", "tigon2_nic.lss", "cpus=2", "tigon2_parallel", "1450us", 15_000)
-NIC10G = Nic("nic10g", "nic10g_chip.lss", "cores=2", "nic10g", "200us", 15_000)
+TIGON2 = Nic("tigon2", "tigon2_nic.lss", "processors=2", "tigon2_parallel", "1450us", 15_000)
+NIC10G = Nic("nic10g", "nic10g_chip.lss", "processors=2", "nic10g", "200us", 15_000)
 
 
 def turned_round(text: str) -> str:

@@ -62,7 +62,7 @@ def firmware(build_dir: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def machine(root: Path, build_dir: Path, firmware: Path, tmp_path_factory, optimising) -> Callable[..., Machine]:
-    """machine(cpus=1, name="tigon2", ...): the simulator with these parameters and a firmware; it also counts what code costs.
+    """machine(processors=1, name="tigon2", ...): the simulator with these parameters and a firmware; it also counts what code costs.
     Most tests run the machines that differ in their processors only; the others are optimised if the test is."""
     made: dict[tuple, Machine] = {}
 
@@ -71,7 +71,7 @@ def machine(root: Path, build_dir: Path, firmware: Path, tmp_path_factory, optim
         if key not in made:
             directory = tmp_path_factory.mktemp("machine")
             defines = [f"{name}={value}" for name, value in parameters.items()]
-            with nullcontext() if parameters.keys() - {"cpus"} else optimising():
+            with nullcontext() if parameters.keys() - {"processors"} else optimising():
                 cost.build_simulator(root / "examples/tigon2/tigon2.lss", directory / "simulator", build_dir, defines)
             made[key] = Machine(directory / "simulator", firmware, directory)
         return replace(made[key], firmware=build_dir / f"firmware/{name}/{name}.elf")

@@ -26,7 +26,7 @@ def play(machine, folder: Path, send: Path | None, receive: Path | None, *option
     return ran, sent, received
 
 
-@pytest.mark.parametrize("parameters", [{"cpus": 1}, {"cpus": 2, "name": "tigon2_parallel"}], ids=["one", "parallel"])
+@pytest.mark.parametrize("parameters", [{"processors": 1}, {"processors": 2, "name": "tigon2_parallel"}], ids=["one", "parallel"])
 def test_a_real_capture(machine, root: Path, tmp_path: Path, parameters: dict) -> None:
     send, receive = packets.split(root / "examples/tigon2/traffic/tcp.pcap", HOST, tmp_path / "split")
     ran, sent, received = play(machine, tmp_path, send, receive, "--think", "0", **parameters)
@@ -50,7 +50,7 @@ def test_think_times_and_dependencies(machine, tmp_path: Path) -> None:
     lines += [f"send {i + 1} after receive {i}" for i in range(1, 10)]
     (tmp_path / "who").write_text("\n".join(lines) + "\n")
     files = write(tmp_path / "ask.pcap", ask), write(tmp_path / "answer.pcap", answer)
-    ran, sent, received = play(machine, tmp_path, *files, "--dependencies", tmp_path / "who", cpus=1)
+    ran, sent, received = play(machine, tmp_path, *files, "--dependencies", tmp_path / "who", processors=1)
     asked, answered = ([p.time for p in packets.read(file)] for file in (sent, received))
     assert len(asked) == len(answered) == 10
     assert all(a + 50_000 < b for a, b in zip(asked, answered)) and all(b < a for a, b in zip(asked[1:], answered))
@@ -60,22 +60,22 @@ def test_think_times_and_dependencies(machine, tmp_path: Path) -> None:
 
 def test_one_end_alone(machine, tmp_path: Path) -> None:
     frames = [(1000 * i, tcp(True, 10 * i, None, b"0123456789")) for i in range(20)]
-    ran, _, _ = play(machine, tmp_path, write(tmp_path / "send.pcap", frames), None, cpus=1)
+    ran, _, _ = play(machine, tmp_path, write(tmp_path / "send.pcap", frames), None, processors=1)
     assert (ran.sent, ran.received) == (20, 0)
     frames = [(1000 * i, tcp(False, 10 * i, None, b"0123456789")) for i in range(20)]
-    ran, _, _ = play(machine, tmp_path, None, write(tmp_path / "receive.pcap", frames), cpus=1)
+    ran, _, _ = play(machine, tmp_path, None, write(tmp_path / "receive.pcap", frames), processors=1)
     assert (ran.sent, ran.received) == (0, 20)
 
 
 SPOILT = ["ethernet.faults=fcs%10,short%5"]
 # A wire that does not wait for the device, and few buffers: most of what many connections send at once is dropped.
 OVERRUN = ["ethernet.wait_for_ready=false", "driver.receive_buffers=8", "host.interrupt_latency=20us"]
-PARALLEL = {"cpus": 2, "name": "tigon2_parallel"}
+PARALLEL = {"processors": 2, "name": "tigon2_parallel"}
 
 
 @pytest.mark.parametrize(
     ("talk", "losses", "parameters"),
-    [((6, 5, 100, 12000), SPOILT, {"cpus": 1}), ((6, 5, 100, 12000), SPOILT, PARALLEL), ((400, 2, 20, 20), OVERRUN, {"cpus": 1, "mac_buffer": 8192})],
+    [((6, 5, 100, 12000), SPOILT, {"processors": 1}), ((6, 5, 100, 12000), SPOILT, PARALLEL), ((400, 2, 20, 20), OVERRUN, {"processors": 1, "mac_buffer": 8192})],
     ids=["faulty", "faulty-parallel", "overrun"],
 )  # fmt: skip
 def test_what_is_lost_is_sent_again(machine, tmp_path: Path, talk: tuple[int, int, int, int], losses: list[str], parameters: dict) -> None:
@@ -97,13 +97,13 @@ def test_a_faulty_frame_that_is_answered(machine, tmp_path: Path) -> None:
     """It is the last one: nothing that comes later would show that it is missing."""
     send = write(tmp_path / "send.pcap", [(0, tcp(True, 0, 30, b"thanks"))])
     receive = write(tmp_path / "receive.pcap", [(0, tcp(False, 10 * i, None, b"0123456789")) for i in range(3)])
-    ran, _, _ = play(machine, tmp_path, send, receive, "--set", "ethernet.faults=fcs@3", "--set", "traffic_replay.resend=0s", ok=False, cpus=1)
+    ran, _, _ = play(machine, tmp_path, send, receive, "--set", "ethernet.faults=fcs@3", "--set", "traffic_replay.resend=0s", ok=False, processors=1)
     assert ran.status == 1
     assert "frame 3 of" in ran.err and "did not reach the host, and frame 1 of" in ran.err and "cannot continue" in ran.err
 
 
 def test_wrong_options(machine, tmp_path: Path) -> None:
-    ran, _, _ = play(machine, tmp_path, None, None, ok=False, cpus=1)
+    ran, _, _ = play(machine, tmp_path, None, None, ok=False, processors=1)
     assert "mode correlated needs packet files" in ran.err
-    ran, _, _ = play(machine, tmp_path, None, None, "--payload", "100", ok=False, cpus=1)
+    ran, _, _ = play(machine, tmp_path, None, None, "--payload", "100", ok=False, processors=1)
     assert "mode correlated needs packet files" in ran.err

@@ -17,7 +17,7 @@ def spend(machine, build_dir: Path):
 
     def measure(name: str, cpus: int, traffic: list[str]) -> list[cost.Cost]:
         firmware = build_dir / f"firmware/{name}/{name}.elf"
-        costs = cost.per_frame(machine(cpus=cpus).simulator, firmware, ["--payload", "18", *traffic])
+        costs = cost.per_frame(machine(processors=cpus).simulator, firmware, ["--payload", "18", *traffic])
         print(f"\n{name} {' '.join(traffic)}\n{cost.as_text(costs)}")
         return costs
 
@@ -39,7 +39,7 @@ def test_traffic_runs_from_the_scratchpad(machine, build_dir: Path) -> None:
         firmware = build_dir / f"firmware/{name}/{name}.elf"
         executed = {False: 0, True: 0}
         for sign, frames in zip((-1, 1), cost.FRAMES, strict=True):
-            for core in cost.profiled(machine(cpus=cpus).simulator, firmware, frames, ["--payload", "18"]).cores:
+            for core in cost.profiled(machine(processors=cpus).simulator, firmware, frames, ["--payload", "18"]).cores:
                 for place in core.places:
                     executed[place.pc < 0xC00000] += sign * place.instructions
         assert executed[True] < 0.01 * executed[False]

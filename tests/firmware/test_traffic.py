@@ -32,14 +32,14 @@ def given(who: dict):
 
 every_driver_of_rings = given(WHO)
 both_firmwares = pytest.mark.parametrize(
-    "firmware_of", [{"cpus": 1}, {"cpus": 2, "name": "tigon2_parallel"}], ids=["one", "parallel"]
+    "firmware_of", [{"processors": 1}, {"processors": 2, "name": "tigon2_parallel"}], ids=["one", "parallel"]
 )
 
 
 @every_driver_of_rings
 @pytest.mark.parametrize("payload", [18, 333, 1472])
 def test_both_ways(machine, cpus: int, assist: str, name: str, payload: int) -> None:
-    ran = machine(cpus=cpus, name=name).run("--assist", assist, "--payload", payload, "--count", 600)
+    ran = machine(processors=cpus, name=name).run("--assist", assist, "--payload", payload, "--count", 600)
     assert (ran.sent, ran.received) == (600, 600)
 
 
@@ -49,15 +49,15 @@ def test_every_length(machine, tmp_path: Path, cpus: int, assist: str, name: str
     out, into = tmp_path / "out.pcap", tmp_path / "in.pcap"
     write(out, frames(lengths, bytes.fromhex("020000000009")))
     write(into, frames(lengths, bytes.fromhex("020000000001")))
-    ran = machine(cpus=cpus, name=name).run("--assist", assist, "--send", out, "--receive", into)
+    ran = machine(processors=cpus, name=name).run("--assist", assist, "--send", out, "--receive", into)
     assert (ran.sent, ran.received) == (len(lengths), len(lengths))
 
 
 @given(ALONE)
 def test_one_way_only(machine, cpus: int, assist: str, name: str) -> None:
-    ran = machine(cpus=cpus, name=name).run("--assist", assist, "--payload", 200, "--count", 500, "--ratio_send", 0)
+    ran = machine(processors=cpus, name=name).run("--assist", assist, "--payload", 200, "--count", 500, "--ratio_send", 0)
     assert (ran.sent, ran.received) == (0, 500)
-    ran = machine(cpus=cpus, name=name).run("--assist", assist, "--payload", 200, "--count", 500, "--ratio_receive", 0)
+    ran = machine(processors=cpus, name=name).run("--assist", assist, "--payload", 200, "--count", 500, "--ratio_receive", 0)
     assert (ran.sent, ran.received) == (500, 0)
 
 
@@ -74,7 +74,7 @@ def test_coalescing_by_count_and_by_time(machine, firmware_of: dict, most: int, 
 def test_fewer_reports_mean_fewer_interrupts(machine) -> None:
     def interrupts(most: int) -> float:
         options = ["--set", f"driver.send_most={most}", "--set", f"driver.receive_most={most}"]
-        return machine(cpus=1).run("--payload", 800, "--count", 400, *options).value("driver", "interrupts_handled")
+        return machine(processors=1).run("--payload", 800, "--count", 400, *options).value("driver", "interrupts_handled")
 
     assert interrupts(50) < interrupts(10) < interrupts(1)
 
@@ -107,7 +107,7 @@ def test_shares_of_the_packet_memory(machine, firmware_of: dict, share: int) -> 
 @pytest.mark.parametrize("cpus,name", [(1, "tigon2"), (2, "tigon2_parallel")], ids=["512KiB", "2MiB"])
 def test_sizes_of_the_memory(machine, cpus: int, name: str) -> None:
     """The firmware finds out by itself how much SRAM there is."""
-    ran = machine(cpus=cpus, name=name, **OTHER[cpus]).run("--payload", 700, "--count", 800)
+    ran = machine(processors=cpus, name=name, **OTHER[cpus]).run("--payload", 700, "--count", 800)
     assert (ran.sent, ran.received) == (800, 800)
 
 
@@ -115,7 +115,7 @@ def test_sizes_of_the_memory(machine, cpus: int, name: str) -> None:
 @pytest.mark.parametrize("cpus,assist,name", sampled(WHO.values(), first=1))
 @pytest.mark.parametrize("payload", [18, pytest.param(1472, marks=pytest.mark.soak)])
 def test_ten_thousand_frames(machine, cpus: int, assist: str, name: str, payload: int) -> None:
-    ran = machine(cpus=cpus, name=name).run("--assist", assist, "--payload", payload, "--count", 10000)
+    ran = machine(processors=cpus, name=name).run("--assist", assist, "--payload", payload, "--count", 10000)
     assert (ran.sent, ran.received) == (10000, 10000)
 
 
@@ -139,7 +139,7 @@ def test_a_shorter_send_ring_in_the_memory_of_the_nic(machine, cpus: int, assist
 def send_ring_in_the_memory(machine, cpus: int, assist: str, name: str, **other: object) -> None:
     """The host writes descriptors through the window, and the NIC fetches none."""
     words = ["--assist", assist, "--payload", 333, "--count", 600]
-    made = machine(cpus=cpus, name=name, **other)
+    made = machine(processors=cpus, name=name, **other)
     ran = made.run(*words, "--set", "driver.nic_send_ring=true")
     assert (ran.sent, ran.received) == (600, 600)
     transfers = [one.value("nic.dma_read", "transfers") for one in (made.run(*words), ran)]
@@ -156,7 +156,7 @@ def test_checksums_left_to_the_nic(machine, tmp_path: Path, cpus: int, assist: s
         made = [tcp.frame(one, other, n, n, 16, p) if n % 3 else udp.frame(one, other, p, n) for n, p in enumerate(payloads)]
         write(path, [Packet(n * 1000, data) for n, data in enumerate(made)] + frames([60, 333], other.mac))
     options = ["--set", "driver.checksums=true", "--set", f"driver.nic_send_ring={nic_ring}"]
-    ran = machine(cpus=cpus, name=name).run("--assist", assist, "--send", out, "--receive", into, "--sent", wire, *options)
+    ran = machine(processors=cpus, name=name).run("--assist", assist, "--send", out, "--receive", into, "--sent", wire, *options)
     assert (ran.sent, ran.received) == (152, 152)
     assert (ran.value("driver", "checksums_correct"), ran.value("driver", "checksums_wrong")) == (150, 0)
     for packet, payload in zip(read(wire), payloads):

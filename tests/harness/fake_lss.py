@@ -53,7 +53,7 @@ STATISTICS = {
 def netlist() -> dict:
     parameters = [dict(name=name, type="string", runtime=True, value="") for name in STRINGS]
     parameters += [dict(name=name, type="int", runtime=True, value=0) for name in NUMBERS]
-    parameters += [dict(name=name, type="int", runtime=False, value=1) for name in ("cpus", "speed", "fault")]
+    parameters += [dict(name=name, type="int", runtime=False, value=1) for name in ("processors", "speed", "fault")]
     instances = [dict(path="", parameters=parameters, state=[], events=[])]
     for path, names in STATISTICS.items():
         state = [dict(name=name, kind="statistic", dimensions=[]) for name in names]

@@ -17,7 +17,7 @@ STUDY = """
 title = "A <test> machine"
 about = "It copies frames."
 machine = "machine.lss"
-base = { "D.cpus" = 1 }
+base = { "D.processors" = 1 }
 use = { with = "frames", frames = 60, warmup = 20 }
 examine = []
 check = "drops <= 2"
@@ -158,12 +158,12 @@ def test_the_report(place: Path) -> None:
     ],
 )
 def test_what_is_refused(place: Path, fault: str, error: str) -> None:
-    outcome = make(place, STUDY.replace('"D.cpus" = 1', f'"D.fault" = "{fault}"'))
+    outcome = make(place, STUDY.replace('"D.processors" = 1', f'"D.fault" = "{fault}"'))
     assert any(re.search(error, row.why, re.S) for row in outcome.failed), [row.why for row in outcome.failed]
 
 
 def test_counted_drops_are_shown(place: Path) -> None:
-    outcome = make(place, STUDY.replace('"D.cpus" = 1', '"D.fault" = "drop"'))
+    outcome = make(place, STUDY.replace('"D.processors" = 1', '"D.fault" = "drop"'))
     assert {row.point.name: row.measures["drops"] for row in outcome.rows}["capture"] == 2
 
 

@@ -18,7 +18,7 @@ NETLIST = """
 import nic10g_chip;
 clock frame_clk = 500 MHz;
 clock cpu_clk = 200 MHz;
-instance nic : nic10g_chip {{ cores = 0; cpu_clock = cpu_clk; {options} }};
+instance nic : nic10g_chip {{ processors = 0; cpu_clock = cpu_clk; {options} }};
 instance requester[2] : memory_source on cpu_clk;
 instance host : host_bus {{ memory_size = 1 MiB; interrupt_bits = 1; masking_bits = 0x40; bus_frequency = 533 MHz; }};
 instance software : memory_source {{ width = 512; }};

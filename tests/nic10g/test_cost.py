@@ -34,7 +34,7 @@ def per_pair(machine, *options) -> dict[str, tuple[float, float]]:
 @pytest.mark.soak
 def test_bundles(nic10g) -> None:
     """At most what one core needs at the rate of the largest frames, 246 cycles, with a margin."""
-    cost = per_pair(nic10g(cores=1))
+    cost = per_pair(nic10g(processors=1))
     assert cost["all"][0] < 150
     assert cost["all"][1] < 200
 
@@ -42,7 +42,7 @@ def test_bundles(nic10g) -> None:
 @pytest.mark.soak
 def test_the_worth_of_atomic_operations(nic10g) -> None:
     """With a task for every frame: a lock around the flags costs more than an operation that does without."""
-    locked, linked, windows = (per_pair(nic10g(cores=1), "--task_frames", 1, "--ordering", way) for way in (1, 2, 3))
+    locked, linked, windows = (per_pair(nic10g(processors=1), "--task_frames", 1, "--ordering", way) for way in (1, 2, 3))
     assert linked["order_finish"][1] < 0.75 * locked["order_finish"][1]
     assert windows["order_finish"][1] < 0.75 * locked["order_finish"][1]
     assert windows["all"][1] < locked["all"][1]

@@ -65,10 +65,10 @@ def test_conversations(simulator: Path, run_sim: Callable, root: Path, tmp_path:
 @pytest.mark.parametrize(
     ("define", "told"),
     [
-        ("cores=17", "this machine has 1 to 16 processors, not 17"),
-        ("cores=0", "this machine has 1 to 16 processors, not 0"),
+        ("processors=17", "this machine has 1 to 16 processors, not 17"),
+        ("processors=0", "this machine has 1 to 16 processors, not 0"),
         ("banks=3", "the scratchpad has a power of two of banks, at most 32"),
-        ("cache_bytes=96 B", "an instruction cache consists of 2 lines of 32 bytes for each set: not 96 B"),
+        ("icache_size=96 B", "a cache has a whole number of sets: not 96 B with 2 ways and lines of 32 bytes"),
         ("burst=100", "burst must be a multiple of width / 8"),
     ],
 )

@@ -22,7 +22,7 @@ FAULTS = "read_abort/97,write_abort/61,read_parity/83,write_parity/71"
     ],
 )
 def test_frames_past_the_ends_of_the_rings(nic10g, build_dir: Path, payload: int, options: list) -> None:
-    machine = nic10g(cores=1)
+    machine = nic10g(processors=1)
     ran = machine.run("--payload", payload, "--count", 1200, *options, firmware=build_dir / "firmware/template/template.elf")
     assert (ran.sent, ran.received, ran.value("checker", "counted_drops")) == (
         0 if "--ratio_send" in options else 1200, 0 if "--ratio_receive" in options else 1200, 0,
@@ -43,5 +43,5 @@ def test_a_firmware_of_ones_own(nic10g, root: Path, build_dir: Path, tmp_path: P
     again = firmware("--new", str(folder))
     assert again.returncode == 1 and again.stderr == f"spinach firmware: {folder}: it exists already, and is left as it is\n"
     assert firmware(str(folder)).returncode == 0 and (folder / "main.c").read_text() != before
-    ran = nic10g(cores=1).run("--payload", 100, "--count", 40, firmware=tmp_path / "first_nic.elf")
+    ran = nic10g(processors=1).run("--payload", 100, "--count", 40, firmware=tmp_path / "first_nic.elf")
     assert (ran.sent, ran.received) == (40, 40)

@@ -75,7 +75,7 @@ TIGON2 = """
 import tigon2_nic;
 clock sram_clk = 100 MHz;
 clock cpu_clk = 88 MHz;
-instance nic : tigon2_nic { cpus = 2; cpu_clock = cpu_clk; };
+instance nic : tigon2_nic { processors = 2; cpu_clock = cpu_clk; };
 """ + NIC.format(rate="")
 NIC10G = """
 import nic10g_chip;

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.optimised
 
 ROOT = Path(__file__).resolve().parents[2]
 MACHINES = {
-    "tigon2/tigon2": (["-D", "cpus=2"], ["tigon2", "tigon2_parallel"], "20 ms"),
+    "tigon2/tigon2": (["-D", "processors=2"], ["tigon2", "tigon2_parallel"], "20 ms"),
     "nic10g/nic10g": ([], ["nic10g"], "2 ms"),
 }
 RATES = ["1 Mb/s", "30 Mb/s", "100 Mb/s", "300 Mb/s", "1 Gb/s"]

@@ -77,7 +77,7 @@ class Chip:
 import tigon2_nic;
 clock sram_clk = 100 MHz;
 instance requester[{requesters}] : memory_source;
-instance nic : tigon2_nic {{ cpus = 0; cpu_clock = sram_clk; {options} }};
+instance nic : tigon2_nic {{ processors = 0; cpu_clock = sram_clk; {options} }};
 instance host : host_bus {{ memory_size = 1 MiB; interrupt_bits = 1; masking_bits = 0x40; }};
 instance software : memory_source {{ width = 512; }};
 instance window : memory_source;

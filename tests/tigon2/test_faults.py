@@ -39,7 +39,7 @@ def simulators(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFac
     folder, built = tmp_path_factory.mktemp("faults"), {}
     for cpus in 1, 2:
         built[cpus] = folder / f"tigon2_{cpus}"
-        command = [build_dir / "bin/lss", "build", root / "examples/tigon2/tigon2.lss", "-D", f"cpus={cpus}", "-o", built[cpus]]
+        command = [build_dir / "bin/lss", "build", root / "examples/tigon2/tigon2.lss", "-D", f"processors={cpus}", "-o", built[cpus]]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
     return built

@@ -116,7 +116,7 @@ def generated(size: str, frames: int, ratio: str, folder: Path) -> tuple[Path | 
     return files.send, files.receive
 
 
-MACHINES = [(), ("-D", "cpus=2")]
+MACHINES = [(), ("-D", "processors=2")]
 
 
 @pytest.mark.parametrize("build", [MACHINES[0], pytest.param(MACHINES[1], marks=pytest.mark.soak)], ids=["one", "two"])
@@ -271,7 +271,7 @@ def test_bad_inputs_are_one_clear_line(machines, run_sim, firmware, tmp_path, op
     assert not (tmp_path / "out.pcap").exists() and done.stats is None
 
 
-SANITIZED = ("--sanitize", "-O0", "-D", "cpus=2")  # optimising sanitized code takes clang a minute
+SANITIZED = ("--sanitize", "-O0", "-D", "processors=2")  # optimising sanitized code takes clang a minute
 
 
 @pytest.mark.soak

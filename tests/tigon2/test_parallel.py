@@ -20,7 +20,7 @@ def two(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -
     def build(mhz: int) -> Path:
         simulator = folder / f"at{mhz}"
         if not simulator.exists():
-            options = ["-D", "cpus=2", "-D", f"sram_frequency={mhz}MHz"]
+            options = ["-D", "processors=2", "-D", f"sram_frequency={mhz}MHz"]
             command = [build_dir / "bin/lss", "build", root / "examples/tigon2/tigon2.lss", "-o", simulator, *options]
             done = subprocess.run(command, capture_output=True, text=True)
             assert done.returncode == 0, done.stderr

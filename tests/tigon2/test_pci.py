@@ -12,7 +12,7 @@ NETLIST = """
 clock sram_clk = 100 MHz;
 instance requester : memory_source;
 instance bus : pci_bus { bus_frequency = MHZ MHz; bus_width = BYTES B; };
-instance card : tigon2_card { cpus = 0; cpu_clock = sram_clk; bus_frequency = bus.bus_frequency; bus_width = bus.bus_width; };
+instance card : tigon2_card { processors = 0; cpu_clock = sram_clk; bus_frequency = bus.bus_frequency; bus_width = bus.bus_width; };
 instance bridge : pci_bridge { window_base = 0x1c000000; };
 instance configuration : memory_source;
 instance window : memory_source;

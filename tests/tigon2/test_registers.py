@@ -35,7 +35,7 @@ class Core(Chip):
             """A bench that builds the same netlist with one processor."""
 
             def build(self, text: str, *options: str) -> Path:
-                return bench.build(text.replace("cpus = 0", "cpus = 1"), *options)
+                return bench.build(text.replace("processors = 0", "processors = 1"), *options)
 
             def run(self, *arguments, **named):
                 return bench.run(*arguments, **named)

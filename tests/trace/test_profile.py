@@ -132,7 +132,7 @@ def test_programs_of_one_processor(profiled, build_dir: Path) -> None:
 def test_two_processors_of_a_network_interface(profiled, build_dir: Path) -> None:
     """Idle time is skipped while the host starts up; code runs in scratchpads, where the firmware copied it."""
     firmware = build_dir / "firmware/tigon2_parallel/tigon2_parallel.elf"
-    done, profile = profiled("tigon2/tigon2", ["cpus=2"], "--firmware", firmware, "--payload", 1472, "--time", "2500 us")
+    done, profile = profiled("tigon2/tigon2", ["processors=2"], "--firmware", firmware, "--payload", 1472, "--time", "2500 us")
     check_sums(done, profile)
     first, second = profile.cores
     assert [region.name for region in first.regions] == ["nic.cpu[0].scratchpad", "nic.sram", "nic.registers"]

@@ -18,7 +18,7 @@ FIG = """
 title = "A <figure>"
 about = "Both ways."
 machine = "machine.lss"
-base = { "D.cpus" = 1, "option.firmware" = "build/firmware.elf" }
+base = { "D.processors" = 1, "option.firmware" = "build/firmware.elf" }
 use = { with = "frames", frames = 80, warmup = 20 }
 axis = [
   { name = "payload", values = [18, 1472] },
@@ -39,7 +39,7 @@ use = { with = "frames", frames = 60, warmup = 20, ratio = "0:1" }
 axis = { name = "payload", values = [1472] }
 variant = [
   { name = "base", label = "as modelled" },
-  { name = "other", label = "otherwise", settings = { "D.cpus" = 2, "D.speed" = 3, "option.x" = 7 } },
+  { name = "other", label = "otherwise", settings = { "D.processors" = 2, "D.speed" = 3, "option.x" = 7 } },
 ]
 figure = { kind = "bars", x = "payload", y = "rate", relative_to = "base" }
 table = { rows = "variant", columns = "payload", value = "percent", relative_to = "base" }
@@ -165,7 +165,7 @@ def test_records(place: Path) -> None:
     records = json.loads((place / "build/studies/studies.json").read_text())
     first = next(r for r in records if r["study"] == "fig" and r["payload_bytes"] == 1472)
     assert first == {
-        "study": "fig", "machine": "machine", "variant": "one", "payload": 1472, "ratio": "1:1", "cores": 0, "sram_frequency": None,
+        "study": "fig", "machine": "machine", "variant": "one", "payload": 1472, "ratio": "1:1", "processors": 0, "sram_frequency": None,
         "payload_bytes": 1472, "direction": "duplex", "mbps": 2355.2, "theory_mbps": 1914.17, "percent": 123.04,
         "published_percent": 122.5, "frames": 80, "drops": 0, "damaged": 0,
     }  # fmt: skip
