@@ -62,25 +62,6 @@ static inline enum mips_instruction mips_find(enum mips_set set, uint32_t word) 
   return (enum mips_instruction)found;
 }
 
-/* Registers as a bit mask: 0-31 general, MIPS_HI, MIPS_LO.  Register 0 never counts. */
-enum { MIPS_HI = 32, MIPS_LO = 33, MIPS_REGISTERS = 34 };
-static inline uint64_t mips_registers(unsigned fields, uint32_t word) {
-  uint64_t registers = 0;
-  if (fields & MIPS_FIELD_rs) registers |= 1ull << mips_rs(word);
-  if (fields & MIPS_FIELD_rt) registers |= 1ull << mips_rt(word);
-  if (fields & MIPS_FIELD_rd) registers |= 1ull << mips_rd(word);
-  if (fields & MIPS_FIELD_ra) registers |= 1ull << 31;
-  if (fields & MIPS_FIELD_hi) registers |= 1ull << MIPS_HI;
-  if (fields & MIPS_FIELD_lo) registers |= 1ull << MIPS_LO;
-  return registers & ~1ull;
-}
-static inline uint64_t mips_reads(enum mips_instruction i, uint32_t word) {
-  return mips_registers(mips_info[i].reads, word);
-}
-static inline uint64_t mips_writes(enum mips_instruction i, uint32_t word) {
-  return mips_registers(mips_info[i].writes, word);
-}
-
 /* True when the instruction has a delay slot. */
 static inline bool mips_has_delay_slot(enum mips_instruction i) {
   return mips_info[i].kind == MIPS_CLASS_branch || mips_info[i].kind == MIPS_CLASS_jump;

@@ -50,19 +50,4 @@ static inline enum rv32i_instruction rv32i_find(enum rv32i_set set, uint32_t wor
   return (enum rv32i_instruction)found;
 }
 
-/* Registers as a bit mask.  Register 0 never counts. */
-static inline uint32_t rv32i_registers(unsigned fields, uint32_t word) {
-  uint32_t registers = 0;
-  if (fields & RV32I_FIELD_rs1) registers |= 1u << rv32i_rs1(word);
-  if (fields & RV32I_FIELD_rs2) registers |= 1u << rv32i_rs2(word);
-  if (fields & RV32I_FIELD_rd) registers |= 1u << rv32i_rd(word);
-  return registers & ~1u;
-}
-static inline uint32_t rv32i_reads(enum rv32i_instruction i, uint32_t word) {
-  return rv32i_registers(rv32i_info[i].reads, word);
-}
-static inline uint32_t rv32i_writes(enum rv32i_instruction i, uint32_t word) {
-  return rv32i_registers(rv32i_info[i].writes, word);
-}
-
 #endif

@@ -31,16 +31,11 @@ static inline uint32_t assist_ring_next(uint32_t address, int64_t descriptor_siz
 }
 
 // Bytes that one request moves: up to the next multiple of `unit`, the end of the window, or what is left.
-static inline uint32_t assist_piece_of(uint32_t unit, uint32_t address, uint32_t left, uint32_t base, uint32_t limit) {
+static inline uint32_t assist_piece(uint32_t unit, uint32_t address, uint32_t left, uint32_t base, uint32_t limit) {
   uint32_t bytes = unit - (address & (unit - 1));
   if (bytes > left) bytes = left;
   if (__builtin_expect(bytes > limit - address, 0) && address >= base && address < limit) bytes = limit - address;
   return bytes;
-}
-
-// The same for memories of 64 bits.
-static inline uint32_t assist_piece(uint32_t address, uint32_t left, uint32_t base, uint32_t limit) {
-  return assist_piece_of(8, address, left, base, limit);
 }
 
 // Bytes from `from` forward to `to` in the window.
@@ -57,10 +52,6 @@ static inline uint32_t assist_min(uint32_t a, uint32_t b) {
 
 static inline uint64_t assist_keep(uint64_t bytes, uint32_t count) {
   return __builtin_expect(count >= 8, 1) ? bytes : bytes & ((UINT64_C(1) << 8 * count) - 1);
-}
-static inline uint64_t assist_number(uint64_t bytes, uint32_t count, bool big_endian) {
-  if (count == 0) return 0;
-  return big_endian ? __builtin_bswap64(bytes) >> 8 * (8 - count) : assist_keep(bytes, count);
 }
 static inline uint64_t assist_bytes(uint64_t number, uint32_t count, bool big_endian) {
   if (count == 0) return 0;

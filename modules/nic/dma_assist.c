@@ -164,7 +164,7 @@ static inline void offer_request(self_t *self) {
       if (is_outward(of) ? used + self->requested + run + 8 <= (uint32_t)param(buffer) : used >= run)
         self->burst_left = run;
     }
-    if (self->burst_left) count = assist_piece_of(UNIT, of->address, of->memory_left, of->base, of->limit);
+    if (self->burst_left) count = assist_piece(UNIT, of->address, of->memory_left, of->base, of->limit);
     if (!is_outward(of) && used < count) count = 0;
   }
   if (!in_burst && self->fetch == dma_fetch_reading && self->fetch_requested < dma_read_bytes(DMA_LAYOUT)) {
@@ -270,7 +270,7 @@ static inline void memory_replied(self_t *self, dma_transfer *of, assist_run rep
     find_stages(self);
     return;
   }
-  const uint32_t count = assist_piece_of(UNIT, of->reply_address, of->reply_left, of->base, of->limit);
+  const uint32_t count = assist_piece(UNIT, of->reply_address, of->reply_left, of->base, of->limit);
   if (is_outward(of)) {
     const assist_run bytes = assist_run_swap(reply, UNIT, count, param(big_endian));
     assist_run_put(store_span(queue, 0, param(buffer)), param(buffer), self->tail, UNIT, bytes, count);

@@ -364,7 +364,7 @@ static inline void store_data(self_t *self) {
       self->burst_left = assist_min(run, left);
     if (!self->burst_left) return;
     const uint32_t count =
-        assist_min(assist_piece_of(UNIT, self->address, left, self->base, self->limit), self->burst_left);
+        assist_min(assist_piece(UNIT, self->address, left, self->base, self->limit), self->burst_left);
     const assist_run bytes =
         assist_run_peek(load_span(queue, 0, param(buffer)), param(buffer), self->head, UNIT, count);
     offer(self, assist_request_data, count, self->address, assist_run_swap(bytes, UNIT, count, param(big_endian)));

@@ -193,7 +193,7 @@ static inline void offer_request(self_t *self) {
     }
     self->offers |= transmit_offers_of_memory(true);
     self->offer_kind = assist_request_data;
-    self->offer_size = (uint8_t)assist_piece_of(UNIT, self->address, self->memory_left, self->base, self->limit);
+    self->offer_size = (uint8_t)assist_piece(UNIT, self->address, self->memory_left, self->base, self->limit);
     self->offer_address = self->address;
   } else if (COUNTS_UNDERRUNS && self->underruns_pending) {
     // A request that moves no bytes of a frame.
@@ -216,7 +216,7 @@ static inline void updated(self_t *self) {
 // NIC memory replied with bytes of the newest frame.
 static inline void data_arrived(self_t *self, assist_run reply) {
   const int newest = (self->first + self->frames_waiting - 1) & (param(most_frames) - 1);
-  const uint32_t count = assist_piece_of(UNIT, self->reply_address, self->reply_left, self->base, self->limit);
+  const uint32_t count = assist_piece(UNIT, self->reply_address, self->reply_left, self->base, self->limit);
   const assist_run bytes = assist_run_swap(reply, UNIT, count, param(big_endian));
   assist_run_put(store_span(queue, 0, param(buffer)), param(buffer), self->tail, UNIT, bytes, count);
   self->tail += count;

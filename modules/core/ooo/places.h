@@ -65,10 +65,6 @@ static inline uint32_t slot_of_age(uint32_t age, uint32_t contexts, uint32_t ent
   return age_context(age, contexts) * entries + place_of_age(age_count(age, contexts), entries);
 }
 
-static inline uint64_t place_bit(uint32_t count, uint32_t entries) {
-  return UINT64_C(1) << place_of_age(count, entries);
-}
-
 /* The places of n instructions from a count on. */
 static inline uint64_t places_from(uint32_t count, uint32_t n, uint32_t entries) {
   const uint32_t first = place_of_age(count, entries);
