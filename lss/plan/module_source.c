@@ -50,9 +50,8 @@ static void add_use(GPtrArray *uses, const char *function, char *name) {
 }
 
 // Words whose answer depends on the time.
-static const char *const times[] = {"now",      "cycle",        "after",      "due",          "due_cycle",
-                                    "is_cycle", "cycle_modulo", "set_stamp",  "stamped",      "passed",
-                                    "elapsed",  "is_now",       "copy_stamp", "until_passed", NULL};
+static const char *const times[] = {"now",     "cycle",  "after",   "due",    "is_cycle",   "cycle_modulo", "set_stamp",
+                                    "stamped", "passed", "elapsed", "is_now", "copy_stamp", "until_passed", NULL};
 
 // `word (` in a function, or in a macro, which may be used anywhere: a call, or a parameter's name.
 static void read_call(ModuleSource *source, const char *word, const char *at, const char *function) {
@@ -140,8 +139,7 @@ static void add_function(ModuleSource *source, const char *name, const char *arg
 }
 
 bool module_source_uses_time(const char *text) {
-  return g_regex_match_simple("\\b((now|cycle)\\s*\\(\\s*\\)|(after|due|due_cycle|is_cycle|cycle_modulo)\\s*\\()", text,
-                              0, 0);
+  return g_regex_match_simple("\\b((now|cycle)\\s*\\(\\s*\\)|(after|due|is_cycle|cycle_modulo)\\s*\\()", text, 0, 0);
 }
 
 // The next sign, blanks and comments left out; 0 at the end.

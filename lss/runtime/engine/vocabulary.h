@@ -27,7 +27,6 @@
 #define SP_IS_NOW(stamp)        ((stamp) == SP_stamp_now)
 #define SP_ELAPSED(stamp)       (SP_stamp_now - (stamp))
 #define SP_DUE(instant)         (spinach_time.now >= (instant))
-#define SP_DUE_CYCLE(c)         (spinach_time.cycle >= (c))
 #define SP_IS_CYCLE(c)          (spinach_time.cycle == (c))
 #define SP_CYCLE_MODULO(n)      (spinach_time.cycle % (uint64_t)(n))
 #define SP_TIME                 spinach_time
@@ -116,7 +115,6 @@
 #define now()                (SP_TIME.now)
 #define cycle()              (SP_TIME.cycle)
 #define due(t)               SP_DUE(t)
-#define due_cycle(c)         SP_DUE_CYCLE(c)
 #define is_cycle(c)          SP_IS_CYCLE(c)
 #define cycle_modulo(n)      SP_CYCLE_MODULO(n)
 #define clock_period()       (spinach_time.period)

@@ -99,9 +99,9 @@ bool spinach_tracked_within(const uint64_t *instant, uint64_t k) {
   return is;
 }
 
-bool spinach_tracked_due(uint64_t instant, uint64_t coming, uint64_t unit) {
-  if (coming >= instant) return true;
-  if (instant != UINT64_MAX) comes_in(instant - coming, unit);
+bool spinach_tracked_due(uint64_t instant) {
+  if (spinach_time.now >= instant) return true;
+  if (instant != UINT64_MAX) comes_in(instant - spinach_time.now, 1);
   return false;
 }
 

@@ -31,7 +31,7 @@ bool spinach_tracked_is_now(const uint64_t *stamp, uint64_t now, uint64_t unit);
 uint64_t spinach_tracked_elapsed(const uint64_t *stamp, uint64_t now);
 uint64_t spinach_tracked_until(const uint64_t *instant);
 bool spinach_tracked_within(const uint64_t *instant, uint64_t k);
-bool spinach_tracked_due(uint64_t instant, uint64_t coming, uint64_t unit);
+bool spinach_tracked_due(uint64_t instant);
 bool spinach_tracked_is(uint64_t instant, uint64_t coming, uint64_t unit);
 uint64_t spinach_tracked_modulo(uint64_t n);
 void spinach_tracked_file(void); // a file is read or written

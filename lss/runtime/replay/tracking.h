@@ -10,7 +10,6 @@
 #undef SP_ELAPSED
 #undef SP_IS_NOW
 #undef SP_DUE
-#undef SP_DUE_CYCLE
 #undef SP_IS_CYCLE
 #undef SP_CYCLE_MODULO
 #undef SP_TIME
@@ -28,8 +27,7 @@
 #define SP_PASSED(stamp, k)        spinach_tracked_passed(&(stamp), (k), SP_stamp_now, SP_stamp_unit)
 #define SP_IS_NOW(stamp)           spinach_tracked_is_now(&(stamp), SP_stamp_now, SP_stamp_unit)
 #define SP_ELAPSED(stamp)          spinach_tracked_elapsed(&(stamp), SP_stamp_now)
-#define SP_DUE(instant)            spinach_tracked_due((instant), spinach_time.now, 1)
-#define SP_DUE_CYCLE(c)            spinach_tracked_due((c), spinach_time.cycle, spinach_time.period)
+#define SP_DUE(instant)            spinach_tracked_due(instant)
 #define SP_IS_CYCLE(c)             spinach_tracked_is((c), spinach_time.cycle, spinach_time.period)
 #define SP_CYCLE_MODULO(n)         spinach_tracked_modulo((uint64_t)(n))
 #define SP_TIME                    (spinach_effects++, spinach_time)
