@@ -65,7 +65,7 @@ handler(reset, ratio_out) {
 check_state() {
   DRIVER_CHECK_STATE();
   if (self->phase == nic10g_driver_phase_load && self->copied > sizeof self->image - 4)
-    sim_state_error("0x%x of the program is written, which is beyond it", self->copied);
+    sim_error("0x%x of the program is written, which is beyond it", self->copied);
 }
 
 phase_start() {

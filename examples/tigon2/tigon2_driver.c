@@ -68,7 +68,7 @@ handler(reset, ratio_out) {
 check_state() {
   DRIVER_CHECK_STATE();
   if (self->phase == tigon2_driver_phase_reset && self->at && self->copied > sizeof self->image - 4)
-    sim_state_error("0x%x of the program is written, which is beyond it", self->copied);
+    sim_error("0x%x of the program is written, which is beyond it", self->copied);
 }
 
 phase_start() {

@@ -104,7 +104,7 @@ init() {
 
 check_state() {
   if (self->moving != generator_transfer_none && self->checked > self->move_length)
-    sim_state_error("%u bytes of a frame of %u were sent to the checker", self->checked, self->move_length);
+    sim_error("%u bytes of a frame of %u were sent to the checker", self->checked, self->move_length);
 }
 
 handler(reset, payload) {

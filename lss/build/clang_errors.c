@@ -45,17 +45,15 @@ static const char *word_for(const char *kind) {
   if (g_str_has_prefix(kind, "param")) return "parameter";
   if (!strcmp(kind, "get") || !strcmp(kind, "set")) return "local";
   if (!strcmp(kind, "event")) return "event";
-  if (!strcmp(kind, "typevar")) return "type variable";
   return kind;
 }
 
 // SP_data_foo: the word and the name in it.
 static bool report_name(Location at, const char *identifier) {
-  static const char *const kinds[] = {"send_nothing", "send_if",     "param_length", "known_data", "known_enable",
-                                      "known_ack",    "known_local", "some",         "data",       "enabled",
-                                      "acked",        "send",        "enable",       "accept",     "width",
-                                      "type",         "param",       "get",          "set",        "event",
-                                      "typevar",      "replaced",    "descriptor",   "lane",       "key"};
+  static const char *const kinds[] = {
+      "send_nothing", "send_if", "param_length", "known_data", "known_enable", "known_ack", "known_local", "some",
+      "data",         "enabled", "acked",        "send",       "enable",       "accept",    "width",       "type",
+      "param",        "get",     "set",          "event",      "descriptor",   "lane",      "key"};
   for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++) {
     g_autofree char *prefix = g_strdup_printf("SP_%s_", kinds[i]);
     if (!g_str_has_prefix(identifier, prefix)) continue;
@@ -123,13 +121,13 @@ static char *without_prefixes(const char *text) {
 // An undeclared function: a userpoint, or a word of the vocabulary that is misspelt.
 static void report_function(Location at, const char *name) {
   static const char vocabulary[] =
-      "some data item enabled acked transferred send send_if send_nothing enable accept unchanged get set "
-      "count report begin_counting end_counting counted set_until until within after note load store load_span "
-      "store_span "
-      "known_data known_enable known_ack known_local width lane key param param_length typeof_port typevar call "
-      "typeof_argument replaced event now cycle never clock_period ticks_per_second random_bits "
-      "random_seed path_of_self sim_error sim_input_error sim_warn sim_stop sim_exit sim_progress type_print "
-      "type_parse phase_start phase_end handler init finish next_event skip statistics";
+      "some data item enabled acked transferred send send_if send_nothing enable accept count count_cycles report "
+      "counted after set_until until within set_stamp copy_stamp stamped passed until_passed elapsed note load "
+      "store load_span store_span unchanged get set known_data known_enable known_ack known_local width lane key "
+      "param param_length typeof_port call typeof_argument event phase_start phase_end init finish next_event skip "
+      "statistics awaits check_state handler now cycle due is_cycle cycle_modulo clock_period never random_bits "
+      "random_seed sim_error sim_input_error sim_difference sim_check sim_warn sim_exit sim_progress type_print "
+      "type_parse ticks_per_second";
   const char *userpoint = strstr(name, "_userpoint_");
   if (userpoint) {
     diag_error(at, "unknown-name", "this module has no userpoint called %s", userpoint + strlen("_userpoint_"));

@@ -97,8 +97,7 @@ static void emit_userpoint(GString *out, const Userpoint *userpoint) {
     g_string_append_printf(out, "#define SP_argument_%s_%u %s\n", userpoint->name, i, emit_c_type(argument->type));
   }
   g_autofree char *list = argument_list(out, "userpoint", userpoint->name, userpoint->arguments);
-  g_string_append_printf(out, "#define SP_replaced_%s %s\n" INLINE "%s @S@_userpoint_%s(const @S@_state *self%s) {",
-                         userpoint->name, userpoint->replaced ? "true" : "false",
+  g_string_append_printf(out, INLINE "%s @S@_userpoint_%s(const @S@_state *self%s) {",
                          userpoint->result ? emit_c_type(userpoint->result) : "void", userpoint->name, list);
   emit_body(out, userpoint->code);
 }
@@ -290,10 +289,6 @@ Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
   for (guint i = 0; i < instance->ports->len; i++) emit_port_structs(emitter, out, instance->ports->pdata[i], flagged);
   for (guint i = 0; i < instance->locals->len; i++) emit_local_struct(out, instance->locals->pdata[i], flagged);
   for (guint i = 0; i < instance->parameters->len; i++) emit_parameter(out, instance->parameters->pdata[i]);
-  for (guint i = 0; i < instance->type_variables->len; i++) {
-    const Field *variable = instance->type_variables->pdata[i];
-    g_string_append_printf(out, "#define SP_typevar_%s %s\n", variable->name, emit_c_type(variable->type));
-  }
   for (guint i = 0; i < instance->ports->len; i++) emit_port(emitter, out, instance->ports->pdata[i], flagged);
   for (guint i = 0; i < instance->locals->len; i++) emit_local(out, instance->locals->pdata[i], flagged, debug);
   for (guint i = 0; i < instance->userpoints->len; i++) emit_userpoint(out, instance->userpoints->pdata[i]);

@@ -12,13 +12,13 @@ static const struct {
   StateKind kind;
   bool anywhere; // else only where no behaviour comes of what it shows
 } words[] = {
-    {"self", STATE_BEHAVIOUR, true},         {"count", STATE_COUNTER, true},        {"report", STATE_COUNTER, true},
-    {"begin_counting", STATE_COUNTER, true}, {"end_counting", STATE_COUNTER, true}, {"counted", STATE_COUNTER, false},
-    {"set_until", STATE_INSTANT, true},      {"until", STATE_INSTANT, true},        {"within", STATE_INSTANT, true},
-    {"set_stamp", STATE_STAMP, true},        {"stamped", STATE_STAMP, true},        {"passed", STATE_STAMP, true},
-    {"is_now", STATE_STAMP, true},           {"copy_stamp", STATE_STAMP, true},     {"until_passed", STATE_STAMP, true},
-    {"elapsed", STATE_STAMP, true},          {"note", STATE_TRACE, true},           {"load", STATE_MEMORY, true},
-    {"store", STATE_MEMORY, true},           {"load_span", STATE_MEMORY, true},     {"store_span", STATE_MEMORY, true},
+    {"self", STATE_BEHAVIOUR, true},       {"count", STATE_COUNTER, true},    {"report", STATE_COUNTER, true},
+    {"count_cycles", STATE_COUNTER, true}, {"counted", STATE_COUNTER, false}, {"set_until", STATE_INSTANT, true},
+    {"until", STATE_INSTANT, true},        {"within", STATE_INSTANT, true},   {"set_stamp", STATE_STAMP, true},
+    {"stamped", STATE_STAMP, true},        {"passed", STATE_STAMP, true},     {"copy_stamp", STATE_STAMP, true},
+    {"until_passed", STATE_STAMP, true},   {"elapsed", STATE_STAMP, true},    {"note", STATE_TRACE, true},
+    {"load", STATE_MEMORY, true},          {"store", STATE_MEMORY, true},     {"load_span", STATE_MEMORY, true},
+    {"store_span", STATE_MEMORY, true},
 };
 
 static bool may_look(const char *function) {

@@ -30,12 +30,12 @@ init() {
 check_state() {
   const uint64_t memory = (uint64_t)param(memory_size);
   if (self->moved > self->length)
-    sim_state_error("%u bytes of a transfer of %u have moved", (unsigned)self->moved, (unsigned)self->length);
+    sim_error("%u bytes of a transfer of %u have moved", (unsigned)self->moved, (unsigned)self->length);
   if (!self->bad && (self->place > memory || self->length > memory - self->place))
-    sim_state_error("a transfer of %u bytes goes beyond host memory", (unsigned)self->length);
+    sim_error("a transfer of %u bytes goes beyond host memory", (unsigned)self->length);
   const uint64_t end = self->plain ? (uint64_t)self->plain_end + 8 : 0;
   if (self->plain && (self->bad || self->moved >= self->plain_end || end > self->length))
-    sim_state_error("a plain beat follows byte %u of a transfer of %u", (unsigned)self->moved, (unsigned)self->length);
+    sim_error("a plain beat follows byte %u of a transfer of %u", (unsigned)self->moved, (unsigned)self->length);
 }
 
 static uint32_t beat_bytes(const self_t *self) {

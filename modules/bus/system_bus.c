@@ -64,10 +64,10 @@ check_state() {
   uint32_t active = 0;
   for (int s = 0; s < param(outstanding); s++) {
     active += self->phase[s] != bus_phase_idle;
-    if (self->dirty[s] && self->owner[s] < 0) sim_state_error("the line of transaction %d is newer, but no agent's", s);
+    if (self->dirty[s] && self->owner[s] < 0) sim_error("the line of transaction %d is newer, but no agent's", s);
   }
   if (active != self->active)
-    sim_state_error("%u transactions are in progress, not %u", (unsigned)active, (unsigned)self->active);
+    sim_error("%u transactions are in progress, not %u", (unsigned)active, (unsigned)self->active);
 }
 
 /* Whether the link of a conditional request has ended by a transaction that its agent had not seen. */

@@ -90,11 +90,11 @@ check_state() {
   const bool posts = self->posted_requested < self->posted_count,
              beats = !CACHE_MASKED && self->request_pending && !posts;
   if (self->phase == cache_phase_read_victim && self->victim_read >= CACHE_BEATS)
-    sim_state_error("more of a line than it has is read to be written back");
+    sim_error("more of a line than it has is read to be written back");
   if (self->phase == cache_phase_write_back && beats && self->requested >= CACHE_BEATS)
-    sim_state_error("more of a line than it has is written back");
+    sim_error("more of a line than it has is written back");
   if (self->waiting && !self->uncached && offset_of(self->pending.address) + self->pending.size > CACHE_LINE)
-    sim_state_error("the request that waits crosses a line of %d bytes", (int)param(line));
+    sim_error("the request that waits crosses a line of %d bytes", (int)param(line));
 }
 
 /* What is offered to memory: false, if nothing is.  Out of line, since mostly nothing is. */

@@ -34,11 +34,11 @@ check_state() {
     const bool requesting = self->phase[k] == entry_phase_requests || self->phase[k] == entry_phase_requested;
     used += self->phase[k] != entry_phase_idle;
     if (requesting && self->request[k].address % PORT_LINE + self->request[k].size > PORT_LINE)
-      sim_state_error("request %d crosses a line of %d bytes", k, (int)param(line));
+      sim_error("request %d crosses a line of %d bytes", k, (int)param(line));
   }
   if (used != self->used || self->queued > used)
-    sim_state_error("%u requests are in progress, and %u of %u wait", (unsigned)used, (unsigned)self->queued,
-                    (unsigned)self->used);
+    sim_error("%u requests are in progress, and %u of %u wait", (unsigned)used, (unsigned)self->queued,
+              (unsigned)self->used);
 }
 
 phase_start() {

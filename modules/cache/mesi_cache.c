@@ -94,7 +94,7 @@ static inline bool posts(const self_t *self, const typeof_port(in_request) * req
 check_state() {
   const bool misses = self->phase == miss_phase_requests || self->phase == miss_phase_requested;
   if (misses && self->pending.address % MESI_LINE + self->pending.size > MESI_LINE)
-    sim_state_error("the request that missed crosses a line of %d bytes", (int)param(line));
+    sim_error("the request that missed crosses a line of %d bytes", (int)param(line));
 }
 
 handler(probe) {

@@ -187,12 +187,12 @@ static inline int lane_behind(const self_t *self, int k) {
 check_state() {
   const uint32_t next = (self->leaving_first + self->leaving_sent) % (uint32_t)param(writes);
   if (self->leaving_sent < self->leaving_count && self->pieces_sent > self->leaving[next].size)
-    sim_state_error("more of a write than it has went to memory");
+    sim_error("more of a write than it has went to memory");
   for (uint32_t m = 0; m < MSHR_NONE; m++) {
     for (uint32_t k = 0; k < self->target_count[m]; k++) {
       const typeof_port(in_request) *request = &self->target[m][(self->target_first[m] + k) % (uint32_t)param(targets)];
       if (request->address % CACHE_LINE + request->size > CACHE_LINE)
-        sim_state_error("a request that waits for miss %u crosses a line of %d bytes", (unsigned)m, (int)param(line));
+        sim_error("a request that waits for miss %u crosses a line of %d bytes", (unsigned)m, (int)param(line));
     }
   }
 }
@@ -378,8 +378,8 @@ static uint32_t begin_miss(self_t *self, const typeof_port(in_request) * request
   self->number[set][way] = number;
   count(upgrades, here != MSHR_NOWHERE);
   cache_use_way(self->age[set], (uint32_t)param(ways), way);
-  if (self->used == 0) begin_counting(missing);
-  begin_counting(outstanding);
+  if (self->used == 0) count_cycles(missing, true);
+  count_cycles(outstanding, true);
   const uint32_t m = self->order[self->used++];
   self->entry[m] =
       (mshr){.phase = miss_phase_requests,
@@ -562,8 +562,8 @@ static void advance(self_t *self) {
     memmove(&self->order[k], &self->order[k + 1], --self->used - k);
     self->order[self->used] = (uint8_t)m;
     k--;
-    end_counting(outstanding);
-    if (self->used == 0) end_counting(missing);
+    count_cycles(outstanding, false);
+    if (self->used == 0) count_cycles(missing, false);
   }
 }
 

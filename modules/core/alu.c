@@ -1,11 +1,12 @@
 /* alu.c: combinational arithmetic and logic; see alu.lss. */
 #include "core/alu.h"
 
-#define FLOATING (__builtin_types_compatible_p(typevar(a), float) || __builtin_types_compatible_p(typevar(a), double))
-#define BITS     ((int)sizeof(typevar(a)) * 8)
+#define FLOATING                                                                                                       \
+  (__builtin_types_compatible_p(typeof_port(a), float) || __builtin_types_compatible_p(typeof_port(a), double))
+#define BITS ((int)sizeof(typeof_port(a)) * 8)
 
 /* The operand as an unsigned number of its own width. */
-static inline uint64_t number(typevar(a) value) {
+static inline uint64_t number(typeof_port(a) value) {
   return (uint64_t)value & (~UINT64_C(0) >> (64 - BITS));
 }
 
@@ -19,13 +20,14 @@ handler(compute) {
   }
   bit_field chosen = {.position = 0, .size = BITS};
   for (int i = 0; i < width(field); i++) chosen = data(field, i);
-  typevar(a) result;
-  if (__builtin_types_compatible_p(typevar(a), float))
-    result = (typevar(a))alu_float(data(op), (float)data(a), (float)data(b));
+  typeof_port(a) result;
+  if (__builtin_types_compatible_p(typeof_port(a), float))
+    result = (typeof_port(a))alu_float(data(op), (float)data(a), (float)data(b));
   else if (FLOATING)
-    result = (typevar(a))alu_double(data(op), (double)data(a), (double)data(b));
+    result = (typeof_port(a))alu_double(data(op), (double)data(a), (double)data(b));
   else
-    result = (typevar(a))alu_integer(data(op), number(data(a)), number(data(b)), chosen.position, chosen.size, BITS);
+    result =
+        (typeof_port(a))alu_integer(data(op), number(data(a)), number(data(b)), chosen.position, chosen.size, BITS);
   send(out, result);
   alu_flags codes = {.zero = result == 0};
   if (FLOATING) {

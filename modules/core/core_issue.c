@@ -113,9 +113,9 @@ handler(commit) {
 }
 
 static __attribute__((noinline)) void turn_to(self_t *self, core_stall stall) {
-  end_counting(stalled[self->waiting]);
+  count_cycles(stalled[self->waiting], false);
   self->waiting = stall;
-  begin_counting(stalled[stall]);
+  count_cycles(stalled[stall], true);
   event(turn, stall);
 }
 

@@ -4,8 +4,8 @@
 static void check_sizes(self_t *self) {
   if (param(measure) > param(period))
     sim_input_error("measure = %lld: a window has more instructions than the %lld of a period"
-                    " (set %s.period to that at least)",
-                    (long long)param(measure), (long long)param(period), path_of_self());
+                    " (set `period` to that at least)",
+                    (long long)param(measure), (long long)param(period));
 }
 
 init() {

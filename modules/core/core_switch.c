@@ -8,8 +8,7 @@
 /* The address of a symbol of the program. */
 static uint32_t find_symbol(self_t *self, const char *name) {
   char error[PATH_MAX + 512] = "";
-  if (!param(program)[0])
-    sim_input_error("no symbol %s without a program: give its ELF file, %s.program", name, path_of_self());
+  if (!param(program)[0]) sim_input_error("no symbol %s without a program: set `program` to its ELF file", name);
   stream file = {0};
   size_t size;
   stream_read_open(&file, param(program));
@@ -68,7 +67,7 @@ init() {
   self->alone = set_limit(self) == CORE_SWITCH_NEVER;
   if (self->alone) return;
   self->phase = core_switch_phase_fast;
-  begin_counting(fast);
+  count_cycles(fast, true);
 }
 
 /* Whether the fast processor has the program for the first time. */
@@ -183,7 +182,7 @@ handler(commit) {
 
 /* The detailed processor has the program. */
 static void arrive(self_t *self) {
-  end_counting(fast);
+  count_cycles(fast, false);
   count(switches);
   event(switched, true);
 }
@@ -191,7 +190,7 @@ static void arrive(self_t *self) {
 /* The fast one has it again. */
 static void arrive_back(self_t *self) {
   self->returned = true;
-  begin_counting(fast);
+  count_cycles(fast, true);
   count(switches);
   event(switched, false);
 }

@@ -21,8 +21,8 @@ static uint32_t entry_of(self_t *self, const char *path) {
 
 init() {
   if (!param(program)[0] && param(entry) < 0)
-    sim_input_error("there is no program: give its ELF file, or the address at which the processors start, %s.entry",
-                    path_of_self());
+    sim_input_error(
+        "there is no program: set `program` to its ELF file, or `entry` to the address at which the processors start");
   for (int i = 0; i < width(control); i++) {
     char *path = param(several) ? image_list_name(param(program), i) : NULL;
     if (!param(program)[0])

@@ -62,16 +62,16 @@ init() {
 check_state() {
   const bool passes = self->motion == disk_motion_passes, busy = self->phase != disk_buffer_idle || self->holding;
   const bool writes = self->passing >= 0 && self->task[self->passing].op == disk_op_write;
-  if (self->revolution == 0) sim_state_error("a revolution takes no time");
-  if (passes && !writes && self->segment < 0) sim_state_error("a sector is read to no segment");
-  if (busy && self->moving < 0) sim_state_error("a sector moves, of no request");
-  if (self->replying && self->replier < 0) sim_state_error("a reply waits, of no request");
+  if (self->revolution == 0) sim_error("a revolution takes no time");
+  if (passes && !writes && self->segment < 0) sim_error("a sector is read to no segment");
+  if (busy && self->moving < 0) sim_error("a sector moves, of no request");
+  if (self->replying && self->replier < 0) sim_error("a reply waits, of no request");
   for (int k = 0; k < QUEUE; k++) {
     const disk_task *task = &self->task[k];
     if (!task->used || task->failed || task->op == disk_op_flush) continue;
     if (task->first > self->places || task->count > self->places - task->first || task->moved > task->count ||
         task->written > task->moved)
-      sim_state_error("request %d goes beyond the sectors of the disk", k);
+      sim_error("request %d goes beyond the sectors of the disk", k);
   }
 }
 

@@ -28,7 +28,7 @@ check_state() {
   uint32_t used = 0;
   for (int k = 0; k < 1024; k++) used += self->used[k];
   if (used != self->waiting)
-    sim_state_error("%u requests wait, and %u tags are used", (unsigned)self->waiting, (unsigned)used);
+    sim_error("%u requests wait, and %u tags are used", (unsigned)self->waiting, (unsigned)used);
 }
 
 phase_start() {
@@ -68,7 +68,7 @@ static void take_reply(self_t *self, const disk_reply *reply) {
   self->used[reply->tag] = false;
   self->waiting--;
   sim_progress();
-  if (!self->waiting && !self->have && !has_more(self)) sim_stop("all requests are done");
+  if (!self->waiting && !self->have && !has_more(self)) sim_exit(0, "all requests are done");
 }
 
 phase_end() {

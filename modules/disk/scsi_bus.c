@@ -33,7 +33,7 @@ static uint32_t beat_time(const self_t *self, uint32_t bytes, scsi_phase phase, 
 
 check_state() {
   if (self->phase == scsi_bus_phase_connected && (self->initiator < 0 || self->target < 0))
-    sim_state_error("there is a connection, of no initiator or no target");
+    sim_error("there is a connection, of no initiator or no target");
 }
 
 static scsi_state state_of(const self_t *self, int i) {
@@ -73,7 +73,7 @@ handler(take) {
 /* ---- Connections ---- */
 static void free_bus(self_t *self) {
   if (self->phase == scsi_bus_phase_connected) event(release);
-  if (self->phase != scsi_bus_phase_free) end_counting(busy);
+  if (self->phase != scsi_bus_phase_free) count_cycles(busy, false);
   if (self->has) event(lost);
   self->phase = scsi_bus_phase_free;
   self->has = self->attention = self->requests = false;
@@ -82,7 +82,7 @@ static void free_bus(self_t *self) {
 }
 
 static void arbitrate(self_t *self) {
-  begin_counting(busy);
+  count_cycles(busy, true);
   self->phase = scsi_bus_phase_arbitrates;
   set_until(next, self->arbitration_time);
 }
@@ -118,8 +118,8 @@ static void connect(self_t *self, scsi_request request, int other) {
 /* ---- What happens ---- */
 static void follow_waiting(self_t *self, int i, bool wants, bool won) {
   const bool waited_before = self->waiting >> i & 1;
-  if (wants && !waited_before) begin_counting(waited);
-  if (waited_before && (!wants || won)) end_counting(waited);
+  if (wants && !waited_before) count_cycles(waited, true);
+  if (waited_before && (!wants || won)) count_cycles(waited, false);
   self->waiting = (self->waiting & ~(1u << i)) | (uint32_t)(wants && !won) << i;
 }
 

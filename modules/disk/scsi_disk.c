@@ -16,7 +16,7 @@ check_state() {
   const scsi_step step = self->step;
   const bool moves = step == scsi_step_returns_data || step == scsi_step_takes_data || step == scsi_step_returns_status;
   if ((moves || step == scsi_step_decides || step == scsi_step_reselects) && self->current < 0)
-    sim_state_error("something is done for a command, and there is none");
+    sim_error("something is done for a command, and there is none");
 }
 
 /* ---- Commands ---- */

@@ -13,7 +13,7 @@ static bool runs(const self_t *self) {
 
 check_state() {
   const bool idles = self->phase == virtio_phase_idle || self->phase == virtio_phase_abandons;
-  if (!idles && self->size == 0) sim_state_error("a request is carried out, of a queue of no entries");
+  if (!idles && self->size == 0) sim_error("a request is carried out, of a queue of no entries");
 }
 
 /* A number in the buffer. */

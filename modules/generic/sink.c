@@ -49,7 +49,7 @@ phase_end() {
       stream_printf(&self->file, "%llu %s\n", (unsigned long long)cycle(), text);
     }
     if (param(limit) > 0 && self->count >= (uint64_t)param(limit))
-      sim_stop("%llu items taken", (unsigned long long)self->count);
+      sim_exit(0, "%llu items taken", (unsigned long long)self->count);
   }
   if (!certain(self) || !self->accepting) draw_ready(self, cycle() + 1);
 }

@@ -23,7 +23,7 @@ static void ended(self_t *self, int lane, int32_t status) {
   if (self->first_status)
     sim_exit(self->first_status, "the program exited with status %d", (int)self->first_status);
   else
-    sim_stop("the program exited");
+    sim_exit(0, "the program exited");
 }
 
 phase_end() {

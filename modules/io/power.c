@@ -13,7 +13,7 @@ static void end(self_t *self) {
   if (status)
     sim_exit((int)status, "the machine was switched off with status %u", status);
   else
-    sim_stop("the machine was switched off");
+    sim_exit(0, "the machine was switched off");
 }
 
 static uint8_t read_byte(const self_t *self, uint32_t address) {

@@ -7,6 +7,8 @@
 #define TIMERS        (param_length(timer_offsets))
 #define TIMER_WORD(k) ((int)param(timer_offsets)[k] / 4)
 #define COMPARISONS   (param_length(comparisons))
+// Whether a stamp is this cycle.
+#define IS_NOW(stamp) (passed(stamp, 0) && !passed(stamp, 1))
 
 // Computes what the lanes of `value` carry.
 static void update_values(self_t *self) {
@@ -45,11 +47,11 @@ handler(reply, i) {
   typeof_port(in_reply) reply = {
       .tag = self->reply_tag[i][place], .error = self->reply_error[i][place], .latency = (uint8_t)param(latency)};
   reply.data = self->reply_data[i][place];
-  send_if(in_reply, i, is_now(reply_cycle[i][place]), reply);
+  send_if(in_reply, i, IS_NOW(reply_cycle[i][place]), reply);
 }
 
 handler(strobe, i) {
-  send_if(write_strobe, i, is_now(strobe_cycle[i]), self->strobe_value[i]);
+  send_if(write_strobe, i, IS_NOW(strobe_cycle[i]), self->strobe_value[i]);
 }
 
 handler(show_value, i) {

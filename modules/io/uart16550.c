@@ -348,7 +348,7 @@ awaits() {
   const ConsoleProgress at = progress(self);
   if (!stream_is_open(&self->typed) || !console_script_waits(script(self), &at)) return;
   console_script_step(script(self), self->script_line, step, sizeof step);
-  sim_awaits("the text of %s, %s", param(script), step);
+  sim_error("waits for the text of %s, %s", param(script), step);
 }
 
 #undef FIFO

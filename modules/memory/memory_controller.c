@@ -282,10 +282,10 @@ check_state() {
   uint32_t used = 0;
   for (int k = 0; k < param(queue); k++) used += self->used[k];
   if (self->passes_barrier && (self->waiting == 0 || self->flying > 0))
-    sim_state_error("a barrier passes, and none is the oldest");
+    sim_error("a barrier passes, and none is the oldest");
   if (used != self->waiting + self->flying)
-    sim_state_error("%u entries are used, %u wait and %u are on their way", (unsigned)used, (unsigned)self->waiting,
-                    (unsigned)self->flying);
+    sim_error("%u entries are used, %u wait and %u are on their way", (unsigned)used, (unsigned)self->waiting,
+              (unsigned)self->flying);
 }
 
 phase_start() {

@@ -8,7 +8,7 @@
 #define LANE_MASK ((1u << LANE_BITS) - 1)
 
 static inline int32_t bank_of(const self_t *self, uint32_t address) {
-  if (replaced(bank)) return call(bank, address);
+  if (param(chosen)) return call(bank, address);
   uint32_t offset = address - (uint32_t)param(base);
   if (param(interleave) > 0)
     return (int32_t)(offset / (uint32_t)(param(interleave) + !param(interleave)) % (uint32_t)BANKS);
@@ -106,10 +106,10 @@ check_state() {
   for (int i = 0; i < LANES; i++) {
     const bool early = self->early >> i & 1, full = self->full >> i & 1;
     if (early && (!self->count[i] || self->name[i][self->head[i]] != KEPT))
-      sim_state_error("a reply is kept for the oldest request of lane %d, which has none", i);
+      sim_error("a reply is kept for the oldest request of lane %d, which has none", i);
     if (full != (self->count[i] == (uint32_t)param(outstanding)))
-      sim_state_error("lane %d has %u requests outstanding, and %s more", i, (unsigned)self->count[i],
-                      full ? "may make no" : "may make");
+      sim_error("lane %d has %u requests outstanding, and %s more", i, (unsigned)self->count[i],
+                full ? "may make no" : "may make");
   }
 }
 

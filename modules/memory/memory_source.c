@@ -117,7 +117,7 @@ static void draw_offer(self_t *self, uint64_t when) {
 }
 
 check_state() {
-  if (self->have && self->next.size == 0) sim_state_error("the next request is of no bytes");
+  if (self->have && self->next.size == 0) sim_error("the next request is of no bytes");
 }
 
 init() {

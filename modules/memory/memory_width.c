@@ -51,9 +51,9 @@ static __attribute__((noinline)) typeof_port(out_request) next_piece(const self_
 
 check_state() {
   if (NARROWS && self->unrequested + self->collecting > self->count)
-    sim_state_error("more requests wait to be sent, or for their replies, than there are");
+    sim_error("more requests wait to be sent, or for their replies, than there are");
   else if (NARROWS && self->unrequested && self->requested > self->entry[slot_requested(self)].size)
-    sim_state_error("more of a request is asked for than it has");
+    sim_error("more of a request is asked for than it has");
 }
 
 handler(space) {

@@ -11,7 +11,7 @@
 
 static inline int32_t target_of(const self_t *self, uint32_t address) {
   (void)self;
-  if (replaced(map)) return call(map, address);
+  if (param(mapped)) return call(map, address);
   for (int k = 0; k < param_length(segments); k++)
     if (address - param(segments)[k].base < param(segments)[k].size) return param(segments)[k].target;
   return filter_target_main;

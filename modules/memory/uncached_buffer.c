@@ -40,8 +40,8 @@ static inline bool joins(const self_t *self, uint32_t address, bool marked) {
 check_state() {
   for (uint32_t k = 0; k < (uint32_t)param(entries); k++) {
     const uint32_t slot = (self->head + k) % (uint32_t)param(entries);
-    if (k < self->used && !self->written[slot]) sim_state_error("a write of no bytes waits");
-    if (self->written[slot] & ~ALL_BYTES) sim_state_error("a write waits of bytes beyond a block");
+    if (k < self->used && !self->written[slot]) sim_error("a write of no bytes waits");
+    if (self->written[slot] & ~ALL_BYTES) sim_error("a write waits of bytes beyond a block");
   }
 }
 

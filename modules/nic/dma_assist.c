@@ -46,9 +46,9 @@ static inline void decode_control(dma_transfer *next) {
 check_state() {
   const dma_offers offers = self->offers;
   if ((dma_offers_bus(offers) || dma_offers_beat(offers)) && self->at_bus < 0)
-    sim_state_error("something is offered to the bus, of no transfer");
-  if (dma_offers_memory(offers) && self->offer_slot < 0) sim_state_error("memory is asked, for no transfer");
-  if (self->fetch != dma_fetch_nothing && self->fetch_ring < 0) sim_state_error("a descriptor is read, of no ring");
+    sim_error("something is offered to the bus, of no transfer");
+  if (dma_offers_memory(offers) && self->offer_slot < 0) sim_error("memory is asked, for no transfer");
+  if (self->fetch != dma_fetch_nothing && self->fetch_ring < 0) sim_error("a descriptor is read, of no ring");
 }
 
 handler(send_working) {

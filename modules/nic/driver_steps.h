@@ -73,9 +73,9 @@ static inline uint64_t driver_ticks(int64_t femtoseconds) {
 #define DRIVER_CHECK_STATE()                                                                                           \
   do {                                                                                                                 \
     if (self->memory_requested > self->memory_length || self->memory_done > self->memory_length)                       \
-      sim_state_error("more than %u bytes of host memory are moved", (unsigned)self->memory_length);                   \
+      sim_error("more than %u bytes of host memory are moved", (unsigned)self->memory_length);                         \
     if (self->emitting && self->emitted > self->emit_length)                                                           \
-      sim_state_error("more than the %u bytes of a frame are shown", (unsigned)self->emit_length);                     \
+      sim_error("more than the %u bytes of a frame are shown", (unsigned)self->emit_length);                           \
   } while (0)
 
 // ---- Ports of a driver: how phase_start and phase_end carry out what the steps ask for -----------------------------

@@ -15,7 +15,7 @@
 
 check_state() {
   const bool counts = receive_offers_counter(self->offers) || self->counter_phase != receive_count_none;
-  if (counts && self->counter_index < 0) sim_state_error("a counter is added to, and it is none of the list");
+  if (counts && self->counter_index < 0) sim_error("a counter is added to, and it is none of the list");
 }
 
 handler(send_ready, i) {

@@ -25,9 +25,9 @@ static uint64_t byte_swapped(uint64_t number, uint32_t size) {
 
 check_state() {
   const bool outstanding = self->phase == pci_access_offered || self->phase == pci_access_open;
-  if (outstanding && self->held.size == 0) sim_state_error("an access of no bytes is on the bus");
+  if (outstanding && self->held.size == 0) sim_error("an access of no bytes is on the bus");
   for (uint32_t k = 0; k < self->leaving; k++)
-    if (!self->present[(self->head + k) % WRITE_WORDS]) sim_state_error("a word without bytes goes to memory");
+    if (!self->present[(self->head + k) % WRITE_WORDS]) sim_error("a word without bytes goes to memory");
 }
 
 static pci_request on_the_bus(const self_t *self) {

@@ -65,8 +65,7 @@ handler(reset, ratio_in) {
 
 check_state() {
   if (!line_is_sound(&self->line))
-    sim_state_error("%u bytes of a frame of %u were played", (unsigned)self->line.position,
-                    (unsigned)self->line.length);
+    sim_error("%u bytes of a frame of %u were played", (unsigned)self->line.position, (unsigned)self->line.length);
 }
 
 phase_start() {

@@ -15,7 +15,7 @@ static uint64_t nanoseconds(uint64_t ticks) {
 check_state() {
   for (int d = 0; d < 2; d++)
     if (self->entered[d] - self->exited[d] > (uint64_t)param(depth))
-      sim_state_error("more than %d frames %s are in flight", (int)param(depth), checker_direction[d]);
+      sim_error("more than %d frames %s are in flight", (int)param(depth), checker_direction[d]);
 }
 
 // A frame has gone in.
@@ -142,7 +142,7 @@ __attribute__((noinline)) static void came_out(self_t *self, int d, bool faulty)
     self->window_start = now();
   }
   if (param(frames) > 0 && self->delivered[0] + self->delivered[1] >= (uint64_t)param(frames))
-    sim_stop("%lld frames were delivered", (long long)param(frames));
+    sim_exit(0, "%lld frames were delivered", (long long)param(frames));
 }
 
 // Ends the run when all is over: both ends are done, or were.
@@ -167,11 +167,12 @@ static void check_end(self_t *self, bool all, uint32_t counted) {
                 "ignored %u",
                 (unsigned long long)self->lost, (unsigned long long)self->bad, counted, self->ignored_now);
     if (self->ignored_now)
-      sim_stop(
+      sim_exit(
+          0,
           "all frames were delivered or were counted as dropped, but for %u that came while the device did not receive",
           self->ignored_now);
     else
-      sim_stop("all frames were delivered or were counted as dropped");
+      sim_exit(0, "all frames were delivered or were counted as dropped");
   }
 }
 

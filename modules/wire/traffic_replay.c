@@ -28,13 +28,13 @@ static bool links_end(const self_t *self, int d) {
 check_state() {
   const uint32_t frames = (uint32_t)param(frames);
   for (int d = 0; d < 2; d++) {
-    if (!links_end(self, d)) sim_state_error("frames of %s follow each other that there are not", PATH(d));
+    if (!links_end(self, d)) sim_error("frames of %s follow each other that there are not", PATH(d));
     if (self->gone[d] - self->completed[d] > frames)
-      sim_state_error("%u frames of %s are on their way", self->gone[d] - self->completed[d], PATH(d));
+      sim_error("%u frames of %s are on their way", self->gone[d] - self->completed[d], PATH(d));
   }
   for (uint32_t e = 0; e < 4 * frames; e++)
     if (self->edge_next[e] > e || replay_edge_frame(self->edge_frame[e]) >= frames)
-      sim_state_error("a frame waits for one that there is not");
+      sim_error("a frame waits for one that there is not");
 }
 
 // ---- Frames that may go ---------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ def test_no_other_word_reaches_a_kind(lss, tmp_path, use, name, message):
         ("set_until(value, 4);", "m has no instant `value`"),
         ("if (until(redy)) self->full = false;", "m has no instant `redy`"),
         ("if (passed(value, 4)) self->full = false;", "m has no stamp `value`"),
-        ("begin_counting(value);", "m has no statistic `value`"),
+        ("count_cycles(value, true);", "m has no statistic `value`"),
         ("note(value, 4);", "m has no trace `value`"),
         ("store(value, 0, 4);", "m has no memory `value`"),
     ],
@@ -104,9 +104,9 @@ phase_end() {
   memcpy(store_span(rows[1], 2, 4), bytes, 4);
   memcpy(read, load_span(rows[1], 2, 4), 4);
   store(rows[0], 0, read[3]);
-  end_counting(spent[self->done % 2]);
+  count_cycles(spent[self->done % 2], false);
   self->done++;
-  begin_counting(spent[self->done % 2]);
+  count_cycles(spent[self->done % 2], true);
 }
 statistics() {
   counted(even) = counted(spent[0]) + (self->done % 2 ? 0 : cycle());

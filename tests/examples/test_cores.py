@@ -17,7 +17,7 @@ def test_no_program_is_an_error(root, build_sim, run_sim) -> None:
     simulator = build_sim(root / "examples/single_core/single_core.lss")
     done = run_sim(simulator, "--cycles", 100, ok=False)
     assert done.status == 1 and len(done.err.splitlines()) == 1
-    assert "there is no program: give its ELF file, or the address at which the processors start, start.entry" in done.err
+    assert "start: there is no program: set `program` to its ELF file, or `entry` to the address at which the processors start" in done.err
     assert "is outside its range, -1 to 4294967295" in run_sim(simulator, "--set", "start.entry=-2", ok=False).err
     run_sim(simulator, "--cycles", 100, "--set", "start.entry=0")
 

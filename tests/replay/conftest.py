@@ -35,7 +35,7 @@ handler(take) { accept(in, self->step % 3 != 0); }
 handler(obey) { accept(command, self->step != 2); }
 phase_end() {
   if (until(again) > 0) return;
-  if (self->waits) end_counting(waited[self->value & 1]);
+  if (self->waits) count_cycles(waited[self->value & 1], false);
   self->waits = false;
   self->step = (self->step + 1) % (uint32_t)param(period);
   self->value = (self->value * 5 + 1 + load(table, self->step)) & (uint32_t)param(mask);
@@ -46,7 +46,7 @@ phase_end() {
   if (self->step % 2) note(history, self->step << 8 | self->value);
   if (self->step != 7) return;
   self->waits = true;
-  begin_counting(waited[self->value & 1]);
+  count_cycles(waited[self->value & 1], true);
   set_until(again, 5);
   if (transferred(command)) store(table, data(command) % 20, data(command));
 }

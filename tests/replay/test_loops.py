@@ -22,7 +22,7 @@ ALARM = """module alarm {
 }
 """
 ALARM_C = """init() { self->next = (uint64_t)param(interval) * clock_period(); }
-phase_start() { send_if(out, stamped(latest) && is_now(latest), self->rings); }
+phase_start() { send_if(out, stamped(latest) && passed(latest, 0) && !passed(latest, 1), self->rings); }
 phase_end() {
   if (param(asks) ? now() < self->next : !due(self->next)) return;
   self->next += (uint64_t)param(interval) * clock_period();

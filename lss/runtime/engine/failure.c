@@ -1,4 +1,4 @@
-// How a run ends before its time: errors of modules and of the engine, faults in C, sim_stop; and warnings.
+// How a run ends before its time: errors of modules and of the engine, faults in C, sim_exit; and warnings.
 #include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/text/hexdump.h"
@@ -14,6 +14,7 @@ jmp_buf spinach_escape;
 void (*spinach_on_error)(const char *text);
 void (*spinach_on_views)(FILE *out, int32_t instance);
 int (*spinach_on_end)(const char *ended);
+void (*spinach_on_remark)(const char *path, const char *text);
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static char stop_words[1024];
@@ -52,6 +53,12 @@ enum { PRINTS_MESSAGE, PRINTS_TIME, PRINTS_VIEWS };
 // The run is over with an error, which is reported; results so far are delivered.  An error in a finish function
 // ends that function, and after an earlier error it is not reported.
 static _Noreturn void fail(uint32_t id, int prints, const char *format, va_list arguments) {
+  if (spinach_on_remark && prints != PRINTS_TIME) {
+    char *remark = g_strdup_vprintf(format, arguments);
+    spinach_on_remark(spinach_path(id), remark);
+    g_free(remark);
+    longjmp(spinach_escape, 1);
+  }
   if (*spinach_error_text) {
     if (spinach_phase == SPINACH_FINISHES) longjmp(spinach_escape, 1);
     leave(1);

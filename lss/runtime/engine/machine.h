@@ -331,7 +331,7 @@ extern void *spinach_cluster_state[];                                // per clus
 extern uint8_t *spinach_arena;
 extern uint64_t spinach_arena_size;
 extern uint64_t spinach_seed;           // set before spinach_start()
-extern const char *spinach_stop_reason; // words of sim_stop() or sim_exit(), "" otherwise
+extern const char *spinach_stop_reason; // words of sim_exit(), "" otherwise
 extern int spinach_stop_status;         // the process's exit status then
 
 extern const char *spinach_error_text; // of the error that ended the run, "" otherwise
@@ -342,6 +342,7 @@ extern void (*spinach_on_error)(const char *text);
 // and returns the process's status.
 extern void (*spinach_on_views)(FILE *out, int32_t instance);
 extern int (*spinach_on_end)(const char *ended);
+extern void (*spinach_on_remark)(const char *path, const char *text); // takes errors in awaits() and check_state()
 
 // What passing time changes beside the state of clusters; it begins the arena.
 typedef struct {

@@ -100,7 +100,7 @@ void spinach_tally_event(uint32_t instance, int number, int64_t amount); // debu
 const char *spinach_path(uint32_t id);            // of an instance
 const char *spinach_connection_path(uint32_t id); // "arb.in[1]"
 void spinach_enter(uint32_t id);                  // the instance whose init or finish runs, in its domain
-extern jmp_buf spinach_escape;                    // out of a finish function, after an error in it
+extern jmp_buf spinach_escape;                    // out of finish, awaits and check_state, after an error in it
 uint64_t ticks_per_second(void);
 
 // Of what generated code makes one function of: where nothing is optimised, calls are compiled sooner.
@@ -124,10 +124,6 @@ void spinach_difference(const uint8_t *expected, size_t expected_bytes, const ui
     __attribute__((cold));
 void spinach_warn(uint32_t id, const char *file, int line, const char *format, ...)
     __attribute__((cold, format(printf, 4, 5)));
-// An instance waits for this, which must not fail to come.
-void spinach_awaits(uint32_t id, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
-// A state that no run has: what is wrong with it.
-void spinach_state_error(uint32_t id, const char *format, ...) __attribute__((cold, format(printf, 2, 3)));
 void spinach_stop(uint32_t id, int32_t status, const char *format, ...) __attribute__((cold, format(printf, 3, 4)));
 void spinach_progress(void);
 _Noreturn void spinach_unknown(uint32_t id, const char *signal) __attribute__((cold));

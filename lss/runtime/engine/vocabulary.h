@@ -10,10 +10,10 @@
 #define SP_ONE_GIVEN(...) (__VA_ARGS__)
 
 // What becomes of counters, traces and memories; a step that is to be repeated later defines it otherwise.
-#define SP_COUNT(counter, n)           ((void)((counter) += (n)))
-#define SP_COUNT_CYCLES(counter, sign) ((void)((counter) += sign spinach_time.cycle))
-#define SP_REPORT(counter, v)          ((void)((counter) = (v)))
-#define SP_NOTE(value, ...)            ((void)((value) = (__VA_ARGS__)))
+#define SP_COUNT(counter, n)         ((void)((counter) += (n)))
+#define SP_COUNT_CYCLES(counter, on) ((void)((counter) += (on) ? -spinach_time.cycle : spinach_time.cycle))
+#define SP_REPORT(counter, v)        ((void)((counter) = (v)))
+#define SP_NOTE(value, ...)          ((void)((value) = (__VA_ARGS__)))
 #define SP_NOTE_IN(all, state, ...)                                                                                    \
   ({                                                                                                                   \
     const __typeof__(*(all)) spinach_noted = (__VA_ARGS__);                                                            \
@@ -24,7 +24,6 @@
 #define SP_UNTIL(instant)       spinach_until(instant)
 #define SP_WITHIN(instant, k)   ((instant) <= spinach_time.cycle + (k))
 #define SP_PASSED(stamp, k)     spinach_passed((stamp), (k), SP_stamp_now)
-#define SP_IS_NOW(stamp)        ((stamp) == SP_stamp_now)
 #define SP_ELAPSED(stamp)       (SP_stamp_now - (stamp))
 #define SP_DUE(instant)         (spinach_time.now >= (instant))
 #define SP_IS_CYCLE(c)          (spinach_time.cycle == (c))
@@ -62,8 +61,7 @@
 #define enable(p, ...)        SP_enable_##p(__VA_ARGS__)
 #define accept(p, ...)        SP_accept_##p(__VA_ARGS__)
 #define count(f, ...)         SP_COUNT(self->spinach_counted_##f, SP_ONE(__VA_ARGS__))
-#define begin_counting(f)     SP_COUNT_CYCLES(self->spinach_counted_##f, -)
-#define end_counting(f)       SP_COUNT_CYCLES(self->spinach_counted_##f, +)
+#define count_cycles(f, on)   SP_COUNT_CYCLES(self->spinach_counted_##f, on)
 #define report(f, v)          SP_REPORT(self->spinach_counted_##f, v)
 #define counted(f)            (self->spinach_counted_##f)
 #define after(k)              SP_AFTER(k)
@@ -74,7 +72,6 @@
 #define copy_stamp(f, g)      ((void)(self->spinach_stamp_##f = self->spinach_stamp_##g))
 #define stamped(f)            (self->spinach_stamp_##f != 0)
 #define passed(f, k)          SP_PASSED(self->spinach_stamp_##f, k)
-#define is_now(f)             SP_IS_NOW(self->spinach_stamp_##f)
 #define until_passed(f, k)    spinach_until_passed(self->spinach_stamp_##f, (k), SP_stamp_now)
 #define elapsed(f)            SP_ELAPSED(self->spinach_stamp_##f)
 #define note(f, ...)          SP_note_##f(__VA_ARGS__)
@@ -95,10 +92,8 @@
 #define param(n)              SP_param_##n
 #define param_length(n)       SP_param_length_##n
 #define typeof_port(p)        SP_type_##p
-#define typevar(a)            SP_typevar_##a
 #define call(u, ...)          SP_call(u)(self __VA_OPT__(, ) __VA_ARGS__)
 #define typeof_argument(u, n) SP_argument_##u##_##n
-#define replaced(u)           SP_replaced_##u
 #define event(e, ...)         SP_event_##e(__VA_ARGS__)
 
 #define phase_start(...) SP_phase_start_##__VA_ARGS__
@@ -121,7 +116,6 @@
 #define never()              UINT64_MAX
 #define random_bits(rng)     spinach_random_bits(rng)
 #define random_seed(rng)     spinach_random_seed(self->spinach_id, (rng))
-#define path_of_self()       spinach_path(self->spinach_id)
 #define sim_error(...)       spinach_error(self->spinach_id, __VA_ARGS__)
 #define sim_input_error(...) spinach_input_error(self->spinach_id, __VA_ARGS__)
 #define sim_difference(expected, expected_bytes, actual, actual_bytes)                                                 \
@@ -131,10 +125,7 @@
     if (SP_checked && !(holds)) sim_error(__VA_ARGS__);                                                                \
   } while (0)
 #define sim_warn(...)                    spinach_warn(self->spinach_id, __FILE__, __LINE__, __VA_ARGS__)
-#define sim_stop(...)                    spinach_stop(self->spinach_id, 0, __VA_ARGS__)
 #define sim_exit(status, ...)            spinach_stop(self->spinach_id, (status), __VA_ARGS__)
-#define sim_awaits(...)                  spinach_awaits(self->spinach_id, __VA_ARGS__)
-#define sim_state_error(...)             spinach_state_error(self->spinach_id, __VA_ARGS__)
 #define sim_progress()                   spinach_progress()
 #define type_print(p, value, text, size) spinach_type_print(&SP_descriptor_##p, (value), (text), (size))
 #define type_parse(p, text, value, why)  spinach_type_parse(&SP_descriptor_##p, (text), (value), (why))

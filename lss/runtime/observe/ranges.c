@@ -237,18 +237,15 @@ static char *instance_fault(uint32_t instance, uint64_t most) {
 
 static char *said; // by the first that found something
 
-void spinach_state_error(uint32_t id, const char *format, ...) {
-  if (said) return;
-  va_list arguments;
-  va_start(arguments, format);
-  g_autofree char *text = g_strdup_vprintf(format, arguments);
-  va_end(arguments);
-  said = g_strdup_printf("%s: %s", spinach_path(id), text);
+static void take(const char *path, const char *text) {
+  if (!said) said = g_strdup_printf("%s: %s", path, text);
 }
 
 char *spinach_relations_fault(void) {
+  spinach_on_remark = take;
   for (uint32_t i = 0; i < machine->cluster_count && !said; i++)
     if (machine->clusters[i].check_state) machine->clusters[i].check_state(spinach_cluster_state[i]);
+  spinach_on_remark = NULL;
   return g_steal_pointer(&said);
 }
 

@@ -3,8 +3,6 @@
 
 #include "lss/runtime/engine/machine.h"
 
-#include <stdarg.h>
-
 enum {
   LOOK = 1 << 20, // cycles between two looks
   NOTE_AFTER = 5, // seconds on the wall
@@ -101,18 +99,16 @@ bool spinach_standstill_counts(void) {
 
 // ---- What is said of it
 
-void spinach_awaits(uint32_t id, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  g_autofree char *text = g_strdup_vprintf(format, arguments);
-  va_end(arguments);
-  g_ptr_array_add(awaited, g_strdup_printf("%s waits for %s", spinach_path(id), text));
+static void take(const char *path, const char *text) {
+  g_ptr_array_add(awaited, g_strdup_printf("%s %s", path, text));
 }
 
 static char *ask(void) {
   awaited = g_ptr_array_new_with_free_func(g_free);
+  spinach_on_remark = take;
   for (uint32_t i = 0; i < machine->cluster_count; i++)
     if (machine->clusters[i].awaits) machine->clusters[i].awaits(spinach_cluster_state[i]);
+  spinach_on_remark = NULL;
   g_ptr_array_add(awaited, NULL);
   char *text = g_strjoinv("; ", (char **)awaited->pdata);
   g_clear_pointer(&awaited, g_ptr_array_unref);

@@ -11,8 +11,9 @@
 #undef SP_LOAD_SPAN
 #undef SP_STORE_SPAN
 
-#define SP_COUNT_CYCLES(counter, sign)                                                                                 \
-  (spinach_replay_counted_cycles(&(counter), sign 1), (void)((counter) += sign spinach_time.cycle))
+#define SP_COUNT_CYCLES(counter, on)                                                                                   \
+  (spinach_replay_counted_cycles(&(counter), (on) ? -1 : 1),                                                           \
+   (void)((counter) += (on) ? -spinach_time.cycle : spinach_time.cycle))
 #define SP_REPORT(counter, v)         (spinach_effects++, (void)((counter) = (v)))
 #define SP_NOTE(value, ...)           ((void)((value) = (__VA_ARGS__)), spinach_replay_noted(&(value)))
 #define SP_NOTE_RING(all, state, ...) spinach_replay_noted(SP_NOTE_IN(all, state, __VA_ARGS__))

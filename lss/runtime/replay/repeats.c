@@ -74,13 +74,6 @@ bool spinach_tracked_passed(const uint64_t *stamp, uint64_t k, uint64_t now, uin
   return is;
 }
 
-bool spinach_tracked_is_now(const uint64_t *stamp, uint64_t now, uint64_t unit) {
-  if (*stamp == UINT64_MAX || !is_fixed(stamp)) return *stamp == now;
-  if (*stamp > now) comes_in(*stamp - now, unit);
-  spinach_effects += *stamp == now;
-  return *stamp == now;
-}
-
 uint64_t spinach_tracked_elapsed(const uint64_t *stamp, uint64_t now) {
   spinach_effects += is_fixed(stamp);
   return now - *stamp;

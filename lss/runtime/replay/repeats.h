@@ -27,7 +27,6 @@ void spinach_repeats_report(FILE *out);
 
 // What the tracked step asks for.
 bool spinach_tracked_passed(const uint64_t *stamp, uint64_t k, uint64_t now, uint64_t unit);
-bool spinach_tracked_is_now(const uint64_t *stamp, uint64_t now, uint64_t unit);
 uint64_t spinach_tracked_elapsed(const uint64_t *stamp, uint64_t now);
 uint64_t spinach_tracked_until(const uint64_t *instant);
 bool spinach_tracked_within(const uint64_t *instant, uint64_t k);

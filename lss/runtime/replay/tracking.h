@@ -8,7 +8,6 @@
 #undef SP_WITHIN
 #undef SP_PASSED
 #undef SP_ELAPSED
-#undef SP_IS_NOW
 #undef SP_DUE
 #undef SP_IS_CYCLE
 #undef SP_CYCLE_MODULO
@@ -25,7 +24,6 @@
 #define SP_UNTIL(instant)          spinach_tracked_until(&(instant))
 #define SP_WITHIN(instant, k)      spinach_tracked_within(&(instant), (k))
 #define SP_PASSED(stamp, k)        spinach_tracked_passed(&(stamp), (k), SP_stamp_now, SP_stamp_unit)
-#define SP_IS_NOW(stamp)           spinach_tracked_is_now(&(stamp), SP_stamp_now, SP_stamp_unit)
 #define SP_ELAPSED(stamp)          spinach_tracked_elapsed(&(stamp), SP_stamp_now)
 #define SP_DUE(instant)            spinach_tracked_due(instant)
 #define SP_IS_CYCLE(c)             spinach_tracked_is((c), spinach_time.cycle, spinach_time.period)

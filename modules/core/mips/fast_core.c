@@ -70,9 +70,9 @@ static inline bool is_halted(const self_t *self) {
 check_state() {
   const uint32_t entries = (uint32_t)param(tlb_entries), random = CP0(Random), wired = CP0(Wired);
   if (random >= entries || wired >= entries)
-    sim_state_error("Random is %u and Wired %u, of a TLB of %u entries", (unsigned)random, (unsigned)wired,
-                    (unsigned)entries);
-  if (self->position >= STATE_WORDS) sim_state_error("the state has no word %u", (unsigned)self->position);
+    sim_error("Random is %u and Wired %u, of a TLB of %u entries", (unsigned)random, (unsigned)wired,
+              (unsigned)entries);
+  if (self->position >= STATE_WORDS) sim_error("the state has no word %u", (unsigned)self->position);
 }
 
 phase_start() {

@@ -54,7 +54,7 @@ static const uint8_t *open_file(self_t *self, int file, size_t *size) {
 static void open_kernel(self_t *self) {
   size_t size;
   char error[PATH_MAX + 512] = "";
-  if (!param(kernel)[0]) sim_input_error("there is no kernel: give its ELF file, %s.kernel", path_of_self());
+  if (!param(kernel)[0]) sim_input_error("there is no kernel: set `kernel` to its ELF file");
   const uint8_t *bytes = open_file(self, LINUX_KERNEL, &size);
   ProgramImage *image = program_image_open(param(kernel), bytes, size, error, sizeof error);
   if (!image) sim_input_error("%s", error);
@@ -86,8 +86,7 @@ static void check_tree(self_t *self, const DeviceTree *tree) {
                     param(dtb), (unsigned long long)tree->memory_end, (unsigned long long)param(memory_size));
   if (!param(initramfs)[0]) {
     if (tree->has_initramfs)
-      sim_input_error("%s: made for an initramfs, and there is none: give it, %s.initramfs", param(dtb),
-                      path_of_self());
+      sim_input_error("%s: made for an initramfs, and there is none: set `initramfs` to it", param(dtb));
     return;
   }
   size_t size;
@@ -118,7 +117,7 @@ static uint32_t open_tree(self_t *self) {
 
 check_state() {
   if (self->piece < self->pieces && self->written > self->piece_size[self->piece])
-    sim_state_error("%u bytes of a segment of %u were loaded", self->written, self->piece_size[self->piece]);
+    sim_error("%u bytes of a segment of %u were loaded", self->written, self->piece_size[self->piece]);
 }
 
 /* ---- What is written ---- */

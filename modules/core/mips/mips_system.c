@@ -548,8 +548,8 @@ static void follow_mode(self_t *self, bool halted) {
                                          : mips_mode_kernel;
   const bool was_user = self->mode == mips_mode_user;
   if (mode == self->mode) return;
-  end_counting(spent[self->mode]);
-  begin_counting(spent[mode]);
+  count_cycles(spent[self->mode], false);
+  count_cycles(spent[mode], true);
   self->mode = mode;
   if (was_user != (mode == mips_mode_user)) event(mode, !was_user);
 }

@@ -6,7 +6,7 @@ init() {
   for (int c = 0; c < param(contexts); c++) {
     self->pc[c] = (uint32_t)param(reset_pc);
     self->halted[c] = param(start_halted);
-    if (param(start_halted)) begin_counting(stopped);
+    if (param(start_halted)) count_cycles(stopped, true);
   }
 }
 
@@ -188,10 +188,10 @@ static __attribute__((noinline)) void set_sleep(self_t *self, int context, bool 
   const bool slept = sleeps(self, context), was_halted = self->halted[context];
   self->halted[context] = halted;
   self->held[context] = held;
-  if (was_halted && !halted) end_counting(stopped);
-  if (!was_halted && halted) begin_counting(stopped);
-  if (slept && !sleeps(self, context)) end_counting(slept);
-  if (!slept && sleeps(self, context)) begin_counting(slept);
+  if (was_halted && !halted) count_cycles(stopped, false);
+  if (!was_halted && halted) count_cycles(stopped, true);
+  if (slept && !sleeps(self, context)) count_cycles(slept, false);
+  if (!slept && sleeps(self, context)) count_cycles(slept, true);
 }
 
 static __attribute__((noinline)) void command(self_t *self, int context, const core_control *given) {

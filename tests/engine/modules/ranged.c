@@ -8,6 +8,5 @@ phase_end() {
 check_state() {
   bool any = false;
   for (int i = 0; i < param(depth); i++) any |= self->full[i];
-  if (any && !self->full[self->first])
-    sim_state_error("entry %d is the first that is full, and is empty", (int)self->first);
+  if (any && !self->full[self->first]) sim_error("entry %d is the first that is full, and is empty", (int)self->first);
 }

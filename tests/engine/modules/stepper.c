@@ -22,7 +22,7 @@ phase_end() {
   count(instructions, m.retired);
   report(result, m.r[2]);
   if (stop == MIPS_STOP_BREAKPOINT)
-    sim_stop("the program ended");
+    sim_exit(0, "the program ended");
   else if (stop != MIPS_RUNNING)
     sim_error("%s at 0x%08x", mips_stop_text(stop), (unsigned)m.pc);
 }

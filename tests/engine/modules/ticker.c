@@ -15,5 +15,5 @@ phase_end() {
     event(taken, data(out));
   }
   if ((int64_t)cycle() == param(fail_at)) sim_error("no memory answers at 0x%x", 0xdeadu);
-  if ((int64_t)cycle() == param(stop_at)) sim_stop("reached cycle %llu", (unsigned long long)cycle());
+  if ((int64_t)cycle() == param(stop_at)) sim_exit(0, "reached cycle %llu", (unsigned long long)cycle());
 }

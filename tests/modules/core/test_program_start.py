@@ -41,7 +41,7 @@ def test_a_machine_that_sleeps_at_once_has_got_its_command(bench: Bench) -> None
 
 def test_neither_program_nor_entry_is_refused(bench: Bench) -> None:
     error = bench.run(starter(bench).simulator, 5, ok=False).err
-    assert "give its ELF file, or the address at which the processors start, dut.entry" in error
+    assert "set `program` to its ELF file, or `entry` to the address at which the processors start" in error
 
 
 def test_the_entry_of_a_program(bench: Bench, tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_a_checkpoint_in_the_midst(cycle: int, bench: Bench, tmp_path: Path) -> 
 
 
 WRONG = {
-    "no kernel": ({"dut.kernel": ""}, {}, "there is no kernel: give its ELF file, dut.kernel"),
+    "no kernel": ({"dut.kernel": ""}, {}, "there is no kernel: set `kernel` to its ELF file"),
     "no such file": ({"dut.initramfs": "none"}, {}, 'cannot read "none"'),
     "no ELF": ({}, {"kernel": b"MZ" + bytes(100)}, "kernel: not an ELF file"),
     "truncated": ({}, {"kernel": FILES["kernel"][:100]}, "kernel: truncated"),
@@ -202,7 +202,7 @@ WRONG = {
     "its own clock": ({}, {"dtb": tree(nodes() | {"cpus": {"cpu@0": {"clock-frequency": 7}}})}, "dtb: made for processors at 7 Hz"),
     "more memory": ({}, {"dtb": tree(nodes(memory=65 << 20))}, "dtb: made for memory up to 0x4100000, the RAM ends at 0x4000000: make the tree of this machine"),
     "memory of 64 bits": ({}, {"dtb": tree(nodes() | {"#address-cells": 2, "#size-cells": 2, "memory@0": {"reg": (0, 0, 1, 0)}})}, "dtb: made for memory up to 0x100000000"),
-    "no initramfs": ({"dut.initramfs": ""}, {}, "dtb: made for an initramfs, and there is none: give it, dut.initramfs"),
+    "no initramfs": ({"dut.initramfs": ""}, {}, "dtb: made for an initramfs, and there is none: set `initramfs` to it"),
     "tree without one": ({}, {"dtb": tree(nodes() | {"chosen": {}})}, "dtb: made for a kernel without an initramfs, and cpio is given"),
     "initramfs elsewhere": ({"dut.initramfs_address": 0x3000000}, {}, "dtb: the initramfs is at 0x2000000 in the tree, and at 0x3000000 in memory"),
     "a larger initramfs": ({}, {"dtb": tree(nodes(size=332))}, "dtb: made for an initramfs of 332 bytes, cpio has 333: make its tree"),
