@@ -129,8 +129,30 @@ static void prepare_write(Call *call, const Wire *wire, const char *member, int 
   assign_from(call, member, "known", lane, wire, "_known", "");
 }
 
+// Inside a loop, what is known stays as it is.
+static void check_monotone(Call *call, const Wire *wire, const char *member, int lane, bool pointer, bool data,
+                           const char *name) {
+  GString *out = call->out;
+  g_string_append(out, "    if (");
+  ref(call, wire, "_known");
+  g_string_append(out, " && (");
+  if (data) {
+    ref(call, wire, "_some");
+    g_string_append_printf(out, " != ctx.%s.some[%d]%s", member, lane, pointer ? "" : " || (");
+    if (!pointer) g_string_append_printf(out, "ctx.%s.some[%d] && ", member, lane);
+  }
+  if (!pointer) {
+    g_string_append(out, "memcmp(&");
+    ref(call, wire, "");
+    g_string_append_printf(out, ", &ctx.%s.v[%d], sizeof ctx.%s.v[%d])%s", member, lane, member, lane, data ? ")" : "");
+  }
+  g_string_append_printf(out, ")) spinach_bad_write(true, s->i%d.spinach_id, \"%s\", %d);\n", call->instance, name,
+                         lane);
+}
+
 static void take_written(Call *call, const Wire *wire, const char *member, int lane, bool pointer, bool data,
                          const char *name) {
+  if (call->iterated) check_monotone(call, wire, member, lane, pointer, data, name);
   if (!pointer) assign_to(call, member, "v", lane, wire, "");
   if (data) assign_to(call, member, "some", lane, wire, "_some");
   if (call->iterated) {

@@ -264,6 +264,19 @@ def test_partial_handlers_reach_their_fixed_point(build, run_sim):
         assert "x[0]: out[0].data is still unknown at the end of the cycle" in done.err
 
 
+def test_a_loop_of_partial_handlers_that_oscillates_is_named(build, run_sim, tmp_path):
+    declared = """module {name} {{ inport in : uint32; outport out : uint32; always in.ack, out.enable;
+      conserves in, out, altered; partial handler pass : in.data -> out.data; }}"""
+    drives = {"copies": "known_data(in) ? data(in) : 0", "inverts": "known_data(in) ? !data(in) : 1"}
+    for name, value in drives.items():
+        (tmp_path / f"{name}.lss").write_text(declared.format(name=name))
+        (tmp_path / f"{name}.c").write_text(f"handler(pass) {{ send(out, {value}); }}")
+    ring = "import copies; import inverts; instance a : copies; instance b : inverts; a.out -> b.in; b.out -> a.in;"
+    for options in ([], ["--debug"]):
+        done = run_sim(build(ring, *options), "--cycles", "20", ok=False)
+        assert re.search(r"error: [ab]: out(\.data)? \(lane 0\) oscillates: it changed after it was known", done.err), done.err
+
+
 @pytest.mark.optimised
 def test_identical_clusters_share_their_code(lss, tmp_path):
     (tmp_path / "m.lss").write_text(

@@ -169,7 +169,7 @@ void spinach_no_item(uint32_t id, const char *port, int lane) {
 }
 void spinach_bad_write(bool partial, uint32_t id, const char *signal, int lane) {
   broken(id,
-         partial ? "%s (lane %d) changed after it was known: a partial handler is not monotone"
+         partial ? "%s (lane %d) oscillates: it changed after it was known, which no partial handler may do"
                  : "%s (lane %d) is driven a second time in one cycle",
          signal, lane);
 }
