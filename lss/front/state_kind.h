@@ -1,4 +1,4 @@
-// The kinds of an instance's state, as declared (docs/module.md).
+// The kinds of an instance's state, as declared (docs/module_reference.md).
 #ifndef LSS_STATE_KIND_H
 #define LSS_STATE_KIND_H
 

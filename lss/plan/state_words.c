@@ -1,6 +1,6 @@
-// The words by which a module reaches its state, by the kind of the field (docs/module.md).  What is no behaviour has a
-// name in C that modules do not know, so that what breaks the contract of a kind does not compile; the check here says
-// in one line what clang would say in several.
+// The words by which a module reaches its state, by the kind of the field (docs/module_reference.md).  What is no
+// behaviour has a name in C that modules do not know, so that what breaks the contract of a kind does not compile; the
+// check here says in one line what clang would say in several.
 #include "lss/plan/state_words.h"
 
 #include "lss/base/diagnostics.h"

@@ -18,6 +18,21 @@ def test_relative_links(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def anchors(page: Path) -> set[str]:
+    """What a heading is called in a link."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "validation.md"], ids=lambda page: page.name)
+def test_links_lead_to_headings(page: Path) -> None:
+    """The headings of validation.md are made with its figures."""
+    for target, heading in re.findall(r"\]\(([^)#\s:]*)#([^)]+)\)", page.read_text()):
+        there = page.parent / target if target else page
+        if there.suffix == ".md" and there.name != "validation.md":
+            assert heading in anchors(there), f"{page.name} links to {target}#{heading}"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_page_is_reachable(page: Path) -> None:
     others = "".join(p.read_text() for p in PAGES if p != page)

@@ -1,5 +1,6 @@
-// The words in which modules are written (docs/module.md).  They are bound to the ports, parameters and functions of a
-// module by the definitions that the compiler emits before the module's file: SP_data_in for data(in), and so on.
+// The words in which modules are written (docs/module_reference.md).  They are bound to the ports, parameters and
+// functions of a module by the definitions that the compiler emits before the module's file: SP_data_in for data(in),
+// and so on.
 #define SP_LANE(...)       SP_LANE_##__VA_OPT__(GIVEN)(__VA_ARGS__)
 #define SP_LANE_()         (0)
 #define SP_LANE_GIVEN(...) (__VA_ARGS__)

@@ -151,7 +151,8 @@ void spinach_standstill_note(void) {
           "CONDITION bound it; Ctrl-C ends it)%s%s%s%s%s\n",
           spinach_program, *waits ? "; " : "", waits, machine->silent_count ? "; " : "",
           machine->silent_count ? silent : "",
-          machine->silent_count ? ", so that the run does not end when nothing is left to do (docs/module.md)" : "");
+          machine->silent_count ? ", so that the run does not end when nothing is left to do (docs/module_reference.md)"
+                                : "");
 }
 
 char *spinach_standstill_error(const spinach_options *options) {
@@ -167,7 +168,7 @@ char *spinach_standstill_error(const spinach_options *options) {
   if (machine->silent_count && !options->quiet)
     fprintf(stderr,
             "%s: note: %s, so that idle time was stepped until a check found that nothing changes any more (declare "
-            "next_event: docs/module.md)\n",
+            "next_event: docs/module_reference.md)\n",
             spinach_program, silent);
   return NULL;
 }

@@ -329,7 +329,7 @@ static const struct {
     {"history", "SIZE", "with --gdb: how much of the past is kept to go back to (default 256 MiB)", set_history},
     {"symbols", "FILE", "an ELF file with the names and lines of a program that has none; may be given several times",
      set_symbols},
-    {"check-idle", NULL, "check what modules say about when they act next (docs/module.md)", set_check_idle},
+    {"check-idle", NULL, "check what modules say about when they act next (docs/module_reference.md)", set_check_idle},
     {"no-replay", NULL, "step processors that repeat themselves, too (docs/speed.md)", set_no_replay},
     {"check-replay", NULL, "step what is replayed or skipped or sleeps all the same, and compare (docs/speed.md)",
      set_check_replay},
