@@ -69,7 +69,7 @@ static bool read(void *user, uint32_t address, unsigned size, bool cached, uint3
   const bool doubtful = overtaken(step->l, address, fetches ? 0 : step->accepted);
   if (cached && (fetches || !doubtful) && recall(step->l, address, size, value)) return true;
   *value = fetches ? step->word : loaded(step->word, size, step->value);
-  step->l->believed += !fetches;
+  step->l->unchecked += !fetches;
   if (!doubtful && (fetches || step->shows)) remember(step->l, address, size, *value);
   return true;
 }
@@ -108,7 +108,7 @@ static uint32_t possible(enum mips_cp0 n, uint32_t vpe) {
 #undef VPE
 }
 
-/* Which interrupts wait is believed. */
+/* Which interrupts wait is taken unchecked. */
 static void believe_lines(struct mips_system *m, uint32_t cause) {
   for (unsigned line = 2; line < 8; line++) mips_system_interrupt(m, line, cause >> (MIPS_CAUSE_IP_SHIFT + line) & 1);
 }
@@ -152,7 +152,7 @@ void mips_lockstep_init(struct mips_lockstep *l, struct mips_system_options opti
   mips_system_init(&machine, options, environment_of(NULL));
   memset(l, 0, sizeof *l);
   l->cpu = machine.cpu;
-  l->cpu.timer_cycle = UINT64_MAX; /* what the timer does is believed */
+  l->cpu.timer_cycle = UINT64_MAX; /* what the timer does is taken unchecked */
   l->options = options;
   l->memory = memory;
   l->alone = options.vpe == 0;
@@ -188,8 +188,8 @@ static uint64_t take_load(struct mips_lockstep *l, uint32_t pc) {
   return 0;
 }
 
-void mips_lockstep_foreign(struct mips_lockstep *l, uint64_t cycle, uint32_t address, uint32_t size) {
-  l->foreign++;
+void mips_lockstep_external(struct mips_lockstep *l, uint64_t cycle, uint32_t address, uint32_t size) {
+  l->external++;
   for (; size > 0 && address < l->memory; address++, size--) {
     struct mips_lockstep_page *page = page_of(l, address);
     page->known[address % MIPS_PAGE / 8] &= (uint8_t)~(1u << address % 8);
@@ -363,13 +363,13 @@ bool mips_lockstep_written(struct mips_lockstep *l, uint64_t cycle, unsigned num
   return true;
 }
 
-/* Whether sc stores is believed, but not that it does behind an eret. */
+/* Whether sc stores is taken unchecked, but not that it does behind an eret. */
 static bool stores_without_link(const struct mips_system *m, const struct mips_lockstep_retired *r) {
   enum { SC = 0x38 };
   return r->word >> 26 == SC && r->value != 0 && !m->cpu.linked;
 }
 
-/* Which interrupts wait is believed where the program looks. */
+/* Which interrupts wait is taken unchecked where the program looks. */
 static void believe_cause(struct mips_system *m, const struct mips_lockstep_retired *r) {
   enum { MFC0_CAUSE = 0x40006800, FIELDS = 0xffe0ffff };
   if ((r->word & FIELDS) == MFC0_CAUSE) believe_lines(m, r->value);

@@ -7,15 +7,16 @@
  * the register written and its value, address, size and data of stores, which exception there is and the registers of
  * coprocessor 0 that it sets, and all others when the program reads them.
  *
- * What only time or others decide is believed: when interrupts come and which wait, what Count reads, whether sc
+ * What only time or others decide is taken unchecked: when interrupts come and which wait, what Count reads, whether sc
  * stores, and what loads from devices return, which is every uncached load.  Memory need not be loaded beforehand: what
- * the processor reads where nothing was read or written before is believed, and remembered.  Writes of others to memory
- * are reported, without what they write: that is believed when it is read next.  A load that was accepted no later than
- * such a write to its page is believed, and not remembered, since it may have read what was there before.
+ * the processor reads where nothing was read or written before is taken unchecked, and remembered.  Writes of others to
+ * memory are reported, without what they write: that is taken unchecked when it is read next.  A load that was accepted
+ * no later than such a write to its page is taken unchecked, and not remembered, since it may have read what was there
+ * before.
  *
- * A virtual processing element (MT ASE) is followed alone.  What its mftr reads of others is believed when the register
- * can hold it; what others write to its registers is reported.  MVPControl.EVP is not believed: a VPE executes while it
- * is set, or after it has cleared it itself, so each instruction that reads it knows what it is.
+ * A virtual processing element (MT ASE) is followed alone.  What its mftr reads of others is taken unchecked when the
+ * register can hold it; what others write to its registers is reported.  MVPControl.EVP is checked: a VPE executes
+ * while it is set, or after it has cleared it itself, so each instruction that reads it knows what it is.
  *
  * The state is plain data without pointers, to be copied, kept and restored as it is.
  */
@@ -79,7 +80,7 @@ struct mips_lockstep {
   struct mips_architecture cpu;
   struct mips_system_options options;
   bool alone;      /* MVPControl.EVP is 0, and others do not execute */
-  uint32_t memory; /* physical addresses below are memory, elsewhere all loads are believed */
+  uint32_t memory; /* physical addresses below are memory, elsewhere all loads are taken unchecked */
   bool started;
   bool passing; /* an instruction was executed that has yet to complete: */
   uint32_t passing_pc;
@@ -88,8 +89,8 @@ struct mips_lockstep {
   struct mips_lockstep_exception exceptions[MIPS_LOCKSTEP_QUEUE];
   struct mips_lockstep_load loads[MIPS_LOCKSTEP_QUEUE]; /* not completed, from the oldest on */
   uint8_t access_count, exception_count, load_count;
-  uint64_t instructions, raised, interrupts, believed; /* compared so far; loads that were believed */
-  uint64_t foreign;                                    /* writes of others */
+  uint64_t instructions, raised, interrupts, unchecked; /* compared so far; loads that were taken unchecked */
+  uint64_t external;                                    /* writes of others */
   struct mips_lockstep_page pages[MIPS_LOCKSTEP_PAGES];
 };
 
@@ -101,7 +102,7 @@ void mips_lockstep_init(struct mips_lockstep *l, struct mips_system_options opti
 void mips_lockstep_load(struct mips_lockstep *l, uint32_t word, uint32_t value);
 void mips_lockstep_access(struct mips_lockstep *l, struct mips_lockstep_access access);
 /* Others wrote so many bytes from this physical address on. */
-void mips_lockstep_foreign(struct mips_lockstep *l, uint64_t cycle, uint32_t address, uint32_t size);
+void mips_lockstep_external(struct mips_lockstep *l, uint64_t cycle, uint32_t address, uint32_t size);
 /* What is in memory from this physical address on, up to eight bytes of one aligned eight: others wrote it, as was
  * reported before. */
 void mips_lockstep_know(struct mips_lockstep *l, uint32_t address, uint32_t size, uint32_t value);

@@ -74,8 +74,8 @@ static bool store_conditional(struct mips_system *m, uint32_t address, uint32_t 
     return false;
   }
   if (!mips_physical(m, address, MIPS_STORE, &found)) return false;
-  const bool stands = m->cpu.linked && m->cpu.link == (found.physical & (0u - MIPS_LINK_LINE));
-  *done = m->following ? m->given.stores : stands;
+  const bool linked = m->cpu.linked && m->cpu.link == (found.physical & (0u - MIPS_LINK_LINE));
+  *done = m->following ? m->given.stores : linked;
   if (*done && !store(m, address, 4, value)) return false;
   m->cpu.linked = false;
   return true;

@@ -44,7 +44,7 @@ static bool read_memory(void *user, uint32_t address, unsigned size, uint32_t *v
   }
   *value = fetches ? s->retired->word : s->retired->value;
   if (size < 4) *value &= (1u << 8 * size) - 1;
-  s->l->believed += !fetches;
+  s->l->unchecked += !fetches;
   if (in_memory(s, address, size)) remember(s, address, size, *value);
   return true;
 }

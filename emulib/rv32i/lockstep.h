@@ -2,9 +2,9 @@
  * the same, and the first difference is told.
  *
  * Compared are the program counter, the instruction word, the register written and its value, address, size and data of
- * stores.  What loads from outside of memory return is believed, and so is what is read in memory where nothing was
- * read or written before, which is remembered; so memory need not be loaded beforehand.  Nobody but the processor may
- * write there.
+ * stores.  What loads from outside of memory return is taken unchecked, and so is what is read in memory where nothing
+ * was read or written before, which is remembered; so memory need not be loaded beforehand.  Nobody but the processor
+ * may write there.
  */
 #ifndef EMULIB_RV32I_LOCKSTEP_H
 #define EMULIB_RV32I_LOCKSTEP_H
@@ -19,7 +19,7 @@ struct rv32i_lockstep {
   uint32_t r[32], pc;
   uint32_t memory; /* bytes, from address 0 on */
   bool started;
-  uint64_t instructions, believed; /* compared so far; loads that were believed */
+  uint64_t instructions, unchecked; /* compared so far; loads that were taken unchecked */
 };
 
 /* An instruction that was completed. */

@@ -73,7 +73,7 @@ static inline mem_op served_as(const self_t *self, mem_op op, uint32_t address) 
 static inline bool unlinked(const self_t *self, mem_op op, uint32_t address, uint32_t tag) {
   const int context = request_context(tag, param(contexts), param(context_bit));
   return links(self, op, address) && op == mem_op_store_conditional &&
-         !link_stands(self->linked, self->linked_line, context, LINE_REQUESTED(address));
+         !link_valid(self->linked, self->linked_line, context, LINE_REQUESTED(address));
 }
 
 init() {

@@ -8,14 +8,14 @@
 
 /* The links, in the state of a module. */
 typedef struct {
-  bool *stands;
+  bool *valid;
   uint32_t *line;
   int contexts, bit;
 } cache_links;
 
 #define CACHE_LINKS(self)                                                                                              \
   ((cache_links){                                                                                                      \
-      .stands = (self)->linked, .line = (self)->linked_line, .contexts = param(contexts), .bit = param(context_bit)})
+      .valid = (self)->linked, .line = (self)->linked_line, .contexts = param(contexts), .bit = param(context_bit)})
 
 /* The context of a request; of a tag that no requester has made, any. */
 static inline uint8_t request_context(uint32_t tag, int contexts, int bit) {
@@ -23,33 +23,33 @@ static inline uint8_t request_context(uint32_t tag, int contexts, int bit) {
   return (uint8_t)(context < contexts ? context : 0);
 }
 
-/* Whether the link of the context of a request to a line stands; `stands` and `line` are those of the module. */
-static inline bool link_stands(const bool *stands, const uint32_t *line, int context, uint32_t number) {
-  return stands[context] && line[context] == number;
+/* Whether the link of the context of a request to a line is valid; `valid` and `line` are those of the module. */
+static inline bool link_valid(const bool *valid, const uint32_t *line, int context, uint32_t number) {
+  return valid[context] && line[context] == number;
 }
 
 /* A request begins a link. */
 static inline void link_begin(cache_links links, uint32_t tag, uint32_t number) {
   const int context = request_context(tag, links.contexts, links.bit);
-  links.stands[context] = true;
+  links.valid[context] = true;
   links.line[context] = number;
 }
 
 static inline void link_end(cache_links links, uint32_t tag) {
-  links.stands[request_context(tag, links.contexts, links.bit)] = false;
+  links.valid[request_context(tag, links.contexts, links.bit)] = false;
 }
 
 /* A line was written, from the first to the last of some: links to it end, but for that of the context of the request
  * that wrote; -1: of nobody's here. */
 static inline void links_end(cache_links links, int writer, uint32_t first, uint32_t last) {
   for (int c = 0; c < links.contexts; c++)
-    if (c != writer && links.line[c] - first <= last - first) links.stands[c] = false;
+    if (c != writer && links.line[c] - first <= last - first) links.valid[c] = false;
 }
 
-/* Whether a link to a line stands. */
+/* Whether a link to a line is valid. */
 static inline bool links_any(cache_links links, uint32_t number) {
   bool any = false;
-  for (int c = 0; c < links.contexts; c++) any |= link_stands(links.stands, links.line, c, number);
+  for (int c = 0; c < links.contexts; c++) any |= link_valid(links.valid, links.line, c, number);
   return any;
 }
 

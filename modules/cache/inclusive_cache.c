@@ -307,7 +307,7 @@ static uint32_t writer_of(const self_t *self, uint32_t number) {
 
 /* What is answered to its own transaction below. */
 static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
-  if (snoop->tag == LEVEL_WRITE_BACK) return MESI_LEAVE(self, &self->snoop_response.bytes);
+  if (snoop->tag == LEVEL_WRITE_BACK) return MESI_FREE_VICTIM(self, &self->snoop_response.bytes);
   const bool has = find(self, snoop->address / MESI_LINE) != MESI_NOWHERE;
   const uint32_t e = known(self, snoop->tag);
   if (self->lost[e] && self->conditional[e]) {
@@ -412,7 +412,7 @@ phase_end() {
   if (self->waiting_count > 0) begin_one(self);
   if (empties) empty_ways(self);
   if (width(empty) > 0 && transferred(empty)) self->emptied = 0;
-  mesi_leave_gone(&self->ring, self->victim_gone, (uint32_t)param(victims));
+  mesi_free_gone(&self->ring, self->victim_gone, (uint32_t)param(victims));
 }
 
 next_event() {

@@ -126,15 +126,15 @@ static inline uint32_t mesi_add_victim(victim_ring *ring, uint32_t places) {
 }
 
 /* The first leaves; returns the place that it had. */
-static inline uint32_t mesi_leave_victim(victim_ring *ring, uint32_t places) {
+static inline uint32_t mesi_free_victim(victim_ring *ring, uint32_t places) {
   const uint32_t place = ring->head;
   *ring = (victim_ring){.head = (place + 1) % places, .count = ring->count > 0 ? ring->count - 1 : 0};
   return place;
 }
 
 /* Those at the head leave of which others have the line, and the bus no request. */
-static inline void mesi_leave_gone(victim_ring *ring, const bool *gone, uint32_t places) {
-  while (ring->count > 0 && !ring->requested && gone[ring->head]) mesi_leave_victim(ring, places);
+static inline void mesi_free_gone(victim_ring *ring, const bool *gone, uint32_t places) {
+  while (ring->count > 0 && !ring->requested && gone[ring->head]) mesi_free_victim(ring, places);
 }
 
 /* Whether the bus is to be asked to take the first. */
@@ -242,9 +242,9 @@ static inline snoop_result mesi_with_link(snoop_result result, bus_op op, bool l
   })
 
 /* The result for the write_back of the first victim, which is on the bus. */
-#define MESI_LEAVE(self, sent)                                                                                         \
+#define MESI_FREE_VICTIM(self, sent)                                                                                   \
   ({                                                                                                                   \
-    const uint32_t place_ = mesi_leave_victim(&(self)->ring, (uint32_t)param(victims));                                \
+    const uint32_t place_ = mesi_free_victim(&(self)->ring, (uint32_t)param(victims));                                 \
     if (!(self)->victim_gone[place_]) *(sent) = (self)->victim[place_];                                                \
     (self)->victim_gone[place_] ? snoop_result_withdrawn : snoop_result_modified;                                      \
   })

@@ -29,8 +29,8 @@ static void set_state(self_t *self, uint32_t set, uint32_t way, line_state next)
 
 /* Whether the link to its line of the context of a request stands. */
 static inline bool is_linked(const self_t *self, const typeof_port(in_request) * request) {
-  return link_stands(self->linked, self->linked_line,
-                     request_context(request->tag, param(contexts), param(context_bit)), request->address / MESI_LINE);
+  return link_valid(self->linked, self->linked_line, request_context(request->tag, param(contexts), param(context_bit)),
+                    request->address / MESI_LINE);
 }
 
 init() {
@@ -261,7 +261,7 @@ static void fill(self_t *self, const typeof_port(bus_response) * response) {
 
 /* What an agent does when its own transaction is on the bus. */
 static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
-  if (snoop->tag == MESI_WRITE_BACK) return MESI_LEAVE(self, &self->snoop_response.bytes);
+  if (snoop->tag == MESI_WRITE_BACK) return MESI_FREE_VICTIM(self, &self->snoop_response.bytes);
   const uint32_t number = snoop->address / MESI_LINE;
   if (self->pending.op == mem_op_store_conditional && !is_linked(self, &self->pending)) {
     count(failed_conditionals);
@@ -321,7 +321,7 @@ phase_end() {
   reconsider(self);
   if (empties) empty_ways(self);
   if (width(empty) > 0 && transferred(empty)) self->emptied = 0;
-  mesi_leave_gone(&self->ring, self->victim_gone, (uint32_t)param(victims));
+  mesi_free_gone(&self->ring, self->victim_gone, (uint32_t)param(victims));
 }
 
 next_event() {

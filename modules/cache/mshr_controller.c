@@ -52,13 +52,13 @@ static inline bool suffices(const self_t *self, uint32_t set, uint32_t way, mem_
 
 /* Whether the link to its line of the context of a request stands. */
 static inline bool is_linked(const self_t *self, const typeof_port(in_request) * request) {
-  return link_stands(self->linked, self->linked_line,
-                     request_context(request->tag, param(contexts), param(context_bit)), number_of(request->address));
+  return link_valid(self->linked, self->linked_line, request_context(request->tag, param(contexts), param(context_bit)),
+                    number_of(request->address));
 }
 
 /* Whether nothing is outstanding. */
 static inline bool idle(const self_t *self) {
-  return self->used == 0 && self->leaving_count == 0 && self->ring.count == 0 && !self->passing;
+  return self->used == 0 && self->write_buffer_count == 0 && self->ring.count == 0 && !self->bypassing;
 }
 
 init() {
@@ -152,7 +152,7 @@ static inline mshr_outcome decide(const self_t *self, const typeof_port(in_reque
     if (param(contexts) > 1) room->mshrs = room->writes = 0; /* or those of others would let it wait for ever */
     return mshr_outcome_none;
   }
-  if (self->passing || (links(request->op) && room->linked)) return mshr_outcome_none;
+  if (self->bypassing || (links(request->op) && room->linked)) return mshr_outcome_none;
   if (request->address % CACHE_LINE + request->size > CACHE_LINE)
     sim_error("a request of %d bytes at 0x%x crosses a line of %d bytes: the requester must make two of it",
               (int)request->size, (unsigned)request->address, (int)param(line));
@@ -185,8 +185,8 @@ static inline int lane_behind(const self_t *self, int k) {
 }
 
 check_state() {
-  const uint32_t next = (self->leaving_first + self->leaving_sent) % (uint32_t)param(writes);
-  if (self->leaving_sent < self->leaving_count && self->pieces_sent > self->leaving[next].size)
+  const uint32_t next = (self->write_buffer_first + self->write_buffer_sent) % (uint32_t)param(writes);
+  if (self->write_buffer_sent < self->write_buffer_count && self->pieces_sent > self->write_buffer_entry[next].size)
     sim_error("more of a write than it has went to memory");
   for (uint32_t m = 0; m < MSHR_NONE; m++) {
     for (uint32_t k = 0; k < self->target_count[m]; k++) {
@@ -199,7 +199,7 @@ check_state() {
 
 handler(probe) {
   mshr_room room = {.mshrs = (uint32_t)param(mshrs) - self->used,
-                    .writes = (uint32_t)param(write_buffer) - self->leaving_count - self->ring.count,
+                    .writes = (uint32_t)param(write_buffer) - self->write_buffer_count - self->ring.count,
                     .alone = true};
   for (int k = 0; k < width(in); k++) {
     const int i = lane_behind(self, k);
@@ -252,39 +252,40 @@ handler(reply, i) {
  */
 
 /* A new entry, of so many bytes at an address. */
-static inline uint32_t leave(self_t *self, uint32_t address, uint32_t size) {
-  const uint32_t k = (self->leaving_first + self->leaving_count++) % (uint32_t)param(writes);
-  memset(&self->leaving[k], 0, sizeof self->leaving[k]);
-  self->leaving[k].op = mem_op_write;
-  self->leaving[k].address = address;
-  self->leaving[k].size = (uint8_t)size;
+static inline uint32_t buffer_write(self_t *self, uint32_t address, uint32_t size) {
+  const uint32_t k = (self->write_buffer_first + self->write_buffer_count++) % (uint32_t)param(writes);
+  memset(&self->write_buffer_entry[k], 0, sizeof self->write_buffer_entry[k]);
+  self->write_buffer_entry[k].op = mem_op_write;
+  self->write_buffer_entry[k].address = address;
+  self->write_buffer_entry[k].size = (uint8_t)size;
   self->bytes_done[k] = 0;
   return k;
 }
 
 /* Bytes that the lines have at a place go to memory. */
-static inline void leave_lines(self_t *self, uint32_t address, uint32_t place, uint32_t size) {
-  const uint32_t k = leave(self, address, size);
-  memory_to_number(&self->leaving[k].data, load_span(lines, place, size), size, param(big_endian));
+static inline void buffer_line(self_t *self, uint32_t address, uint32_t place, uint32_t size) {
+  const uint32_t k = buffer_write(self, address, size);
+  memory_to_number(&self->write_buffer_entry[k].data, load_span(lines, place, size), size, param(big_endian));
 }
 
 /* Whether something of a line is there. */
-static bool leaves(const self_t *self, uint32_t number) {
-  for (uint32_t k = 0; k < self->leaving_count; k++) {
-    const uint32_t place = (self->leaving_first + k) % (uint32_t)param(writes);
-    if (number_of(self->leaving[place].address) == number) return true;
+static bool is_buffered(const self_t *self, uint32_t number) {
+  for (uint32_t k = 0; k < self->write_buffer_count; k++) {
+    const uint32_t place = (self->write_buffer_first + k) % (uint32_t)param(writes);
+    if (number_of(self->write_buffer_entry[place].address) == number) return true;
   }
   return false;
 }
 
 /* Entries that memory has done make room, the oldest first. */
 static inline void retire_writes(self_t *self) {
-  while (self->leaving_sent > 0 && self->bytes_done[self->leaving_first] == self->leaving[self->leaving_first].size) {
-    self->leaving_first = (self->leaving_first + 1) % (uint32_t)param(writes);
-    self->leaving_count--;
-    self->leaving_sent--;
+  while (self->write_buffer_sent > 0 &&
+         self->bytes_done[self->write_buffer_first] == self->write_buffer_entry[self->write_buffer_first].size) {
+    self->write_buffer_first = (self->write_buffer_first + 1) % (uint32_t)param(writes);
+    self->write_buffer_count--;
+    self->write_buffer_sent--;
   }
-  if (self->leaving_count == 0) self->leaving_first = 0;
+  if (self->write_buffer_count == 0) self->write_buffer_first = 0;
 }
 
 /* ---- Requests that are carried out ---------------------------------------------------------------------------------
@@ -320,7 +321,7 @@ static void perform(self_t *self, const typeof_port(in_request) * request, uint3
   if (param(write_back))
     self->dirty[set][way] = true;
   else
-    leave_lines(self, request->address, at, request->size);
+    buffer_line(self, request->address, at, request->size);
 }
 
 /* A way of a set loses its line. */
@@ -332,7 +333,7 @@ static void evict(self_t *self, uint32_t set, uint32_t way) {
     return;
   }
   if (self->valid[set][way] && self->dirty[set][way]) {
-    leave_lines(self, address, MESI_PLACE(set, way), CACHE_LINE);
+    buffer_line(self, address, MESI_PLACE(set, way), CACHE_LINE);
     count(write_backs);
   }
   self->valid[set][way] = self->dirty[set][way] = false;
@@ -396,7 +397,7 @@ static uint32_t begin_miss(self_t *self, const typeof_port(in_request) * request
 
 /* Empties ways, when nothing is outstanding. */
 static __attribute__((noinline, unused)) void empty_ways(self_t *self) {
-  if (self->used == 0 && !self->passing) MESI_EMPTY_WAYS(self);
+  if (self->used == 0 && !self->bypassing) MESI_EMPTY_WAYS(self);
 }
 
 /* Does with a line what `maintain` asks for, before that passes. */
@@ -431,17 +432,17 @@ static void accept_request(self_t *self, const typeof_port(in_request) * request
     break;
   case mshr_outcome_miss: join(self, begin_miss(self, request), request, lane, replied); break;
   case mshr_outcome_through: {
-    const uint32_t k = leave(self, request->address, request->size);
-    memcpy(&self->leaving[k].data, &request->data, request->size);
+    const uint32_t k = buffer_write(self, request->address, request->size);
+    memcpy(&self->write_buffer_entry[k].data, &request->data, request->size);
     count(bypassed);
     break;
   }
   default:
     if (request->op == mem_op_maintain) maintain_line(self, request);
-    self->passing = true;
-    self->passed = false;
-    self->passing_lane = lane;
-    self->passenger = *request;
+    self->bypassing = true;
+    self->bypass_sent = false;
+    self->bypass_lane = lane;
+    self->bypass_request = *request;
     count(bypassed);
   }
 }
@@ -454,13 +455,13 @@ static void note_offered(self_t *self) {
   const uint32_t tag = self->offered.tag;
   if (tag < MSHR_WRITES) {
     self->entry[tag / (uint32_t)CACHE_BEATS].requested++;
-  } else if (tag == MSHR_PASSENGER) {
-    self->passed = true;
+  } else if (tag == MSHR_BYPASS_TAG) {
+    self->bypass_sent = true;
   } else {
     self->pieces_sent += self->offered.size;
-    if (self->pieces_sent < self->leaving[tag - MSHR_WRITES].size) return;
+    if (self->pieces_sent < self->write_buffer_entry[tag - MSHR_WRITES].size) return;
     self->pieces_sent = 0;
-    self->leaving_sent++;
+    self->write_buffer_sent++;
   }
 }
 
@@ -492,16 +493,17 @@ static __attribute__((noinline)) void lose_write(self_t *self, uint32_t address)
 static void accept_reply(self_t *self, const typeof_port(memory_reply) * reply) {
   if (reply->tag < MSHR_WRITES) {
     accept_beat(self, reply);
-  } else if (reply->tag == MSHR_PASSENGER) {
-    typeof_port(in_reply) passed = {.tag = self->passenger.tag, .error = reply->error, .latency = reply->latency};
-    memcpy(&passed.data, &reply->data, sizeof passed.data);
-    show_reply(self, self->passing_lane, passed);
-    self->passing = false;
+  } else if (reply->tag == MSHR_BYPASS_TAG) {
+    typeof_port(in_reply)
+        bypassed = {.tag = self->bypass_request.tag, .error = reply->error, .latency = reply->latency};
+    memcpy(&bypassed.data, &reply->data, sizeof bypassed.data);
+    show_reply(self, self->bypass_lane, bypassed);
+    self->bypassing = false;
   } else {
     const uint32_t k = reply->tag - MSHR_WRITES;
     if (k >= (uint32_t)param(writes)) sim_error("a reply with tag 0x%x is to nothing", (unsigned)reply->tag);
-    if (__builtin_expect(reply->error, false)) lose_write(self, self->leaving[k].address);
-    const uint32_t left = self->leaving[k].size - self->bytes_done[k];
+    if (__builtin_expect(reply->error, false)) lose_write(self, self->write_buffer_entry[k].address);
+    const uint32_t left = self->write_buffer_entry[k].size - self->bytes_done[k];
     self->bytes_done[k] += left < CACHE_BEAT_BYTES ? left : CACHE_BEAT_BYTES;
   }
 }
@@ -527,7 +529,7 @@ static bool serve(self_t *self, uint32_t m) {
                              : cache_beats(request->address % CACHE_LINE, request->size, CACHE_BEAT_BYTES);
   if (!posted && self->replying[lane]) return false;
   if (param(coherent) ? !has_for(self, miss, request) : (needs & ~miss->arrived) != 0) return false;
-  if (writes && !param(write_back) && self->leaving_count == (uint32_t)param(write_buffer)) return false;
+  if (writes && !param(write_back) && self->write_buffer_count == (uint32_t)param(write_buffer)) return false;
   const bool fails = (miss->failed & needs) != 0 && !(param(coherent) && stores_nothing(self, request));
   typeof_port(in_reply) reply = {.tag = request->tag, .error = fails}; /* mem_fault_bus */
   if (fails && posted) lose_write(self, request->address);
@@ -574,7 +576,7 @@ static bool offer_beat(self_t *self) {
   for (uint32_t k = 0; k < self->used; k++) {
     const uint32_t m = self->order[k];
     const mshr *miss = &self->entry[m];
-    if (miss->requested == (uint32_t)CACHE_BEATS || leaves(self, miss->number)) continue;
+    if (miss->requested == (uint32_t)CACHE_BEATS || is_buffered(self, miss->number)) continue;
     const uint32_t beat = (miss->first + miss->requested) % (uint32_t)CACHE_BEATS;
     CACHE_BEAT(self->offered, mem_op_read, CACHE_BEAT_BYTES, miss->number * CACHE_LINE, beat);
     self->offered.tag = m * (uint32_t)CACHE_BEATS + beat;
@@ -584,22 +586,22 @@ static bool offer_beat(self_t *self) {
 }
 
 static bool offer_write(self_t *self) {
-  if (self->leaving_sent == self->leaving_count) return false;
-  const uint32_t k = (self->leaving_first + self->leaving_sent) % (uint32_t)param(writes);
-  const uint32_t left = self->leaving[k].size - self->pieces_sent;
+  if (self->write_buffer_sent == self->write_buffer_count) return false;
+  const uint32_t k = (self->write_buffer_first + self->write_buffer_sent) % (uint32_t)param(writes);
+  const uint32_t left = self->write_buffer_entry[k].size - self->pieces_sent;
   const uint32_t size = left < CACHE_BEAT_BYTES ? left : CACHE_BEAT_BYTES;
   self->offered = (typeof(self->offered)){.op = mem_op_write,
                                           .size = (uint8_t)size,
                                           .tag = MSHR_WRITES + k,
-                                          .address = self->leaving[k].address + self->pieces_sent};
+                                          .address = self->write_buffer_entry[k].address + self->pieces_sent};
   const uint32_t from = param(big_endian) ? left - size : self->pieces_sent;
-  memcpy(&self->offered.data, (const uint8_t *)&self->leaving[k].data + from, size);
+  memcpy(&self->offered.data, (const uint8_t *)&self->write_buffer_entry[k].data + from, size);
   return true;
 }
 
-static bool offer_passenger(self_t *self) {
-  if (!self->passing || self->passed || self->leaving_count > 0) return false;
-  CACHE_RETAG(self->offered, self->passenger, MSHR_PASSENGER, self->passenger.address);
+static bool offer_bypass(self_t *self) {
+  if (!self->bypassing || self->bypass_sent || self->write_buffer_count > 0) return false;
+  CACHE_RETAG(self->offered, self->bypass_request, MSHR_BYPASS_TAG, self->bypass_request.address);
   return true;
 }
 
@@ -637,7 +639,7 @@ static void take_line(self_t *self, const typeof_port(bus_response) * response) 
 
 /* The answer to its own transaction. */
 static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
-  if (snoop->tag == MSHR_NONE) return MESI_LEAVE(self, &self->snoop_response.bytes);
+  if (snoop->tag == MSHR_NONE) return MESI_FREE_VICTIM(self, &self->snoop_response.bytes);
   if (snoop->tag > MSHR_NONE) sim_error("the bus has miss %u, which there is not", snoop->tag);
   mshr *miss = &self->entry[snoop->tag];
   serve_all(self, snoop->tag);
@@ -672,18 +674,18 @@ static void advance_bus(self_t *self, const bus_snoop *snoop) {
     self->snoop_response.number = snoop->number;
     self->snoop_response.result = snoop->own ? own_snoop(self, snoop) : snooped(self, snoop);
   }
-  mesi_leave_gone(&self->ring, self->victim_gone, (uint32_t)param(victims));
-  if (!self->passing || self->ring.count > 0) return;
-  self->passing = false;
-  show_reply(self, self->passing_lane,
-             (typeof_port(in_reply)){.tag = self->passenger.tag,
-                                     .error = self->passenger.op < mem_op_barrier}); /* mem_fault_bus */
+  mesi_free_gone(&self->ring, self->victim_gone, (uint32_t)param(victims));
+  if (!self->bypassing || self->ring.count > 0) return;
+  self->bypassing = false;
+  show_reply(self, self->bypass_lane,
+             (typeof_port(in_reply)){.tag = self->bypass_request.tag,
+                                     .error = self->bypass_request.op < mem_op_barrier}); /* mem_fault_bus */
 }
 
 /* Whether the bus says something, or is said something. */
 #define MSHR_SPOKEN                                                                                                    \
   (param(coherent) &&                                                                                                  \
-   (transferred(bus_request) || some(bus_response) || some(bus_snoop) || self->responding || self->passing))
+   (transferred(bus_request) || some(bus_response) || some(bus_snoop) || self->responding || self->bypassing))
 
 phase_end() {
   bool moves = some(memory_reply) | transferred(memory_request) | MSHR_SPOKEN;
@@ -718,7 +720,7 @@ phase_end() {
   if (param(coherent)) advance_bus(self, some(bus_snoop) ? &data(bus_snoop) : NULL);
   if (empties) empty_ways(self);
   if (width(empty) > 0 && transferred(empty)) self->emptied = 0;
-  self->offering = !param(coherent) && (offer_beat(self) || offer_write(self) || offer_passenger(self));
+  self->offering = !param(coherent) && (offer_beat(self) || offer_write(self) || offer_bypass(self));
 }
 
 statistics() {

@@ -12,8 +12,8 @@
 
 /* Tags of requests to memory: of beats, the MSHR's number times CACHE_BEATS and the beat; of the write buffer, the
  * place there behind these; of what passes alone, the last. */
-#define MSHR_WRITES    (MSHR_NONE * (uint32_t)CACHE_BEATS)
-#define MSHR_PASSENGER (MSHR_WRITES + (uint32_t)param(write_buffer))
+#define MSHR_WRITES     (MSHR_NONE * (uint32_t)CACHE_BEATS)
+#define MSHR_BYPASS_TAG (MSHR_WRITES + (uint32_t)param(write_buffer))
 
 /* What is left in a cycle for requests of further lanes. */
 typedef struct {

@@ -24,8 +24,8 @@ static bool loads(uint64_t cycle, uint32_t pc, uint32_t value) {
   return mips_lockstep_retire(&l, r, text);
 }
 
-/* What others wrote to the page in cycle 10 is believed of loads that were accepted before, and of no others; the load
- * at `dropped` was accepted and given up. */
+/* What others wrote to the page in cycle 10 is taken unchecked of loads that were accepted before, and of no others;
+ * the load at `dropped` was accepted and given up. */
 static bool follows(uint64_t when, uint64_t dropped, uint32_t value) {
   struct mips_system_options options = mips_system_4kec(true);
   options.bare = true;
@@ -34,7 +34,7 @@ static bool follows(uint64_t when, uint64_t dropped, uint32_t value) {
   mips_lockstep_load(&l, MIPS_WORD_PC, START);
   accepted(5, START);
   CHECK(loads(6, START, 7));
-  mips_lockstep_foreign(&l, 10, AT + 0x80, 4);
+  mips_lockstep_external(&l, 10, AT + 0x80, 4);
   if (dropped) accepted(dropped, START + 0x40);
   accepted(when, START + 4);
   return loads(30, START + 4, value);
@@ -63,7 +63,8 @@ static bool reads(uint64_t cycle, uint32_t pc, uint32_t word, uint32_t value) {
       text);
 }
 
-/* What a register of another VPE reads is believed if it can be; that of its own is known, also when others write it.
+/* What a register of another VPE reads is taken unchecked if it can be; that of its own is known, also when others
+ * write it.
  */
 static void vpes(void) {
   follow_vpe(1);

@@ -27,7 +27,7 @@ static bool is_empty(const Core *core) {
 
 // From here the processor fetches nothing more, or so many instructions: whether it then stands still with `count`
 // instructions retired.
-static bool stands_still(guint number, uint64_t count, uint32_t more) {
+static bool is_drained(guint number, uint64_t count, uint32_t more) {
   const Core *core = core_of(number);
   core_halt(core, true);
   core_halt_behind(core, more);
@@ -39,11 +39,11 @@ static bool stands_still(guint number, uint64_t count, uint32_t more) {
 
 // The same from an instant on, with as many instructions more as are missing, where the machine can: those of a wrong
 // path are missing again.
-static bool stands_still_from(guint number, uint64_t count, uint64_t at) {
+static bool is_drained_from(guint number, uint64_t count, uint64_t at) {
   for (uint32_t more = 0, tries = 0; tries < TRIES; tries++) {
     stepping_go_to(at);
     history_mark();
-    if (stands_still(number, count, more)) return true;
+    if (is_drained(number, count, more)) return true;
     const uint64_t retired = core_retired(number);
     if (retired >= count || !core_halt_behind(core_of(number), 0)) return false;
     more += (uint32_t)(count - retired);
@@ -78,7 +78,7 @@ bool drain_processor(guint number, const char **error) {
   if (halted) g_array_set_size(instants, 0); // it stands still already, or soon
   for (guint back = 0; back <= instants->len && back < DEEPEST; back++) {
     const uint64_t at = back ? g_array_index(instants, uint64_t, instants->len - back) : now;
-    if (stands_still_from(number, count, at)) {
+    if (is_drained_from(number, count, at)) {
       drained->held = true;
       drained->was_halted = halted;
       drained->at = spinach_next_instant();

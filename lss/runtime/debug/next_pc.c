@@ -33,8 +33,8 @@ static uint32_t look_ahead(guint number) {
   history_mark();
   const uint64_t before = core_retired(number);
   // If it never retires one: that which it would fetch, or the one after the last.
-  const bool stands = core_has_fetch_pc(core) && (!before || core_is_empty(core));
-  uint32_t pc = stands ? core_fetch_pc(core) : (uint32_t)core_get(&core->pc) + 4;
+  const bool fetch_is_next = core_has_fetch_pc(core) && (!before || core_is_empty(core));
+  uint32_t pc = fetch_is_next ? core_fetch_pc(core) : (uint32_t)core_get(&core->pc) + 4;
   const char *why = stepping_over();
   StepOutcome outcome = STEPPED;
   for (uint32_t i = 0; i < LOOK_AHEAD && core_retired(number) == before && outcome == STEPPED; i++)

@@ -140,8 +140,8 @@ static void before_step(const uint64_t *cycles, const uint64_t *due, uint64_t in
     spinach_time =
         (struct spinach_time){instant, cycle_of[sleeper->who->clock], machine->clocks[sleeper->who->clock].period};
     const uint64_t next = sleeper->who->next_event(state);
-    const bool stands = sleeper->repeated && sleeper->state && !memcmp(sleeper->state, state, size);
-    sleeper->next = stands ? MAX(sleeper->next, next) : next;
+    const bool unchanged = sleeper->repeated && sleeper->state && !memcmp(sleeper->state, state, size);
+    sleeper->next = unchanged ? MAX(sleeper->next, next) : next;
     if (sleeper->state) memcpy(sleeper->state, state, size);
   }
 }

@@ -75,7 +75,7 @@ static bool unpack_samples(GVariant *packed) {
 }
 
 // Whether a condition, the child of what was packed, goes on as it was.
-static bool goes_on(spinach_trigger *trigger, GVariant *packed, gsize child, bool same) {
+static bool continues(spinach_trigger *trigger, GVariant *packed, gsize child, bool same) {
   g_autoptr(GVariant) before = g_variant_get_child_value(packed, child);
   return same && spinach_trigger_unpack(trigger, before);
 }
@@ -87,15 +87,15 @@ static bool resume_end(spinach_trigger *trigger, const char *name) {
 }
 
 bool spinach_measure_resume(GVariant *packed, bool same) {
-  if (until.condition && !goes_on(&until, packed, 0, same)) spinach_trigger_resume(&until);
+  if (until.condition && !continues(&until, packed, 0, same)) spinach_trigger_resume(&until);
   if (until.condition && until.condition->kind) until.waiting = true; // it may hold still: then the run ends at once
-  if (sample.condition && goes_on(&sample, packed, 3, same)) {
+  if (sample.condition && continues(&sample, packed, 3, same)) {
     if (!unpack_samples(packed)) return false;
   } else if (sample.condition) {
     spinach_trigger_resume(&sample);
   }
   const spinach_trigger first = from;
-  if (!from.condition || !goes_on(&from, packed, 1, same) || !goes_on(&to, packed, 2, same)) {
+  if (!from.condition || !continues(&from, packed, 1, same) || !continues(&to, packed, 2, same)) {
     from = first;
     return resume_end(&from, "from") && resume_end(&to, "to");
   }

@@ -84,7 +84,7 @@ phase_start() {
 }
 
 handler(judge) {
-  set(stands, !some(limit) || is_halted(self));
+  set(suspended, !some(limit) || is_halted(self));
   if (some(limit) && self->phase == fast_phase_halted) {
     const uint32_t number = self->position;
     send(save,
@@ -102,7 +102,7 @@ handler(commit_save) {
 /* Requests to devices: its own, or those of another processor. */
 
 handler(ask) {
-  if (!get(stands))
+  if (!get(suspended))
     send_if(uncached_request, self->phase == fast_phase_requests && within(passed, 0), self->request);
   else if (__builtin_expect(some(others_request), false))
     send(uncached_request, data(others_request));
@@ -111,16 +111,16 @@ handler(ask) {
 }
 
 handler(accept) {
-  for (int i = 0; i < width(others_request); i++) accept(others_request, i, get(stands) & acked(uncached_request));
+  for (int i = 0; i < width(others_request); i++) accept(others_request, i, get(suspended) & acked(uncached_request));
 }
 
 handler(commit) {
-  enable(uncached_request, get(stands) ? enabled(others_request) : acked(uncached_request) && enabled(limit));
+  enable(uncached_request, get(suspended) ? enabled(others_request) : acked(uncached_request) && enabled(limit));
 }
 
 handler(pass) {
   for (int i = 0; i < width(others_reply); i++) {
-    if (__builtin_expect(get(stands) & some(uncached_reply), false))
+    if (__builtin_expect(get(suspended) & some(uncached_reply), false))
       send(others_reply, i, data(uncached_reply));
     else
       send_nothing(others_reply, i);

@@ -77,7 +77,7 @@ static inline uint32_t lockstep_index(const char *path) {
 static inline void lockstep_written(struct lockstep_context *of, uint32_t contexts, uint32_t writer, uint64_t cycle,
                                     uint32_t address, uint32_t size) {
   for (uint32_t c = 0; c < contexts; c++)
-    if (c != writer) mips_lockstep_foreign(&of[c].follower, cycle, address, size);
+    if (c != writer) mips_lockstep_external(&of[c].follower, cycle, address, size);
 }
 
 /* A committed store of a context, in each cycle from that in which memory takes it to that in which it replies. */
@@ -86,7 +86,7 @@ static inline void lockstep_stored(struct lockstep_context *of, uint32_t context
   of[context].stores -= last;
   for (uint32_t c = 0; c < contexts; c++) {
     if (c == context) continue;
-    mips_lockstep_foreign(&of[c].follower, cycle, address, size);
+    mips_lockstep_external(&of[c].follower, cycle, address, size);
     if (of[c].stores == 0) mips_lockstep_know(&of[c].follower, address, size, data);
   }
 }
@@ -108,7 +108,7 @@ static inline bool lockstep_commit(struct lockstep_context *of, uint64_t cycle, 
 
 /* What was compared of all contexts. */
 struct lockstep_totals {
-  uint64_t instructions, raised, interrupts, believed, foreign;
+  uint64_t instructions, raised, interrupts, unchecked, external;
 };
 
 static inline struct lockstep_totals lockstep_sum(const struct lockstep_context *of, uint32_t contexts) {
@@ -118,8 +118,8 @@ static inline struct lockstep_totals lockstep_sum(const struct lockstep_context 
     all.instructions += l->instructions;
     all.raised += l->raised;
     all.interrupts += l->interrupts;
-    all.believed += l->believed;
-    all.foreign += l->foreign;
+    all.unchecked += l->unchecked;
+    all.external += l->external;
   }
   return all;
 }

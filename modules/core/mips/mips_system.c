@@ -60,15 +60,15 @@ static inline bool takes_interrupt(const self_t *self) {
          interrupts(self) != 0;
 }
 
-/* Sums up what follows from registers that have changed. */
-static __attribute__((noinline)) void sum_up(self_t *self, bool changed) {
+/* Updates what is derived from registers that have changed. */
+static __attribute__((noinline)) void update_derived(self_t *self, bool changed) {
   self->interruptible = enables_interrupts(self) && (self->Cause & self->Status & MIPS_CAUSE_IP) != 0;
   self->context = (address_context){.asid = (uint8_t)(self->EntryHi & MIPS_ENTRYHI_ASID),
                                     .kernel = !is_user(self),
                                     .erl = (self->Status & MIPS_STATUS_ERL) != 0,
                                     .k0 = self->Config & 7};
   self->changed = changed;
-  self->summed_up = self->Status ^ self->Cause;
+  self->derived_from = self->Status ^ self->Cause;
   self->unusual = changed | self->waiting | self->interruptible | self->stopped | UNLINKS;
 }
 
@@ -109,7 +109,7 @@ static void write_compare(self_t *self, uint32_t value) {
 static void expire(self_t *self) {
   self->Cause |= TIMER_PENDING;
   set_timer(self, 0, (uint64_t)param(count_divider));
-  sum_up(self, self->changed);
+  update_derived(self, self->changed);
 }
 
 /* Registers. */
@@ -125,7 +125,7 @@ init() {
   self->EBase |= (uint32_t)param(cpu_number);
   self->random = MIPS_RANDOM_RESET;
   start_count(self);
-  sum_up(self, false);
+  update_derived(self, false);
 }
 
 /* One that the MT ASE adds; TCRestart is known elsewhere, and only while this VPE does not execute. */
@@ -304,7 +304,7 @@ static inline bool waits_for_reply(mips_system_outcome outcome) {
 }
 
 /* Whether the memory stage has the instruction, or a part of it. */
-static inline bool goes_on(mips_system_outcome outcome) {
+static inline bool is_passed_on(mips_system_outcome outcome) {
   return outcome >= mips_system_outcome_passes && !waits_for_reply(outcome);
 }
 
@@ -349,7 +349,7 @@ handler(look) {
   tlb_request operation;
   const bool operates = tlb_operation(self, item.word, &operation) && outcome == mips_system_outcome_passes;
   set(outcome, outcome);
-  send_if(out, goes_on(outcome), item);
+  send_if(out, is_passed_on(outcome), item);
   send_if(operate_request, operates, operation);
 }
 
@@ -399,11 +399,11 @@ handler(decide) {
        unlinks = __builtin_expect(self->unusual, false) && (self->stopped || UNLINKS);
   if (outcome != mips_system_outcome_none && !waits_for_reply(outcome)) {
     const control_word c = data(in).control;
-    const bool fails = goes_on(outcome) && some(fault) && data(fault).fails;
+    const bool fails = is_passed_on(outcome) && some(fault) && data(fault).fails;
     if (MT && outcome == mips_system_outcome_retry) {
       restart = (core_restart){.pc = retried(data(in))};
       kills = restarts = true;
-    } else if (__builtin_expect(!goes_on(outcome) || (fails && acked(out)), false)) {
+    } else if (__builtin_expect(!is_passed_on(outcome) || (fails && acked(out)), false)) {
       const bool interrupt = outcome == mips_system_outcome_interrupt;
       const bool refill = !interrupt && failure_of(self, data(in), fails ? data(fault) : (core_fault){0}).refill;
       restart = (core_restart){.pc = vector(self, refill, interrupt)};
@@ -421,7 +421,7 @@ handler(decide) {
 }
 
 handler(accept) {
-  bool done = !goes_on(get(outcome)) || acked(out);
+  bool done = !is_passed_on(get(outcome)) || acked(out);
   if (waits_for_reply(get(outcome))) done = false;
   if (__builtin_expect(get(outcome) == mips_system_outcome_comes_again, false))
     done &= some(fault) && data(fault).fails;
@@ -567,13 +567,13 @@ static __attribute__((noinline)) bool see_to(self_t *self, bool halted) {
   const bool woken = self->waiting && interrupts(self) != 0;
   if (woken) wake(self);
   if (within(timer, 0)) expire(self);
-  return woken || (self->Status ^ self->Cause) != self->summed_up;
+  return woken || (self->Status ^ self->Cause) != self->derived_from;
 }
 
 /* The words of the state, for others. */
 
 static uint32_t read_word(const self_t *self, uint32_t number) {
-  const uint64_t left = self->stopped ? self->stands : until(timer) == never() ? UINT64_MAX : until(timer);
+  const uint64_t left = self->stopped ? self->timer_left : until(timer) == never() ? UINT64_MAX : until(timer);
   switch (number) {
   case MIPS_WORD_TIMER: return (uint32_t)left;
   case MIPS_WORD_TIMER_HIGH: return (uint32_t)(left >> 32);
@@ -585,13 +585,13 @@ static uint32_t read_word(const self_t *self, uint32_t number) {
 }
 
 static void stop(self_t *self) {
-  self->stands = until(timer) == never() ? UINT64_MAX : until(timer);
+  self->timer_left = until(timer) == never() ? UINT64_MAX : until(timer);
   self->stopped = true;
   set_until(timer, never());
 }
 
 static void go_on(self_t *self) {
-  set_until(timer, self->stands > never() ? never() : self->stands);
+  set_until(timer, self->timer_left > never() ? never() : self->timer_left);
   self->stopped = false;
 }
 
@@ -599,8 +599,8 @@ static void write_word(self_t *self, uint32_t number, uint32_t value) {
 #define LOAD(name, number, select, reset, writable, text)                                                              \
   case MIPS_WORD_CP0 + MIPS_CP0_##name: self->name = value; return;
   switch (number) {
-  case MIPS_WORD_TIMER: self->stands = (self->stands & ~UINT64_C(0xffffffff)) | value; return;
-  case MIPS_WORD_TIMER_HIGH: self->stands = (uint64_t)value << 32 | (uint32_t)self->stands; return;
+  case MIPS_WORD_TIMER: self->timer_left = (self->timer_left & ~UINT64_C(0xffffffff)) | value; return;
+  case MIPS_WORD_TIMER_HIGH: self->timer_left = (uint64_t)value << 32 | (uint32_t)self->timer_left; return;
   case MIPS_WORD_RANDOM: self->random = (uint16_t)value; return;
   case MIPS_WORD_WAITING:
     if (self->waiting) wake(self); /* its wait is executed again, if it has one */
@@ -659,12 +659,12 @@ phase_end() {
   const mips_system_outcome outcome = get(outcome);
   bool changed = false;
   if (HALTS && __builtin_expect(HALTED != (self->mode == mips_mode_halted), false)) follow_mode(self, HALTED);
-  const bool written = (self->Status ^ self->Cause) != self->summed_up;
+  const bool written = (self->Status ^ self->Cause) != self->derived_from;
   if (width(completed) > 0) count_instructions(self, data(completed));
   if (__builtin_expect(self->unusual | written | within(timer, 0), false)) changed = see_to(self, HALTED);
   if (transferred(in)) {
-    const bool fails = goes_on(outcome) && some(fault) && data(fault).fails;
-    if (!goes_on(outcome)) event(cut_off);
+    const bool fails = is_passed_on(outcome) && some(fault) && data(fault).fails;
+    if (!is_passed_on(outcome)) event(cut_off);
     if (outcome == mips_system_outcome_interrupt) {
       take_interrupt(self, data(in));
       changed = true;
@@ -714,7 +714,7 @@ phase_end() {
     self->Cause = (self->Cause & ~LINES_PENDING) | levels;
     changed = true;
   }
-  if (__builtin_expect(changed | self->changed, false)) sum_up(self, changed);
+  if (__builtin_expect(changed | self->changed, false)) update_derived(self, changed);
 }
 
 statistics() {

@@ -230,7 +230,7 @@ static inline uint32_t commit_some(self_t *self, uint32_t context, uint32_t n, u
 }
 
 /* The contexts whose oldest instruction is finished, a bit for each. */
-static inline uint32_t ready_contexts(const self_t *self) {
+static inline uint32_t find_ready_contexts(const self_t *self) {
   uint32_t ready = 0;
   for (int c = 0; c < param(contexts); c++) ready |= (uint32_t)(self->finished[c] >> PLACE(self->first[c]) & 1) << c;
   return ready;
@@ -246,11 +246,11 @@ static inline void commit(self_t *self, uint32_t store_room, uint32_t interrupte
   } else {
     const uint32_t last = self->last;
     if (width(completed) > 0) memset(self->finished_instructions, 0, sizeof self->finished_instructions);
-    for (uint32_t able = ready_contexts(self); able && n < (uint32_t)param(commit_width);) {
-      const uint32_t c = call(choose, able, last);
+    for (uint32_t ready_contexts = find_ready_contexts(self); ready_contexts && n < (uint32_t)param(commit_width);) {
+      const uint32_t c = call(choose, ready_contexts, last);
       if (n == 0) self->last = c;
       n += commit_some(self, c, n, &left, interrupted >> c & 1);
-      able &= ~(UINT32_C(1) << c);
+      ready_contexts &= ~(UINT32_C(1) << c);
     }
   }
   self->gone.count = (uint8_t)n;
@@ -389,7 +389,8 @@ static inline bool called(const self_t *self, uint32_t interrupted, bool orders)
 
 /* Whether there is nothing to commit, and nothing was told in the last cycle that is not told again. */
 static inline bool quiet(const self_t *self) {
-  return !self->order.valid && (self->gone.count | self->gone.resolved | self->wrong) == 0 && ready_contexts(self) == 0;
+  return !self->order.valid && (self->gone.count | self->gone.resolved | self->wrong) == 0 &&
+         find_ready_contexts(self) == 0;
 }
 
 /* Drops what is younger than the squash that is shown; the places of its context that stay. */

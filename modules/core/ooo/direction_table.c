@@ -2,7 +2,7 @@
 
 static inline uint32_t place(const self_t *self, uint32_t pc, uint32_t history) {
   const uint32_t known = (1u << param(history_bits)) - 1;
-  if (param(local_histories) > 0) history = load(past, pc >> 2 & (uint32_t)(param(local_histories) - 1));
+  if (param(local_histories) > 0) history = load(histories, pc >> 2 & (uint32_t)(param(local_histories) - 1));
   return call(index, pc, history & known) & (uint32_t)(param(entries) - 1);
 }
 
@@ -33,7 +33,7 @@ static inline void train_one(self_t *self, uint32_t pc, uint32_t history, bool t
   if (taken ? old < largest : old > 0) store(counter, at, (uint8_t)(taken ? old + 1 : old - 1));
   if (param(local_histories) > 0) {
     const uint32_t own = pc >> 2 & (uint32_t)(param(local_histories) - 1);
-    store(past, own, (uint16_t)(load(past, own) << 1 | taken));
+    store(histories, own, (uint16_t)(load(histories, own) << 1 | taken));
   }
   if (width(checks) > 0) {
     const uint32_t n = self->checked.count++;

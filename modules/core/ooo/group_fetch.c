@@ -43,25 +43,25 @@ phase_start() {
 }
 
 /* Those that can be fetched for in this cycle, a bit for each context. */
-static inline uint32_t able_contexts(const self_t *self, const typeof_port(room) * room,
-                                     const fetch_redirect *redirect) {
-  uint32_t able = 0;
+static inline uint32_t find_ready_contexts(const self_t *self, const typeof_port(room) * room,
+                                           const fetch_redirect *redirect) {
+  uint32_t ready_contexts = 0;
   for (int c = 0; c < param(contexts); c++) {
     const bool goes = !self->held[c] & (room->of[c] >= (uint32_t)(param(width) * param(parts))) &&
                       (!self->halted[c] || self->allowed[c] > 0) & !self->waiting[c];
-    able |= (uint32_t)goes << c;
+    ready_contexts |= (uint32_t)goes << c;
   }
-  if (redirect->valid) able &= ~(UINT32_C(1) << (param(contexts) > 1 ? redirect->context : 0));
-  return able;
+  if (redirect->valid) ready_contexts &= ~(UINT32_C(1) << (param(contexts) > 1 ? redirect->context : 0));
+  return ready_contexts;
 }
 
 /* Lane by lane; a group that fails is the word that says why. */
 handler(choose, i) {
-  uint32_t able = 0, words = (uint32_t)param(width), last = self->last;
+  uint32_t ready_contexts = 0, words = (uint32_t)param(width), last = self->last;
   if (i == 0) {
-    able = able_contexts(self, &data(room), &data(redirect));
+    ready_contexts = find_ready_contexts(self, &data(room), &data(redirect));
   } else {
-    able = get(others, i - 1);
+    ready_contexts = get(others, i - 1);
     words = get(left, i - 1);
     last = get(chosen, i - 1);
     if (last == NOBODY)
@@ -70,15 +70,15 @@ handler(choose, i) {
       words -= some(predictor_guess, i - 1) ? data(predictor_guess, i - 1).count : 1;
   }
   uint32_t next = NOBODY;
-  if (able && words > 0) {
+  if (ready_contexts && words > 0) {
     uint64_t counts = 0;
     for (int k = 0; k < width(waiting); k++) counts += data(waiting, k);
-    const bool again = self->refused[i] && able >> self->wanted[i] & 1;
-    next = param(contexts) == 1 ? 0 : again ? self->wanted[i] : call(order, able, counts, last);
-    able &= ~(UINT32_C(1) << next);
+    const bool again = self->refused[i] && ready_contexts >> self->wanted[i] & 1;
+    next = param(contexts) == 1 ? 0 : again ? self->wanted[i] : call(order, ready_contexts, counts, last);
+    ready_contexts &= ~(UINT32_C(1) << next);
   }
   set(chosen, i, (uint8_t)next);
-  set(others, i, able);
+  set(others, i, ready_contexts);
   set(left, i, (uint8_t)words);
 }
 

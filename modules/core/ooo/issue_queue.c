@@ -55,7 +55,7 @@ static inline uint32_t first_come(uint32_t set, const struct issue_candidate *ca
 handler(select) {
   uint64_t ready[param(contexts)], granted[param(contexts)] = {0}, spoiled[param(spoils)] = {0};
   struct issue_candidate candidate[param(contexts)];
-  uint32_t able = 0, n = 0;
+  uint32_t ready_contexts = 0, n = 0;
   REGISTERS promised = {{0}};
   const bool cancels = register_any(data(cancelled).of, param(words));
   const bool rests = param(interval) > 1 && self->resting > 0;
@@ -69,22 +69,22 @@ handler(select) {
       }
     }
     if (rests) ready[c] = 0;
-    able |= (uint32_t)(ready[c] != 0) << c;
+    ready_contexts |= (uint32_t)(ready[c] != 0) << c;
     if (param(contexts) > 1 && ready[c]) candidate[c] = candidate_of(self, c, ready[c], data(head).of[c]);
   }
   for (int unit = 0; unit < width(issue); unit++) {
-    if (!able) {
+    if (!ready_contexts) {
       send_nothing(issue, unit);
       continue;
     }
-    const uint32_t c = param(contexts) > 1 ? first_come(able, candidate) : 0;
+    const uint32_t c = param(contexts) > 1 ? first_come(ready_contexts, candidate) : 0;
     const uint32_t at = param(contexts) > 1 ? candidate[c].at : call(choose, ready[c], data(head).of[c], param(list));
     const issued op = self->op[SLOT(c, at)];
     ready[c] &= ~(UINT64_C(1) << at);
     granted[c] |= UINT64_C(1) << at;
     n++;
     if (!ready[c])
-      able &= ~(UINT32_C(1) << c);
+      ready_contexts &= ~(UINT32_C(1) << c);
     else if (param(contexts) > 1)
       candidate[c] = candidate_of(self, c, ready[c], data(head).of[c]);
     if (param(latency) > 0) register_add(promised.of, op.dest);

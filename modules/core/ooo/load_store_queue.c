@@ -18,7 +18,7 @@
  * one tag for a pair. */
 #define OLDEST_TAG (UINT32_C(1) << 22)
 
-/* The bit of `able` of a context with barriers. */
+/* The bit of `ready_contexts` of a context with barriers. */
 #define FENCED(c) (UINT32_C(1) << (8 + (c)))
 
 /* The tag of a barrier, with its context. */
@@ -68,7 +68,7 @@ handler(show_done, i) {
 }
 
 handler(show_cancel, i) {
-  send(cancel, i, self->taken_back);
+  send(cancel, i, self->cancelled_registers);
 }
 
 handler(show_overtaken, i) {
@@ -177,7 +177,7 @@ static inline typeof_port(memory_request) barrier_of(uint32_t context) {
 /* The loads of a context whose older stores all have addresses.  A store-conditional is among the stores without a
  * known place until it was decided, and may go itself; so is a barrier until it is done, which does not go as a load.
  */
-static inline uint64_t able_loads(const self_t *self, uint32_t context) {
+static inline uint64_t ready_loads(const self_t *self, uint32_t context) {
   const uint64_t waiting = self->waiting[context], unknown = self->store_places[context] & ~self->known[context];
   if (__builtin_expect(!unknown, true)) return waiting;
   const uint32_t oldest = age_count(self->oldest.of[context], param(contexts));
@@ -195,7 +195,7 @@ static inline bool barrier_may_go(const self_t *self, uint32_t context) {
 
 /* A barrier goes before all loads, so that what it waits for comes to an end. */
 static __attribute__((noinline)) bool choose_barrier(const self_t *self, uint32_t *slot) {
-  for (uint32_t m = self->able / FENCED(0); m; m &= m - 1) {
+  for (uint32_t m = self->ready_contexts / FENCED(0); m; m &= m - 1) {
     const uint32_t context = (uint32_t)__builtin_ctz(m);
     *slot = SLOT(self->oldest.of[context]);
     if (barrier_may_go(self, context)) return true;
@@ -205,13 +205,13 @@ static __attribute__((noinline)) bool choose_barrier(const self_t *self, uint32_
 
 /* The load that goes: the oldest whose value is somewhere, of the first context in turn that has one. */
 static __attribute__((noinline)) load_outcome choose_load(const self_t *self, uint32_t *slot, uint32_t *value) {
-  if (param(barriers) && __builtin_expect(self->able >= FENCED(0), false) && choose_barrier(self, slot))
+  if (param(barriers) && __builtin_expect(self->ready_contexts >= FENCED(0), false) && choose_barrier(self, slot))
     return load_outcome_barrier;
-  for (uint32_t left = param(barriers) ? self->able & (FENCED(0) - 1) : self->able; left;) {
+  for (uint32_t left = param(barriers) ? self->ready_contexts & (FENCED(0) - 1) : self->ready_contexts; left;) {
     const uint32_t context = param(contexts) > 1 ? context_from(left, self->turn) : 0;
     const uint32_t oldest = age_count(self->oldest.of[context], param(contexts));
-    for (uint64_t able = able_loads(self, context); able; able &= ~BIT(*slot)) {
-      *slot = context * (uint32_t)param(list) + places_oldest(able, oldest, param(list));
+    for (uint64_t ready = ready_loads(self, context); ready; ready &= ~BIT(*slot)) {
+      *slot = context * (uint32_t)param(list) + places_oldest(ready, oldest, param(list));
       const load_outcome found = find_value(self, *slot, value);
       if (found != load_outcome_none) return found;
     }
@@ -222,7 +222,7 @@ static __attribute__((noinline)) load_outcome choose_load(const self_t *self, ui
 
 handler(search) {
   uint32_t slot = 0, value = 0;
-  const load_outcome found = self->able ? choose_load(self, &slot, &value) : load_outcome_none;
+  const load_outcome found = self->ready_contexts ? choose_load(self, &slot, &value) : load_outcome_none;
   set(outcome, found);
   set(picked, slot);
   set(covered, value);
@@ -301,7 +301,7 @@ static __attribute__((noinline)) void decide_conditional(self_t *self, uint32_t 
 
 static inline void wait_no_more(self_t *self, uint32_t slot) {
   self->waiting[CONTEXT_OF(slot)] &= ~BIT(slot);
-  if (!self->waiting[CONTEXT_OF(slot)]) self->able &= ~(UINT32_C(1) << CONTEXT_OF(slot));
+  if (!self->waiting[CONTEXT_OF(slot)]) self->ready_contexts &= ~(UINT32_C(1) << CONTEXT_OF(slot));
 }
 
 /* A load that has its value, or a store-conditional that was decided. */
@@ -335,7 +335,7 @@ static __attribute__((noinline)) void arrive_barrier(self_t *self, const typeof_
   self->named[slot] = 0;
   self->dest[slot] = 0;
   self->fences[CONTEXT(o->age)] |= BIT(slot);
-  self->able |= FENCED(CONTEXT(o->age));
+  self->ready_contexts |= FENCED(CONTEXT(o->age));
 }
 
 /* An address that arrived, and what a store stores. */
@@ -378,18 +378,18 @@ static inline void arrive(self_t *self, const typeof_port(in) * o, address_reply
                                      .value = self->value[slot]};
   } else {
     self->waiting[context] |= BIT(slot);
-    self->able |= UINT32_C(1) << context;
+    self->ready_contexts |= UINT32_C(1) << context;
   }
 }
 
 /* What was promised and is not there. */
 static inline void take_back(self_t *self, const uint64_t *kept) {
-  memset(&self->taken_back, 0, sizeof self->taken_back);
+  memset(&self->cancelled_registers, 0, sizeof self->cancelled_registers);
   if (self->promised && kept[CONTEXT_OF(self->promised_slot)] & BIT(self->promised_slot)) {
-    register_add(self->taken_back.of, self->dest[self->promised_slot]);
+    register_add(self->cancelled_registers.of, self->dest[self->promised_slot]);
     count(cancelled);
   }
-  self->taken_back.of[0] &= ~UINT64_C(1); /* register 0 is always there */
+  self->cancelled_registers.of[0] &= ~UINT64_C(1); /* register 0 is always there */
   self->promised = false;
 }
 
@@ -405,7 +405,7 @@ static inline void enter(self_t *self, const renamed_op *op) {
 /* These barriers of a context are still to be sent. */
 static inline void keep_barriers(self_t *self, uint32_t context, uint64_t kept) {
   self->fences[context] &= kept;
-  if (!self->fences[context]) self->able &= ~FENCED(context);
+  if (!self->fences[context]) self->ready_contexts &= ~FENCED(context);
 }
 
 /* Memory has done all that came before a barrier.  It is still the oldest: nothing older is left that could squash it,
@@ -489,7 +489,7 @@ static inline bool idle(const self_t *self) {
   const bool shows =
       (self->finished[0].status | self->finished[1].status | self->finished[2].status) != 0 || self->promised;
   const bool passed = width(overtaken) > 0 && self->any_passed;
-  return !shows && self->able == 0 && !passed && !register_any(self->taken_back.of, param(words));
+  return !shows && self->ready_contexts == 0 && !passed && !register_any(self->cancelled_registers.of, param(words));
 }
 
 /* What of a context is younger than a squash goes. */
@@ -506,7 +506,7 @@ static __attribute__((noinline)) void drop(self_t *self, uint32_t context, uint6
   self->waiting[context] &= kept;
   self->sent[context] &= kept;
   if (param(barriers)) keep_barriers(self, context, kept);
-  if (!self->waiting[context]) self->able &= ~(UINT32_C(1) << context);
+  if (!self->waiting[context]) self->ready_contexts &= ~(UINT32_C(1) << context);
   self->epoch++;
 }
 

@@ -32,14 +32,14 @@ static inline uint32_t first_behind(uint32_t set, uint32_t last) {
 
 /* Who begins has stores in memory and nothing here, and the list has heard of all that was. */
 handler(read) {
-  uint32_t able = 0;
-  for (int c = 0; c < param(contexts); c++) able |= (uint32_t)(data(in, c).valid && data(drained, c)) << c;
-  able &= ~(self->offers | self->pending | (uint32_t)self->ordered.valid << self->ordered.context);
-  const uint32_t next = able ? first_behind(able, self->begun) : NOBODY;
+  uint32_t ready_contexts = 0;
+  for (int c = 0; c < param(contexts); c++) ready_contexts |= (uint32_t)(data(in, c).valid && data(drained, c)) << c;
+  ready_contexts &= ~(self->offers | self->pending | (uint32_t)self->ordered.valid << self->ordered.context);
+  const uint32_t next = ready_contexts ? first_behind(ready_contexts, self->begun) : NOBODY;
   typeof_port(registers_numbers) numbers = {0};
   for (int k = 0; k < 2; k++) numbers.of[k] = data(in, next < NOBODY ? (int)next : 0).source[k];
   set(next, next);
-  send_if(registers_numbers, able != 0, numbers);
+  send_if(registers_numbers, ready_contexts != 0, numbers);
 }
 
 /* What a pipeline makes of it: of an instruction that failed only why, of an interrupt nothing. */

@@ -283,7 +283,7 @@ def test_contexts_share_what_is_committed(bench: Bench) -> None:
 
 
 def test_who_commits_is_chosen(bench: Bench) -> None:
-    device = shared(bench, "commit_width = 1; choose = <<< (void)last; return able >> 1 & 1; >>>;")
+    device = shared(bench, "commit_width = 1; choose = <<< (void)last; return ready_contexts >> 1 & 1; >>>;")
     lanes = {"done[0]": {1: done(0), 2: done(2)}, "done[1]": {1: done(1), 2: done(3)}}
     seen = device.play({"in": {0: group((0, ALU), (2, ALU), (1, ALU), (3, ALU))}} | lanes, 8)
     assert [one["of"] for one in seen["head"]] == [[0, 1]] * 3 + [[0, 3], [0, 5], [2, 5], [4, 5], [4, 5]]

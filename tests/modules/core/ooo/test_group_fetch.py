@@ -210,7 +210,7 @@ def test_two_contexts_in_a_cycle(bench: Bench) -> None:
 
 def test_contexts_in_turn(bench: Bench) -> None:
     """One that sleeps, has no room or was redirected in the cycle is left out."""
-    device = Wide(bench, "group_fetch", several(4, 1, True), "contexts = 4; reset_pc = 256; order = <<< (void)counts; return fetch_in_turn(able, last); >>>;")
+    device = Wide(bench, "group_fetch", several(4, 1, True), "contexts = 4; reset_pc = 256; order = <<< (void)counts; return fetch_in_turn(ready_contexts, last); >>>;")
     rooms = {cycle: {"of": [8, 8, 8, 0 if cycle < 6 else 8]} for cycle in range(9)}
     turns = [1, 2, 0, 1, 1, 0, 1, 3, 0]
     seen = device.play({
