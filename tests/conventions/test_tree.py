@@ -73,7 +73,7 @@ def test_patterns_over_the_tree_find_something():
     assert not bad
 
 
-def test_a_pattern_that_finds_nothing_is_told(tmp_path):
+def test_a_pattern_that_finds_nothing_is_reported(tmp_path):
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "a.lss").write_text("")
     assert found(tmp_path, "*.lss") == [tmp_path / "deep" / "a.lss"]

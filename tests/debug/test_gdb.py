@@ -115,7 +115,7 @@ def test_a_function_is_called_by_gdb(machine, firmware, debugged, run_sim) -> No
     assert run.end()[0] == 0
 
 
-def test_a_variable_is_watched_both_ways(machine, firmware, debugged) -> None:
+def test_watchpoints_of_a_variable_work_both_ways(machine, firmware, debugged) -> None:
     run = debugged(machine("dual"), "--program", firmware("sum"))
     text = run.gdb("break main\ncontinue\ndelete\nwatch next\ncontinue\nprint next\ncontinue\nprint next\nreverse-continue\nreverse-continue\nprint next")
     assert values(text) == ["50", "100", "0"], text

@@ -59,7 +59,7 @@ def test_every_machine_is_here(root) -> None:
     assert {folder.name for folder in (root / "examples").iterdir()} == NO_PROCESSORS | ELSEWHERE | set(SESSIONS)
 
 
-def test_the_run_does_not_notice(session, options, machine, debugged, run_sim, tmp_path) -> None:
+def test_the_run_is_not_affected(session, options, machine, debugged, run_sim, tmp_path) -> None:
     run = debugged(machine(session.machine), *options, "--stats", "debugged.json")
     text = run.gdb(
         f"""info inferiors

@@ -79,7 +79,7 @@ def program(tmp_path: Path) -> tuple[list[str], dict[str, int]]:
     return [*boot(elf, tmp_path, False, KSEG0_CACHED), "--cycles", "400000"], system.labels_of(elf)
 
 
-def test_it_stops_and_steps_in_every_mode_and_the_run_does_not_notice(simulator, program, debugged, run_sim, tmp_path) -> None:
+def test_it_stops_and_steps_in_every_mode_and_the_run_is_not_affected(simulator, program, debugged, run_sim, tmp_path) -> None:
     options, labels = program
     straight = run_sim(simulator, "--quiet", *options, "--stats", "straight.json").out
     run = debugged(simulator, *options, "--stats", "debugged.json")

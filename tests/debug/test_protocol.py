@@ -211,7 +211,7 @@ def test_what_was_written_stays(machine, firmware, debugged) -> None:
     assert gdb.ask("Hgp1.1") == "OK" and gdb.ask("p4") == "12345678"
 
 
-def test_what_another_met_while_one_was_stepped_is_told_later(machine, firmware, debugged) -> None:
+def test_stops_of_others_while_one_is_stepped_are_reported_later(machine, firmware, debugged) -> None:
     """A thread that is named alone is not stopped by others; going on begins with their stops, to which the run goes back."""
     gdb = debugged(machine("dual"), "--program", firmware("sum")).remote()
 
@@ -249,7 +249,7 @@ def test_monitor(machine, firmware, debugged, run_sim, tmp_path) -> None:
     assert "restored" not in run_sim(machine("single"), "--restore", "point", "--quiet").err
 
 
-def test_reads_and_accesses_are_watched(machine, firmware, debugged) -> None:
+def test_reads_and_accesses_have_watchpoints(machine, firmware, debugged) -> None:
     """After the access, by the processor itself, both ways; each kind knows its own."""
     run = debugged(machine("recorded"), "--program", firmware("hello"))
     gdb = run.remote()

@@ -144,7 +144,7 @@ def test_one_memory(machine, debugged, tmp_path) -> None:
     assert values(text) == ["0", "1", "5", "5", "200", "22", "22", "22"], text
 
 
-def test_the_run_does_not_notice(machine, firmware, debugged, run_sim, tmp_path) -> None:
+def test_the_run_is_not_affected(machine, firmware, debugged, run_sim, tmp_path) -> None:
     """Breakpoints at one name in two programs, stops of both, and the way back; the names are those of each one's own program."""
     programs = ",".join(str(firmware(name)) for name in PROGRAMS)
     run = debugged(machine("contexts"), "--program", programs, "--stats", "debugged.json")

@@ -51,7 +51,7 @@ def test_no_option_is_listed_twice(lss) -> None:
 
 
 @pytest.mark.parametrize("arguments", [("build", "--help"), ("run", "m.lss", "-O0", "--help", "--", "--cycles", "1")])
-def test_help_is_given_wherever_it_is_asked_for(lss, arguments) -> None:
+def test_help_is_given_wherever_it_is_requested(lss, arguments) -> None:
     assert lss(*arguments).out.startswith(f"usage: lss {arguments[0]} [OPTIONS] M.lss")
 
 

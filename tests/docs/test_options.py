@@ -31,7 +31,7 @@ def test_no_module_of_the_paper_is_left_out() -> None:
         ({"tests": ()}, "ALU, integer operation: nothing offers or shows it"),
     ],
 )
-def test_what_does_not_exist_is_noticed(change: dict, error: str) -> None:
+def test_what_does_not_exist_is_found(change: dict, error: str) -> None:
     title, modules = next(iter(options.load().items()))
     first = modules[0]
     spoilt = replace(first, options=(replace(first.options[0], **change), *first.options[1:]))
@@ -39,6 +39,6 @@ def test_what_does_not_exist_is_noticed(change: dict, error: str) -> None:
 
 
 @pytest.mark.parametrize("change", [{"ours": ()}, {"options": ()}])
-def test_a_module_without_anything_is_noticed(change: dict) -> None:
+def test_a_module_without_anything_is_found(change: dict) -> None:
     first = next(iter(options.load().values()))[0]
     assert list(options.missing({"": [replace(first, **change)]}))[0] == f"{first.paper}: no module, or no option"

@@ -68,7 +68,7 @@ def test_the_directed_cases(big: bool, follow, tmp_path: Path):
     ("interrupt", r"pc 0x8\w+, \S.*: an interrupt was taken there, expected the instruction at 0x8\w+"),
     ("level", r"pc 0x8\w+, \S.*: interrupt \d was taken where Status 0x1\w+ does not let it"),
 ])  # fmt: skip
-def test_wrong_exceptions_are_told(wrong: str, message: str, follow, tmp_path: Path):
+def test_wrong_exceptions_are_reported(wrong: str, message: str, follow, tmp_path: Path):
     elf = system.build(all_cases(), tmp_path / "cases.elf", True)
     assert re.fullmatch(message, follow("big", 10000000, elf, wrong=wrong).rstrip())
 

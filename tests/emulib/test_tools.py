@@ -38,7 +38,7 @@ def test_a_limit_that_is_not_reached(counting: Path, build_dir: Path):
     assert done.returncode == 0 and done.stdout.endswith("retired 12\n")
 
 
-def test_memory_that_is_asked_for(counting: Path, build_dir: Path):
+def test_memory_that_is_requested(counting: Path, build_dir: Path):
     done = tool(build_dir, "mips-oracle", "--dump", f"{TEXT:#x}:8", counting)
     assert (done.returncode, done.stdout) == (0, "0x00400000 0x24080003\n0x00400004 0x2508ffff\n")
     done = tool(build_dir, "mips-oracle", "--dump", "0xfffffffc:4", counting)

@@ -95,7 +95,7 @@ def test_a_cache_that_clang_cannot_write_to_is_refused(machine, cached, tmp_path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a%b"]
 
 
-def test_a_header_that_changes_while_clang_reads_it_is_not_believed(machine, cached, tmp_path: Path) -> None:
+def test_a_header_that_changes_while_clang_reads_it_is_not_used(machine, cached, tmp_path: Path) -> None:
     """A compiler that touches the header plays the editor; the object is used, but under the name of its contents."""
     folder, tools = machine(), tmp_path / "tools"
     tools.mkdir()
@@ -349,7 +349,7 @@ def test_a_linker_without_room_is_one_line(build_dir: Path, machine, cached, tmp
     assert (folder / "sim").read_bytes() == before and not list(folder.glob("sim?*"))
 
 
-def test_the_driver_is_asked_once_about_linking(machine, cached, tmp_path: Path) -> None:
+def test_the_driver_is_queried_once_about_linking(machine, cached, tmp_path: Path) -> None:
     def build() -> tuple[int, bytes]:
         done = cached("build", "-O0", "top.lss", "-o", "sim", cwd=folder)
         return done.err.count("asking about linking"), (folder / "sim").read_bytes()

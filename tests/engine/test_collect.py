@@ -53,7 +53,7 @@ shared collector together on "a[0].p.in" event transferred {
 
 
 @pytest.mark.parametrize("options", [(), ("--debug",)])
-def test_events_of_several_kinds_meet_in_one_collector(build_sim, run_sim, options):
+def test_one_collector_records_events_of_several_kinds(build_sim, run_sim, options):
     """Also within modules, each of which has its own."""
     simulator = build_sim(SEVERAL, *options)
     done = run_sim(simulator, "--cycles", "12", "--quiet")

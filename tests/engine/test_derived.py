@@ -111,7 +111,7 @@ def test_export_and_list_name_them(build_sim, lss, tmp_path):
 
 
 @pytest.mark.parametrize("machine", ["rfu_core", "vliw_core", "single_core", "riscv_core"])
-def test_every_pipeline_tells_instructions_per_cycle(root, lss, tmp_path, machine):
+def test_every_pipeline_reports_instructions_per_cycle(root, lss, tmp_path, machine):
     lss("export", root / "examples" / machine / f"{machine}.lss", "-o", tmp_path / "machine.json")
     exported = json.loads((tmp_path / "machine.json").read_text())
     writers = [one["path"] for one in exported["instances"] if one["module"] == "core_writeback"]

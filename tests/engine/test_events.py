@@ -97,7 +97,7 @@ def test_a_variant_can_be_built_beforehand(lss, tickers, run_sim, tmp_path):
     assert wrong.status == 1 and "--watch:1:1: error[no-match]: an event to watch is written PATH.EVENT, PATH.EVENT(ARGUMENT == N) or marker(N)\n" in wrong.err
 
 
-def test_events_are_told_apart_by_an_argument(tickers, run_sim):
+def test_events_are_distinguished_by_an_argument(tickers, run_sim):
     """The values of a ticker count up: the condition comes true with the event that has the value, in every build."""
     conditions = ["--measure-from", "event(u.taken(value == 20))", "--measure-to", "event(u.taken(value >= 0x64), 3)", "--sample", "event(t[*].taken(value < 5))"]
     runs = [run_sim(simulator, "--time", "5 us", *conditions) for simulator in (tickers(), tickers("--debug"))]
@@ -109,7 +109,7 @@ def test_events_are_told_apart_by_an_argument(tickers, run_sim):
     assert measured[0]["to"]["events"]["u.taken(value >= 100)"] == 3 and len(runs[0].stats["samples"]) == 5
 
 
-def test_wrong_events_are_told_before_the_run(tickers, run_sim, golden):
+def test_wrong_events_are_reported_before_the_run(tickers, run_sim, golden):
     texts = ["event(u.takn)", "event(v.taken)", "event(taken)", "event(u.taken, 0)", "event(u.taken", "event(u.taken) >= 3"]
     texts += ["event(u.taken(valu == 1))", "event(u.taken(value = 1))", "event(u.taken(value == x))", "event(u.taken(value == 1)"]
     texts += ["event(t*.taken)", "event(nothing.stalled)", "evnt(u.taken)", "marker(3)", "marker(0)", "marker(x)"]

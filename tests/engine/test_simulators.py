@@ -468,7 +468,7 @@ def test_run_builds_once(lss, tmp_path):
         ),
     ],
 )
-def test_errors_in_behaviour_are_told_at_their_place(lss, tmp_path, declared, code, expected):
+def test_errors_in_behaviour_are_reported_at_their_place(lss, tmp_path, declared, code, expected):
     (tmp_path / "m.lss").write_text(
         f"module m {{ inport in : uint32; outport out : uint32; state {{ uint32 n; }} phase_start -> out.data; {declared} phase_end; }}\n"
     )
@@ -528,7 +528,7 @@ def test_functions_that_nobody_declares_are_refused(lss, tmp_path):
     assert "m.c:2:1: error[undeclared-function]: handler(reset, k) is not declared by module m" in done.err
 
 
-def test_a_fault_in_a_module_is_told(build, run_sim, tmp_path):
+def test_a_fault_in_a_module_is_reported(build, run_sim, tmp_path):
     (tmp_path / "m.lss").write_text(
         "module m { inport in : uint32; state { uint32 n; } phase_start -> in.ack; phase_end; }\n"
     )

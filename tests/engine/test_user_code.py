@@ -167,7 +167,7 @@ def test_types_of_families_are_called_by_their_arguments(lss, tmp_path, wrong, u
     assert {t["name"]: t["c_name"] for t in json.loads((tmp_path / "m.json").read_text())["types"]}["pair_request(8)"] == "pair_request_8"
 
 
-def test_the_reference_tells_what_types_are_called_in_c(lss, tmp_path):
+def test_the_reference_reports_what_types_are_called_in_c(lss, tmp_path):
     assert "In C: mem_request_WIDTH, by default mem_request_64; the type of a port p is typeof_port(p)." in lss("doc", "memory_types").out
     assert "In C: `mem_reply_WIDTH`" in lss("doc", "--markdown", "memory_types").out
 

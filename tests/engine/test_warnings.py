@@ -72,7 +72,7 @@ def test_names_of_a_module_end_with_it(lss, module, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_warning_is_told_each_time(statement: str, says: str, lss, module, tmp_path: Path) -> None:
+def test_a_warning_is_reported_each_time(statement: str, says: str, lss, module, tmp_path: Path) -> None:
     """By a check, by the build that compiles, and by one that finds the object in the cache."""
     module(statement)
     env = {"LSS_CACHE": str(tmp_path / "cache"), "LSS_TIMES": "1"}

@@ -47,7 +47,7 @@ def test_a_window_in_time_is_exact_for_every_clock(clocks, run_sim):
     assert done.value("y", "cycles") == 2000
 
 
-def test_what_was_not_asked_for_is_not_measured(clocks, run_sim):
+def test_what_was_not_requested_is_not_measured(clocks, run_sim):
     asked = {"--measure-from": "measured", "--measure-to": "measured", "--sample": "samples"}
     for option, key in asked.items():
         done = run_sim(clocks, "--time", "2 us", option, "1 us")
@@ -151,7 +151,7 @@ def test_a_window_that_did_not_come_to_be_fails_the_run(clocks, run_sim):
     assert '"20 ns", held already when that of --measure-from, "y.items >= 50", came true' in done.err
 
 
-def test_wrong_conditions_are_told_before_the_run(clocks, run_sim, golden):
+def test_wrong_conditions_are_reported_before_the_run(clocks, run_sim, golden):
     texts = ["", "8", "8 ns x", "cycle(a) >= 3", "cycles(fastst) >= 3", "cycles(a) > 3", "cycles(a >= 3", "cycles(a) >= -3"]
     texts += ["x.itms >= 3", "xx.items >= 3", "x.items >= 3x", "x.items >= 1.5", "x.items", "x.items => 4"]
     texts += ["x.registers >= 3", "x.registers[4] >= 3", "end x", "x.items >= 99999999999999999999"]

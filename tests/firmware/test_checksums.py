@@ -79,7 +79,7 @@ def cut(frame: bytes, r: random.Random) -> list[bytes]:
 @both_modes
 @pseudo_modes
 @pytest.mark.parametrize("nic_ring", [False, True], ids=["host_ring", "nic_ring"])
-def test_frames_leave_with_the_checksums_asked_for(board: Make, assist: bool, no_pseudo: int, nic_ring: bool) -> None:
+def test_frames_leave_with_the_checksums_requested(board: Make, assist: bool, no_pseudo: int, nic_ring: bool) -> None:
     """Any flags, any pieces; frames keep their order, and what was not asked for stays as it is."""
     ring = TRANSPORT | IP | no_pseudo
     b, r = board(assist=assist, most_sent=30, flags={"send": ring}, nic_ring=nic_ring), random.Random(1)
@@ -160,7 +160,7 @@ def test_a_frame_of_more_pieces_than_are_held_is_passed_over(board: Make, nic_ri
 @both_modes
 @pseudo_modes
 @pytest.mark.parametrize("little", [False, True], ids=["big", "little"])
-def test_sums_of_received_frames(board: Make, assist: bool, no_pseudo: int, little: bool) -> None:
+def test_checksums_of_received_frames(board: Make, assist: bool, no_pseudo: int, little: bool) -> None:
     """All ones where a checksum is right; nothing of the frame changes on its way."""
     b = board(assist=assist, little=little, most_received=10, flags={"standard": TRANSPORT | IP | no_pseudo})
     b.post("standard", 500)
@@ -186,7 +186,7 @@ def test_sums_of_received_frames(board: Make, assist: bool, no_pseudo: int, litt
 
 
 @pytest.mark.parametrize("ring", [TRANSPORT | IP, TRANSPORT | IP | NO_PSEUDO, TRANSPORT | NO_PSEUDO], ids=["pseudo", "no_pseudo", "no_ip"])
-def test_sums_around_the_ends_of_the_buffers(board: Make, ring: int) -> None:
+def test_checksums_around_the_ends_of_the_buffers(board: Make, ring: int) -> None:
     """Enough large frames to go around the send buffer and the receive buffer; every frame ends at another place, and of
     the one around the end of the receive buffer only 8 bytes are in front of it, less than a header."""
     b = board(most_sent=30, most_received=10, flags={"send": ring, "standard": ring})

@@ -93,7 +93,7 @@ def test_what_is_lost_is_sent_again(machine, tmp_path: Path, talk: tuple[int, in
     assert not acknowledged_too_early(there, back) and not acknowledged_too_early(back, there)
 
 
-def test_a_faulty_frame_that_is_answered(machine, tmp_path: Path) -> None:
+def test_a_faulty_frame_with_a_reply(machine, tmp_path: Path) -> None:
     """It is the last one: nothing that comes later would show that it is missing."""
     send = write(tmp_path / "send.pcap", [(0, tcp(True, 0, 30, b"thanks"))])
     receive = write(tmp_path / "receive.pcap", [(0, tcp(False, 10 * i, None, b"0123456789")) for i in range(3)])

@@ -52,7 +52,7 @@ def test_start(board: Make, assist: bool) -> None:
 @pytest.mark.parametrize(
     ("mode", "enabled", "used"), [(0x12, 0, 0), (0x12, 1, 1), (0x52, 0, 1), (0x52, 1, 1), (0x4000021E, 1, 1)]
 )
-def test_the_hardware_walks_the_rings_when_it_is_asked_to(board: Make, mode: int, enabled: int, used: int) -> None:
+def test_the_hardware_walks_the_rings_on_request(board: Make, mode: int, enabled: int, used: int) -> None:
     """By the mode's bit 0x40, or by AssistState, which drivers set before they start the processor."""
     b = board(assist=False, mode=mode, assist_enabled=enabled)
     assert b.lib.model_register(b.chip, 0x11C) & 1 == used

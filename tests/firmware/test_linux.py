@@ -91,7 +91,7 @@ def test_an_initramfs_depends_on_its_contents_only(pack, tmp_path: Path) -> None
 
 @needs["cpio"]
 @needs["dpkg-deb"]
-def test_what_cannot_be_packed_is_told(pack, tmp_path: Path) -> None:
+def test_what_cannot_be_packed_is_reported(pack, tmp_path: Path) -> None:
     says(pack(tmp_path / "nowhere"), "OVERLAY", "nowhere is none")
     large = tmp_path / "overlay"
     large.mkdir()
@@ -226,7 +226,7 @@ def test_a_kernel_that_was_not_finished_is_finished(kernel: Kernel) -> None:
 @needs["dpkg-deb"]
 @needs["flock"]
 @needs["xz"]
-def test_a_kernel_that_cannot_be_built_is_told(kernel: Kernel) -> None:
+def test_a_kernel_that_cannot_be_built_is_reported(kernel: Kernel) -> None:
     says(kernel.build("middle"), "ENDIAN is little or big, not 'middle'")
     command(kernel.folder / "bin", "df", "echo; echo disk 9 9 9 9% /")
     says(kernel.build(), "needs 2000 MiB more; its disk has 9 MiB left")

@@ -115,7 +115,7 @@ def test_a_frame_is_reported_without_others(board) -> None:
     assert nic.sent() == [b"x" * 42 + b"y" * 100]
 
 
-def test_as_many_sent_frames_are_reported_together_as_the_host_asks_for(board) -> None:
+def test_as_many_sent_frames_are_reported_together_as_the_host_requests(board) -> None:
     """Not one fewer, and not one more, where it may take as long as it likes."""
     nic = board(2, send_ticks=1 << 30)
     for _ in range(15):
@@ -191,7 +191,7 @@ def test_interleavings(board) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"send_entries": 1024}, {"receive_entries": 96}, {"return_entries": 256}, {"buffer_bytes": 1500}]
 )
-def test_a_host_that_asks_for_what_cannot_be(board, wrong: dict[str, int]) -> None:
+def test_a_host_that_requests_what_cannot_be(board, wrong: dict[str, int]) -> None:
     """The firmware does not come up, which is what a driver waits for."""
     with pytest.raises(AssertionError, match="the firmware up did not come"):
         board(2, **wrong)

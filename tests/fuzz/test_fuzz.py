@@ -114,7 +114,7 @@ def test_minutes(name: str, fuzz: Callable[[str, int], None]) -> None:
     fuzz(name, SECONDS["soak"])
 
 
-def test_every_flipped_bit_of_a_checkpoint_is_noticed(build_dir: Path, made: Callable[..., Path], tmp_path: Path) -> None:
+def test_every_flipped_bit_of_a_checkpoint_is_found(build_dir: Path, made: Callable[..., Path], tmp_path: Path) -> None:
     program = made(build_dir / "sanitize", "fuzz/flip_checkpoint", "SANITIZE=1")
     command = [program, a_checkpoint(build_dir, tmp_path), str(FLIPS), "1"]
     done = subprocess.run(command, capture_output=True, text=True)

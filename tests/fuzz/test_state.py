@@ -150,7 +150,7 @@ def test_set_refuses_the_same(ranged) -> None:
     ]
 
 
-def test_a_module_that_breaks_its_own_range_is_noticed(build_sim, run_sim, tmp_path: Path) -> None:
+def test_a_module_that_breaks_its_own_range_is_found(build_sim, run_sim, tmp_path: Path) -> None:
     """By debug builds after the cycle, by others where a checkpoint is written."""
     (tmp_path / "grows.lss").write_text("module grows { state { uint32 n in 0..5; } phase_end; }\n")
     (tmp_path / "grows.c").write_text("phase_end() { self->n++; }\n")

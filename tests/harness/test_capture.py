@@ -25,7 +25,7 @@ def peer(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return wrong
 
 
-def test_every_query_and_exchange_is_answered(peer: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_query_and_exchange_has_its_reply(peer: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     sent, real = [], socket.socket.sendall
     monkeypatch.setattr(socket.socket, "sendall", lambda one, data: (sent.append(len(data)), real(one, data))[1])
     capture._serve_peer()
@@ -44,7 +44,7 @@ def test_every_query_and_exchange_is_answered(peer: list[str], monkeypatch: pyte
         ("echo what; cat", "exit 0", "the peer did not start"),
     ],
 )
-def test_a_host_or_a_peer_that_fails_is_told(tmp_path, monkeypatch: pytest.MonkeyPatch, peer_says: str, host: str, why: str | None) -> None:
+def test_a_host_or_a_peer_that_fails_is_reported(tmp_path, monkeypatch: pytest.MonkeyPatch, peer_says: str, host: str, why: str | None) -> None:
     """With the two namespaces left out, and other programs in them."""
     wire, out = tmp_path / "wire.pcap", tmp_path / "out.pcap"
     packets.write(wire, [packets.Packet(0, bytes(60)), packets.Packet(5, bytes(70))])

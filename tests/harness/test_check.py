@@ -89,7 +89,7 @@ def test_what_keeps_its_order() -> None:
     assert conversation(bytes(12) + b"\x08\x06" + bytes(40)) == b"\x08\x06"
 
 
-def test_as_many_findings_as_were_asked_for() -> None:
+def test_as_many_findings_as_were_requested() -> None:
     verdict = compare([], INPUT, findings=3)
     assert verdict.wrong == [f"frame {n} ({59 + n} bytes) was never sent so: there was no input" for n in (1, 2, 3)]
     assert (verdict.frames_in, verdict.frames_out, verdict.damaged) == (0, 10, 10)

@@ -42,7 +42,7 @@ def test_a_run_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
         cost.profiled(Path("sim"), Path("f.elf"), 30, ["--payload", "18"])
 
 
-def test_sums_and_tables() -> None:
+def test_totals_and_tables() -> None:
     costs = [cost.Cost("cpu[0]", "receive", {"instructions": 96.25, "scratchpad": 15, "memory": 12.5, "registers": 1})]
     costs.append(cost.Cost("cpu[0]", "timer", {"instructions": 0.75, "scratchpad": 0.5, "memory": 0, "registers": 0}))
     assert cost.totals(costs)["cpu[0]"] == {"instructions": 97, "scratchpad": 15.5, "memory": 12.5, "registers": 1}

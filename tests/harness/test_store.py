@@ -74,7 +74,7 @@ def test_a_result_that_cannot_be_read_is_none(tmp_path: Path) -> None:
         store.run(job, tmp_path / "store")
 
 
-def test_a_run_is_tried_again_as_often_as_asked(tmp_path: Path) -> None:
+def test_a_run_is_tried_again_as_often_as_requested(tmp_path: Path) -> None:
     job = fake(tmp_path, more=f"echo >> {tmp_path}/tries; exit $(($(wc -l < {tmp_path}/tries) < 3))")
     with pytest.raises(store.RunError, match="^ended with status 1"):
         store.run(Job(job.simulator, retries=1), tmp_path / "store")
@@ -125,7 +125,7 @@ def test_a_result_that_came_first_stays(tmp_path: Path) -> None:
         store._move_into_place(job, tmp_path / "working", tmp_path / "place")
 
 
-def test_abandoned_work_is_told_by_its_lease(tmp_path: Path) -> None:
+def test_abandoned_work_is_recognised_by_its_lease(tmp_path: Path) -> None:
     with lease.working_directory(tmp_path) as working:
         left = tmp_path / "another-host-1-abc"
         left.mkdir()

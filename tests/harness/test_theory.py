@@ -37,7 +37,7 @@ def test_ten_gigabit_is_ten_times() -> None:
     assert theory.payload_rate(1472, 1e10) == pytest.approx(10 * theory.payload_rate(1472))
 
 
-def test_a_python_without_the_packages_is_told_of_the_one_that_has_them() -> None:
+def test_a_python_without_the_packages_names_the_one_that_has_them() -> None:
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run([sys.executable, "-S", "-m", "harness", "theory", "18"], cwd=root, capture_output=True, text=True)
     assert done.returncode == 1 and done.stdout == ""

@@ -47,7 +47,7 @@ def test_as_root_it_installs_the_newest_known(root: Path, tmp_path: Path, index:
     assert update == "update" and f" {version}" in f"{install} "
 
 
-def test_sudo_is_used_when_it_asks_nothing(root: Path, tmp_path: Path) -> None:
+def test_sudo_is_used_when_it_needs_no_password(root: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     tools = {"apt_get": "exit 9", "apt_cache": KNOWS_22, "sudo": f'[ "$1" = -n ] && exit 0; echo "$*" >> {log}'}
     assert deps(root, machine(tmp_path, 1000, **tools), "base").returncode == 0
@@ -71,7 +71,7 @@ def test_a_complete_machine_is_left_alone(root: Path, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_what_linux_is_built_with_is_asked_for_by_its_goal_alone(root: Path, tmp_path: Path) -> None:
+def test_what_linux_is_built_with_is_requested_by_its_goal_alone(root: Path, tmp_path: Path) -> None:
     tools = dict.fromkeys(["bc", "cpio", "xz"], "exit 0")
     environment = machine(tmp_path, 1000, apt_get="exit 9", apt_cache=KNOWS_22, **tools)
     done = deps(root, environment, "linux")

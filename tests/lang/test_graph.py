@@ -224,7 +224,7 @@ def test_fan_out_is_drawn_from_receiver_to_receiver(lss, tmp_path):
     assert [(one["from"], one["to"]) for one in top["edges"]] == [("p", "c[1]"), ("p", "c[0]")]
 
 
-def test_a_terminal_is_told_what_was_written(build_dir: Path, tmp_path: Path) -> None:
+def test_a_terminal_gets_what_was_written(build_dir: Path, tmp_path: Path) -> None:
     """In one line; pipes get nothing, so that scripts stay as they are."""
     (tmp_path / "m.lss").write_text(MACHINE)
     for words, said in (

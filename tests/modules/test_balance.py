@@ -59,7 +59,7 @@ def bucket(build_sim, tmp_path: Path) -> Callable[..., Path]:
     return build
 
 
-def test_items_that_vanish_are_noticed(bucket, run_sim, tmp_path: Path) -> None:
+def test_items_that_vanish_are_found(bucket, run_sim, tmp_path: Path) -> None:
     simulator = bucket(ACCOUNT, "--debug")
     assert run_sim(simulator, "--cycles", 1000).err.count("error") == 0
     assert "error" not in run_sim(simulator, "--cycles", 1000, "--set", "b.fault=count").err
@@ -190,7 +190,7 @@ b.out -> c.in : uint8;
 """
 
 
-def test_sums_of_what_items_say_and_of_events(build_sim, run_sim, tmp_path: Path) -> None:
+def test_totals_of_what_items_say_and_of_events(build_sim, run_sim, tmp_path: Path) -> None:
     texts = {"saying_types.lss": SAYING_TYPES, "groups.lss": GROUPS, "groups.c": GROUPS_C, "words.lss": WORDS, "words.c": WORDS_C}
     for name, text in texts.items():
         (tmp_path / name).write_text(text)

@@ -196,7 +196,7 @@ def functions_that_ask(text: str) -> set[str]:
     return found_in - {"next_event", "init", "statistics", "finish"}
 
 
-def test_time_is_asked_for_where_no_instant_would_do(root: Path) -> None:
+def test_time_is_read_where_no_instant_would_do(root: Path) -> None:
     """`until` tells the same, and does not change with every cycle: what asks for the time is never replayed."""
     sources = [
         path

@@ -135,13 +135,13 @@ def check(mutant: Mutant, root: Path, tmp_path: Path, build_sim: Callable[..., P
 
 
 @pytest.mark.parametrize("mutant", [one for one in MUTANTS if one.quick], ids=str)
-def test_a_lost_item_is_noticed(mutant: Mutant, root: Path, tmp_path: Path, build_sim, run_sim) -> None:
+def test_a_lost_item_is_found(mutant: Mutant, root: Path, tmp_path: Path, build_sim, run_sim) -> None:
     check(mutant, root, tmp_path, build_sim, run_sim)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("mutant", [one for one in MUTANTS if not one.quick], ids=str)
-def test_every_lost_item_is_noticed(mutant: Mutant, root: Path, tmp_path: Path, build_sim, run_sim) -> None:
+def test_every_lost_item_is_found(mutant: Mutant, root: Path, tmp_path: Path, build_sim, run_sim) -> None:
     check(mutant, root, tmp_path, build_sim, run_sim)
 
 

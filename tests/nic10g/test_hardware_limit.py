@@ -88,7 +88,7 @@ def test_machines_that_cannot_be_built(lss: Callable, root: Path, define: str, t
         (["--firmware", "text"], "text"),
     ],
 )
-def test_wrong_input_is_told_in_a_line(
+def test_wrong_input_is_reported_in_a_line(
     simulator: Path, run_sim: Callable, tmp_path: Path, arguments: list[str], told: str
 ) -> None:
     (tmp_path / "text").write_text("no program")

@@ -108,7 +108,7 @@ def test_a_loop_that_nothing_ends_ends_a_run_without_bound(polling, build_sim, r
     assert run_sim(simulator, "--cycles", 10**12, "--watchdog", "off").stats["run"]["ended"] == "all cycles were simulated"
 
 
-def test_who_asks_for_the_time_is_in_no_loop(polling, run_sim):
+def test_a_module_that_reads_the_time_is_in_no_loop(polling, run_sim):
     assert cycles_in_loops(polling("true"), run_sim, "--cycles", 100_000) == 0
 
 

@@ -260,7 +260,7 @@ def test_the_window_behind_the_memory_window_is_empty(chip: Chip) -> None:
     assert chip.last.stat("nic.window_router", "errors") == 2
 
 
-def test_what_is_no_register_is_told_once(chip: Chip) -> None:
+def test_what_is_no_register_is_reported_once(chip: Chip) -> None:
     script = chip.script(setup=False)
     for _ in range(3):
         script.read(0xC00000EC)

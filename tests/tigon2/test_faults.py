@@ -115,7 +115,7 @@ def test_without_faults_nothing_is_counted(run: Run) -> None:
     assert all(row["injected"] == row["counted"] == row["disturbed"] == 0 for row in table(got))
 
 
-def test_a_bus_that_never_works_is_noticed(simulators: dict[int, Path], build_dir: Path) -> None:
+def test_a_bus_that_never_works_is_found(simulators: dict[int, Path], build_dir: Path) -> None:
     """No transfer succeeds: the firmware cannot even say that it is up, and the driver says so."""
     command = [simulators[1], "--quiet", "--firmware", build_dir / "firmware/tigon2/tigon2.elf", "--payload", 18, "--set", "host.faults=read_abort/1"]
     done = subprocess.run([str(word) for word in [*command, "--set", "driver.timeout=3ms"]], capture_output=True, text=True, timeout=100)
@@ -129,7 +129,7 @@ def test_a_start_up_longer_than_the_watchdog_is_none_of_its_business(run: Run) -
     assert got["nic.mac_rx", "ignored"] == got["checker", "counted_ignored"] == got["nic.registers", "unlisted"] == 0
 
 
-def test_the_link_is_asked_for_and_awaited(simulators: dict[int, Path], build_dir: Path) -> None:
+def test_the_link_is_requested_and_awaited(simulators: dict[int, Path], build_dir: Path) -> None:
     command = [simulators[1], "--quiet", "--firmware", build_dir / "firmware/tigon2/tigon2.elf", "--payload", 18, "--count", 5]
     for place in 0x248, 0x24C, 0x268:
         command += ["--print", f"nic.sram.bytes[{place:#x}]"]

@@ -48,7 +48,7 @@ def core(bench: Bench, root: Path) -> Core:
     return Core(bench, root)
 
 
-def test_a_halted_processor_shows_where_it_stands(core: Core) -> None:
+def test_a_halted_processor_shows_its_pc(core: Core) -> None:
     """Started at one place, it runs into a loop at another, is halted there, sent elsewhere, and halted there again."""
     script = core.script(setup=False)
     script.store(CODE, bytes(64) + BRANCH_TO_ITSELF)
@@ -128,7 +128,7 @@ def test_a_store_is_seen_at_every_address_of_its_cell(core: Core) -> None:
     assert [replies[place].data for place in places] == [0x71 + n for n in range(len(ways))]
 
 
-def test_what_is_no_register_is_told_with_where_it_was_asked_for(core: Core) -> None:
+def test_what_is_no_register_is_reported_with_where_it_was_requested(core: Core) -> None:
     script = core.script(setup=False)
     script.store(CODE, word(0x0F, 0, 8, 0xC000) + word(0x23, 8, 9, 0xEC) + bytes(24) + BRANCH_TO_ITSELF)
     script.write("cpu_a_pc", CODE)
@@ -171,7 +171,7 @@ def test_a_write_without_the_reset_bit_resets_nothing(chip: Chip) -> None:
     assert replies[value].data == 77
 
 
-def test_a_mac_that_memory_starves_asks_for_attention(bench: Bench, root: Path) -> None:
+def test_a_mac_that_memory_starves_requests_attention(bench: Bench, root: Path) -> None:
     """Line rate into an SRAM of 60 cycles an access: event 25 is up until the state register is written without the bit."""
     slow = Chip(bench, root, options="first_access = 60; next_access = 60; mac_buffer = 4096;")
     script = slow.script()
@@ -189,7 +189,7 @@ def test_a_mac_that_memory_starves_asks_for_attention(bench: Bench, root: Path) 
     assert replies[event].data >> 25 & 1 == 1 and replies[state].data == 0x102 and replies[calm].data >> 25 & 1 == 0
 
 
-def test_an_underrun_is_told_and_counted(bench: Bench, root: Path) -> None:
+def test_an_underrun_is_reported_and_counted(bench: Bench, root: Path) -> None:
     """A frame longer than what is waited for, from an SRAM of 60 cycles an access: event 26, and word 19 of the statistics."""
     slow = Chip(bench, root, options="first_access = 60; next_access = 60; mac_buffer = 4096;")
     script = slow.script()

@@ -82,7 +82,7 @@ def check_sums(done, profile: Profile) -> None:
     ("machine", "program", "cores"),
     [("dual_core/dual_core", "sum", 2), ("vliw_core/vliw_core", "fir", 1), ("rfu_core/rfu_core", "fir", 1)],
 )
-def test_sums_are_the_statistics_of_the_run(machine, program, cores, profiled, build_dir: Path) -> None:
+def test_totals_are_the_statistics_of_the_run(machine, program, cores, profiled, build_dir: Path) -> None:
     done, profile = profiled(machine, [], "--program", build_dir / "firmware" / program / f"{program}.elf", "--cycles", 60000)
     check_sums(done, profile)
     assert len(profile.cores) == cores
@@ -146,7 +146,7 @@ def test_two_processors_of_a_network_interface(profiled, build_dir: Path) -> Non
     assert min(profile.events[f"nic.mac_{one}"] for one in ("rx.received", "tx.sent")) > 25
 
 
-def test_memories_are_to_blame_for_what_they_make_fetches_wait(lss, run_sim, root: Path, build_dir: Path, tmp_path: Path) -> None:
+def test_memories_are_charged_for_fetches_that_wait(lss, run_sim, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """A memory that takes ten cycles longer takes that of the fetches that wait for it, and of nothing else."""
     waits, others = [], []
     for latency in (2, 12):

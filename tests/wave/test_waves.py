@@ -159,7 +159,7 @@ def test_clocks_keep_their_own_time(build_sim, shown):
     assert [time for time, bits in fast["machine2.c"] if bits == "1"] == [0, 4, 8]  # in ns
 
 
-def test_a_simulator_becomes_one_that_shows_what_was_asked_for(build_sim, run_sim, shown, tmp_path):
+def test_a_simulator_becomes_one_that_shows_what_was_requested(build_sim, run_sim, shown, tmp_path):
     simulator = build_sim(CHAIN)
     wave = shown(simulator, "p.in.data,k.items", "--cycles", 5)
     assert set(wave) == {"machine1." + name for name in ("clk", "p.in.data", "p.in.valid", "k.items")}

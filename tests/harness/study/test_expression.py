@@ -87,7 +87,7 @@ def test_what_is_refused(text: str, error: str) -> None:
     assert any(words in str(caught.value) for words in error.split("|")) and "\n" not in str(caught.value)
 
 
-def test_a_missing_statistic_can_be_told_from_a_wrong_expression() -> None:
+def test_a_missing_statistic_can_be_distinguished_from_a_wrong_expression() -> None:
     with pytest.raises(NoValue):
         expression.evaluate("none.z", Reading())
 

@@ -98,7 +98,7 @@ def test_parameters(point: PointReading) -> None:
         point.parameter("speed")
 
 
-def test_what_was_published_and_what_settled(point: PointReading) -> None:
+def test_what_was_published_and_what_converged(point: PointReading) -> None:
     assert point.published("rate") == 0.5 and point.settled("rate", 0.05) == 1.0
     with pytest.raises(NoValue, match="no twice was published for this point"):
         point.published("twice")
@@ -121,5 +121,5 @@ def test_what_was_published_and_what_settled(point: PointReading) -> None:
         ([20, 10], 1),
     ],
 )
-def test_where_values_settle(values: list[float], at: int) -> None:
+def test_where_values_converge(values: list[float], at: int) -> None:
     assert reading.settled(list(enumerate(values)), 0.05) == min(at, len(values) - 1)

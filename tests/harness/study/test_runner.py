@@ -91,7 +91,7 @@ def test_numbers(value: object, people: str, file: str) -> None:
     assert (runner.number(value), outputs.spelt(value)) == (people, file)
 
 
-def test_figures_that_nobody_asked_for() -> None:
+def test_figures_without_a_request() -> None:
     """Each measure over the first axis whose values are numbers, if there is one."""
     file = SimpleNamespace(figure=[], axis=[Axis("kind", ["a", 2]), Axis("size", [1, 2.5]), Axis("depth", [3])])
     outcome = SimpleNamespace(study=SimpleNamespace(file=file, measures={"rate": Measure("1"), "n": Measure("2")}))

@@ -302,7 +302,7 @@ def test_bars_are_relative_whatever_was_best(place: Path, monkeypatch: pytest.Mo
     [(1612.3, 79.18, "1,612 ± 79"), (0.4321, 0.0123, "0.432 ± 0.012"), (957.07, 0.07626, "957.07 ± 0.08"), (0.0, 0.5, "0.00 ± 0.50"),
      (12345.6, 234.5, "12,346 ± 234"), (100.0, 1e-7, "100.00 ± 0.00")],
 )  # fmt: skip
-def test_errors_are_rounded_to_what_they_tell(value: float, error: float, shown: str) -> None:
+def test_errors_are_rounded_to_what_they_mean(value: float, error: float, shown: str) -> None:
     assert page.with_error(value, error) == shown
 
 

@@ -57,7 +57,7 @@ def talk(lss: Path, *parts: bytes) -> tuple[int, list[dict]]:
         (frame({"id": 2, "method": "textDocument/didOpen"}), -32600),
     ],
 )
-def test_malformed_messages_are_answered(wrong: bytes, code: int, sanitized_lss: Path) -> None:
+def test_malformed_messages_have_their_replies(wrong: bytes, code: int, sanitized_lss: Path) -> None:
     status, messages = talk(sanitized_lss, INITIALIZE, wrong, SHUTDOWN, EXIT)
     errors = [m["error"]["code"] for m in messages if "error" in m]
     assert errors == [code], messages

@@ -66,7 +66,7 @@ def test_timing(bench: Bench) -> None:
     assert cycles[1] - cycles[0] == 1 + 2 + 1
 
 
-def test_room_that_is_missing_is_told(bench: Bench) -> None:
+def test_room_that_is_missing_is_reported(bench: Bench) -> None:
     """A crossing for fewer transactions than the bus has, to an agent that is slow."""
     text = machine(caches=2, port="entries = 8;", bus="turnaround = 0;", crossing="transactions = 1;")
     memory = Memory(bench, text, 3, 64, before=CLOCKS.format(cpu=10, bus=100), on="cpu_clk")

@@ -106,7 +106,7 @@ def test_an_upgrade_moves_nothing(bench: Bench) -> None:
     assert ran.counted("bus") == {"transactions": 1, "address_cycles": 1}
 
 
-def test_the_last_answer_is_waited_for(bench: Bench) -> None:
+def test_the_last_reply_is_waited_for(bench: Bench) -> None:
     late = ADDRESS + SNOOP + 5
     ran = play(bench, [[f"10 {command('upgrade')}"], []], [[f"{late} {answer('shared')}"], [f"{ADDRESS + 1} {answer('none')}"]])
     assert [cycle for cycle, _ in responses(ran)] == [late + 1]
@@ -173,7 +173,7 @@ def test_outstanding_bounds_transactions(bench: Bench) -> None:
     assert happened(ran, "begun")[1][0] - ADDRESS == SNOOP + 1 + LATENCY + TURN + BEATS + 2 + TURN
 
 
-def test_answers_come_in_any_order(bench: Bench) -> None:
+def test_replies_come_in_any_order(bench: Bench) -> None:
     """Of two reads at once, that whose last answer is there first goes to memory first."""
     late, soon = ADDRESS + 20, ADDRESS + 9
     none = [f"{soon} {answer('none', of=1)}", f"{late} {answer('none')}"]
@@ -238,7 +238,7 @@ def test_owners_of_one_line_are_an_error(bench: Bench) -> None:
     assert "'a0' answers no snoop" in ran.err
 
 
-def test_an_error_of_memory_is_told_to_whom_it_concerns(bench: Bench) -> None:
+def test_an_error_of_memory_is_reported_to_whom_it_concerns(bench: Bench) -> None:
     none = [f"{ADDRESS + 1} {answer('none')}"]
     ran = play(bench, [[f"10 {command('read_once', 0x1000)}"], []], [none, none])
     assert [response["error"] for _, response in responses(ran)] == [1]

@@ -50,7 +50,7 @@ def test_a_miss_fills_and_hits_reply_at_once(bench: Bench) -> None:
     assert (machine.last.stat("cache.controller", "hits"), machine.last.stat("cache.controller", "misses")) == (2, 2)
 
 
-def test_hits_misses_and_evictions_are_announced(bench: Bench) -> None:
+def test_hits_misses_and_evictions_are_signalled(bench: Bench) -> None:
     """Two lines that share a set; what is dirty is told when it leaves, by the address of its line."""
     events = collect("cache.controller", "hit(address)", "miss(address)", "evict(address)")
     machine = cache(bench, "line = 16; sets = 2; write_back = true; write_allocate = true;", extra=events)
@@ -325,7 +325,7 @@ LINKING = {
 
 
 @pytest.mark.parametrize(("name", "separate"), sampled(product(LINKING, (False, True)), every=3))
-def test_a_store_conditional_stores_while_its_link_stands(bench: Bench, name: str, separate: bool) -> None:
+def test_a_store_conditional_stores_while_its_link_is_valid(bench: Bench, name: str, separate: bool) -> None:
     """Links are kept here: whoever asks memory meanwhile finds no reservation there."""
     body = f"line = 16; sets = 4; links = true; is_own_write = <<< return tag != 99; >>>; {LINKING[name]} separate = {str(separate).lower()};"
     machine = cache(bench, body, sources=2, extra="memory.snoop -> cache.snoop; instance f : source; f.out -> cache.unlink : bool;")
@@ -502,7 +502,7 @@ def test_a_snooped_write_keeps_what_the_requester_changed_elsewhere_in_the_line(
     assert machine.last.stat("cache.controller", "invalidations") == 1
 
 
-def test_of_two_writes_to_one_byte_the_snooped_one_stands(bench: Bench) -> None:
+def test_of_two_writes_to_one_byte_the_snooped_one_remains(bench: Bench) -> None:
     cached, direct = shared(bench).play([["0 write 4 0 0x1111", "40 read 4 0"], ["20 write 2 0 0x22", "60 read 4 0"]], 90)
     assert (cached[1].data, direct[1].data) == (0x22, 0x22)
 

@@ -100,7 +100,7 @@ def test_what_went_up_need_not_go_again(bench: Bench) -> None:
     assert ran.stat("dut", "snoops_above") == 1
 
 
-def test_who_keeps_no_copy_is_not_asked(bench: Bench) -> None:
+def test_who_keeps_no_copy_is_not_snooped(bench: Bench) -> None:
     """A read_once above leaves nothing there; until the bus has read the line, it has to stay."""
     for memory, up in (("15 read 32 0\n", []), ("", [(21, "read_exclusive")])):
         _, sent = play(bench, above=snoop(5, "read_once"), below=snoop(8, "read_shared", own=True) + snoop(20, "read_exclusive"), fills=response(10), memory=memory)

@@ -159,7 +159,7 @@ def test_a_write_that_joins_a_read(bench: Bench) -> None:
         assert sorted((a.tag, a.data) for a in read_replies(ran.directory / "replies")) == [(1, 0x1122), (2, 0)]
 
 
-def test_a_line_is_answered_for_until_memory_has_it(bench: Bench) -> None:
+def test_a_line_is_supplied_until_memory_has_it(bench: Bench) -> None:
     """A changed line waits for the bus; another agent reads it, then takes it: the first is answered with the line, the request to write it back is taken back."""
     files: dict[str, str | bytes] = {
         "s": "5 write 8 0 7 1\n20 read 8 64 0 2\n21 read 8 128 0 3\n",

@@ -28,7 +28,7 @@ def test_by_hand(bench: Bench) -> None:
     assert causes(found.last) == {"compulsory": 3, "displaced": 1, "maintained": 1, "elsewhere": 1}
 
 
-def test_what_is_lost_and_what_is_done_is_told(bench: Bench) -> None:
+def test_what_is_lost_and_what_is_done_is_reported(bench: Bench) -> None:
     """Two lines in one way; the second takes the place of the first, and software invalidates it. Behind a memory no state is told."""
     told = collect("cache", "displaced(address, tag)", "invalidated(address, maintained)", "performed(op, address, size, value)", "transition(address, next)")
     found = machine(bench, "line = 32; sets = 1; ways = 1;", more=told)

@@ -57,7 +57,7 @@ POSTED = {"cache", "caches", "router", "filter"}
 BARRIER, WRITES = 9, 3
 
 
-def test_a_barrier_is_answered_when_all_writes_are_done(bench: Bench) -> None:
+def test_a_barrier_has_its_reply_when_all_writes_are_done(bench: Bench) -> None:
     text = "\n".join(stack.format(i=i) for i, stack in enumerate(STACKS.values()))
     memory = Memory(bench, text, sources=len(STACKS))
     script = [f"0 write 2 {16 + 8 * k:#x} {k + 1} {k}" for k in range(WRITES)] + [f"0 barrier 1 0 0 {BARRIER}", "0 read 2 0x20 0 10"]

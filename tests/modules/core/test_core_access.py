@@ -27,7 +27,7 @@ LOADS = {"lb": ("read", 1, True), "lbu": ("read", 1, False), "lh": ("read", 2, T
 
 
 @pytest.mark.parametrize("name", LOADS)
-def test_loads_ask_and_write_what_is_answered(name: str, bench: Bench) -> None:
+def test_loads_request_and_write_the_reply(name: str, bench: Bench) -> None:
     op, size, sign = LOADS[name]
     word, c, item_in = item(name, 0x100, OLD)
     access(bench).check_table(
@@ -39,7 +39,7 @@ def test_loads_ask_and_write_what_is_answered(name: str, bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("name", "op", "tag"), [("lw", "read", 5 << 19 | 1), ("sw", "write", 5 << 19), ("sc", "store_conditional", 5 << 19 | 1)])
-def test_tags_tell_the_context(name: str, op: str, tag: int, bench: Bench) -> None:
+def test_tags_hold_the_context(name: str, op: str, tag: int, bench: Bench) -> None:
     """And replies with it are waited for."""
     word, c, item_in = item(name, 0x100, OLD)
     reply_of = reply(1, tag) if op != "write" else "."
@@ -96,7 +96,7 @@ def test_stores(name: str, offset: int, big: bool, bench: Bench) -> None:
     assert number & (1 << 8 * size) - 1 == data, f"{number:#x}"
 
 
-def test_a_load_waits_for_its_reply_and_asks_once(bench: Bench) -> None:
+def test_a_load_waits_for_its_reply_and_requests_once(bench: Bench) -> None:
     word, c, load = item("lw", 0x100)
     ask = request("read", 0x100, tag=1)
     show = shown(c, 0x100)
@@ -162,7 +162,7 @@ def test_a_failed_store_stops_the_run(bench: Bench) -> None:
     assert "a store failed" in ran.err and "0x00000100" in ran.err and "pc 0x00000040" in ran.err, ran.err
 
 
-def test_a_failed_store_is_told_though_others_came_behind_it(bench: Bench) -> None:
+def test_a_failed_store_is_reported_though_others_came_behind_it(bench: Bench) -> None:
     device = access(bench)
     script = "".join(f"{k} {executed(0x40 + 4 * k, encode('sw', 1, 2), control('sw', encode('sw', 1, 2)), 0x100 + 4 * k, 7)} once\n" for k in range(3))
     replies = f"4 {reply(0, 0)} once\n5 {reply(0, 0, error=True)} once\n"
@@ -171,7 +171,7 @@ def test_a_failed_store_is_told_though_others_came_behind_it(bench: Bench) -> No
     assert "nothing responds at address 0x00000104, pc 0x00000044" in ran.err, ran.err
 
 
-def test_a_barrier_waits_for_all_stores_and_then_for_its_answer(bench: Bench) -> None:
+def test_a_barrier_waits_for_all_stores_and_then_for_its_reply(bench: Bench) -> None:
     word, c, store = item("sw", 0x100, 7)
     sync = encode("sync")
     barrier = executed(0x44, sync, control("sync", sync), 0, 0)
@@ -191,7 +191,7 @@ def test_a_barrier_waits_for_all_stores_and_then_for_its_answer(bench: Bench) ->
     )
 
 
-def test_no_more_stores_go_than_can_be_told_apart(bench: Bench) -> None:
+def test_no_more_stores_go_than_can_be_distinguished(bench: Bench) -> None:
     """The seventeenth waits for a reply to the first."""
     word, _, store = item("sw", 0x100, 7)
     rows = "".join(f"{store} | - | {'.' if k == 0 else '-'} | .\n" for k in range(17))

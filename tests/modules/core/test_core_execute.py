@@ -168,7 +168,7 @@ def test_an_operand_that_is_zero_reads_no_register(bench: Bench) -> None:
     execute(bench).check_table(f"in | a | b | result | flags | hilo\n{issued(0x40, ADDU, c, 500, 10, 20)} | 0 | 0 | 0 | {flags()} | {HILO}")
 
 
-def test_the_unit_is_asked_once_when_the_instruction_moves_on(bench: Bench) -> None:
+def test_the_unit_is_requested_once_when_the_instruction_moves_on(bench: Bench) -> None:
     word = encode("mult", 1, 2)
     row = f"{issued(0x40, word, control('mult', word), 0, 10, 20)} | {{op=mult a=10 b=20}}"
     more = f"1 | {flags()} | {HILO}"

@@ -215,7 +215,7 @@ def test_a_pc_set_in_a_running_core_drops_the_word_on_its_way(bench: Bench) -> N
     )
 
 
-def test_a_pc_set_as_its_last_word_is_asked_for_or_arrives(bench: Bench) -> None:
+def test_a_pc_set_as_its_last_word_is_requested_or_arrives(bench: Bench) -> None:
     turn, halt = command(set_pc=True, pc=0x80), command(set_pc=True, pc=0x40, set_halt=True, halt=True)
     fetch(bench, controlled=True).check_table(
         f"""

@@ -60,7 +60,7 @@ def test_what_has_no_result_writes_nothing(bench: Bench) -> None:
     assert ran.stat("dut", "instructions") == 1
 
 
-def test_markers_are_instructions_that_are_announced(bench: Bench) -> None:
+def test_markers_are_instructions_that_are_signalled(bench: Bench) -> None:
     """lui $zero, number; neither one into another register, nor one that is annulled."""
     marker, other = encode("lui", rt=0, low=0x1234), encode("lui", rt=1, low=0x1234)
     ran = writeback(bench).check_table(
@@ -105,7 +105,7 @@ def test_a_report_shows_how_the_processor_came_there(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("laps", "shown"), [(20, "19 times:"), (200, "at least 21 times:")])
-def test_loops_in_loops_are_told_once(laps: int, shown: str, bench: Bench) -> None:
+def test_loops_in_loops_are_reported_once(laps: int, shown: str, bench: Bench) -> None:
     """A delay loop within a loop; beyond what is remembered it may have been passed more often."""
     inner = list(range(0x2000, 0x200C, 4))
     pcs = [0x1000, *([0x1004, *inner * 7, 0x200C, 0x2010] * laps), 0x3000]

@@ -72,7 +72,7 @@ def test_large_disks(bench: Bench, capacity: str, last: int | None) -> None:
     assert commands(bench, bytes([0x25, *bytes(9)]), **large)[0].data() == last.to_bytes(4, "big") + (512).to_bytes(4, "big")
 
 
-def test_buffered_writes_are_told(bench: Bench) -> None:
+def test_buffered_writes_are_reported(bench: Bench) -> None:
     assert commands(bench, bytes([0x1A, 8, 8, 0, 255, 0]), disk="write_buffer = true; vendor = \"WE\"; offset = 0;")[0].data()[6] == 4
 
 

@@ -95,7 +95,7 @@ def test_what_is_not_in_the_table_reads_zero_and_addresses_wrap(bench: Bench) ->
     assert values(bench, ["0 write 4 0x30 5", "1 read 4 0x30", "2 read 4 0x40"]) == [0, 0, 0x11]
 
 
-def test_who_asks_for_what_is_not_in_the_table_is_told_at_the_end(bench: Bench) -> None:
+def test_requests_for_what_is_not_in_the_table_are_reported_at_the_end(bench: Bench) -> None:
     """Which offset, how often, and who was first, and where that one stood if it is known; nothing when all are registers."""
     machine = bank(bench, 2, body="position = <<< return lane == 1 ? reg(0x00) : 0; >>>;")
     machine.play([["3 write 1 0x31 5", "4 read 4 0x2c"], ["1 read 4 0x30", "2 read 4 0x2c"]], 40, outstanding=8)
@@ -168,7 +168,7 @@ def test_latency(bench: Bench) -> None:
         assert [a.cycle for a in replies] == [2 + latency, 3 + latency]
 
 
-def test_ports_drive_show_and_announce(bench: Bench) -> None:
+def test_ports_drive_show_and_signal(bench: Bench) -> None:
     extra = """
     instance drive[5] : source;
     instance watch[2] : monitor;

@@ -105,7 +105,7 @@ def test_without_a_century(bench: Bench) -> None:
     assert values[9:] == shown(when, 0x2A, 0)
 
 
-def test_a_clock_that_stands(bench: Bench) -> None:
+def test_a_stopped_clock(bench: Bench) -> None:
     device = rtc(bench, interrupt=False)
     when = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
     stopped = shown(when)

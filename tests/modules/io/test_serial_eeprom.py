@@ -103,7 +103,7 @@ def drives(request: pytest.FixtureRequest) -> bool:
     return request.param
 
 
-def test_the_answer_comes_in_the_cycle_after_the_clock_has_fallen(bench: Bench) -> None:
+def test_the_reply_comes_in_the_cycle_after_the_clock_has_fallen(bench: Bench) -> None:
     """Lines and answer, cycle by cycle: the end of the byte that selects the device, and the end of its acknowledgment."""
     rows, level = ["lines | data"], 0
     wanted = Master(step=1).start().byte(WRITE).lines
@@ -135,7 +135,7 @@ def test_addresses_wrap_in_the_page_and_at_the_end(bench: Bench) -> None:
     assert eeprom.ran.stat("dut", "written_bytes") == 16
 
 
-def test_it_does_not_answer_while_it_writes(bench: Bench) -> None:
+def test_it_does_not_reply_while_it_writes(bench: Bench) -> None:
     """A master that asks until it answers; and what it asks for meanwhile is not done."""
     eeprom, master = Eeprom(bench), Master(step=1)
     master.start().byte(WRITE, 0, 0, 0x55).stop()

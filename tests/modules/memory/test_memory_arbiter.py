@@ -115,7 +115,7 @@ def test_everybody_gets_the_right_replies(bench: Bench, netlist: str, seed: int)
     assert [[(a.tag, a.data) for a in lane] for lane in replies] == [r.replies for r in requests]
 
 
-def test_replies_tell_how_long_the_request_took(bench: Bench) -> None:
+def test_replies_report_how_long_the_request_took(bench: Bench) -> None:
     """What the controller says of the latency comes back through two levels of arbiters."""
     netlist = """
 instance near : memory_arbiter;

@@ -79,7 +79,7 @@ def test_reservations_are_of_one_requester(bench: Bench) -> None:
     assert [a.data for a in replies[0]] == [0, 0, 0, 1]
 
 
-def test_writes_are_announced_with_the_lane_of_their_author(bench: Bench) -> None:
+def test_writes_are_signalled_with_the_lane_of_their_author(bench: Bench) -> None:
     memory = Memory(bench, banked(3, extra="instance heard : sink; banks.snoop -> heard.in;\n"), 3)
     memory.play([["0 write 4 0x40 1 7"], ["5 write 8 0x48 1 7"], ["9 read 4 0x40"]], 30, {"heard.record": "heard"})
     seen = read_items(memory.last.directory / "heard")

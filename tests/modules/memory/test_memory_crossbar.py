@@ -41,7 +41,7 @@ def test_one_requester_uses_all_banks(bench: Bench) -> None:
     assert [(a.tag, a.cycle) for a in replies] == [(k, k + 1) for k in range(12)]
 
 
-def test_a_barrier_is_answered_behind_what_is_before_it(bench: Bench) -> None:
+def test_a_barrier_has_its_reply_behind_what_is_before_it(bench: Bench) -> None:
     """By the crossbar itself, wherever it points: no bank sees it, and no other requester waits for it."""
     memory = Memory(bench, network(4, 4), 4)
     scripts = [["0 read 8 0 0 1", "0 barrier 1 0x10000 0 2", "0 read 8 8 0 3"], ["0 read 8 16", "1 read 8 24"], [], []]
@@ -157,7 +157,7 @@ def test_an_impossible_choice_stops_the_run(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("nowhere", [-1, 4])
-def test_what_no_bank_has_is_answered_with_an_error_in_order(bench: Bench, nowhere: int) -> None:
+def test_what_no_bank_has_gets_an_error_in_order(bench: Bench, nowhere: int) -> None:
     body = f"bank = <<< return address >= 0x800 ? {nowhere} : (int32_t)(address >> 3 & 3); >>>;"
     memory = Memory(bench, network(2, 4, body, inner=SLOW) + collect("net", "unmapped(lane, address)"), 2)
     replies = memory.play([reads([8, 0x800, 0x900, 16]), reads([0x808])], 40, outstanding=4)

@@ -53,7 +53,7 @@ def test_replies_keep_the_order_of_the_requests(bench: Bench) -> None:
     assert [a.tag for a in replies] == list(range(6))
 
 
-def test_an_address_of_no_target_is_answered_with_an_error(bench: Bench) -> None:
+def test_an_address_of_no_target_gets_an_error(bench: Bench) -> None:
     machine = router(bench)
     replies, _ = machine.play([["0 read 4 0x0", "0 read 4 0x300", "0 read 4 0x4", "0 write 4 0x200 1"], []], 40, outstanding=8)
     assert [a.error for a in replies] == [False, True, False, True]
@@ -82,7 +82,7 @@ def test_snoops_are_passed_on_for_what_is_held_only(bench: Bench) -> None:
     assert [cycle for cycle, _ in lines] == [21, 22] and "address=64 size=32" in lines[0][1] and "address=72 size=8" in lines[1][1]
 
 
-def test_own_writes_under_another_address_are_told(bench: Bench) -> None:
+def test_own_writes_under_another_address_are_reported(bench: Bench) -> None:
     machine = router(bench)
     script = ["0 read 4 0x08 0 1", "10 write 4 0x08 5 1", "20 write 4 0x48 6 1"]
     machine.play([script, []], 60, {"dropped.record": "dropped"}, outstanding=8)

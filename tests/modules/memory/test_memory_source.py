@@ -66,7 +66,7 @@ def test_how_many_are_generated_may_be_said(bench: Bench, settings: dict[str, fl
 
 
 @pytest.mark.parametrize("name, value", [("count", 30), ("count", 2), ("count", 0), ("count", -1), ("outstanding", 3), ("offer", 0.5), ("cancel", 0.5)])
-def test_a_restored_run_may_be_told_otherwise(bench: Bench, name: str, value: float, tmp_path: Path) -> None:
+def test_a_restored_run_may_be_set_otherwise(bench: Bench, name: str, value: float, tmp_path: Path) -> None:
     """Before its first request it does as if that had been said from the start."""
     simulator, seen = Memory(bench, NETLIST).simulator, {}
     usual, other = ["--set", "requester[0].count=20"], ["--set", f"requester[0].{name}={value}"]

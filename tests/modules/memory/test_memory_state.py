@@ -273,7 +273,7 @@ def snooping(lanes: int, listeners: int) -> str:
     )
 
 
-def test_listeners_hear_the_writes_of_their_range(bench: Bench) -> None:
+def test_listeners_observe_the_writes_of_their_range(bench: Bench) -> None:
     body = "size = 256 B; base = 0x100; snoop_ranges = [{ base = 0x100, size = 0x10 }, { base = 0x110, size = 0xf0 }];"
     device = memory(bench, body=body, extra=snooping(1, 2))
     script = [
@@ -302,7 +302,7 @@ def test_a_range_may_end_with_the_address_space(bench: Bench) -> None:
     assert second[0] == 4 and f"address={0xFFFFFFFF} size=1 " in second[1]
 
 
-def test_writes_of_one_cycle_are_heard_as_one_stretch(bench: Bench) -> None:
+def test_writes_of_one_cycle_are_observed_as_one_stretch(bench: Bench) -> None:
     device = memory(bench, 2, extra=snooping(2, 1))
     device.play([["0 write 4 0x10 1 5"], ["0 write 4 0x20 1 6"]], 4, {"heard[0].record": "a.txt"})
     [(cycle, text)] = read_items(device.last.directory / "a.txt")

@@ -45,7 +45,7 @@ def test_signs_are_extended_over_the_whole_width(bench: Bench) -> None:
     assert [a.data for a in replies[1:]] == [0xFF80808080808080, ones | 0x8080, 0xFFFFFFFF80808080, (1 << 64) - 1]
 
 
-def test_requests_wait_their_turn_and_are_answered_in_order(bench: Bench) -> None:
+def test_requests_wait_their_turn_and_have_their_replies_in_order(bench: Bench) -> None:
     """One at a time is held: that there is room again is a change, although nothing is left to do."""
     script = [f"0 read 8 {8 * k} 0 {k}" for k in range(9)]
     [replies] = between(bench, 64, 32, held=1).play([script], 100, outstanding=9)

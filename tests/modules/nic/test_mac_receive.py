@@ -238,7 +238,7 @@ def test_more_short_frames_than_the_queue_has_places_for(bench: Bench) -> None:
     assert found[:128] == list(range(128)) and found == sorted(set(found)) and all(a.data == 0 for a in replies[-150:][stored:])
 
 
-def test_an_alarm_is_told_once_while_frames_are_counted(bench: Bench) -> None:
+def test_an_alarm_is_reported_once_while_frames_are_counted(bench: Bench) -> None:
     """Registers that reply after 230 cycles: meanwhile bad frames are counted in memory, and no reply is lost."""
     body = "state_offset = 8; attention_bit = 0x100; max_frame = 600; buffer = 2048;"
     netlist = NETLIST.replace('dut.registers -> bank.in["assist"];', "instance way : memory_delay { latency = 230; };\ndut.registers -> way.in;\nway.out -> bank.in[\"assist\"];")

@@ -140,7 +140,7 @@ def came(data: int, tag: int) -> str:
     return struct(tag=tag, error=False, latency=0, data=data)
 
 
-def test_a_read_asks_ahead(bench: Bench) -> None:
+def test_a_read_requests_ahead(bench: Bench) -> None:
     """With lines of 16 bytes and one ahead: four words at once, the fifth when the first line has been given."""
     tags = [(0x1000 // 8 + k) % 5 for k in range(5)]
 

@@ -149,7 +149,7 @@ def test_nobody_plays_who_has_no_part_in_a_turn(bench: Bench) -> None:
     assert ran.stat("dut", "frames_in") == 0 and read_items(ran.directory / "over")[0][1] in ("1", "true")
 
 
-def test_a_wrong_fcs_is_noticed(bench: Bench) -> None:
+def test_a_wrong_fcs_is_found(bench: Bench) -> None:
     ran, _ = play(bench, [noise(60, i) for i in range(10)], faults="fcs/5")
     assert ran.stat("far", "damaged_out") == 2
 

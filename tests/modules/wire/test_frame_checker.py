@@ -205,7 +205,7 @@ def test_the_run_ends_after_so_many_frames(bench: Bench) -> None:
     assert ran.stat("dut", "sent") + ran.stat("dut", "received") == 4
 
 
-def test_a_loss_is_noticed_when_everybody_else_sleeps(bench: Bench) -> None:
+def test_a_loss_is_found_when_everybody_else_sleeps(bench: Bench) -> None:
     """One frame from the wire that the host never finds: the run is too long to be checked cycle for cycle, and jumps."""
     text = """
 clock clk = 100 MHz;

@@ -146,7 +146,7 @@ def test_after_progress_the_timer_has_its_first_time_again(bench: Bench) -> None
     assert [starts[2] - starts[1], starts[4] - starts[3]] == pytest.approx([1000, 1000], abs=20)
 
 
-def test_the_window_of_an_older_segment_is_not_believed(bench: Bench) -> None:
+def test_the_window_of_an_older_segment_is_ignored(bench: Bench) -> None:
     """One that comes late says less than the one that overtook it."""
     ahead, late = ack(1700, 1000, 10, b"b" * 10, window=1500), ack(2000, 1000, 0, b"a" * 10, window=9000)
     seen = talk(bench, [syn(size=1000), ack(300, 0, window=1000), ahead, late], tcp_send=9000)

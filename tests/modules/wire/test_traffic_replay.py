@@ -116,7 +116,7 @@ def test_it_sleeps_until_a_frame_is_due(link: Link) -> None:
     assert len(sent) == 2 and len(received) == 1
 
 
-def test_question_and_answer(link: Link) -> None:
+def test_question_and_reply(link: Link) -> None:
     """An answer waits for its question and for the time to think; the numbers are those of the link."""
     send = [(0, tcp(True, 100, None, b"q" * 100)), (30 * US, tcp(True, 200, 550))]
     receive = [(10 * US, tcp(False, 500, 200, b"a" * 50))]
@@ -305,7 +305,7 @@ COUNTED = "instance device : source { generate = <<< return 0; >>>; };\ndevice.o
 
 
 @pytest.mark.parametrize(("more", "end"), [("", 160), (COUNTED, 101 + 2000)], ids=["all was played", "a drop would be known"])
-def test_the_end_is_told_when_the_last_frame_cannot_come_any_more(link: Link, more: str, end: int) -> None:
+def test_the_end_is_reported_when_the_last_frame_cannot_come_any_more(link: Link, more: str, end: int) -> None:
     """A damaged datagram is not played again; where drops are counted, the end is told a time after it began in cycle 101."""
     link([], [(0, noise(60, 1)), (1000, noise(60, 2))], 5000, netlist=LISTENED + more, wire_faults="fcs@2", dut_resend="20us", listening_record="told")
     told = [(one.cycle, int(one.value or "", 0)) for one in read_monitor(link.ran.directory / "told") if one.transferred]
@@ -330,7 +330,7 @@ def test_it_gives_up(link: Link) -> None:
     assert "frame 1 of receive did not reach the host however often it was sent" in said
 
 
-def test_a_lost_frame_that_is_answered_ends_the_run(link: Link) -> None:
+def test_a_lost_frame_with_a_reply_ends_the_run(link: Link) -> None:
     """Unless it is sent again; the line names both frames."""
     receive = [(0, tcp(False, 0, None, b"a" * 10)), (10, tcp(False, 10, None, b"b" * 10)), (20, tcp(False, 20, None, b"c" * 10))]
     for netlist in NETLIST, TOLD:

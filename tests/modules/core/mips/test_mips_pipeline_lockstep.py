@@ -107,7 +107,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_cores_are_told(name: str, machines, tmp_path: Path):
+def test_wrong_cores_are_reported(name: str, machines, tmp_path: Path):
     code, message = WRONG[name]
     done = run(machines("wrong_pipeline"), assemble(f"nop\n{code}\nEXIT 0\n", tmp_path / "x.elf", True, "device", "mips32r2"))
     assert done.returncode == 1
@@ -145,7 +145,7 @@ def test_memory_that_changes_behind_the_core(code: str, address: int, value: int
     assert line.endswith(message) and 500 < int(cycle) < 520
 
 
-def test_what_is_no_memory_is_believed(machines, tmp_path: Path):
+def test_what_is_no_memory_is_taken_unchecked(machines, tmp_path: Path):
     """A device's register reads otherwise than what was written to it."""
     elf = assemble("lui $t0, 0xffff\nsw $zero, 8($t0)\naddiu $t1, $zero, 65\nsb $t1, 0($t0)\nlw $t1, 0($t0)\nEXIT 0\n", tmp_path / "x.elf", True, "device", "mips32r2")
     assert run(machines(), elf).returncode == 0

@@ -131,7 +131,7 @@ def test_eret(bench: Bench, status: int, pc: int, after: int) -> None:
     assert [told[1] for told in played.mode()] == ([1] if after & UM else [])
 
 
-def test_modes_are_told_and_counted(bench: Bench) -> None:
+def test_modes_are_shown_and_counted(bench: Bench) -> None:
     items = [mtc0("Status", UM | CU0), *[mfc0("EPC")] * 3, mtc0("Status", UM | EXL | CU0), mfc0("EPC")]
     played = SystemBench(bench).play(items, 12)
     assert played.mode() == [(2, 1), (6, 0)]
@@ -167,7 +167,7 @@ def test_hardware_registers_in_user_mode(bench: Bench, number: int, coprocessor:
     assert [told[1] for told in played.exception()] == ([] if coprocessor or shown else [10])
 
 
-def test_user_local_is_not_there_unless_asked_for(bench: Bench) -> None:
+def test_user_local_is_not_there_unless_requested(bench: Bench) -> None:
     played = SystemBench(bench).play([item("mtc0", rt=8, rd=4, low=2, b=5), item("mfc0", rt=8, rd=4, low=2), hwr(29)])
     assert played.results() == [0, 0] and [told[1] for told in played.exception()] == [10]
 

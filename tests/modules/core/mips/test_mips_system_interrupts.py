@@ -91,7 +91,7 @@ def test_an_interrupt_comes_before_everything_that_the_instruction_raises(bench:
         assert all(line.value == "false" for line in played.seen["unlink"])
 
 
-def test_an_instruction_whose_request_stands_is_not_interrupted(bench: Bench) -> None:
+def test_an_instruction_whose_request_is_outstanding_is_not_interrupted(bench: Bench) -> None:
     """One that is only offered is withdrawn; one that stands ends first, and the interrupt comes with the next instruction."""
     items = [mtc0("Cause", 0x100), mtc0("Status", IE | 0x100), item("lw", pc=PC, result=64), item("lw", pc=PC + 4, result=64)]
     played = SystemBench(bench).play(items, 12, refused=range(3, 7), standing=range(3, 8))
@@ -153,7 +153,7 @@ def test_compare_that_count_is_already_is_met_once_round(bench: Bench) -> None:
     assert found[4:9] == [0] * 5 and found[10:] == [0, 0, 0, TI | 0x8000, TI | 0x8000, TI | 0x8000]
 
 
-def test_count_stands_still_while_cause_says_so(bench: Bench) -> None:
+def test_count_stops_while_cause_says_so(bench: Bench) -> None:
     items = [mtc0("Count", 100), mfc0("Count"), mfc0("Count"), mtc0("Cause", DC), *[mfc0("Count")] * 3, mtc0("Compare", 105), mtc0("Count", 103), mfc0("Count"), mtc0("Cause", 0),
              *[mfc0("Count"), mfc0("Cause")] * 4]  # fmt: skip
     found = SystemBench(bench).play(items).results()

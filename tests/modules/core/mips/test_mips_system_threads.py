@@ -123,7 +123,7 @@ def test_when_an_instruction_read_what_others_may_write(first: SystemBench) -> N
     assert [cycle for cycle, _ in played.passed()] == [line.cycle for line in played.left()]
 
 
-def test_what_a_vpe_writes_itself_is_not_told(first: SystemBench) -> None:
+def test_what_a_vpe_writes_itself_is_not_reported(first: SystemBench) -> None:
     assert first.play([], 8, remote={3: remote("write", "TCContext", 9, own=True)}).written() == []
 
 
@@ -159,7 +159,7 @@ ASKS = {
 
 
 @pytest.mark.parametrize("name", ASKS)
-def test_an_instruction_asks_once_and_goes_on_behind_the_reply(first: SystemBench, name: str) -> None:
+def test_an_instruction_requests_once_and_goes_on_behind_the_reply(first: SystemBench, name: str) -> None:
     """In the first cycle in which it is there; not even an interrupt takes its place then."""
     text, request = ASKS[name]
     target = {1: remote("write", "VPEControl", 3)}
@@ -189,7 +189,7 @@ def test_what_is_put_off_is_fetched_again(first: SystemBench, slot: bool) -> Non
     assert [line.cycle for line in played.seen["unlink"] if line.value == "true"] == ([8] if slot else [])
 
 
-def test_an_interrupt_comes_before_what_was_not_asked(first: SystemBench) -> None:
+def test_an_interrupt_comes_before_what_was_not_requested(first: SystemBench) -> None:
     enabled = {1: remote("write", "Status", CU0 | IE | 0x7C00)}
     played = first.play([ASKS["mftc0"][0]], 12, at={0: 5}, remote=enabled, lines={0: lambda cycle: cycle > 2})
     assert [told[0] for told in played.interrupt()] == [6] and not [line for line in played.seen["threads_request"] if line.value]
@@ -203,7 +203,7 @@ def test_no_interrupt_is_offered_while_it_waits_for_the_reply(bench: Bench) -> N
     assert [line.cycle for line in played.seen["interrupt"] if line.value == "true"] == list(range(11, 16)) and played.taken() == [10]
 
 
-def test_a_user_asks_nothing(first: SystemBench) -> None:
+def test_a_user_requests_nothing(first: SystemBench) -> None:
     for name, (text, _) in ASKS.items():
         played = first.play([text], 12, at={0: 4}, remote={2: remote("write", "Status", UM)})
         assert [told[1] for told in played.exception()] == [11] and not [line for line in played.seen["threads_request"] if line.value], name

@@ -16,7 +16,7 @@ def operation(op: str, index: int, mask: int = 0, hi: int = 0, lo0: int = 0, lo1
     return struct(op=op, index=index, entry=struct(mask=mask, hi=hi, lo0=lo0, lo1=lo1))
 
 
-def test_what_is_asked_of_the_tlb_and_when(bench: Bench) -> None:
+def test_requests_to_the_tlb_and_their_times(bench: Bench) -> None:
     """Once for each instruction, in the cycle in which it leaves; no longer when an exception takes its place."""
     system_control = SystemBench(bench, tlb=False, lines=[])
     moves = [mtc0("EntryHi", 0xC0002001), mtc0("EntryLo0", 0x55), mtc0("EntryLo1", 0xAA), mtc0("PageMask", 0x6000), mtc0("Index", 5)]

@@ -53,7 +53,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Pa
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_cores_are_told(name: str, machines, tmp_path: Path) -> None:
+def test_wrong_cores_are_reported(name: str, machines, tmp_path: Path) -> None:
     code, message = WRONG[name]
     elf = assemble(f"nop\n{code}\nEXIT 0\n.data\n.space 256\n", tmp_path / "x.elf", True, "device", "mips32r2")
     right = run(machines(False), elf)

@@ -51,7 +51,7 @@ def test_groups_of_all_kinds(aligned: bool, slot: bool, bench: Bench) -> None:
     assert list(zip(seen["port_guess"], seen["move"], strict=True)) == expected
 
 
-def test_only_conditional_branches_are_asked_for(bench: Bench) -> None:
+def test_only_conditional_branches_are_requested(bench: Bench) -> None:
     device = Wide(bench, "predictor", PORTS)
     known = {"conditional": 0b0101, "unconditional": 0b1000, "kind": ["conditional", "none", "conditional", "jump"]}
     seen = device.play({"port_query": {0: {"pc": 64, "history": 5, "words": 4}, 1: {"pc": 80, "words": 4}}, "targets_known": {0: known, 1: {"conditional": 0}}}, 3)

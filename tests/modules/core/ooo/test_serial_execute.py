@@ -118,7 +118,7 @@ def test_an_interrupt_may_come_to_nothing(bench: Bench) -> None:
         ("syscall", None),
     ],
 )
-def test_what_failed_is_told_as_a_pipeline_tells_it(cause: str, trap: str | None, bench: Bench) -> None:
+def test_what_failed_is_reported_as_a_pipeline_reports_it(cause: str, trap: str | None, bench: Bench) -> None:
     """Of others the decoder knows more than the cause."""
     seen = play(
         bench, REQUEST | {"cause": cause, "source": [0, 0], "immediate": 2}, 4, registers_values={1: {"of": [0, 0]}}
@@ -155,7 +155,7 @@ def test_contexts_share_the_way_in_and_out(bench: Bench) -> None:
     assert orders(seen) == {4: {"valid": 1, "context": 1, "commits": 1, "drops": 1, "next": 1}} and seen["results"][4] == {"dest": 51, "value": 8}
 
 
-def test_a_wait_that_is_over_before_it_was_told_of(bench: Bench) -> None:
+def test_a_wait_that_is_over_before_it_was_reported(bench: Bench) -> None:
     """Another context is told of first: the order to hold fetch becomes one to go on, and its instruction is committed all the same."""
     device = Wide(bench, "serial_execute", several(2), "contexts = 2; " + DECODE)
     requests = {"in[0]": {1: REQUEST, 2: REQUEST}, "in[1]": {2: REQUEST | {"age": 8}}, "drained[0]": {1: 1}, "drained[1]": {2: 1}}
@@ -164,7 +164,7 @@ def test_a_wait_that_is_over_before_it_was_told_of(bench: Bench) -> None:
     assert orders(seen) == {5: {"valid": 1, "context": 1, "commits": 1, "next": 1}, 6: {"valid": 1, "commits": 1, "drops": 1, "next": 1}}
 
 
-def test_nothing_is_lost_or_told_twice(bench: Bench) -> None:
+def test_nothing_is_lost_or_reported_twice(bench: Bench) -> None:
     """Eight contexts ask all the time, and what each begins is accepted by chance: each is told of once, in its order, with its own result, and waits for
     the seven others at most."""
     contexts, cycles, r = 8, LONG, random.Random(5)
