@@ -3,6 +3,7 @@
  * are.  The machine is two processors that retire an instruction in each cycle.  Its state may change by a resume, a
  * write or `monitor set` that was not refused, as this file's own reading of the packet says, and by nothing else. */
 #include "lss/runtime/cores/cores.h"
+#include "lss/runtime/debug/change.h"
 #include "lss/runtime/debug/conduct.h"
 #include "lss/runtime/debug/debug.h"
 #include "lss/runtime/debug/drain.h"
@@ -138,11 +139,6 @@ static int end_run(const char *ended) {
   abort();
 }
 
-const spinach_options *debug_options(void) {
-  static const spinach_options options;
-  return &options;
-}
-
 static bool is_requested(void) {
   return false;
 }
@@ -205,7 +201,8 @@ static void give_bytes(Stub *stub, const guint8 *data, gsize size) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static uint8_t *begin;
   if (!begin) {
-    run_conduct = (RunConduct){run_begin, run_stuck, run_end_stuck};
+    static const spinach_options options;
+    run_conduct = (RunConduct){&options, run_begin, run_stuck, run_end_stuck};
     spinach_on_end = end_run;
     spinach_arena_map();
     spinach_phase = SPINACH_RUNS;
@@ -218,7 +215,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   memcpy(spinach_arena, begin, spinach_arena_size);
   const struct spinach_moment start = {.stop_reason = ""};
   spinach_rewind(&start);
-  run_control_change();
+  change_state();
   Stub *stub = stub_new(say);
   g_autofree char *text = g_strndup((const char *)data, size);
   for (const char *line = text, *end; line < text + size; line = end + 1) {

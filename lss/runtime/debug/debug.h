@@ -14,8 +14,6 @@ bool spinach_debug_take_over(bool *tried);
 bool spinach_debug_open(const spinach_options *options);
 // Runs to the end, under gdb; returns why it ended.  After an error does not return.
 const char *spinach_debug_run(const spinach_options *options);
-// Those of the run.
-const spinach_options *debug_options(void);
 
 // Prints commands for gdb-multiarch that connect it to this machine, with all processors and symbols.
 void spinach_debug_script(const spinach_options *options);

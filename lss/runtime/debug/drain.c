@@ -3,9 +3,9 @@
 
 #include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/breakpoints.h"
+#include "lss/runtime/debug/change.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/next_pc.h"
-#include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/stepping.h"
 
 enum {
@@ -15,7 +15,6 @@ enum {
 };
 
 typedef struct {
-  uint64_t at;           // the instant at which it stands still
   bool held, was_halted; // by us, and before
 } Drained;
 
@@ -55,7 +54,7 @@ static bool is_drained_from(guint number, uint64_t count, uint64_t at) {
 bool drain_processor(guint number, const char **error) {
   const Core *core = core_of(number);
   Drained *drained = &drained_of[number - 1];
-  if (drained->held && drain_is_done(number)) return true;
+  if (drained->held && next_pc_is_fetched(number)) return true;
   *error = "the debug view of this processor does not say how its pipeline is emptied (docs/language.md)";
   if (!core_can_halt(core)) return false;
   const uint64_t now = spinach_next_instant(), count = core_retired(number) + next_pc_within(number);
@@ -81,9 +80,9 @@ bool drain_processor(guint number, const char **error) {
     if (is_drained_from(number, count, at)) {
       drained->held = true;
       drained->was_halted = halted;
-      drained->at = spinach_next_instant();
+      next_pc_fetch(number);
       breakpoints_pass(number, count);
-      run_control_change();
+      change_state();
       return true;
     }
     const bool too_early = core_retired(number) < count;
@@ -99,7 +98,7 @@ bool drain_caches(guint number, uint32_t address, uint32_t count, const char **e
   *error = "caches do not stop to fetch or write back what is there: go on by an instruction, and try again";
   for (uint32_t i = 0; !core_is_quiescent(core, address, count); i++)
     if (i >= LOOK_AHEAD || stepping_step(true) != STEPPED) return false;
-  drained_of[number - 1].at = spinach_next_instant();
+  next_pc_fetch(number);
   return true;
 }
 
@@ -117,14 +116,9 @@ void drain_let_go(void) {
     drained->held = false;
     any = true;
   }
-  if (any) run_control_change();
-}
-
-bool drain_is_done(guint core) {
-  return drained_of[core - 1].at == spinach_next_instant();
+  if (any) change_state();
 }
 
 void drain_begin(void) {
   drained_of = g_new0(Drained, core_count() + 1);
-  for (guint i = 0; i < core_count(); i++) drained_of[i].at = UINT64_MAX;
 }

@@ -13,7 +13,6 @@ bool drain_processor(guint core, const char **error);
 // While it does, goes on until caches have done with what is at these addresses, so that a write reaches every copy.
 bool drain_caches(guint core, uint32_t address, uint32_t count, const char **error);
 void drain_set_pc(guint core, uint32_t pc); // of one that stands still
-bool drain_is_done(guint core);             // whether it does now
 void drain_let_go(void);                    // processors that stand still for us go on
 
 #endif

@@ -4,12 +4,12 @@
 #include "lss/runtime/checkpoint/checkpoint.h"
 #include "lss/runtime/checkpoint/format.h"
 #include "lss/runtime/cores/cores.h"
-#include "lss/runtime/debug/debug.h"
+#include "lss/runtime/debug/change.h"
+#include "lss/runtime/debug/conduct.h"
 #include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/frames.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/next_pc.h"
-#include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/state_commands.h"
 #include "lss/runtime/debug/stop_conditions.h"
 #include "lss/runtime/engine/names.h"
@@ -53,7 +53,7 @@ static void set_state(GString *out, const char *words) {
   if (error)
     g_string_append_printf(out, "%s\n", error);
   else
-    run_control_change();
+    change_state();
 }
 
 // ---- statistics, where, checkpoint ----------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ static void print_where(GString *out) {
 
 // Whoever speaks through gdb writes checkpoints below the working folder, and over nothing else.
 static void write_checkpoint(GString *out, const char *words) {
-  spinach_options options = *debug_options();
+  spinach_options options = *run_conduct.options;
   g_autofree char *why = *words ? confined_problem(words, CHECKPOINT_WORD) : NULL;
   drain_let_go();
   options.checkpoint = words;

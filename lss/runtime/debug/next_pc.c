@@ -2,7 +2,6 @@
 #include "lss/runtime/debug/next_pc.h"
 
 #include "lss/runtime/cores/cores.h"
-#include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/stepping.h"
 
@@ -13,7 +12,8 @@ typedef struct {
   uint32_t pc, within;
 } Known;
 
-static Known *known_of; // each core
+static Known *known_of;       // each core
+static uint64_t *still_since; // of each: the instant at which it stands still
 
 void next_pc_know(guint core, uint32_t pc, uint32_t within) {
   known_of[core - 1] = (Known){spinach_next_instant(), pc, within};
@@ -23,12 +23,20 @@ uint32_t next_pc_within(guint core) {
   return known_of[core - 1].at == spinach_next_instant() ? known_of[core - 1].within : 0;
 }
 
+void next_pc_fetch(guint core) {
+  still_since[core - 1] = spinach_next_instant();
+}
+
+bool next_pc_is_fetched(guint core) {
+  return still_since[core - 1] == spinach_next_instant();
+}
+
 // The address of the instruction that it retires next.
 static uint32_t look_ahead(guint number) {
   const Known *known = &known_of[number - 1];
   const Core *core = core_of(number);
   const uint64_t now = spinach_next_instant();
-  if (drain_is_done(number)) return core_fetch_pc(core);
+  if (next_pc_is_fetched(number)) return core_fetch_pc(core);
   if (known->at == now) return known->pc;
   history_mark();
   const uint64_t before = core_retired(number);
@@ -61,5 +69,7 @@ void next_pc_forget(void) {
 
 void next_pc_begin(void) {
   known_of = g_new0(Known, core_count() + 1);
+  still_since = g_new(uint64_t, core_count() + 1);
+  for (guint i = 0; i < core_count(); i++) still_since[i] = UINT64_MAX;
   next_pc_forget();
 }

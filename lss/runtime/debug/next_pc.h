@@ -3,6 +3,7 @@
 #define SPINACH_DEBUG_NEXT_PC_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 void next_pc_begin(void);
@@ -13,5 +14,9 @@ uint32_t next_pc_of(guint core);
 void next_pc_know(guint core, uint32_t pc, uint32_t within);
 uint32_t next_pc_within(guint core);
 void next_pc_forget(void);
+
+// At this instant the processor stands still: what it fetches next is what it retires next.
+void next_pc_fetch(guint core);
+bool next_pc_is_fetched(guint core);
 
 #endif

@@ -11,8 +11,6 @@
 #include "lss/runtime/debug/stepping.h"
 #include "lss/runtime/debug/stop_conditions.h"
 #include "lss/runtime/debug/stops.h"
-#include "lss/runtime/files/stream.h"
-#include "lss/runtime/observe/balance.h"
 
 enum {
   POLL_EVERY = 512,     // steps
@@ -20,7 +18,6 @@ enum {
 };
 
 static bool (*poll_request)(void);
-static uint64_t end_at = UINT64_MAX; // the instant at which the run was found to be over
 
 static Stop ended(StepOutcome outcome) {
   Stop stop = {.kind = outcome == ENDED ? STOP_OVER : STOP_FAILED};
@@ -32,7 +29,7 @@ static Stop ended(StepOutcome outcome) {
     stop.core = i;
     if (breakpoints_hit(i, pc, &hit) && !breakpoints_reported(i)) return breakpoints_report(hit);
   }
-  end_at = spinach_next_instant();
+  stepping_end();
   return stop;
 }
 
@@ -41,7 +38,7 @@ static bool is_stuck(void) {
   g_autofree char *why = run_conduct.stuck();
   if (!why) return false;
   stepping_fail(why);
-  end_at = spinach_next_instant();
+  stepping_end();
   return true;
 }
 
@@ -105,10 +102,6 @@ void run_control_repeat(void (*take)(const Event *event)) {
   stepping_set_over(over);
 }
 
-bool run_control_is_at_end(void) {
-  return end_at == spinach_next_instant();
-}
-
 const char *run_control_end(void) {
   const char *why = stepping_over();
   run_control_leave();
@@ -119,17 +112,6 @@ const char *run_control_end(void) {
     spinach_advance_step(true);
   }
   return why;
-}
-
-void run_control_change(void) {
-  spinach_passing->last_progress = spinach_time.now; // somebody works on it
-  history_restart();
-  spinach_streams_diverge();
-  spinach_machine_table.wake();
-  spinach_balance_disturb();
-  next_pc_forget();
-  end_at = UINT64_MAX;
-  stops_cut_off();
 }
 
 void run_control_leave(void) {

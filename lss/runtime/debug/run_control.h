@@ -18,14 +18,8 @@ Stop run_control_forward(guint core, bool stepped, StopScope scope);
 Stop run_control_backward(guint core, bool stepped);
 // Does again all that history knows, and shows its events; the run is then where it was.
 void run_control_repeat(void (*take)(const Event *event));
-// Whether the last stop said that the run is over or fails, and it is still there.
-bool run_control_is_at_end(void);
 // Lets the run end as it was found to: returns why; after an error it does not return.
 const char *run_control_end(void);
 void run_control_leave(void); // no more history
-
-// The state was changed from outside: the past is forgotten, and what was written to files after this
-// instant is dropped.
-void run_control_change(void);
 
 #endif

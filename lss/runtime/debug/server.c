@@ -286,10 +286,6 @@ static const char *run(Stub *stub) {
   return run_conduct.begin();
 }
 
-const spinach_options *debug_options(void) {
-  return given;
-}
-
 const char *spinach_debug_run(const spinach_options *options) {
   received = g_byte_array_new();
   last = g_string_new(NULL);

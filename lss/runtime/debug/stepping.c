@@ -14,6 +14,7 @@ enum {
 static uint32_t *last_executed; // of each core, when the run failed: an instruction that fails does not retire
 static uint64_t period;
 static const char *over;
+static uint64_t end_at = UINT64_MAX; // the instant at which the run was found to be over
 static char *failure;
 static jmp_buf escape;
 
@@ -97,4 +98,16 @@ void stepping_begin(uint64_t history) {
   last_executed = g_new0(uint32_t, core_count() + 1);
   period = MIN(spinach_machine_table.clocks[spinach_fastest_clock()].period, SPINACH_LAST_INSTANT / FAR);
   history_begin(history, FAR * period);
+}
+
+void stepping_end(void) {
+  end_at = spinach_next_instant();
+}
+
+bool stepping_is_at_end(void) {
+  return end_at == spinach_next_instant();
+}
+
+void stepping_go_on(void) {
+  end_at = UINT64_MAX;
 }

@@ -21,6 +21,11 @@ void stepping_set_over(const char *why);
 // Whether an instruction of the processor is the one that failed, and its address.
 bool stepping_failed(guint core, uint32_t *pc);
 
+// The run was found to be over, or to fail, at this instant; whether it is still there; it may be otherwise.
+void stepping_end(void);
+bool stepping_is_at_end(void);
+void stepping_go_on(void);
+
 // To an instant, forwards or backwards.
 void stepping_go_to(uint64_t instant);
 // Shows `look` the machine so many instants later; then it is as before.

@@ -1,8 +1,8 @@
 // Packets that read and write registers and memory; see stub.h.
+#include "lss/runtime/debug/change.h"
 #include "lss/runtime/debug/drain.h"
 #include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/registers.h"
-#include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/session.h"
 #include "lss/runtime/debug/stepping.h"
 
@@ -30,7 +30,7 @@ void write_registers(const Stub *stub, const char *text, GString *reply) {
   if (!drain(stub, reply)) return;
   for (guint i = 0; i < count; i++)
     if (registers_value(core, text + 8 * (gsize)i, &value)) registers_set(core, i, value);
-  run_control_change();
+  change_state();
   reply_with(reply, "OK");
 }
 
@@ -49,7 +49,7 @@ void write_register(const Stub *stub, const char *text, GString *reply) {
     return reply_with(reply, "E01");
   if (!drain(stub, reply)) return;
   registers_set(core, number, value);
-  run_control_change();
+  change_state();
   reply_with(reply, "OK");
 }
 
@@ -97,6 +97,6 @@ void write_memory(const Stub *stub, const GString *packet, bool binary, GString 
   if (!drain(stub, reply)) return;
   if (!drain_caches(stub->general, address, count, &why)) return cannot(reply, why);
   core_write(core, address, bytes, count);
-  run_control_change();
+  change_state();
   reply_with(reply, "OK");
 }

@@ -40,7 +40,7 @@ typedef struct {
 } Resume;
 
 static void resume(Stub *stub, Resume how, GString *reply) {
-  if (stub->ended || (stub->over && how.forward && run_control_is_at_end())) return report_exit(stub, reply);
+  if (stub->ended || (stub->over && how.forward && stepping_is_at_end())) return report_exit(stub, reply);
   Stop stop =
       how.forward ? run_control_forward(how.core, how.stepped, how.scope) : run_control_backward(how.core, how.stepped);
   if (!stop.core || !stub->attached[stop.core]) stop.core = stub->attached[how.core] ? how.core : first_attached(stub);

@@ -81,6 +81,7 @@ static int simulate(int argc, char **argv) {
   if (!spinach_wave_begin(&options)) return 2;
   if (options.gdb && !spinach_debug_open(&options)) return 1;
   spinach_run_prepare(&options);
+  run_conduct = (RunConduct){&options, spinach_run_begin, spinach_run_stuck, spinach_run_end_stuck};
   spinach_seed = options.seed;
   spinach_watch_signals(options.interactive);
   spinach_progress_say_files();
@@ -139,7 +140,6 @@ int spinach_main(int argc, char **argv) {
   spinach_on_views = spinach_print_views;
   spinach_on_end = spinach_results_deliver;
   host_file_user = spinach_file_user;
-  run_conduct = (RunConduct){spinach_run_begin, spinach_run_stuck, spinach_run_end_stuck};
   spinach_arena_map(); // names and defaults need it
   return simulate(argc, argv);
 }
