@@ -37,7 +37,7 @@ def test_a_small_study(root: Path, build_dir: Path, tmp_path: Path) -> None:
     assert made.failed == []
     page = validation.write(made, tmp_path / "text.md", tmp_path).read_text()
     (record,) = json.loads((tmp_path / "studies/studies.json").read_text())
-    assert (record["machine"], record["processors"], record["sram_frequency"]) == ("tigon2", 1, "100 MHz")
+    assert (record["machine"], record["processors"], record["sram_frequency"]) == ("tigon2", 1, 100_000_000)
     assert (record["frames"], record["drops"], record["damaged"], record["published_percent"]) == (1800, 0, 0, None)
     assert abs(record["percent"] - 100 * record["mbps"] / record["theory_mbps"]) < 0.01 and 30 < record["percent"] < 100
     assert f"{record['percent']:.1f} % 30 %" in page and "<svg" in page

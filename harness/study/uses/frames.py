@@ -248,7 +248,8 @@ class Plugin(uses.Use):
     def record(self, point: Point, measures: Mapping[str, float], manifest: Mapping[str, Any]) -> Mapping[str, Any]:
         constants = manifest.get("constants", {})
         return {
-            "processors": int(constants.get("processors", 0)), "sram_frequency": constants.get("sram_frequency", constants.get("cpu_frequency")),
+            "processors": int(constants.get("processors", 0)),
+            "sram_frequency": int(constants.get("sram_frequency", constants.get("cpu_frequency", 0))),
             "payload_bytes": self._payload(point), "direction": "duplex" if self._ways(point) == 2 else "receive",
             "mbps": round(measures["rate"], 2), "theory_mbps": round(measures["theory"], 2),
             "percent": round(measures["percent"], 2), "frames": measures["frames"], "drops": measures["drops"],

@@ -165,7 +165,7 @@ def test_records(place: Path) -> None:
     records = json.loads((place / "build/studies/studies.json").read_text())
     first = next(r for r in records if r["study"] == "fig" and r["payload_bytes"] == 1472)
     assert first == {
-        "study": "fig", "machine": "machine", "variant": "one", "payload": 1472, "ratio": "1:1", "processors": 0, "sram_frequency": None,
+        "study": "fig", "machine": "machine", "variant": "one", "payload": 1472, "ratio": "1:1", "processors": 0, "sram_frequency": 0,
         "payload_bytes": 1472, "direction": "duplex", "mbps": 2355.2, "theory_mbps": 1914.17, "percent": 123.04,
         "published_percent": 122.5, "frames": 80, "drops": 0, "damaged": 0,
     }  # fmt: skip
