@@ -32,7 +32,7 @@ READERS = {
     "lss/elab/operators.c": "numbers/test_reader.py::test_the_language_reads_the_same",
     "lss/front/lexer.l": "numbers/test_reader.py::test_the_language_reads_the_same",
     "lss/runtime/debug/interactive.c": "numbers/test_places.py::test_commands",
-    "lss/runtime/run/options.c": "numbers/test_places.py::test_options_of_a_simulator",
+    "lss/runtime/run/option_table.c": "numbers/test_places.py::test_options_of_a_simulator",
     "lss/runtime/engine/settings.c": "numbers/test_places.py::test_each_unit_in_a_setting",
     "lss/runtime/engine/condition.c": "numbers/test_places.py::test_conditions",
     "lss/runtime/engine/names.c": "numbers/test_places.py::test_indices_of_states",

@@ -5,6 +5,7 @@
 #include "lss/runtime/engine/inputs.h"
 #include "lss/runtime/engine/settings.h"
 #include "lss/runtime/engine/variant.h"
+#include "lss/runtime/run/option_table.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
 

@@ -8,8 +8,4 @@
 bool spinach_options_parse(int argc, char **argv, spinach_options *options);
 void spinach_options_clear(spinach_options *options);
 
-// Whether a parameter is the machine's own timeout: a top-level one of type time called `watchdog`, for the engine
-// alone.
-bool spinach_is_watchdog(const spinach_parameter *parameter);
-
 #endif

@@ -1,0 +1,390 @@
+// Options one by one; see option_table.h.
+#include "lss/runtime/run/option_table.h"
+
+#include "lss/runtime/engine/names.h"
+#include "lss/runtime/engine/settings.h"
+#include "lss/runtime/observe/print.h"
+#include "lss/runtime/observe/program_text.h"
+#include "lss/runtime/run/list.h"
+#include "lss/runtime/text/number.h"
+#include "lss/runtime/text/quantity.h"
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+// A whole number of `least` or more.
+static bool read_count(const char *what, const char *text, uint64_t least, uint64_t *value) {
+  const char *error;
+  return number_read_count(text, least, UINT64_MAX, value, &error) || spinach_report_error("%s: %s", what, error);
+}
+
+static int32_t find_clock(const char *name, size_t length) {
+  for (uint32_t i = 0; i < machine->clock_count; i++)
+    if (strlen(machine->clocks[i].name) == length && !strncmp(machine->clocks[i].name, name, length)) return (int32_t)i;
+  return -1;
+}
+
+static const char *clock_name(uint32_t index) {
+  return machine->clocks[index].name;
+}
+
+static bool set_cycles(spinach_options *options, const char *value) {
+  const char *colon = strrchr(value, ':');
+  if (colon) {
+    options->clock = find_clock(value, (size_t)(colon - value));
+    g_autofree char *name = g_strndup(value, (gsize)(colon - value));
+    const char *near = spinach_nearest(name, machine->clock_count, clock_name);
+    if (options->clock < 0)
+      return spinach_report_error("--cycles: there is no clock \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
+                                  near ? near : "", near ? "\"?" : "");
+  }
+  return read_count("--cycles", colon ? colon + 1 : value, 0, &options->cycles);
+}
+
+// A quantity that is not negative.
+static bool read_quantity(const char *option, const char *value, Dimension dimension, int64_t *base) {
+  const char *error;
+  if (!quantity_read_base(value, dimension, base, &error)) return spinach_report_error("%s: %s", option, error);
+  return *base >= 0 || spinach_report_error("%s: \"%s\" is negative", option, value);
+}
+
+static bool read_time(const char *option, const char *value, spinach_count *femtoseconds) {
+  const char *error;
+  __int128 number;
+  if (!quantity_read_wide(value, DIM_TIME, QUANTITY_FEMTO, &number, &error))
+    return spinach_report_error("%s: %s", option, error);
+  *femtoseconds = (spinach_count)number;
+  return number >= 0 || spinach_report_error("%s: \"%s\" is negative", option, value);
+}
+
+static bool set_time(spinach_options *options, const char *value) {
+  spinach_count femtoseconds;
+  if (!read_time("--time", value, &femtoseconds)) return false;
+  options->until_tick = MIN(spinach_ticks(femtoseconds), UINT64_MAX - 1); // a bound, if of what is never reached
+  return true;
+}
+
+bool spinach_is_watchdog(const spinach_parameter *parameter) {
+  return !strcmp(parameter->name, "watchdog") && !strcmp(parameter->type, "time") && !parameter->target_count;
+}
+
+static bool set_watchdog(spinach_options *options, const char *value) {
+  options->unwatched = !strcmp(value, "off");
+  if (options->unwatched) return options->watchdog = 0, true;
+  spinach_count femtoseconds;
+  if (!read_time("--watchdog", value, &femtoseconds)) return false;
+  options->watchdog = (int64_t)femtoseconds;
+  return femtoseconds <= INT64_MAX || spinach_report_error("--watchdog: \"%s\" is too large (at most 9223 s)", value);
+}
+
+static bool set_until(spinach_options *options, const char *value) {
+  return spinach_condition_parse("--until", value, &options->conditions[SPINACH_UNTIL]);
+}
+static bool set_measure_from(spinach_options *options, const char *value) {
+  return spinach_condition_parse("--measure-from", value, &options->conditions[SPINACH_MEASURE_FROM]);
+}
+static bool set_measure_to(spinach_options *options, const char *value) {
+  return spinach_condition_parse("--measure-to", value, &options->conditions[SPINACH_MEASURE_TO]);
+}
+static bool set_sample(spinach_options *options, const char *value) {
+  return spinach_condition_parse("--sample", value, &options->conditions[SPINACH_SAMPLE]);
+}
+
+static bool set_record(spinach_options *options, const char *value) {
+  return (options->record = value) != NULL;
+}
+static bool set_profile(spinach_options *options, const char *value) {
+  return (options->profile = value) != NULL;
+}
+static bool set_record_events(spinach_options *options, const char *value) {
+  g_ptr_array_add(options->record_events, (gpointer)value);
+  return true;
+}
+static bool set_record_from(spinach_options *options, const char *value) {
+  return spinach_condition_parse("--record-from", value, &options->conditions[SPINACH_RECORD_FROM]);
+}
+static bool set_record_to(spinach_options *options, const char *value) {
+  return spinach_condition_parse("--record-to", value, &options->conditions[SPINACH_RECORD_TO]);
+}
+
+static bool set_seed(spinach_options *options, const char *value) {
+  return options->seed_given = read_count("--seed", value, 0, &options->seed);
+}
+static bool set_checkpoint(spinach_options *options, const char *value) {
+  return (options->checkpoint = value) != NULL;
+}
+static bool set_checkpoint_every(spinach_options *options, const char *value) {
+  uint64_t cycles;
+  if (!number_parse(value, UINT64_MAX, &cycles))
+    return read_time("--checkpoint-every", value, &options->checkpoint_time);
+  options->checkpoint_every = cycles;
+  return true;
+}
+static bool set_restore(spinach_options *options, const char *value) {
+  return (options->restore = value) != NULL;
+}
+static bool set_may_differ(spinach_options *options, const char *value) {
+  g_ptr_array_add(options->may_differ, (gpointer)value);
+  return true;
+}
+static bool set_serve(spinach_options *options, const char *value) {
+  return read_count("--serve", value, 1, &options->serve);
+}
+static bool set_compare(spinach_options *options, const char *value) {
+  return (options->compare = value) != NULL;
+}
+static bool set_state_hashes(spinach_options *options, const char *value) {
+  return (options->state_hashes = value) != NULL;
+}
+static bool set_state_hash_every(spinach_options *options, const char *value) {
+  return read_count("--state-hash-every", value, 1, &options->state_hash_every);
+}
+static bool set_outputs(spinach_options *options, const char *value) {
+  options->outputs_go_on = !strcmp(value, "continue");
+  return options->outputs_go_on || !strcmp(value, "begin") ||
+         spinach_report_error("--outputs takes \"begin\" or \"continue\", not \"%s\"", value);
+}
+static bool set_stats(spinach_options *options, const char *value) {
+  return (options->stats = value) != NULL;
+}
+static bool set_run_dir(spinach_options *options, const char *value) {
+  return (options->run_dir = value) != NULL;
+}
+static bool set_trace(spinach_options *options, const char *value) {
+  return (options->trace = value) != NULL;
+}
+
+static bool set_wave(spinach_options *options, const char *value) {
+  return (options->wave = value) != NULL;
+}
+static bool set_wave_signals(spinach_options *options, const char *value) {
+  return (options->wave_signals = value) != NULL;
+}
+static bool set_wave_from(spinach_options *options, const char *value) {
+  return spinach_condition_parse("--wave-from", value, &options->conditions[SPINACH_WAVE_FROM]);
+}
+static bool set_wave_to(spinach_options *options, const char *value) {
+  return spinach_condition_parse("--wave-to", value, &options->conditions[SPINACH_WAVE_TO]);
+}
+
+static bool set_gdb(spinach_options *options, const char *value) {
+  options->gdb = value;
+  return *value || spinach_report_error("--gdb takes a port, HOST:PORT or the path of a socket");
+}
+
+static bool set_interactive(spinach_options *options, const char *value) {
+  (void)value;
+  options->progress = false;
+  return options->interactive = true;
+}
+
+static bool set_gdb_run(spinach_options *options, const char *value) {
+  (void)value;
+  return options->gdb_run = true;
+}
+
+static bool set_gdb_script(spinach_options *options, const char *value) {
+  (void)value;
+  return options->gdb_script = true;
+}
+
+static bool set_history(spinach_options *options, const char *value) {
+  int64_t bytes;
+  if (!read_quantity("--history", value, DIM_SIZE, &bytes)) return false;
+  options->history = (uint64_t)bytes;
+  return true;
+}
+
+static bool set_symbols(spinach_options *options, const char *value) {
+  (void)options;
+  return spinach_program_add(value);
+}
+
+static bool set_check_idle(spinach_options *options, const char *value) {
+  (void)value;
+  return options->check_idle = true;
+}
+
+static bool set_no_replay(spinach_options *options, const char *value) {
+  (void)value;
+  return options->no_replay = true;
+}
+
+static bool set_check_replay(spinach_options *options, const char *value) {
+  (void)value;
+  return options->check_replay = true;
+}
+
+static bool set_print(spinach_options *options, const char *value) {
+  return spinach_print_find(value, options->print);
+}
+
+static bool set_progress(spinach_options *options, const char *value) {
+  (void)value;
+  return options->progress = true;
+}
+
+static bool set_quiet(spinach_options *options, const char *value) {
+  (void)value;
+  options->progress = false;
+  g_setenv("LSS_PROGRESS", "off", TRUE); // of a variant that is built
+  return options->quiet = true;
+}
+
+static const char *parameter_name(uint32_t index) {
+  return machine->parameters[index].name;
+}
+
+bool spinach_setting_add(spinach_options *options, const spinach_parameter *parameter, const char *text) {
+  if (!parameter->target_count)
+    return spinach_report_error("\"%s\" cannot be set: no module of this machine reads it", parameter->name);
+  spinach_setting setting = {parameter, text};
+  g_array_append_val(options->settings, setting);
+  return true;
+}
+
+static bool set_parameter(spinach_options *options, const char *value) {
+  const char *equals = strchr(value, '=');
+  if (!equals) return spinach_report_error("--set: \"%s\" lacks its value; write --set PATH.NAME=VALUE", value);
+  g_autofree char *name = g_strndup(value, (gsize)(equals - value));
+  const spinach_parameter *parameter = spinach_find_parameter(name);
+  if (!parameter) {
+    const char *near = spinach_nearest(name, machine->parameter_count, parameter_name);
+    return spinach_report_error("--set: there is no runtime parameter \"%s\"%s%s%s", name,
+                                near ? "; did you mean \"" : "; --help lists them", near ? near : "",
+                                near ? "\"?" : "");
+  }
+  if (spinach_is_watchdog(parameter)) return set_watchdog(options, equals + 1);
+  return spinach_setting_add(options, parameter, equals + 1);
+}
+
+static bool show_help(spinach_options *options, const char *value);
+static bool show_list(spinach_options *options, const char *value);
+
+const spinach_option spinach_option_table[] = {
+    {"set", "PATH.NAME=VALUE", "set a runtime parameter", set_parameter},
+    {"cycles", "[CLOCK:]N", "run for N cycles of the fastest clock, or of CLOCK", set_cycles},
+    {"time", "TIME", "run until this simulated time: 10ms, \"1.5 us\"", set_time},
+    {"until", "CONDITION", "run until this holds: a time, cycles(CLOCK) >= N, PATH.STATE >= N (docs/running.md)",
+     set_until},
+    {"measure-from", "CONDITION", "write down all statistics when this comes true ...", set_measure_from},
+    {"measure-to", "CONDITION", "... and when this does: both are in --stats", set_measure_to},
+    {"sample", "CONDITION", "write them down each time that this comes true", set_sample},
+    {"seed", "N", "seed of everything random (default 1)", set_seed},
+    {"checkpoint", "FILE", "write the state in which the run ends, to go on from with --restore", set_checkpoint},
+    {"checkpoint-every", "N|TIME", "and also after each N cycles, or each TIME of simulated time",
+     set_checkpoint_every},
+    {"restore", "FILE", "go on from a checkpoint of this machine", set_restore},
+    {"may-differ", "PATTERN",
+     "with --restore: constants, userpoints, connections and files that may differ from the checkpoint's; repeatable",
+     set_may_differ},
+    {"outputs", "begin|continue",
+     "whether files written after --restore are new (the default) or go on where they were", set_outputs},
+    {"serve", "N",
+     "with --restore: begin a run there for each line of standard input, FOLDER [OPTION]..., at most N at once",
+     set_serve},
+    {"compare", "FILE", "with --restore: print which states differ between the two checkpoints, and end", set_compare},
+    {"record", "FILE", "write events to FILE, for `lss trace` (docs/tracing.md): instructions, or those named by ...",
+     set_record},
+    {"record-events", "WHAT", "... this: instructions, memory, ports PATTERN, frames, or PATH.EVENT; repeatable",
+     set_record_events},
+    {"profile", "FILE", "write where the cycles of processors go, for `spinach profile` (docs/tracing.md)",
+     set_profile},
+    {"record-from", "CONDITION", "record or profile from when this comes true ...", set_record_from},
+    {"record-to", "CONDITION", "... and until this does", set_record_to},
+    {"state-hashes", "FILE", "write a hash of all state after each 100,000 cycles and at the end", set_state_hashes},
+    {"state-hash-every", "N", "and after each N cycles instead", set_state_hash_every},
+    {"stats", "FILE", "write statistics and manifest as JSON, or statistics as FILE.csv", set_stats},
+    {"run-dir", "DIR", "write statistics.json, manifest.json and timing.json there", set_run_dir},
+    {"print", "INSTANCE.FIELD",
+     "print states at the end: a name, a range a.b[0..63] or a pattern a.*; may be given several times", set_print},
+    {"trace", "INSTANCES", "print a line per instant, a column per instance: \"cpu[0].**,arb\"", set_trace},
+    {"wave", "FILE", "write signals and states over time, for wave viewers: FILE.vcd or FILE.fst (docs/waves.md)",
+     set_wave},
+    {"wave-signals", "PATTERNS", "which: \"cpu[0].fetch.*,port nic.**\"; without it all", set_wave_signals},
+    {"wave-from", "CONDITION", "begin the wave when this comes true ...", set_wave_from},
+    {"wave-to", "CONDITION", "... and end it when this does", set_wave_to},
+    {"interactive", NULL, "go on by commands from standard input: run, step, print, ... (docs/debugging.md)",
+     set_interactive},
+    {"gdb", "PORT", "wait for gdb there; HOST:PORT or the path of a socket (docs/debugging.md)", set_gdb},
+    {"gdb-run", NULL, "with --gdb: begin without waiting for it", set_gdb_run},
+    {"gdb-script", NULL, "with --gdb: print the commands that connect gdb to this machine, and end", set_gdb_script},
+    {"history", "SIZE", "with --gdb: how much of the past is kept to go back to (default 256 MiB)", set_history},
+    {"symbols", "FILE", "an ELF file with the names and lines of a program that has none; may be given several times",
+     set_symbols},
+    {"check-idle", NULL, "check what modules say about when they act next (docs/module_reference.md)", set_check_idle},
+    {"no-replay", NULL, "step processors that repeat themselves, too (docs/speed.md)", set_no_replay},
+    {"check-replay", NULL, "step what is replayed or skipped or sleeps all the same, and compare (docs/speed.md)",
+     set_check_replay},
+    {"watchdog", "TIME|off",
+     "stop a run that makes no progress for this long, and say what waits on what; off: also one that cannot end goes "
+     "on",
+     set_watchdog},
+    {"progress", NULL, "show how far the run is (the default on a terminal), also behind --quiet", set_progress},
+    {"quiet", NULL, "print no table of statistics and no progress", set_quiet},
+    {"list", NULL,
+     "list all state that --print and conditions can name; --list=json: parameters, statistics, events, clocks",
+     show_list},
+    {"help", NULL, "this text", show_help},
+    {0},
+};
+
+static void show_parameter(const spinach_parameter *parameter) {
+  g_autofree char *left = g_strdup_printf("%s : %s", parameter->name, parameter->type);
+  spinach_parameter untargeted = *parameter;
+  untargeted.target_count = 0; // its default, not its value
+  g_autofree char *text = spinach_parameter_text(&untargeted);
+  printf("  %-36s %s%s%s%s\n", left, *text ? "= " : "", text, parameter->range ? ", " : "",
+         parameter->range ? parameter->range : "");
+  if (parameter->doc && *parameter->doc) printf("      %s\n", parameter->doc);
+}
+
+// Those that are passed on from this wrapped instance; NULL: those that are declared where they are named.
+static void show_parameters_of(const char *origin) {
+  for (uint32_t i = 0; i < machine->parameter_count; i++)
+    if (!g_strcmp0(machine->parameters[i].of, origin)) show_parameter(&machine->parameters[i]);
+}
+
+static void show_parameters(void) {
+  if (!machine->parameter_count) return;
+  printf("\nRuntime parameters (--NAME VALUE where there is no dot, --set PATH.NAME=VALUE for all):\n");
+  show_parameters_of(NULL);
+  g_autoptr(GPtrArray) origins = g_ptr_array_new();
+  for (uint32_t i = 0; i < machine->parameter_count; i++) {
+    const char *of = machine->parameters[i].of;
+    if (!of || g_ptr_array_find_with_equal_func(origins, of, g_str_equal, NULL)) continue;
+    g_ptr_array_add(origins, (gpointer)of);
+    printf("\nOf %s:\n", of);
+    show_parameters_of(of);
+  }
+}
+
+static bool show_help(spinach_options *options, const char *value) {
+  (void)value;
+  printf("usage: %s [OPTION]...\nSimulates %s.\n\n", spinach_program, machine->file);
+  for (const spinach_option *option = spinach_option_table; option->name; option++) {
+    g_autofree char *left = g_strdup_printf("--%s %s", option->name, option->argument ? option->argument : "");
+    printf("  %-28s %s\n", left, option->help);
+  }
+  show_parameters();
+  return options->ended = true;
+}
+
+static bool show_list(spinach_options *options, const char *value) {
+  if (value && strcmp(value, "json"))
+    return spinach_report_error("--list takes \"json\" or nothing, not \"%s\"", value);
+  if (value) {
+    g_autofree char *text = spinach_list_json();
+    fputs(text, stdout);
+    return options->ended = true;
+  }
+  for (uint32_t i = 0; i < machine->instance_count; i++) {
+    const spinach_layout *layout = machine->instances[i].layout;
+    for (uint32_t k = 0; layout && k < layout->field_count; k++) {
+      const spinach_field *field = &layout->fields[k];
+      printf("%s.%s : %s", machine->instances[i].path, field->name, field->type->name);
+      for (uint32_t d = 0; d < field->dimension_count; d++) printf("[%u]", field->dimensions[d]);
+      printf("\n");
+    }
+  }
+  return options->ended = true;
+}
