@@ -150,6 +150,15 @@ char *library_find(const GPtrArray *folders, const char *name) {
   return NULL;
 }
 
+char *library_find_import(const CompileOptions *options, const char *importing_file, const char *name, bool *example) {
+  g_autoptr(GPtrArray) folders = library_folders(options, importing_file);
+  char *path = library_find(folders, name);
+  *example = !path;
+  if (path) return path;
+  g_autoptr(GPtrArray) machines = library_machine_folders(options, importing_file);
+  return library_find(machines, name);
+}
+
 GPtrArray *library_names(const char *folder) {
   GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
   g_autoptr(GDir) entries = g_dir_open(folder, 0, NULL);

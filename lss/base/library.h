@@ -28,6 +28,10 @@ const char *library_family(const char *path);
 // The file of module or import `name` in the first of the folders that has name.lss or name/name.lss; NULL without.
 char *library_find(const GPtrArray *folders, const char *name);
 
+// The file that `import name;` in `importing_file` names: of the library, or, where there is none, among the examples,
+// where it is meant only if it is a machine; NULL without.
+char *library_find_import(const CompileOptions *options, const char *importing_file, const char *name, bool *example);
+
 // The names of all .lss files that library_find() would find in `folder`, sorted.  Strings are owned by the array.
 GPtrArray *library_names(const char *folder);
 // Those of all folders, one after the other.

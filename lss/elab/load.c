@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *find(const char *name, const char *importer) {
-  g_autoptr(GPtrArray) folders = library_folders(compile->options, importer);
-  return library_find(folders, name);
-}
-
 // Where a declaration of a file is known.
 static Scope *scope_of(SourceFile *file, const Node *node) {
   if (!node_is_private(node)) return compile->globals;
@@ -59,12 +54,6 @@ static void declare_names(SourceFile *file) {
   }
 }
 
-// A file among the examples, where machines are found; NULL when there is none of this name.
-static char *find_example(const char *name, const char *importer) {
-  g_autoptr(GPtrArray) folders = library_machine_folders(compile->options, importer);
-  return library_find(folders, name);
-}
-
 // A file of nearly that name; NULL when there is none.
 static const char *found_instead(const char *name, const char *importer) {
   g_autoptr(GPtrArray) folders = library_folders(compile->options, importer);
@@ -74,17 +63,17 @@ static const char *found_instead(const char *name, const char *importer) {
 }
 
 static void import(SourceFile *importer, Node *node) {
-  g_autofree char *path = find(node->name, importer->path);
-  g_autofree char *example = path ? NULL : find_example(node->name, importer->path);
-  if (!path && !example) {
+  bool example;
+  g_autofree char *path = library_find_import(compile->options, importer->path, node->name, &example);
+  if (!path) {
     diag_error(node->place, "import-missing", "there is no %s.lss on the search path%s", node->name,
                did_you_mean(found_instead(node->name, importer->path)));
     diag_note(NOWHERE, "looked in the folder of this file, the folders of -I and LSS_PATH, and the installed library");
     return;
   }
-  SourceFile *file = load_file(path ? path : example, node->place);
+  SourceFile *file = load_file(path, node->place);
   if (example && file && !file_is_machine(file)) {
-    g_autofree char *folder = g_path_get_dirname(example);
+    g_autofree char *folder = g_path_get_dirname(path);
     diag_error(node->place, "import-missing", "there is no %s.lss on the search path%s", node->name, "");
     diag_note(NOWHERE, "there is one in %s, which -I would name", folder);
   }

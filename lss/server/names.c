@@ -15,20 +15,11 @@
 static SourceFile *read_file(Names *names, const char *path);
 static const Node *machine_module(Names *names, SourceFile *file, const char *name);
 
-// Where a module would be looked up; NULL when there is none.
-static SourceFile *module_file(Names *names, const char *name, const char *importer) {
-  g_autoptr(GPtrArray) folders = library_folders(names->options, importer);
-  g_autofree char *path = library_find(folders, name);
-  return path ? read_file(names, path) : NULL;
-}
-
 SourceFile *names_file(Names *names, const char *name, const char *importer) {
-  SourceFile *file = module_file(names, name, importer);
-  if (file) return file;
-  g_autoptr(GPtrArray) folders = library_machine_folders(names->options, importer);
-  g_autofree char *path = library_find(folders, name);
-  file = path ? read_file(names, path) : NULL;
-  return file && file_is_machine(file) ? file : NULL;
+  bool example;
+  g_autofree char *path = library_find_import(names->options, importer, name, &example);
+  SourceFile *file = path ? read_file(names, path) : NULL;
+  return file && (!example || file_is_machine(file)) ? file : NULL;
 }
 
 // A machine that is imported is a module.
@@ -169,8 +160,11 @@ static const Node *machine_module(Names *names, SourceFile *file, const char *na
 
 const Node *names_module(Names *names, const char *name) {
   const Node *node = g_hash_table_lookup(names->globals, name);
-  SourceFile *file = node ? NULL : module_file(names, name, names->main ? names->main->path : NULL);
-  if (file) node = g_hash_table_lookup(names->globals, name);
+  if (node) return node;
+  g_autoptr(GPtrArray) folders = library_folders(names->options, names->main ? names->main->path : NULL);
+  g_autofree char *path = library_find(folders, name);
+  SourceFile *file = path ? read_file(names, path) : NULL;
+  node = file ? g_hash_table_lookup(names->globals, name) : NULL;
   return node || !file || file == names->main ? node : machine_module(names, file, name);
 }
 
