@@ -60,11 +60,16 @@ char *spinach_run_stuck(void) {
                          (double)spinach_passing->last_progress * ms);
 }
 
+// The run ends with an error, which is reported.
+static const char *end_with_error(const char *text) {
+  spinach_report_error("error: %s", text);
+  spinach_set_error(text);
+  return spinach_error_text;
+}
+
 // What waits on what shows in the signals of the last instant, which only debug builds keep.
 const char *spinach_run_end_stuck(const char *text) {
-  spinach_progress_clear();
-  fprintf(stderr, "%s: error: %s\n", spinach_program, text);
-  spinach_set_error(text);
+  end_with_error(text);
   stuck = true;
   if (machine->debug) spinach_print_waits(stderr);
   if (machine->debug || !is_repeatable()) spinach_print_views(stderr, -1);
@@ -123,10 +128,7 @@ static const char *end_of_time(void) {
       "simulated time ends at %.6g s: instants are 64 bits wide, in ticks of %.3g ps (end the run before "
       "that, with --time, --cycles or --until)",
       (double)spinach_last_instant() / (double)machine->ticks_per_second, 1e12 / (double)machine->ticks_per_second);
-  spinach_progress_clear();
-  fprintf(stderr, "%s: error: %s\n", spinach_program, text);
-  spinach_set_error(text);
-  return spinach_error_text;
+  return end_with_error(text);
 }
 
 const char *spinach_run_begin(void) {
@@ -145,25 +147,16 @@ const char *spinach_run_begin(void) {
   return NULL;
 }
 
-// The run cannot end as it was meant to.
-static const char *end_in_vain(const char *text) {
-  spinach_progress_clear();
-  spinach_report_error("error: %s", text);
-  spinach_set_error(text);
-  return spinach_error_text;
-}
-
 static const char *end_idle(const spinach_options *options) {
-  spinach_progress_clear();
   g_autofree char *text = spinach_standstill_error(options);
-  return text ? end_in_vain(text) : SPINACH_NOTHING_LEFT;
+  return text ? end_with_error(text) : SPINACH_NOTHING_LEFT;
 }
 
 // The machine does the same again and again, and nothing is due that could change that.
 static const char *end_loop(void) {
   g_autofree char *text =
       spinach_standstill_loop_error(spinach_repeats_endless() / machine->clocks[spinach_fastest_clock()].period);
-  const char *ended = end_in_vain(text);
+  const char *ended = end_with_error(text);
   spinach_print_views(stderr, -1);
   return ended;
 }
