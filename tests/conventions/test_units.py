@@ -10,7 +10,7 @@ from tests.tree import found
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [*found(ROOT / "modules", "*.lss"), *found(ROOT / "examples", "*.lss")]
 PARAMETER = re.compile(r"\bparameter (\w+)(?: = [^;\n]*?)? : (\w+)")
-UNIT = re.compile(r"(?<!cache)_(?:[kmg]?hz|[munpf]s|[kmg]?bps|[kmg]i?b|bytes|percent)$")
+UNIT = re.compile(r"_(?:[kmg]?hz|[munpf]s|[kmg]?bps|[kmg]i?b|bytes|percent)$")
 KINDS = ("clock", "frequency")
 
 
