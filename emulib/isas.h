@@ -48,7 +48,7 @@ typedef struct {
   void (*text)(uint32_t flags, uint32_t pc, uint32_t word, char *text, size_t size);
 
   IsaFlow (*flow)(uint32_t word);  /* what an instruction is for those who follow calls */
-  uint32_t delay_slots;            /* instructions behind a branch, call or return that are executed first */
+  uint32_t delay_slots;            /* instructions after a branch, call or return that are executed before its target */
   bool (*branches)(uint32_t word); /* whether an instruction has those; NULL: none has */
 
   const char *architecture; /* as gdb calls it */

@@ -6,7 +6,7 @@
 #include "nic/driver_steps.h"
 #include "wire/traffic_source.h"
 
-// Reads its parameters and opens its packet files; its receive ring has so many entries.
+// Reads the parameters of a driver whose receive ring has `receive_entries` entries, and opens its packet files.
 #define DRIVER_OPEN_TRAFFIC(receive_entries)                                                                           \
   do {                                                                                                                 \
     TRAFFIC_CHOOSE_MODE();                                                                                             \
