@@ -1,13 +1,15 @@
 /* Executes a quantum of instructions on plain data; see quantum.h. */
 #include "quantum.h"
 
+#include "system_code.h"
 #include "system_private.h"
 
-/* What executes: its architectural state is that of the processor that is served.  Everything else is decoded words,
- * which are compared before they are used, and recent translations, which are forgotten unless those of the processor
+/* What executes: its architectural state is that of the processor that is served.  Everything else is decoded code,
+ * which is compared before it is used, and recent translations, which are forgotten unless those of the processor
  * served before are right for this one. */
 static struct mips_system machine;
 static const uint8_t *machine_memory;
+static struct mips_code *machine_code;
 
 /* The reference that page() was asked about last: read() and write() follow it. */
 static enum mips_access access_kind;
@@ -74,6 +76,9 @@ static void assume(struct mips_quantum *q) {
   if (machine.environment.page == NULL || !same_options(&machine.options, q->options)) {
     mips_system_init(&machine, *q->options, environment);
     machine_memory = NULL;
+    if (machine_code == NULL) machine_code = mips_code_new();
+    machine.code = machine_code;
+    mips_code_clear(&machine);
   }
   const bool same = same_translations(q);
   machine.environment = environment;

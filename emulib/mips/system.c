@@ -1,6 +1,7 @@
 /* The functional system executes: fetch, decode, the bodies of bodies.h and system_bodies.h, and what is between
  * instructions; see system.h. */
 #include "arithmetic.h"
+#include "system_code.h"
 #include "system_private.h"
 #include "unaligned.h"
 
@@ -179,6 +180,7 @@ static void do_reserved(struct mips_system *m, uint32_t word) {
 }
 
 static void do_marker(struct mips_system *m, uint32_t word) {
+  mips_code_leave(m);
   if (m->environment.marker != NULL) m->environment.marker(m->environment.user, mips_unsigned(word));
 }
 
@@ -201,6 +203,7 @@ void mips_system_start(struct mips_system *m, uint32_t pc) {
 
 void mips_system_changed(struct mips_system *m) {
   mips_forget_windows(m);
+  mips_code_clear(m);
   mips_status_changed(m);
   for (unsigned n = 0; n < MIPS_DECODED; n++) m->decoded[n] = decode(m, 0);
 }
@@ -224,6 +227,10 @@ static inline uint32_t execute(struct mips_system *m) {
   if (__builtin_expect(d->word != word, false)) *d = decode(m, word);
   d->body(m, word);
   return word;
+}
+
+void mips_execute(struct mips_system *m) {
+  execute(m);
 }
 
 /* Begins an instruction anew that was postponed: the pc has advanced unless it could not be fetched. */
@@ -250,25 +257,33 @@ static bool attend(struct mips_system *m, uint64_t until, enum mips_pause *pause
   return false;
 }
 
-enum mips_pause mips_system_run(struct mips_system *m, uint64_t until) {
+/* Executes until the deadline, or until pc is what is sought. */
+static enum mips_pause run(struct mips_system *m, uint64_t until) {
+  enum { WORTH_COMPARING = 100 }; /* instructions after which decoded code is faster, although pages are compared */
   enum mips_pause pause;
   m->stopping = false;
   m->deadline = 0;
+  mips_code_leave(m);
   for (;;) {
     if (m->cpu.cycle >= m->deadline && attend(m, until, &pause)) return pause;
-    execute(m);
+    if (m->seeks && m->cpu.pc == m->sought) return MIPS_PAUSE_THERE;
+    if (m->code == NULL || m->deadline - m->cpu.cycle < WORTH_COMPARING || !mips_run_code(m)) execute(m);
   }
 }
 
+enum mips_pause mips_system_run(struct mips_system *m, uint64_t until) {
+  m->seeks = false;
+  return run(m, until);
+}
+
 enum mips_pause mips_system_run_to(struct mips_system *m, uint64_t until, uint32_t pc) {
-  enum mips_pause pause;
-  m->stopping = false;
-  m->deadline = 0;
-  for (;;) {
-    if (m->cpu.cycle >= m->deadline && attend(m, until, &pause)) return pause;
-    if (m->cpu.pc == pc) return MIPS_PAUSE_THERE;
-    execute(m);
+  m->seeks = true;
+  if (m->sought != pc) {
+    mips_code_forget(m, m->sought);
+    mips_code_forget(m, pc);
+    m->sought = pc;
   }
+  return run(m, until);
 }
 
 enum mips_pause mips_system_step(struct mips_system *m, struct mips_step *did) {

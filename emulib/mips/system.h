@@ -133,9 +133,18 @@ struct mips_statistics {
 /* Recent translations and decoded words: nothing that programs can see. */
 enum { MIPS_WINDOWS = 256, MIPS_DECODED = 16384 };
 struct mips_window {
-  uint32_t page; /* virtual; no page's address: unused */
+  uint32_t page; /* virtual; no page's address: unused; with MIPS_WINDOW_CODE: stores must be seen */
   uint8_t *bytes;
 };
+enum { MIPS_WINDOW_CODE = 0x800 };
+/* Where the decoded code of a page begins; see system_code.h. */
+struct mips_entry {
+  uint32_t page; /* virtual; no page's address: unused */
+  bool listed;   /* among those that end with the visit */
+  const struct mips_op *ops;
+};
+struct mips_op;
+struct mips_code;
 struct mips_decoded {
   uint32_t word;
   void (*body)(struct mips_system *m, uint32_t word);
@@ -161,6 +170,19 @@ struct mips_system {
   uint64_t deadline; /* cycle in which the loop must look at what is beside instructions */
   struct mips_window windows[2][MIPS_ACCESSES][MIPS_WINDOWS]; /* of kernel and user mode */
   struct mips_decoded decoded[MIPS_DECODED];
+
+  /* Decoded code, which mips_system_run() and mips_system_run_to() use; NULL: they decode each word that they execute.
+   * The owner may set it after mips_system_init(). */
+  struct mips_code *code;
+  struct mips_entry entries[2][MIPS_WINDOWS];
+  /* While code is executed: windows and entries of the mode; the cycle in which it ends; what is left of it after the
+   * last branch; whether it ends at an address, and which was sought last (one that is no multiple of 4: none). */
+  const struct mips_window (*window)[MIPS_WINDOWS];
+  const struct mips_entry *entry;
+  uint64_t end;
+  uint64_t slot_left;
+  bool seeks;
+  uint32_t sought;
 };
 
 enum { MIPS_NO_EXCEPTION = 255 };

@@ -47,6 +47,7 @@ struct mips_system_options mips_system_4kec(bool big_endian) {
 
 void mips_system_init(struct mips_system *m, struct mips_system_options options, struct mips_environment environment) {
   memset(m, 0, sizeof *m);
+  m->sought = 1;
   m->options = options;
   m->environment = environment;
   m->cpu.random = MIPS_RANDOM_RESET;

@@ -1,5 +1,6 @@
 /* The MT ASE of the functional system: registers of a virtual processing element and its thread context, and what its
  * instructions ask of others; see mt.def and system.h. */
+#include "system_code.h"
 #include "system_private.h"
 
 #define CP0(name) m->cpu.cp0[MIPS_CP0_##name]
@@ -40,6 +41,7 @@ void mips_write_vpe(struct mips_system *m, enum mips_cp0 n, uint32_t value, bool
 uint32_t mips_ask_thread(struct mips_system *m, struct mips_thread_request request) {
   const bool master = CP0(VPEConf0) & MIPS_VPECONF0_MVP;
   if (!mips_thread_reaches(request, m->options.vpe, m->options.vpes, master)) return ~0u;
+  mips_code_leave(m);
   return m->environment.thread(m->environment.user, m, request);
 }
 

@@ -52,6 +52,11 @@ bool mips_write(struct mips_system *m, uint32_t address, unsigned size, uint32_t
 /* Translates for a reference; false: an exception was raised. */
 bool mips_physical(struct mips_system *m, uint32_t address, enum mips_access access, struct mips_translation *found);
 
+/* system.c: executes an instruction. */
+void mips_execute(struct mips_system *m);
+/* system_threaded.c: executes decoded code until something else is due.  False: there is none at the pc. */
+bool mips_run_code(struct mips_system *m);
+
 /* Numbers in the guest's memory. */
 static inline bool mips_swaps(bool big_endian) {
   return big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
@@ -86,6 +91,9 @@ static inline struct mips_window *mips_window_of(struct mips_system *m, uint32_t
 /* Whether the window holds a number of `size` bytes at an address, a multiple of that. */
 static inline bool mips_window_serves(const struct mips_window *w, uint32_t address, unsigned size) {
   return (address & (0u - MIPS_PAGE | (size - 1))) == w->page;
+}
+static inline struct mips_entry *mips_entry_of(struct mips_system *m, uint32_t address) {
+  return &m->entries[m->user_mode][address / MIPS_PAGE % MIPS_WINDOWS];
 }
 
 #endif

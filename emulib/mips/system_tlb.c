@@ -48,12 +48,15 @@ struct mips_translation mips_system_translate(const struct mips_system *m, uint3
 void mips_forget_windows(struct mips_system *m) {
   struct mips_window *all = &m->windows[0][0][0];
   for (unsigned n = 0; n < sizeof m->windows / sizeof *all; n++) all[n].page = ~0u;
+  for (unsigned n = 0; n < MIPS_WINDOWS; n++) m->entries[0][n].page = m->entries[1][n].page = ~0u;
 }
 
 static void forget_page(struct mips_system *m, uint32_t address) {
-  for (unsigned mode = 0; mode < 2; mode++)
+  for (unsigned mode = 0; mode < 2; mode++) {
+    m->entries[mode][address / MIPS_PAGE % MIPS_WINDOWS].page = ~0u;
     for (unsigned access = 0; access < MIPS_ACCESSES; access++)
       m->windows[mode][access][address / MIPS_PAGE % MIPS_WINDOWS].page = ~0u;
+  }
 }
 
 /* What an entry translates is looked up again. */

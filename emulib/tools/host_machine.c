@@ -1,6 +1,7 @@
 /* The functional host machine: memory, address map, interrupts, time; see host_machine.h. */
 #include "host_machine.h"
 #include "host/registers.h" /* the address map of examples/host */
+#include "mips/system_code.h"
 
 #include <string.h>
 
@@ -137,6 +138,7 @@ static void init_processor(HostMachine *machine, gboolean big_endian, guint vpes
     machine->mvp.vpe[n] = n == 0 ? &machine->cpu : &machine->others[n - 1];
     options.vpe = (guint8)n;
     mips_system_init(machine->mvp.vpe[n], options, environment);
+    machine->mvp.vpe[n]->code = mips_code_new();
   }
 }
 
@@ -158,10 +160,18 @@ HostMachine *host_machine_new(gboolean big_endian, guint vpes, guint32 ram_size,
 void host_machine_free(HostMachine *machine) {
   if (machine == NULL) return;
   uart16550_clear(&machine->uart);
+  host_machine_interpret(machine);
   g_free(machine->others);
   g_free(machine->ram);
   g_free(machine->rom);
   g_free(machine);
+}
+
+void host_machine_interpret(HostMachine *machine) {
+  for (guint n = 0; n < machine->mvp.vpes; n++) {
+    mips_code_free(machine->mvp.vpe[n]->code);
+    machine->mvp.vpe[n]->code = NULL;
+  }
 }
 
 gboolean host_machine_place(HostMachine *machine, const char *what, const char *path, guint32 address,

@@ -49,6 +49,9 @@ HostMachine *host_machine_new(gboolean big_endian, guint vpes, guint32 ram_size,
 void host_machine_free(HostMachine *machine);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HostMachine, host_machine_free)
 
+/* Decodes each instruction when it is executed, instead of keeping decoded code: slower, and the same in all else. */
+void host_machine_interpret(HostMachine *machine);
+
 /* Puts a program into RAM and ROM: at the physical addresses of its segments, where those of kseg0 and kseg1 count as
  * the physical addresses behind them. */
 gboolean host_machine_load(HostMachine *machine, const Program *program, GError **error);

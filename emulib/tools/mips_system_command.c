@@ -34,7 +34,7 @@ enum {
   STATUS_USAGE = 2,
 };
 
-static gboolean option_system, option_big_endian, option_registers, option_counts;
+static gboolean option_system, option_big_endian, option_registers, option_counts, option_interpret;
 static char *option_memory, *option_dtb, *option_initramfs, *option_script, *option_trace, *option_limit, *option_vpes;
 static uint64_t limit = G_MAXUINT64, vpes;
 
@@ -51,6 +51,8 @@ static const GOptionEntry options[] = {
     {"trace", 0, 0, G_OPTION_ARG_FILENAME, &option_trace,
      "write every instruction, interrupt and exception to FILE (- = stderr)", "FILE"},
     {"limit", 0, 0, G_OPTION_ARG_STRING, &option_limit, "stop after N instructions", "N"},
+    {"interpret", 0, 0, G_OPTION_ARG_NONE, &option_interpret,
+     "decode each instruction when it is executed: slower, and the same in all else", NULL},
     {"registers", 0, 0, G_OPTION_ARG_NONE, &option_registers, "print the registers at the end", NULL},
     {"counts", 0, 0, G_OPTION_ARG_NONE, &option_counts, "print what was counted, at the end", NULL},
     G_OPTION_ENTRY_NULL,
@@ -210,6 +212,7 @@ int mips_system_main(int argc, char **argv) {
     return STATUS_USAGE;
   }
   g_autoptr(HostMachine) machine = host_machine_new(option_big_endian, (guint)vpes, size, send, NULL);
+  if (option_interpret) host_machine_interpret(machine);
   g_autofree char *script = NULL;
   if (!read_script(&machine->script, &script, &error) || !prepare(machine, program, &error)) {
     fprintf(stderr, "%s: %s\n", tool, error->message);

@@ -5,7 +5,7 @@ BENCH_MONOLITH := $(patsubst tests/bench/monolith/%.c,$(BENCH_OUT)/obj/%.o,$(cal
 BENCH_PROGRAM  := tests/bench/program
 BENCH_MIPS     := --target=mips-linux-gnu -mips2 -mabi=32 -msoft-float -G0 -mno-abicalls -fno-pic -ffreestanding -fno-builtin \
   -O2 -gdwarf-4 -Wall -Wextra -Werror
-BENCH_ELFS     := $(BENCH_OUT)/integer.elf $(BENCH_OUT)/integer_5_passes.elf $(BENCH_OUT)/integer_5_passes_linux.elf
+BENCH_ELFS     := $(BENCH_OUT)/integer.elf $(BENCH_OUT)/integer_host.elf $(BENCH_OUT)/integer_5_passes.elf $(BENCH_OUT)/integer_5_passes_linux.elf
 ALL            += $(BENCH_OUT)/monolith $(BENCH_OUT)/chain_c $(BENCH_ELFS)
 
 $(BENCH_OUT)/obj/%.o: tests/bench/monolith/%.c
@@ -29,6 +29,9 @@ $(BENCH_OUT)/obj/%.mips.o: $(BENCH_PROGRAM)/%.S
 $(BENCH_OUT)/%_linux.elf: $(BENCH_OUT)/obj/start_linux.mips.o $(BENCH_OUT)/obj/%.mips.o
 	@$(LD_LLD) $^ -o $@
 $(BENCH_OUT)/%.elf: $(BENCH_PROGRAM)/link.ld $(BENCH_OUT)/obj/start.mips.o $(BENCH_OUT)/obj/%.mips.o
+	@$(LD_LLD) -T $^ -o $@
+
+$(BENCH_OUT)/integer_host.elf: $(BENCH_PROGRAM)/link_host.ld $(BENCH_OUT)/obj/start.mips.o $(BENCH_OUT)/obj/integer.mips.o
 	@$(LD_LLD) -T $^ -o $@
 
 # Kept, or make would build them anew each time.

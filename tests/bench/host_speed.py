@@ -32,6 +32,8 @@ MEMORIES: dict[str, list[str]] = {
 SETTLED = 20_000_000  # cycles behind the marker in which the shell comes up
 BUSY_FROM = 20_000_000  # cycles: the kernel is unpacking its files and starting drivers
 SHORT, LONG = 100_000, 400_000  # cycles between which host instructions are counted
+SHORT_HOT, LONG_HOT = 1_000_000, 3_000_000
+HOT_CYCLES = 200_000_000
 REPETITIONS = 3
 # Of the long run, in which restoring a checkpoint must not count.
 CYCLES = {"busy": 10_000_000, "busy, a fast core beside it": 10_000_000, "busy, coherent": 10_000_000, "busy, coherent, level 2": 10_000_000, "idle": 2_000_000_000, "idle, with an idle card": 400_000_000}
@@ -113,6 +115,19 @@ def fast_boot(build: Path, simulator: Path, folder: Path) -> dict[str, float]:
     return {"host_fast_mips": instructions / median(whole) / 1e6, "host_fast_prompt_seconds": median(prompt)}
 
 
+def fast_hot(build: Path) -> dict[str, float]:
+    """Of a program without an operating system, all of whose loops are hot, on the functional core: millions of instructions in a
+    second of the processor, and host instructions that one costs."""
+    simulator = build_lss(build, "host_fast_big", "-D", "processor=fast_processor", "-D", "big_endian=true")
+    program = build / "bench" / "integer_host.elf"
+
+    def command(cycles: int) -> list:
+        return [simulator, "--quiet", "--kernel", program, "--switch_at", "end", "--cycles", cycles]
+
+    nanoseconds = median(interleaved([Subject("hot", command, cycles=HOT_CYCLES)], REPETITIONS)["hot"])
+    return {"host_fast_hot_mips": 1e3 / nanoseconds, "host_fast_hot_instructions": counted_per_cycle(command, SHORT_HOT, LONG_HOT).instructions}
+
+
 def measure(build: Path) -> dict:
     """Nanoseconds and host instructions per cycle by state, seconds of a boot by machine, and figures of the functional core."""
     machines = {memory: build_lss(build, f"host{number or ''}", *MEMORIES[memory]) for number, memory in enumerate(MEMORIES)}
@@ -132,4 +147,5 @@ def measure(build: Path) -> dict:
             "host_instructions_per_cycle": {kind: counted_per_cycle(command, SHORT, LONG).instructions for kind, command in busy.items()},
             "host_boot_seconds": boot_seconds(build, machines, folder),
             **fast_boot(build, fast, folder),
+            **fast_hot(build),
         }

@@ -19,6 +19,8 @@ def test_directed_cases(big: bool, build_dir: Path, tmp_path: Path):
     elf = system.build(cases, tmp_path / "cases.elf", big)
     done = system.on_oracle(elf, big, build_dir, "--limit", "10000000")
     assert (done.returncode, done.stderr) == (0, "")
+    shown = [system.on_oracle(elf, big, build_dir, "--counts", "--registers", *how).stdout for how in ([], ["--interpret"])]
+    assert shown[0] == shown[1]
     labels = system.labels_of(elf)
     wrong = system.differences(cases, system.records(done.stdout, len(cases)), [system.expected(n, case, labels) for n, case in enumerate(cases)])
     assert not wrong, f"{len(wrong)} of {len(cases)} cases:\n" + "\n".join(wrong)
