@@ -55,7 +55,8 @@ BANNED_IN = {
         **dict.fromkeys(("leave", "leaving"), "write buffer, buffer_write, free a victim"),
         "passing": "bypassing",
     },
-    "modules/core": {"able": "ready_contexts", "past": "uncached_bus, history", "foreign": "external"},
+    "modules/core": {"able": "ready_contexts", "foreign": "external"},
+    **dict.fromkeys(("modules", "examples"), {"past": "uncached_bus, history"}),
     "emulib": {"foreign": "external"},
 }
 # In texts that users read: strings of sources, and pages.

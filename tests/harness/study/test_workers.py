@@ -31,22 +31,22 @@ def test_two_studies_share_a_build_folder(place: Path) -> None:
 
 
 def simulators(pid: int) -> list[int]:
-    """The simulators that a process runs; other children of its may end while we look."""
+    """The simulators that a process runs; other children of its may end while we look, and names are bytes of any kind."""
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
-            fields = status.read_text().rpartition(")")[2].split()
-            command_line = status.with_name("cmdline").read_text()
+            fields = status.read_bytes().rpartition(b")")[2].split()
+            command_line = status.with_name("cmdline").read_bytes()
         except OSError:
             continue
-        if int(fields[1]) == pid and "/sim/" in command_line:
+        if int(fields[1]) == pid and b"/sim/" in command_line:
             found.append(int(status.parent.name))
     return found
 
 
 def alive(pid: int) -> bool:
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
     except OSError:
         return False
 

@@ -25,7 +25,7 @@ def machine(body: str, started: int) -> str:
     import memory_types; import core_types; import coherence_types; import mips_system_types;
     instance dut : vpe_cores {{ icache_size = 2 KiB; dcache_size = 2 KiB; ways = 1; line = 32; {body} }};
     instance start : program_start {{ entry = 0xbfc00000; }};
-    instance past : memory_arbiter;
+    instance uncached_bus : memory_arbiter;
     instance map : memory_router {{ route = <<< return address < 0x1fc00000 ? lane(out, console) : lane(out, rom); >>>; }};
     instance console : console {{ width = 64; base = 0x1f000000; }};
     instance rom : memory_state {{ size = 4 KiB; base = 0x1fc00000; writable = false; big_endian = true; }};
@@ -35,11 +35,11 @@ def machine(body: str, started: int) -> str:
     high.out -> dut.lines["ip2"];
     for (i = 0; i < {started}; i = i + 1) start.control -> dut.control;
     for (i = 0; i < dut.count; i = i + 1) {{
-      dut.uncached -> past.in;
+      dut.uncached -> uncached_bus.in;
       dut.data -> bus.agent["data" + string(i)];
       dut.instructions -> bus.agent["fetch" + string(i)];
     }}
-    past.out -> map.in;
+    uncached_bus.out -> map.in;
     map.out["console"] -> console.port;
     map.out["rom"] -> rom.port;
     bus.memory -> ram.port;
