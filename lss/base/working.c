@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 enum { FIRST = 2, EACH_LINE = 10, LONGEST = 1000000 }; // seconds
+enum { SHOWN = 2 };                                    // names of parts, for a line that fits a terminal
 
 static struct {
   GMutex lock;
@@ -20,6 +21,7 @@ static struct {
   gint64 began, shown; // the stage; the last line
 } working;
 static guint done; // parts, which any thread counts
+static GPtrArray *begun; // names of those that are not done, under the lock
 
 static guint64 seconds_since(gint64 instant) {
   return (guint64)(g_get_monotonic_time() - instant) / G_USEC_PER_SEC;
@@ -30,18 +32,28 @@ static void erase(void) {
   working.drawn = false;
 }
 
+// " root_0, pipe_0 and 3 more", those that began first; or nothing.
+static char *names_begun(void) {
+  GString *text = g_string_new(NULL);
+  const guint count = begun ? begun->len : 0;
+  for (guint i = 0; i < MIN(count, SHOWN); i++)
+    g_string_append_printf(text, "%s %s", i ? "," : "", (const char *)begun->pdata[i]);
+  if (count > SHOWN) g_string_append_printf(text, " and %u more", count - SHOWN);
+  return g_string_free(text, FALSE);
+}
+
 static void show(void) {
   const gint64 last = working.shown ? working.shown : working.enabled_at;
   if (seconds_since(working.enabled_at) < working.first || (!working.terminal && seconds_since(last) < EACH_LINE))
     return;
-  g_autofree char *count = NULL;
+  g_autofree char *count = NULL, *names = names_begun();
   const guint now = g_atomic_int_get(&done);
   if (working.total)
     count = g_strdup_printf(": %u of %u %s done", now, working.total, working.parts);
   else if (working.parts)
     count = g_strdup_printf(": %u %s", now, working.parts);
-  fprintf(stderr, "%slss: %s%s, %d s%s", working.terminal ? "\r\033[K" : "", working.title, count ? count : "",
-          (int)seconds_since(working.began), working.terminal ? "" : "\n");
+  fprintf(stderr, "%slss: %s%s%s, %d s%s", working.terminal ? "\r\033[K" : "", working.title, names,
+          count ? count : "", (int)seconds_since(working.began), working.terminal ? "" : "\n");
   fflush(stderr);
   working.shown = g_get_monotonic_time();
   working.drawn = working.terminal;
@@ -89,6 +101,22 @@ void working_begin(const char *title, const char *parts, guint total) {
 
 void working_step(void) {
   g_atomic_int_inc(&done);
+}
+
+void working_part_begin(const char *name) {
+  if (!working.enabled) return;
+  g_mutex_lock(&working.lock);
+  if (!begun) begun = g_ptr_array_new();
+  g_ptr_array_add(begun, (gpointer)name);
+  g_mutex_unlock(&working.lock);
+}
+
+void working_part_done(const char *name) {
+  working_step();
+  if (!working.enabled) return;
+  g_mutex_lock(&working.lock);
+  g_ptr_array_remove(begun, (gpointer)name);
+  g_mutex_unlock(&working.lock);
 }
 
 void working_end(void) {

@@ -15,6 +15,9 @@ bool working_enable(void);
 void working_begin(const char *title, const char *parts, guint total);
 // One part is done; from any thread.
 void working_step(void);
+// The same of a part with a name, which the line shows meanwhile: it stays the caller's, and begins and is done once.
+void working_part_begin(const char *name);
+void working_part_done(const char *name);
 // The stage is over; the line goes.  Ahead of any other line on standard error.
 void working_end(void);
 

@@ -157,8 +157,10 @@ typedef struct {
 
 static void do_one(gpointer unit, gpointer data) {
   Batch *batch = data;
+  const char *name = ((const Unit *)unit)->name;
+  working_part_begin(name);
   batch->work(unit, batch->toolchain);
-  working_step();
+  working_part_done(name);
 }
 
 static UnitState for_all(Toolchain *toolchain, GPtrArray *units, GFunc work) {

@@ -125,12 +125,12 @@ def test_the_manifest_says_values_as_they_are_written(given: str, simulator: Pat
     assert done.stats["manifest"]["parameters"]["share"] == given
 
 
-# ---- Parameters that `wraps` passes on: --help lists own ones first, then these by the instance they come from -----------
+# ---- Parameters: --help begins with the machine's own and those passed on to it, by the instance they come from, files first -----
 
 WRAPPING = """
 runtime parameter seconds = 3 : int;               /** The machine's own. */
 wraps shell : shell except limit { default pause = 7; };
-wraps bank[2] : unit except pause, rest { default limit = 9; };
+wraps bank[2] : unit except pause, rest, input, output { default limit = 9; };
 instance outer : shell { depth = 4; limit = 2; };
 """
 WRAPPED = {
@@ -147,33 +147,46 @@ module unit {
   runtime parameter pause = 1 : int;               /** Between two items. */
   runtime parameter limit = 1 : int;
   runtime parameter rest = 1 : int;
+  runtime parameter output = "" : string;          /** A file. */
+  runtime init parameter input = "" : string;
   state { int64 seen; }
   phase_end;
 }
 """,
 }
-UNIT_CODE = "phase_end() { self->seen = param(pause) + param(limit) + param(rest); unchanged(); }\n"
-LISTED = """\
-  seconds : int                        = 3
+UNIT_CODE = "phase_end() { self->seen = param(pause) + param(limit) + param(rest) + param(output)[0] + param(input)[0]; unchanged(); }\n"
+OPTIONS = """\
+  --seconds : int                      = 3
       The machine's own.
-  bank[0].pause : int                  = 1
-      Between two items.
-  bank[0].rest : int                   = 1
-  bank[1].pause : int                  = 1
-      Between two items.
-  bank[1].rest : int                   = 1
-  outer.depth : int                    = 4, 1 to 8
-      Of the shell itself.
 
 Of shell (shell):
-  depth : int                          = 5, 1 to 8
+  --input : string                     
+  --output : string                    
+      A file.
+  --depth : int                        = 5, 1 to 8
       Of the shell itself.
-  rest : int                           = 1
-  pause : int                          = 7
+  --rest : int                         = 1
+  --pause : int                        = 7
       Between two items.
 
 Of bank (unit):
-  limit : int                          = 9
+  --limit : int                        = 9
+"""
+INSTANCES = """\
+  bank[0].pause : int                  = 1
+      Between two items.
+  bank[0].rest : int                   = 1
+  bank[0].output : string              
+      A file.
+  bank[0].input : string               
+  bank[1].pause : int                  = 1
+      Between two items.
+  bank[1].rest : int                   = 1
+  bank[1].output : string              
+      A file.
+  bank[1].input : string               
+  outer.depth : int                    = 4, 1 to 8
+      Of the shell itself.
 
 Of shell.core (middle):
   shell.limit : int                    = 1
@@ -183,6 +196,9 @@ Of outer.core (middle):
   outer.pause : int                    = 1
       Between two items.
   outer.limit : int                    = 2
+  outer.output : string                
+      A file.
+  outer.input : string                 
 """
 
 
@@ -197,6 +213,7 @@ def wrapping(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "sim"
 
 
-def test_passed_on_parameters_follow_by_origin(wrapping: Path, run_sim) -> None:
-    text = run_sim(wrapping, "--help").out
-    assert text.split("for all):\n")[1] == LISTED
+def test_help_begins_with_the_options_of_the_machine(wrapping: Path, run_sim) -> None:
+    options, _, rest = run_sim(wrapping, "--help").out.partition("\nOptions of all simulators:\n")
+    assert options.split("Options of this machine:\n")[1] == OPTIONS
+    assert rest.split("Parameters of instances (--set PATH.NAME=VALUE):\n")[1] == INSTANCES

@@ -328,8 +328,13 @@ const spinach_option spinach_option_table[] = {
     {0},
 };
 
+static bool is_option(const spinach_parameter *parameter) {
+  return !strchr(parameter->name, '.');
+}
+
 static void show_parameter(const spinach_parameter *parameter) {
-  g_autofree char *left = g_strdup_printf("%s : %s", parameter->name, parameter->type);
+  g_autofree char *left =
+      g_strdup_printf("%s%s : %s", is_option(parameter) ? "--" : "", parameter->name, parameter->type);
   spinach_parameter untargeted = *parameter;
   untargeted.target_count = 0; // its default, not its value
   g_autofree char *text = spinach_parameter_text(&untargeted);
@@ -338,34 +343,52 @@ static void show_parameter(const spinach_parameter *parameter) {
   if (parameter->doc && *parameter->doc) printf("      %s\n", parameter->doc);
 }
 
-// Those that are passed on from this wrapped instance; NULL: those that are declared where they are named.
-static void show_parameters_of(const char *origin) {
-  for (uint32_t i = 0; i < machine->parameter_count; i++)
-    if (!g_strcmp0(machine->parameters[i].of, origin)) show_parameter(&machine->parameters[i]);
+// Texts, which are names of files mostly, come first: of these, those that a run cannot change once it has begun.
+static int rank(const spinach_parameter *parameter) {
+  if (!is_option(parameter)) return 0; // an instance's stay together
+  return parameter->kind != SPINACH_PARAMETER_STRING ? 2 : !parameter->initial;
 }
 
-static void show_parameters(void) {
-  if (!machine->parameter_count) return;
-  printf("\nRuntime parameters (--NAME VALUE where there is no dot, --set PATH.NAME=VALUE for all):\n");
-  show_parameters_of(NULL);
+// Those that are passed on from this wrapped instance; NULL: those that are declared where they are named.
+static void show_parameters_of(const char *origin, bool options) {
+  for (int wanted = 0; wanted <= 2; wanted++) {
+    for (uint32_t i = 0; i < machine->parameter_count; i++) {
+      const spinach_parameter *parameter = &machine->parameters[i];
+      if (is_option(parameter) == options && rank(parameter) == wanted && !g_strcmp0(parameter->of, origin))
+        show_parameter(parameter);
+    }
+  }
+}
+
+// Either those that are options as well, which are the machine's own and passed on to it, or those of instances.
+static void show_parameters(const char *title, bool options) {
+  bool any = false;
+  for (uint32_t i = 0; i < machine->parameter_count; i++) any |= is_option(&machine->parameters[i]) == options;
+  if (!any) return;
+  printf("\n%s:\n", title);
+  show_parameters_of(NULL, options);
   g_autoptr(GPtrArray) origins = g_ptr_array_new();
   for (uint32_t i = 0; i < machine->parameter_count; i++) {
     const char *of = machine->parameters[i].of;
-    if (!of || g_ptr_array_find_with_equal_func(origins, of, g_str_equal, NULL)) continue;
+    if (!of || is_option(&machine->parameters[i]) != options ||
+        g_ptr_array_find_with_equal_func(origins, of, g_str_equal, NULL))
+      continue;
     g_ptr_array_add(origins, (gpointer)of);
     printf("\nOf %s:\n", of);
-    show_parameters_of(of);
+    show_parameters_of(of, options);
   }
 }
 
 static bool show_help(spinach_options *options, const char *value) {
   (void)value;
-  printf("usage: %s [OPTION]...\nSimulates %s.\n\n", spinach_program, machine->file);
+  printf("usage: %s [OPTION]...\nSimulates %s.\n", spinach_program, machine->file);
+  show_parameters("Options of this machine", true);
+  printf("\nOptions of all simulators:\n");
   for (const spinach_option *option = spinach_option_table; option->name; option++) {
     g_autofree char *left = g_strdup_printf("--%s %s", option->name, option->argument ? option->argument : "");
     printf("  %-28s %s\n", left, option->help);
   }
-  show_parameters();
+  show_parameters("Parameters of instances (--set PATH.NAME=VALUE)", false);
   return options->ended = true;
 }
 
