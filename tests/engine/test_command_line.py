@@ -160,8 +160,8 @@ OPTIONS = """\
       The machine's own.
 
 Of shell (shell):
-  --input : string                     
-  --output : string                    
+  --input : string
+  --output : string
       A file.
   --depth : int                        = 5, 1 to 8
       Of the shell itself.
@@ -176,15 +176,15 @@ INSTANCES = """\
   bank[0].pause : int                  = 1
       Between two items.
   bank[0].rest : int                   = 1
-  bank[0].output : string              
+  bank[0].output : string
       A file.
-  bank[0].input : string               
+  bank[0].input : string
   bank[1].pause : int                  = 1
       Between two items.
   bank[1].rest : int                   = 1
-  bank[1].output : string              
+  bank[1].output : string
       A file.
-  bank[1].input : string               
+  bank[1].input : string
   outer.depth : int                    = 4, 1 to 8
       Of the shell itself.
 
@@ -196,9 +196,9 @@ Of outer.core (middle):
   outer.pause : int                    = 1
       Between two items.
   outer.limit : int                    = 2
-  outer.output : string                
+  outer.output : string
       A file.
-  outer.input : string                 
+  outer.input : string
 """
 
 

@@ -338,8 +338,11 @@ static void show_parameter(const spinach_parameter *parameter) {
   spinach_parameter untargeted = *parameter;
   untargeted.target_count = 0; // its default, not its value
   g_autofree char *text = spinach_parameter_text(&untargeted);
-  printf("  %-36s %s%s%s%s\n", left, *text ? "= " : "", text, parameter->range ? ", " : "",
-         parameter->range ? parameter->range : "");
+  if (*text || parameter->range)
+    printf("  %-36s %s%s%s%s\n", left, *text ? "= " : "", text, parameter->range ? ", " : "",
+           parameter->range ? parameter->range : "");
+  else
+    printf("  %s\n", left);
   if (parameter->doc && *parameter->doc) printf("      %s\n", parameter->doc);
 }
 
