@@ -5,6 +5,7 @@
 
 #include "emulib/program/device_tree.h"
 #include "emulib/program/image.h"
+#include "emulib/program/linux_banner.h"
 #include "memory/memory_access.h"
 
 #define BYTES ((uint32_t)param(width) / 8)
@@ -72,6 +73,10 @@ static void open_kernel(self_t *self) {
   }
   self->entry = program_image_entry(image);
   program_image_free(image);
+  if (param(processors) > 1 && linux_banner_kind(bytes, size) == LINUX_FOR_ONE)
+    sim_warn("%s: a Linux kernel for one processor, of %d here: the others stay halted (make linux VPES=true makes a "
+             "kernel for several)",
+             param(kernel), (int)param(processors));
 }
 
 /* What the kernel would take from the tree must be so: with another clock its time would run at the wrong speed, and

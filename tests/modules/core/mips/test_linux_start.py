@@ -69,11 +69,11 @@ def nodes(clock: int = 10**9, memory: int = 64 << 20, start: int = 0x82000000, s
     }
 
 
-def loader(bench: Bench, big: bool = False, width: int = 32, lanes: int = 1, checked: bool = True) -> Memory:
+def loader(bench: Bench, big: bool = False, width: int = 32, lanes: int = 1, more: str = "") -> Memory:
     """With a memory of 64 MiB behind a delay, which a requester reads, and a requester at the ROM."""
     order = f"big_endian = {str(big).lower()};"
     text = f"""
-        instance dut : linux_start {{ width = {width}; memory_size = 64 MiB; {order} }};
+        instance dut : linux_start {{ width = {width}; memory_size = 64 MiB; {order} {more} }};
         instance delay : memory_delay {{ width = {width}; depth = 16; }};
         instance ram : memory_state {{ width = {width}; size = 64 MiB; {order} }};
         instance taken[{lanes}] : sink;
@@ -219,6 +219,29 @@ def test_wrong_files_are_refused_in_one_line(case: str, bench: Bench) -> None:
     machine.play([[], []], 10, SETTINGS | settings, files=FILES | files, ok=False)
     lines = machine.last.err.splitlines()
     assert len(lines) == 1 and told in lines[0]
+
+
+BANNER = "Linux version 6.1.1 (someone@somewhere) (a compiler, a linker) #1 %s2026-01-01\n"
+KERNELS = {
+    "for one processor": (BANNER % "", True),
+    "for several": (BANNER % "SMP ", False),
+    "the second line counts": ("%s version %s, Linux version x, Linux version 5\0" + BANNER % "SMP PREEMPT_DYNAMIC ", False),
+    "cut off": (BANNER[:30], False),
+    "no Linux": ("a program", False),
+}
+
+
+@pytest.mark.parametrize("case", KERNELS)
+@pytest.mark.parametrize("processors", [1, 2])
+def test_a_kernel_for_one_processor_on_several(case: str, processors: int, bench: Bench) -> None:
+    """Reported, and it starts all the same."""
+    text, reported = KERNELS[case]
+    machine = loader(bench, more=f"processors = {processors};")
+    machine.play([[], []], 400, SETTINGS, files=FILES | {"kernel": elf(False, [*SEGMENTS, (0x80200100, 0x80200100, text.encode(), 0x200)])})
+    lines = [line for line in machine.last.err.splitlines() if "Linux kernel" in line]
+    told = "warning: dut: kernel: a Linux kernel for one processor, of 2 here: the others stay halted (make linux VPES=true makes a kernel for several)"
+    assert len(lines) == (reported and processors == 2) and all(told in line for line in lines)
+    assert read_items(machine.last.directory / "taken")
 
 
 def test_a_memory_that_refuses_ends_the_run(bench: Bench) -> None:
