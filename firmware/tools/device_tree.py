@@ -9,6 +9,8 @@ key of the lane to which that port of the instance leads, or of one in it, ${NAM
 ${NAME.device} of a card on a PCI bus is its address there, and every other ${NAME.FIELD} a parameter of an instance.
 NAME may be a path; `machine` is the whole.  What stands between ${if NAME} and ${end} is left out when the machine has
 no instance of that name.
+
+Where the computer, which has RAM and a memory_map, is an instance of a larger machine, NAME is within that.
 """
 
 import json
@@ -21,22 +23,36 @@ class Unknown(Exception):
     """Something that the template asks for, and the machine does not have."""
 
 
+def computer(parameters: dict[str, dict]) -> str:
+    """Where it is in the machine, as what its names begin with: the innermost instance with RAM and a memory_map."""
+    found = [path for path, known in parameters.items() if known.keys() >= {"memory", "memory_map"}]
+    inner = [path for path in found if not any(other != path and other.startswith(f"{path}." if path else "") for other in found)]
+    if len(inner) > 1:
+        raise Unknown(f"the machine has several computers, and a tree is of one: {', '.join(inner)}")
+    return f"{inner[0]}." if inner and inner[0] else ""
+
+
 class Machine:
-    """What an export says."""
+    """What an export says, with names within the computer."""
 
     def __init__(self, exported: dict) -> None:
-        self.instances = {
+        parameters = {
             one["path"]: {parameter["name"]: parameter["value"] for parameter in one["parameters"]}
             for one in exported["instances"]
         }
-        self.instances["machine"] = self.instances[""]
-        self.map = {entry["name"]: entry for entry in self.instances[""].get("memory_map", [])}
-        self.clocks = {one["name"]: one["hertz_numerator"] // one["hertz_denominator"] for one in exported["clocks"]}
+        self.inside = computer(parameters)
+        self.instances = {path.removeprefix(self.inside): known for path, known in parameters.items()}
+        self.instances["machine"] = parameters[self.inside.rstrip(".")]
+        self.map = {entry["name"]: entry for entry in self.instances["machine"].get("memory_map", [])}
+        self.clocks = {
+            one["name"].removeprefix(self.inside): one["hertz_numerator"] // one["hertz_denominator"]
+            for one in exported["clocks"]
+        }
         self.connections = exported["connections"]
 
     def interrupt(self, name: str, port_name: str) -> int:
         """Follows an interrupt through what has one input and one output."""
-        inside = re.compile(rf"{re.escape(name)}\.(.*\.)?{port_name}")
+        inside = re.compile(rf"{re.escape(self.inside + name)}\.(.*\.)?{port_name}")
         port = next((one["from"] for one in self.connections if inside.fullmatch(one["from"])), "")
         for _ in self.connections:
             step = next((one for one in self.connections if one["from"] == port), None)

@@ -52,6 +52,31 @@ def test_a_tree_for_a_machine_without_devices(root: Path, build_dir: Path, tmp_p
     assert "virtio" not in compiled and "interrupt-map" not in compiled and "pcie@1b000000" in compiled
 
 
+WITHIN = """
+import host;
+wraps computer : host { disks = [disk_image]; cards = [scsi_card]; other_map = [{ name = "other", base = 0x1f003000, size = 8 }]; };
+instance other : open_bus { width = 64; };
+clock other_clk = 50 MHz;
+instance accesses : memory_crossing on other_clk;
+computer.others["other"] -> accesses.in;
+accesses.out -> other.in;
+"""
+
+
+def test_a_machine_around_the_computer(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """Names of the template are within the computer: the tree is that of the computer alone."""
+    (tmp_path / "within.lss").write_text(WITHIN)
+    (tmp_path / "nodes.lss").write_text("import host;\ninstance node[2] : host;\n")
+    template, trees = (root / "firmware/linux/host.dts").read_text(), []
+    for one in (["within.lss"], [root / "examples/host/host.lss", "-D", "disks=[disk_image]", "-D", "cards=[scsi_card]"]):
+        exported = subprocess.run([build_dir / "bin/lss", "export", *one], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        assert fill(root, tmp_path, exported, template).returncode == 0
+        trees.append((tmp_path / "filled").read_text())
+    assert trees[0] == trees[1] and "virtio@1f002000" in trees[0]
+    exported = subprocess.run([build_dir / "bin/lss", "export", "nodes.lss"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert fill(root, tmp_path, exported, template).stderr == "linux: template: the machine has several computers, and a tree is of one: node[0], node[1]\n"
+
+
 WRONG = {
     "${disk.base}": "the machine has no number disk.base",
     "${uart.colour}": "the machine has no number uart.colour",
