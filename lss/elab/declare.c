@@ -60,6 +60,7 @@ void declare_parameter_from(const Declaration *of) {
   Scope *scope = from->types;
   Inst *inst = compile->running;
   Setting *setting = take_setting(inst, node->name);
+  take_module_meant(setting, node->type);
   check_c_name(node->name, node->place, "a parameter");
   Value *value = NULL, *least = NULL, *most = NULL;
   if (parameter_type_valid(scope, node->type, node->runtime)) {

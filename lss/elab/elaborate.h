@@ -408,6 +408,10 @@ Value *module_with_settings(Scope *scope, Expr *expr); // EXPR_CALL with names; 
 Value *module_setting(const Value *module, const char *name);
 void give_setting(Inst *inst, const char *name, Value *value);
 void give_settings(Inst *inst, const Value *module); // all that it brings
+// The module of a name, for a runtime parameter that is called so, which has no value itself; NULL: there is none.
+Value *module_called(const char *name, Location where);
+// A setting by such a parameter, of a parameter of this type: where that is `module`, the module is meant.
+void take_module_meant(Setting *setting, const Expr *type);
 
 // Whether `NAME;` in a block of settings means something here: a module that is called like a parameter is not meant.
 bool can_pass_on(Scope *scope, const char *name);

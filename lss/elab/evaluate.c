@@ -332,9 +332,11 @@ static void report_no_value(const Operand *operand, Expr *expr) {
 Value *evaluate(Scope *scope, Expr *expr) {
   Operand operand = resolve(scope, expr);
   if (operand.kind == OPERAND_VALUE) return operand.value;
-  Value *type = operand.kind == OPERAND_PORT ? hidden_type(scope, expr) : NULL;
-  if (!type) report_no_value(&operand, expr);
-  return type;
+  Value *hidden = operand.kind == OPERAND_PORT      ? hidden_type(scope, expr)
+                  : operand.kind == OPERAND_RUNTIME ? module_called(operand.symbol->name, expr->location)
+                                                    : NULL;
+  if (!hidden) report_no_value(&operand, expr);
+  return hidden;
 }
 
 Expr *expr_of_value(Value *value) {

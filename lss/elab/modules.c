@@ -26,6 +26,24 @@ Symbol *module_named(const Value *value) {
   return g_hash_table_lookup(compile->globals->names, value->string);
 }
 
+Value *module_called(const char *name, Location where) {
+  const Symbol *symbol = arena_lookup(compile->globals->names, name);
+  if (!symbol) symbol = load_module(name);
+  if (!symbol || symbol->kind != SYMBOL_DECLARATION || symbol->node->kind != NODE_MODULE) return NULL;
+  Value *value = value_new(VALUE_MODULE, where);
+  value->string = symbol->name;
+  return value;
+}
+
+void take_module_meant(Setting *setting, const Expr *type) {
+  if (!setting || !setting->alias || type->kind != EXPR_NAME || strcmp(type->text, "module") != 0) return;
+  const Location where = setting->value ? setting->value->location : setting->place;
+  Value *module = module_called(setting->alias->name, where);
+  if (!module) return;
+  setting->alias = NULL;
+  setting->value = module;
+}
+
 Symbol *module_or_list(Scope *scope, Expr *expr, const Value **value) {
   *value = NULL;
   if (expr->kind == EXPR_NAME) {

@@ -115,7 +115,7 @@ const char *value_kind_text(const Value *value) {
   case VALUE_RECORD: return value->type ? arena_printf("a record of %s", value->type->name) : "a record";
   case VALUE_CLOCK: return "a clock";
   case VALUE_TYPE: return "a type";
-  case VALUE_MODULE: return "a module";
+  case VALUE_MODULE: return arena_printf("the module `%s`", value->string);
   case VALUE_CODE: return "C code";
   }
   return "a value";

@@ -164,6 +164,9 @@ static Symbol kept_by_setting(const Promise *promise) {
   for (guint i = 0; known && i < wrap->insts->len; i++)
     set_parameter(wrap->scope, wrap->insts->pdata[i], setting->name, setting->place, setting->value,
                   wrap->node->value != NULL);
+  for (guint i = 0; i < wrap->insts->len; i++)
+    if (promise->from.node->kind != NODE_USERPOINT)
+      take_module_meant(find_setting(wrap->insts->pdata[i], setting->name), promise->from.node->type);
   const Setting *given = find_setting(wrap->insts->pdata[0], setting->name);
   if (promise->from.node->kind == NODE_USERPOINT) {
     Userpoint *userpoint = arena_new(Userpoint);
