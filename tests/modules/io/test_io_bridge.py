@@ -80,4 +80,4 @@ def test_impossible_bridges_are_refused(bench: Bench) -> None:
     text = HEAD + "instance r : memory_source on cpu_clk;\ninstance dut : io_bridge on cpu_clk { map = MAP; device_clock = io_clk; };\ninstance m : memory_state on io_clk { size = 1 KiB; };\nr.memory -> dut.in;\n"
     assert "another" in bench.refuse(text + 'dut.out["another"] -> m.port;\n')
     overlap = text.replace("size = 8 }", "size = 0x1000 }")
-    assert "the address map: segments 1 and 2 overlap" in bench.refuse(overlap + 'dut.out["low"] -> m.port;\n')
+    assert "the address map: low and high overlap: an address belongs to one device" in bench.refuse(overlap + 'dut.out["low"] -> m.port;\n')
