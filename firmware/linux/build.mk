@@ -6,8 +6,9 @@ OVERLAY   ?=
 VPES      ?=
 MACHINE   ?=
 LINUX     := $(BUILD)/linux
-LINUX_OUT ?= $(LINUX)/$(if $(filter little,$(ENDIAN)),out,out-$(ENDIAN))$(if $(VPES),-vpes)
-LINUX_SHELL := $(LINUX)/shell
+# What is of another machine than the standard one goes elsewhere, as the loader of that one refuses it.
+LINUX_OUT ?= $(LINUX)/$(if $(MACHINE),machine,out)$(if $(filter little,$(ENDIAN)),,-$(ENDIAN))$(if $(VPES),-vpes)
+LINUX_SHELL := $(if $(MACHINE),$(LINUX_OUT),$(LINUX))/shell
 # Debian has no programs for big-endian processors any more, so of that byte order there is a kernel only.
 LINUX_FILES := $(LINUX_OUT)/vmlinux $(if $(filter little,$(ENDIAN)),$(foreach out,$(LINUX_OUT) $(LINUX_SHELL),$(out)/initramfs.cpio $(out)/host.dtb) $(LINUX_OUT)/root.ext4 $(LINUX_OUT)/disk.dtb)
 
