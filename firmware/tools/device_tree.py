@@ -26,10 +26,11 @@ class Unknown(Exception):
 def computer(parameters: dict[str, dict]) -> str:
     """Where it is in the machine, as what its names begin with: the innermost instance with RAM and a memory_map."""
     found = [path for path, known in parameters.items() if known.keys() >= {"memory", "memory_map"}]
-    inner = [path for path in found if not any(other != path and other.startswith(f"{path}." if path else "") for other in found)]
+    inside = {path: f"{path}." if path else "" for path in found}
+    inner = [path for path in found if not any(other != path and other.startswith(inside[path]) for other in found)]
     if len(inner) > 1:
         raise Unknown(f"the machine has several computers, and a tree is of one: {', '.join(inner)}")
-    return f"{inner[0]}." if inner and inner[0] else ""
+    return inside[inner[0]] if inner else ""
 
 
 class Machine:

@@ -20,7 +20,7 @@ static struct {
   guint total;
   gint64 began, shown; // the stage; the last line
 } working;
-static guint done; // parts, which any thread counts
+static guint done;       // parts, which any thread counts
 static GPtrArray *begun; // names of those that are not done, under the lock
 
 static guint64 seconds_since(gint64 instant) {
@@ -52,8 +52,8 @@ static void show(void) {
     count = g_strdup_printf(": %u of %u %s done", now, working.total, working.parts);
   else if (working.parts)
     count = g_strdup_printf(": %u %s", now, working.parts);
-  fprintf(stderr, "%slss: %s%s%s, %d s%s", working.terminal ? "\r\033[K" : "", working.title, names,
-          count ? count : "", (int)seconds_since(working.began), working.terminal ? "" : "\n");
+  fprintf(stderr, "%slss: %s%s%s, %d s%s", working.terminal ? "\r\033[K" : "", working.title, names, count ? count : "",
+          (int)seconds_since(working.began), working.terminal ? "" : "\n");
   fflush(stderr);
   working.shown = g_get_monotonic_time();
   working.drawn = working.terminal;
