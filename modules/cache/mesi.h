@@ -174,7 +174,7 @@ static inline snoop_result mesi_with_link(snoop_result result, bus_op op, bool l
 /* ---- What modules do with such lines -------------------------------------------------------------------------------
  *
  * Macros, as events, statistics and memories are reached by words of the module. Its state, parameters, statistics and
- * the event `transition` are called as those of mesi_cache; `set` is that of the line.
+ * the event `transition` are called as those of mshr_controller; `set` is that of the line.
  */
 
 /* Ways of all sets. */

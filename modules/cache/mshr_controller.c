@@ -143,6 +143,17 @@ static inline bool links(mem_op op) {
   return op == mem_op_load_linked || op == mem_op_store_conditional;
 }
 
+/* Whether a request to a line that no MSHR has must not pass the outstanding misses. */
+static bool keeps_order(const self_t *self, const typeof_port(in_request) * request) {
+  if (request->op != mem_op_read) return self->used > 0;
+  for (uint32_t k = 0; k < self->used; k++) {
+    const uint32_t m = self->order[k];
+    for (uint32_t t = 0; t < self->target_count[m]; t++)
+      if (!self->posted[m][(self->target_first[m] + t) % (uint32_t)param(targets)]) return true;
+  }
+  return false;
+}
+
 /* Decides about a request; `replied`: it gets its reply in this cycle, if its lane is free for that. */
 static inline mshr_outcome decide(const self_t *self, const typeof_port(in_request) * request, bool lane_free,
                                   mshr_room *room, uint32_t *way, bool *replied) {
@@ -161,6 +172,7 @@ static inline mshr_outcome decide(const self_t *self, const typeof_port(in_reque
   if (room->banks >> bank & 1 || (param(fill_penalty) > 0 && !within(bank_free[bank], 0))) return mshr_outcome_none;
   const uint32_t miss = find_miss(self, number);
   mshr_outcome outcome = mshr_outcome_none;
+  if (param(total_store_order) && miss == MSHR_NONE && keeps_order(self, request)) return outcome;
   if (miss == MSHR_NONE)
     outcome = look_up(self, request, set, room, way);
   else if (self->target_count[miss] < param(targets))

@@ -287,7 +287,7 @@ REFUSED = [
     (("wide", "mshrs=4"), "a data cache with several misses is one of a coherent bus"),
     (("host", COHERENT, "mshrs=4"), "the machine has no parameter `mshrs`"),
     (("host", "sampling=true"), "the machine has no parameter `sampling`"),
-    (("wide", "miss_causes=64 MiB"), "a data cache with several misses: mshrs > 0"),
+    (("wide", "miss_causes=64 MiB"), "a data cache of a coherent bus"),
     (("wide_smp", "contexts=3"), "the VPEs of a processor are its contexts, 2 and not 3"),
     (("wide_smp", "started=2"), "the first VPE of a processor begins, and starts the others: started = 1, not 2"),
     (("smp", "system_kind=plain_system"), "`system_kind` is fixed by smp.lss"),

@@ -54,7 +54,7 @@ def test_processors_sort_together(built, run_sim, sort: Path, tmp_path: Path, na
     cpus = int(BUILDS[name][0][-1])
     assert done.status == 0 and "400 numbers are sorted" in done.out
     assert all(done.value(f"cores.cpu[{k}].core.system", "kernel_instructions") > 10_000 for k in range(cpus))
-    supplied = sum(done.value(f"cores.cpu[{k}].dcache", "supplied") for k in range(cpus))
+    supplied = sum(done.value(f"cores.cpu[{k}].dcache.controller", "supplied") for k in range(cpus))
     assert supplied > 100 if cpus > 1 else supplied == 0
 
 

@@ -167,7 +167,7 @@ def test_boot_with_coherent_caches(software: Guest, root: Path, build_dir: Path,
     machine = build_host(root, build_dir, tmp_path / "coherent", COHERENT, f"l2_size={l2}", CHECKED)
     status, console, stats = on_host(software, machine, tmp_path)
     assert status == 0 and comparable(console) == comparable(on_oracle(software, build_dir)[1])
-    [write_backs] = [one["value"] for one in stats["statistics"] if (one["path"], one["name"]) == ("system.cpu.dcache", "write_backs")]
+    [write_backs] = [one["value"] for one in stats["statistics"] if (one["path"], one["name"]) == ("system.cpu.dcache.controller", "write_backs")]
     assert write_backs > 100_000
 
 

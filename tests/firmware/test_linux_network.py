@@ -311,4 +311,4 @@ def test_coherent_caches(software: Guest, root: Path, build_dir: Path, tmp_path:
     status, console, stats = on_host(made, simulator, tmp_path, *settings, "--time", "3 s")
     assert status == 0 and md5(stream(200000)) in console and "10 packets transmitted, 10 packets received" in console
     assert "datagrams: 0\n" in console and "hw csum failure" not in console
-    assert value(stats, "system.cpu.dcache", "supplied") > 1000 and value(stats, "system.cpu.dcache", "invalidations") > 0
+    assert value(stats, "system.cpu.dcache.controller", "supplied") > 1000 and value(stats, "system.cpu.dcache.controller", "invalidations") > 0

@@ -211,7 +211,7 @@ SUBJECTS = {
     "host, SCSI": ("host/host", SCSI, "9000", "11000", 4),
     "host, network": ("host/server", [], "60 us", "80 us", 8),
     "host, wide": ("host/wide", WIDE, "5000", "7000", 6),
-    "host, wide, VPEs": ("host/wide_smp", ["-D", "vpes=3", "-D", "mshrs=0"], "5000", "7000", 6),
+    "host, wide, VPEs": ("host/wide_smp", ["-D", "vpes=3", "-D", "mshrs=1"], "5000", "7000", 6),
     "host, VPEs": ("host/smp", [], "5000", "7000", 6),
     "host, fast": ("host/fast", [], "2000", "4000", 6),
     "host, windows": ("host/sampled", [], "2000", "4000", 4),

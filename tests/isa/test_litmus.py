@@ -112,12 +112,12 @@ def test_load_buffering(pair: tuple[Path, int], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("clusters", [0, 2])
-@pytest.mark.parametrize("runs", [2, pytest.param(LONG, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("runs", [3, pytest.param(LONG, marks=pytest.mark.soak)])
 def test_four_processors_agree_on_an_order(machine: Callable[..., Path], runs: int, clusters: int, tmp_path: Path) -> None:
     """Two store, two look at both words in opposite orders: they never see the stores in opposite orders."""
     bodies = [[STORE_X], [STORE_Y], [LOAD_X.format(FIRST), LOAD_Y.format(SECOND)], [LOAD_Y.format(FIRST), LOAD_X.format(SECOND)]]
     for warm in ("", COPIES):
-        outcomes = Counter((o[2], o[3]) for o in seen(machine(often=runs > 2, clusters=clusters), runs, bodies, tmp_path, warm=warm).elements())
+        outcomes = Counter((o[2], o[3]) for o in seen(machine(often=runs == LONG, clusters=clusters), runs, bodies, tmp_path, warm=warm).elements())
         agree("in order", "IRIW", False, outcomes[(1, 0), (1, 0)])
         assert any(o[0] == (1, 0) for o in outcomes) and any(o[1] == (1, 0) for o in outcomes), outcomes
 

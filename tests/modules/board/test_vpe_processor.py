@@ -11,4 +11,4 @@ def test_a_program_on_the_first(bench: Bench, tmp_path: Path) -> None:
     ran = runs(bench, tmp_path, "coherent_system", "vpe_processor", "checked = true;")
     executed = [ran.stat(f"dut.cpu.cores.cpu[{i}].core.pipeline.writeback", "instructions") for i in range(2)]
     assert executed[0] > 40 and executed[1] == 0
-    assert ran.stat("dut.cpu.cores.cpu[0].core", "compared") == executed[0] and ran.stat("dut.cpu.cores.cpu[0].dcache", "misses") > 0
+    assert ran.stat("dut.cpu.cores.cpu[0].core", "compared") == executed[0] and ran.stat("dut.cpu.cores.cpu[0].dcache.controller", "misses") > 0

@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from tests.modules.cache.coherent import LINE, machine
-from tests.modules.cache.test_mesi_cache_coherence import generated, looked_at
+from tests.modules.cache.coherent import LINE, ORDERED, generated, looked_at, machine
 from tests.modules.harness import Bench, Bytes, Memory, Requests
 
 CLOCKS = "clock cpu_clk = {cpu} MHz;\nclock bus_clk = {bus} MHz;\n"
@@ -29,8 +28,7 @@ def test_words_of_a_line_belong_to_different_processors(bench: Bench, cpu: float
 @pytest.mark.parametrize("slow", [False, pytest.param(True, marks=pytest.mark.soak)])
 def test_what_others_do_meanwhile_is_seen(bench: Bench, slow: bool) -> None:
     """Requests are on their way while the line, or the link, is lost: upgrades become reads, store_conditionals and write-backs are withdrawn."""
-    options = {"cache": "sets = 1; ways = 2;", "crossing": "stages = 1;"}
-    text = generated(options, 4 * LINE, device=False).replace(": memory_source;", ": memory_source on cpu_clk;")
+    text = generated(4 * LINE, 4, 0, device=False, cache="sets = 1; ways = 2;", crossing="stages = 1;").replace(": memory_source;", ": memory_source on cpu_clk;")
     clocks = CLOCKS.format(cpu=60 if slow else 200, bus=100)
     ran = bench.run(bench.build(text.replace("instance", clocks + "instance", 1)), 12000)
     seen = looked_at(ran)
@@ -44,12 +42,12 @@ LINKED = """<<<
 >>>"""
 
 
-@pytest.mark.parametrize("module", ["mesi_cache", pytest.param("mshr_controller", marks=pytest.mark.soak)])
+@pytest.mark.parametrize("misses", [ORDERED, pytest.param("", marks=pytest.mark.soak)], ids=["one miss", "several misses"])
 @pytest.mark.parametrize("interval", [120, *(pytest.param(n, marks=pytest.mark.soak) for n in range(5, 160, 15))])
-def test_a_store_conditional_fails_for_one_that_stores(bench: Bench, module: str, interval: int) -> None:
+def test_a_store_conditional_fails_for_one_that_stores(bench: Bench, misses: str, interval: int) -> None:
     """Six caches, each of which links one word and stores to it, again and again: a store makes one of each other cache fail at most, as one that fails on its way to the bus ends no link."""
     caches = 6
-    text = machine("sets = 1; ways = 2;", caches=caches, crossing="stages = 2;", module=module).replace(f"requester[{caches}].memory", "idle.memory")
+    text = machine("sets = 1; ways = 2;", caches=caches, crossing="stages = 2;", misses=misses).replace(f"requester[{caches}].memory", "idle.memory")
     text = f"import memory_types;\n{CLOCKS.format(cpu=200, bus=100)}instance requester[{caches}] : memory_source on cpu_clk {{ interval = {interval}; generate = {LINKED}; }};\ninstance idle : memory_source on cpu_clk {{ count = 0; }};\n{text}"
     ran = bench.run(bench.build(text), 20000)
     attempts = sum(ran.stat(f"requester[{i}]", "replies") // 2 for i in range(caches))

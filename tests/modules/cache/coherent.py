@@ -1,8 +1,32 @@
 """Machines of caches and devices on a system bus, checked against one flat memory."""
 
-from tests.modules.harness import Bench, Memory
+from tests.modules.harness import Bench, Memory, Ran, collect
 
-LINE = 32
+LINE, LANES = 32, 2
+INVALID, SHARED, EXCLUSIVE, MODIFIED = range(4)
+# A cache for one processor that sees its own loads and stores in order.
+ORDERED = "mshrs = 1; total_store_order = true;"
+
+
+def alone(misses: str = "") -> str:
+    """A cache between scripts of a requester and of a bus."""
+    return f"""
+import memory_types; import coherence_types;
+instance requester : memory_source; instance snoop : source; instance response : source; instance request : sink; instance answer : sink;
+instance dut : mshr_controller {{ width = 64; line = {LINE}; sets = 2; ways = 2; {misses} }};
+requester.memory -> dut.in;
+dut.bus.request -> request.in; dut.bus.snoop_response -> answer.in; snoop.out -> dut.bus.snoop; response.out -> dut.bus.response;
+{collect("dut", "transition(address, next)", "performed(op, address, size, value)", "maintain(address, operation)")}
+"""
+
+
+def snoop(cycle: int, op: str, own: bool = False, address: int = 0, tag: int = 0, number: int = 0, conditional: bool = False) -> str:
+    return f"{cycle} {{op={op} own={str(own).lower()} address={address} tag={tag} number={number} conditional={str(conditional).lower()}}} once\n"
+
+
+def response(cycle: int, *, shared: bool = False, filled: bool = True, lost: bool = False, data: int = 0x1122) -> str:
+    return f"{cycle} {{tag=0 shared={str(shared).lower()} filled={str(filled).lower()} lost={str(lost).lower()} error=false bytes={data:#x}}} once\n"
+
 
 # What each agent reads is compared with a flat memory, which writes reach in the order of the events: that in which the caches have the
 # lines to write.  A write of a device is there when its snoop has been answered by all; a read of it sees what was there then.
@@ -144,7 +168,7 @@ def checker_of_levels(levels: int, caches: int) -> str:
 def two_levels(levels: int = 1, caches: int = 2, *, cache: str = "", above: str = "", level: str = "", bus: str = "", port: str = "", memory: str = "memory_delay { width = 256; depth = 8; latency = 6; }", array: int = 0) -> str:
     """Requesters 0 to levels * caches - 1 behind caches of level 1, the last one behind a port on the bus below; `array`: cycles that the arrays of level 2 take longer."""
     return f"""
-instance cache[{levels * caches}] : mesi_cache {{ line = {LINE}; width = 64; {cache} }};
+instance cache[{levels * caches}] : mshr_controller {{ line = {LINE}; width = 64; {ORDERED} {cache} }};
 instance above[{levels}] : system_bus {{ line = {LINE}; home = "level"; {above} }};
 instance level[{levels}] : inclusive_cache {{ line = {LINE}; {level} }};
 instance port : coherent_port {{ line = {LINE}; {port} }};
@@ -174,32 +198,57 @@ def checker(caches: int, wide: int = 0) -> str:
     return CHECKER % {"line": LINE, "more": "\n  ".join(more)}
 
 
-def machine(cache: str = "", bus: str = "", port: str = "", caches: int = 4, memory: str = "memory_delay { width = 256; depth = 8; latency = 6; }", out: str = "out", crossing: str = "", module: str = "mesi_cache") -> str:
-    """Requesters 0 to caches - 1 behind caches, the last one behind a port without a cache; with `crossing` on cpu_clk, all else on bus_clk."""
+def machine(
+    cache: str = "",
+    bus: str = "",
+    port: str = "",
+    caches: int = 4,
+    wide: int = 0,
+    *,
+    misses: str = ORDERED,
+    nonblocking: str = "sets = 2; ways = 2; mshrs = 4;",
+    memory: str = "memory_delay { width = 256; depth = 8; latency = 6; }",
+    out: str = "out",
+    crossing: str = "",
+    module: str = "mshr_controller",
+    requester: str = "requester[{}]",
+) -> str:
+    """Requesters: one for each of cache[caches], one for the device, LANES for each of wide[wide]; with `crossing` on cpu_clk, all else on bus_clk."""
+    cpu, slow = (" on cpu_clk", " on bus_clk") if crossing else ("", "")
     text = f"""
-instance cache[{caches}] : {module} {{ line = {LINE}; width = 64; {cache} }};
-instance port : coherent_port {{ line = {LINE}; {port} }};
-instance bus : system_bus {{ line = {LINE}; {bus} }};
-instance slow : {memory};
-instance memory : memory_state {{ width = 256; size = 4 KiB; }};
-for (i = 0; i < {caches}; i = i + 1) {{
-  requester[i].memory -> cache[i].in;
-  cache[i].bus -> bus.agent["cpu" + string(i)];
-}}
-requester[{caches}].memory -> port.in;
-port.bus -> bus.agent["device"];
+instance cache[{caches}] : {module}{cpu} {{ line = {LINE}; width = 64; {misses} {cache} }};
+instance wide[{wide}] : mshr_controller{cpu} {{ line = {LINE}; {nonblocking} }};
+instance port : coherent_port{cpu} {{ line = {LINE}; {port} }};
+instance bus : system_bus{slow} {{ line = {LINE}; {bus} }};
+instance slow : {memory.replace(" {", slow + " {", 1)};
+instance memory : memory_state{slow} {{ width = 256; size = 4 KiB; }};
 bus.memory -> slow.in;
 slow.{out} -> memory.port;
 """
-    if not crossing:
-        return text
-    for module in ("system_bus", "memory_state", *(word for word in ("memory_delay", "memory_controller") if word in memory)):
-        text = text.replace(f" : {module} {{", f" : {module} on bus_clk {{")
-    for module in ("mesi_cache", "mshr_controller", "coherent_port"):
-        text = text.replace(f" : {module} {{", f" : {module} on cpu_clk {{")
-    text = text.replace("cache[i].bus -> bus", "cache[i].bus -> cross[i].in; cross[i].out -> bus")
-    text = text.replace("port.bus -> bus", f"port.bus -> cross[{caches}].in; cross[{caches}].out -> bus")
-    return f"instance cross[{caches + 1}] : agent_crossing {{ line = {LINE}; {crossing} }};" + text
+    places = [*(f"cache[{i}]" for i in range(caches)), "port", *(f"wide[{k}]" for k in range(wide) for _ in range(LANES))]
+    text += "".join(f"{requester.format(i)}.memory -> {place}.in;\n" for i, place in enumerate(places))
+    if crossing:
+        text += f"instance cross[{caches + wide + 1}] : agent_crossing {{ line = {LINE}; {crossing} }};\n"
+    for k, place in enumerate(dict.fromkeys(places)):
+        text += f"{place}.bus -> cross[{k}].in;\ncross[{k}].out" if crossing else f"{place}.bus"
+        text += f' -> bus.agent["{place.translate(str.maketrans("[", "_", "]"))}"];\n'
+    return text
+
+
+def generated(pool: int, caches: int = 2, wide: int = 3, device: bool = True, **options: str) -> str:
+    """Requesters that make their requests by chance."""
+    text = "import memory_types;\nimport cache_types;\n"
+    for i in range(caches + 1 + LANES * wide):
+        text += f"instance requester_{i} : memory_source;\nrequester_{i}.outstanding = {2 if i < caches else 4 if i == caches else 6};\n"
+        text += f"requester_{i}.generate = {(DEVICE_GENERATE if i == caches else GENERATE).replace('POOL', str(pool))};\n"
+    if not device:
+        text += f"requester_{caches}.count = 0;\n"
+    return text + machine(caches=caches, wide=wide, requester="requester_{}", **options) + checker(caches, wide)
+
+
+def looked_at(ran: Ran) -> dict[str, int]:
+    """What the collector counted."""
+    return {one["name"]: one["value"] for one in ran.stats["statistics"] if one["path"] == ""}
 
 
 def scripted(bench: Bench, caches: int = 2, more: str = "", **options: str) -> Memory:

@@ -50,7 +50,7 @@ def test_whole_lines(bench: Bench) -> None:
     wide = f"line = {LINE}; width = {8 * LINE};"
     machine = Memory(
         bench,
-        f"""instance cache : mesi_cache {{ {wide} }}; instance port : coherent_port {{ {wide} }}; instance bus : system_bus {{ line = {LINE}; }};
+        f"""instance cache : mshr_controller {{ {wide} }}; instance port : coherent_port {{ {wide} }}; instance bus : system_bus {{ line = {LINE}; }};
 instance memory : memory_state {{ width = {8 * LINE}; size = 4 KiB; }};
 requester[0].memory -> cache.in; requester[1].memory -> port.in; cache.bus -> bus.agent["cpu"]; port.bus -> bus.agent["device"]; bus.memory -> memory.port;""",
         2,

@@ -6,9 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.modules.cache.coherent import DEVICE_GENERATE, GENERATE, LINE, checker_of_levels, two_levels
-from tests.modules.cache.test_mesi_cache import EXCLUSIVE, INVALID, MODIFIED, SHARED, response, snoop
-from tests.modules.cache.test_mesi_cache_coherence import looked_at
+from tests.modules.cache.coherent import (
+    DEVICE_GENERATE,
+    EXCLUSIVE,
+    GENERATE,
+    INVALID,
+    LINE,
+    MODIFIED,
+    SHARED,
+    checker_of_levels,
+    looked_at,
+    response,
+    snoop,
+    two_levels,
+)
 from tests.modules.harness import Bench, Memory, Ran, collect, happened, read_items, read_replies
 
 ALONE = f"""
@@ -49,7 +60,7 @@ GOES_UP = {
     "write_line": {"copies": "read_exclusive", "owner": "read_exclusive"},
     "write_part": {"copies": "read_exclusive", "owner": "read_exclusive"},
 }
-# What is answered below in each state, and what is left; as any cache of the bus (test_mesi_cache).
+# What is answered below in each state, and what is left; as any cache of the bus (test_mshr_controller_bus).
 ANSWERS = {
     "read_shared": {SHARED: ("shared", SHARED), EXCLUSIVE: ("clean", SHARED), MODIFIED: ("modified", SHARED)},
     "read_once": {SHARED: ("shared", SHARED), EXCLUSIVE: ("shared", EXCLUSIVE), MODIFIED: ("modified", MODIFIED)},
@@ -213,7 +224,7 @@ MACHINES: dict[str, tuple[int, int, dict[str, str]]] = {
     "four above one": (1, 4, {"cache": "sets = 1; ways = 2;", "level": "sets = 2; ways = 4;"}),
     "two and two, memory by chance": (2, 2, SMALL | {"memory": "memory_delay { width = 256; depth = 8; latency = 6; jitter = 5; refuse = 0.3; }"}),
     "one victim, one miss, few transactions": (2, 2, {
-        "cache": "sets = 1; ways = 2; victims = 1; post_writes = false; replacement = cache_replacement.random;",
+        "cache": "sets = 1; ways = 2; write_buffer = 1; post_writes = false; replacement = cache_replacement.random;",
         "above": "outstanding = 2; snoop_cycles = 1; turnaround = 0;",
         "level": "sets = 1; ways = 3; victims = 1; mshrs = 1; transactions = 2; snoops = 2; replacement = cache_replacement.random;",
         "bus": "outstanding = 2;",

@@ -393,7 +393,7 @@ def test_a_restored_run_goes_on(cycle: int, bench: Bench, tmp_path: Path) -> Non
 
 # ---- What cannot be --------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("body", "words"), [
-    ("width = 64; fill_width = 32;", "fill_width is a multiple of 8 and not less than width"), ("line = 4;", "a line is 1 to 64 times the width of the memory (8 bytes), not 4 bytes"),
+    ("width = 64; fill_width = 32;", "fill_width is a multiple of 8 and not less than width"), ("line = 4;", "a line is 1 to 64 times fill_width (8 bytes), not 4 bytes"),
     ("sets = 6; banks = 4;", "banks have sets in equal parts: 6 sets do not make 4"), ("mshrs = 0;", "outside its range, 1 to 64"),
 ])  # fmt: skip
 def test_what_it_cannot_be(body: str, words: str, bench: Bench) -> None:

@@ -1,5 +1,5 @@
 """Non-blocking caches on a system bus, beside others and a device: snoops against misses and lines that are written back, every read against
-one flat memory, what processors may see of each other.  What they have in common with mesi_cache is tested there."""
+one flat memory, what processors may see of each other.  What one cache does alone is in test_mshr_controller_bus.py."""
 
 import itertools
 import random
@@ -7,48 +7,35 @@ from pathlib import Path
 
 import pytest
 
-from tests.modules.cache.coherent import DEVICE_GENERATE, GENERATE, LINE, checker
-from tests.modules.cache.test_mesi_cache import EXCLUSIVE, INVALID, MODIFIED, SHARED, alone, response, snoop
-from tests.modules.cache.test_mesi_cache_coherence import looked_at
+from tests.modules.cache.coherent import (
+    EXCLUSIVE,
+    INVALID,
+    LANES,
+    LINE,
+    MODIFIED,
+    SHARED,
+    alone,
+    generated,
+    looked_at,
+    machine,
+    response,
+    snoop,
+)
 from tests.modules.harness import Bench, Memory, happened, read_items, read_replies
-
-LANES = 2
-
-
-def machine(caches: int = 1, wide: int = 2, *, requester: str = "requester[{}]", cache: str = "sets = 2; ways = 2;", nonblocking: str = "sets = 2; ways = 2; mshrs = 4;", bus: str = "", port: str = "", memory: str = "memory_delay { width = 256; depth = 8; latency = 6; }", out: str = "out") -> str:
-    """Requesters: one for each of cache[caches], one for the device, LANES for each of wide[wide]."""
-    text = f"""
-instance cache[{caches}] : mesi_cache {{ line = {LINE}; width = 64; {cache} }};
-instance wide[{wide}] : mshr_controller {{ line = {LINE}; {nonblocking} }};
-instance port : coherent_port {{ line = {LINE}; {port} }};
-instance bus : system_bus {{ line = {LINE}; {bus} }};
-instance slow : {memory};
-instance memory : memory_state {{ width = 256; size = 4 KiB; }};
-bus.memory -> slow.in;
-slow.{out} -> memory.port;
-"""
-    places = [*(f"cache[{i}]" for i in range(caches)), "port", *(f"wide[{k}]" for k in range(wide) for _ in range(LANES))]
-    text += "".join(f"{requester.format(i)}.memory -> {place}.in;\n" for i, place in enumerate(places))
-    return text + "".join(f'{place}.bus -> bus.agent["{place.translate(str.maketrans("[", "_", "]"))}"];\n' for place in dict.fromkeys(places))
-
 
 # ---- By chance: one flat memory --------------------------------------------------------------------------------------
 DRAM = "memory_controller { queue = 8; refresh_interval = 300; }"
+ALONE = {"caches": 4, "wide": 0}
+BESIDE = {"caches": 2, "wide": 3, "cache": "sets = 2; ways = 2;"}
 MACHINES = {
-    "beside caches that block": {},
-    "smallest": {"cache": "sets = 1; ways = 1; victims = 1;", "nonblocking": "sets = 1; ways = 1; mshrs = 1; targets = 1; write_buffer = 1;", "bus": "outstanding = 2; snoop_cycles = 1; turnaround = 0;"},
-    "one set": {"nonblocking": "sets = 1; ways = 2; mshrs = 4; targets = 2; write_buffer = 1; replacement = cache_replacement.random;", "bus": "outstanding = 4;"},
-    "banks, memory that answers out of order": {"nonblocking": "sets = 4; ways = 2; banks = 4; mshrs = 8; post_writes = false; fill_penalty = 2;", "bus": "width = 256;", "port": "entries = 8;", "memory": DRAM, "out": "memory"},
+    "beside caches that keep order": BESIDE,
+    "smallest": BESIDE | {"cache": "sets = 1; ways = 1; write_buffer = 1;", "nonblocking": "sets = 1; ways = 1; mshrs = 1; targets = 1; write_buffer = 1;", "bus": "outstanding = 2; snoop_cycles = 1; turnaround = 0;"},
+    "one set": BESIDE | {"nonblocking": "sets = 1; ways = 2; mshrs = 4; targets = 2; write_buffer = 1; replacement = cache_replacement.random;", "bus": "outstanding = 4;"},
+    "banks, memory that answers out of order": BESIDE | {"nonblocking": "sets = 4; ways = 2; banks = 4; mshrs = 8; post_writes = false; fill_penalty = 2;", "bus": "width = 256;", "port": "entries = 8;", "memory": DRAM, "out": "memory"},
+    "in order": ALONE | {"cache": "sets = 2; ways = 2;"},
+    "in order, one write-back, writes that wait, few transactions": ALONE | {"cache": "sets = 1; ways = 2; write_buffer = 1; post_writes = false; replacement = cache_replacement.random;", "bus": "outstanding = 2; snoop_cycles = 1; turnaround = 0;"},
+    "in order, memory that answers out of order": ALONE | {"cache": "sets = 4; ways = 1;", "bus": "width = 256;", "port": "entries = 8;", "memory": DRAM, "out": "memory"},
 }  # fmt: skip
-
-
-def generated(pool: int, caches: int = 2, wide: int = 3, **options: str) -> str:
-    """Requesters that make their requests by chance."""
-    text = "import memory_types;\nimport cache_types;\n"
-    for i in range(caches + 1 + LANES * wide):
-        text += f"instance requester_{i} : memory_source;\nrequester_{i}.outstanding = {2 if i < caches else 4 if i == caches else 6};\n"
-        text += f"requester_{i}.generate = {(DEVICE_GENERATE if i == caches else GENERATE).replace('POOL', str(pool))};\n"
-    return text + machine(caches, wide, requester="requester_{}", **options) + checker(caches, wide)
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -57,8 +44,8 @@ def test_every_read_sees_the_last_write(bench: Bench, name: str) -> None:
     seen = looked_at(ran)
     assert seen["reads"] > 500 and seen["writes"] > 500 and seen["conditionals"] > 5 and seen["transitions"] > 1000
     for what in ("upgrades", "supplied", "invalidations", "write_backs", "failed_conditionals", "joined"):
-        assert sum(ran.stat(f"wide[{k}]", what) for k in range(3)) > 0, what
-    for i in range(3 + 3 * LANES):
+        assert MACHINES[name] | ALONE == MACHINES[name] or sum(ran.stat(f"wide[{k}]", what) for k in range(3)) > 0, what
+    for i in range(MACHINES[name]["caches"] + 1 + MACHINES[name]["wide"] * LANES):
         assert ran.stat(f"requester_{i}", "requests") - ran.stat(f"requester_{i}", "replies") <= 6, "each request has one reply"
 
 
@@ -105,7 +92,7 @@ def shape_scripts(bodies: list[list[str]], rounds: int, barrier: bool, rng: rand
 def outcomes(bench: Bench, bodies: list[list[str]], barrier: bool, seed: int, rounds: int = 24) -> list[tuple[tuple[int, ...], ...]]:
     """What each processor read in each round, in the order of its program: whether it saw the write of that round."""
     print(f"seed {seed}")
-    memory = Memory(bench, machine(1, len(bodies)), 2 + LANES * len(bodies))
+    memory = Memory(bench, machine("sets = 2; ways = 2;", caches=1, wide=len(bodies)), 2 + LANES * len(bodies))
     scripts = shape_scripts(bodies, rounds, barrier, random.Random(seed))
     lanes = [[], [], *itertools.chain(*((script, []) for script in scripts))]
     replies = memory.play(lanes, 600 * rounds + 600, outstanding=8, seed=seed)
@@ -135,7 +122,7 @@ def test_who_waits_for_a_line_that_is_taken_away(bench: Bench) -> None:
         "r": response(10, shared=True, data=0x11) + response(20, shared=True, data=0x33 << 128 | 0x22 << 64),
     }
     settings: dict[str, object] = {"requester.script": "s", "requester.record": "replies", "requester.outstanding": 4, "snoop.script": "n", "response.script": "r", "request.record": "q", "answer.record": "a"}
-    ran = bench.run(bench.build(alone("mshr_controller")), 40, settings, files=files)
+    ran = bench.run(bench.build(alone()), 40, settings, files=files)
     assert [(a.cycle, a.tag, a.data) for a in read_replies(ran.directory / "replies")] == [(11, 1, 0x11), (21, 2, 0x22), (22, 3, 0x33)]
     assert [value.split("op=")[1].split()[0] for _, value in read_items(ran.directory / "q")] == ["read_shared"] * 2
     assert happened(ran, "transition") == [(10, 0, SHARED), (10, 0, INVALID), (20, 0, SHARED)]
@@ -153,7 +140,7 @@ def test_a_write_that_joins_a_read(bench: Bench) -> None:
         settings: dict[str, object] = {"requester.script": "s", "requester.record": "replies", "requester.outstanding": 4, "snoop.script": "n", "response.script": "r", "request.record": "q", "request.pattern": "0" * 7 + "1" * 50}
         if len(asked) == 1:
             files |= {"n": snoop(9, asked[0], True), "r": response(12, shared=shared)}
-        ran = bench.run(bench.build(alone("mshr_controller")), 40, settings, files=files)
+        ran = bench.run(bench.build(alone()), 40, settings, files=files)
         assert [value.split("op=")[1].split()[0] for _, value in read_items(ran.directory / "q")] == asked
         assert [state for _, _, state in happened(ran, "transition")] == states
         assert sorted((a.tag, a.data) for a in read_replies(ran.directory / "replies")) == [(1, 0x1122), (2, 0)]
@@ -167,7 +154,7 @@ def test_a_line_is_supplied_until_memory_has_it(bench: Bench) -> None:
         "r": response(10),
     }
     settings: dict[str, object] = {"requester.script": "s", "requester.record": "replies", "requester.outstanding": 4, "snoop.script": "n", "response.script": "r", "request.record": "q", "request.pattern": "1" * 22 + "0" * 30, "answer.record": "a"}
-    ran = bench.run(bench.build(alone("mshr_controller")), 50, settings, files=files)
+    ran = bench.run(bench.build(alone()), 50, settings, files=files)
     _, *answers = [value for _, value in read_items(ran.directory / "a")]
     assert [answer.split("result=")[1].split()[0] for answer in answers] == ["modified", "modified", "none"]
     assert "7}" in answers[0] and "7}" in answers[1]
@@ -178,7 +165,7 @@ def test_a_line_is_supplied_until_memory_has_it(bench: Bench) -> None:
 def test_misses_overlap_on_the_bus(mshrs: int, cycles: list[int], bench: Bench) -> None:
     """A miss takes 18 cycles: the question, an address, 4 for answers, 1 + 6 of memory, 4 for the line, the reply.  Those that overlap come as the
     bus moves their lines, 4 cycles apart; an MSHR that is free again asks when the last of these has passed."""
-    memory = Memory(bench, machine(1, 1, nonblocking=f"sets = 8; ways = 2; mshrs = {mshrs};", bus="turnaround = 0;"), 4)
+    memory = Memory(bench, machine(caches=1, wide=1, nonblocking=f"sets = 8; ways = 2; mshrs = {mshrs};", bus="turnaround = 0;"), 4)
     *_, replies, _ = memory.play([[], [], [f"0 read 8 {LINE * k} 0 {k}" for k in range(4)], []], 300, outstanding=8)
     found = [a.cycle for a in sorted(replies, key=lambda a: a.tag)]
     assert found == cycles
