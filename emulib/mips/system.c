@@ -195,10 +195,27 @@ static struct mips_decoded decode(const struct mips_system *m, uint32_t word) {
   return (struct mips_decoded){.word = word, .body = marker ? do_marker : bodies[i]};
 }
 
-void mips_system_start(struct mips_system *m, uint32_t pc) {
-  m->cpu.pc = pc;
-  m->cpu.next_pc = pc + 4;
-  m->cpu.delayed = false;
+struct mips_system_options mips_system_4kec(bool big_endian) {
+  const struct mips_cache_geometry cache = {.sets = 128, .ways = 4, .line = 32};
+  return (struct mips_system_options){.big_endian = big_endian,
+                                      .tlb_entries = 16,
+                                      .count_divider = 2,
+                                      .prid = 0x00019000,
+                                      .icache = cache,
+                                      .dcache = cache};
+}
+
+void mips_system_init(struct mips_system *m, struct mips_system_options options, struct mips_environment environment) {
+  memset(m, 0, sizeof *m);
+  m->sought = 1;
+  m->options = options;
+  m->environment = environment;
+  m->cpu.random = MIPS_RANDOM_RESET;
+  for (unsigned n = 0; n < options.tlb_entries; n++) m->cpu.tlb[n].hi = 0x80000000u + 2 * MIPS_PAGE * n;
+  mips_reset_cp0(m);
+  mips_system_start(m, MIPS_VECTOR_RESET);
+  mips_timer_changed(m);
+  mips_system_changed(m);
 }
 
 void mips_system_changed(struct mips_system *m) {
@@ -306,11 +323,6 @@ enum mips_pause mips_system_step(struct mips_system *m, struct mips_step *did) {
     did->store_value = m->store_value;
   }
   return pause;
-}
-
-void mips_system_stop(struct mips_system *m) {
-  m->stopping = true;
-  m->deadline = 0;
 }
 
 void mips_system_postpone(struct mips_system *m) {

@@ -27,41 +27,12 @@ static uint32_t writable(const struct mips_system *m, enum mips_cp0 n) {
   return masks[n];
 }
 
-static void reset(struct mips_system *m) {
+void mips_reset_cp0(struct mips_system *m) {
 #define RESET(name, number, select, reset, writable, text) CP0(name) = reset;
   MIPS_EACH_CP0_REGISTER(RESET)
   if (!MT) return;
   MIPS_EACH_VPE_REGISTER(RESET)
   CP0(EBase) |= VPE;
-}
-
-struct mips_system_options mips_system_4kec(bool big_endian) {
-  const struct mips_cache_geometry cache = {.sets = 128, .ways = 4, .line = 32};
-  return (struct mips_system_options){.big_endian = big_endian,
-                                      .tlb_entries = 16,
-                                      .count_divider = 2,
-                                      .prid = 0x00019000,
-                                      .icache = cache,
-                                      .dcache = cache};
-}
-
-void mips_system_init(struct mips_system *m, struct mips_system_options options, struct mips_environment environment) {
-  memset(m, 0, sizeof *m);
-  m->sought = 1;
-  m->options = options;
-  m->environment = environment;
-  m->cpu.random = MIPS_RANDOM_RESET;
-  for (unsigned n = 0; n < options.tlb_entries; n++) m->cpu.tlb[n].hi = 0x80000000u + 2 * MIPS_PAGE * n;
-  reset(m);
-  mips_system_start(m, MIPS_VECTOR_RESET);
-  mips_timer_changed(m);
-  mips_system_changed(m);
-}
-
-void mips_write_status(struct mips_system *m, uint32_t value) {
-  if ((CP0(Status) ^ value) & MIPS_STATUS_ERL) mips_forget_windows(m);
-  CP0(Status) = value;
-  mips_status_changed(m);
 }
 
 /* Count begins anew from its value of now. */

@@ -1,12 +1,29 @@
-/* Exceptions, modes, the timer and the interrupts of the functional system; see system.h. */
+/* Where the functional system goes on: exceptions, modes, the timer and the interrupts; see system.h. */
 #include "system_private.h"
 
 #define CP0(name) m->cpu.cp0[MIPS_CP0_##name]
+
+void mips_system_start(struct mips_system *m, uint32_t pc) {
+  m->cpu.pc = pc;
+  m->cpu.next_pc = pc + 4;
+  m->cpu.delayed = false;
+}
+
+void mips_system_stop(struct mips_system *m) {
+  m->stopping = true;
+  m->deadline = 0;
+}
 
 void mips_status_changed(struct mips_system *m) {
   const uint32_t status = CP0(Status);
   m->user_mode = (status & (MIPS_STATUS_UM | MIPS_STATUS_EXL | MIPS_STATUS_ERL)) == MIPS_STATUS_UM;
   m->deadline = 0;
+}
+
+void mips_write_status(struct mips_system *m, uint32_t value) {
+  if ((CP0(Status) ^ value) & MIPS_STATUS_ERL) mips_forget_windows(m);
+  CP0(Status) = value;
+  mips_status_changed(m);
 }
 
 /* Where an exception goes, with Status as it was before. */
@@ -23,9 +40,7 @@ static void enter(struct mips_system *m, enum mips_exception code, uint32_t offs
   }
   CP0(Cause) = (CP0(Cause) & ~(uint32_t)MIPS_CAUSE_CODE) | (uint32_t)code << 2;
   CP0(Status) |= MIPS_STATUS_EXL;
-  m->cpu.pc = to;
-  m->cpu.next_pc = to + 4;
-  m->cpu.delayed = false;
+  mips_system_start(m, to);
   m->exception = (uint8_t)code;
   m->statistics.exceptions[code]++;
   mips_status_changed(m);

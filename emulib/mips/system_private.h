@@ -6,12 +6,15 @@
 
 #include "system.h"
 
-/* system_exception.c: enters the exception handler, for the instruction at m->at. */
+/* system_exception.c, as are mips_system_start() and mips_system_stop(): enters the exception handler, for the
+ * instruction at m->at. */
 void mips_raise(struct mips_system *m, enum mips_exception code);
 /* The same for coprocessor n unusable, and for a reference to `address` that cannot be translated. */
 void mips_raise_unusable(struct mips_system *m, unsigned unit);
 void mips_raise_fault(struct mips_system *m, enum mips_fault fault, uint32_t address, enum mips_access access);
 void mips_exception_return(struct mips_system *m);
+/* Status as di and ei write it. */
+void mips_write_status(struct mips_system *m, uint32_t value);
 /* After a change of Status: mode, interrupts. */
 void mips_status_changed(struct mips_system *m);
 /* Computes when the timer interrupts next. */
@@ -21,15 +24,16 @@ void mips_timer_expired(struct mips_system *m);
 /* The value of Count. */
 uint32_t mips_count(const struct mips_system *m);
 
-/* system_cp0.c: the register that rdhwr names; false: this mode does not see it, an exception was raised. */
+/* system_cp0.c: reset. */
+void mips_reset_cp0(struct mips_system *m);
+/* The register that rdhwr names; false: this mode does not see it, an exception was raised. */
 bool mips_hardware_register(struct mips_system *m, unsigned number, uint32_t *value);
-/* Status as di and ei write it. */
-void mips_write_status(struct mips_system *m, uint32_t value);
 /* A register as mtc0 writes it; `master`: one that is a master writes it. */
 void mips_write_cp0(struct mips_system *m, enum mips_cp0 n, uint32_t value, bool master);
 uint32_t mips_read_cp0(struct mips_system *m, enum mips_cp0 n);
 
-/* system_mt.c: TCStatus and TCRestart, which are not kept as they are read; false: another register. */
+/* system_vpe.c, as is mips_system_runs(): TCStatus and TCRestart, which are not kept as they are read; false: another
+ * register. */
 bool mips_read_vpe(const struct mips_system *m, enum mips_cp0 n, uint32_t *value);
 /* A register of this VPE becomes `value`, as far as that goes; `master`: one that is a master writes it. */
 void mips_write_vpe(struct mips_system *m, enum mips_cp0 n, uint32_t value, bool master);

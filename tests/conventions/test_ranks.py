@@ -1,6 +1,6 @@
 """Who may know whom: the stages of the compiler, the families of modules and the runtime form an order, and what a file
-includes, imports or instantiates is of its own folder or of one before it.  Within the compiler no two files call each
-other in a circle."""
+includes, imports or instantiates is of its own folder or of one before it.  Within the compiler and emulib no two files call
+each other in a circle."""
 
 import re
 import subprocess
@@ -111,9 +111,10 @@ def circles(names: Names) -> list[list[str]]:
 EXCEPTED = re.compile(r"elab/\w+ calls \w+ of elab/\w+|commands/main calls command_completion of .*|.* calls command_at of commands/main")
 
 
-def test_no_files_call_each_other_in_a_circle(build_dir: Path) -> None:
-    names = names_in(build_dir / "obj" / "lss")
-    assert len(names) > 100
+@pytest.mark.parametrize("part", ["lss", "emulib"])
+def test_no_files_call_each_other_in_a_circle(build_dir: Path, part: str) -> None:
+    names = names_in(build_dir / "obj" / part)
+    assert len(names) > 40
     assert not [circle for circle in circles(names) if not all(EXCEPTED.fullmatch(call) for call in circle)]
 
 
