@@ -6,10 +6,10 @@ of the kit.  A linker script (.ld) or start-up code (.S) of its own takes the pl
 
 import argparse
 import json
+import runpy
 import shlex
 import shutil
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from harness.run import compiler, process, standard
@@ -21,22 +21,6 @@ HOME = Path(__file__).resolve().parents[1]  # the source tree, or PREFIX/share/s
 
 class FirmwareError(Exception):
     """Something in the folder, the machine or the program that keeps it from being built."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """What programs for one instruction set start with when they bring nothing of their own."""
-
-    name: str  # of its files in firmware/flags
-    decoder: str  # the module that identifies a machine of this instruction set
-    start: str
-    script: str
-
-
-TARGETS = (
-    Target("mips", "mips_decode", "hello/start.S", "hello/hello.ld"),
-    Target("rv32i", "rv32i_decode", "sha256/start.S", "sha256/sha256.ld"),
-)
 
 
 def tool(name: str) -> str:
@@ -79,12 +63,12 @@ def machine_arguments(folder: Path) -> list[str]:
     raise FirmwareError(f"{named}: there is no {arguments[0]}, neither below {folder} nor below {HOME}")
 
 
-def target_of(export: dict, machine: str) -> Target:
-    """The instruction set of the machine's cores."""
-    modules = {instance["module"] for instance in export["instances"]}
-    found = [target for target in TARGETS if target.decoder in modules]
+def instruction_set(describe: Path, export: dict, machine: str) -> str:
+    """That of the machine's cores, by the tool that describes machines."""
+    found = runpy.run_path(str(describe))["instruction_sets"](export)
     if len(found) != 1:
-        known = " or ".join(target.decoder for target in TARGETS)
+        files = sorted((HOME / "firmware" / "start").glob("*.S"))
+        known = " or ".join(f"{path.stem}_decode" for path in files)
         raise FirmwareError(
             f"{machine}: its cores are of {'no known' if not found else 'several'} instruction sets ({known})"
         )
@@ -126,15 +110,16 @@ def build(folder: Path, out: Path, build_dir: Path, sanitize: bool = False) -> P
         compiler.lss(build_dir, "export", *arguments, "-o", work / "machine.json")
     except compiler.CompilerError as error:
         raise FirmwareError(str(error)) from None
-    target = target_of(json.loads((work / "machine.json").read_text()), arguments[0])
-    run(sys.executable, "-B", HOME / "firmware" / "tools" / "describe.py", work / "machine.json", work)
+    describe = HOME / "firmware" / "tools" / "describe.py"
+    isa = instruction_set(describe, json.loads((work / "machine.json").read_text()), arguments[0])
+    run(sys.executable, "-B", describe, work / "machine.json", work)
     if not any(path.suffix == ".S" for path in sources):
-        sources.append(HOME / "firmware" / target.start)
+        sources.append(HOME / "firmware" / "start" / f"{isa}.S")
     checked = set(sources) if sanitize else set()
     sources += sorted((HOME / "firmware" / "lib").glob("*.c"))
     if sanitize:
         sources.append(HOME / "firmware" / "sanitize" / "handlers.c")
-    scripts = sorted(folder.glob("*.ld")) or [HOME / "firmware" / target.script]
+    scripts = sorted(folder.glob("*.ld")) or [HOME / "firmware" / "start" / "program.ld"]
     if len(scripts) > 1:
         raise FirmwareError(f"{folder}: there are several linker scripts: {', '.join(path.name for path in scripts)}")
     objects = []
@@ -142,12 +127,12 @@ def build(folder: Path, out: Path, build_dir: Path, sanitize: bool = False) -> P
         objects.append(work / f"{number}-{source.name}.o")
         checks = flags("sanitize") if source in checked and source.suffix == ".c" else []
         include = [f"-I{work}", f"-I{folder}", f"-I{HOME / 'firmware' / 'lib'}"]
-        options = [*flags(target.name), *flags("common"), *checks, *include]
+        options = [*flags(isa), *flags("common"), *checks, *include]
         said = run(tool("clang"), *options, "-c", source, "-o", objects[-1])
         sys.stderr.write(said)
     elf = out / f"{folder.resolve().name}.elf"
     script = ["-T", scripts[0], "-L", work, "-Map", elf.with_suffix(".map")]
-    run(tool("ld.lld"), *flags(f"link_{target.name}"), *flags("link"), *script, *objects, "-o", elf)
+    run(tool("ld.lld"), *flags(f"link_{isa}"), *flags("link"), *script, *objects, "-o", elf)
     return elf
 
 

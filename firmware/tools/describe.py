@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes what firmware must know of a machine, from the machine itself: a C header of its registers, the memory
-regions for the linker, and the same tables for people as Markdown and HTML.
+regions for the linker, the instruction sets of its cores, and the same tables for people as Markdown and HTML.
 
 The input is the JSON of `lss export`.  Every instance with a parameter `registers` (a list of records name, offset,
 reset, access, mask, doc) is a block of registers; a parameter `memory_map` (records name, base, size, doc) lists the
-addresses a processor sees.  Files appear in the output directory whole or not at all.
+addresses a processor sees.  Cores of an instruction set X that has flags in firmware/flags have a module X_decode.  Files appear in the output directory whole or not at all.
 """
 
 import argparse
@@ -166,6 +166,13 @@ def linker_regions(source: str, regions: list[Region]) -> str:
     return "\n".join([*lines, "}", ""])
 
 
+def instruction_sets(machine: dict) -> list[str]:
+    """Those of the machine's cores for which there are flags."""
+    known = {path.name for path in (Path(__file__).resolve().parents[1] / "flags").glob("*")}
+    decoders = {instance.get("module", "").partition("_decode") for instance in machine["instances"]}
+    return sorted(name for name, word, rest in decoders if word and not rest and name in known)
+
+
 def tables(blocks: list[Block], regions: list[Region]) -> list[tuple[str, list[str], list[list[str]]]]:
     """The tables for people: (title, columns, rows)."""
     result = []
@@ -220,12 +227,13 @@ def write(path: Path, text: str) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("machine", type=Path, help="JSON written by `lss export`")
-    parser.add_argument("output", type=Path, help="directory for registers.h, memory.ld, registers.md, registers.html")
+    parser.add_argument("output", type=Path, help="directory for registers.h, memory.ld, isa, registers.md, registers.html")
     options = parser.parse_args()
     try:
         text = options.machine.read_text()
         blocks, regions = read_machine(text)
-        source = Path(json.loads(text).get("file") or options.machine.name).name
+        machine = json.loads(text)
+        source = Path(machine.get("file") or options.machine.name).name
         for name, content in (
             ("registers.h", header),
             ("registers.md", markdown),
@@ -233,6 +241,7 @@ def main() -> int:
         ):
             write(options.output / name, content(source, blocks, regions))
         write(options.output / "memory.ld", linker_regions(source, regions))
+        write(options.output / "isa", " ".join(instruction_sets(machine)) + "\n")
     except (OSError, DescriptionError) as error:
         print(f"{options.machine}: {error}", file=sys.stderr)
         return 1

@@ -37,7 +37,7 @@ def test_one_processor(editor, configuration, machine, firmware, debugged, tmp_p
     shutil.copy(firmware("checksum"), tmp_path / "count.elf")
     run = debugged(machine("rfu"), "--program", "count.elf")
     stop = editor.launch(configuration(0, miDebuggerServerAddress="gdb.socket"))
-    assert 'addr="0x00000000"' in stop and 'start.S"' in stop
+    assert 'addr="0x00000000"' in stop and 'mips.S"' in stop
     where = re.search(r'number="(\d+)"', editor.ask('-break-insert -f "checksum.c:43"'))[1]  # what it stores may be in memory already
     editor.ask("-exec-continue", "running")
     stop = editor.shown()

@@ -69,11 +69,11 @@ def test_what_chooses_target_and_compiler_is_a_reason_to_build_again(root: Path,
 def test_a_shared_source_that_is_not_there_is_named(root: Path, build_dir: Path, tmp_path: Path) -> None:
     folder = tmp_path / "firmware/x"
     folder.mkdir(parents=True)
-    for name in ("build.mk", "tools", "hello"):
+    for name in ("build.mk", "tools", "sum"):
         (tmp_path / "firmware" / name).symlink_to(root / "firmware" / name)
     (folder / "machine").write_text("examples/single_core/single_core.lss\n")
-    (folder / "shares").write_text("-Ifirmware/hello hello/*.S hello/helo.c\n")
+    (folder / "shares").write_text("-Ifirmware/sum sum/*.S sum/helo.c\n")
     (folder / "x.ld").touch()
     (tmp_path / "Makefile").write_text(f"BUILD = {build_dir}\nfound = $(wildcard $(1))\ninclude firmware/build.mk\n")
     done = subprocess.run(["make", "-n", f"{build_dir}/firmware/x/x.elf"], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 2 and "firmware/x/shares: nothing below firmware/ is called hello/helo.c.  Stop." in done.stderr
+    assert done.returncode == 2 and "firmware/x/shares: nothing below firmware/ is called sum/helo.c.  Stop." in done.stderr

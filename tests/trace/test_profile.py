@@ -176,9 +176,6 @@ def known(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory)
     source = folder / "known"
     source.mkdir()
     (source / "known.c").write_text(PROGRAM)
-    for name in ("start.S", "machine"):
-        (source / name).write_bytes((root / "firmware/hello" / name).read_bytes())
-    (source / "known.ld").write_bytes((root / "firmware/hello/hello.ld").read_bytes())
     (source / "machine").write_text(f"{root}/examples/single_core/single_core.lss\n")
     subprocess.run([sys.executable, "-m", "harness", "firmware", "known"], cwd=folder, check=True, env={"PATH": f"{build_dir}/bin:/usr/bin:/bin", "PYTHONPATH": str(root)})
     subprocess.run([build_dir / "bin/lss", "build", root / "examples/single_core/single_core.lss", "--record", "profile", "-o", "sim"], cwd=folder, check=True)
