@@ -6,9 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Tags of a cache's requests to the bus. */
-enum { MESI_FILL, MESI_WRITE_BACK };
-
 /* What an agent does about another's transaction for a line of which it has `now`. */
 typedef struct {
   snoop_result result;
