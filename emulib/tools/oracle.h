@@ -38,6 +38,12 @@ typedef struct {
   const char *(*instruction_name)(unsigned number);
 } OracleIsa;
 
+/* Members whose functions have their names, and the state of the interpreter `cpu`. */
+#define ORACLE_INTERPRETER(cpu)                                                                                        \
+  .registers = (cpu).r, .pc = &(cpu).pc, .word = &(cpu).word, .retired = &(cpu).retired, .start = start, .step = step, \
+  .result = result, .resume = resume, .reason = reason, .where = where, .text = text,                                  \
+  .print_registers = print_registers, .instruction = instruction, .instruction_name = instruction_name
+
 /* The whole tool. */
 int oracle_main(int argc, char **argv, const OracleIsa *isa);
 
