@@ -4,7 +4,8 @@ regions for the linker, the instruction sets of its cores, and the same tables f
 
 The input is the JSON of `lss export`.  Every instance with a parameter `registers` (a list of records name, offset,
 reset, access, mask, doc) is a block of registers; a parameter `memory_map` (records name, base, size, doc) lists the
-addresses a processor sees.  Cores of an instruction set X that has flags in firmware/flags have a module X_decode.  Files appear in the output directory whole or not at all.
+addresses a processor sees.  Cores of an instruction set X that has flags in firmware/flags have a module X_decode.
+Files appear in the output directory whole or not at all.
 """
 
 import argparse
@@ -227,7 +228,7 @@ def write(path: Path, text: str) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("machine", type=Path, help="JSON written by `lss export`")
-    parser.add_argument("output", type=Path, help="directory for registers.h, memory.ld, isa, registers.md, registers.html")
+    parser.add_argument("output", type=Path, help="directory for registers.h, memory.ld, isa, registers.md and .html")
     options = parser.parse_args()
     try:
         text = options.machine.read_text()
