@@ -8,6 +8,7 @@
 enum { PAGES = 1024, BUCKETS = 1024 };
 
 struct mips_code {
+  mips_handler *undecoded, *beyond;
   unsigned used; /* pages */
   uint32_t visit;
   uint64_t stores;                         /* to words of pages that have code */
@@ -17,10 +18,12 @@ struct mips_code {
   struct mips_entry *entries[2 * MIPS_WINDOWS];
 };
 
-struct mips_code *mips_code_new(void) {
+struct mips_code *mips_code_allocate(mips_handler *undecoded, mips_handler *beyond) {
   struct mips_code *code = calloc(1, sizeof *code);
   if (code == NULL) return NULL;
   code->pages = aligned_alloc(MIPS_CODE_ALIGNMENT, (size_t)PAGES * MIPS_CODE_ALIGNMENT);
+  code->undecoded = undecoded;
+  code->beyond = beyond;
   if (code->pages != NULL) return code;
   free(code);
   return NULL;
@@ -77,17 +80,17 @@ static struct mips_code_page *add(struct mips_system *m, const uint8_t *bytes, u
   page->chain = *bucket;
   page->visit = code->visit;
   memcpy(page->decoded, bytes, MIPS_PAGE);
-  for (unsigned n = 0; n < MIPS_PAGE_OPS; n++) page->ops[n].handler = mips_handle_undecoded;
-  for (unsigned n = 0; n < MIPS_OPS_BEYOND; n++) page->ops[MIPS_PAGE_OPS + n].handler = mips_handle_beyond;
+  for (unsigned n = 0; n < MIPS_PAGE_OPS; n++) page->ops[n].handler = code->undecoded;
+  for (unsigned n = 0; n < MIPS_OPS_BEYOND; n++) page->ops[MIPS_PAGE_OPS + n].handler = code->beyond;
   return *bucket = page;
 }
 
 /* Words that have changed since the last visit are decoded anew. */
-static void compare(struct mips_code_page *page, uint32_t visit) {
-  page->visit = visit;
+static void compare(const struct mips_code *code, struct mips_code_page *page) {
+  page->visit = code->visit;
   if (memcmp(page->decoded, page->bytes, MIPS_PAGE) == 0) return;
   for (unsigned n = 0; n < MIPS_PAGE_OPS; n++)
-    if (memcmp(page->decoded + 4 * n, page->bytes + 4 * n, 4) != 0) page->ops[n].handler = mips_handle_undecoded;
+    if (memcmp(page->decoded + 4 * n, page->bytes + 4 * n, 4) != 0) page->ops[n].handler = code->undecoded;
   memcpy(page->decoded, page->bytes, MIPS_PAGE);
 }
 
@@ -100,7 +103,7 @@ void mips_code_enter(struct mips_system *m, uint32_t address) {
   if (page == NULL)
     page = add(m, w->bytes, w->page);
   else if (page->visit != m->code->visit)
-    compare(page, m->code->visit);
+    compare(m->code, page);
   if (!entry->listed) m->code->entries[m->code->entered++] = entry;
   *entry = (struct mips_entry){.page = w->page, .listed = true, .ops = page->ops};
 }
@@ -110,7 +113,7 @@ void mips_code_forget(struct mips_system *m, uint32_t address) {
   for (unsigned n = 0; n < m->code->used; n++) {
     struct mips_code_page *page = (void *)(m->code->pages + (size_t)n * MIPS_CODE_ALIGNMENT);
     if (page->address == (address & (0u - MIPS_PAGE)))
-      page->ops[address / 4 % MIPS_PAGE_OPS].handler = mips_handle_undecoded;
+      page->ops[address / 4 % MIPS_PAGE_OPS].handler = m->code->undecoded;
   }
 }
 
@@ -118,7 +121,7 @@ void mips_code_written(struct mips_system *m, const uint8_t *bytes, uint32_t off
   for (struct mips_code_page *page = m->code->buckets[bucket_of(bytes)]; page != NULL; page = page->chain)
     if (page->bytes == bytes) {
       m->code->stores++;
-      page->ops[offset / 4].handler = mips_handle_undecoded;
+      page->ops[offset / 4].handler = m->code->undecoded;
       memcpy(page->decoded + offset, bytes + offset, size);
     }
 }

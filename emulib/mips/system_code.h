@@ -57,8 +57,11 @@ static inline uint32_t mips_address_of(const struct mips_op *op) {
   return page->address + (uint32_t)(op - page->ops) * 4;
 }
 
-/* Code that is known, for one processor: its member `code`.  It is emptied when it is full.  NULL: no memory. */
+/* system_threaded.c: code that is known, for one processor: its member `code`.  It is emptied when it is full.  NULL:
+ * no memory. */
 struct mips_code *mips_code_new(void);
+/* system_code.c: the same with the handlers of an operation that is not decoded yet, and of one beyond the page. */
+struct mips_code *mips_code_allocate(mips_handler *undecoded, mips_handler *beyond);
 void mips_code_free(struct mips_code *code);
 
 /* Forgets all code, after a change of what the processor is. */
@@ -76,8 +79,5 @@ void mips_code_written(struct mips_system *m, const uint8_t *bytes, uint32_t off
 
 /* How often that was the case. */
 uint64_t mips_code_stores(const struct mips_code *code);
-
-/* system_threaded.c: what system_code.c puts into operations: one that is not decoded yet, and one beyond the page. */
-mips_handler mips_handle_undecoded, mips_handle_beyond;
 
 #endif

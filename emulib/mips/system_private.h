@@ -56,8 +56,10 @@ bool mips_write(struct mips_system *m, uint32_t address, unsigned size, uint32_t
 /* Translates for a reference; false: an exception was raised. */
 bool mips_physical(struct mips_system *m, uint32_t address, enum mips_access access, struct mips_translation *found);
 
-/* system.c: executes an instruction. */
-void mips_execute(struct mips_system *m);
+/* system_execute.c: executes an instruction, and returns its word. */
+uint32_t mips_execute(struct mips_system *m);
+/* Forgets which words were decoded. */
+void mips_forget_decoded(struct mips_system *m);
 /* system_threaded.c: executes decoded code until something else is due.  False: there is none at the pc. */
 bool mips_run_code(struct mips_system *m);
 

@@ -1,6 +1,7 @@
 /* Executes decoded code: a handler for each instruction, made from the bodies of bodies.h, which calls the handler of
  * the next.  What is rare leaves the body before it has changed anything, and is executed as one instruction by
- * system.c: references that no window serves, exceptions, branches out of the page, coprocessor 0.  See system_code.h.
+ * system_execute.c: references that no window serves, exceptions, branches out of the page, coprocessor 0.  See
+ * system_code.h.
  */
 #include "arithmetic.h"
 #include "system_code.h"
@@ -272,7 +273,7 @@ static mips_handler *handler_of(const struct mips_system *m, const struct mips_o
   return handler;
 }
 
-MIPS_HANDLER void mips_handle_undecoded(OPERATION) {
+static MIPS_HANDLER void handle_undecoded(OPERATION) {
   struct mips_op *mine = (struct mips_op *)op;
   const struct mips_code_page *page = mips_code_of(op);
   const uint32_t word = mips_get(page->bytes + 4 * (op - page->ops), 4, m->options.big_endian);
@@ -285,9 +286,13 @@ MIPS_HANDLER void mips_handle_undecoded(OPERATION) {
   MUSTTAIL return op->handler(m, op, next, left);
 }
 
-MIPS_HANDLER void mips_handle_beyond(OPERATION) {
+static MIPS_HANDLER void handle_beyond(OPERATION) {
   const struct mips_op *here = find(m, mips_address_of(op));
   if (here == NULL) MUSTTAIL return execute_single(m, op, next, left);
   const struct mips_op *then = next == op + 1 ? here + 1 : next;
   MUSTTAIL return here->handler(m, here, then, left);
+}
+
+struct mips_code *mips_code_new(void) {
+  return mips_code_allocate(handle_undecoded, handle_beyond);
 }
