@@ -5,7 +5,7 @@ from tests.modules.harness import Bench, Memory, Ran, collect
 LINE, LANES = 32, 2
 INVALID, SHARED, EXCLUSIVE, MODIFIED = range(4)
 # A cache for one processor that sees its own loads and stores in order.
-ORDERED = "mshrs = 1; total_store_order = true;"
+ORDERED = "mshrs = 1; targets = 1; total_store_order = true;"
 
 
 def alone(misses: str = "") -> str:

@@ -11,7 +11,7 @@ GEOMETRY = f"line = {LINE}; sets = 4; ways = 2;"
 RAM = "instance ram : memory_state {{ width = {width}; size = 4 KiB; }};\n{wire}requester[1].memory -> wide.in;\nwide.out -> ram.port;\n"
 CACHE = "instance dut : cache {{ {geometry} {more} }};\nrequester[0].memory -> dut.in;\ndut.memory -> ram.port;\nflusher[0].out -> dut.empty : bool;\n"
 AGENT = f"""
-    instance dut : mshr_cache {{ width = 32; {GEOMETRY} mshrs = 1; total_store_order = true; }};
+    instance dut : mshr_cache {{ width = 32; {GEOMETRY} mshrs = 1; targets = 1; total_store_order = true; }};
     requester[0].memory -> dut.in;
     flusher[0].out -> dut.empty : bool;
 """
@@ -22,7 +22,7 @@ ONE_BUS = AGENT + f"""
     bus.memory -> ram.port;
     bus.quiet -> seen.in;
 """
-SEVERAL_MISSES = ONE_BUS.replace("mshrs = 1; total_store_order = true;", "mshrs = 3; write_buffer = 2;")
+SEVERAL_MISSES = ONE_BUS.replace("mshrs = 1; targets = 1; total_store_order = true;", "mshrs = 3; write_buffer = 2;")
 TWO_BUSES = AGENT + f"""
     instance above : system_bus {{ line = {LINE}; width = {8 * LINE}; snoop_cycles = 1; turnaround = 0; home = "l2"; }};
     instance l2 : inclusive_cache {{ line = {LINE}; sets = 4; ways = 4; }};

@@ -14,7 +14,7 @@ BUS = "instance bus : system_bus { line = 32; }; cache.bus -> bus.agent[\"cpu\"]
 RAM = "instance ram : memory_state { size = 4 KiB; }; cache.memory -> ram.port;\n"
 CACHES = {
     "cache": f"instance cache : cache {{ width = 64; links = true; sets = 2; line = 32; {WHO} }}; {RAM}",
-    "mshr_cache in order": f"instance cache : mshr_cache {{ width = 64; mshrs = 1; total_store_order = true; sets = 2; ways = 1; {WHO} }}; {BUS}",
+    "mshr_cache in order": f"instance cache : mshr_cache {{ width = 64; mshrs = 1; targets = 1; total_store_order = true; sets = 2; ways = 1; {WHO} }}; {BUS}",
     "mshr_cache": f"instance cache : mshr_cache {{ width = 64; fill_width = 64; sets = 2; ways = 1; {WHO} }}; {RAM}",
     "mshr_cache on a bus": f"instance cache : mshr_cache {{ width = 64; fill_width = 64; sets = 2; ways = 1; {WHO} }}; {BUS}",
 }

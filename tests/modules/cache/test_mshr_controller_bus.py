@@ -107,7 +107,8 @@ def test_hits_and_misses(bench: Bench, misses: str) -> None:
     assert [a.cycle for a in replies[:4]] == [miss, 50, 60, 61]
     assert [a.cycle for a in replies[4:6]] == [100, 101] and replies[6].cycle > 110, "a read passes the write that waits, but not to its line"
     counted = machine.last.counted("cache[0]")
-    assert {name: counted[name] for name in ("hits", "joined", "misses")} == {"hits": 4, "joined": 1, "misses": 2}
+    served = {"hits": 5} if misses == ORDERED else {"hits": 4, "joined": 1}
+    assert {name: counted.get(name, 0) for name in ("hits", "joined", "misses")} == {"joined": 0, "misses": 2} | served
 
 
 def test_a_write_may_wait_for_its_line(bench: Bench, misses: str) -> None:

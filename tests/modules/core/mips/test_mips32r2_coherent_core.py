@@ -72,7 +72,7 @@ def test_a_program_on_the_bus_and_past_it(bench: Bench) -> None:
     """One line for data, one of instructions, both from the memory; the word of kseg1 goes past them."""
     ran = bench.run(bench.build(machine()), 4000, {"rom.image": "rom", "ram.image": "ram"}, files={"rom": assembled(PROGRAM, True), "ram": CODE})
     assert ran.out.startswith("3XAB") and "the program exited" in ran.err
-    assert [ran.stat(f"dut.{path}", name) for path, name in (("dcache.controller", "misses"), ("dcache.controller", "joined"), ("fetch_port", "reads"))] == [1, 1, 1]
+    assert [ran.stat(f"dut.{path}", name) for path, name in (("dcache.controller", "misses"), ("dcache.controller", "hits"), ("fetch_port", "reads"))] == [1, 1, 1]
     assert ran.stat("port", "writes") == ran.stat("port", "reads") == 1
 
 
