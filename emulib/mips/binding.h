@@ -19,16 +19,7 @@
 #define SET_RD(v)  set_register(m, mips_rd(word), v)
 #define SET_RT(v)  set_register(m, mips_rt(word), v)
 #define SET_RA(v)  set_register(m, 31, v)
-#define HI         STATE.hi
-#define LO         STATE.lo
-#define HILO       ((uint64_t)STATE.hi << 32 | STATE.lo)
-#define SET_HILO(v)                                                                                                    \
-  do {                                                                                                                 \
-    const uint64_t v_ = (v);                                                                                           \
-    STATE.hi = (uint32_t)(v_ >> 32);                                                                                   \
-    STATE.lo = (uint32_t)v_;                                                                                           \
-  } while (0)
-#define ADDRESS        (RS + SIGNED)
+#include "binding_memory.h"
 #define RETURN_ADDRESS (STATE.pc + 4)
 #define JUMP_TO(a)                                                                                                     \
   do {                                                                                                                 \
@@ -48,17 +39,3 @@
     else                                                                                                               \
       annul(m);                                                                                                        \
   } while (0)
-#define LOADED(action)                                                                                                 \
-  ({                                                                                                                   \
-    uint32_t v_;                                                                                                       \
-    TRY(action);                                                                                                       \
-    v_;                                                                                                                \
-  })
-#define LOAD(size)      LOADED(load(m, ADDRESS, size, &v_))
-#define STORE(size, v)  TRY(store(m, ADDRESS, size, v))
-#define LOAD_LEFT(old)  LOADED(load_part(m, true, ADDRESS, old, &v_))
-#define LOAD_RIGHT(old) LOADED(load_part(m, false, ADDRESS, old, &v_))
-#define STORE_LEFT(v)   TRY(store_part(m, true, ADDRESS, v))
-#define STORE_RIGHT(v)  TRY(store_part(m, false, ADDRESS, v))
-#define LINK()          LOADED(load_linked(m, ADDRESS, &v_))
-#define CONDITIONAL(v)  LOADED(store_conditional(m, ADDRESS, v, &v_))

@@ -92,8 +92,8 @@ static inline const struct mips_window *window_at(const struct mips_system *m, u
   return &m->window[access][address / MIPS_PAGE % MIPS_WINDOWS];
 }
 
-static inline bool load(const struct mips_system *m, bool big_endian, uint32_t address, unsigned size,
-                        uint32_t *value) {
+static inline bool load_window(const struct mips_system *m, bool big_endian, uint32_t address, unsigned size,
+                               uint32_t *value) {
   const struct mips_window *w = window_at(m, address, MIPS_LOAD);
   if (RARELY(!mips_window_serves(w, address, size))) return false;
   *value = mips_get(w->bytes + address % MIPS_PAGE, size, big_endian);
@@ -110,15 +110,16 @@ static __attribute__((noinline)) bool store_seen(struct mips_system *m, uint32_t
   return true;
 }
 
-static inline bool store(struct mips_system *m, bool big_endian, uint32_t address, unsigned size, uint32_t value) {
+static inline bool store_window(struct mips_system *m, bool big_endian, uint32_t address, unsigned size,
+                                uint32_t value) {
   const struct mips_window *w = window_at(m, address, MIPS_STORE);
   if (RARELY(!mips_window_serves(w, address, size))) return store_seen(m, address, size, value);
   mips_put(w->bytes + address % MIPS_PAGE, size, big_endian, value);
   return true;
 }
 
-static inline bool load_part(const struct mips_system *m, bool big_endian, bool left, uint32_t address, uint32_t old,
-                             uint32_t *result) {
+static inline bool load_window_part(const struct mips_system *m, bool big_endian, bool left, uint32_t address,
+                                    uint32_t old, uint32_t *result) {
   uint32_t first;
   unsigned count;
   mips_unaligned_part(big_endian, left, address, &first, &count);
@@ -129,7 +130,8 @@ static inline bool load_part(const struct mips_system *m, bool big_endian, bool 
   return true;
 }
 
-static inline bool store_part(struct mips_system *m, bool big_endian, bool left, uint32_t address, uint32_t value) {
+static inline bool store_window_part(struct mips_system *m, bool big_endian, bool left, uint32_t address,
+                                     uint32_t value) {
   uint32_t first;
   unsigned count;
   mips_unaligned_part(big_endian, left, address, &first, &count);
@@ -167,15 +169,7 @@ static inline bool store_part(struct mips_system *m, bool big_endian, bool left,
 #define SET_RD(v) ((void)(REGISTER(rd) = (v)))
 #define SET_RT(v) ((void)(REGISTER(rt) = (v)))
 #define SET_RA(v) ((void)(m->cpu.r[31] = (v)))
-#define HI        m->cpu.hi
-#define LO        m->cpu.lo
-#define HILO      ((uint64_t)m->cpu.hi << 32 | m->cpu.lo)
-#define SET_HILO(v)                                                                                                    \
-  do {                                                                                                                 \
-    const uint64_t v_ = (v);                                                                                           \
-    m->cpu.hi = (uint32_t)(v_ >> 32);                                                                                  \
-    m->cpu.lo = (uint32_t)v_;                                                                                          \
-  } while (0)
+#define STATE     m->cpu
 #define TRY(action)                                                                                                    \
   do {                                                                                                                 \
     if (!(action)) {                                                                                                   \
@@ -184,21 +178,15 @@ static inline bool store_part(struct mips_system *m, bool big_endian, bool left,
     }                                                                                                                  \
   } while (0)
 #define RAISE(kind) TRY(false)
-#define ADDRESS     (RS + SIGNED)
-#define LOADED(action)                                                                                                 \
-  ({                                                                                                                   \
-    uint32_t v_;                                                                                                       \
-    TRY(action);                                                                                                       \
-    v_;                                                                                                                \
-  })
-#define LOAD(size)      LOADED(load(m, big_endian, ADDRESS, size, &v_))
-#define STORE(size, v)  TRY(store(m, big_endian, ADDRESS, size, v))
-#define LOAD_LEFT(old)  LOADED(load_part(m, big_endian, true, ADDRESS, old, &v_))
-#define LOAD_RIGHT(old) LOADED(load_part(m, big_endian, false, ADDRESS, old, &v_))
-#define STORE_LEFT(v)   TRY(store_part(m, big_endian, true, ADDRESS, v))
-#define STORE_RIGHT(v)  TRY(store_part(m, big_endian, false, ADDRESS, v))
-#define LINK()          LOADED((v_ = 0, false))
-#define CONDITIONAL(v)  LOADED((v_ = 0, false))
+/* Links are rare. */
+#define load_linked(...)       ((void)(v_ = 0), false)
+#define store_conditional(...) ((void)(v_ = 0), false)
+/* The byte order is a constant of the handler. */
+#define load(m, ...)       load_window(m, big_endian, __VA_ARGS__)
+#define store(m, ...)      store_window(m, big_endian, __VA_ARGS__)
+#define load_part(m, ...)  load_window_part(m, big_endian, __VA_ARGS__)
+#define store_part(m, ...) store_window_part(m, big_endian, __VA_ARGS__)
+#include "binding_memory.h"
 
 /* The next operation is a delay slot, and after it comes `target`. */
 #define BRANCH_TO(target)                                                                                              \
