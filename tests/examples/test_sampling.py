@@ -45,6 +45,7 @@ def phases(seed: int, directory: Path) -> Path:
 
 
 @pytest.mark.soak
+@pytest.mark.optimised
 @pytest.mark.parametrize(("seed", "options"), [(3, []), (4, ["-D", "detailed=wide_processor"])], ids=["in order", "wide"])
 def test_intervals_hold_the_truth(root: Path, build_sim, run_sim, tmp_path: Path, seed: int, options: list[str]) -> None:
     """Of 24 placements at least 20 do, and the mean of all is within 3 %, for a warm-up up to the period."""
