@@ -53,6 +53,44 @@ def test_it_goes_on_for_cycles_until_conditions_and_to_the_end(chain, talk, run_
     assert not err and stats == run_sim(chain, "--quiet").stats
 
 
+def test_a_goal_ends_what_single_instants_began(build_sim, talk):
+    """A state is looked at after each instant, and leaves the advance within a piece; the next goal cuts that piece."""
+    simulator = build_sim(CHAIN.replace("count = 200", "count = 100000"))
+    out, err, _ = talk(simulator, "until k.items >= 50", "cycle 9", "until k.items >= 100", "until 300 ns", "cycle", "until 200 ns", "until 307 ns")
+    assert [line.split(",")[0] for line in out.splitlines()] == ["54 ns", "63 ns", "104 ns", "300 ns", "301 ns", "301 ns", "307 ns"] and not err
+
+
+@pytest.fixture
+def counted(tmp_path):
+    """counted(simulator, options): the host instructions of a run; the words are typed as commands."""
+
+    def count(simulator, *options, typed=()):
+        log = tmp_path / "valgrind.log"
+        command = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", f"--log-file={log}"]
+        typed = "".join(f"{words}\n" for words in typed)
+        subprocess.run([*command, simulator, "--quiet", *options], input=typed, text=True, check=True, capture_output=True, cwd=tmp_path)
+        return int(re.search(r"I\s+refs:\s+([\d,]+)", log.read_text())[1].replace(",", ""))
+
+    return count
+
+
+@pytest.mark.optimised
+def test_going_on_for_cycles_or_a_time_costs_what_a_plain_run_does(build_sim, counted):
+    """At two lengths, so that what a process and its commands cost once is left out."""
+    simulator = build_sim(CHAIN.replace("count = 200", "count = 0xffffffff").replace(": sink;", ": sink { ready = 0.9; };"))
+    short, long = 100_000, 300_000
+
+    def ways(cycles):
+        slices = [f"cycle {cycles // 10}"] * 10
+        return [
+            counted(simulator, "--cycles", str(cycles)),
+            *(counted(simulator, "--interactive", typed=typed) for typed in ([f"cycle {cycles}"], slices, [f"until {cycles} ns"])),
+        ]
+
+    plain, *others = (many - few for few, many in zip(ways(short), ways(long)))
+    assert all(cost <= 1.05 * plain for cost in others), [round(cost / plain, 3) for cost in others]
+
+
 def test_states_are_set_and_kept(chain, talk, run_sim, tmp_path):
     out, err, stats = talk(chain, "cycle 10", "set s.index = 150", "set p.slot[1]=77", "checkpoint c", "run")
     assert not err and stats["run"]["ended"] == "nothing left to do"

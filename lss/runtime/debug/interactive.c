@@ -67,6 +67,14 @@ static void bound(const Goal *goal) {
   if (a->clock == given->clock) a->end = MIN(a->end, goal->cycles);
   if (goal->cycles < UINT64_MAX) a->loops_end = MIN(a->loops_end, a->end);
   a->until = MIN(a->until, goal->tick);
+  // A command that stepped single instants may have left a piece that was chosen without this goal.
+  a->stop = MIN(a->stop, a->end);
+  a->before = MIN(a->before, a->until);
+}
+
+// Whether nothing but the bounds of the advance ends a command, so that whole pieces can be run.
+static bool is_bounded_by_advance(const Goal *goal) {
+  return !goal->state && !goal->core && goal->watch < 0 && !tracing;
 }
 
 // The run goes on with its next advance, unless it is over.
@@ -80,8 +88,7 @@ static void advance(void) {
 
 // To the goal, to the end of the run, or until somebody interrupts it.
 static void go(const Goal *goal) {
-  const bool whole = !goal->state && !goal->core && goal->watch < 0 && !tracing && goal->cycles == UINT64_MAX &&
-                     goal->tick == UINT64_MAX;
+  const bool whole = is_bounded_by_advance(goal);
   while (!ended && !spinach_take_pause()) {
     if (!spinach_advancing.active) {
       advance();
@@ -91,7 +98,7 @@ static void go(const Goal *goal) {
     const uint64_t before = spinach_time.now;
     spinach_advance_step(!whole);
     if (tracing && spinach_time.now != before) spinach_trace_line();
-    if (!whole && is_reached(goal)) return;
+    if (is_reached(goal)) return;
   }
 }
 
