@@ -82,7 +82,7 @@ $(DEPS_TEST) $(DEPS_BENCH) $(DEPS_LINUX) $(DEPS_SOAK): | $(DEPS_BASE)
 clean:  ## remove everything that was built, but not the Python environment and what was downloaded
 	@test ! -d "$(BUILD)" || find "$(BUILD)" -mindepth 1 -maxdepth 1 ! -name venv ! -name downloads ! -name '.deps-*' -exec rm -rf {} +
 
-GOALS := all run studies test test-quick soak bench firmware linux reference goldens format lint install options
+GOALS := all run studies test test-quick soak bench firmware linux reference goldens format lint prose install options
 .PHONY: $(GOALS)
 
 ifneq ($(MISSING),)
@@ -163,6 +163,9 @@ format: $(VENV_READY)  ## lay out C in place, and mend what ruff can in Python
 	@$(PYTHON) -m ruff check -q --fix harness tests
 lint: $(VENV_READY)  ## report what ruff finds in the Python
 	@$(PYTHON) -m ruff check harness tests
+
+prose: $(VENV_READY)  ## report English that docs/style.md rules out, and lower the counts that it may have
+	@$(PYTHON) harness/prose.py
 
 install: all  ## install compiler, library, harness and examples under PREFIX, and the harness's Python packages
 	@harness/install "$(BUILD)" "$(DESTDIR)$(PREFIX)"
