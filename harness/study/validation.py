@@ -9,6 +9,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from harness.report import provenance
+from harness.report.anchors import slug, unique
 from harness.report.page import STYLE, identifier, table
 from harness.run import files
 from harness.study import figures, outputs, page
@@ -283,15 +285,22 @@ def render(text: str, source: Path, first: int, directives: Directives) -> str:
                 return f"VALUE-{len(values) - 1}-"
             # The first figure or table of a study is what links to the study lead to.
             study = "".join(shlex.split(found[1])[1:2])
-            anchor = f' id="{identifier(study)}"' if study and study not in anchored else ""
-            anchored.add(study)
+            own = identifier(study)
+            anchor = f' id="{own}"' if study and own not in anchored else ""
+            anchored.add(own)
             blocks.append(f"<div{anchor}>{value}</div>")
             return f"\n\nBLOCK-{len(blocks) - 1}-\n\n"
 
         return DIRECTIVE.sub(replace, line)
 
     filled = "\n".join(fill(line, number) for number, line in enumerate(text.splitlines(), first))
-    body = MarkdownIt("commonmark").enable("table").render(filled)
+    renderer = MarkdownIt("commonmark").enable("table")
+    tokens = renderer.parse(filled)
+    titles = [(opening, inline.content) for opening, inline in pairwise(tokens) if opening.type == "heading_open"]
+    for (opening, _), name in zip(titles, unique(slug(title) for _, title in titles), strict=True):
+        if name not in anchored:  # by a study, whose figure is what links to it lead to
+            opening.attrSet("id", name)
+    body = renderer.renderer.render(tokens, renderer.options, {})
     body = re.sub(r"VALUE-(\d+)-", lambda found: values[int(found[1])], body)
     return re.sub(r"<p>BLOCK-(\d+)-</p>", lambda found: blocks[int(found[1])], body)
 

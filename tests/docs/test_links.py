@@ -1,36 +1,61 @@
-"""Links between the pages of the documentation lead somewhere, and files that they name exist."""
+"""Links between the pages of the documentation lead somewhere: to files that exist, and to headings, by GitHub's rule."""
 
 import re
 from pathlib import Path
 
 import pytest
 
+from harness.report.anchors import anchors, shown, without_fences
+from tests.docs.test_snippets import ALL_PAGES, name_of
 from tests.tree import found
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *found(ROOT / "docs", "*.md")]
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_relative_links(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):
-        if not re.match(r"[a-z]+:", target):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+def broken(page: Path) -> list[str]:
+    """The links of a page to files of this tree that do not exist, and to headings that no page has."""
+    wrong, text = [], without_fences(page.read_text())
+    for link in LINK.finditer(text):
+        target, heading = link.groups()
+        if re.match(r"[a-z]+:", target):
+            continue
+        there, place = page.parent / target if target else page, f"{page.name}:{text.count(chr(10), 0, link.start()) + 1}"
+        if not there.exists():
+            wrong.append(f"{place}: there is no {target}")
+        elif heading and heading not in anchors(there.read_text()):
+            wrong.append(f"{place}: {target or 'the page'} has no heading #{heading}")
+    return wrong
 
 
-def anchors(page: Path) -> set[str]:
-    """What a heading is called in a link."""
-    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S), re.M)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+@pytest.mark.parametrize("page", ALL_PAGES, ids=name_of)
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    assert not broken(page)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "validation.md"], ids=lambda page: page.name)
-def test_links_lead_to_headings(page: Path) -> None:
-    """The headings of validation.md are made with its figures."""
-    for target, heading in re.findall(r"\]\(([^)#\s:]*)#([^)]+)\)", page.read_text()):
-        there = page.parent / target if target else page
-        if there.suffix == ".md" and there.name != "validation.md":
-            assert heading in anchors(there), f"{page.name} links to {target}#{heading}"
+def test_broken_links_are_found_with_their_lines(tmp_path: Path) -> None:
+    (tmp_path / "b.md").write_text("# A `pipe()` of *4*: [why](x)?\n## Twice\n## Twice\n```sh\n# None\n```\n")
+    page = tmp_path / "a.md"
+    page.write_text(
+        "# One\n[a](#one) [b](b.md) [c](b.md#a-pipe-of-4-why) [d](b.md#twice-1) [e](https://x.y/#z)\n```\n[f](none.md)\n```\n"
+        "[g](none.md)\n![h](none.svg)\n\n[i](#two) [j](b.md#none) [k](b.md#twice-2)\n"
+    )
+    assert broken(page) == [
+        "a.md:6: there is no none.md",
+        "a.md:7: there is no none.svg",
+        "a.md:9: the page has no heading #two",
+        "a.md:9: b.md has no heading #none",
+        "a.md:9: b.md has no heading #twice-2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("heading", "words"),
+    [("`a_b(c)` and **d** _e_ f_g", "a_b(c) and d e f_g"), ("A [link](x.md#y) &c", "A link &c"), ("4 * 5 <br> * 6", "4 * 5  * 6")],
+)
+def test_headings_are_called_what_they_show(heading: str, words: str) -> None:
+    assert shown(heading) == words
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

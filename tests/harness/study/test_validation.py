@@ -96,6 +96,10 @@ Settled after {{settled convergence one 1472}}; best {{ratio fig one 1472}}; {{f
 {{table fig}}
 {{comparison why}}
 {{changes why}}
+
+## The `hardware` alone
+## Fig
+
 {{scaling fig}}
 {{convergence convergence}}
 """
@@ -156,6 +160,8 @@ def test_the_report(place: Path) -> None:
     assert '<a href="#why">why</a>' in next(line for line in text.splitlines() if "<td" in line and "published far" in line)
     for name in re.findall(r'href="#([\w-]+)"', text):
         assert f'id="{name}"' in text, name
+    assert '<h2 id="the-hardware-alone">The <code>hardware</code> alone</h2>' in text  # as on GitHub
+    assert "<h2>Fig</h2>" in text and text.count('id="fig"') == 1  # that is the study's figure
     for name in re.findall(r'href="([\w.-]+)"', text):
         assert (page.parent / name).exists(), name
 
