@@ -289,7 +289,7 @@ def _add_studies(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     one.add_argument("--after", default="", metavar="TIME", help="leave out the run up to this time: 0.5ms")
     one.add_argument("--out", type=BOTTLENECK, default=Path("build/bottleneck"), help="folder for index.html")
     one.add_argument("--build", type=FOLDER, default=Path("build"))
-    one.epilog = "What follows -- is for the simulator."
+    one.epilog = "Options after -- are for the simulator."
     one.set_defaults(call=_bottleneck)
 
     one = commands.add_parser("divergence", help="find the first cycle in which two runs or builds differ, and in what")
@@ -303,7 +303,7 @@ def _add_studies(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     one.add_argument("-D", dest="define", action="append", default=[], metavar="NAME=VALUE", help="as for lss build")
     one.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
     one.add_argument("--build", type=FOLDER, default=Path("build"))
-    one.epilog = "What follows -- is for the simulator."
+    one.epilog = "Options after -- are for the simulator."
     one.set_defaults(call=_cost)
 
 
@@ -319,7 +319,7 @@ def _add_traces(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     command.add_frames(one)
     one.set_defaults(call=_trace)
 
-    one = commands.add_parser("timeline", help="make a timeline of what was recorded, for Perfetto")
+    one = commands.add_parser("timeline", help="make a timeline of recorded events, for Perfetto")
     command.add_timeline(one)
     one.set_defaults(call=_trace)
 

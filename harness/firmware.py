@@ -144,7 +144,7 @@ def main() -> int:
         "--new", action="store_true", help="make FOLDER first: a firmware of the 10 Gb/s NIC to begin with"
     )
     parser.add_argument(
-        "--out", type=FOLDER, default=Path("."), help="where NAME.elf and NAME.map go, with obj/ beside them"
+        "--out", type=FOLDER, default=Path("."), help="where NAME.elf and NAME.map go, with obj/ next to them"
     )
     parser.add_argument(
         "--sanitize", action="store_true", help="end the run at what C leaves undefined, as an index out of bounds"

@@ -12,7 +12,7 @@ gboolean program_read_raw(Program *p, GError **error) {
   if (p->file_size <= HEADER)
     return program_refuse(p, error,
                           "%" G_GSIZE_FORMAT " bytes are no raw image: a header of 12 bytes (version, start address, "
-                          "load address) and an image behind it are needed",
+                          "load address) and an image after it are needed",
                           p->file_size);
   gsize size = p->file_size - HEADER;
   p->entry = big_endian_word(p->file + 4);
@@ -26,7 +26,7 @@ gboolean program_read_raw(Program *p, GError **error) {
                           size, address);
   if (p->entry - address >= size)
     return program_refuse(p, error,
-                          "start address 0x%08x (byte 4 of the file) is outside the raw image, which is 0x%08x to "
+                          "start address 0x%08x (byte 4 of the file) is outside the raw image from 0x%08x to "
                           "0x%08x",
                           p->entry, address, (guint32)(address + size - 1));
   ProgramSegment s = {

@@ -33,7 +33,7 @@ gboolean standard_streams_flush(const char *tool) {
   const gboolean printed = standard_streams_pass_on(stdout);
   if (!printed && !said)
     fprintf(stderr, "%s: cannot write to standard output: %s\n", tool,
-            reason != 0 ? g_strerror(reason) : "some of what was printed is lost");
+            reason != 0 ? g_strerror(reason) : "some of the output is lost");
   said |= !printed;
   /* Where standard error fails, nothing can be said about it. */
   return standard_streams_pass_on(stderr) && printed;

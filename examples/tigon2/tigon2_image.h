@@ -54,7 +54,7 @@ static inline bool driver_load_image(driver_image *to, const char *path, const u
   }
   if (size <= 12) {
     snprintf(to->error, sizeof to->error,
-             "%s: neither an ELF file nor an image behind a version, a start and a load address", path);
+             "%s: neither an ELF file nor a version, a start and a load address with an image", path);
     return false;
   }
   to->entry = driver_load_big(file + 4, 4);

@@ -128,7 +128,7 @@ def percent(share: float) -> str:
 def _loop_text(members: tuple[str, ...], link: Link) -> str:
     return (
         f"The loop {' → '.join([*members, members[0]])} is the limiter: nothing outside stalls it, but its "
-        f"latency is too long for what is in flight in it. It moves an item in {percent(link.moved)} of the cycles."
+        f"latency is too long for the items in flight. It moves an item in {percent(link.moved)} of the cycles."
     )
 
 

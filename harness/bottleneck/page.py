@@ -30,7 +30,7 @@ PAGE = """<!doctype html>
 {fragment}
 </main>
 <footer>Written by <code>python -m harness bottleneck</code>.
-Beside this page: <a href="bottleneck.json">bottleneck.json</a>.</footer>
+Data: <a href="bottleneck.json">bottleneck.json</a>.</footer>
 </body>
 </html>
 """

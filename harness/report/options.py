@@ -15,8 +15,8 @@ SOURCE, PAGE = ROOT / "docs/options.toml", ROOT / "docs/options.md"
 HEAD = """# The paper's modules and ours, option by option
 
 The Spinach paper (Willmann, Brogioli, Pai, LCTES 2004) describes its modules in Tables 1 to 3 and in the text around
-them. Every option that it lists is here beside the modules, parameters and ports that offer it, and the tests
-that show it; `make test T=tests/…` runs one. What a parameter means exactly, `lss doc MODULE` says.
+them. Every option that it lists is here next to the modules, parameters and ports that offer it, and the tests
+that show it; `make test T=tests/…` runs one. `lss doc MODULE` explains each parameter.
 
 The page is made by `make options` from [options.toml](options.toml); a test checks that every module, parameter, port
 and test that it names exists.

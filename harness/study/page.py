@@ -181,7 +181,7 @@ def _published(outcome: Outcome) -> Markup | str:
     head = ["Figure", "Point", "Measure", f"Within {AGREES:g} %, or why not", "Source", "Published", "Ours", "Off"]
     if not any(row[4] for row in rows):  # no entry names a source
         head, *rows = [row[:4] + row[5:] for row in [head, *rows]]
-    return Markup(table(head, rows, "Figures of others beside ours.", len(head) - 3))
+    return Markup(table(head, rows, "Published figures next to ours.", len(head) - 3))
 
 
 def _diagrams(outcome: Outcome, row: Row, index: int, out: Path) -> str:

@@ -254,7 +254,7 @@ class Directives:
             published = f"{entry[measure]:g} {unit}".strip()
             cells.append([label, self._link(study), published, measured, difference, verdict])
         head = ["Published figure", "Study", "Published", "Ours", "Error", f"Within {AGREES:g} %, or shown by"]
-        return f'<div class="wide">{table(head, cells, "Figures of others beside ours.", 2)}</div>'
+        return f'<div class="wide">{table(head, cells, "Published figures next to ours.", 2)}</div>'
 
     def fill(self, text: str, block: bool) -> str:
         """The value of one directive; errors are KeyError, TypeError or ValueError."""

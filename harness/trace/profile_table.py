@@ -67,7 +67,7 @@ def _memories(core: Core, whole: Cost, causes: list[str]) -> Table:
         if any(numbers):
             grid.add_row(name, *(f"{n:,}" for n in numbers))
     if _unasked(whole, causes):
-        grid.add_row("none: behind a branch", "", "", "", "", f"{_unasked(whole, causes):,}")
+        grid.add_row("none: after a branch", "", "", "", "", f"{_unasked(whole, causes):,}")
     return grid
 
 

@@ -41,7 +41,7 @@ static bool add_field(Scope *scope, Instance *holder, StateField *field, const G
   if (field->kind == STATE_INSTANT || field->kind == STATE_STAMP || rings || !type_is_whole_number(place.type) ||
       dimension < field->dimensions->len) {
     problem(last->location, "value-type", "a sum is made of whole numbers: `%s` is %s", field->name,
-            dimension < field->dimensions->len ? "an array, of which `[*]` means all elements"
+            dimension < field->dimensions->len ? "an array, where `[*]` means all elements"
             : field->kind == STATE_INSTANT     ? "an instant"
             : field->kind == STATE_STAMP       ? "a stamp"
             : rings                            ? "a trace"

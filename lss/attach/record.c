@@ -111,7 +111,7 @@ void attach_record(const char *what) {
     problem(
         location, "no-match",
         "what is recorded is written PATH.EVENT, or `instructions`, `memory`, `ports` or `frames` with or without a "
-        "pattern behind it");
+        "pattern after it");
     return;
   }
   const char *pattern = !kind ? arena_strndup(what, (gsize)(dot - what)) : *rest ? rest : "**";

@@ -35,7 +35,7 @@ static void check_c_files(void) {
     LeafModule *leaf = ((Instance *)compile->netlist->leaves->pdata[i])->leaf;
     if (g_file_test(leaf->c_file, G_FILE_TEST_IS_REGULAR)) continue;
     Symbol *symbol = g_hash_table_lookup(compile->globals->names, leaf->name);
-    diag_error(symbol->place, "missing-c-file", "module `%s` has behaviour, but there is no %s.c beside its .lss file",
+    diag_error(symbol->place, "missing-c-file", "module `%s` has behaviour, but there is no %s.c next to its .lss file",
                leaf->name, leaf->name);
   }
 }

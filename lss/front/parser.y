@@ -393,7 +393,7 @@ roles:
 role:
     NAME '=' expr ';'              { $$ = node_new(NODE_ROLE, @$); $$->name = $1; $$->place = @1; $$->value = $3; }
   | NAME '=' expr NAME expr ';'    {
-      parse_word(scan, @4, $4, "through", "behind a state field");
+      parse_word(scan, @4, $4, "through", "after a state field");
       $$ = node_new(NODE_ROLE, @$); $$->name = $1; $$->place = @1; $$->value = $3; $$->target = $5; }
   | NAME ':' expr ';'              { $$ = node_new(NODE_PROPERTY, @$); $$->name = $1; $$->place = @1; $$->value = $3; }
   | expr DOTS expr '=' expr opt_type ';' {

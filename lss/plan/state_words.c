@@ -35,7 +35,7 @@ static void report_wrong_word(Location at, const StateField *field) {
                "`%s` is a %s: count(%s) and count(%s, n) add to it, report(%s, v) sets it, and in init, "
                "statistics and finish it is counted(%s)",
                name, field->statistic ? "statistic" : "counter", name, name, name, name);
-    diag_note(field->location, "what behaviour depends on is state, with a statistic beside it");
+    diag_note(field->location, "make it state if behaviour depends on it, and count it in a statistic as well");
     return;
   case STATE_INSTANT:
     diag_error(at, "state-kind",

@@ -161,7 +161,7 @@ def test_what_was_set_and_written_goes_on_where_events_are_waited_for(build_sim,
         assert len(err) == (not options)
     assert done[0] == done[1] and len(done[0][1].splitlines()) == 100
     _, err, _ = talk(build_sim(CHAIN), "cycle 5", "until event(k.taken)", "run", options=("--state-hashes", "hashes"))
-    assert len(err) == 1 and "built with --watch k.taken: what is written down once would begin anew, for --state-hashes" in err[0]
+    assert len(err) == 1 and "built with --watch k.taken: output that is written once would begin again, for --state-hashes" in err[0]
 
 
 STUCK = CHAIN.replace("instance k : sink;", "instance k : sink { ready = 0; };").replace("{ count = 200; }", "")

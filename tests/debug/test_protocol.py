@@ -370,7 +370,7 @@ def test_what_collectors_count_goes_with_the_run_or_it_stays(build_sim, debugged
         gdb.ask("s")
     assert gdb.monitor("break event(ram.access)") == "" and "break" not in gdb.ask("c") and "ram access lane=" in gdb.output
     said = gdb.monitor("break event(ram.port.request.transferred)")
-    assert said == "the variant cannot go on from here: what the collectors of this machine count would begin anew\n"
+    assert said == "the variant cannot go on from here: the counts of this machine's collectors would begin again\n"
     assert gdb.monitor("break") == "" and gdb.ask("D;1") == "OK"
     gdb.close()
     assert run.end()[0] == 0

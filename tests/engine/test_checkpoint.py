@@ -95,7 +95,7 @@ def test_parameters_are_those_of_the_run_and_may_be_changed(simulators, run_sim,
 
 def test_what_acts_at_the_start_only_cannot_be_changed(simulators, run_sim, point, tmp_path) -> None:
     assert refused(run_sim, simulators["plain"], "--restore", "point", "--set", "t.start=5", "--cycles", 900) == (
-        'cannot restore "point": "t.start" cannot be set anew: it acts only at the start of a run'
+        'cannot restore "point": "t.start" cannot be set again: it acts only at the start of a run'
     )
     run_sim(simulators["plain"], "--restore", "point", "--set", "t.start=0x3", "--set", "s.count=900", "--cycles", 900)
 

@@ -133,7 +133,7 @@ def test_a_stuck_run_says_who_waits(ticker, run_sim):
 def test_a_long_stuck_run_is_not_repeated_unasked(ticker, run_sim):
     done = run_sim(ticker, "--ready", "0", "--watchdog", "11 ms", "--cycles", "100000000", ok=False)
     assert done.status == 1 and "no progress for 11 ms" in done.err
-    assert "what waits on what is known to a build with --debug; this run is not repeated" in done.err and "pc = 0x" in done.err
+    assert "only a build with --debug reports who waits for whom; this run is not repeated" in done.err and "pc = 0x" in done.err
     assert "waits for k.in" not in done.err and done.stats["manifest"]["error"].startswith("no progress for 11 ms")
 
 

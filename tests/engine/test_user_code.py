@@ -192,7 +192,7 @@ def test_statistics_decide_nothing(lss, tmp_path, use):
     module = MODULE.replace("  phase_start", '  stat uint32 seen "items"; /** Items. */\n  phase_start')
     found = errors(lss, tmp_path, code, m_lss=module)
     assert STATISTIC.format(at=f"4:{use.rindex('seen') + 3}") in found
-    assert "m.lss:7:3: note: what behaviour depends on is state, with a statistic beside it" in found
+    assert "m.lss:7:3: note: make it state if behaviour depends on it, and count it in a statistic as well" in found
 
 
 @pytest.mark.parametrize("use", ["count(full);", "report(full, 1);", "count(sen);", "count(sen[0], 2);"])

@@ -26,7 +26,7 @@ OTHERS = {
     "string": lambda text: [],  # files, patterns and modes have a test each
 }
 SHORT = {"--cycles": "3000", "--time": "15 us"}
-AT_START = '"{}" cannot be set anew: it acts only at the start of a run'
+AT_START = '"{}" cannot be set again: it acts only at the start of a run'
 
 
 def parameters(simulator: Path) -> list[dict]:

@@ -15,7 +15,7 @@ def image(*words: int, load: int = START, more: bytes = b"") -> bytes:
 
 BEYOND = "are outside the NIC's memory from 0x2000 up to 0x100000"
 WRONG = {
-    "empty": (b"", "neither an ELF file nor an image behind a version, a start and a load address"),
+    "empty": (b"", "neither an ELF file nor a version, a start and a load address with an image"),
     "text": (b"this is a text and no firmware", "0x12 bytes at 0x61207465 " + BEYOND),
     "low": (image(1, 2, load=0x200), "0x8 bytes at 0x200 " + BEYOND),
     "high": (image(1, 2, load=0xFFFFC), "0x8 bytes at 0xffffc " + BEYOND),

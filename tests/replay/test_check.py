@@ -49,7 +49,7 @@ HIDDEN = {
     "state": ("static uint32_t hidden;", "if (++hidden % 5003 == 0) self->taken ^= 1;", r"lane\[\d\].l\[\d\]: state taken is not what followed"),
     "statistic": ("static uint32_t hidden;", "if (++hidden % 5003 == 0) count(steps);", r"lane\[\d\].l\[\d\]: statistic steps is not what followed"),
     "trace": ("static uint32_t hidden;", "if (++hidden % 5003 == 0) note(pc, 77);", r"lane\[\d\].l\[\d\]: trace \w+ is not what followed"),
-    "progress": ("static uint32_t hidden;", "if (++hidden % 5003 == 0) sim_progress();", r"lane\[\d\]: what it does beside counting is not what followed"),
+    "progress": ("static uint32_t hidden;", "if (++hidden % 5003 == 0) sim_progress();", r"lane\[\d\]: its effects apart from counts is not what followed"),
 }  # fmt: skip
 
 

@@ -66,7 +66,7 @@ for (i = 0; i < 2; i = i + 1) {
 }
 """
 )
-LOOPS = re.compile(r"^whole loops: (\d+), of which stretches were checked: (\d+)$", re.MULTILINE)
+LOOPS = re.compile(r"^whole loops: (\d+); stretches checked: (\d+)$", re.MULTILINE)
 
 
 @pytest.fixture

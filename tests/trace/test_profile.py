@@ -207,7 +207,7 @@ def test_table_and_annotated_source(known: Path) -> None:
     core = read(known).cores[0]
     table = harness(known).stdout
     assert f"core: {core.cycles:,} cycles, {core.instructions:,} instructions" in table
-    assert "fetches: to be accepted" in table and "none: behind a branch" in table and "of functions: to be accepted + for the reply" in table
+    assert "fetches: to be accepted" in table and "none: after a branch" in table and "of functions: to be accepted + for the reply" in table
     shown = dict(re.findall(r"^(\w+) +([\d,]+) ", table.split("cycles that loads")[0], re.MULTILINE))
     assert {name: int(shown[name].replace(",", "")) for name in ("leaf", "main")} == {name: sum(sum(p.cycles) for p in core.places if p.function == name) for name in ("leaf", "main")}
     source = harness(known, "--annotate", "leaf", "--code").stdout

@@ -112,5 +112,5 @@ bool pages_expand(const guint8 *runs, gsize length, const guint8 *sum, guint8 *m
     behind = run.offset + run.size;
     same = run;
   }
-  return at == length || spinach_refuse(error, "it is damaged: there is something behind its end");
+  return at == length || spinach_refuse(error, "it is damaged: there are bytes after its end");
 }

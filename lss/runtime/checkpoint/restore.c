@@ -175,7 +175,7 @@ static bool may_be_set(const spinach_options *options) {
     if (!setting->parameter->initial || !g_strcmp0(before, present)) continue;
     if (setting->parameter->kind == SPINACH_PARAMETER_STRING && (!*setting->text || open_files_has(setting->text)))
       continue;
-    return refuse(options, "\"%s\" cannot be set anew: it acts only at the start of a run", setting->parameter->name);
+    return refuse(options, "\"%s\" cannot be set again: it acts only at the start of a run", setting->parameter->name);
   }
   return true;
 }

@@ -138,7 +138,7 @@ bool spinach_debug_take_over(bool *tried) {
   g_autoptr(GVariant) files = g_variant_get_child_value(handed, 5);
   g_variant_get_child(handed, 4, "b", &counted);
   if (counted && !spinach_restored_whole())
-    return spinach_report_error("what the collectors of this machine count would begin anew");
+    return spinach_report_error("the counts of this machine's collectors would begin again");
   if (trial) return true;
   g_autoptr(GError) error = NULL;
   return open_files_take_over(files, &error) || spinach_report_error("%s", error->message);

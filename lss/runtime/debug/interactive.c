@@ -171,7 +171,7 @@ static void become(const char *word, const char *value) {
   const char *once = spinach_writes_once(given);
   if (handed || once) {
     spinach_report_error("this needs a simulator that was built with %s%s%s%s%s", word, value ? " " : "",
-                         value ? value : "", once ? ": what is written down once would begin anew, for " : "",
+                         value ? value : "", once ? ": output that is written once would begin again, for " : "",
                          once ? once : "");
     return;
   }

@@ -91,7 +91,7 @@ static void compare_notes(const spinach_replay *r, const spinach_replay_edge *no
 
 void spinach_replay_compare(spinach_replay *r, const spinach_replay_node *from, const spinach_replay_edge *edge,
                             bool acts) {
-  if (acts) differs(r, UINT32_MAX, "what it does beside counting");
+  if (acts) differs(r, UINT32_MAX, "its effects apart from counts");
   spinach_replay_edge *now = spinach_replay_edge_now(r, from);
   const bool last = from->segment + 1 == r->of->segment_count;
   if (spinach_replay_output_now(r, from->segment) != edge->output) differs(r, UINT32_MAX, "what it sends");

@@ -332,10 +332,10 @@ static _Noreturn void differs(const void *place) {
     for (uint32_t k = 0; k < layout->field_count; k++) {
       const spinach_field *field = &layout->fields[k];
       if (offset - field->offset < field->type->size * spinach_field_elements(field))
-        spinach_error(i, "%s is not what so many loops were to make of it", field->name);
+        spinach_error(i, "%s differs from the result of that many loops", field->name);
     }
   }
-  spinach_error(UINT32_MAX, "the state is not what so many loops were to make of it");
+  spinach_error(UINT32_MAX, "the state differs from the result of that many loops");
 }
 
 void spinach_loop_state_compare(const spinach_loop_state *expected, const spinach_loop_state *now) {

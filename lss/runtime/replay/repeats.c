@@ -352,6 +352,6 @@ void spinach_repeats_begin(void) {
 }
 
 void spinach_repeats_report(FILE *out) {
-  fprintf(out, "whole loops: %llu, of which stretches were checked: %llu\n", (unsigned long long)loops,
+  fprintf(out, "whole loops: %llu; stretches checked: %llu\n", (unsigned long long)loops,
           (unsigned long long)checked);
 }

@@ -319,7 +319,7 @@ const spinach_option spinach_option_table[] = {
      "stop a run that makes no progress for this long, and say what waits on what; off: also one that cannot end goes "
      "on",
      set_watchdog},
-    {"progress", NULL, "show how far the run is (the default on a terminal), also behind --quiet", set_progress},
+    {"progress", NULL, "show how far the run is (the default on a terminal), also with --quiet", set_progress},
     {"quiet", NULL, "print no table of statistics and no progress", set_quiet},
     {"list", NULL,
      "list all state that --print and conditions can name; --list=json: parameters, statistics, events, clocks",

@@ -184,7 +184,7 @@ void spinach_run_repeat(int argc, char **argv) {
   const unsigned long long stepped = spinach_cycles(spinach_fastest_clock()) - spinach_skipped();
   if (!is_repeatable()) {
     fprintf(stderr,
-            "%s: what waits on what is known to a build with --debug; this run is not repeated with one, since it took "
+            "%s: only a build with --debug reports who waits for whom; this run is not repeated with one, since it took "
             "%llu cycles, more than %d\n",
             spinach_program, stepped, REPEATED);
     return;

@@ -60,7 +60,7 @@ char *spinach_hexdump_difference(const uint8_t *expected, size_t expected_count,
     for (size_t i = 0; i < ROW; i++) any |= differs(expected, expected_count, actual, actual_count, at + i);
     if (!any) continue;
     if (rows++ == MOST_ROWS) {
-      g_string_append(text, "  and in what follows\n");
+      g_string_append(text, "  and in the following bytes\n");
       break;
     }
     add_row(text, wanted, expected, expected_count, at, 0);
