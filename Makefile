@@ -154,7 +154,7 @@ reference: $(BUILD)/bin/lss $(VENV_READY)  ## the module reference, build/docs/m
 	@$(PYTHON) -m harness reference --build $(BUILD) $(basename $(notdir $(call library,*_types.lss)))
 	@$(PYTHON) -m harness.report.maps $(BUILD)
 
-options: $(VENV_READY)  ## docs/options.md: the tables of the paper beside the modules and tests here
+options: $(VENV_READY)  ## docs/options.md: the tables of the paper next to the modules and tests here
 	@$(PYTHON) -m harness.report.options
 
 C_SOURCES  = $(shell git ls-files -- '*.c' '*.h')

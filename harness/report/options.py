@@ -12,14 +12,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE, PAGE = ROOT / "docs/options.toml", ROOT / "docs/options.md"
 
-HEAD = """# The paper's modules and ours, option by option
+HEAD = """# Options of the modules in the Spinach paper
 
-The Spinach paper (Willmann, Brogioli, Pai, LCTES 2004) describes its modules in Tables 1 to 3 and in the text around
-them. Every option that it lists is here next to the modules, parameters and ports that offer it, and the tests
-that show it; `make test T=tests/…` runs one. `lss doc MODULE` explains each parameter.
+Read this page if you have the Spinach paper (Willmann, Brogioli, Pai, LCTES 2004) and look for one of its options in
+this library. At its end you have the module, parameter or port that offers the option, and the tests that show it.
 
-The page is made by `make options` from [options.toml](options.toml); a test checks that every module, parameter, port
-and test that it names exists.
+The paper describes its modules in Tables 1 to 3 and in the text around them. The tables below list every option of the
+paper. `lss doc MODULE` explains a parameter exactly, and `make test T=tests/…` runs a test.
+
+`make options` generates this page from [options.toml](options.toml). A test checks that every module, parameter, port
+and test on it exists.
 """
 
 
@@ -65,7 +67,7 @@ def page(tables: dict[str, list[Module]]) -> str:
     """The Markdown text."""
     lines = [HEAD]
     for title, modules in tables.items():
-        lines += [f"## {title}", "", "| paper's module | option | here | shown by |", "|---|---|---|---|"]
+        lines += [f"## {title}", "", "| paper: module here | option | offered by | tests |", "|---|---|---|---|"]
         for module in modules:
             for number, option in enumerate(module.options):
                 first = f"**{module.paper}**: {', '.join(f'`{name}`' for name in module.ours)}" if number == 0 else ""

@@ -352,6 +352,5 @@ void spinach_repeats_begin(void) {
 }
 
 void spinach_repeats_report(FILE *out) {
-  fprintf(out, "whole loops: %llu; stretches checked: %llu\n", (unsigned long long)loops,
-          (unsigned long long)checked);
+  fprintf(out, "whole loops: %llu; stretches checked: %llu\n", (unsigned long long)loops, (unsigned long long)checked);
 }

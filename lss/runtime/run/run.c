@@ -183,10 +183,11 @@ const char *spinach_run_to_end(void) {
 void spinach_run_repeat(int argc, char **argv) {
   const unsigned long long stepped = spinach_cycles(spinach_fastest_clock()) - spinach_skipped();
   if (!is_repeatable()) {
-    fprintf(stderr,
-            "%s: only a build with --debug reports who waits for whom; this run is not repeated with one, since it took "
-            "%llu cycles, more than %d\n",
-            spinach_program, stepped, REPEATED);
+    fprintf(
+        stderr,
+        "%s: only a build with --debug reports who waits for whom; this run is not repeated with one, since it took "
+        "%llu cycles, more than %d\n",
+        spinach_program, stepped, REPEATED);
     return;
   }
   fprintf(stderr, "%s: running the %llu cycles again with checks, to see what waits on what\n", spinach_program,
