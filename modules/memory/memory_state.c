@@ -360,6 +360,18 @@ static void carry_out(self_t *self, const typeof_port(port_request) * requests, 
   }
 }
 
+/* A block of contents, all of which must be in this memory. */
+static __attribute__((noinline)) void store_block(self_t *self, const mem_block *block) {
+  uint32_t at = block->address - (uint32_t)param(base);
+  if (param(alias)) at &= (uint32_t)(param(size) - 1);
+  if (block->size > sizeof block->bytes || (uint64_t)at + block->size > (uint64_t)param(size))
+    sim_error("%u bytes of contents at 0x%x do not fit: the memory is 0x%llx to 0x%llx (make it larger)", block->size,
+              block->address, (unsigned long long)param(base), (unsigned long long)(param(base) + param(size) - 1));
+  memcpy(store_span(bytes, at, block->size), block->bytes, block->size);
+  if (self->held > 0) end_reservations(self, at, block->size);
+  event(loaded, block->address, block->size);
+}
+
 phase_end() {
   bool reads = true, plain = true;
   for (int i = 0; i < width(port_request); i++) {
@@ -374,8 +386,10 @@ phase_end() {
     else
       event(access, i, op, item(port_request, i).address, item(port_request, i).size);
   }
-  if (reads) return unchanged();
-  if (!plain) {
+  bool loaded = false;
+  for (int i = 0; i < width(contents); i++) loaded = loaded || transferred(contents, i);
+  if (reads && !loaded) return unchanged();
+  if (!plain || __builtin_expect(loaded, false)) {
     typeof_port(port_request) requests[width(port_request)];
     bool live[width(port_request)];
     for (int i = 0; i < width(port_request); i++) {
@@ -383,6 +397,8 @@ phase_end() {
       if (live[i]) requests[i] = item(port_request, i);
     }
     carry_out(self, requests, live);
+    for (int i = 0; i < width(contents); i++)
+      if (loaded) store_block(self, &data(contents, i));
     return;
   }
   for (int i = 0; i < width(port_request); i++) {

@@ -293,18 +293,33 @@ static inline void write(self_t *self, const typeof_port(port_request) * request
   if (self->linked) end_link(self, offset, request->size);
 }
 
+/* A block of contents, all of which must be in the RAM. */
+static __attribute__((noinline)) void store_block(self_t *self, const mem_block *block) {
+  if (block->size > sizeof block->bytes || (uint64_t)block->address + block->size > (uint64_t)param(size))
+    sim_error("%u bytes of contents at 0x%x do not fit: the memory is 0x0 to 0x%llx (make it larger)", block->size,
+              block->address, (unsigned long long)param(size) - 1);
+  memcpy(store_span(bytes, block->address, block->size), block->bytes, block->size);
+  if (self->linked) end_link(self, block->address, block->size);
+}
+
 phase_end() {
+  bool loaded = false;
+  for (int i = 0; i < width(contents); i++) loaded |= transferred(contents, i);
   const bool written = transferred(port_request) && data(port_request).op == mem_op_write;
   if (!some(limit) && !(some(control) | some(load))) {
     self->changed = false;
-    if (!written) return unchanged();
-    write(self, &data(port_request));
+    if (!written && !loaded) return unchanged();
+    if (written) write(self, &data(port_request));
+    for (int i = 0; i < width(contents); i++)
+      if (loaded) store_block(self, &data(contents, i));
     return;
   }
   uint32_t levels = 0;
   for (int i = 0; i < width(lines); i++) levels |= data(lines, i) ? (uint32_t)param(line_bits)[i] : 0;
-  if (written) {
-    write(self, &data(port_request));
+  if (written | loaded) {
+    if (written) write(self, &data(port_request));
+    for (int i = 0; i < width(contents); i++)
+      if (loaded) store_block(self, &data(contents, i));
   } else if (is_halted(self) && !self->changed && levels == self->levels && !some(control) && !some(load) &&
              !transferred(save)) {
     return unchanged();

@@ -175,33 +175,60 @@ handler(reset, initramfs) {
   check_pieces(self, LINUX_INITRAMFS);
 }
 
-/* The next write: up to the end of the piece, or of the aligned `width` bits. */
-static __attribute__((noinline)) typeof_port(memory_request) next_write(const self_t *self) {
-  const uint32_t k = self->piece, address = self->piece_address[k] + self->written;
-  const uint32_t room = BYTES - address % BYTES, left = self->piece_size[k] - self->written;
-  typeof_port(memory_request)
-      request = {.op = mem_op_write, .size = (uint8_t)(left < room ? left : room), .address = address};
+static uint32_t next_address(const self_t *self) {
+  return self->piece_address[self->piece] + self->written;
+}
+
+/* The bytes that are next, and their number: up to the end of the piece, or of the aligned `unit` bytes of memory. */
+static const uint8_t *next_bytes(const self_t *self, uint32_t unit, uint32_t *count) {
+  const uint32_t k = self->piece, room = unit - next_address(self) % unit, left = self->piece_size[k] - self->written;
+  const uint64_t at = (uint64_t)self->piece_offset[k] + self->written;
   size_t size;
   const uint8_t *bytes = stream_contents(&self->file[self->piece_file[k]], &size);
-  if ((uint64_t)self->piece_offset[k] + self->written + request.size > size)
+  *count = left < room ? left : room;
+  if (at + *count > size)
     sim_error("%s: %zu bytes, and the run loads bytes from %llu on", path_of(self, self->piece_file[k]), size,
-              (unsigned long long)self->piece_offset[k] + self->written);
-  memory_to_number(&request.data, bytes + self->piece_offset[k] + self->written, request.size, param(big_endian));
+              (unsigned long long)at);
+  return bytes + at;
+}
+
+static __attribute__((noinline)) typeof_port(memory_request) next_write(const self_t *self) {
+  uint32_t count;
+  const uint8_t *bytes = next_bytes(self, BYTES, &count);
+  typeof_port(memory_request) request = {.op = mem_op_write, .size = (uint8_t)count, .address = next_address(self)};
+  memory_to_number(&request.data, bytes, count, param(big_endian));
   return request;
+}
+
+static __attribute__((noinline)) mem_block next_block(const self_t *self) {
+  mem_block block = {.address = next_address(self)};
+  const uint8_t *bytes = next_bytes(self, sizeof block.bytes, &block.size);
+  memcpy(block.bytes, bytes, block.size);
+  return block;
 }
 
 /* ---- Signals and time ---- */
 phase_start() {
   if (__builtin_expect(!self->busy, true)) {
-    send_nothing(memory_request);
+    for (int i = 0; i < width(memory_request); i++) send_nothing(memory_request, i);
+    for (int i = 0; i < width(contents); i++) send_nothing(contents, i);
     send_nothing(rom_reply);
     for (int i = 0; i < width(control); i++) send_nothing(control, i);
     return;
   }
-  if (all_written(self))
-    send_nothing(memory_request);
-  else
-    send(memory_request, next_write(self));
+  const bool writes = !all_written(self);
+  for (int i = 0; i < width(memory_request); i++) {
+    if (writes)
+      send(memory_request, i, next_write(self));
+    else
+      send_nothing(memory_request, i);
+  }
+  for (int i = 0; i < width(contents); i++) {
+    if (writes)
+      send(contents, i, next_block(self));
+    else
+      send_nothing(contents, i);
+  }
   send_if(rom_reply, self->replying, self->reply);
   const bool ready = all_written(self) && self->outstanding == 0;
   const core_control go = {.set_halt = true, .halt = false, .set_pc = true, .pc = (uint32_t)param(reset)};
@@ -209,7 +236,7 @@ phase_start() {
 }
 
 handler(commit) {
-  enable(memory_request, acked(memory_request));
+  for (int i = 0; i < width(memory_request); i++) enable(memory_request, i, acked(memory_request, i));
 }
 
 static void serve_rom(self_t *self, typeof_port(rom_request) request) {
@@ -228,18 +255,27 @@ static bool all_started(const self_t *self) {
   return all;
 }
 
+/* Bytes of the piece were accepted. */
+static void advance(self_t *self, uint32_t size) {
+  self->written += size;
+  count(loaded, size);
+}
+
 phase_end() {
   if (__builtin_expect(!self->busy && !some(rom_request), true)) return;
-  if (transferred(memory_reply)) {
+  for (int i = 0; i < width(memory_reply); i++) {
+    if (!transferred(memory_reply, i)) continue;
     self->outstanding--;
-    if (data(memory_reply).error)
+    if (data(memory_reply, i).error)
       sim_error("the memory refuses what is loaded: is there as much of it as memory_size?");
   }
-  if (transferred(memory_request)) {
+  for (int i = 0; i < width(memory_request); i++) {
+    if (!transferred(memory_request, i)) continue;
     self->outstanding++;
-    self->written += item(memory_request).size;
-    count(loaded, item(memory_request).size);
+    advance(self, item(memory_request, i).size);
   }
+  for (int i = 0; i < width(contents); i++)
+    if (transferred(contents, i)) advance(self, item(contents, i).size);
   skip_written(self);
   for (int i = 0; i < width(control); i++) {
     if (!transferred(control, i)) continue;

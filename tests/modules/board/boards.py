@@ -43,10 +43,10 @@ device.memory -> dut.dma["device"];
 """
 
 
-def runs(bench: Bench, tmp_path: Path, system: str, processor: str, body: str = "", **settings: object) -> Ran:
-    """The program on such a board, which has to print what it should and end."""
+def runs(bench: Bench, tmp_path: Path, system: str, processor: str, body: str = "", more: str = "", **settings: object) -> Ran:
+    """The program on such a board, with more netlist around it; it has to print what it should and end."""
     kernel = bare(PROGRAM, tmp_path / "kernel.elf")
     given = {"dut.kernel": kernel, "device.script": "device", **{f"dut.{name}": value for name, value in settings.items()}}
-    ran = bench.run(bench.build(board(system, processor, body)), LONGEST, given, files={"device": DEVICE})
-    assert ran.out.startswith("ABC") and "the program exited" in ran.err, ran.out + ran.err
+    ran = bench.run(bench.build(board(system, processor, body) + more), LONGEST, given, files={"device": DEVICE})
+    assert "ABC" in ran.out and "the program exited" in ran.err, ran.out + ran.err
     return ran

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.modules.board.boards import board, runs
-from tests.modules.harness import Bench
+from tests.modules.harness import Bench, happened
 
 
 def test_a_program_and_a_device(bench: Bench, tmp_path: Path) -> None:
@@ -17,3 +19,16 @@ def test_vpes_are_of_a_coherent_bus(bench: Bench) -> None:
     said = "a processor without `fetch_memory` is one of a coherent bus: system_kind = coherent_system"
     refused = bench.refuse(board("plain_system", "vpe_processor"))
     assert said in refused and refused.count("error[") == 1
+
+
+@pytest.mark.parametrize("system", ["plain_system", "coherent_system"])
+@pytest.mark.parametrize("processor", ["scalar_processor", "fast_processor"])
+def test_the_loader_on_the_bus(system: str, processor: str, bench: Bench, tmp_path: Path) -> None:
+    """It writes the same bytes, eight in a cycle, where the RAM is loaded in four cycles."""
+    seen = 'collector starts on "dut.loader" event started { record <<< printf("@started %llu\\n", (unsigned long long)cycle); >>> }'
+    began, loaded = [], []
+    for body in ("", "load_over_bus = true;"):
+        ran = runs(bench, tmp_path, system, processor, body, seen)
+        began += happened(ran, "started")
+        loaded.append(ran.stat("dut.loader", "loaded"))
+    assert loaded[0] == loaded[1] and began[0] == (4,) and began[1][0] > loaded[1] // 8

@@ -406,3 +406,51 @@ def test_impossible_memories_are_refused(bench: Bench, body: str, words: str) ->
     width = 12 if "12" in body else 64
     text = f"instance s : memory_source {{ width = {width}; }}; instance m : memory_state {{ {body} }}; s.memory -> m.port;"
     assert words in bench.refuse(text)
+
+
+BLOCKS = """
+instance blocks : source {
+  generate = <<<
+    mem_block block = {.address = index == 2 ? 0x1f9 : 0x104 + 8 * (uint32_t)index, .size = 8};
+    for (unsigned k = 0; k < 8; k++) block.bytes[k] = (uint8_t)(16 * (index + 1) + k);
+    return block;
+  >>>;
+};
+blocks.out -> memory.contents;
+""" + collect("memory", "loaded(address, size)")
+
+
+@pytest.mark.parametrize("big", [False, True])
+@pytest.mark.parametrize("width", [64, 256])
+def test_blocks_of_contents(big: bool, width: int, bench: Bench) -> None:
+    """Bytes as they come, to read in the next cycle, also in a read-only memory."""
+    body = f"size = 256 B; base = 0x100; big_endian = {str(big).lower()}; writable = false;"
+    device = memory(bench, width=width, body=body, extra=BLOCKS)
+    [replies] = device.play([["0 read 1 0x104", "1 read 1 0x104", "2 read 8 0x104", "3 read 8 0x10c"]], 12, {"blocks.count": 2})
+    first, second = (int.from_bytes(bytes(16 * n + k for k in range(8)), "big" if big else "little") for n in (1, 2))
+    assert [reply.data for reply in replies] == [0, 0x10, first, second]
+    assert happened(device.last, "loaded") == [(0, 0x104, 8), (1, 0x10C, 8)]
+
+
+def test_a_block_comes_after_the_requests_of_its_cycle(bench: Bench) -> None:
+    """It overwrites what they write, and ends the reservations of what it covers."""
+    device = memory(bench, 3, body="size = 256 B; base = 0x100;", extra=BLOCKS)
+    scripts = [
+        ["0 write 4 0x104 5", "1 load_linked 4 0x10c 0 1", "3 store_conditional 4 0x10c 5 1", "4 read 4 0x104"],
+        ["0 load_linked 4 0x140 0 2", "3 store_conditional 4 0x140 5 2"],
+        ["0 fetch_add 4 0x108 1", "4 read 4 0x108"],
+    ]
+    [first, second, third] = device.play(scripts, 16, {"blocks.count": 2})
+    assert [reply.data for reply in first] == [0, 0, 0, 0x13121110] and second[-1].data == 1
+    assert [reply.data for reply in third] == [0, 0x17161514]
+
+
+def test_a_block_that_does_not_fit(bench: Bench) -> None:
+    device = memory(bench, body="size = 256 B; base = 0x100;", extra=BLOCKS)
+    device.play([[]], 12, {"blocks.count": 3}, ok=False)
+    assert "memory: 8 bytes of contents at 0x1f9 do not fit: the memory is 0x100 to 0x1ff (make it larger)" in device.last.err
+
+
+def test_a_memory_has_one_loader(bench: Bench) -> None:
+    text = memory(bench, extra=BLOCKS).text
+    assert "a memory is loaded by one loader" in bench.refuse(text + "instance more : source;\nmore.out -> memory.contents;\n")

@@ -4,6 +4,7 @@ import pytest
 
 from tests.modules.core.mips.fast_program import (
     DEVICES,
+    LIMIT,
     MARKER,
     PROGRAM,
     SETTINGS,
@@ -86,3 +87,36 @@ def test_requests_of_others_pass(bench: Bench) -> None:
 def test_wrong_parameters(bench: Bench) -> None:
     text = machine(bench, "instance taken : sink;\ndut.save -> taken.in;\n").text.replace("size = 64 KiB", "size = 6000 B")
     assert "the RAM is whole pages of 4 KiB" in bench.refuse(text)
+
+
+BLOCKS = """
+instance taken : sink;
+dut.save -> taken.in;
+instance blocks : source {
+  generate = <<<
+    mem_block block = {.address = index == 2 ? 0xfff9 : 0x200 + 8 * (uint32_t)index, .size = 8};
+    for (unsigned k = 0; k < 8; k++) block.bytes[k] = (uint8_t)(16 * (index + 1) + k);
+    return block;
+  >>>;
+};
+blocks.out -> dut.contents;
+"""
+
+
+@pytest.mark.parametrize("limits", [0, -1])
+def test_blocks_of_contents(limits: int, bench: Bench) -> None:
+    """They are in the RAM at the end of their cycle, after what others write, whether it may execute or not."""
+    dut = machine(bench, BLOCKS)
+    script = ["0 write 4 0x200 5", "1 read 1 0x200", "2 read 8 0x200", "3 read 8 0x208"]
+    files = {"limit": f"0 {LIMIT}\n"}
+    given = {"commands.count": 0, "blocks.count": 2, **({"limits.script": "limit"} if limits else {"limits.count": 0})}
+    [replies, _] = dut.play([script, []], 12, given, files=files)
+    first, second = (int.from_bytes(bytes(16 * n + k for k in range(8)), "little") for n in (1, 2))
+    assert [reply.data for reply in replies] == [0, 0x10, first, second]
+    dut.play([[], []], 12, given | {"blocks.count": 3}, files=files, ok=False)
+    assert "dut: 8 bytes of contents at 0xfff9 do not fit: the memory is 0x0 to 0xffff (make it larger)" in dut.last.err
+
+
+def test_a_memory_has_one_loader(bench: Bench) -> None:
+    text = machine(bench, BLOCKS).text
+    assert "a memory is loaded by one loader" in bench.refuse(text + "instance more : source;\nmore.out -> dut.contents;\n")

@@ -69,16 +69,23 @@ def nodes(clock: int = 10**9, memory: int = 64 << 20, start: int = 0x82000000, s
     }
 
 
-def loader(bench: Bench, big: bool = False, width: int = 32, lanes: int = 1, more: str = "") -> Memory:
-    """With a memory of 64 MiB behind a delay, which a requester reads, and a requester at the ROM."""
-    order = f"big_endian = {str(big).lower()};"
-    text = f"""
-        instance dut : linux_start {{ width = {width}; memory_size = 64 MiB; {order} {more} }};
+WRITTEN = """
         instance delay : memory_delay {{ width = {width}; depth = 16; }};
-        instance ram : memory_state {{ width = {width}; size = 64 MiB; {order} }};
-        instance taken[{lanes}] : sink;
         dut.memory -> delay.in;
         delay.out -> ram.port;
+"""
+LOADED_AT_ONCE = "dut.contents -> ram.contents;"
+
+
+def loader(bench: Bench, big: bool = False, width: int = 32, lanes: int = 1, more: str = "", at_once: bool = False) -> Memory:
+    """With a memory of 64 MiB, loaded at once or behind a delay, which a requester reads, and a requester at the ROM."""
+    order = f"big_endian = {str(big).lower()};"
+    way = LOADED_AT_ONCE if at_once else WRITTEN.format(width=width)
+    text = f"""
+        instance dut : linux_start {{ width = {width}; memory_size = 64 MiB; {order} {more} }};
+        instance ram : memory_state {{ width = {width}; size = 64 MiB; {order} }};
+        instance taken[{lanes}] : sink;
+        {way}
         requester[0].memory -> ram.port;
         requester[1].memory -> dut.rom;
         """ + "".join(f"dut.control -> taken[{k}].in;\n" for k in range(lanes))
@@ -90,6 +97,7 @@ SETTINGS = {"dut.kernel": "kernel", "dut.dtb": "dtb", "dut.initramfs": "cpio", "
 TREE_AT = 0x3FF0000
 LOADED = sum(len(segment[2]) for segment in SEGMENTS) + len(FILES["dtb"]) + 333
 WRITES = 12 + 3 + 1 + -(-len(FILES["dtb"]) // 4) + 84  # of 32 bits
+BLOCKS = 3 + -(-len(FILES["dtb"]) // 512) + 1  # of at most 512 bytes
 
 
 def go() -> str:
@@ -117,6 +125,27 @@ def test_what_is_loaded(big: bool, width: int, settings: dict[str, object], benc
         assert cycle == WRITES + settings.get("delay.latency", 1)
     elif width == 64:
         assert cycle < 500
+
+
+@pytest.mark.parametrize(("big", "width"), [(False, 32), (True, 64)])
+def test_what_is_loaded_at_once(big: bool, width: int, bench: Bench) -> None:
+    """The same bytes, a block in a cycle."""
+    machine = loader(bench, big, width, at_once=True)
+    script = [f"3000 read 1 {address + k:#x}" for address, content in contents().items() for k in range(len(content))]
+    [replies, _] = machine.play([script, []], 4500, SETTINGS, outstanding=8, files=FILES | {"kernel": elf(big, SEGMENTS)})
+    assert bytes(reply.data for reply in replies) == b"".join(contents().values())
+    assert machine.last.stat("dut", "loaded") == LOADED
+    [(cycle, command)] = read_items(machine.last.directory / "taken")
+    assert (cycle, command) == (BLOCKS, go()) and happened(machine.last, "started") == [(BLOCKS, ENTRY)]
+
+
+def test_blocks_end_at_multiples_of_their_size(bench: Bench) -> None:
+    machine = loader(bench, at_once=True)
+    machine.text += collect("ram", "loaded(address, size)")
+    machine.simulator = bench.build(machine.text)
+    content = bytes(k % 251 for k in range(1300))
+    machine.play([[], []], 100, {"dut.kernel": "kernel"}, files={"kernel": elf(False, [(0x800FFF00, 0xFFF00, content, 1300)])})
+    assert happened(machine.last, "loaded") == [(0, 0xFFF00, 256), (1, 0x100000, 512), (2, 0x100200, 512), (3, 0x100400, 20)]
 
 
 CODE = [0x2404FFFE, 0x3C0583FF, 0x34A50000, 0x3C198010, 0x37390008, 0x24080003, 0x40888000, 0x03200008, 0, 0]
@@ -166,10 +195,10 @@ def test_a_loader_that_is_done_sleeps(bench: Bench) -> None:
     assert machine.last.stats["run"]["skipped_cycles"] > 99 * MOST_CHECKED
 
 
-@pytest.mark.parametrize("cycle", [0, 13, 60, WRITES, WRITES + 1])
-def test_a_checkpoint_in_the_midst(cycle: int, bench: Bench, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("cycle", "at_once"), [*((cycle, False) for cycle in (0, 13, 60, WRITES, WRITES + 1)), *((cycle, True) for cycle in (0, 1, 3, BLOCKS, BLOCKS + 1))])
+def test_a_checkpoint_in_the_midst(cycle: int, at_once: bool, bench: Bench, tmp_path: Path) -> None:
     """What was read counts as input: with another kernel of that name there is no restoring."""
-    machine = loader(bench)
+    machine = loader(bench, at_once=at_once)
     for name, content in FILES.items():
         (tmp_path / name).write_bytes(content)
 
@@ -244,9 +273,11 @@ def test_a_kernel_for_one_processor_on_several(case: str, processors: int, bench
     assert read_items(machine.last.directory / "taken")
 
 
-def test_a_memory_that_refuses_ends_the_run(bench: Bench) -> None:
-    text = loader(bench).text.replace("ram : memory_state { width = 32; size = 64 MiB;", "ram : memory_state { width = 32; size = 1 MiB;")
-    machine = loader(bench)
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_memory_that_refuses_ends_the_run(at_once: bool, bench: Bench) -> None:
+    text = loader(bench, at_once=at_once).text.replace("ram : memory_state { width = 32; size = 64 MiB;", "ram : memory_state { width = 32; size = 1 MiB;")
+    machine = loader(bench, at_once=at_once)
     machine.simulator = bench.build(text)
     machine.play([[], []], 400, SETTINGS, files=FILES, ok=False)
-    assert "the memory refuses what is loaded" in machine.last.err
+    said = "ram: 3 bytes of contents at 0x200000 do not fit: the memory is 0x0 to 0xfffff" if at_once else "the memory refuses what is loaded"
+    assert said in machine.last.err
