@@ -37,7 +37,7 @@ PKG_CONFIG    := $(notdir $(call find_tool,pkg-config))
 PYTHON3       := $(notdir $(call find_tool,python3))
 
 # Libraries of the compiler, the runtime and emulib.  libpcap is asked by its own name on systems without a .pc file.
-LIBRARIES := glib-2.0 libpcap libdw libelf libzstd json-c
+LIBRARIES := glib-2.0 libpcap libdw libelf libzstd nettle json-c
 ifneq ($(PKG_CONFIG),)
 LIBRARIES_FOUND := $(shell $(PKG_CONFIG) --exists $(LIBRARIES) 2>/dev/null && echo yes)
 endif

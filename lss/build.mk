@@ -40,12 +40,12 @@ $(BUILD)/obj/lss/gen/%.o: $(LSS_GEN)/%.c
 # `lss trace` names and disassembles code; the runtime's references to emulib are weak and would not bring it in.
 $(BUILD)/bin/lss: $(LSS_OBJ) $(BUILD)/lib/libspinach.a $(BUILD)/lib/libemulib.a
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZE_LINK) -o $@ -Wl,-u,program_open,-u,isas $^ $(call pkg_libs,glib-2.0 json-c libpcap libzstd libdw libelf) -lm
+	$(CC) $(SANITIZE_LINK) -o $@ -Wl,-u,program_open,-u,isas $^ $(call pkg_libs,glib-2.0 json-c libpcap libzstd nettle libdw libelf) -lm
 
 # The runtime is linked into simulators, which may be optimised across it.
 $(BUILD)/obj/runtime/%.o: lss/runtime/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -I. $(call pkg_cflags,glib-2.0) $(SANITIZE_FLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -I. $(call pkg_cflags,glib-2.0 nettle) $(SANITIZE_FLAGS) $(DEPFLAGS) -c -o $@ $<
 # What is compiled otherwise when the writer of FST comes or goes.
 $(FST_STAMP):
 	@mkdir -p $(@D)

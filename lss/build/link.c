@@ -84,7 +84,7 @@ static ToolResult run_linker(Toolchain *t, const GPtrArray *units, const char *m
 #ifdef SPINACH_FST
   g_ptr_array_add(words, "-lz");
 #endif
-  char *const rest[] = {"-lglib-2.0", "-lpcap", "-lzstd", "-ldw", "-lelf", "-lm"};
+  char *const rest[] = {"-lglib-2.0", "-lpcap", "-lzstd", "-lnettle", "-ldw", "-lelf", "-lm"};
   for (gsize i = 0; i < G_N_ELEMENTS(rest); i++) g_ptr_array_add(words, rest[i]);
   return linker_run(t, words, objects, made, messages);
 }

@@ -21,12 +21,12 @@ $(FUZZ)/fuzz_packets: tests/fuzz/fuzz_packets.c emulib/program/input_file.c lss/
 $(FUZZ)/fuzz_program: tests/emulib/loader_mutation.c $(call found,emulib/program/*.c)
 $(FUZZ)/%: $(FUZZ_LSS) $(BUILD)/lib/libspinach.a
 	@mkdir -p $(@D)
-	$(CC) $(FUZZ_FLAGS) -fsanitize=fuzzer $(call pkg_cflags,glib-2.0) $(filter tests/%.c emulib/%.c,$^) $(filter %.a,$^) -o $@ $(call pkg_libs,glib-2.0 libpcap libdw libelf libzstd json-c) $(if $(FST_OBJ),-lz) -lm
+	$(CC) $(FUZZ_FLAGS) -fsanitize=fuzzer $(call pkg_cflags,glib-2.0) $(filter tests/%.c emulib/%.c,$^) $(filter %.a,$^) -o $@ $(call pkg_libs,glib-2.0 libpcap libdw libelf libzstd nettle json-c) $(if $(FST_OBJ),-lz) -lm
 
 CHECKPOINT_READER := $(addprefix $(BUILD)/obj/runtime/,checkpoint/file.o checkpoint/pages.o checkpoint/resident.o checkpoint/checksum.o files/whole_file.o files/file_place.o text/refusal.o)
 $(FUZZ)/flip_checkpoint $(FUZZ)/header_checkpoint: $(FUZZ)/%: tests/fuzz/%.c $(CHECKPOINT_READER)
 	@mkdir -p $(@D)
-	$(CC) $(FUZZ_FLAGS) $(call pkg_cflags,glib-2.0) $^ -o $@ $(call pkg_libs,glib-2.0 libzstd)
+	$(CC) $(FUZZ_FLAGS) $(call pkg_cflags,glib-2.0) $^ -o $@ $(call pkg_libs,glib-2.0 libzstd nettle)
 
 # Linked into simulators; the look at a restored state passes through it.
 $(FUZZ)/poke_state.o: tests/fuzz/poke_state.c

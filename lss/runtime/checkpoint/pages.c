@@ -2,6 +2,7 @@
 // written while its user waits.
 #include "lss/runtime/checkpoint/pages.h"
 #include "lss/runtime/checkpoint/resident.h"
+#include "lss/runtime/files/sha256.h"
 #include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/text/refusal.h"
 
@@ -28,12 +29,12 @@ bool pages_decompress(void *bytes, gsize size, const void *compressed, gsize len
 }
 
 void pages_sum(PageRun *run, const guint8 *before, const guint8 *compressed) {
-  g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
-  gsize length = PAGES_SUM;
-  g_checksum_update(sum, before, PAGES_SUM);
-  g_checksum_update(sum, (const guchar *)run, G_STRUCT_OFFSET(PageRun, sum));
-  g_checksum_update(sum, compressed, (gssize)run->compressed);
-  g_checksum_get_digest(sum, run->sum, &length);
+  struct sha256_ctx sum;
+  sha256_init(&sum);
+  sha256_update(&sum, PAGES_SUM, before);
+  sha256_update(&sum, G_STRUCT_OFFSET(PageRun, sum), (const uint8_t *)run);
+  sha256_update(&sum, run->compressed, compressed);
+  sha256_digest(&sum, PAGES_SUM, run->sum);
 }
 
 // ---- Writing

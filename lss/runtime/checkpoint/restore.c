@@ -10,6 +10,7 @@
 #include "lss/runtime/engine/inputs.h"
 #include "lss/runtime/engine/settings.h"
 #include "lss/runtime/files/confined.h"
+#include "lss/runtime/files/sha256.h"
 #include "lss/runtime/files/stream_private.h"
 #include "lss/runtime/observe/measure.h"
 #include "lss/runtime/observe/ranges.h"
@@ -210,8 +211,7 @@ static bool same_identity(const spinach_options *options, const guint8 *bytes, g
   if (!differences) return refuse(options, "%s", error->message);
   identity_set_origins(origins);
   if (options->handed) return true;
-  g_autofree char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, bytes, size),
-                  *name = g_path_get_basename(options->restore);
+  g_autofree char *sum = sha256_of(bytes, size), *name = g_path_get_basename(options->restore);
   identity_add_origin(name, sum, differences);
   return true;
 }

@@ -8,6 +8,7 @@
 #include "lss/runtime/engine/names.h"
 #include "lss/runtime/engine/request.h"
 #include "lss/runtime/engine/type_bytes.h"
+#include "lss/runtime/files/sha256.h"
 #include "lss/runtime/files/whole_file.h"
 
 #include <errno.h>
@@ -24,19 +25,20 @@ static struct {
 
 // Of large memories only what is not 0, with where it is behind `place`, the bytes of all memories before this one: a
 // disk is mostly zeros, which take long to hash.
-static void add_memory(GChecksum *sum, ResidentPages *resident, uint64_t place, const uint8_t *bytes, uint64_t size) {
+static void add_memory(struct sha256_ctx *sum, ResidentPages *resident, uint64_t place, const uint8_t *bytes,
+                       uint64_t size) {
   const gsize before = (gsize)(bytes - spinach_arena);
   for (uint64_t at = 0; at < size; at += STRETCH) {
     at = (resident_next(resident, before + at) - before) / STRETCH * STRETCH;
     if (at >= size) return;
     const uint64_t length = MIN(size - at, (uint64_t)STRETCH), where = place + at;
     if (pages_is_zero(bytes + at, length)) continue;
-    g_checksum_update(sum, (const guchar *)&where, sizeof where);
-    g_checksum_update(sum, bytes + at, (gssize)length);
+    sha256_update(sum, sizeof where, (const uint8_t *)&where);
+    sha256_update(sum, length, bytes + at);
   }
 }
 
-static void add_field(GChecksum *sum, ResidentPages *resident, uint64_t *place, uint8_t *state,
+static void add_field(struct sha256_ctx *sum, ResidentPages *resident, uint64_t *place, uint8_t *state,
                       const spinach_field *field) {
   const uint64_t count = spinach_field_elements(field), size = field->type->size;
   if (spinach_type_is_dense(field->type) && !field->ring_offset) {
@@ -44,32 +46,33 @@ static void add_field(GChecksum *sum, ResidentPages *resident, uint64_t *place, 
       add_memory(sum, resident, *place, state + field->offset, count * size);
       *place += count * size;
     } else {
-      g_checksum_update(sum, state + field->offset, (gssize)(count * size));
+      sha256_update(sum, count * size, state + field->offset);
     }
     return;
   }
   g_autoptr(GByteArray) bytes = g_byte_array_new();
   for (uint64_t i = 0; i < count; i++)
     spinach_type_append_bytes(field->type, spinach_field_element(field, state, i), bytes);
-  g_checksum_update(sum, bytes->data, bytes->len);
+  sha256_update(sum, bytes->len, bytes->data);
 }
 
 char *spinach_state_hash(void) {
-  g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+  struct sha256_ctx sum;
   uint64_t place = 0;
   ResidentPages resident;
   spinach_clear_all_past();
   spinach_update_statistics(); // which a checkpoint on the way does, too
-  g_checksum_update(sum, (const guchar *)spinach_passing->clocks,
-                    (gssize)(machine->clock_count * sizeof *spinach_passing->clocks));
+  sha256_init(&sum);
+  sha256_update(&sum, machine->clock_count * sizeof *spinach_passing->clocks, (const uint8_t *)spinach_passing->clocks);
   resident_begin(&resident, spinach_arena, spinach_arena_size);
   for (uint32_t i = 0; i < machine->instance_count; i++) {
     const spinach_layout *layout = machine->instances[i].layout;
     for (uint32_t k = 0; layout && k < layout->field_count; k++)
-      add_field(sum, &resident, &place, spinach_instance_state((int32_t)i), &layout->fields[k]);
+      add_field(&sum, &resident, &place, spinach_instance_state((int32_t)i), &layout->fields[k]);
   }
   resident_end(&resident);
-  return g_strndup(g_checksum_get_string(sum), DIGITS);
+  g_autofree char *all = sha256_end(&sum);
+  return g_strndup(all, DIGITS);
 }
 
 // Where lines go, as they come: a run that is killed leaves them.

@@ -3,13 +3,14 @@
 
 #include "emulib/program/input_file.h"
 #include "lss/runtime/engine/settings.h"
+#include "lss/runtime/files/sha256.h"
 #include "lss/runtime/files/stream_private.h"
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
 typedef struct {
-  char *file, *sha256;   // of an image that of its blocks, NULL until it is asked for
-  const HostFile *image; // NULL: all of it was read
+  char *file, *sha256;      // of an image that of its blocks; NULL until it is asked for
+  const HostFile *contents; // what a stream has read of it; NULL: the digest is there
 } Input;
 
 static GArray *inputs; // of Input
@@ -25,19 +26,27 @@ static bool is_known(const char *file) {
   return false;
 }
 
-static void add_image(const HostFile *image) {
-  const Input input = {.file = g_strdup(image->path), .image = image};
-  if (!is_known(image->path)) g_array_append_val(inputs, input);
+// Files may be large, and few runs ask for their digests: they are made when that happens, of what the stream has read.
+static void add_stream(const HostFile *contents) {
+  const Input input = {.file = g_strdup(contents->path), .contents = contents};
+  if (!is_known(contents->path)) g_array_append_val(inputs, input);
 }
 
-static void add_input(const char *file) {
+static void add_file(const char *file) {
   if (is_known(file)) return;
   gsize length;
   g_autofree char *text = g_file_test(file, G_FILE_TEST_IS_REGULAR) ? input_file_read(file, &length, NULL) : NULL;
   if (!text) return;
-  const Input input = {.file = g_strdup(file),
-                       .sha256 = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)text, length)};
+  const Input input = {.file = g_strdup(file), .sha256 = sha256_of(text, length)};
   g_array_append_val(inputs, input);
+}
+
+// Of a capture the stream has the frames only.
+static void add_contents(const HostFile *file) {
+  if (file->reader || file->index)
+    add_file(file->path);
+  else if (file->image || g_file_test(file->path, G_FILE_TEST_IS_REGULAR))
+    add_stream(file);
 }
 
 // Inputs are the files that streams read, and those named by string parameters that no stream writes: programs are
@@ -47,10 +56,7 @@ bool spinach_inputs_note(void) {
   const char *path;
   bool output;
   for (uint32_t i = 0; (path = spinach_streams_file(i, &output)); i++)
-    if (!output && host_file_number(i)->image)
-      add_image(host_file_number(i));
-    else if (!output)
-      add_input(path);
+    if (!output) add_contents(host_file_number(i));
   for (uint32_t i = 0; i < machine->parameter_count; i++) {
     if (machine->parameters[i].kind != SPINACH_PARAMETER_STRING) continue;
     g_autofree char *text = spinach_parameter_text(&machine->parameters[i]);
@@ -58,21 +64,22 @@ bool spinach_inputs_note(void) {
     for (uint32_t k = 0; (path = spinach_streams_file(k, &output)); k++) written |= output && !strcmp(path, text);
     if (*text && !written && g_file_test(text, G_FILE_TEST_IS_REGULAR)) {
       if (!spinach_file_claim(text, FILE_IS_READ, machine->parameters[i].name)) return false;
-      add_input(text);
+      add_file(text);
     }
   }
   return true;
 }
 
-// An image may be large: its blocks are hashed when somebody wants to know.
 const char *spinach_input(uint32_t index, const char **sha256) {
   if (!inputs || index >= inputs->len) return NULL;
   Input *input = &g_array_index(inputs, Input, index);
-  if (!input->sha256) input->sha256 = host_image_digest(input->image);
+  const HostFile *of = input->contents;
+  if (!input->sha256) input->sha256 = of->image ? host_image_digest(of) : sha256_of(of->bytes, of->size);
   *sha256 = input->sha256;
   return input->file;
 }
 
 bool spinach_input_in_blocks(uint32_t index) {
-  return g_array_index(inputs, Input, index).image;
+  const HostFile *of = g_array_index(inputs, Input, index).contents;
+  return of && of->image;
 }

@@ -1,6 +1,7 @@
 // Images: large files of which a run reads parts when it needs them; see stream.h.  A sparse file of any size is open
 // at once, and takes a window of memory.
 #include "emulib/program/input_file.h"
+#include "lss/runtime/files/sha256.h"
 #include "lss/runtime/files/stream_private.h"
 
 #include <errno.h>
@@ -98,30 +99,31 @@ uint64_t stream_image_next(const stream *s, uint64_t offset) {
   return (uint64_t)at;
 }
 
-static void add_number(GChecksum *sum, uint64_t number) {
+static void add_number(struct sha256_ctx *sum, uint64_t number) {
   const guint64 bytes = GUINT64_TO_LE(number);
-  g_checksum_update(sum, (const guchar *)&bytes, sizeof bytes);
+  sha256_update(sum, sizeof bytes, (const uint8_t *)&bytes);
 }
 
 char *host_image_digest(const HostFile *file) {
   static const uint8_t zeros[BLOCK];
   struct stat now;
   const struct stat *then = &file->image->opened;
-  g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+  struct sha256_ctx sum;
   g_autofree uint8_t *bytes = g_malloc(WINDOW);
-  add_number(sum, (uint64_t)then->st_size);
+  sha256_init(&sum);
+  add_number(&sum, (uint64_t)then->st_size);
   for (uint64_t at = 0; (at = stream_image_next(file->owner, at)) != UINT64_MAX; at += WINDOW) {
     at = at / WINDOW * WINDOW;
     const size_t length = read_at(file, at, bytes, WINDOW);
     for (size_t k = 0; k < length; k += BLOCK) {
       const size_t part = MIN(length - k, (size_t)BLOCK);
       if (!memcmp(bytes + k, zeros, part)) continue;
-      add_number(sum, (at + k) / BLOCK);
-      g_checksum_update(sum, bytes + k, (gssize)part);
+      add_number(&sum, (at + k) / BLOCK);
+      sha256_update(&sum, part, bytes + k);
     }
   }
   if (fstat(file->image->handle, &now) || now.st_size != then->st_size || now.st_mtim.tv_sec != then->st_mtim.tv_sec ||
       now.st_mtim.tv_nsec != then->st_mtim.tv_nsec)
     fail_changed(file);
-  return g_strdup(g_checksum_get_string(sum));
+  return sha256_end(&sum);
 }
