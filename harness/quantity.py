@@ -141,6 +141,14 @@ def with_unit(text: str) -> tuple[Fraction, Unit] | None:
     return exact(found[1]) * unit.factor, unit
 
 
+def spelt(value: Fraction, dimension: str) -> str:
+    """A quantity in the largest decimal unit of which it is 1 or more: 88 MHz."""
+    decimal = [one for one in UNITS.values() if one.dimension == dimension and re.fullmatch(r"[^i]*", one.name)]
+    fitting = [one for one in decimal if value >= one.factor]
+    unit = max(fitting, key=lambda one: one.factor) if fitting else min(decimal, key=lambda one: one.factor)
+    return f"{float(value / unit.factor):g} {unit.name}"
+
+
 def base(text: str, dimension: str) -> int:
     """The same as module code has it: a whole number of Hz, fs, B or b/s."""
     value = quantity(text, dimension) * PER.get(dimension, 1)

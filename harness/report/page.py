@@ -57,19 +57,29 @@ def diagram(svg: Path, what: str, caption: str, prefix: str) -> str:
         width = float(found[1]) * 4 / 3  # CSS pixels
         fitted = f'style="max-width:{width:.0f}px;min-width:{SMALLEST * width:.0f}px" '
         picture = picture.replace("<svg ", f"<svg {fitted}", 1)
-    return f'<figure class="diagram">{picture}<figcaption>{caption}</figcaption></figure>'
+    framed = f'<div class="drawing" tabindex="0" role="region" aria-label="{html.escape(what)}">{picture}</div>'
+    return f'<figure class="diagram">{framed}<figcaption>{caption}</figcaption></figure>'
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, text_columns: int = 1) -> str:
-    """An HTML table; cells are HTML already, the first `text_columns` are text rather than numbers."""
+def scrolled(body: str, label: str) -> str:
+    """A table that is scrolled where it is wider than the page, also from the keyboard."""
+    return f'<div class="wide" tabindex="0" role="region" aria-label="{html.escape(label)}">{body}</div>'
+
+
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, text_columns: int | frozenset[int] = 1
+) -> str:  # fmt: skip
+    """An HTML table; cells are HTML already, those of `text_columns`, or that many at the left, are text rather than
+    numbers."""
+    texts = frozenset(range(text_columns)) if isinstance(text_columns, int) else text_columns
 
     def cells(tag: str, row: Sequence[str]) -> str:
-        kinds = [' class="word"' if index < text_columns else "" for index in range(len(row))]
+        kinds = [' class="word"' if index in texts else "" for index in range(len(row))]
         scope = ' scope="col"' if tag == "th" else ""
         return "".join(f"<{tag}{scope}{kind}>{cell}</{tag}>" for kind, cell in zip(kinds, row, strict=True))
 
     body = "\n".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
     return (
-        f"<table><caption>{html.escape(caption)}</caption>\n"
+        f"<table><caption><span>{html.escape(caption)}</span></caption>\n"
         f"<thead><tr>{cells('th', head)}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
     )

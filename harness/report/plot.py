@@ -18,6 +18,8 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
 
+from harness.report import places  # noqa: E402
+
 STYLES = [
     ("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "^", "-."), ("#cc79a7", "D", ":"),
     ("#e69f00", "v", (0, (5, 1))), ("#56b4e9", "P", (0, (3, 1, 1, 1))), ("#7a7a00", "X", (0, (1, 1))),
@@ -32,6 +34,7 @@ class Line:
     name: str
     across: Sequence
     values: Sequence[float]
+    errors: Sequence[float] = ()  # half of the interval of each value; 0: it is not known
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,9 @@ class Mark:
     value: float
 
 
+MOST_IN_PLACE = 5  # more names than that are in a legend
+
+
 def legend_columns(labels: Sequence[str]) -> int:
     """Two columns of a legend hold about 38 characters each, four hold 12; longer labels get the whole width."""
     longest = max(map(len, labels))
@@ -50,9 +56,11 @@ def legend_columns(labels: Sequence[str]) -> int:
 
 
 @contextlib.contextmanager
-def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6, legend_title: str = "") -> Iterator[Axes]:
+def _axes(
+    title: str, across: str, up: str, out: Path, height: float = 4.6, legend_title: str = "", in_place: bool = False
+) -> Iterator[Axes]:  # fmt: skip
     """Axes in the common style; the picture is written as out.svg and out.png at the end; `legend_title` says what
-    distinguishes the series."""
+    distinguishes the series, which are named `in_place` if they are few."""
     settings = {
         "font.size": 11, "font.family": "DejaVu Sans", "axes.edgecolor": INK, "text.color": INK, "svg.fonttype": "path",
         "svg.hashsalt": "spinach", "text.parse_math": False, "axes.labelcolor": INK, "xtick.color": INK,
@@ -67,9 +75,13 @@ def _axes(title: str, across: str, up: str, out: Path, height: float = 4.6, lege
         axes.grid(color=FAINT, linewidth=0.7)
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
-        labels = [str(label) for label in axes.get_legend_handles_labels()[1]]
-        if labels:
-            columns = legend_columns(labels)
+        handles, labels = axes.get_legend_handles_labels()
+        if in_place and len(labels) <= MOST_IN_PLACE:
+            figure.canvas.draw()  # the layout is known from here on
+            figure.set_layout_engine("none")
+            places.name_in_place(axes, handles, legend_title)
+        elif labels:
+            columns = legend_columns([str(label) for label in labels])
             legend = figure.legend(frameon=False, loc="outside lower left", ncols=columns, title=legend_title or None)
             legend.set_alignment("left")
         figure.savefig(out.with_suffix(".svg"), metadata={"Date": None})
@@ -84,39 +96,51 @@ def lines(
 ) -> None:  # fmt: skip
     """Draws out.svg and out.png: values over an axis; one whose values are no numbers has them side by side.
     Those `beside` are thin lines that others are compared with; a `log` axis is one of powers of two."""
-    with _axes(title, across, up, out, legend_title=legend_title) as axes:
+    with _axes(title, across, up, out, height=3.6, legend_title=legend_title, in_place=True) as axes:
         for limit in limits:
             axes.plot(limit.across, limit.values, color=INK, linewidth=1.4, label=limit.name)
             axes.fill_between(limit.across, limit.values, color=FAINT, alpha=0.35, linewidth=0)
-        places = list(dict.fromkeys(at for line in drawn for at in line.across))
-        named = not all(isinstance(at, int | float) and not isinstance(at, bool) for at in places)
+        ticks = list(dict.fromkeys(at for line in drawn for at in line.across))
+        named = not all(isinstance(at, int | float) and not isinstance(at, bool) for at in ticks)
         for (color, marker, dash), line in zip(cycle(STYLES), drawn, strict=False):
-            at = [places.index(one) for one in line.across] if named else line.across
+            at = [ticks.index(one) for one in line.across] if named else line.across
             axes.plot(
                 at, line.values, color=color, marker=marker if markers else "", linestyle=dash, linewidth=1.8,
                 label=line.name or None,
             )  # fmt: skip
+            _bars_of_errors(axes, at, line, color)
         for line in beside:
-            at = [places.index(one) for one in line.across] if named else line.across
+            at = [ticks.index(one) for one in line.across] if named else line.across
             axes.plot(at, line.values, color=INK, linewidth=0.9, zorder=3, label=line.name or None)
         labels = dict.fromkeys(mark.label for mark in marks)
         for (color, _, _), label in zip(islice(cycle(STYLES), len(drawn), None), labels, strict=False):
             alike = [mark for mark in marks if mark.label == label]
-            at = [places.index(mark.across) if named else mark.across for mark in alike]
+            at = [ticks.index(mark.across) if named else mark.across for mark in alike]
             size = 15 if len(alike) < 5 else 9
             values = [mark.value for mark in alike]
             axes.plot(at, values, color=color, marker="*", markersize=size, linestyle="", label=label)
         if named:
-            axes.set_xticks(range(len(places)), [str(one) for one in places])
+            axes.set_xticks(range(len(ticks)), [str(one) for one in ticks])
         elif log:
             axes.set_xscale("log", base=2)
-            axes.set_xticks(*_powers(places))
-        elif len(places) <= 9 and markers:
-            axes.set_xticks(sorted(places))
+            axes.set_xticks(*_powers(ticks))
+        elif len(ticks) <= 9 and markers:
+            axes.set_xticks(sorted(ticks))
         if from_zero:
             axes.set_xlim(0, None)
         if not any(value < 0 for line in drawn for value in line.values):
             axes.set_ylim(0, None)
+
+
+def _bars_of_errors(axes: Axes, at: Sequence, line: Line, color: str) -> None:
+    """The intervals of the values that have one; none begins below 0, where no value of the series does."""
+    known = [(x, y, error) for x, y, error in zip(at, line.values, line.errors or [0] * len(at), strict=True) if error]
+    if not known:
+        return
+    across, values, errors = zip(*known, strict=True)
+    least = 0 if min(line.values) >= 0 else -math.inf
+    below = [min(error, value - least) for value, error in zip(values, errors, strict=True)]
+    axes.errorbar(across, values, yerr=[below, errors], fmt="none", ecolor=color, elinewidth=1.1, capsize=3)
 
 
 def _powers(places: Sequence[float]) -> tuple[list[float], list[str]]:

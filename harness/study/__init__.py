@@ -10,7 +10,8 @@ A study goes through these in their order:
     runner       builds, runs, measures, keeps the best; expression and reading say what was measured
     look         second looks at points: bottlenecks, costs, faults
     outputs      tables for a terminal, CSV, JSON, the command that repeats a point
-    figures, page (study.html)                       the page of one study
+    headline     results within the first sentence of a page, and on its cards; words: how pages say values and places
+    figures, tables, page (study.html)               the page of one study
     collection, validation (validation.html)         several studies, and the report that a text asks of them
 command is what the command line calls.
 """

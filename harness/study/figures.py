@@ -9,28 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.report import plot
+from harness.study import tables
 from harness.study.axis_values import Scale, axis_labels, scale_of
 from harness.study.model import OK, Outcome, Row
-from harness.study.outputs import where_words
 from harness.study.points import VARIANT
-from harness.study.study_file import Figure, Measure
-
-
-def measure_label(name: str, measure: Measure) -> str:
-    """What a measure is called, with its unit."""
-    return (measure.label or name) + (f", {measure.unit}" if measure.unit else "")
-
-
-def row_label(row: Row, keys: Iterable[str] | None = None) -> str:
-    """What a point is called for people, by all or some of its coordinates: its variant by its label."""
-    own = {k: v for k, v in row.point.coordinates.items() if keys is None or k in keys}
-    if VARIANT in own and row.point.label:
-        own[VARIANT] = row.point.label
-    return where_words(own) or row.point.label
-
-
-def _axis_label(outcome: Outcome, name: str) -> str:
-    return next((axis.label or name for axis in outcome.study.file.axis if axis.name == name), name)
+from harness.study.study_file import Figure
+from harness.study.words import axis_label, measure_label, place
 
 
 def _rows(outcome: Outcome, figure: Figure) -> list[Row]:
@@ -49,10 +33,11 @@ def _series(
     keys = [name for name in [VARIANT, *others] if name != figure.x and name not in fixed]
     keys = [figure.series] if figure.series else keys
     shown = [key for key in keys if any(key in row.point.coordinates for row in rows)]
-    title = _axis_label(outcome, shown[0]) if titled and len(shown) == 1 and shown[0] != VARIANT else ""
+    title = axis_label(outcome.study, shown[0]) if titled and len(shown) == 1 and shown[0] != VARIANT else ""
     lines: dict[str, list[Row]] = {}
     for row in rows:
-        lines.setdefault(str(row.point.coordinates[shown[0]]) if title else row_label(row, keys), []).append(row)
+        name = str(row.point.coordinates[shown[0]]) if title else place(outcome.study, row.point, keys)
+        lines.setdefault(name, []).append(row)
     return title, lines
 
 
@@ -86,14 +71,15 @@ def _marks(outcome: Outcome, figure: Figure, rows: list[Row], scale: Scale) -> l
             use, at = outcome.study.uses[row.point.number], row.point.coordinates[figure.x]
             value = entry.get(figure.y, use.mark(figure, entry, row.measures) if use else None)
             if value is not None:
-                marks.setdefault((at, value), plot.Mark(entry.get("label", "published"), at, value))
+                label = entry.get("mark") or entry.get("label", "published")
+                marks.setdefault((at, value), plot.Mark(label, at, value))
     return [replace(mark, across=scale.at(mark.across)) for mark in marks.values()]
 
 
 def _stack(outcome: Outcome, figure: Figure, rows: Sequence[Row], title: str, out: Path) -> bool:
     """A bar for each point, of what several measures are there."""
     fixed = {name for name, value in figure.where.items() if not isinstance(value, list)}
-    places = [row_label(row, [key for key in row.point.coordinates if key not in fixed]) for row in rows]
+    places = [place(outcome.study, row.point, set(row.point.coordinates) - fixed) for row in rows]
     known = {name: outcome.study.measures[name] for name in figure.measures}
     lines = [
         plot.Line(one.label or name, places, [row.measures.get(name, 0.0) for row in rows])
@@ -139,7 +125,7 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     up = f"change of {measure.label or figure.y}, %" if figure.relative_to else measure_label(figure.y, measure)
     if figure.kind == "series":
         lines = [
-            plot.Line(row_label(row), *map(list, zip(*row.time_series[figure.y], strict=True)))
+            plot.Line(place(outcome.study, row.point), *map(list, zip(*row.time_series[figure.y], strict=True)))
             for row in outcome.rows if row.status == OK and row.matches(figure.where) and row.time_series.get(figure.y)
         ]  # fmt: skip
         across = figure.x or "simulated time, s"
@@ -153,18 +139,37 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     legend, groups = _series(outcome, figure, rows, titled=not limits and not marks)
     drawn = []
     for label, own in groups.items():
-        pairs = [(scale.at(row.point.coordinates.get(figure.x, "")), _value(outcome, rows, row, figure)) for row in own]
-        pairs = [(at, value) for at, value in pairs if value is not None]
+        triples = [
+            (scale.at(row.point.coordinates.get(figure.x, "")), _value(outcome, rows, row, figure),
+             0.0 if figure.relative_to else row.errors.get(figure.y, 0.0))
+            for row in own
+        ]  # fmt: skip
+        triples = [one for one in triples if one[1] is not None]
         if scale.unit:
-            pairs.sort()
-        if pairs:
-            drawn.append(plot.Line(label, *map(list, zip(*pairs, strict=True))))
+            triples.sort()
+        if triples:
+            drawn.append(plot.Line(label, *map(list, zip(*triples, strict=True))))
     if not drawn:
         return False
     if figure.kind == "bars":
-        plot.bars(title, up, drawn, out, legend_title=_axis_label(outcome, figure.x))
+        plot.bars(title, up, drawn, out, legend_title=axis_label(outcome.study, figure.x))
     else:
-        plot.lines(title, scale.label(_axis_label(outcome, figure.x)), up, drawn, marks, out,
+        plot.lines(title, scale.label(axis_label(outcome.study, figure.x)), up, drawn, marks, out,
                    from_zero=figure.kind == "scaling", limits=limits, legend_title=legend,
                    beside=_beside(outcome, figure, list(groups.values()), scale), log=figure.log)  # fmt: skip
     return True
+
+
+def caption(outcome: Outcome, figure: Figure) -> str:
+    """What a figure shows of all points, which its axes and labels do not say: what is fixed, the best of what, ±."""
+    rows, study = _rows(outcome, figure), outcome.study
+    fixed = {name for name in figure.where if len({str(row.point.coordinates.get(name)) for row in rows}) == 1}
+    words = list(dict.fromkeys(place(study, row.point, fixed) for row in rows)) if fixed else []
+    parts = [f"Fixed: {words[0]}."] if words and words[0] else []
+    for axis in study.file.axis:
+        if axis.best and any(axis.name in row.point.coordinates for row in rows):
+            best = study.measures[axis.best]
+            parts.append(f"Each point has the {axis.label or axis.name} with the highest {best.label or axis.best}.")
+    if figure.kind in ("lines", "scaling") and not figure.relative_to and any(row.errors.get(figure.y) for row in rows):
+        parts.append(f"Bars show ±, {tables.interval(outcome, rows)}.")
+    return " ".join(parts)

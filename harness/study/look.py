@@ -50,11 +50,11 @@ def requested(outcome: Outcome) -> Iterator[Look]:
 
 
 def extremes(outcome: Outcome) -> list[tuple[str, Row]]:
-    """The best and the worst point, by the first measure."""
+    """The best and the worst point by the first measure; none, unless it is said which values are better."""
     measures = outcome.study.measures
     name, measure = next(iter(measures.items()), (None, None))
     rows = [row for row in outcome.rows if row.status == OK and name in row.measures and row.result]
-    if not rows:
+    if not rows or not measure.better:
         return []
     rows = sorted(rows, key=lambda row: row.measures[name])
     worst, best = (rows[0], rows[-1]) if measure.better == "more" else (rows[-1], rows[0])

@@ -10,11 +10,13 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from harness import quantity
 from harness.run import compiler
 from harness.run.store import Job, content_name
 from harness.study import expression, parameters
@@ -95,6 +97,12 @@ class Machine:
     @property
     def clocks(self) -> list[str]:
         return [clock["name"] for clock in self.netlist["clocks"]]
+
+    @property
+    def clock_texts(self) -> list[str]:
+        """Its clocks with their frequencies."""
+        hertz = [Fraction(one["hertz_numerator"], one["hertz_denominator"]) for one in self.netlist["clocks"]]
+        return [f"{name} {quantity.spelt(rate, 'frequency')}" for name, rate in zip(self.clocks, hertz, strict=True)]
 
     def _instance(self, path: str) -> dict:
         return next((one for one in self.netlist["instances"] if one["path"] == path), {})

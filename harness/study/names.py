@@ -10,11 +10,13 @@ from typing import Any
 
 from harness import quantity
 from harness.run.compiler import CompilerError
-from harness.study import conditions, machine, starts, windows
+from harness.study import conditions, headline, machine, starts, windows
 from harness.study.axis_values import axis_labels, scale_of
 from harness.study.model import Study
 from harness.study.points import VARIANT, Point
 from harness.study.study_file import StudyError
+
+PUBLISHED_KEYS = ("where", "label", "mark", "source", "explained", "comparable", "reason")
 
 
 def check(study: Study) -> None:
@@ -64,6 +66,7 @@ def check(study: Study) -> None:
         _check_distance(every, f"{where}: run: checkpoint_every")
     _check_texts(study, places)
     _check_shown(study, names)
+    headline.check(study)
 
 
 def origin(study: Study, point: Point, setting: str) -> str:
@@ -151,7 +154,7 @@ def _check_shown(study: Study, names: list[str]) -> None:
     for number, one in enumerate(file.published, 1):
         place = f"{where}: published {number}"
         for key, value in one.items():
-            if key not in ("where", "label", "source", "explained") and key not in study.measures:
+            if key not in PUBLISHED_KEYS and key not in study.measures:
                 raise StudyError(f"{place}: {key!r} is no measure; known are {', '.join(study.measures)}")
             if key in study.measures and (isinstance(value, bool) or not isinstance(value, int | float)):
                 raise StudyError(f"{place}: {key}: a number is expected")

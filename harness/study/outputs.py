@@ -8,7 +8,6 @@ import io
 import json
 import os
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,8 @@ from harness.run.store import with_value
 from harness.study import machine
 from harness.study.model import OK, Outcome, Row, Study
 from harness.study.points import VARIANT, Point
-from harness.study.runner import number, unit
+from harness.study.runner import unit
+from harness.study.words import number
 
 
 def axes(study: Study) -> list[str]:
@@ -131,8 +131,3 @@ def write(outcome: Outcome, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     files.write(out / "results.csv", as_csv(outcome))
     files.write(out / "results.json", json.dumps(as_json(outcome), indent=1) + "\n")
-
-
-def where_words(where: Mapping[str, Any]) -> str:
-    """A place as text."""
-    return ", ".join(f"{key} {value}" if key != VARIANT else str(value) for key, value in where.items())

@@ -98,23 +98,25 @@ class _Place:
         return in_expressions(self.coordinates[name])
 
     def __getattr__(self, query: str) -> Any:
-        raise expression.ExpressionError("skip speaks of axes only")
+        raise expression.ExpressionError("this is an expression over axes only")
+
+
+def holds(text: str, study: StudyFile, coordinates: Mapping[str, Any], where: str) -> bool:
+    """Whether an expression over axes is true at a place; of an axis that the place does not have, nothing is."""
+    known = [VARIANT, *(axis.name for axis in study.axis)]
+    try:
+        for kind, name in expression.mentions(text):
+            if kind != "name" or name not in known:
+                raise StudyError(f"{where} {text!r}: {name!r} is no axis; known are {', '.join(known)}")
+        return bool(expression.evaluate(text, _Place(coordinates)))
+    except expression.NoValue:
+        return False
+    except expression.ExpressionError as error:
+        raise StudyError(f"{where}: {error}") from error
 
 
 def _skipped(study: StudyFile, coordinates: Mapping[str, Any], where: str) -> bool:
-    known = [VARIANT, *(axis.name for axis in study.axis)]
-    for text in study.skip:
-        try:
-            for kind, name in expression.mentions(text):
-                if kind != "name" or name not in known:
-                    raise StudyError(f"{where}: skip {text!r}: {name!r} is no axis; known are {', '.join(known)}")
-            if expression.evaluate(text, _Place(coordinates)):
-                return True
-        except expression.NoValue:
-            continue  # an axis that this variant does not have
-        except expression.ExpressionError as error:
-            raise StudyError(f"{where}: skip: {error}") from error
-    return False
+    return any(holds(text, study, coordinates, f"{where}: skip") for text in study.skip)
 
 
 def points(study: StudyFile, path: Path) -> Iterator[Point]:

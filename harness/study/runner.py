@@ -9,7 +9,6 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_complete
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from harness.run import files, store, watch
 from harness.run.compiler import CompilerError
@@ -21,6 +20,7 @@ from harness.study.model import FAILED, NOT_RUN, OK, Outcome, Row, Study, publis
 from harness.study.points import VARIANT, Point, points
 from harness.study.study_file import Measure, StudyError, read
 from harness.study.uses import Use
+from harness.study.words import number
 
 STORE = "run"  # where results are in the build directory
 
@@ -160,9 +160,9 @@ def run(study: Study, pool: Executor, progress: Progress, before_only: bool = Fa
         groups.setdefault(id(use), (use, []))[1].append(point)
     waves: list[list[Point]] = []
     for use, own in groups.values():
-        for number, wave in enumerate(use.waves(own) if use else [own]):
-            waves += [[]] if number == len(waves) else []
-            waves[number] += wave
+        for index, wave in enumerate(use.waves(own) if use else [own]):
+            waves += [[]] if index == len(waves) else []
+            waves[index] += wave
     for wave in waves:
         done = {point: rows[point.number].measures for point in study.points
                 if point.number in rows and rows[point.number].status == OK}  # fmt: skip
@@ -228,13 +228,6 @@ def _words(study: Study, row: Row) -> str:
 
 def unit(measure: Measure) -> str:
     return f" {measure.unit}" if measure.unit else ""
-
-
-def number(value: Any) -> str:
-    """A value for people."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
-    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1000 else f"{value:.4g}"
 
 
 def _row(study: Study, point: Point, result: Result) -> Row:

@@ -6,11 +6,13 @@ Unknown keys and wrong types are one line that names the file and the place.
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+
+MOST_CARDS = 4
 
 
 class StudyError(Exception):
@@ -47,6 +49,7 @@ class Axis(Table):
     best: str | None = None
     only: list[str] = []
     label: str = ""
+    unit: str = ""
 
 
 class Single(Table):
@@ -79,9 +82,17 @@ class Measure(Table):
     value: str
     unit: str = ""
     label: str = ""
-    better: Literal["more", "less"] = "more"
+    better: Literal["more", "less", ""] = ""  # which of two values is better; "": neither
     only: list[str] = []
     hidden: bool = False  # a step on the way to others, which tables leave out
+    limit: float | str | None = None  # that it cannot pass: a number, or the measure that gives it
+
+
+class Card(Table):
+    """One of the results that a page begins with: a value in `{…}`, and the condition under which it holds."""
+
+    value: str
+    text: str
 
 
 class ShownMark(Table):
@@ -153,6 +164,8 @@ class StudyFile(Table):
     title: str
     machine: str
     about: str = ""
+    headline: str = ""
+    card: list[Card] = []
     include: list[str] = []
     needs: dict[str, str] = {}
     base: dict[str, Any] = {}
@@ -174,7 +187,8 @@ class StudyFile(Table):
     use: str | dict[str, Any] | None = None
 
 
-STRUCTS = (StudyFile, Variant, AxisValue, Axis, Single, Window, Sample, Measure, Figure, ShownTable, Run, Start, Make)
+STRUCTS = (StudyFile, Variant, AxisValue, Axis, Single, Window, Sample, Measure, Figure, ShownTable, Run, Start, Make,
+           Card)  # fmt: skip
 
 
 def _place(path: str, table: dict) -> str:
@@ -229,13 +243,31 @@ def _first(inner: Iterable[tuple[Any, str]]) -> str:
     return next((found for one, place in inner if (found := _control_character(one, place))), "")
 
 
+def _check_published(study: StudyFile, path: Path) -> None:
+    """The keys of figures of others, but for the measures."""
+    for number, entry in enumerate(study.published, 1):
+        where = f"{path}: published {number}"
+        if not isinstance(entry.get("where", {}), dict):
+            raise StudyError(f"{where}: where: expected a table, axis = value")
+        if not isinstance(entry.get("comparable", True), bool):
+            raise StudyError(f"{where}: comparable: expected true or false")
+        if is_comparable(entry) == bool(entry.get("reason")):
+            need = "it needs a `reason`" if not is_comparable(entry) else "`reason` is for `comparable = false`"
+            raise StudyError(f"{where}: comparable: {need}")
+
+
+def is_comparable(entry: Mapping[str, Any]) -> bool:
+    """Whether a published figure is of the same thing as the measure next to it."""
+    return bool(entry.get("comparable", True))
+
+
 def read(path: Path) -> StudyFile:
     """Reads a study file."""
     try:
         table = tomllib.loads(path.read_text())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise StudyError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
-    for key in "figure", "table", "examine", "variant", "axis", "point", "published":
+    for key in "figure", "table", "examine", "variant", "axis", "point", "published", "card":
         if isinstance(table.get(key), dict):  # one may be written without a list
             table[key] = [table[key]]
     for key in "skip", "check":
@@ -247,9 +279,9 @@ def read(path: Path) -> StudyFile:
         study = msgspec.convert(table, StudyFile)
     except msgspec.ValidationError as error:
         raise StudyError(f"{path}: {_message(error, table)}") from error
-    for number, entry in enumerate(study.published, 1):
-        if not isinstance(entry.get("where", {}), dict):
-            raise StudyError(f"{path}: published {number}: where: expected a table, axis = value")
+    _check_published(study, path)
+    if len(study.card) > MOST_CARDS:
+        raise StudyError(f"{path}: card: {len(study.card)} cards (at most {MOST_CARDS}, the results that matter most)")
     for number, one in enumerate(study.figure, 1):
         if (one.kind == "stack") != isinstance(one.y, list) or not one.measures:
             what = "a list of measures" if one.kind == "stack" else "a measure"

@@ -19,14 +19,16 @@ from markupsafe import Markup
 
 from harness.report import provenance
 from harness.report.anchors import slug, unique
-from harness.report.page import STYLE, identifier, table
+from harness.report.page import STYLE, identifier, scrolled, table
 from harness.run import files
 from harness.study import figures, outputs, page
 from harness.study.collection import Collection
-from harness.study.figures import row_label
 from harness.study.model import OK, Outcome, Row
-from harness.study.page import AGREES, signed, spelt
 from harness.study.points import VARIANT
+from harness.study.study_file import is_comparable
+from harness.study.tables import AGREES, cross_table, points_table
+from harness.study.words import place as point_place
+from harness.study.words import signed, spelt
 
 DIRECTIVE = re.compile(r"\{\{([^{}]+)\}\}")
 NOT_RUN = "(not run)"
@@ -148,7 +150,8 @@ class Directives:
         return [
             abs(100 * (row.measures[measure] / entry[measure] - 1))
             for _, entry, measure, row in entries
-            if row and (not places or set(places) & {str(value) for value in entry.get("where", {}).values()})
+            if row and is_comparable(entry)
+            and (not places or set(places) & {str(value) for value in entry.get("where", {}).values()})
         ]  # fmt: skip
 
     def _worst(self, *places: str) -> str:
@@ -200,7 +203,7 @@ class Directives:
             drawn = page.draw(outcome, known[int(number) - 1], self.out / name)
             if directive != "convergence" or not self._ran(study):
                 return drawn
-            return f'<div class="plots">{drawn}<div class="wide">{self._settled(outcome)}</div></div>'
+            return f'<div class="plots">{drawn}{scrolled(self._settled(outcome), outcome.study.file.title)}</div>'
 
         return show
 
@@ -209,19 +212,21 @@ class Directives:
         """The measures of a time series, a line for each point."""
         known = outcome.study.measures
         measures = {name: m for name, m in known.items() if m.value} | dict(list(known.items())[:1])
-        rows = [
-            [html.escape(row_label(row)), *(html.escape(spelt(row.measures[k], m.unit)) for k, m in measures.items())]
-            for row in outcome.rows if row.status == OK
-        ]  # fmt: skip
-        return table(["Run", *map(html.escape, measures)], rows, outcome.study.file.about)
+        rows = []
+        for row in outcome.rows:
+            if row.status == OK:
+                values = [spelt(row.measures[k], m.unit) for k, m in measures.items()]
+                rows.append([html.escape(one) for one in (point_place(outcome.study, row.point), *values)])
+        heads = [html.escape(figures.measure_label(name, measure)) for name, measure in measures.items()]
+        return table(["Run", *heads], rows, " ".join(outcome.study.file.about.split()))
 
     def _points(self, study: str) -> str:
         if not self._ran(study):
             return self._missing(study)
         outcome = self._outcome(study)
         title = html.escape(outcome.study.file.title)
-        body = page.points_table(outcome, self.out)
-        return f'<details><summary>{title}: every point</summary><div class="wide">{body}</div></details>'
+        body = points_table(outcome, self.out)
+        return f'<details><summary>{title}: every point</summary>{body}</details>'
 
     def _comparison(self, study: str) -> str:
         outcome = self._outcome(study)
@@ -229,7 +234,7 @@ class Directives:
             raise KeyError(f"{study} has no table")
         if not self._ran(study):
             return self._missing(study)
-        return f'<div class="wide">{page.cross_table(outcome, outcome.study.file.table[0])}</div>'
+        return cross_table(outcome, outcome.study.file.table[0])
 
     def _examined(self, study: str) -> str:
         bodies = [found.body for _, found in self.collection.examined[study]]
@@ -242,7 +247,7 @@ class Directives:
 
     def _published(self) -> str:
         cells = []
-        for study, entry, measure, row in compared(self.collection):
+        for study, entry, measure, row in sorted(compared(self.collection), key=lambda one: not is_comparable(one[1])):
             why = ", ".join(map(self._link, entry.get("explained", [])))
             unit = self._outcome(study).study.measures[measure].unit
             measured, difference, verdict = "not run", "", ""
@@ -250,11 +255,13 @@ class Directives:
                 off = 100 * (row.measures[measure] / entry[measure] - 1)
                 measured, difference = spelt(row.measures[measure], unit), signed(off)
                 verdict = "agrees" if abs(off) <= AGREES else why or "<strong>not explained</strong>"
+            if not is_comparable(entry):
+                difference, verdict = "not comparable", html.escape(entry["reason"])
             label = html.escape(str(entry.get("label", "published")))
             published = f"{entry[measure]:g} {unit}".strip()
             cells.append([label, self._link(study), published, measured, difference, verdict])
-        head = ["Published figure", "Study", "Published", "Ours", "Error", f"Within {AGREES:g} %, or shown by"]
-        return f'<div class="wide">{table(head, cells, "Published figures next to ours.", 2)}</div>'
+        head = ["Published figure", "Study", "Published", "Model", "Difference", f"Within {AGREES:g} %, or shown by"]
+        return scrolled(table(head, cells, "Published figures and the model's.", 2), "Published figures")
 
     def fill(self, text: str, block: bool) -> str:
         """The value of one directive; errors are KeyError, TypeError or ValueError."""

@@ -33,7 +33,7 @@ axis = [
 figure = { x = "stages", y = "rate" }
 published = { where = { stages = 2, ready = 1.0 }, rate = 0.9, label = "theirs" }
 [measure]
-rate = "consumer.items / cycles(clk)"
+rate = { value = "consumer.items / cycles(clk)", label = "items per cycle", better = "more" }
 missing = { value = "1 - rate", better = "less" }
 """
 

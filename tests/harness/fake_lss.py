@@ -58,7 +58,7 @@ def netlist() -> dict:
     for path, names in STATISTICS.items():
         state = [dict(name=name, kind="statistic", dimensions=[]) for name in names]
         instances.append(dict(path=path, parameters=[], state=state, events=[]))
-    return dict(instances=instances, clocks=[dict(name="a")])
+    return dict(instances=instances, clocks=[dict(name="a", hertz_numerator=88_000_000, hertz_denominator=1)])
 
 
 def main() -> None:

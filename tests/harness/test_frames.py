@@ -143,7 +143,7 @@ def test_the_report(place: Path) -> None:
         assert target, f"dead link {link}"
     assert not re.search(r'(src|href)="https?:', text), "the page must not need the network"
     assert "12.35" in text, "latency"
-    assert "theoretical maximum, both directions" in text and "theoretical maximum, one direction" in text
+    assert "link limit, both directions" in text and "link limit, one direction" in text
     files = sorted(index.parent.glob("point-*-sent.pcap"))
     assert len(files) == 2 and len(list(packets.read(files[0]))) == 20
     assert len(json.loads((index.parent / "results.json").read_text())["points"]) == 10

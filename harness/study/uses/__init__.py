@@ -137,6 +137,7 @@ class Use:
         """What the list of all points of a collection says of a point, beside its coordinates and measures."""
         return {}
 
+    parts = 0  # into how many parts it cuts the measured time for the errors of its measures; 0: into none
     listed_last = False  # whether its measures come behind those of the study, and not at a terminal: they are many
     needs_result = False  # whether examine() looks at a finished run
 

@@ -41,6 +41,8 @@ def _throughput(*arguments: Any) -> throughput.Throughput:
 class Plugin(uses.Use):
     """Traffic, checks and throughput of a NIC."""
 
+    parts = throughput.PARTS
+
     def __post_init__(self) -> None:
         if isinstance(rate := self.keys.get("link_rate"), str):
             try:
@@ -65,10 +67,10 @@ class Plugin(uses.Use):
             raise StudyError(f"{self.place}: {error}") from error
         self.frames_out: dict[Path, int] = {}  # of each result that was checked
         self.measured = {
-            "rate": Measure("", "Mb/s", "UDP payload throughput"),
-            "theory": Measure("", "Mb/s", "theoretical maximum", "more"),
-            "percent": Measure("", "%", "of the theoretical maximum"),
-            "frames": Measure("", "", "frames that came out"),
+            "rate": Measure("", "Mb/s", "UDP payload throughput", "more", limit="theory"),
+            "theory": Measure("", "Mb/s", "link limit"),
+            "percent": Measure("", "%", "share of the link's maximum", "more", limit=100.0),
+            "frames": Measure("", "", "frames delivered"),
             "drops": Measure("", "", "frames dropped", "less"),
         }
         if self.capture:
@@ -231,7 +233,7 @@ class Plugin(uses.Use):
         for ways in sorted({self._ways(point) for point in points}):
             ways_text = "one direction" if ways == 1 else "both directions"
             rates = [ways * theory.payload_rate(size, self.link_rate) / 1e6 for size in sizes]
-            lines.append(plot.Line(f"theoretical maximum, {ways_text}", sizes, rates))
+            lines.append(plot.Line(f"link limit, {ways_text}", sizes, rates))
         return lines
 
     def mark(self, figure: Figure, entry: Mapping[str, Any], measures: Mapping[str, float]) -> float | None:

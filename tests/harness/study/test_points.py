@@ -66,7 +66,7 @@ def test_where_a_point_is() -> None:
         ('{ label = "blue", settings = {} }', '{ label = "blue" }', "axis 'colour': a value that is a table has a label and settings: "),
         ("depth > 2", "cycles(clk) > 2", "skip 'cycles(clk) > 2': 'clk' is no axis; known are variant, size, colour, depth"),
         ("depth > 2", "size >", "skip: 'size >' is no expression"),
-        ("depth > 2", "time > 2", "skip: 'time > 2': skip speaks of axes only"),
+        ("depth > 2", "time > 2", "skip: 'time > 2': this is an expression over axes only"),
         ("depth > 2", "size + colour", "skip: "),
         ('name = "depth"', 'name = "median"', "axis 'median': expressions use its name, so it must be an identifier"),
         ('name = "depth"', 'name = "variant"', "axis 'variant': expressions use its name, so it must be an identifier"),

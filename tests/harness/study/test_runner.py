@@ -17,7 +17,7 @@ from harness.report import reference
 from harness.run import compiler, execute, lease, process
 from harness.run.compiler import CompilerError
 from harness.run.store import RunError
-from harness.study import machine, model, outputs, page, runner
+from harness.study import machine, model, outputs, page, runner, tables
 from harness.study.model import FAILED, NOT_RUN, OK, Row
 from harness.study.points import Point
 from harness.study.study_file import Axis, Figure, Measure
@@ -103,8 +103,9 @@ def test_figures_without_a_request() -> None:
 
 
 def test_cells_and_second_looks() -> None:
+    outcome = SimpleNamespace(study=SimpleNamespace(measures={name: Measure("1") for name in ("rate", "n")}))
     one = Row(row(1, OK).point, OK, {"rate": 957.07, "n": 3}, {"rate": 0.07626, "n": 0.0})
-    assert [page._cell(None, one, name) for name in ("rate", "n", "x")] == ["957.07 ± 0.08", "3", "–"]
+    assert [tables._cell(outcome, one, name) for name in ("rate", "n", "x")] == ["957.07 ± 0.08", "3", "–"]
     assert page._body(Examined("v", "<b>x</b>")) == "<b>x</b>"
     assert page._body("<it> broke\nbadly") == "<p>It could not be examined: &lt;it&gt; broke</p>"
 

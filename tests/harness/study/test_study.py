@@ -11,7 +11,7 @@ import pytest
 
 from harness.report import plot, provenance
 from harness.run.progress import Progress
-from harness.study import figures, look, machine, outputs, page, points, runner
+from harness.study import figures, look, machine, outputs, page, points, runner, words
 from harness.study.study_file import StudyError, read
 from tests.harness.chain import STUDY, make, rates, run
 
@@ -37,7 +37,7 @@ def test_a_grid_from_file_to_page(place: Path) -> None:
     assert results["points"][1]["published"] == {"rate": 0.9} and len(results["points"]) == 4
     text = written.read_text()
     assert "A &lt;chain&gt; of [pipes]" in text and "Items &amp; stages." in text
-    assert "The best: rate 0.998 (stages 2, ready 1.0)" in text and "Where the cycles go" in text
+    assert "The best: items per cycle 0.998 (stages 2, ready 1.0)" in text and "Where the cycles go" in text
     assert "+10.9 %" in next(line for line in text.splitlines() if "<td" in line and "theirs" in line)
     for name in re.findall(r'(?:href|src)="([^"#:]+)"', text):
         assert (written.parent / name).exists(), name
@@ -303,7 +303,7 @@ def test_bars_are_relative_whatever_was_best(place: Path, monkeypatch: pytest.Mo
      (12345.6, 234.5, "12,346 ± 234"), (100.0, 1e-7, "100.00 ± 0.00")],
 )  # fmt: skip
 def test_errors_are_rounded_to_what_they_mean(value: float, error: float, shown: str) -> None:
-    assert page.with_error(value, error) == shown
+    assert words.with_error(value, error) == shown
 
 
 def test_a_study_is_named_by_its_folder_from_wherever(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

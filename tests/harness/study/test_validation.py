@@ -154,7 +154,7 @@ def test_the_report(place: Path) -> None:
     assert text.count("<svg") == 4 and "A &lt;figure&gt;" in text
     # Only the course of a measure has the measures of each run beside it.
     (beside,) = re.findall(r'<div class="plots">.*', text, re.DOTALL)
-    assert beside.count("<svg") == 1 and re.search(r"</svg>.*Run<.*>rate", beside, re.DOTALL)
+    assert beside.count("<svg") == 1 and re.search(r"</svg>.*Run<.*>UDP payload throughput, Mb/s", beside, re.DOTALL)
     row = next(line for line in text.splitlines() if "<td" in line and "published close" in line)
     assert "+0.4 %" in row and "agrees" in row
     assert '<a href="#why">why</a>' in next(line for line in text.splitlines() if "<td" in line and "published far" in line)

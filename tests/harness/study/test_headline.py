@@ -1,0 +1,110 @@
+"""The first lines of a page: headline, cards, published figures that are not comparable; what they refuse."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from harness.quantity import spelt as quantity_spelt
+from harness.run.progress import Progress
+from harness.study import figures, headline, model, page, study_file, tables, words
+from harness.study.study_file import StudyError
+from tests.harness.chain import STUDY, make
+from tests.tree import found
+
+ROOT = Path(__file__).resolve().parents[3]
+WORDS = STUDY.replace('name = "stages", setting', 'name = "stages", label = "pipes", setting').replace(
+    'name = "ready", setting', 'name = "ready", label = "readiness of the sink", setting'
+).replace('missing = { value = "1 - rate", better = "less" }', 'missing = { value = "1 - rate", label = "empty cycles", better = "less" }')  # fmt: skip
+HEADLINE = """
+headline = "{rate where stages == 2 and ready == 1.0} of {published rate where stages == 2 and ready == 1.0}: {off rate where stages == 2 and ready == 1.0}."
+card = [
+  { value = "{least rate where ready == 1.0}", text = "least, up to {most rate}" },
+  { value = "{change missing where stages == 10 and ready == 1.0 from stages == 2 and ready == 1.0}", text = "empty" },
+]
+machine ="""
+
+
+def with_headline(text: str = WORDS, more: str = HEADLINE) -> str:
+    return text.replace("\nmachine =", more, 1)
+
+
+def test_results_come_first_and_identifiers_not_at_all(place: Path) -> None:
+    text = with_headline().replace("published = {", "published = [{ where = { stages = 10, ready = 1.0 }, rate = 0.5, label = 'another', comparable = false, reason = 'of another machine' }, {").replace('label = "theirs" }', 'label = "theirs" }]')
+    outcome = make(place, text)
+    written = page.write(outcome, place / "out", Progress(), plain=True).read_text()
+    assert '<p class="lead"><strong>0.998</strong> of <strong>0.9</strong>: <strong>+10.9 %</strong>.</p>' in written
+    assert "<li><b>0.99</b><span>least, up to 0.998</span></li>" in written
+    assert "<li><b>+400.0 %</b><span>empty</span></li>" in written
+    assert "Spinach 0.1 · clocks: clk 100 MHz · 4 points, all checks passed · repeat: <b>spinach study " in written
+    lines = [line for line in written.splitlines() if "<td" in line and ("theirs" in line or "another" in line)]
+    assert "+10.9 %" in lines[0] and "not comparable" in lines[1] and "of another machine" in lines[1]
+    anchors = re.findall(r'<nav.*?</nav>', written, re.DOTALL)[0]
+    for name in re.findall(r'href="#([^"]+)"', anchors):
+        assert f'id="{name}"' in written, name
+    shown = re.sub(r"<(style|pre|code|svg).*?</\1>", "", written, flags=re.DOTALL)
+    assert not re.search(r">[^<]*\b(missing|stages \d)", shown)
+    again = page.write(make(place), place / "again", Progress(), plain=True)
+    assert again.read_text() == written
+
+
+@pytest.mark.parametrize(
+    "old, new, error",
+    [
+        ("{rate where", "{rat where", "headline: {rat where stages == 2 and ready == 1.0}: there is no measure 'rat'; known are rate, missing"),
+        ("{rate where stages == 2", "{rate where depth == 2", "headline 'depth == 2 and ready == 1.0': 'depth' is no axis; known are variant, stages, ready"),
+        ("{rate where stages == 2 and ready == 1.0}", "{rate where stages == 2}", "headline: {rate where stages == 2}: 2 points are there (name one point, or least, most, sum)"),
+        ("{rate where stages == 2 and", "{rate where stages == 3 and", "headline: {rate where stages == 3 and ready == 1.0}: no point is there (name one point, or least, most, sum)"),
+        ("{least rate", "{smallest rate", "card 1: {smallest rate where ready == 1.0}: write {MEASURE where CONDITION}, or least, most, sum, published, off or change before the measure"),
+        ("{off rate where stages == 2", "{off rate where stages == 10", "headline: {off rate where stages == 10 and ready == 1.0}: nothing comparable was published for that point"),
+        ("{change missing", "{missing", "a change, and nothing else, is from another point: change MEASURE where … from …"),
+        (', label = "pipes"', "", "axis 'stages': no label, where a headline is for all readers"),
+        (', label = "empty cycles"', "", "measure 'missing': no label, where a headline is for all readers"),
+        (', label = "theirs"', "", "published 1: no label (what was published, in words)"),
+        (', label = "theirs"', ', label = "theirs", comparable = false', "published 1: comparable: it needs a `reason`"),
+        (', label = "theirs"', ', label = "theirs", reason = "x"', "published 1: comparable: `reason` is for `comparable = false`"),
+        (', label = "theirs"', ', label = "theirs", comparable = "no"', "published 1: comparable: expected true or false"),
+        ("card = [", "card = [" + '{ value = "1", text = "x" }, ' * 3, "card: 5 cards (at most 4, the results that matter most)"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_before_the_first_run(place: Path, old: str, new: str, error: str) -> None:
+    text = with_headline()
+    assert old in text
+    with pytest.raises(StudyError, match=f"^{re.escape(str(place / 'study.toml'))}: .*{re.escape(error)}"):
+        make(place, text.replace(old, new, 1))
+    assert not (place / "build/run").exists()
+
+
+def test_a_study_without_better_has_no_best_point(place: Path) -> None:
+    outcome = make(place, WORDS.replace(', better = "more"', ""))
+    assert "The best" not in page.write(outcome, place / "out", Progress()).read_text()
+
+
+def test_a_value_above_its_limit_by_less_than_its_error_is_marked(place: Path) -> None:
+    outcome = make(place, WORDS.replace('label = "items per cycle"', 'label = "items per cycle", limit = 0.995'))
+    [row] = [one for one in outcome.rows if one.point.coordinates == {"stages": 2, "ready": 1.0}]
+    for error, marked in (0.01, True), (0.001, False):
+        wide = model.Row(row.point, row.status, row.measures, {"rate": error}, {}, row.result)
+        assert tables.is_beyond(outcome, wide, "rate") is marked
+        table = tables.points_table(model.Outcome(outcome.study, [wide]), place)
+        assert ("<sup>*</sup>" in table and tables.WHY_BEYOND in table) is marked and "half of the 95 % confidence interval" in table
+
+
+def test_a_caption_says_what_is_fixed_and_what_bars_are(place: Path) -> None:
+    outcome = make(place, WORDS.replace('y = "rate" }', 'y = "rate", where = { ready = 1.0 } }'))
+    [figure] = outcome.study.file.figure
+    assert figures.caption(outcome, figure) == "Fixed: readiness of the sink 1.0."
+    rows = [model.Row(one.point, one.status, one.measures, {"rate": 0.1}, {}, one.result) for one in outcome.rows]
+    assert figures.caption(model.Outcome(outcome.study, rows), figure) == "Fixed: readiness of the sink 1.0. Bars show ±, half of the 95 % confidence interval."
+
+
+@pytest.mark.parametrize("file", found(ROOT / "examples", "*.toml"), ids=lambda file: str(file.relative_to(ROOT)))
+def test_every_study_of_the_examples_begins_with_its_result(file: Path) -> None:
+    study = study_file.read(file)
+    assert study.headline and headline.RESULT.search(study.headline), "headline = …: the result in one sentence, with its figures in {…}"
+
+
+def test_words() -> None:
+    assert words.spelt(-0.5, "%") == "−0.5 %" and words.spelt(1234.5, "µs") == "1,234 µs"
+    assert words.signed(-0.04) == "+0.0 %" and words.changed(3, 4) == "−25.0 %" and words.changed(3, 0) == ""
+    assert [quantity_spelt(one, "frequency") for one in (88_000_000, 500, 1_500_000_000)] == ["88 MHz", "500 Hz", "1.5 GHz"]
