@@ -61,6 +61,7 @@ DEPS_TEST  := $(BUILD)/.deps-test
 DEPS_BENCH := $(BUILD)/.deps-bench
 DEPS_LINUX := $(BUILD)/.deps-linux
 DEPS_SOAK  := $(BUILD)/.deps-soak
+VENV_DOCS  := $(BUILD)/venv-docs/.ready
 
 # --- Goals that need no tools ---------------------------------------------------------------------------------------
 .PHONY: help deps clean
@@ -77,12 +78,15 @@ $(BUILD)/.deps-%: harness/deps
 $(VENV_READY): harness/requirements.txt | $(DEPS_BASE)
 	@harness/deps venv $(VENV)
 	@touch $@
+$(VENV_DOCS): harness/site/pinned.txt | $(DEPS_BASE)
+	@harness/deps docs $(@D)
+	@touch $@
 $(DEPS_TEST) $(DEPS_BENCH) $(DEPS_LINUX) $(DEPS_SOAK): | $(DEPS_BASE)
 
-clean:  ## remove everything that was built, but not the Python environment and what was downloaded
-	@test ! -d "$(BUILD)" || find "$(BUILD)" -mindepth 1 -maxdepth 1 ! -name venv ! -name downloads ! -name '.deps-*' -exec rm -rf {} +
+clean:  ## remove everything that was built, but not the Python environments and what was downloaded
+	@test ! -d "$(BUILD)" || find "$(BUILD)" -mindepth 1 -maxdepth 1 ! -name 'venv*' ! -name downloads ! -name '.deps-*' -exec rm -rf {} +
 
-GOALS := all run studies test test-quick soak bench firmware linux reference goldens format lint prose install options
+GOALS := all run studies docs test test-quick soak bench firmware linux reference goldens format lint prose install options
 .PHONY: $(GOALS)
 
 ifneq ($(MISSING),)
@@ -130,17 +134,20 @@ studies: all $(VENV_READY) $(DEPS_BASE)  ## the paper's studies (STUDY=fig4: one
 	@$(PYTHON) -m harness studies $(call found,examples/*/studies/*.toml) --text docs/validation.md --build $(BUILD) \
 	  $(if $(STUDIES_NAMED),--only $(STUDIES_NAMED)) $(RUNFLAGS)
 
+docs: $(BUILD)/bin/lss $(VENV_DOCS)  ## the documentation as a site with search; writes build/site/index.html (SERVE=8000: and serves it on 127.0.0.1)
+	@$(BUILD)/venv-docs/bin/python -m harness.site --build $(BUILD) $(if $(SERVE),--serve $(SERVE))
+
 STUDY ?= examples/tigon2/study.toml
 # Whole files to a worker, which builds the machines that they share, unless there is one file only.
 PYTEST = $(PYTHON) -m pytest -n $(or $(WORKERS),2) $(if $(T),,--dist loadfile) --junitxml=$(BUILD)/tests.xml $(PYTESTFLAGS)
 # The packages of the tests bring the writer of FST (lss/build.mk), which may not have been there when make began.
 WITH_FST = $(if $(filter no,$(FST)),$(MAKE) all,:)
-test: all $(TEST_PRODUCTS) $(VENV_READY) $(DEPS_TEST)  ## every test but the soak (T=tests/x.py::y runs only that)
+test: all $(TEST_PRODUCTS) $(VENV_READY) $(VENV_DOCS) $(DEPS_TEST)  ## every test but the soak (T=tests/x.py::y runs only that)
 	@$(WITH_FST)
 	@$(PYTEST) -m "not soak" $(or $(T),tests)
 test-quick: all $(TEST_PRODUCTS) $(VENV_READY)  ## the tests that take seconds
 	@$(PYTEST) -m "not soak and not slow" $(or $(T),tests)
-soak: all $(TEST_PRODUCTS) $(VENV_READY) $(DEPS_TEST) $(DEPS_SOAK)  ## the long tests: fuzzing, many frames, random instruction streams
+soak: all $(TEST_PRODUCTS) $(VENV_READY) $(VENV_DOCS) $(DEPS_TEST) $(DEPS_SOAK)  ## the long tests: fuzzing, many frames, random instruction streams
 	@$(WITH_FST)
 	@$(if $(T),,$(MAKE) linux || echo "soak: goes on without the software of the host machine, whose tests are skipped" >&2)
 	@$(PYTEST) --timeout 5400 -m soak $(or $(T),tests)

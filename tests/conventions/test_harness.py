@@ -8,7 +8,7 @@ from tests.tree import found
 
 ROOT = Path(__file__).resolve().parents[2]
 HARNESS = ROOT / "harness"
-RANKS = ["run", "net", "report", "trace", "bottleneck", "study"]  # each may import itself and those before it
+RANKS = ["run", "net", "report", "site", "trace", "bottleneck", "study"]  # each may import itself and those before it
 
 
 def inside() -> list[Path]:

@@ -83,7 +83,7 @@ def unmarked(text: str) -> list[str]:
         if ("run" in info) + ("soak" in info) + written + shown + (info == ["output"]) != 1 or not known:
             wrong.append(f"```{m['info']}")
     outside = FENCE.sub("", text)
-    return wrong + re.findall(r"(?:\A|\n)[ \t]*\n( {4,}\S.*)", outside)
+    return wrong + re.findall(r"(?:\A|\n)(?:[ \t]*|#.*)\n( {4,}\S.*)", outside)
 
 
 def test_every_block_says_what_becomes_of_it() -> None:
@@ -96,6 +96,7 @@ def test_every_block_says_what_becomes_of_it() -> None:
     ("text", "found"),
     [
         ("a\n\n    make x\n", ["    make x"]),
+        ("# A\n    make x\n", ["    make x"]),
         ("```sh\nx\n```\n", ["```sh"]),
         ("```\nx\n```\n", ["```"]),
         ("```sh run shown=network\nx\n```\n", ["```sh run shown=network"]),
