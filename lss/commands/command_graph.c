@@ -11,9 +11,22 @@
 
 static const OptionSpec own[] = {
     {"-o", "FILE", "where the picture goes; its end says what it is"},
+    {"--expand", NULL, "draw each instance of an array, also of those that are connected alike"},
     {0},
 };
 static const OptionSpec *const tables[] = {own, folder_options, machine_options, NULL};
+
+typedef struct {
+  const char *path;
+  bool expand;
+} Chosen;
+
+static bool graph_option(const char *command, const char *name, const char *value, gpointer data) {
+  Chosen *chosen = data;
+  if (strcmp(name, "--expand") != 0) return option_text(command, name, value, &chosen->path);
+  chosen->expand = true;
+  return true;
+}
 
 // The picture of one level through `dot`; NULL, after a line that says why, when that fails.
 static char *render_svg(const char *dot_text) {
@@ -42,12 +55,12 @@ static char *render_svg(const char *dot_text) {
   return NULL;
 }
 
-static int write_pictures(const char *command, const Netlist *netlist, const char *path, bool svg) {
+static int write_pictures(const char *command, const Netlist *netlist, const char *path, bool svg, bool expand) {
   const char *suffix = svg ? ".svg" : ".dot";
   g_autofree char *folder = g_path_get_dirname(path);
   g_autofree char *base = g_path_get_basename(path);
   base[strlen(base) - strlen(suffix)] = '\0';
-  g_autoptr(GPtrArray) levels = graph_levels(netlist, base, suffix);
+  g_autoptr(GPtrArray) levels = graph_levels(netlist, &(GraphStyle){base, suffix, expand});
   working_begin("drawing", "levels", levels->len);
   for (guint i = 0; i < levels->len; i++, working_step()) {
     const GraphLevel *level = g_ptr_array_index(levels, i);
@@ -64,8 +77,9 @@ static int write_pictures(const char *command, const Netlist *netlist, const cha
 
 static int graph_command(int argc, char **argv) {
   g_auto(Options) options = {0};
-  const char *path = NULL;
-  if (!options_parse(tables, argc, argv, &options, option_text, &path, NULL)) return 2;
+  Chosen chosen = {0};
+  if (!options_parse(tables, argc, argv, &options, graph_option, &chosen, NULL)) return 2;
+  const char *path = chosen.path;
   if (!options.machine || options.rest->len || !path)
     return usage_error(argv[0], "give a machine and a file: lss graph M.lss -o X.svg|X.dot|X.json");
   bool svg = g_str_has_suffix(path, ".svg"), dot = g_str_has_suffix(path, ".dot"),
@@ -73,7 +87,7 @@ static int graph_command(int argc, char **argv) {
   if (!svg && !dot && !json) return usage_error(argv[0], "\"%s\" must end in .svg, .dot or .json", path);
   g_autoptr(Netlist) netlist = compile_netlist(options.machine, &options.compile);
   if (!netlist) return 1;
-  if (!json) return write_pictures(argv[0], netlist, path, svg);
+  if (!json) return write_pictures(argv[0], netlist, path, svg, chosen.expand);
   g_autofree char *text = graph_json(netlist);
   if (!output_write(argv[0], path, text)) return 3;
   output_note(argv[0], path, "");

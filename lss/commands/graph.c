@@ -6,6 +6,7 @@
 #include "lss/commands/graph.h"
 
 #include "lss/commands/graph_edges.h"
+#include "lss/commands/graph_rows.h"
 #include "lss/front/reference.h"
 #include "lss/runtime/text/json.h"
 
@@ -44,7 +45,6 @@ static void level_free(gpointer data) {
 }
 
 enum {
-  MOST_APART = 4,  // elements of an array that are drawn apart, though they are connected alike
   SHOWN_EDGES = 3, // connections of a line whose ports are named
   CROWDED = 60,    // a picture of more lines names ports in tooltips only: names would take most of it
   IN_A_ROW = 8     // more instances than these go from top to bottom, so that the picture fits a page
@@ -108,13 +108,31 @@ static void add_node(GString *dot, const Instance *instance, GHashTable *links) 
   g_string_append(dot, "];\n");
 }
 
-// The nodes of a picture, an array that is drawn as one in the place of its first element.
-static void add_nodes(GString *dot, const Instance *level, GHashTable *arrays, GHashTable *links) {
+// The nodes of a picture (Instance*), an array that is drawn as one in the place of its first element.
+static GPtrArray *nodes_of(const Instance *level, GHashTable *arrays) {
+  GPtrArray *nodes = g_ptr_array_new();
   const Instance *before = NULL;
   for (guint i = 0; i < level->children->len; i++) {
     const Instance *child = graph_drawn_as(arrays, g_ptr_array_index(level->children, i));
-    if (child != before) add_node(dot, child, links);
+    if (child != before) g_ptr_array_add(nodes, (gpointer)child);
     before = child;
+  }
+  return nodes;
+}
+
+static void add_nodes(GString *dot, const Instance *level, const GPtrArray *nodes, const GPtrArray *edges,
+                      GHashTable *links) {
+  for (guint i = 0; i < nodes->len; i++) add_node(dot, g_ptr_array_index(nodes, i), links);
+  g_autoptr(GPtrArray) rows = graph_rows(level, nodes, edges);
+  for (guint i = 0; i < rows->len; i++) {
+    const GPtrArray *row = g_ptr_array_index(rows, i);
+    g_string_append(dot, "  { rank=same;");
+    for (guint k = 0; k < row->len; k++) {
+      g_string_append_c(dot, ' ');
+      add_quoted(dot, ((const Instance *)g_ptr_array_index(row, k))->name);
+      g_string_append_c(dot, ';');
+    }
+    g_string_append(dot, " }\n");
   }
 }
 
@@ -215,6 +233,7 @@ static void add_line(GString *dot, const Line *line, bool labelled) {
     g_string_append_printf(dot, "label=\" %d connections \", ", line->edges);
   else if (labelled && line->shown->len)
     g_string_append_printf(dot, "label=\" %s \", ", line->shown->str);
+  if (line->edges > 1) g_string_append_printf(dot, "weight=%d, ", line->edges); // keeps its ends close together
   g_string_append_printf(dot, "penwidth=%s, tooltip=\"%s\", labeltooltip=\"%s\"];\n", line->lanes > 1 ? "1.8" : "1",
                          line->tooltip->str, line->tooltip->str);
 }
@@ -247,18 +266,20 @@ static void add_title(GString *dot, const Netlist *netlist, const Instance *leve
   g_string_append(dot, "</table>>, ");
 }
 
-static char *level_dot(const Netlist *netlist, const Instance *level, const GPtrArray *edges, GHashTable *links) {
+static char *level_dot(const Netlist *netlist, const Instance *level, const GPtrArray *edges, GHashTable *links,
+                       bool expand) {
   GString *dot = g_string_new(NULL);
   const char *up = level->parent ? g_hash_table_lookup(links, level->parent) : NULL;
   g_autofree char *machine = g_path_get_basename(netlist->file), *title = file_markup(machine);
-  g_autoptr(GHashTable) arrays = graph_arrays(level, edges, links);
-  g_autoptr(GPtrArray) merged = graph_merged_edges(edges, arrays), lines = lines_of(level, merged);
+  g_autoptr(GHashTable) arrays = expand ? g_hash_table_new(NULL, NULL) : graph_arrays(level, edges, links);
+  g_autoptr(GPtrArray) merged = graph_merged_edges(edges, arrays), lines = lines_of(level, merged),
+                       nodes = nodes_of(level, arrays);
   const bool crowded = lines->len > CROWDED;
   g_string_append_printf(
       dot,
       "digraph machine {\n"
       "  graph [rankdir=%s, nodesep=%s, ranksep=0.4, fontname=\"Helvetica\", labelloc=t, fontsize=13, ",
-      level->children->len > IN_A_ROW ? "TB" : "LR", crowded ? "0.15" : "0.25");
+      nodes->len > IN_A_ROW ? "TB" : "LR", crowded ? "0.15" : "0.25");
   add_title(dot, netlist, level, level->parent ? level->module_name : title);
   if (up) {
     add_link(dot, up);
@@ -270,7 +291,7 @@ static char *level_dot(const Netlist *netlist, const Instance *level, const GPtr
            "margin=\"0.14,0.08\"];\n"
            "  edge [fontname=\"Helvetica\", fontsize=10, color=\"#555555\", fontcolor=\"#555555\", arrowsize=0.7];\n");
   add_border_ports(dot, level, merged);
-  add_nodes(dot, level, arrays, links);
+  add_nodes(dot, level, nodes, merged, links);
   for (guint i = 0; i < lines->len; i++) add_line(dot, g_ptr_array_index(lines, i), !crowded);
   g_string_append(dot, "}\n");
   return g_string_free(dot, FALSE);
@@ -288,7 +309,7 @@ static char *picture_file(const Instance *instance, const char *stem, const char
   return file;
 }
 
-GPtrArray *graph_levels(const Netlist *netlist, const char *stem, const char *suffix) {
+GPtrArray *graph_levels(const Netlist *netlist, const GraphStyle *style) {
   g_autoptr(GHashTable) edges = graph_edges(netlist);
   // Deepest levels first, so that two levels which differ only in what is below them do differ in their links.
   g_autoptr(GHashTable) links = g_hash_table_new_full(NULL, NULL, NULL, g_free);
@@ -298,14 +319,14 @@ GPtrArray *graph_levels(const Netlist *netlist, const char *stem, const char *su
   for (guint i = netlist->instances->len; i-- > 0;) {
     const Instance *instance = g_ptr_array_index(netlist->instances, i);
     if (instance->leaf) continue;
-    char *picture = level_dot(netlist, instance, g_hash_table_lookup(edges, instance), links);
+    char *picture = level_dot(netlist, instance, g_hash_table_lookup(edges, instance), links, style->expand);
     const char *same = g_hash_table_lookup(by_picture, picture);
     if (same && instance->parent) {
       g_hash_table_insert(links, (gpointer)instance, g_strdup(same));
       g_free(picture);
       continue;
     }
-    char *file = picture_file(instance, stem, suffix, taken);
+    char *file = picture_file(instance, style->stem, style->suffix, taken);
     g_hash_table_insert(links, (gpointer)instance, file);
     g_hash_table_insert(by_picture, picture, file);
     g_ptr_array_insert(shown, 0, (gpointer)instance);
@@ -315,7 +336,8 @@ GPtrArray *graph_levels(const Netlist *netlist, const char *stem, const char *su
     GraphLevel *level = g_new0(GraphLevel, 1);
     level->instance = g_ptr_array_index(shown, i);
     level->file = g_strdup(g_hash_table_lookup(links, level->instance));
-    level->dot = level_dot(netlist, level->instance, g_hash_table_lookup(edges, level->instance), links);
+    const GPtrArray *own = g_hash_table_lookup(edges, level->instance);
+    level->dot = level_dot(netlist, level->instance, own, links, style->expand);
     g_ptr_array_add(levels, level);
   }
   return levels;

@@ -12,8 +12,14 @@ typedef struct {
   char *file;               // base name of its picture, "machine.core.svg"
 } GraphLevel;
 
-// All levels, the top first; `stem` and `suffix` make the file names.  Free with g_ptr_array_unref().
-GPtrArray *graph_levels(const Netlist *netlist, const char *stem, const char *suffix);
+// How pictures are drawn; `stem` and `suffix` make the names of their files.
+typedef struct {
+  const char *stem, *suffix;
+  bool expand; // arrays whose instances are connected alike are not drawn as one
+} GraphStyle;
+
+// All levels, the top first.  Free with g_ptr_array_unref().
+GPtrArray *graph_levels(const Netlist *netlist, const GraphStyle *style);
 
 // All levels as JSON text, which the caller frees.
 char *graph_json(const Netlist *netlist);

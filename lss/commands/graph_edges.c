@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-enum { MOST_APART = 4 }; // elements of an array that are drawn apart, though they are connected alike
-
 static void edge_free(gpointer data) {
   Edge *edge = data;
   g_ptr_array_unref(edge->from_keys);
@@ -116,13 +114,13 @@ GHashTable *graph_arrays(const Instance *level, const GPtrArray *edges, GHashTab
       const Instance *next = g_ptr_array_index(level->children, i + count);
       if (array_name(next) != length || strncmp(next->name, first->name, length) != 0) break;
     }
-    bool alike = count > MOST_APART;
+    bool alike = count > 1;
     for (guint k = 1; alike && k < count; k++)
       alike = are_alike(first, g_ptr_array_index(level->children, i + k), touching, links);
     if (!alike) continue;
     Instance *all = arena_new(Instance);
     *all = *first;
-    all->name = arena_printf("%.*s[0..%u]", (int)length, first->name, count - 1);
+    all->name = arena_printf("%.*s ×%u", (int)length, first->name, count);
     const char *link = g_hash_table_lookup(links, first);
     if (link) g_hash_table_insert(links, all, g_strdup(link));
     for (guint k = 0; k < count; k++) g_hash_table_insert(arrays, g_ptr_array_index(level->children, i + k), all);

@@ -15,7 +15,7 @@ typedef struct {
 // The edges of each level in the order in which they were written: Instance* -> GPtrArray of Edge*.
 GHashTable *graph_edges(const Netlist *netlist);
 
-// Long arrays of a level whose instances are connected alike, each drawn as one instance "core[0..7]": Instance* of
+// Arrays of a level whose instances are connected alike, each drawn as one instance "core ×8": Instance* of
 // theirs -> Instance* of that name, which gets the link to its inside that they have in `links` (Instance* -> char*).
 GHashTable *graph_arrays(const Instance *level, const GPtrArray *edges, GHashTable *links);
 

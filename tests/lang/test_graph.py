@@ -83,7 +83,7 @@ x.out -> b.in;
     assert ">one<" not in inside and ">two<" in inside and "rankdir=LR" in inside
 
 
-def test_long_arrays_are_drawn_as_one(lss, tmp_path):
+def test_arrays_are_drawn_as_one(lss, tmp_path):
     """When their instances are connected alike: to the same, or to those of another array with their index."""
     (tmp_path / "m.lss").write_text("""
 module inner { inport in : uint32; outport out : uint32; instance p : pipe; in -> p.in; p.out -> out; }
@@ -106,10 +106,37 @@ all.out -> end.in;
 """)
     lss("graph", tmp_path / "m.lss", "-o", "m.dot")
     top = (tmp_path / "m.dot").read_text()
-    assert '"row[0..5]" [label=<<b>row[0..5]</b>' in top and 'URL="m.inner.dot"' in top
-    assert '"c[0]"' in top and '"odd[5]"' in top and '"k[3]"' in top  # connected crosswise, and short
-    assert '"row[0..5]" -> "all" [dir=forward, label=" ×6 ", penwidth=1.8, tooltip="row[0..5].out to all.in"' in top
-    assert '"s[0..5]" -> "row[0..5]" [dir=forward, label=" ×6 "' in top
+    assert '"row ×6" [label=<<b>row ×6</b>' in top and 'URL="m.inner.dot"' in top
+    assert '"c[0]"' in top and '"odd[5]"' in top and '"k ×4"' in top  # connected crosswise, and short
+    assert '"row ×6" -> "all" [dir=forward, label=" ×6 ", penwidth=1.8, tooltip="row ×6.out to all.in"' in top
+    assert '"s ×6" -> "row ×6" [dir=forward, label=" ×6 "' in top
+    lss("graph", tmp_path / "m.lss", "--expand", "-o", "apart.dot")
+    apart = (tmp_path / "apart.dot").read_text()
+    assert "×4" not in apart and '"s[5]" -> "row[5]" [dir=forward, penwidth=1' in apart and '"k[3]"' in apart
+
+
+def test_what_belongs_side_by_side_is_in_a_row(lss, tmp_path):
+    """Instances of a module which the same port feeds, if none leads to another; lines of several connections are short."""
+    (tmp_path / "m.lss").write_text("""
+instance s : source;
+instance split : tee;
+instance near : pipe;
+instance before : pipe;
+instance far : pipe;
+instance both : mux;
+instance k : sink;
+s.out -> split.in : uint32;
+split.out -> near.in;
+split.out -> before.in;
+split.out -> both.in;
+before.out -> far.in;
+near.out -> both.in;
+far.out -> both.in;
+both.out -> k.in;
+""")
+    lss("graph", tmp_path / "m.lss", "-o", "m.dot")
+    text = (tmp_path / "m.dot").read_text()
+    assert [line.strip() for line in text.splitlines() if "rank=same" in line] == ['{ rank=same; "near"; "before"; }']
 
 
 def test_ports_that_say_no_more_than_the_arrow_are_not_named(lss, tmp_path):
