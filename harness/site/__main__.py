@@ -14,7 +14,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from harness.site import lexer
+from harness.site import lexer, reference
 from harness.site.reference import ReferenceError
 from harness.site.stage import StageError, stage
 
@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # MkDocs dates its files with this; a site of the same pages is the same whenever it is made.
 ENVIRONMENT = {"SOURCE_DATE_EPOCH": "0", "DISABLE_MKDOCS_2_WARNING": "true"}
 
+PREFORMATTED = re.compile(r"(<pre.*?</pre>)", re.DOTALL)
 PLAIN = re.compile(r'<span class="(?:n|p|w)">([^<]*)</span>')  # names, punctuation and space have the colour of code
 
 
@@ -47,6 +48,20 @@ def digest(pages: Path) -> str:
     return whole.hexdigest()
 
 
+def with_modules(nav: list, pages: Path) -> list:
+    """The navigation with the pages of a family's modules below the family."""
+    made = []
+    for entry in nav:
+        [(title, goal)] = entry.items() if isinstance(entry, dict) else [("", entry)]
+        if isinstance(goal, list):
+            goal = with_modules(goal, pages)
+        elif title and goal.startswith(f"{reference.FOLDER}/"):
+            family = sorted((pages / goal).parent.glob("*.md"), key=lambda page: (page.name != "index.md", page.name))
+            goal = [str(page.relative_to(pages)) for page in family]
+        made.append({title: goal} if title else goal)
+    return made
+
+
 def generate(pages: Path, site: Path) -> bool:
     """Makes the site from staged pages; True when there was no warning."""
     os.environ.update(ENVIRONMENT)
@@ -62,6 +77,7 @@ def generate(pages: Path, site: Path) -> bool:
         config = load_config(
             str(Path(__file__).with_name("mkdocs.yml")), docs_dir=str(pages), site_dir=str(site), strict=True
         )
+        config.nav = with_modules(config.nav or [], pages)
         config.plugins.on_startup(command="build", dirty=False)
         build(config)
         config.plugins.on_shutdown()
@@ -74,12 +90,14 @@ def generate(pages: Path, site: Path) -> bool:
 
 
 def trim(site: Path) -> None:
-    """Removes what no reader gets to see: a quarter of the bytes is marks of code that look like no mark."""
+    """Removes bytes that no reader sees, 40 % of all: marks of code without a colour, and space around elements."""
     for pattern in "sitemap.xml*", "assets/**/*.map", "assets/javascripts/lunr":  # no address, no debugger, English
         for unused in site.glob(pattern):
             shutil.rmtree(unused) if unused.is_dir() else unused.unlink()
     for page in site.rglob("*.html"):
-        page.write_text(PLAIN.sub(r"\1", page.read_text()))
+        parts = PREFORMATTED.split(PLAIN.sub(r"\1", page.read_text()))
+        parts[::2] = [re.sub(r"\n\s+", "\n", part) for part in parts[::2]]
+        page.write_text("".join(parts))
 
 
 def serve(site: Path, port: int) -> int:

@@ -9,6 +9,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 FOLDER = Path("reference")
@@ -63,6 +64,10 @@ class Reference:
             raise ReferenceError(f"lss {' '.join(words)}: {(done.stderr.strip() or 'no message').splitlines()[0]}")
         return done.stdout
 
+    @cache  # noqa: B019 (one reference is made in a process)
+    def _document(self, name: str) -> str:
+        return self._lss("doc", "--markdown", name)
+
     def pages(self) -> Iterator[tuple[Path, str]]:
         """Every page with its text: the families, a page for each, and the entries."""
         yield FOLDER / "index.md", self._index()
@@ -86,11 +91,18 @@ class Reference:
         return [entry for entry in self.entries.values() if entry.family == family]
 
     def _family(self, family: Path) -> str:
-        rows = [f"| [{each.name}]({each.page.name}) | {each.kind} | {each.summary} |" for each in self._of(family)]
-        return "\n".join([*UNSEARCHED, f"# {family}", "", "| module | kind | function |", "|---|---|---|", *rows, ""])
+        head = [*UNSEARCHED, f"# {family}", "", "| module | kind | function |", "|---|---|---|"]
+        entries = self._of(family)
+        rows = [f"| [{each.name}]({each.page.name}) | {each.kind} | {self._summary(each)} |" for each in entries]
+        return "\n".join([*head, *rows, ""])
+
+    def _summary(self, entry: Entry) -> str:
+        """The first sentence of a module, or the names that a file of types declares."""
+        names = re.findall(r"^## (\w+)", self._document(entry.name), re.MULTILINE) if entry.kind == "types" else []
+        return ", ".join(f"`{name}`" for name in names) or entry.summary
 
     def _entry(self, entry: Entry) -> str:
-        body = self._lss("doc", "--markdown", entry.name)
+        body = self._document(entry.name)
         if entry.kind == "types":
             body = f"# {entry.name}\n\n{self._files(entry)}\n\n{body}"
         else:

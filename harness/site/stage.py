@@ -29,7 +29,8 @@ ASSETS = Path(__file__).with_name("assets")
 MARK = ".staged"  # in a folder that may be replaced
 # By the name of the file or its suffix; all else is shown as plain text.
 LANGUAGES = {
-    ".yml": "yaml", ".js": "js", ".css": "css", ".py": "python", ".h": "c", ".c": "c", ".def": "c", ".lss": "lss", ".toml": "toml", ".dts": "dts", ".config": "ini",
+    ".yml": "yaml", ".js": "js", ".css": "css",
+    ".py": "python", ".h": "c", ".c": "c", ".def": "c", ".lss": "lss", ".toml": "toml", ".dts": "dts", ".config": "ini",
     ".json": "json", ".S": "gas", ".sh": "sh", ".ld": "text", ".mk": "make", "Makefile": "make",
 }  # fmt: skip
 

@@ -71,6 +71,24 @@ def test_a_complete_machine_is_left_alone(root: Path, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_a_browser_for_the_tests_of_pages_is_installed_by_root_alone(root: Path, tmp_path: Path) -> None:
+    tools = dict.fromkeys(["qemu_mips", "tshark", "valgrind", "gdb_multiarch"], "exit 0")
+    done = deps(root, machine(tmp_path, 0, apt_get="exit 0", **tools), "test")
+    assert (done.returncode, done.stdout) == (0, "installing: chromium\n")
+
+
+def test_the_environment_of_the_site_has_what_is_pinned_with_hashes(root: Path, tmp_path: Path) -> None:
+    python = tmp_path / "venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\necho "$@"; exit 1\n')
+    python.chmod(0o755)
+    done = deps(root, machine(tmp_path, 1000, python3="exit 0"), "docs", str(tmp_path / "venv"))
+    assert done.returncode == 1 and "--require-hashes" in done.stdout and done.stdout.startswith("making the Python environment")
+    assert done.stderr == "deps: pip could not install harness/site/pinned.txt; is the package index reachable?\n"
+    names = re.findall(r"^([a-z0-9._-]+)==\S+(.*(?:\n    --hash=sha256:[0-9a-f]{64}.*)+)", (root / "harness/site/pinned.txt").read_text(), re.MULTILINE)
+    assert {"mkdocs", "mkdocs-material", "pygments", "markdown"} <= {name for name, _ in names}
+
+
 def test_what_linux_is_built_with_is_requested_by_its_goal_alone(root: Path, tmp_path: Path) -> None:
     tools = dict.fromkeys(["bc", "cpio", "xz"], "exit 0")
     environment = machine(tmp_path, 1000, apt_get="exit 9", apt_cache=KNOWS_22, **tools)
