@@ -121,7 +121,7 @@ static __attribute__((noinline, unused)) void drop(self_t *self, uint32_t number
  * oldest instruction that goes. */
 static __attribute__((noinline, unused)) void restart_at(self_t *self, core_restart restart, uint32_t oldest) {
   if (restart.refetch && self->redirected)
-    sim_error("what follows an instruction that serializes is fetched anew, and a branch is pending behind 0x%08x",
+    sim_error("fetch restarts after a serializing instruction while a branch is pending: after 0x%08x",
               (unsigned)oldest);
   if (self->phase == core_fetch_phase_waits) event(withdrawn);
   if (self->phase == core_fetch_phase_outstanding) {

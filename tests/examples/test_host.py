@@ -288,7 +288,7 @@ REFUSED = [
     (("host", COHERENT, "mshrs=4"), "the machine has no parameter `mshrs`"),
     (("host", "sampling=true"), "the machine has no parameter `sampling`"),
     (("wide", "miss_causes=64 MiB"), "a data cache of a coherent bus"),
-    (("wide_smp", "contexts=3"), "the VPEs of a processor are its contexts, 2 and not 3"),
+    (("wide_smp", "contexts=3"), "each VPE of a processor is a context: contexts must be 2, not 3"),
     (("wide_smp", "started=2"), "the first VPE of a processor begins, and starts the others: started = 1, not 2"),
     (("smp", "system_kind=plain_system"), "`system_kind` is fixed by smp.lss"),
     (("host", "processor=vpe_processor"), "a processor without `fetch_memory` is one of a coherent bus: system_kind = coherent_system"),

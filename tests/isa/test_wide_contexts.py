@@ -175,5 +175,5 @@ def test_contexts_with_one_memory(root: Path, build_dir: Path, tmp_path: Path) -
 def test_what_it_cannot_be(option: list[str], root: Path, build_dir: Path, tmp_path: Path) -> None:
     given = [word for one in option for word in ("-D", one)]
     done = subprocess.run([build_dir / "bin" / "lss", "check", "--netlist-only", root / "examples/wide_core/wide_core.lss", *given], capture_output=True, text=True)
-    messages = {"9": "`contexts` is 9", "125": "125 registers of programs want 126 physical ones at least, not 125", "3": "groups of 3 contexts are fetched in a cycle, and there are 2"}
+    messages = {"9": "`contexts` is 9", "125": "125 registers of programs need at least 126 physical registers, not 125", "3": "groups of 3 contexts are fetched in a cycle, and there are 2"}
     assert done.returncode == 1 and messages[option[-1].partition("=")[2]] in done.stderr, done.stderr

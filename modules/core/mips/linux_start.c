@@ -37,7 +37,7 @@ static bool place_in_rom(self_t *self, const uint8_t *bytes, uint32_t address, u
   const uint32_t at = address - linux_physical((uint32_t)param(reset));
   if (at >= LINUX_ROM_SIZE) return false;
   if (at < 4 * LINUX_CODE || size > LINUX_ROM_SIZE - at)
-    sim_input_error("%s: %u bytes at physical address 0x%08x are not within the boot ROM behind its first %d bytes",
+    sim_input_error("%s: %u bytes at physical address 0x%08x are not within the boot ROM after its first %d bytes",
                     param(kernel), size, address, 4 * LINUX_CODE);
   memcpy(store_span(code, at, size), bytes, loaded);
   return true;

@@ -98,7 +98,7 @@ def test_a_pending_branch_cannot_be_behind_an_instruction_that_serializes(bench:
         .              | .            | .        | true  | {restart(refetch=True)}
         .              | .            | .        | false | .
         """
-    with pytest.raises(AssertionError, match="a branch is pending behind 0x00000004"):
+    with pytest.raises(AssertionError, match="a branch is pending: after 0x00000004"):
         fetch(bench).check_table(table)
 
 

@@ -86,7 +86,7 @@ def test_requests_of_others_pass(bench: Bench) -> None:
 
 def test_wrong_parameters(bench: Bench) -> None:
     text = machine(bench, "instance taken : sink;\ndut.save -> taken.in;\n").text.replace("size = 64 KiB", "size = 6000 B")
-    assert "the RAM is whole pages of 4 KiB" in bench.refuse(text)
+    assert "the RAM must be whole pages of 4 KiB" in bench.refuse(text)
 
 
 BLOCKS = """

@@ -178,7 +178,7 @@ def test_segments_of_the_rom(bench: Bench) -> None:
     assert [reply.data for reply in replies] == [CODE[0], 0x44332211, 0x55, 0] and machine.last.stat("dut", "loaded") == LOADED
     for address, size in ((0x1FC00010, 8), (0x1FC00FFC, 5)):
         machine.play([[], []], 10, SETTINGS, files=FILES | {"kernel": elf(False, [*SEGMENTS, (address, address, b"a", size)])}, ok=False)
-        assert f"kernel: {size} bytes at physical address {address:#010x} are not within the boot ROM behind its first 40 bytes" in machine.last.err
+        assert f"kernel: {size} bytes at physical address {address:#010x} are not within the boot ROM after its first 40 bytes" in machine.last.err
 
 
 def test_every_processor_starts_once(bench: Bench) -> None:

@@ -84,4 +84,4 @@ def test_each_is_followed_in_lockstep(bench: Bench, post_writes: bool) -> None:
 
 
 def test_a_vpe_is_connected_as_one(bench: Bench) -> None:
-    assert "a VPE of a processor with several is connected by threads, remote and vpe" in bench.refuse(machine("vpes = 4;"))
+    assert "threads, remote and vpe must be connected on a processor with VPEs" in bench.refuse(machine("vpes = 4;"))

@@ -89,5 +89,5 @@ def test_a_processor_that_waits_costs_no_time(machine: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize("size", ["32 KiB", "4 KiB", "24 KiB"])
 def test_the_sets_of_a_cache(size: str, bench: Bench) -> None:
     """More than a page in a way, and virtual and physical index would differ; fewer than 64 sets, and registers could not say so."""
-    with pytest.raises(AssertionError, match="a way of a cache has a power of two of lines, at least 64 and at most 4096 bytes"):
+    with pytest.raises(AssertionError, match="a way of a cache needs a power-of-two number of lines, at least 64, and at most 4096 bytes"):
         bench.build(f"instance core : mips32r2_core {{ dcache_size = {size}; }};")

@@ -107,8 +107,8 @@ def test_the_state_of_a_context_comes_and_goes(machine: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("}; instance s : sink; core.waits -> s.in;", "each of 2 contexts has a lane of unlink, load, save, completed and waits, of which one has 1"),
-        ("}; instance s : sink; core.status -> s.in;", "of 2 contexts each has lanes of its own of status"),
+        ("}; instance s : sink; core.waits -> s.in;", "unlink, load, save, completed and waits have a lane for each of 2 contexts, and one of them has 1"),
+        ("}; instance s : sink; core.status -> s.in;", "status must have the same number of lanes for each of 2 contexts"),
         ('}; instance s : source; s.out -> core.lines["ip2_2"];', "has no interrupt line `ip2_2`"),
     ],
 )

@@ -154,4 +154,4 @@ def test_what_is_no_memory_is_taken_unchecked(machines, tmp_path: Path):
 def test_sets_that_the_reference_does_not_have(build_dir: Path, tmp_path: Path):
     (tmp_path / "x.lss").write_text("import mips_isa_types; instance c : mips_pipeline { set = mips_isa.prijoff; lockstep = 1 KiB; };")
     done = subprocess.run([build_dir / "bin" / "lss", "check", tmp_path / "x.lss"], capture_output=True, text=True)
-    assert done.returncode == 1 and "lockstep knows no PRI and JOFF" in done.stderr
+    assert done.returncode == 1 and "lockstep does not support PRI and JOFF" in done.stderr

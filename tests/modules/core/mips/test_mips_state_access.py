@@ -66,7 +66,7 @@ def test_a_state_arrives_and_goes_on(parts: str, bench: Bench) -> None:
 
 def test_hi_and_lo_come_and_go_the_same_way(bench: Bench) -> None:
     text = "import core_types; instance dut : mips_state_access; instance hilo : source; hilo.out -> dut.hilo : muldiv_state;"
-    assert "connect hilo and hilo_load, or neither" in bench.refuse(text)
+    assert "hilo and hilo_load must be connected together, or neither" in bench.refuse(text)
 
 
 def test_nothing_moves_while_the_core_executes(bench: Bench) -> None:

@@ -261,7 +261,7 @@ def test_others_interrupt_by_software(first: SystemBench) -> None:
 
 
 def test_what_is_connected(bench: Bench) -> None:
-    with pytest.raises(Exception, match="a VPE of a processor with several is connected by threads, remote and vpe"):
+    with pytest.raises(Exception, match="threads, remote and vpe must be connected on a processor with VPEs"):
         SystemBench(bench, "vpes = 2;")
-    with pytest.raises(Exception, match="there is no VPE 2 among 2"):
+    with pytest.raises(Exception, match="vpe_number 2 does not exist: the processor has 2 VPEs"):
         SystemBench(bench, "vpes = 2; vpe_number = 2;", mt=True)

@@ -232,4 +232,4 @@ def test_lanes_that_do_not_belong_together(bench: Bench) -> None:
     text = IMPORTS + """import mips_system_types; instance dut : mips_vpe_control; instance s[4] : source; instance t[5] : sink;
         s[0].out -> dut.threads.request; dut.threads.reply -> t[0].in; dut.remote.request -> t[1].in; s[1].out -> dut.remote.reply; s[2].out -> dut.vpe, dut.vpe;
         s[3].out -> dut.status; dut.control -> t[2].in; dut.load -> t[3].in;"""
-    assert "each VPE has a lane of every port" in bench.refuse(text)
+    assert "every port needs a lane for each VPE" in bench.refuse(text)

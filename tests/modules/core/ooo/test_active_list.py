@@ -133,7 +133,7 @@ def test_markers(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("body", "message"), [
-    ("entries = 24;", "an active list has a power of two of entries, not 24"), ("entries = 8; window = 9;", "a window of 9 instructions does not fit 8 entries"),
+    ("entries = 24;", "an active list needs a power-of-two number of entries, not 24"), ("entries = 8; window = 9;", "a window of 9 instructions does not fit 8 entries"),
     ("commit_width = 5;", "an active list commits 5 instructions a cycle, of groups of 4"),
 ])  # fmt: skip
 def test_what_it_cannot_be(body: str, message: str, bench: Bench) -> None:

@@ -85,7 +85,7 @@ def test_random_branches(ways: int, bench: Bench) -> None:
 def test_sets_are_powers_of_two(bench: Bench) -> None:
     text = "import wide_types;\ninstance dut : branch_targets { sets = 12; };\ninstance q : source; q.out -> dut.port.query;\n"
     text += "instance k : sink; dut.port.known -> k.in; instance t : source; t.out -> dut.train;"
-    assert "branch targets have a power of two of sets, not 12" in bench.refuse(text)
+    assert "branch targets need a power-of-two number of sets, not 12" in bench.refuse(text)
 
 
 def test_contexts_find_their_own_branches(bench: Bench) -> None:

@@ -68,9 +68,9 @@ def test_indices(name: str, bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("body", "message"), [
-    ("entries = 48;", "a table of directions has a power of two of counters, not 48"),
-    ("history_bits = 2; local_histories = 3;", "there is a power of two of local histories, not 3"),
-    ("local_histories = 4;", "local histories have one bit at least: history_bits is 0"),
+    ("entries = 48;", "a table of directions needs a power-of-two number of counters, not 48"),
+    ("history_bits = 2; local_histories = 3;", "the number of local histories must be a power of two, not 3"),
+    ("local_histories = 4;", "local histories need at least one bit: history_bits is 0"),
 ])  # fmt: skip
 def test_what_it_cannot_be(body: str, message: str, bench: Bench) -> None:
     text = f"import wide_types;\ninstance dut : direction_table {{ {body} }};\ninstance q : source; q.out -> dut.port.query;\n"

@@ -35,7 +35,7 @@ def test_what_it_cannot_be(bench: Bench) -> None:
     text = "import wide_types;\ninstance dut : instruction_buffer {{ depth = {}; width = 8; }};\n"
     text += "".join(f"instance s{p} : source; s{p}.out -> dut.{p};\n" for p in ("in", "take", "squash"))
     text += "".join(f"instance k{p} : sink; dut.{p} -> k{p}.in;\n" for p in ("out", "room"))
-    assert "an instruction buffer has a power of two of entries, not 12" in bench.refuse(text.format(12))
+    assert "an instruction buffer needs a power-of-two number of entries, not 12" in bench.refuse(text.format(12))
     assert "an instruction buffer of 4 entries has no room for a group of 8" in bench.refuse(text.format(4))
     assert "an instruction buffer shows a ring for each of 2 contexts, and is connected on 1 lanes" in bench.refuse(text.format("8; contexts = 2"))
 

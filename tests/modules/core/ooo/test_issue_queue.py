@@ -152,7 +152,7 @@ def test_lists_are_powers_of_two(bench: Bench) -> None:
     text = f"import wide_types;\ninstance dut : issue_queue {{ list = 24; {TAKES} }};\n"
     text += "".join(f"instance s{p} : source; s{p}.out -> dut.{p};\n" for p in ("in", "awake", "cancelled", "squash", "head"))
     text += "".join(f"instance k{p} : sink; dut.{p} -> k{p}.in;\n" for p in ("issue", "room"))
-    assert "an active list has a power of two of entries, not 24" in bench.refuse(text)
+    assert "an active list needs a power-of-two number of entries, not 24" in bench.refuse(text)
 
 
 SHARED = PORTS | {

@@ -259,7 +259,7 @@ def test_a_barrier_that_is_dropped_or_replied_to_at_once(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("body", "lanes", "message"), [
-    ("list = 24;", 3, "an active list has a power of two of entries, not 24"), ("buffer = 3;", 3, "the buffer of committed stores has a power of two of entries, not 3"),
+    ("list = 24;", 3, "an active list needs a power-of-two number of entries, not 24"), ("buffer = 3;", 3, "the buffer of committed stores needs a power-of-two number of entries, not 3"),
     ("", 2, "loads and stores complete on 3 lanes, not 2"),
 ])  # fmt: skip
 def test_what_it_cannot_be(body: str, lanes: int, message: str, bench: Bench) -> None:

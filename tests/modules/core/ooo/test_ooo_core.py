@@ -82,8 +82,8 @@ def test_returns_deeper_than_the_stack_miss(retired: Core) -> None:
 
 
 @pytest.mark.parametrize(("body", "message"), [
-    ("width = 3;", "fetch has a width that is a power of two, not 3"), ("entries = 48;", "an active list has a power of two of entries, not 48"),
-    ("buffer = 4; width = 8;", "an instruction buffer of 4 entries has no room for a group of 8"), ("registers = 20;", "32 registers of programs want 33 physical ones at least, not 20"),
+    ("width = 3;", "fetch has a width that is a power of two, not 3"), ("entries = 48;", "an active list needs a power-of-two number of entries, not 48"),
+    ("buffer = 4; width = 8;", "an instruction buffer of 4 entries has no room for a group of 8"), ("registers = 20;", "32 registers of programs need at least 33 physical registers, not 20"),
     ("window = 40;", "a window of 40 instructions does not fit 32 entries"), ("width = 9;", "width"),
 ])  # fmt: skip
 def test_what_it_cannot_be(body: str, message: str, bench: Bench) -> None:

@@ -49,7 +49,7 @@ def test_what_it_cannot_be(bench: Bench) -> None:
     text = "import wide_types;\ninstance dut : predictor_choice {{ {} }};\ninstance q : source; q.out -> dut.port.query; instance k : sink; dut.port.taken -> k.in;\n"
     text += "instance c[2] : sink; instance t[2] : source; instance s[2] : source;\n"
     text += "".join(f"dut.{p}.query -> c[{i}].in; t[{i}].out -> dut.{p}.taken;\n" for i, p in enumerate(("first", "second")))
-    assert "a choice of predictors has a power of two of counters, not 12" in bench.refuse(text.format("entries = 12;") + "s[0].out -> dut.checks; s[1].out -> dut.checks;")
+    assert "a choice of predictors needs a power-of-two number of counters, not 12" in bench.refuse(text.format("entries = 12;") + "s[0].out -> dut.checks; s[1].out -> dut.checks;")
     assert "there are two predictors to choose from, not 1" in bench.refuse(text.format("") + "s[0].out -> dut.checks;")
     text += "instance u : sink; instance v : source; dut.first.query -> u.in; v.out -> dut.first.taken; s[0].out -> dut.checks; s[1].out -> dut.checks;"
     assert "each predictor is asked on 1 lanes, not on 2 and 1" in bench.refuse(text.format(""))

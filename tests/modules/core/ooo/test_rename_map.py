@@ -253,9 +253,9 @@ def test_registers_must_be_enough(bench: Bench) -> None:
     text = "import wide_types;\ninstance dut : rename_map { registers = 32; };\n"
     text += "".join(f"instance s{p} : source; s{p}.out -> dut.{p};\n" for p in ("in", "list_room", "integer_room", "memory_room", "squash", "retired"))
     text += "".join(f"instance k{p} : sink; dut.{p} -> k{p}.in;\n" for p in ("take", "out"))
-    assert "32 registers of programs want 33 physical ones at least, not 32" in bench.refuse(text)
+    assert "32 registers of programs need at least 33 physical registers, not 32" in bench.refuse(text)
     text = text.replace("registers = 32", "contexts = 3; registers = 94")
-    assert "94 registers of programs want 95 physical ones at least, not 94" in bench.refuse(text)
+    assert "94 registers of programs need at least 95 physical registers, not 94" in bench.refuse(text)
     assert "renaming has a ring for each of 3 contexts, and is connected on 1 lanes" in bench.refuse(text.replace("94", "95"))
 
 

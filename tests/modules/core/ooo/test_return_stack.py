@@ -31,7 +31,7 @@ def test_a_redirect_restores_the_top(bench: Bench) -> None:
 def test_depths_are_powers_of_two(bench: Bench) -> None:
     text = "import wide_types;\ninstance dut : return_stack { depth = 3; };\ninstance s : source; s.out -> dut.move;\n"
     text += "instance r : source; r.out -> dut.redirect; instance k : sink; dut.top -> k.in;"
-    assert "a return stack has a power of two of entries, not 3" in bench.refuse(text)
+    assert "a return stack needs a power-of-two number of entries, not 3" in bench.refuse(text)
     text = text.replace("depth = 3", "contexts = 2")
     assert "a return stack shows a top for each of 2 contexts, and is connected on 1 lanes" in bench.refuse(text)
 

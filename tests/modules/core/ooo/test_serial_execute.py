@@ -190,4 +190,4 @@ def test_each_context_has_lanes_of_its_own(bench: Bench) -> None:
     ins, outs = [name for name, (direction, *_) in PORTS.items() if direction == "in"], [name for name, (direction, *_) in PORTS.items() if direction == "out"]
     text = f"import wide_types;\ninstance dut : serial_execute {{ contexts = 2; {DECODE} }};\n"
     text += "".join(f"instance s{i} : source; s{i}.out -> dut.{p};\n" for i, p in enumerate(ins)) + "".join(f"instance k{i} : sink; dut.{p} -> k{i}.in;\n" for i, p in enumerate(outs))
-    assert "each of 2 contexts has a system control and a memory stage of its own: a port has 1 lanes" in bench.refuse(text)
+    assert "each of 2 contexts has its own system control and memory stage: a port has 1 lanes" in bench.refuse(text)
