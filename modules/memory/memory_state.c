@@ -178,7 +178,7 @@ static void place_hex(self_t *self, const struct memory_image *image, uint64_t a
       size_t first = ++at;
       for (address = 0; at < size && isxdigit((unsigned char)text[at]); at++)
         address = address >> 32 ? address : address << 4 | hex_digit(text[at]); /* more than 32 bits fit nowhere */
-      if (at == first) sim_input_error("%s: no address behind '@' at byte %zu", image->path, first);
+      if (at == first) sim_input_error("%s: no address after '@' at byte %zu", image->path, first);
     } else if (at + 1 < size && isxdigit((unsigned char)text[at]) && isxdigit((unsigned char)text[at + 1])) {
       uint8_t byte = (uint8_t)(hex_digit(text[at]) << 4 | hex_digit(text[at + 1]));
       place(self, image, address++, &byte, 1);

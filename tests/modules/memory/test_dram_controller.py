@@ -142,4 +142,4 @@ def test_a_burst_ends_with_its_segment(bench: Bench) -> None:
 
 def test_rows_of_segments_are_powers_of_two(bench: Bench) -> None:
     text = SEGMENTS.replace("row = 64", "row = 65").replace("requester[0].memory", "requester.memory")
-    assert "power of two of bytes, not 65" in bench.refuse(f"import memory_types; instance requester : memory_source; {text}")
+    assert "a power of two in bytes, not 65" in bench.refuse(f"import memory_types; instance requester : memory_source; {text}")

@@ -176,7 +176,7 @@ def test_what_no_bank_has_gets_an_error_in_order(bench: Bench, nowhere: int) -> 
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("interleave = 12;", "by a power of two of bytes, not 12"),
+        ("interleave = 12;", "interleave must be a power of two, not 12"),
         ("interleave = 0;", "need the bytes of a segment"),
         ("outstanding = 0;", "`outstanding` is 0, outside its range, 1 to 64"),
         ("bank = <<< return 0; >>>; relative = true;", "addresses stay as they are"),

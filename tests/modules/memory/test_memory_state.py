@@ -364,7 +364,7 @@ def test_each_window_has_a_program(bench: Bench) -> None:
     assert [a.data for a in replies] == [0x01020304, 0, *[0, 0x05060708] * 3]
     device.play([["0 read 4 0x100"]], 5, {"memory.image": "a.bin,c.bin"}, files={"a.bin": b"1", "c.bin": bytes(65)}, ok=False)
     assert "c.bin: 65 bytes at 0x100 do not fit: the memory is 0x100 to 0x13f\n" in device.last.err
-    assert "a memory of 100 bytes does not consist of 3 equal parts" in bench.refuse("instance dut : memory_state { size = 100 B; windows = 3; };")
+    assert "a memory of 100 bytes cannot be divided into 3 equal windows" in bench.refuse("instance dut : memory_state { size = 100 B; windows = 3; };")
 
 
 @pytest.mark.parametrize(
@@ -376,7 +376,7 @@ def test_each_window_has_a_program(bench: Bench) -> None:
         ("a.hex", b"00 1x", "'1x' at byte 4 is not a pair of hexadecimal digits"),
         ("a.hex", b"00 x1", "'x1' at byte 4 is not a pair of hexadecimal digits"),
         ("a.hex", b"00 1", "'1' at byte 4 is not a pair of hexadecimal digits"),
-        ("a.hex", b"00 @ 12", "no address behind '@' at byte 4"),
+        ("a.hex", b"00 @ 12", "no address after '@' at byte 4"),
         ("a.elf", b"\x7fELF and no more", "a.elf: truncated"),
         ("a.elf", elf("big", [(0, b"1234")]), "a big-endian program in a little-endian memory"),
         ("a.elf", elf("little", [(0x1000, b"1234")]), "4 bytes at 0x1000 do not fit"),
@@ -396,7 +396,7 @@ def test_an_image_that_does_not_fit_is_one_clear_line(
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("size = 100 B; alias = true;", "has a power of two of bytes, not 100"),
+        ("size = 100 B; alias = true;", "must be a power of two, not 100"),
         ("size = 64 B; width = 12;", "a multiple of 8, not 12"),
         ("size = 0 B;", "`size` is 0 B, outside its range, at least 1 B"),
         ("size = 64 B; snoop_ranges = [{ size = 1 }, { size = 2 }];", "2 snoop ranges for 0 snoop connections"),

@@ -149,7 +149,7 @@ def test_a_write_across_a_block_ends_the_run(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     ("body", "text"),
-    [("width = 64; out_width = 32;", "not less than width"), ("block = 24;", "a power of two"), ("block = 4;", "not smaller than")],
+    [("width = 64; out_width = 32;", "not less than width"), ("block = 24;", "a power of two"), ("block = 4;", "a block must hold at least one write of out_width")],
 )  # fmt: skip
 def test_impossible_buffers_are_refused(bench: Bench, body: str, text: str) -> None:
     netlist = f"instance dut : uncached_buffer {{ {body} }};\ninstance from : memory_source {{ width = 32; }};\ninstance to : memory_state;\nfrom.memory -> dut.in;\ndut.out -> to.port;"
