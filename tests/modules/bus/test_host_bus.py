@@ -280,4 +280,4 @@ def test_interrupts_come_late_and_can_be_masked(bench: Bench) -> None:
 
 def test_a_port_of_no_whole_bytes_is_refused(bench: Bench) -> None:
     text = "instance s : memory_source { width = 12; }; instance h : host_bus { cpu_width = 12; }; s.memory -> h.memory;"
-    assert "cpu_width is a multiple of 8, not 12" in bench.refuse(text)
+    assert "cpu_width must be a multiple of 8, not 12" in bench.refuse(text)
