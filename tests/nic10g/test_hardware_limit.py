@@ -68,7 +68,7 @@ def test_conversations(simulator: Path, run_sim: Callable, root: Path, tmp_path:
         ("processors=17", "this machine has 1 to 16 processors, not 17"),
         ("processors=0", "this machine has 1 to 16 processors, not 0"),
         ("banks=3", "the scratchpad has a power of two of banks, at most 32"),
-        ("icache_size=96 B", "a cache has a whole number of sets: not 96 B with 2 ways and lines of 32 bytes"),
+        ("icache_size=96 B", "a cache needs a whole number of sets, not 96 B with 2 ways and lines of 32 bytes"),
         ("burst=100", "burst must be a multiple of width / 8"),
     ],
 )

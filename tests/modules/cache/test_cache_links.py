@@ -52,5 +52,5 @@ def test_each_context_has_a_link(name: str, bench: Bench) -> None:
 
 @pytest.mark.parametrize("name", ["cache", "mshr_cache"])
 def test_each_context_unlinks_by_itself(name: str, bench: Bench) -> None:
-    with pytest.raises(AssertionError, match="each of 4 contexts has a lane of unlink, of which there are 1"):
+    with pytest.raises(AssertionError, match="each of 4 contexts needs a lane of unlink, not 1 lanes in all"):
         bench.build(f"import memory_types;\ninstance s : memory_source;\n{CACHES[name]}s.memory -> cache.in;\ninstance f : source; f.out -> cache.unlink : bool;\n")

@@ -86,5 +86,5 @@ def test_errors(bench: Bench) -> None:
     machine.play([[], ["0 read 8 28"]], 20, ok=False)
     assert "a request of 8 bytes at 0x1c crosses a line" in machine.last.err
     text = 'import memory_types; import coherence_types; instance r : memory_source { width = 512; }; instance c : coherent_port { width = 512; %s }; instance b : system_bus; instance m : memory_state { width = 256; size = 4 KiB; }; r.memory -> c.in; c.bus -> b.agent["c"]; b.memory -> m.port;'
-    assert "at most a line: 256" in bench.refuse(text % "")
-    assert "power of two of bytes, not 24" in bench.refuse(text % "line = 24;")
+    assert "at most that of a line: 256" in bench.refuse(text % "")
+    assert "the size of a line must be a power of two, not 24" in bench.refuse(text % "line = 24;")

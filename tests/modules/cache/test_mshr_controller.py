@@ -393,8 +393,8 @@ def test_a_restored_run_goes_on(cycle: int, bench: Bench, tmp_path: Path) -> Non
 
 # ---- What cannot be --------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("body", "words"), [
-    ("width = 64; fill_width = 32;", "fill_width is a multiple of 8 and not less than width"), ("line = 4;", "a line is 1 to 64 times fill_width (8 bytes), not 4 bytes"),
-    ("sets = 6; banks = 4;", "banks have sets in equal parts: 6 sets do not make 4"), ("mshrs = 0;", "outside its range, 1 to 64"),
+    ("width = 64; fill_width = 32;", "fill_width must be a multiple of 8 and not less than width"), ("line = 4;", "a line must be 1 to 64 times fill_width (8 bytes), not 4 bytes"),
+    ("sets = 6; banks = 4;", "all banks need the same number of sets: 6 sets cannot be divided among 4 banks"), ("mshrs = 0;", "outside its range, 1 to 64"),
 ])  # fmt: skip
 def test_what_it_cannot_be(body: str, words: str, bench: Bench) -> None:
     text = f"import memory_types; instance s : memory_source; instance c : mshr_controller {{ {body} }}; instance m : memory_state {{ size = 1 KiB; }}; s.memory -> c.in; c.memory -> m.port;"

@@ -222,5 +222,5 @@ def test_wrong_uses(bench: Bench, misses: str) -> None:
     [replies, _, _] = machine.play([["0 read 8 0x2000"], [], []], 60)
     assert replies[0].error
     text = "import memory_types; import coherence_types; instance requester : memory_source { width = 512; }; instance c : mshr_controller { %s }; instance b : system_bus; instance m : memory_state { width = 256; size = 4 KiB; }; requester.memory -> c.in; c.bus -> b.agent[\"c\"]; b.memory -> m.port;"
-    assert "a line is 1 to 64 times fill_width (64 bytes), not 32 bytes" in bench.refuse(text % "width = 512;")
-    assert "power of two of bytes from 8 on, not 24" in bench.refuse(text.replace("width = 512", "width = 64") % "line = 24;")
+    assert "a line must be 1 to 64 times fill_width (64 bytes), not 32 bytes" in bench.refuse(text % "width = 512;")
+    assert "power of two from 8 on, not 24" in bench.refuse(text.replace("width = 512", "width = 64") % "line = 24;")
