@@ -7,7 +7,7 @@
 check_state() {
   const bool reads = self->phase == disk_image_phase_reads, writes = self->phase == disk_image_phase_writes;
   if ((reads || (writes && !self->failed)) && (self->sector >= self->end || self->end > self->sectors))
-    sim_error("sector %llu of a request up to %llu is not on the disk", (unsigned long long)self->sector,
+    sim_error("sector %llu of a request up to sector %llu is beyond the end of the disk", (unsigned long long)self->sector,
               (unsigned long long)self->end);
 }
 
@@ -15,7 +15,7 @@ check_state() {
 static uint64_t sectors_of(const self_t *self, uint64_t size) {
   const unsigned long long bytes = size;
   if (!param(padded) && (size == 0 || size % SECTOR != 0))
-    sim_input_error("%s: an image has whole sectors of 512 bytes; this has %llu bytes", param(image), bytes);
+    sim_input_error("%s: the size of an image must be a multiple of 512 bytes, not %llu bytes", param(image), bytes);
   if (size > (uint64_t)param(capacity))
     sim_input_error("%s: %llu bytes do not fit: this disk was built for %lld", param(image), bytes,
                     (long long)param(capacity));
@@ -37,7 +37,7 @@ init() {
 handler(reset, image) {
   const uint64_t sectors = sectors_of_image(self);
   if (sectors != self->sectors)
-    sim_input_error("\"%s\": an image of %llu bytes, and the disk has %llu since the run began (give it as many)",
+    sim_input_error("\"%s\": the image has %llu bytes, but the disk of this run has %llu (give an image of that size)",
                     param(image), (unsigned long long)(SECTOR * sectors), (unsigned long long)(SECTOR * self->sectors));
 }
 
@@ -64,8 +64,8 @@ static uint32_t keep(self_t *self, uint64_t block) {
   uint32_t place;
   if (is_kept(self, block, &place)) return place;
   if (self->filled == (uint32_t)param(room))
-    sim_error("the run wrote to more than %lld bytes of the disk's blocks, for which it was built (its parameter "
-              "`written`)",
+    sim_error("the run wrote to more than %lld bytes of the disk's blocks: build it with a larger "
+              "`written`",
               (long long)param(room) * (long long)(BLOCK * SECTOR));
   store(place_of, block, ++self->filled);
   return self->filled - 1;

@@ -39,21 +39,21 @@ static uint32_t seek_cycles(const self_t *self, uint32_t from, uint32_t to) {
 init() {
   self->revolution = device_cycles_32(60, (uint64_t)param(rpm), ticks_per_second(), clock_period());
   if (self->revolution > UINT32_MAX / 4)
-    sim_input_error("%lld rpm: a revolution takes more than %u cycles", (long long)param(rpm), UINT32_MAX / 4);
+    sim_input_error("rpm = %lld: a revolution takes more than %u cycles", (long long)param(rpm), UINT32_MAX / 4);
   self->switching = cycles_of((uint64_t)param(head_switch));
   self->processing = cycles_of((uint64_t)param(overhead));
   const uint32_t step = param(cylinders) > 1 ? seek_cycles(self, 0, 1) : 0;
   for (int k = 0; k < param_length(zones); k++) {
     const uint64_t sectors = param(zones)[k].sectors;
     self->places += (uint64_t)param(zones)[k].cylinders * (uint64_t)param(heads) * sectors;
-    if (sectors > self->revolution) sim_input_error("%d rpm: a sector passes in less than a cycle", (int)param(rpm));
+    if (sectors > self->revolution) sim_input_error("rpm = %d: a sector passes in less than a cycle", (int)param(rpm));
     if (!param(skew)) continue;
     const uint32_t other = step > self->switching ? step : self->switching;
     self->track_skew[k] = (uint32_t)((self->switching * sectors + self->revolution - 1) / self->revolution);
     self->cylinder_skew[k] = (uint32_t)((other * sectors + self->revolution - 1) / self->revolution);
   }
   if (param(ready_sectors) > param(segment_sectors))
-    sim_input_error("ready_sectors: a segment has %d sectors, never %d", param(segment_sectors),
+    sim_input_error("ready_sectors must be at most the %d sectors of a segment, not %d", param(segment_sectors),
                     (int)param(ready_sectors));
   self->taking = self->moving = self->burst = self->replier = self->passing = self->ahead_segment = -1;
   for (int k = 0; k < param(segments); k++) self->segment_first[k] = self->segment_end[k] = 0;

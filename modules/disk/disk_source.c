@@ -55,7 +55,7 @@ static void follow_request(self_t *self) {
 }
 
 static void take_reply(self_t *self, const disk_reply *reply) {
-  if (reply->tag >= 1024) sim_error("the disk replies to request %u, which there is not", (unsigned)reply->tag);
+  if (reply->tag >= 1024) sim_error("the disk replies to request %u, which does not exist", (unsigned)reply->tag);
   const disk_request request = load(request_of, reply->tag);
   count(sectors, request.op == disk_op_read && !reply->error);
   if (!reply->last) return;

@@ -227,7 +227,7 @@ static void queue_command(self_t *self, scsi_task task, uint64_t sectors) {
 static void begin_command(self_t *self, uint64_t sectors) {
   const uint8_t code = self->taken[0];
   if (sectors > SCSI_SECTORS)
-    sim_error("the disk has %llu sectors, and the commands of a SCSI disk reach %llu of them (2 TiB)",
+    sim_error("the disk has %llu sectors, but SCSI commands address only %llu sectors (2 TiB)",
               (unsigned long long)sectors, (unsigned long long)SCSI_SECTORS);
   const bool ready = code == SCSI_INQUIRY || code == SCSI_REQUEST_SENSE || code == SCSI_REPORT_LUNS;
   scsi_task task = {.used = true, .tagged = self->has_tag, .disconnects = self->allowed, .initiator = self->peer};
@@ -352,7 +352,7 @@ static void take_byte(self_t *self, const scsi_beat *beat, uint64_t sectors) {
 }
 
 static void take_data(self_t *self, const scsi_beat *beat) {
-  if (self->written_count + beat->count > sizeof self->written) sim_error("more data have come than were wanted");
+  if (self->written_count + beat->count > sizeof self->written) sim_error("more data came than were requested");
   for (uint32_t k = 0; k < beat->count; k++) self->written[self->written_count++] = (uint8_t)(beat->bytes >> 8 * k);
   self->task[self->current].moved = true;
   self->giving = self->written_count >= SCSI_SECTOR;
@@ -533,7 +533,7 @@ static void follow_data(self_t *self) {
 
 static void take_reply(self_t *self, const disk_reply *reply) {
   if (reply->tag >= (uint32_t)QUEUE)
-    sim_error("the disk replies to request %u, which there is not", (unsigned)reply->tag);
+    sim_error("the disk replies to request %u, which does not exist", (unsigned)reply->tag);
   const int k = (int)reply->tag;
   const scsi_task *task = &self->task[k];
   if (task->aborted) {

@@ -90,7 +90,7 @@ static void take_memory_reply(self_t *self, mem_reply_64 reply) {
   self->undone--;
   self->failed |= reply.error && self->phase != virtio_phase_abandons;
   const uint32_t at = reply.tag & 1023, bytes = (reply.tag >> 10 & 7) + 1;
-  if (at + bytes > sizeof self->buffer) sim_error("a reply with tag 0x%x is to nothing", (unsigned)reply.tag);
+  if (at + bytes > sizeof self->buffer) sim_error("a reply with tag 0x%x belongs to no request", (unsigned)reply.tag);
   if (!self->to_memory && !reply.error) store_number(&self->buffer[at], reply.data, bytes, param(big_endian));
 }
 

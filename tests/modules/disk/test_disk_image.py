@@ -115,13 +115,13 @@ def test_what_is_no_image(bench: Bench, tmp_path: Path) -> None:
 
     assert f'cannot read "{file}"' in told({"dut.image": file})
     assert "it is a folder" in told({"dut.image": tmp_path})
-    for size, why in ((0, "this has 0 bytes"), (700, "an image has whole sectors of 512 bytes; this has 700 bytes"), (8704, "8704 bytes do not fit: this disk was built for 8192")):
+    for size, why in ((0, "not 0 bytes"), (700, "the size of an image must be a multiple of 512 bytes, not 700 bytes"), (8704, "8704 bytes do not fit: this disk was built for 8192")):
         file.write_bytes(bytes(size))
         assert why in told({"dut.image": file})
     file.write_bytes(bytes(512))
     assert "for dut.commit: dut.image reads it too" in told({"dut.image": file, "dut.commit": file})
     assert "cannot write" in told({"dut.commit": tmp_path / "absent" / "out"})
-    assert "whole sectors of 512 bytes" in bench.refuse("import disk_types; instance i : disk_image { capacity = 700 B; };")
+    assert "the capacity of a disk must be a multiple of 512 bytes, not 700 B" in bench.refuse("import disk_types; instance i : disk_image { capacity = 700 B; };")
 
 
 @pytest.mark.parametrize("sectors", [16, 512])
@@ -223,7 +223,7 @@ def test_a_restored_disk_is_as_large_as_it_was(size: int, bench: Bench, tmp_path
     assert run("--restore", "point", "--cycles", "200", "--set", "dut.image=same", "--set", "dut.commit=after").returncode == 0
     assert (tmp_path / "after").read_bytes() == (tmp_path / "same").read_bytes()
     done = run("--restore", "point", "--cycles", "200", "--set", "dut.image=other")
-    wanted = f'dut: "other": an image of {512 * size} bytes, and the disk has 8192 since the run began (give it as many)'
+    wanted = f'dut: "other": the image has {512 * size} bytes, but the disk of this run has 8192 (give an image of that size)'
     assert done.returncode in (1, 2) and wanted in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 

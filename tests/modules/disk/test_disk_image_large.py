@@ -103,7 +103,7 @@ def test_what_a_run_cannot_keep(bench: Bench, tmp_path: Path) -> None:
     scripts = {"in_request_source[0].script": tmp_path / "requests", "in_data_source[0].script": tmp_path / "data"}
     ran = bench.run(device.simulator, 40, scripts, ok=False)
     assert (
-        "dut: the run wrote to more than 8192 bytes of the disk's blocks, for which it was built (its parameter `written`)"
+        "dut: the run wrote to more than 8192 bytes of the disk's blocks: build it with a larger `written`"
         in ran.err
     )
     sparse(tmp_path / "large", 3 * GIB + 512)

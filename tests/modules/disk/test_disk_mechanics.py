@@ -249,11 +249,11 @@ def test_what_is_beyond_the_end(bench: Bench) -> None:
     assert after[:512] == b"x" * 512 and after[512:] == contents(900)[512:], "of an abandoned write, what was given is written"
     assert ran.counted("dut")["errors"] == 4
     assert "901 sectors do not fit on a disk of 900" in told_of_901(bench, disk)
-    assert "a segment has 128 sectors, never 129" in play(bench, disk, "", 10, ok=False, dut__ready_sectors=129)[0].err
+    assert "ready_sectors must be at most the 128 sectors of a segment, not 129" in play(bench, disk, "", 10, ok=False, dut__ready_sectors=129)[0].err
     assert "a sector passes in less than a cycle" in play(bench, disk, "", 10, ok=False, dut__rpm=60 * 10**9)[0].err
-    assert "1 rpm: a revolution takes more than 1073741823 cycles" in play(bench, disk, "", 10, ok=False, dut__rpm=1)[0].err
-    assert "the zones have 3 cylinders, the disk 4" in bench.refuse("import disk_types; instance d : disk_mechanics { cylinders = 4; zones = [{ cylinders = 3, sectors = 5 }]; };")
-    assert "a zone has cylinders" in bench.refuse("import disk_types; instance d : disk_mechanics { cylinders = 4; zones = [{ cylinders = 4, sectors = 0 }]; };")
+    assert "rpm = 1: a revolution takes more than 1073741823 cycles" in play(bench, disk, "", 10, ok=False, dut__rpm=1)[0].err
+    assert "the cylinders of all zones must add up to those of the disk: 3 and 4" in bench.refuse("import disk_types; instance d : disk_mechanics { cylinders = 4; zones = [{ cylinders = 3, sectors = 5 }]; };")
+    assert "a zone needs at least one cylinder" in bench.refuse("import disk_types; instance d : disk_mechanics { cylinders = 4; zones = [{ cylinders = 4, sectors = 0 }]; };")
 
 
 def told_of_901(bench: Bench, disk: Disk) -> str:

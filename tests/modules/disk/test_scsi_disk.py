@@ -65,7 +65,7 @@ def test_large_disks(bench: Bench, capacity: str, last: int | None) -> None:
     body = f"contents.capacity = {capacity}; contents.padded = true; mechanics.cylinders = 110000000;"
     large = {"after": body, "contents__commit": ""}
     if last is None:
-        wanted = r"dut: the disk has 4297064448 sectors, and the commands of a SCSI disk reach 4294967296 of them \(2 TiB\)"
+        wanted = r"dut: the disk has 4297064448 sectors, but SCSI commands address only 4294967296 sectors \(2 TiB\)"
         with pytest.raises(AssertionError, match=wanted):
             commands(bench, READY, **large)
         return
@@ -338,4 +338,4 @@ def test_all_in_so_few_cycles_that_each_is_checked(bench: Bench) -> None:
 
 
 def test_what_it_cannot_be(bench: Bench) -> None:
-    assert "one bus and has one disk" in bench.refuse("import scsi_types; import disk_types; instance d : scsi_disk; instance b : scsi_bus; d.bus -> b.device;")
+    assert "a SCSI disk needs one bus and one disk" in bench.refuse("import scsi_types; import disk_types; instance d : scsi_disk; instance b : scsi_bus; d.bus -> b.device;")

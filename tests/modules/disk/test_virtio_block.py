@@ -379,4 +379,4 @@ def test_a_checkpoint_in_the_midst(bench: Bench, cycle: int, tmp_path: Path) -> 
 
 
 def test_what_is_no_device_is_refused(bench: Bench) -> None:
-    assert "a power of two of descriptors, not 100" in bench.refuse("import disk_types; instance d : virtio_block { queue = 100; };")
+    assert "the number of descriptors of a queue must be a power of two, not 100" in bench.refuse("import disk_types; instance d : virtio_block { queue = 100; };")
