@@ -239,7 +239,7 @@ def test_a_write_may_reset_the_bank(bench: Bench) -> None:
 TABLES = [
     ([("odd", 6)], "", "register odd is outside the bank or between two words"),
     ([("a", 0), ("b", 4), ("c", 0)], "", "registers a and c have the same offset"),
-    ([("a", 0), ("a", 4)], "", "two registers are called a"),
+    ([("a", 0), ("a", 4)], "", "two registers have the name a"),
 ]
 
 
@@ -284,4 +284,4 @@ def test_only_bits_of_registers_have_names(bench: Bench) -> None:
     text = "import register_types;\ninstance r : memory_source;\nconst T = [{ name = \"a\", offset = 0 }];\n"
     text += 'instance bank : register_bank { registers = T; };\nr.memory -> bank.in["r"];\n'
     told = bench.refuse(text + 'debug memory { 0 .. 3 = bank.file : with_fields(T, [{ register = "b", fields = [{ name = "x", mask = 1 }] }]); }\n')
-    assert "no register is called b" in told
+    assert "no register has the name b" in told
