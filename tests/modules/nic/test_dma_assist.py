@@ -395,14 +395,14 @@ def test_descriptors_in_a_memory_of_their_own(bench: Bench) -> None:
 
 LAYOUTS = [
     ("buffer = 100;", "buffer must be a power of two"),
-    ("bus_burst = 0;", "a bus transfer has 8 to 4096 bytes at most, not 0"),
+    ("bus_burst = 0;", "bus_burst must be 8 to 4096, not 0"),
     ("advance_round = 3;", "advance_round must be a power of two"),
-    ("descriptor_size = 24 B;", "descriptor_size is 8, 16, 32 or 64 B, not 24 B"),
-    ("ring_size = 100 B;", "ring_size is a power of two that holds at least two descriptors, not 100 B"),
-    ("ring_size = 32 B;", "ring_size is a power of two that holds at least two descriptors, not 32 B"),
-    ("at_control = 100;", "at_control = 100 is outside of a descriptor of 32 B"),
-    ("at_host_high = 30;", "at_host_high = 30 is outside of a descriptor of 32 B"),
-    ("at_length = -2;", "at_length = -2 is outside of a descriptor of 32 B"),
+    ("descriptor_size = 24 B;", "descriptor_size must be 8, 16, 32 or 64 B, not 24 B"),
+    ("ring_size = 100 B;", "ring_size must be a power of two that holds at least two descriptors, not 100 B"),
+    ("ring_size = 32 B;", "ring_size must be a power of two that holds at least two descriptors, not 32 B"),
+    ("at_control = 100;", "at_control = 100 is outside a descriptor of 32 B"),
+    ("at_host_high = 30;", "at_host_high = 30 is outside a descriptor of 32 B"),
+    ("at_length = -2;", "at_length = -2 is outside a descriptor of 32 B"),
 ]
 
 

@@ -189,8 +189,8 @@ def test_a_filter_needs_an_address(bench: Bench) -> None:
     ("body", "words"),
     [
         ("buffer_round = 12;", "buffer_round must be a power of two"),
-        ("ring_size = 100 B;", "ring_size is a power of two that holds at least two descriptors, not 100 B"),
-        ("at_address = 4;", "at_address = 4 is outside of a descriptor of 8 B"),
+        ("ring_size = 100 B;", "ring_size must be a power of two that holds at least two descriptors, not 100 B"),
+        ("at_address = 4;", "at_address = 4 is outside a descriptor of 8 B"),
     ],
 )
 def test_layouts_that_cannot_work_are_refused(bench: Bench, body: str, words: str) -> None:

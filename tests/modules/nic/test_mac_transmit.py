@@ -223,9 +223,9 @@ def test_the_fcs_of_this_bench_is_the_usual_one() -> None:
 LAYOUTS = [
     ("burst = 0;", "burst must be a multiple of width / 8"),
     ("buffer_round = 0;", "buffer_round must be a power of two"),
-    ("descriptor_size = 12 B;", "descriptor_size is 8, 16, 32 or 64 B, not 12 B"),
-    ("ring_size = 8 B;", "ring_size is a power of two that holds at least two descriptors, not 8 B"),
-    ("at_vlan = 7;", "at_vlan = 7 is outside of a descriptor of 8 B"),
+    ("descriptor_size = 12 B;", "descriptor_size must be 8, 16, 32 or 64 B, not 12 B"),
+    ("ring_size = 8 B;", "ring_size must be a power of two that holds at least two descriptors, not 8 B"),
+    ("at_vlan = 7;", "at_vlan = 7 is outside a descriptor of 8 B"),
 ]
 
 
