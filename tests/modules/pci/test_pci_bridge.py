@@ -282,7 +282,7 @@ def test_random_transfers(bench: Bench, seed: int, body: str, big_endian: bool) 
     assert len(seen) == 512
 
 
-REFUSED = [("line = 24 B;", "a line is a power of two of bytes")]
+REFUSED = [("line = 24 B;", "the size of a line must be a power of two")]
 
 
 @pytest.mark.parametrize(("body", "told"), REFUSED)

@@ -206,7 +206,7 @@ def test_random_transfers(bench: Bench, seed: int) -> None:
     assert len(run.told) == 20 and not any(run.errors(0) + run.errors(1))
 
 
-REFUSED = [("bus_width = 2 B;", "4 or 8 B wide, not 2 B"), ("devices = [1];", "each of the 0 targets has the number of its device, not 1")]
+REFUSED = [("bus_width = 2 B;", "4 or 8 B wide, not 2 B"), ("devices = [1];", "devices must have a number for each of the 0 targets, not 1")]
 
 
 @pytest.mark.parametrize(("body", "told"), REFUSED)
