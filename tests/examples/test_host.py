@@ -281,17 +281,17 @@ def test_misses_of_user_mode_and_of_the_kernel(host, run_sim, tmp_path: Path) ->
 
 REFUSED = [
     (("host", "contexts=2"), "the machine has no parameter `contexts`"),
-    (("fast", "detailed=wide_processor", "contexts=2"), "the functional processor is one: contexts = 1"),
-    (("fast", "detailed=wide_processor", "vpes=2"), "the functional processor is one: contexts = 1"),
-    (("wide", "contexts=2", "started=3"), "there are 2 contexts, not 3 that could be started"),
-    (("wide", "mshrs=4"), "a data cache with several misses is one of a coherent bus"),
+    (("fast", "detailed=wide_processor", "contexts=2"), "the functional processor stands for one context: set contexts = 1"),
+    (("fast", "detailed=wide_processor", "vpes=2"), "the functional processor stands for one context: set contexts = 1"),
+    (("wide", "contexts=2", "started=3"), "started = 3 exceeds the 2 contexts"),
+    (("wide", "mshrs=4"), "a data cache with several outstanding misses needs a coherent bus"),
     (("host", COHERENT, "mshrs=4"), "the machine has no parameter `mshrs`"),
     (("host", "sampling=true"), "the machine has no parameter `sampling`"),
-    (("wide", "miss_causes=64 MiB"), "a data cache of a coherent bus"),
+    (("wide", "miss_causes=64 MiB"), "a data cache on a coherent bus"),
     (("wide_smp", "contexts=3"), "each VPE of a processor is a context: contexts must be 2, not 3"),
-    (("wide_smp", "started=2"), "the first VPE of a processor begins, and starts the others: started = 1, not 2"),
+    (("wide_smp", "started=2"), "the first VPE of a processor starts the others: started must be 1, not 2"),
     (("smp", "system_kind=plain_system"), "`system_kind` is fixed by smp.lss"),
-    (("host", "processor=vpe_processor"), "a processor without `fetch_memory` is one of a coherent bus: system_kind = coherent_system"),
+    (("host", "processor=vpe_processor"), "a processor without the port `fetch_memory` needs a coherent bus: set system_kind = coherent_system"),
     (("fast", COHERENT, "detailed=vpe_processor"), "a processor without `load` and `devices` cannot go on where a functional one has been"),
 ]
 

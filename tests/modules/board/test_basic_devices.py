@@ -41,4 +41,4 @@ def test_devices_are_where_the_map_has_them(bench: Bench, disks: str, more: str,
 
 def test_further_disks_are_on_a_card(bench: Bench) -> None:
     said = bench.refuse(NETLIST.format(disks="disk_image, disk_image", more=RAM))
-    assert "there is one virtio slot for a disk, not 2: more disks are on a card, cards = [scsi_card(disks = 2)]" in said
+    assert "only one virtio slot may have a disk, not 2: put more disks on a card, cards = [scsi_card(disks = 2)]" in said

@@ -20,4 +20,4 @@ module lone_processor {
   outport fetch_memory : mem(64);
 }
 """
-    assert "a processor without `data` is none of a coherent bus: system_kind = plain_system" in bench.refuse(board("coherent_system", "lone_processor") + none)
+    assert "a processor on a coherent bus needs the port `data`: set system_kind = plain_system for this one" in bench.refuse(board("coherent_system", "lone_processor") + none)

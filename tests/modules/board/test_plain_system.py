@@ -16,7 +16,7 @@ def test_a_program_and_a_device(bench: Bench, tmp_path: Path) -> None:
 
 
 def test_vpes_are_of_a_coherent_bus(bench: Bench) -> None:
-    said = "a processor without `fetch_memory` is one of a coherent bus: system_kind = coherent_system"
+    said = "a processor without the port `fetch_memory` needs a coherent bus: set system_kind = coherent_system"
     refused = bench.refuse(board("plain_system", "vpe_processor"))
     assert said in refused and refused.count("error[") == 1
 

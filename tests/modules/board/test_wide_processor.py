@@ -21,11 +21,11 @@ def test_a_program_in_lockstep(bench: Bench, machine: str, tmp_path: Path) -> No
 
 
 REFUSED = [
-    ("plain_system", "mshrs = 4;", "a data cache with several misses is one of a coherent bus"),
-    ("plain_system", "miss_causes = 1 MiB;", "the causes of misses are counted of a data cache of a coherent bus"),
+    ("plain_system", "mshrs = 4;", "a data cache with several outstanding misses needs a coherent bus"),
+    ("plain_system", "miss_causes = 1 MiB;", "causes of misses are counted only for a data cache on a coherent bus"),
     ("coherent_system", "vpes = 2; contexts = 3;", "each VPE of a processor is a context: contexts must be 2, not 3"),
-    ("coherent_system", "vpes = 2; started = 2;", "the first VPE of a processor begins, and starts the others: started = 1, not 2"),
-    ("coherent_system", "contexts = 2; started = 3;", "there are 2 contexts, not 3 that could be started"),
+    ("coherent_system", "vpes = 2; started = 2;", "the first VPE of a processor starts the others: started must be 1, not 2"),
+    ("coherent_system", "contexts = 2; started = 3;", "started = 3 exceeds the 2 contexts"),
 ]
 
 
