@@ -487,7 +487,7 @@ static inline void invalidate_line(self_t *self, uint32_t line, const mem_snoop 
   bool victim = self->victim_dirty && self->victim_line == line;
   if (CACHE_MASKED && (victim || (found >= 0 && self->dirty[set][found]))) {
     if (write->tag == ~UINT32_C(0))
-      sim_error("several writes snooped together hit the dirty line at 0x%x: which of its bytes are new?",
+      sim_error("several writes snooped together hit the dirty line at 0x%x: it is unknown which of its bytes are new",
                 (unsigned)(line * CACHE_LINE));
     uint32_t from, count = cache_overlap(line * CACHE_LINE, CACHE_LINE, write->address, write->size, &from);
     cache_mark(victim ? self->victim_changed : mask_of(self, set, (uint32_t)found), from, count, false);

@@ -90,7 +90,7 @@ static void enter(self_t *self, const typeof_port(in_request) * request) {
 /* The bus's response to a request. */
 static void finish_request(self_t *self, const typeof_port(bus_response) * response) {
   const uint32_t slot = response->tag;
-  if (slot >= (uint32_t)param(entries)) sim_error("the bus responds to request %u, which there is not", (unsigned)slot);
+  if (slot >= (uint32_t)param(entries)) sim_error("the bus responds to request %u, which does not exist", (unsigned)slot);
   const typeof_port(in_request) *request = &self->request[slot];
   self->reply[slot].error = response->error;
   self->phase[slot] = entry_phase_replies;
@@ -107,7 +107,7 @@ static void respond(self_t *self, const bus_snoop *snoop) {
   self->responds_for = (uint32_t)param(entries);
   if (!snoop->own) return;
   if (snoop->tag >= (uint32_t)param(entries))
-    sim_error("the bus has request %u, which there is not", (unsigned)snoop->tag);
+    sim_error("the bus has request %u, which does not exist", (unsigned)snoop->tag);
   const typeof_port(in_request) *request = &self->request[snoop->tag];
   self->responds_for = snoop->tag;
   if (request->op == mem_op_read) return;

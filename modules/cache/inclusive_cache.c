@@ -127,7 +127,7 @@ static void give_up_recall(self_t *self) {
 /* The number of a transaction that a bus names. */
 static inline uint32_t known(const self_t *self, uint32_t transaction) {
   if (transaction >= (uint32_t)param(transactions))
-    sim_error("a bus has transaction %u, which there is not", (unsigned)transaction);
+    sim_error("a bus has transaction %u, which does not exist", (unsigned)transaction);
   return transaction;
 }
 

@@ -513,7 +513,7 @@ static void accept_reply(self_t *self, const typeof_port(memory_reply) * reply) 
     self->bypassing = false;
   } else {
     const uint32_t k = reply->tag - MSHR_WRITES;
-    if (k >= (uint32_t)param(writes)) sim_error("a reply with tag 0x%x is to nothing", (unsigned)reply->tag);
+    if (k >= (uint32_t)param(writes)) sim_error("a reply with tag 0x%x belongs to no request", (unsigned)reply->tag);
     if (__builtin_expect(reply->error, false)) lose_write(self, self->write_buffer_entry[k].address);
     const uint32_t left = self->write_buffer_entry[k].size - self->bytes_done[k];
     self->bytes_done[k] += left < CACHE_BEAT_BYTES ? left : CACHE_BEAT_BYTES;
@@ -633,7 +633,7 @@ static void note_requested(self_t *self, const bus_command *command) {
 /* The line of a miss is here, or its upgrade is done: who is first to wait for it is served before another can have it.
  */
 static void take_line(self_t *self, const typeof_port(bus_response) * response) {
-  if (response->tag >= MSHR_NONE) sim_error("the bus responds to miss %u, which there is not", response->tag);
+  if (response->tag >= MSHR_NONE) sim_error("the bus responds to miss %u, which does not exist", response->tag);
   mshr *miss = &self->entry[response->tag];
   const bool none = response->lost && !response->filled; /* a store_conditional fails, and its copy is void */
   miss->phase = miss_phase_replies;
@@ -652,7 +652,7 @@ static void take_line(self_t *self, const typeof_port(bus_response) * response) 
 /* The answer to its own transaction. */
 static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
   if (snoop->tag == MSHR_NONE) return MESI_FREE_VICTIM(self, &self->snoop_response.bytes);
-  if (snoop->tag > MSHR_NONE) sim_error("the bus has miss %u, which there is not", snoop->tag);
+  if (snoop->tag > MSHR_NONE) sim_error("the bus has miss %u, which does not exist", snoop->tag);
   mshr *miss = &self->entry[snoop->tag];
   serve_all(self, snoop->tag);
   if (self->target_count[snoop->tag] == 0) {

@@ -239,7 +239,7 @@ static void take_memory_reply(self_t *self, mem_reply_64 reply) {
     return;
   }
   const uint32_t slot = reply.tag >> 2;
-  if (slot >= READ_WORDS) sim_error("a reply with tag 0x%x is to nothing", (unsigned)reply.tag);
+  if (slot >= READ_WORDS) sim_error("a reply with tag 0x%x belongs to no request", (unsigned)reply.tag);
   store_number(&self->read_bytes[8 * slot], reply.error ? 0 : reply.data, 8, param(big_endian));
   self->filled[slot] = true;
   self->failed |= reply.error;

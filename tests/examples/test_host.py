@@ -292,7 +292,7 @@ REFUSED = [
     (("wide_smp", "started=2"), "the first VPE of a processor starts the others: started must be 1, not 2"),
     (("smp", "system_kind=plain_system"), "`system_kind` is fixed by smp.lss"),
     (("host", "processor=vpe_processor"), "a processor without the port `fetch_memory` needs a coherent bus: set system_kind = coherent_system"),
-    (("fast", COHERENT, "detailed=vpe_processor"), "a processor without `load` and `devices` cannot go on where a functional one has been"),
+    (("fast", COHERENT, "detailed=vpe_processor"), "a processor without the ports `load` and `devices` cannot take over from the functional one"),
 ]
 
 

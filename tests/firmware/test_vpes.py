@@ -87,4 +87,4 @@ def test_more_in_lockstep(vpes: int, settings: tuple[str, ...], compared) -> Non
 
 def test_several_processors_have_no_vpes(root: Path, build_dir: Path) -> None:
     done = subprocess.run([build_dir / "bin/lss", "check", root / MACHINE, "-D", "vpes=2", "-D", "processors=2"], capture_output=True, text=True)
-    assert done.returncode == 1 and "VPEs are those of one processor: processors = 1, not 2" in done.stderr
+    assert done.returncode == 1 and "all VPEs belong to one processor: processors must be 1, not 2" in done.stderr

@@ -22,5 +22,5 @@ def test_windows_are_measured(bench: Bench, tmp_path: Path) -> None:
 
 
 def test_one_that_cannot_be_given_a_state(bench: Bench) -> None:
-    said = "a processor without `load` and `devices` cannot go on where a functional one has been"
+    said = "a processor without the ports `load` and `devices` cannot take over from the functional one"
     assert said in bench.refuse(board("coherent_system", "fast_processor(detailed = vpe_processor)"))

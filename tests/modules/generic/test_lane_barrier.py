@@ -44,4 +44,4 @@ def test_random_pressure(seed: int, device: Device) -> None:
 
 def test_lanes_must_match(bench: Bench) -> None:
     text = "instance s[2] : source; instance k : sink; instance l : lane_barrier;\ns[0].out -> l.in : uint32; s[1].out -> l.in; l.out -> k.in;\n"
-    assert "as many streams leave as enter: 2 in, 1 out" in bench.refuse(text)
+    assert "in and out must have the same number of lanes: 2 and 1" in bench.refuse(text)

@@ -37,4 +37,4 @@ def test_lanes_come_in_pairs(bench: Bench) -> None:
         "instance s[2] : source; instance m : monitor; instance k : sink;\n"
         "s[0].out -> m.in : uint8; s[1].out -> m.in; m.out -> k.in;"
     )
-    assert "2 lanes come in, 1 go out" in bench.refuse(text)
+    assert "in and out must have the same number of lanes: 2 and 1" in bench.refuse(text)

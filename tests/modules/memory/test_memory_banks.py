@@ -102,7 +102,7 @@ def test_the_memory_is_one_address_space_with_one_image(bench: Bench) -> None:
     ("body", "words"),
     [
         ("banks = 0;", "`banks` is 0, outside its range, 1 to 64"),
-        ("banks = 3; interleave = 0;", "banks that are segments divide the size: 4096 bytes, 3 banks"),
+        ("banks = 3; interleave = 0;", "size must be a multiple of the number of banks that are segments: 4096 bytes, 3 banks"),
     ],
 )
 def test_wrong_parameters_are_refused(bench: Bench, body: str, words: str) -> None:

@@ -56,4 +56,4 @@ def test_those_begin_that_are_started(bench: Bench, body: str, started: int, who
 
 
 def test_vpes_are_those_of_one_processor(bench: Bench) -> None:
-    assert "VPEs are those of one processor: processors = 1, not 2" in bench.refuse(machine("vpes = 2; processors = 2;", 1))
+    assert "all VPEs belong to one processor: processors must be 1, not 2" in bench.refuse(machine("vpes = 2; processors = 2;", 1))

@@ -46,5 +46,5 @@ def test_of_several_contexts_one(bench: Bench) -> None:
 
 
 def test_there_is_no_such_context(bench: Bench) -> None:
-    with pytest.raises(AssertionError, match="there are 2 contexts, and no number 2"):
+    with pytest.raises(AssertionError, match="context 2 does not exist: there are 2 contexts"):
         Wide(bench, "pipeline_status", PORTS, "contexts = 2; context = 2;")
