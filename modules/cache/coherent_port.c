@@ -90,7 +90,8 @@ static void enter(self_t *self, const typeof_port(in_request) * request) {
 /* The bus's response to a request. */
 static void finish_request(self_t *self, const typeof_port(bus_response) * response) {
   const uint32_t slot = response->tag;
-  if (slot >= (uint32_t)param(entries)) sim_error("the bus responds to request %u, which does not exist", (unsigned)slot);
+  if (slot >= (uint32_t)param(entries))
+    sim_error("the bus responds to request %u, which does not exist", (unsigned)slot);
   const typeof_port(in_request) *request = &self->request[slot];
   self->reply[slot].error = response->error;
   self->phase[slot] = entry_phase_replies;

@@ -7,8 +7,8 @@
 check_state() {
   const bool reads = self->phase == disk_image_phase_reads, writes = self->phase == disk_image_phase_writes;
   if ((reads || (writes && !self->failed)) && (self->sector >= self->end || self->end > self->sectors))
-    sim_error("sector %llu of a request up to sector %llu is beyond the end of the disk", (unsigned long long)self->sector,
-              (unsigned long long)self->end);
+    sim_error("sector %llu of a request up to sector %llu is beyond the end of the disk",
+              (unsigned long long)self->sector, (unsigned long long)self->end);
 }
 
 /* How many an image of this size makes. */
