@@ -9,7 +9,7 @@ from harness.bottleneck import diagram
 from harness.bottleneck.analysis import Analysis, percent
 from harness.bottleneck.back_pressure import NEGLIGIBLE
 from harness.bottleneck.text import cause_text, memory_title, path_lines, rates
-from harness.report.page import STYLE, table
+from harness.report.page import STYLE, scrolled, table
 from harness.report.page import diagram as block_diagram
 from harness.report.page import write as write_page
 from harness.run import files
@@ -86,7 +86,7 @@ def _limiters(analysis: Analysis) -> str:
     ]  # fmt: skip
     head = ["Limiter", "others wait at", "busy", "others wait"]
     caption = "Waits of several connections are added up, so their sum may exceed 100 %."
-    return f'<div class="wide">{table(head, rows, caption, 2)}</div>'
+    return scrolled(table(head, rows, caption, 2), caption)
 
 
 def _waits(analysis: Analysis) -> str:
@@ -98,7 +98,7 @@ def _waits(analysis: Analysis) -> str:
         rows.append([html.escape(str(link)), because, _share(link.waiting), percent(link.moved)])
     head = ["Connection", "waits because", "waits", "moves"]
     caption = "The connections on which items wait longest, and the path to the cause of each."
-    return f'<div class="wide">{table(head, rows, caption, 2)}</div>'
+    return scrolled(table(head, rows, caption, 2), caption)
 
 
 def _modules(analysis: Analysis) -> str:
@@ -110,7 +110,8 @@ def _modules(analysis: Analysis) -> str:
         for m in analysis.modules[:MODULES]
     ]  # fmt: skip
     head = ["Instance", "module", "busy", "counted by", "stalls its input", "is stalled"]
-    return f'<div class="wide">{table(head, rows, f"The {len(rows)} busiest of {len(analysis.modules)}.", 2)}</div>'
+    caption = f"The {len(rows)} busiest of {len(analysis.modules)}."
+    return scrolled(table(head, rows, caption, 2), caption)
 
 
 def _stalls(analysis: Analysis) -> str:
@@ -120,7 +121,7 @@ def _stalls(analysis: Analysis) -> str:
         cells = [[html.escape(reason), _share(share)] for reason, share in shares if share >= NEGLIGIBLE]
         rows += [[html.escape(one.path) if not k else "", *cell] for k, cell in enumerate(cells)]
     caption = "Where the cycles go in the instances that count them by reason."
-    return f'<div class="wide">{table(["Instance", "stalls for", "share of the cycles"], rows, caption, 2)}</div>'
+    return scrolled(table(["Instance", "stalls for", "share of the cycles"], rows, caption, 2), caption)
 
 
 def _memories(analysis: Analysis) -> str:
@@ -134,7 +135,7 @@ def _memories(analysis: Analysis) -> str:
             for r in memory.requesters
         ]  # fmt: skip
         head = ["Requester", "read, B", "written, B", "rate", "of capacity"]
-        parts.append(f'<div class="wide">{table(head, rows, memory_title(memory))}</div>')
+        parts.append(scrolled(table(head, rows, memory_title(memory)), memory_title(memory)))
     others = "".join(parts[1:])
     return "".join(parts[:1]) + (f"<details><summary>The other memories</summary>{others}</details>" if others else "")
 

@@ -57,13 +57,13 @@ def diagram(svg: Path, what: str, caption: str, prefix: str) -> str:
         width = float(found[1]) * 4 / 3  # CSS pixels
         fitted = f'style="max-width:{width:.0f}px;min-width:{SMALLEST * width:.0f}px" '
         picture = picture.replace("<svg ", f"<svg {fitted}", 1)
-    framed = f'<div class="drawing" tabindex="0" role="region" aria-label="{html.escape(what)}">{picture}</div>'
+    framed = f'<div class="drawing" tabindex="0" role="group" aria-label="{html.escape(what)}">{picture}</div>'
     return f'<figure class="diagram">{framed}<figcaption>{caption}</figcaption></figure>'
 
 
 def scrolled(body: str, label: str) -> str:
     """A table that is scrolled where it is wider than the page, also from the keyboard."""
-    return f'<div class="wide" tabindex="0" role="region" aria-label="{html.escape(label)}">{body}</div>'
+    return f'<div class="wide" tabindex="0" role="group" aria-label="{html.escape(label)}">{body}</div>'
 
 
 def table(

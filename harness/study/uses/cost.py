@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.report.page import table
+from harness.report.page import scrolled, table
 from harness.run import compiler, process
 from harness.run.store import RunError
 from harness.study import uses
@@ -137,7 +137,7 @@ class Plugin(uses.Use):
             rows += [_row(core, totals_of_core[core], strong=True)] if len(cores) > 1 else []
             rows += [_row(c.function, c.counts) for c in costs if c.core == core and max(c.counts.values()) >= 0.05]
         caption = f"{looked.title}: per frame, start-up taken out."
-        body = f'<div class="wide">{table(["Function", *KINDS], rows, caption)}</div>'
+        body = scrolled(table(["Function", *KINDS], rows, caption), caption)
         return uses.Examined(f"{_number(whole['instructions'])} instructions", body)
 
 

@@ -79,4 +79,4 @@ class Plugin(uses.Use):
         ]  # fmt: skip
         verdict = f"{injected:,} faults, {counted:,} counted, {disturbed:,} other frames disturbed"
         body = page.table(["Fault", "Injected", "Counted", "Statistic"], cells, f"{looked.title}: {verdict}.")
-        return uses.Examined(verdict, f'<div class="wide">{body}</div>')
+        return uses.Examined(verdict, page.scrolled(body, looked.title))
