@@ -70,7 +70,7 @@ def _axes(
         figure, axes = pyplot.subplots(figsize=(7.2, height), layout="constrained")
         yield axes
         axes.set_xlabel(across)
-        axes.set_ylabel(textwrap.fill(up, 42))
+        axes.set_ylabel(textwrap.fill(up, 30))
         axes.set_title(textwrap.fill(title, 62), loc="left", fontweight="bold")
         axes.grid(color=FAINT, linewidth=0.7)
         axes.set_axisbelow(True)
@@ -96,7 +96,9 @@ def lines(
 ) -> None:  # fmt: skip
     """Draws out.svg and out.png: values over an axis; one whose values are no numbers has them side by side.
     Those `beside` are thin lines that others are compared with; a `log` axis is one of powers of two."""
-    with _axes(title, across, up, out, height=3.6, legend_title=legend_title, in_place=True) as axes:
+    names = {line.name for line in (*drawn, *limits, *beside) if line.name} | {mark.label for mark in marks}
+    height = 3.6 if len(names) <= MOST_IN_PLACE else 4.6  # with a legend
+    with _axes(title, across, up, out, height=height, legend_title=legend_title, in_place=True) as axes:
         for limit in limits:
             axes.plot(limit.across, limit.values, color=INK, linewidth=1.4, label=limit.name)
             axes.fill_between(limit.across, limit.values, color=FAINT, alpha=0.35, linewidth=0)
