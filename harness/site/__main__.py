@@ -35,7 +35,7 @@ class Warnings(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self.count += 1
-        print(f"docs: {record.getMessage()}", file=sys.stderr)
+        print(f"docs: {' '.join(record.getMessage().split())}", file=sys.stderr)
 
 
 def digest(pages: Path) -> str:
