@@ -12,6 +12,7 @@ from pathlib import Path
 from harness import bottleneck, firmware, quantity, study
 from harness.quantity import option as number
 from harness.run.used_files import FOLDER, READ, WRITTEN, ClashError, Folder, check_arguments, folder
+from harness.version import version
 
 PROGRAM = os.environ.get("SPINACH_PROGRAM", "python -m harness")  # harness/spinach sets it
 KIT = Path(__file__).resolve().parents[1]  # the source tree, or PREFIX/share/spinach
@@ -327,6 +328,7 @@ def _add_traces(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 def arguments() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(prog=PROGRAM, description="Traffic, captures, checks and reports.")
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {version()}")
     commands = parser.add_subparsers(dest="command", required=True)
     _add_traffic(commands)
     _add_studies(commands)

@@ -30,6 +30,14 @@ $(LSS_GEN)/lexer.c: lss/front/lexer.l
 	$(FLEX) -o $@ $<
 
 $(LSS_OBJ): | $(LSS_GEN)/parser.h
+# The number that everything names.  The commit that `lss --version` adds is in a file: it changes without the compiler.
+$(BUILD)/obj/lss/base/version.o: LSS_FLAGS += -DSPINACH_VERSION='"$(VERSION)"'
+$(BUILD)/obj/lss/base/version.o: VERSION
+$(BUILD)/lib/commit: always
+	@mkdir -p $(@D)
+	harness/dist/commit >$@.new
+	cmp -s $@.new $@ && rm -f $@.new || mv -f $@.new $@
+.PHONY: always
 $(BUILD)/obj/lss/%.o: lss/%.c
 	@mkdir -p $(@D)
 	$(CC) $(LSS_FLAGS) $(DEPFLAGS) -c -o $@ $<
@@ -63,5 +71,5 @@ $(BUILD)/lib/libspinach.a: $(RUNTIME_OBJ) $(FST_OBJ) $(patsubst %,$(BUILD)/obj/e
 	@rm -f $@
 	$(LLVM_AR) rcs $@ $^
 
-ALL += $(BUILD)/bin/lss $(BUILD)/lib/libspinach.a
+ALL += $(BUILD)/bin/lss $(BUILD)/lib/libspinach.a $(BUILD)/lib/commit
 -include $(LSS_OBJ:.o=.d) $(RUNTIME_OBJ:.o=.d)

@@ -47,6 +47,17 @@ const char *library_home(void) {
   return home;
 }
 
+char *library_products(void) {
+  g_autofree char *executable = library_executable();
+  if (executable) {
+    g_autofree char *bin = g_path_get_dirname(executable);
+    g_autofree char *top = g_path_get_dirname(bin);
+    g_autofree char *library = g_build_filename(top, "lib", "libspinach.a", NULL);
+    if (g_file_test(library, G_FILE_TEST_EXISTS)) return g_steal_pointer(&top);
+  }
+  return library_home() ? g_build_filename(library_home(), "build", NULL) : NULL;
+}
+
 const char *library_missing(void) {
   static char *text;
   const char *home = library_home();

@@ -8,6 +8,10 @@
 // beside the folder of the executable (an installed copy), or the source tree.  NULL when there is none.
 const char *library_home(void);
 
+// Where the build put the runtime library and generated headers: next to the folder of the executable, or below the
+// installed tree.  NULL when there is none.  The caller frees it.
+char *library_products(void);
+
 // "", or the rest of a message when there is no library: that it is not found, and where it was looked for.
 const char *library_missing(void);
 

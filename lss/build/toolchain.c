@@ -26,18 +26,6 @@ char *toolchain_program(const Toolchain *t, const char *name) {
   return g_file_test(path, G_FILE_TEST_IS_EXECUTABLE) ? g_steal_pointer(&path) : NULL;
 }
 
-// Where the build put the runtime library and generated headers: beside the executable, or below the installed tree.
-static char *find_products(const char *home) {
-  g_autofree char *executable = library_executable();
-  if (executable) {
-    g_autofree char *bin = g_path_get_dirname(executable);
-    g_autofree char *top = g_path_get_dirname(bin);
-    g_autofree char *library = g_build_filename(top, "lib", "libspinach.a", NULL);
-    if (g_file_test(library, G_FILE_TEST_EXISTS)) return g_steal_pointer(&top);
-  }
-  return g_build_filename(home, "build", NULL);
-}
-
 static void add_flag(Toolchain *t, const char *format, ...) G_GNUC_PRINTF(2, 3);
 static void add_flag(Toolchain *t, const char *format, ...) {
   va_list arguments;
@@ -124,7 +112,7 @@ bool toolchain_open(Toolchain *t, const CompilerOptions *options) {
     fprintf(stderr, "lss: cannot find the folder that holds modules/ and lss/runtime/; set SPINACH_HOME to it\n");
     return false;
   }
-  t->products = find_products(home);
+  t->products = library_products();
   t->flags = g_ptr_array_new_with_free_func(g_free);
   t->states = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   t->further = toolchain_further_flags();

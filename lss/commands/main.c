@@ -1,9 +1,9 @@
 // The lss command: dispatches to the subcommand.
 #include "emulib/program/standard_streams.h"
 #include "lss/base/diagnostics.h"
+#include "lss/base/version.h"
 #include "lss/base/working.h"
 #include "lss/commands/commands.h"
-#include "lss/runtime/text/version.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -65,7 +65,8 @@ int main(int argc, char **argv) {
     return finish(0);
   }
   if (!strcmp(word, "--version")) {
-    printf("lss %s\n", SPINACH_VERSION);
+    g_autofree char *version = version_text();
+    printf("lss %s\n", version);
     return finish(0);
   }
   g_autoptr(GPtrArray) names = g_ptr_array_new();

@@ -2,6 +2,8 @@
 // count its statistics and step it (lss/runtime/engine/machine.h).
 #include "lss/emit/emit.h"
 
+#include "lss/base/version.h"
+
 #include <string.h>
 
 // ---- Types -----------------------------------------------------------------------------------------------------
@@ -534,7 +536,7 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
                        "uint64_t, uint64_t);\nextern const spinach_sleeping spinach_sleepings[];\nconst "
                        "spinach_machine spinach_machine_table = {\n  ");
   emit_quoted(out, netlist->file);
-  g_string_append(out, ", SPINACH_VERSION, ");
+  g_string_append_printf(out, ", \"%s\", ", version_number);
   emit_quoted(out, emitter->build_command);
   g_string_append_printf(out, ", %s, %s, %s, %" G_GUINT64_FORMAT "u,\n  %u, %d, %d, %u, %u, %u, %u, %u,\n",
                          emitter->plan->debug ? "true" : "false", emitter->plan->collect_connections ? "true" : "false",

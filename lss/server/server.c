@@ -1,6 +1,7 @@
 // The language server's messages: reads them, keeps the documents, hands questions to jobs; see server.h.
 #include "lss/server/server.h"
 
+#include "lss/base/version.h"
 #include "lss/server/document.h"
 #include "lss/server/job.h"
 #include "lss/server/machines.h"
@@ -62,6 +63,7 @@ static void initialize(JsonValue *id, JsonValue *params) {
   workspace_open(params);
   JsonValue *result = json_object_new_object(), *info = json_object_new_object();
   json_set_text(info, "name", "lss");
+  json_set_text(info, "version", version_number);
   json_set(result, "capabilities", capabilities());
   json_set(result, "serverInfo", info);
   server.state = SERVER_READY;

@@ -22,7 +22,6 @@ SHARED = {
     "lss/runtime/text/number.h",
     "lss/runtime/text/pattern.h",
     "lss/runtime/text/quantity.h",
-    "lss/runtime/text/version.h",
     "lss/runtime/files/packet_reader.h",
     "lss/runtime/files/packet_writer.h",
     "lss/runtime/files/used_files.h",
