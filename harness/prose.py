@@ -26,7 +26,10 @@ KINDS = {
     "lss": ("c", "h", "l", "y"), "modules": ("lss", "c", "h"), "examples": ("lss", "c", "h"), "emulib": ("c", "h"),
     "harness": ("py",),
 }  # fmt: skip
-PAGES = ("README.md", "docs/*.md", *(f"{folder}/**/README.md" for folder in (*KINDS, "firmware")))
+PAGES = (
+    "README.md", "CHANGELOG.md", ".github/*.md", "docs/*.md",
+    *(f"{folder}/**/README.md" for folder in (*KINDS, "firmware")),
+)  # fmt: skip
 SOURCES = tuple(f"{folder}/**/*.{kind}" for folder, kinds in KINDS.items() for kind in kinds)
 
 

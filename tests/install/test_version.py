@@ -36,6 +36,11 @@ def test_programs_name_it(root: Path, build_dir: Path, number: str) -> None:
 def test_files_name_it(root: Path, number: str) -> None:
     extension = json.loads((root / "harness/editors/vscode/package.json").read_text())
     assert extension["version"] == number
+    changes = re.findall(r"^## \[(.*)\] - (\d{4}-\d\d-\d\d)$", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert changes[0][0] == number
+    assert sorted({day for _, day in changes}, reverse=True) == [day for _, day in changes], "the newest version is the first"
+    citation = dict(re.findall(r"^([a-z-]+): (.*)$", (root / "CITATION.cff").read_text(), re.MULTILINE))
+    assert (citation["version"], citation["date-released"]) == (number, f'"{changes[0][1]}"')
 
 
 def test_outputs_name_it_without_the_commit(lss, tmp_path: Path, number: str) -> None:
