@@ -87,7 +87,7 @@ $(DEPS_TEST) $(DEPS_BENCH) $(DEPS_LINUX) $(DEPS_SOAK): | $(DEPS_BASE)
 clean:  ## remove everything that was built, but not the Python environments and what was downloaded
 	@test ! -d "$(BUILD)" || find "$(BUILD)" -mindepth 1 -maxdepth 1 ! -name 'venv*' ! -name downloads ! -name '.deps-*' -exec rm -rf {} +
 
-GOALS := all run studies docs test test-quick soak bench firmware linux reference goldens format lint prose install options
+GOALS := all run studies docs test test-quick soak bench firmware linux reference goldens format lint prose install options dist dist-source dist-vsix
 .PHONY: $(GOALS)
 
 ifneq ($(MISSING),)
@@ -165,6 +165,8 @@ reference: $(BUILD)/bin/lss $(VENV_READY)  ## the module reference, build/docs/m
 options: $(VENV_READY)  ## docs/options.md: the tables of the paper next to the modules and tests here
 	@$(PYTHON) -m harness.report.options
 
+DIST       := $(BUILD)/dist
+DIST_PARTS := dist-source dist-vsix
 C_SOURCES  = $(shell git ls-files -- '*.c' '*.h')
 format: $(VENV_READY)  ## lay out C in place, and mend what ruff can in Python
 	@$(CLANG_FORMAT) -i $(C_SOURCES)
@@ -174,6 +176,15 @@ lint: $(VENV_READY)  ## report what ruff finds in the Python
 
 prose: $(VENV_READY)  ## report English that docs/style.md rules out, and lower the counts that it may have
 	@$(PYTHON) harness/prose.py
+
+dist:  ## the files of a release, of the commit that is checked out: build/dist/, with SHA256SUMS
+	@rm -rf $(DIST)
+	@$(MAKE) $(DIST_PARTS)
+	@harness/dist/sums $(DIST)
+dist-source:  ## build/dist/spinach-VERSION.tar.gz
+	@harness/dist/source $(DIST)
+dist-vsix:  ## build/dist/spinach-lss-VERSION.vsix, for Visual Studio Code (needs node and npm)
+	@harness/dist/vsix $(DIST) $(BUILD)/dist-work/vscode
 
 install: all  ## install compiler, library, harness and examples under PREFIX, and the harness's Python packages
 	@harness/install "$(BUILD)" "$(DESTDIR)$(PREFIX)"

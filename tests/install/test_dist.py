@@ -1,0 +1,110 @@
+"""The files of a release: they are those of a commit, the same bytes each time, and what is missing is named."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+NODE = shutil.which("node")
+OLD_NODE = not NODE or int(subprocess.run([NODE, "-p", "process.versions.node"], capture_output=True, text=True).stdout.split(".")[0]) < 20
+
+
+def git(tree: Path, *words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@localhost", *words], cwd=tree, check=True, capture_output=True)
+
+
+@pytest.fixture
+def tree(root: Path, tmp_path: Path) -> Path:
+    """A repository with what the scripts need."""
+    tree = tmp_path / "tree"
+    shutil.copytree(root / "harness/dist", tree / "harness/dist")
+    shutil.copytree(root / "harness/editors/vscode", tree / "harness/editors/vscode", ignore=shutil.ignore_patterns("node_modules"))
+    for name in "VERSION", "LICENSE", ".gitattributes":
+        shutil.copy(root / name, tree)
+    git(tree, "init", "-q")
+    git(tree, "add", ".")
+    git(tree, "commit", "-qm", "one")
+    return tree
+
+
+def dist(tree: Path, script: str, *words: str | Path, path: str | None = None) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "PATH": path or os.environ["PATH"]}
+    return subprocess.run([tree / "harness/dist" / script, *words], capture_output=True, text=True, env=environment)
+
+
+def test_the_sources_are_those_of_the_commit(tree: Path, tmp_path: Path) -> None:
+    version = (tree / "VERSION").read_text().strip()
+    (tree / "untracked").write_text("")
+    done = dist(tree, "source", tmp_path / "a")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{tmp_path}/a/spinach-{version}.tar.gz\n"
+    (tree / "VERSION").touch()
+    assert dist(tree, "source", tmp_path / "b").returncode == 0
+    first, second = ((tmp_path / name / f"spinach-{version}.tar.gz").read_bytes() for name in "ab")
+    assert first == second
+    with tarfile.open(tmp_path / f"a/spinach-{version}.tar.gz") as archive:
+        names = archive.getnames()
+        archive.extractall(tmp_path / "out", filter="data")
+    assert all(name.split("/")[0] == f"spinach-{version}" for name in names) and f"spinach-{version}/untracked" not in names
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=tree, capture_output=True, text=True).stdout
+    unpacked = tmp_path / f"out/spinach-{version}"
+    assert subprocess.run([unpacked / "harness/dist/commit"], capture_output=True, text=True).stdout.strip() == head[:12]
+    done = dist(unpacked, "source", tmp_path / "c")
+    assert done.returncode == 1
+    assert done.stderr == f"dist: {unpacked} is no git checkout: releases are made of commits\n"
+
+
+def test_a_modified_tree_is_refused(tree: Path, tmp_path: Path) -> None:
+    (tree / "VERSION").write_text("9.9.9\n")
+    (tree / "LICENSE").unlink()
+    for script in "source", "vsix":
+        done = dist(tree, script, tmp_path / "a", tmp_path / "w")
+        if script == "source" or not OLD_NODE:
+            assert (done.returncode, done.stdout) == (1, "")
+            assert done.stderr == "dist: files that differ from the commit: 2 (commit or restore them; see git status)\n"
+    assert not (tmp_path / "a").exists()
+
+
+def test_missing_tools_are_named(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    for tool in "sh", "dirname", "cat":
+        (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
+    expected = {"source": "gzip (package gzip)", "vsix": "node (package nodejs), npm (package npm)", "sums": "sha256sum (package coreutils)"}
+    for script, missing in expected.items():
+        done = dist(tree, script, tmp_path / "a", tmp_path / "w", path=str(tmp_path / "bin"))
+        assert (done.returncode, done.stderr) == (1, f"dist: missing: {missing}\n")
+
+
+def test_sums_are_of_all_files(tree: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    assert dist(tree, "sums", out).stderr.endswith(f"dist: there are no files in {out}\n")
+    for name in "b", "A":
+        (out / name).write_text(name)
+    for _ in range(2):
+        assert dist(tree, "sums", out).returncode == 0
+        assert (out / "SHA256SUMS").read_text() == "".join(f"{hashlib.sha256(name.encode()).hexdigest()}  {name}\n" for name in "Ab")
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(OLD_NODE, reason="there is no node of version 20")
+def test_the_extension_is_one_small_file(tree: Path, tmp_path: Path) -> None:
+    """Its packages are fetched once, so the second run is quick."""
+    version = (tree / "VERSION").read_text().strip()
+    for out in "a", "b":
+        done = dist(tree, "vsix", tmp_path / out, tmp_path / "work")
+        assert (done.returncode, done.stderr) == (0, "")
+    first, second = (tmp_path / out / f"spinach-lss-{version}.vsix" for out in "ab")
+    assert first.read_bytes() == second.read_bytes()
+    with zipfile.ZipFile(first) as archive:
+        names = archive.namelist()
+        script = archive.read("extension/extension.js").decode()
+    assert len(names) <= 10
+    assert {name.lower() for name in names} >= {"extension/readme.md", "extension/license.txt", "extension/package.json"}
+    assert set(re.findall(r'require\("(vscode[^"]*)"\)', script)) == {"vscode"}, "everything else is in the file"
