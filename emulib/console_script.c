@@ -11,6 +11,7 @@ typedef enum { NOTHING, WAIT, SEND, AFTER, WRONG } Kind;
 typedef struct {
   Kind kind;
   char text[CONSOLE_TEXT + 1]; /* to wait for, or to send */
+  uint32_t length;             /* of it: what is sent may have zeros */
   uint64_t ns;                 /* of AFTER */
   uint32_t next;               /* offset of the next line */
 } Line;
@@ -31,14 +32,34 @@ static Kind kind_of(const char *text) {
   return WRONG;
 }
 
-/* The text between quotes, to the end of the line but for blanks. */
+/* Adds what a text between quotes says, in one character or an escape of C; false when there is no room.  Returns what
+ * follows in *text. */
+static bool add_character(const char **text, Line *line) {
+  const char *at = *text;
+  if (line->length == CONSOLE_TEXT) return false;
+  if (*at != '\\') {
+    line->text[line->length++] = *at;
+    *text = at + 1;
+    return true;
+  }
+  size_t digits = strspn(at + 1, "01234567"), size = 1 + (digits == 0 ? 1 : MIN(digits, 3));
+  g_autofree char *escape = g_strndup(at, size), *plain = g_strcompress(escape);
+  line->text[line->length++] = plain[0]; /* a zero is an empty text */
+  *text = at + size;
+  return true;
+}
+
+/* The text between quotes, to the end of the line but for blanks.  What is printed has no zeros to wait for. */
 static bool parse_quoted(const char *text, Line *line) {
   const char *end = text;
   if (*end++ != '"') return false;
   while (*end != '\0' && *end != '"') end += *end == '\\' && end[1] != '\0' ? 2 : 1;
   if (*end != '"' || end[1 + strspn(end + 1, " \t\r")] != '\0') return false;
-  g_autofree char *inner = g_strndup(text + 1, (gsize)(end - text - 1)), *plain = g_strcompress(inner);
-  return plain[0] != '\0' && g_strlcpy(line->text, plain, sizeof line->text) < sizeof line->text;
+  line->length = 0;
+  for (const char *at = text + 1; at < end;)
+    if (!add_character(&at, line)) return false;
+  line->text[line->length] = '\0';
+  return line->length > 0 && (line->kind == SEND || strlen(line->text) == line->length);
 }
 
 static Kind parse(const char *text, Line *line) {
@@ -46,6 +67,7 @@ static Kind parse(const char *text, Line *line) {
   const Kind kind = kind_of(text);
   if (kind == WRONG) return WRONG;
   const char *rest = text + strlen(names[kind]);
+  line->kind = kind;
   return (kind == AFTER ? parse_time(rest, &line->ns) : parse_quoted(rest, line)) ? kind : WRONG;
 }
 
@@ -152,6 +174,6 @@ uint8_t console_script_take(ConsoleScript script, ConsoleProgress *progress) {
   Line line;
   if (!read_line(script, progress->line, &line) || line.kind != SEND) return 0;
   const uint8_t character = (uint8_t)line.text[progress->sent++];
-  if (line.text[progress->sent] == '\0') finish(progress, &line);
+  if (progress->sent == line.length) finish(progress, &line);
   return character;
 }

@@ -4,7 +4,8 @@
  *   send "TEXT"    type TEXT; a character arrives every character time
  *   after TIME     let time pass, in whole nanoseconds: a number and s, ms, us or ns
  *
- * TEXT has \n, \t, \" and \\ as in C.  Its quotes show where it begins and ends: a prompt ends in a blank.
+ * TEXT has \n, \t, \", \\ and \OOO (octal) as in C; one that is sent may have \000.  Its quotes show where it begins
+ * and ends: a prompt ends in a blank.
  *
  * Empty lines, and those that begin with #, say nothing.  How far a script has come is a few numbers, which belong to
  * the state of a machine; the script is read anew where they say.
