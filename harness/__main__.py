@@ -120,6 +120,16 @@ def _reference(options: argparse.Namespace) -> int:
     return 0
 
 
+def _console(options: argparse.Namespace) -> int:
+    from harness.run import console
+
+    try:
+        return console.run(options.where)
+    except console.ConsoleError as error:
+        print(f"harness: {error}", file=sys.stderr)
+        return 1
+
+
 def _bottleneck(options: argparse.Namespace) -> int:
     from harness.bottleneck import measure, page, text
 
@@ -334,6 +344,10 @@ def arguments() -> argparse.ArgumentParser:
     _add_studies(commands)
     _add_traces(commands)
     commands.add_parser("firmware", help="build a folder's C program for a machine", add_help=False)
+
+    one = commands.add_parser("console", help="type at the console of a running simulator")
+    one.add_argument("where", metavar="WHERE", help="as the simulator's --console: unix:PATH, tcp:PORT, pty:LINK")
+    one.set_defaults(call=_console)
 
     one = commands.add_parser("reference", help="write the module reference")
     one.add_argument("types", nargs="*", help="files of types to document after the modules")
