@@ -77,6 +77,44 @@ static void begin_script(self_t *self) {
   if (param(script)[0] != '\0') type(self, (ConsoleProgress){0});
 }
 
+/* ---- A terminal, and the record of what arrives ---- */
+
+/* What is typed arrives no earlier than a script's would, so that a script can say when it did. */
+static void begin_terminal(self_t *self) {
+  set_stamp(heard, 0);
+  self->apart = arrival_cycles(self);
+  set_until(looks, stream_is_open(&self->keyboard) ? self->apart : never());
+}
+
+/* The time in nanoseconds after which a script lets a character arrive now; UINT64_MAX when none does: a cycle may be
+ * shorter than a nanosecond, or this one too early. */
+static uint64_t script_time(const self_t *self) {
+  const uint64_t since = elapsed(heard);
+  if (since < self->apart) return UINT64_MAX;
+  const unsigned __int128 ticks = (unsigned __int128)(since - self->apart) * clock_period();
+  const uint64_t ns = (uint64_t)(ticks * 1000000000 / ticks_per_second());
+  return cycles_of(ns, 1000000000) == since - self->apart ? ns : UINT64_MAX;
+}
+
+static bool can_record(const self_t *self) {
+  return !stream_is_open(&self->recorded) || script_time(self) != UINT64_MAX;
+}
+
+/* A character that arrives now. */
+static void record(self_t *self, uint8_t character) {
+  if (!stream_is_open(&self->recorded)) return;
+  const uint64_t ns = script_time(self);
+  if (ns > 0) stream_printf(&self->recorded, "after %llu ns\n", (unsigned long long)ns);
+  if (character == '\n')
+    stream_printf(&self->recorded, "send \"\\n\"\n");
+  else if (character < ' ' || character > '~' || character == '"' || character == '\\')
+    stream_printf(&self->recorded, "send \"\\%03o\"\n", character);
+  else
+    stream_printf(&self->recorded, "send \"%c\"\n", character);
+  set_stamp(heard, 0);
+  self->apart = arrival_cycles(self);
+}
+
 init() {
   stream_write_open(&self->out, param(output));
   if (param(script)[0] != '\0') {
@@ -86,15 +124,22 @@ init() {
     if (wrong > 0) sim_input_error("%s:%u: %s", param(script), wrong, why);
   }
   begin_script(self);
-  set_until(looks, never());
-  if (!param(terminal)) return;
-  sim_warn("what is typed comes from a terminal: this run is not repeatable");
-  stream_terminal_open(&self->keyboard);
-  set_until(looks, 0);
+  stream_terminal_open(&self->keyboard, &self->screen, param(terminal));
+  if (stream_is_open(&self->keyboard)) sim_warn("what is typed comes from a terminal: this run is not repeatable");
+  if (param(record)[0] != '\0') stream_write_open(&self->recorded, param(record));
+  begin_terminal(self);
 }
 
 handler(reset, script) {
   begin_script(self);
+}
+
+handler(reset, terminal) {
+  begin_terminal(self);
+}
+
+handler(reset, record) {
+  begin_terminal(self);
 }
 
 /* ---- Receiver ---- */
@@ -133,6 +178,7 @@ static void leave(self_t *self, uint8_t character) {
     return;
   }
   stream_write(&self->out, &character, 1);
+  if (stream_is_open(&self->screen)) stream_terminal_write(&self->screen, &character, 1);
   if (character == '\n' || stream_is_open(&self->keyboard)) stream_flush(&self->out); // for who watches
   count(sent);
   event(sent, character);
@@ -303,10 +349,29 @@ static bool arrives(const self_t *self) {
   return until(arrives) == 0 && (!param(instant) || self->receive_count < room(self));
 }
 
+/* The next character of the script. */
+static void arrive(self_t *self) {
+  ConsoleProgress at = progress(self);
+  self->script_typed = at.line;
+  self->holds_typed = true;
+  if (self->receive_count == room(self)) lose_typed(self, "the program did not read the ones before");
+  const uint8_t character = console_script_take(script(self), &at);
+  record(self, character);
+  receive(self, character);
+  type(self, at);
+}
+
 static void look(self_t *self) {
   uint8_t character;
+  if (!can_record(self)) {
+    set_until(looks, 1);
+    return;
+  }
   const bool typed = self->receive_count < room(self) && stream_terminal_read(&self->keyboard, &character);
-  if (typed) receive(self, character);
+  if (typed) {
+    record(self, character);
+    receive(self, character);
+  }
   set_until(looks, typed ? arrival_cycles(self) : cycles_of(1, 1000));
 }
 
@@ -317,14 +382,10 @@ phase_end() {
     leave(self, self->shift);
     begin_to_leave(self);
   }
-  if (arrives(self)) {
-    ConsoleProgress at = progress(self);
-    self->script_typed = at.line;
-    self->holds_typed = true;
-    if (self->receive_count == room(self)) lose_typed(self, "the program did not read the ones before");
-    receive(self, console_script_take(script(self), &at));
-    type(self, at);
-  }
+  if (arrives(self) && !can_record(self))
+    set_until(arrives, 1);
+  else if (arrives(self))
+    arrive(self);
   if (until(looks) == 0) look(self);
   if (until(overdue) == 0) time_out(self);
   self->replying = transferred(in_request);

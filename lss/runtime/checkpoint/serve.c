@@ -3,6 +3,7 @@
 // opens, belong to one process.
 #include "lss/runtime/checkpoint/serve.h"
 #include "lss/runtime/checkpoint/checkpoint.h"
+#include "lss/runtime/files/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,6 +76,7 @@ static _Noreturn void be_run(const Server *server, pid_t parent, int log, char *
   close(server->signals);
   sigprocmask(SIG_UNBLOCK, &server->waited, NULL);
   if (!enter(line[0], log)) _exit(2);
+  spinach_streams_close_consoles("runs of --serve have none (leave it out, or run this alone with --restore)");
   for (char **word = line + 1; *word; word++) g_ptr_array_add(server->words, *word);
   g_ptr_array_add(server->words, NULL);
   const int status = server->simulate((int)server->words->len - 1, (char **)server->words->pdata);

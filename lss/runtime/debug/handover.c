@@ -117,6 +117,7 @@ bool spinach_debug_adopt(spinach_options *options) {
   struct stat status;
   if (!words || sscanf(words, "%d %d %7s", &state[0], &state[1], word) < 2) return true;
   trial = !strcmp(word, TRIAL);
+  if (trial) spinach_streams_close_consoles(NULL); // the process whose run it is has them open
   if (fstat(state[1], &status) || !status.st_size)
     return spinach_report_error("the state of the earlier process is lost");
   void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, state[1], 0);

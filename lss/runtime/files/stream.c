@@ -207,7 +207,10 @@ static void cut(HostFile *file) {
 
 void spinach_streams_diverge(void) {
   for (uint32_t i = 0; i < file_count; i++)
-    if (files[i]->out) cut(files[i]);
+    if (files[i]->terminal)
+      host_terminal_cut(files[i]);
+    else if (files[i]->out)
+      cut(files[i]);
 }
 
 static bool fail(GError **error) {
@@ -237,6 +240,7 @@ void host_file_drop(HostFile *file) {
 bool spinach_streams_commit(void) {
   bool fine = true;
   for (uint32_t i = 0; i < file_count; i++) {
+    if (files[i]->terminal) host_terminal_close(files[i]);
     if (!files[i]->out) continue;
     g_autoptr(GError) error = NULL;
     const bool whole = commit(files[i], &error);
@@ -248,13 +252,17 @@ bool spinach_streams_commit(void) {
 }
 
 void spinach_streams_abandon(void) {
-  for (uint32_t i = 0; i < file_count; i++)
+  for (uint32_t i = 0; i < file_count; i++) {
+    if (files[i]->terminal) host_terminal_close(files[i]);
     if (files[i]->out) forget(files[i]);
+  }
 }
 
 void spinach_streams_remove(void) {
-  for (uint32_t i = 0; i < file_count; i++)
+  for (uint32_t i = 0; i < file_count; i++) {
+    if (files[i]->terminal) host_terminal_remove(files[i]);
     if (files[i]->whole) whole_file_remove(files[i]->whole);
+  }
 }
 
 const char *spinach_streams_file(uint32_t index, bool *output) {
@@ -265,7 +273,7 @@ const char *spinach_streams_file(uint32_t index, bool *output) {
 
 bool spinach_streams_live(void) {
   for (uint32_t i = 0; i < file_count; i++)
-    if (!strcmp(files[i]->path, "-") && !files[i]->out) return true;
+    if (files[i]->terminal) return true;
   return false;
 }
 

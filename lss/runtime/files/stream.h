@@ -51,13 +51,16 @@ void stream_image_read(const stream *s, uint64_t offset, void *bytes, size_t siz
 // The first place from `offset` on that may hold other bytes than zeros; UINT64_MAX: none.
 uint64_t stream_image_next(const stream *s, uint64_t offset);
 
-// ---- A terminal ------------------------------------------------------------------------------------------------
-// Standard input as it comes, a character at a time and without echo when it is a terminal.  A run that reads it is not
-// repeatable.
-void stream_terminal_open(stream *s);
-// The next character; false when there is none.  Waits for one up to a millisecond, so that what has nothing else to do
-// lets no more time pass in the simulation than goes by.
-bool stream_terminal_read(stream *s, uint8_t *character);
+// ---- A console -------------------------------------------------------------------------------------------------
+// Where a person or a program types at the machine, a character at a time.  A run with one is not repeatable.  `where`
+// is "false" for none: both streams stay closed; "true" or "-" for standard input, without echo when it is a terminal:
+// `shown` stays closed; or a pseudo-terminal or socket as in console_place.h, to which what is shown is sent, too.
+void stream_terminal_open(stream *typed, stream *shown, const char *where);
+// The next character; false when there is none.  Looks that follow each other take at least a millisecond of real time
+// if they find nothing, so a machine that has nothing to do lets no more time pass in the simulation than goes by.
+bool stream_terminal_read(stream *typed, uint8_t *character);
+// Waits for no client: the last 64 KiB are kept for one.
+void stream_terminal_write(stream *shown, const void *bytes, size_t size);
 
 bool stream_is_open(const stream *s);
 
@@ -87,8 +90,11 @@ void spinach_streams_diverge(void);
 const char *spinach_streams_file(uint32_t index, bool *output);
 // How much of the inputs has been read, 0 to 1; negative when there are none.
 double spinach_streams_share(void);
-// Whether it reads standard input, where something may come at any time.
+// Whether it has a console, where something may be typed at any time.
 bool spinach_streams_live(void);
+// Consoles are not opened from here on: for the reason `why`, a sentence without its end, the run fails; without one
+// (NULL) they are left out.
+void spinach_streams_close_consoles(const char *why);
 // Whether the machine prints to this terminal or reads from it, so that the run shows nothing there on its own account.
 bool spinach_streams_at_terminal(void);
 

@@ -1,4 +1,6 @@
-// Standard input as a stream; see stream.h.
+// Consoles as streams: standard input, or a client that connects; see stream.h.  What was typed is kept with the look
+// that found it, so a debugger that goes back finds it again.
+#include "lss/runtime/files/console_client.h"
 #include "lss/runtime/files/stream_private.h"
 
 #include <poll.h>
@@ -6,7 +8,22 @@
 #include <termios.h>
 #include <unistd.h>
 
+typedef struct {
+  uint64_t look; // the number of the look that found it
+  uint8_t character;
+} Typed;
+
+struct HostTerminal {
+  ConsoleClient *client; // NULL: standard input
+  HostFile *keyboard;    // of the two streams that with what is typed
+  GArray *typed;         // of Typed
+  uint64_t looks;        // that were made, those before a checkpoint included
+  gint64 looked;         // when the latest ended
+};
+
 static struct termios before;
+static bool closed;
+static const char *closed_why;
 
 static void restore(void) {
   tcsetattr(STDIN_FILENO, TCSANOW, &before);
@@ -23,15 +40,112 @@ static void read_characters(void) {
   if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0) atexit(restore);
 }
 
-void stream_terminal_open(stream *s) {
-  host_file_new(s, "-");
-  read_characters();
+void spinach_streams_close_consoles(const char *why) {
+  closed = true;
+  closed_why = why;
+}
+
+static ConsoleClient *open_client(const ConsolePlace *place, const char *where) {
+  g_autoptr(GError) error = NULL;
+  g_autofree char *user = host_file_user(where);
+  if (place->path && !used_files_add(place->path, FILE_IS_WRITTEN, user, &error)) spinach_fail("%s", error->message);
+  ConsoleClient *client = console_client_open(place, &error);
+  if (!client) spinach_fail("%s", error->message);
+  return client;
+}
+
+void stream_terminal_open(stream *typed, stream *shown, const char *where) {
+  g_autoptr(GError) error = NULL;
+  ConsolePlace place;
+  if (!console_place_read(where, &place, &error)) spinach_fail("%s", error->message);
+  if (place.kind == CONSOLE_NOWHERE) return;
+  if (closed_why) spinach_fail("the console \"%s\" cannot be opened: %s", where, closed_why);
+  if (closed) return;
+  HostTerminal *terminal = g_new0(HostTerminal, 1);
+  const bool here = place.kind == CONSOLE_HERE;
+  terminal->typed = g_array_new(FALSE, FALSE, sizeof(Typed));
+  if (here)
+    read_characters();
+  else
+    terminal->client = open_client(&place, where);
+  terminal->keyboard = host_file_new(typed, here ? "-" : where);
+  terminal->keyboard->terminal = terminal;
+  if (!here) host_file_new(shown, where)->terminal = terminal;
+  console_place_clear(&place);
+}
+
+static bool read_here(uint8_t *character, int milliseconds) {
+  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+  return poll(&input, 1, milliseconds) > 0 && read(STDIN_FILENO, character, 1) == 1;
+}
+
+static bool look(HostTerminal *terminal, uint8_t *character) {
+  enum { MILLISECOND = 1000 };
+  const int wait = g_get_monotonic_time() - terminal->looked < MILLISECOND;
+  const bool found =
+      terminal->client ? console_client_read(terminal->client, character, wait) : read_here(character, wait);
+  terminal->looked = g_get_monotonic_time();
+  return found;
+}
+
+// The first entry of a look that is not before this one.
+static guint find(const GArray *typed, uint64_t number) {
+  guint low = 0, high = typed->len;
+  while (low < high) {
+    const guint middle = (low + high) / 2;
+    if (g_array_index(typed, Typed, middle).look < number)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
 }
 
 bool stream_terminal_read(stream *s, uint8_t *character) {
-  enum { MILLISECONDS = 1 };
-  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-  if (poll(&input, 1, MILLISECONDS) <= 0 || read(STDIN_FILENO, character, 1) != 1) return false;
+  HostTerminal *terminal = host_file(s)->terminal;
+  const uint64_t number = s->records++;
+  Typed entry = {.look = number};
+  bool found;
+  if (number < terminal->looks) {
+    const guint at = find(terminal->typed, number);
+    found = at < terminal->typed->len && g_array_index(terminal->typed, Typed, at).look == number;
+    if (found) entry = g_array_index(terminal->typed, Typed, at);
+  } else {
+    found = look(terminal, &entry.character);
+    terminal->looks = s->records;
+    if (found) g_array_append_val(terminal->typed, entry);
+  }
+  if (!found) return false;
+  *character = entry.character;
   s->position++;
   return true;
+}
+
+void stream_terminal_write(stream *s, const void *bytes, size_t size) {
+  HostFile *file = host_file(s);
+  const bool again = s->position < file->written;
+  s->position += size;
+  if (again) return;
+  file->written = s->position;
+  console_client_write(file->terminal->client, bytes, size);
+}
+
+void host_terminal_cut(HostFile *file) {
+  HostTerminal *terminal = file->terminal;
+  const stream *s = file->owner;
+  file->written = MIN(file->written, s->position);
+  if (file != terminal->keyboard) return;
+  terminal->looks = MIN(terminal->looks, s->records);
+  g_array_set_size(terminal->typed, find(terminal->typed, terminal->looks));
+}
+
+// Of two files with one console the first closes it.
+void host_terminal_close(HostFile *file) {
+  if (!file->terminal->client) return;
+  console_client_close(file->terminal->client);
+  file->terminal->client = NULL;
+}
+
+void host_terminal_remove(const HostFile *file) {
+  if (file->terminal->client) console_client_remove(file->terminal->client);
 }
