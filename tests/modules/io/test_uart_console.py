@@ -247,7 +247,7 @@ def test_checkpoints(start, machine: Path, tmp_path: Path) -> None:
     assert again.stdout == out, again.stderr
     served = subprocess.run(
         [machine, "--quiet", "--restore", "point", "--serve", "1"],
-        input="run --set dut.terminal=pty --time 1us\n",
+        input="run --set requester[0].script=../accesses --set dut.terminal=pty --time 1us\n",
         cwd=tmp_path,
         capture_output=True,
         text=True,
