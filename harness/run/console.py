@@ -12,7 +12,7 @@ import tty
 from collections.abc import Iterator
 
 LEAVE = b"\x1d"  # Ctrl-]
-PATIENCE = 5.0  # seconds in which the simulator may open its console
+TIMEOUT = 5.0  # seconds in which the simulator may open its console
 FORMS = "write unix:PATH, tcp:PORT, tcp:HOST:PORT, pty:LINK, or the name of the pseudo-terminal"
 
 
@@ -60,9 +60,9 @@ def _connect(where: str) -> int:
     return os.open(_device(where), os.O_RDWR | os.O_NOCTTY)
 
 
-def connect(where: str, patience: float = PATIENCE) -> int:
+def connect(where: str, timeout: float = TIMEOUT) -> int:
     """The same, when the simulator begins a little later, too."""
-    ends = time.monotonic() + patience
+    ends = time.monotonic() + timeout
     while True:
         try:
             return _connect(where)

@@ -81,7 +81,7 @@ static void begin_script(self_t *self) {
 
 /* What is typed arrives no earlier than a script's would, so that a script can say when it did. */
 static void begin_terminal(self_t *self) {
-  set_stamp(heard, 0);
+  set_stamp(arrived, 0);
   self->apart = arrival_cycles(self);
   set_until(looks, stream_is_open(&self->keyboard) ? self->apart : never());
 }
@@ -89,7 +89,7 @@ static void begin_terminal(self_t *self) {
 /* The time in nanoseconds after which a script lets a character arrive now; UINT64_MAX when none does: a cycle may be
  * shorter than a nanosecond, or this one too early. */
 static uint64_t script_time(const self_t *self) {
-  const uint64_t since = elapsed(heard);
+  const uint64_t since = elapsed(arrived);
   if (since < self->apart) return UINT64_MAX;
   const unsigned __int128 ticks = (unsigned __int128)(since - self->apart) * clock_period();
   const uint64_t ns = (uint64_t)(ticks * 1000000000 / ticks_per_second());
@@ -111,7 +111,7 @@ static void record(self_t *self, uint8_t character) {
     stream_printf(&self->recorded, "send \"\\%03o\"\n", character);
   else
     stream_printf(&self->recorded, "send \"%c\"\n", character);
-  set_stamp(heard, 0);
+  set_stamp(arrived, 0);
   self->apart = arrival_cycles(self);
 }
 

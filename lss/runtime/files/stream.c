@@ -207,8 +207,8 @@ static void cut(HostFile *file) {
 
 void spinach_streams_diverge(void) {
   for (uint32_t i = 0; i < file_count; i++)
-    if (files[i]->terminal)
-      host_terminal_cut(files[i]);
+    if (files[i]->conduct)
+      files[i]->conduct->cut(files[i]);
     else if (files[i]->out)
       cut(files[i]);
 }
@@ -240,7 +240,7 @@ void host_file_drop(HostFile *file) {
 bool spinach_streams_commit(void) {
   bool fine = true;
   for (uint32_t i = 0; i < file_count; i++) {
-    if (files[i]->terminal) host_terminal_close(files[i]);
+    if (files[i]->conduct) files[i]->conduct->close(files[i]);
     if (!files[i]->out) continue;
     g_autoptr(GError) error = NULL;
     const bool whole = commit(files[i], &error);
@@ -253,14 +253,14 @@ bool spinach_streams_commit(void) {
 
 void spinach_streams_abandon(void) {
   for (uint32_t i = 0; i < file_count; i++) {
-    if (files[i]->terminal) host_terminal_close(files[i]);
+    if (files[i]->conduct) files[i]->conduct->close(files[i]);
     if (files[i]->out) forget(files[i]);
   }
 }
 
 void spinach_streams_remove(void) {
   for (uint32_t i = 0; i < file_count; i++) {
-    if (files[i]->terminal) host_terminal_remove(files[i]);
+    if (files[i]->conduct) files[i]->conduct->remove(files[i]);
     if (files[i]->whole) whole_file_remove(files[i]->whole);
   }
 }

@@ -12,22 +12,31 @@
 
 typedef struct HostImage HostImage;
 typedef struct HostTerminal HostTerminal;
+typedef struct HostFile HostFile;
 
+// What a file of another kind does when a run goes on otherwise, at its end, and when a signal ends it.
 typedef struct {
+  void (*cut)(HostFile *file);
+  void (*close)(HostFile *file);
+  void (*remove)(const HostFile *file);
+} HostConduct;
+
+struct HostFile {
   char *path;
-  stream *owner;          // the module's side
-  uint8_t *bytes;         // inputs: all of the file, and a zero behind it
-  size_t size;            // of an input, in bytes
-  HostImage *image;       // of an input that is read in parts
-  size_t consumed;        // bytes of an input that were read, for the progress display
-  FILE *out;              // outputs
-  uint64_t written;       // bytes, or packets, that it has; what is written again after going back is there already
-  WholeFile *whole;       // as which an output grows; NULL when it is written in place
-  PacketReader *reader;   // of a packet input
-  GArray *index;          // CapturedPacket, whose bytes are in `bytes`, when packets are taken by number
-  bool packets;           // of an output: it is a packet file
-  HostTerminal *terminal; // of a console; two streams share one, what is typed and what is shown
-} HostFile;
+  stream *owner;              // the module's side
+  uint8_t *bytes;             // inputs: all of the file, and a zero behind it
+  size_t size;                // of an input, in bytes
+  HostImage *image;           // of an input that is read in parts
+  size_t consumed;            // bytes of an input that were read, for the progress display
+  FILE *out;                  // outputs
+  uint64_t written;           // bytes, or packets, that it has; what is written again after going back is there already
+  WholeFile *whole;           // as which an output grows; NULL when it is written in place
+  PacketReader *reader;       // of a packet input
+  GArray *index;              // CapturedPacket, whose bytes are in `bytes`, when packets are taken by number
+  bool packets;               // of an output: it is a packet file
+  HostTerminal *terminal;     // of a console; two streams share one, what is typed and what is shown
+  const HostConduct *conduct; // of that
+};
 
 HostFile *host_file_new(stream *s, const char *path);
 HostFile *host_file(const stream *s);
@@ -39,11 +48,6 @@ extern char *(*host_file_user)(const char *path);
 void host_file_read_whole(HostFile *file);
 void host_file_create(HostFile *file); // opens it for writing
 void host_file_drop(HostFile *file);   // closes an output without leaving anything
-
-// terminal.c: what spinach_streams_diverge(), the end of a run and one by a signal do with a console.
-void host_terminal_cut(HostFile *file);
-void host_terminal_close(HostFile *file);
-void host_terminal_remove(const HostFile *file);
 
 // image.c: SHA-256 of the size and of the blocks of 4 KiB that are not all zeros, each after its number, both numbers
 // as 8 bytes, the least significant one first.  The caller frees it.

@@ -54,6 +54,47 @@ static ConsoleClient *open_client(const ConsolePlace *place, const char *where) 
   return client;
 }
 
+// The first entry of a look that is not before this one.
+static guint find(const GArray *typed, uint64_t number) {
+  guint low = 0, high = typed->len;
+  while (low < high) {
+    const guint middle = (low + high) / 2;
+    if (g_array_index(typed, Typed, middle).look < number)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static void cut(HostFile *file) {
+  HostTerminal *terminal = file->terminal;
+  const stream *s = file->owner;
+  file->written = MIN(file->written, s->position);
+  if (file != terminal->keyboard) return;
+  terminal->looks = MIN(terminal->looks, s->records);
+  g_array_set_size(terminal->typed, find(terminal->typed, terminal->looks));
+}
+
+// Of two files with one console the first closes it.
+static void end(HostFile *file) {
+  if (!file->terminal->client) return;
+  console_client_close(file->terminal->client);
+  file->terminal->client = NULL;
+}
+
+static void remove_name(const HostFile *file) {
+  if (file->terminal->client) console_client_remove(file->terminal->client);
+}
+
+static HostFile *open_file(stream *s, const char *path, HostTerminal *terminal) {
+  static const HostConduct conduct = {cut, end, remove_name};
+  HostFile *file = host_file_new(s, path);
+  file->terminal = terminal;
+  file->conduct = &conduct;
+  return file;
+}
+
 void stream_terminal_open(stream *typed, stream *shown, const char *where) {
   g_autoptr(GError) error = NULL;
   ConsolePlace place;
@@ -68,9 +109,8 @@ void stream_terminal_open(stream *typed, stream *shown, const char *where) {
     read_characters();
   else
     terminal->client = open_client(&place, where);
-  terminal->keyboard = host_file_new(typed, here ? "-" : where);
-  terminal->keyboard->terminal = terminal;
-  if (!here) host_file_new(shown, where)->terminal = terminal;
+  terminal->keyboard = open_file(typed, here ? "-" : where, terminal);
+  if (!here) open_file(shown, where, terminal);
   console_place_clear(&place);
 }
 
@@ -86,19 +126,6 @@ static bool look(HostTerminal *terminal, uint8_t *character) {
       terminal->client ? console_client_read(terminal->client, character, wait) : read_here(character, wait);
   terminal->looked = g_get_monotonic_time();
   return found;
-}
-
-// The first entry of a look that is not before this one.
-static guint find(const GArray *typed, uint64_t number) {
-  guint low = 0, high = typed->len;
-  while (low < high) {
-    const guint middle = (low + high) / 2;
-    if (g_array_index(typed, Typed, middle).look < number)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
 }
 
 bool stream_terminal_read(stream *s, uint8_t *character) {
@@ -128,24 +155,4 @@ void stream_terminal_write(stream *s, const void *bytes, size_t size) {
   if (again) return;
   file->written = s->position;
   console_client_write(file->terminal->client, bytes, size);
-}
-
-void host_terminal_cut(HostFile *file) {
-  HostTerminal *terminal = file->terminal;
-  const stream *s = file->owner;
-  file->written = MIN(file->written, s->position);
-  if (file != terminal->keyboard) return;
-  terminal->looks = MIN(terminal->looks, s->records);
-  g_array_set_size(terminal->typed, find(terminal->typed, terminal->looks));
-}
-
-// Of two files with one console the first closes it.
-void host_terminal_close(HostFile *file) {
-  if (!file->terminal->client) return;
-  console_client_close(file->terminal->client);
-  file->terminal->client = NULL;
-}
-
-void host_terminal_remove(const HostFile *file) {
-  if (file->terminal->client) console_client_remove(file->terminal->client);
 }
