@@ -121,7 +121,7 @@ static bool read_here(uint8_t *character, int milliseconds) {
 
 static bool look(HostTerminal *terminal, uint8_t *character) {
   enum { MILLISECOND = 1000 };
-  const int wait = g_get_monotonic_time() - terminal->looked < MILLISECOND;
+  const int wait = !terminal->looked || g_get_monotonic_time() - terminal->looked < MILLISECOND;
   const bool found =
       terminal->client ? console_client_read(terminal->client, character, wait) : read_here(character, wait);
   terminal->looked = g_get_monotonic_time();
