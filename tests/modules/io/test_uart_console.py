@@ -131,10 +131,10 @@ def test_one_client_after_the_other(start, tmp_path: Path) -> None:
 def test_a_record_is_the_run(start, machine: Path, tmp_path: Path) -> None:
     """Any bytes; the script of what was typed gives the same events and statistics, twice, and restored runs, too."""
     accesses = Accesses().write(0, FCR, 1)
-    for k in range(1000):
+    for k in range(20_000):
         accesses.read(100_000 + 5000 * k, DATA)
     (tmp_path / "reads").write_text("\n".join(accesses.lines) + "\n")
-    text = bytes(random.Random(1).randrange(256) for _ in range(500)) + b'\0"\\\n\r'
+    text = random.Random(1).randbytes(500) + b'\0"\\\n\r'
     running = start("unix:c,wait", "--set", "dut.record=typed", accesses="reads", ends=f"dut.received >= {len(text)}")
     client = console.connect(f"unix:{tmp_path}/c", 60)
     os.write(client, text[:250])
