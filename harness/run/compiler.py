@@ -1,4 +1,4 @@
-"""The compiler, as the harness calls it: the one that was built here, or the one that is installed."""
+"""The compiler, as the harness calls it: the one that was chosen, was built here, or is installed."""
 
 import contextlib
 import os
@@ -15,8 +15,18 @@ class CompilerError(Exception):
     """What the compiler said, or that there is none."""
 
 
+_chosen: dict[Path, Path] = {}  # by build directory
+
+
+def choose(build: Path, compiler: Path) -> None:
+    """From now on this compiler builds what lies in that directory."""
+    _chosen[build.resolve()] = compiler
+
+
 def find(build: Path) -> Path:
-    """The compiler in the build directory, else the one on the PATH."""
+    """The compiler that was chosen, else the one in the build directory, else the one on the PATH."""
+    if chosen := _chosen.get(build.resolve()):
+        return chosen
     built, known = build / "bin" / "lss", shutil.which("lss")
     if built.exists():
         return built.resolve()

@@ -33,16 +33,25 @@ def executor(workers: str | None = None, slurm: Path | None = None, jobs: int | 
         with _slurm_cluster(slurm) as cluster, _dask(cluster) as pool:
             yield pool
     else:
-        # Each thread waits for one simulator.
-        pool = ThreadPoolExecutor(jobs or os.cpu_count())
         try:
-            yield pool
-        except KeyboardInterrupt:
-            process.end_children()
-            raise
+            with threads(jobs) as pool:
+                yield pool
         finally:
-            pool.shutdown(cancel_futures=True)
             serve.end_all()
+
+
+@contextlib.contextmanager
+def threads(jobs: int | None = None) -> Iterator[ThreadPoolExecutor]:
+    """Threads of this process, each of which waits for one child.  Ctrl-C ends the children; then none is started."""
+    pool = ThreadPoolExecutor(jobs or os.cpu_count())
+    try:
+        yield pool
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            process.end_children()
+        pool.shutdown(cancel_futures=True)
+        raise
+    pool.shutdown()
 
 
 @contextlib.contextmanager

@@ -127,6 +127,12 @@ def end_children() -> None:
     _end(list(_children))
 
 
+def allow_children() -> None:
+    """A process that goes on after it ended its children, such as a notebook, may start others."""
+    global _ending
+    _ending = False
+
+
 def end_children_on_signals() -> None:
     """From now on SIGTERM and SIGHUP end the children first, then this process, with the status of that signal."""
 

@@ -21,7 +21,7 @@ from harness.run import compiler
 from harness.run.store import Job, content_name
 from harness.study import expression, parameters
 from harness.study.parameters import Parameter
-from harness.study.study_file import StudyError
+from harness.study.study_file import StudyError, UnknownNameError
 
 if TYPE_CHECKING:
     from harness.study.points import Point
@@ -127,10 +127,15 @@ def _elements(name: str, dimensions: list[int]) -> list[str]:
     return names
 
 
+def near(name: str, known: Iterable[str]) -> list[str]:
+    """The known names that an unknown one is most like, the nearest first."""
+    return difflib.get_close_matches(name, list(known), 3)
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
-    """What somebody may have meant who wrote an unknown name."""
+    """The name that an unknown one may stand for."""
     known = list(known)
-    close = difflib.get_close_matches(name, known, 1)
+    close = near(name, known)
     if close:
         return f"did you mean {close[0]!r}?"
     return f"known are {', '.join(sorted(known)[:12])}{', …' if len(known) > 12 else ''}" if known else "there are none"
@@ -151,8 +156,8 @@ def check_setting(setting: str, machine: Machine, where: str) -> None:
     if kind == "D" and "." in name:
         return  # of an instance inside, which the compiler knows
     if name not in known[kind]:
-        raise StudyError(f"{where}: setting {setting!r}: {machine.path.name} has no {_kind(kind)} {name!r}; "
-                         f"{suggest(name, known[kind])}")  # fmt: skip
+        text = f"{machine.path.name} has no {_kind(kind)} {name!r}; {suggest(name, known[kind])}"
+        raise UnknownNameError(f"{where}: setting {setting!r}: {text}", name, near(name, known[kind]))
 
 
 def _kind(kind: str) -> str:
@@ -179,8 +184,8 @@ def check_expression(text: str, machine: Machine, names: Iterable[str], where: s
             if kind in ("statistic", "events") and _has_alternative(text):
                 continue
             meant = _meant(name, machine) if kind == "name" else ""
-            raise StudyError(f"{where}: {text!r}: {machine.path.name} has no {kinds[kind]} {name!r}; "
-                             f"{meant or suggest(name, known[kind])}")  # fmt: skip
+            what = f"{machine.path.name} has no {kinds[kind]} {name!r}; {meant or suggest(name, known[kind])}"
+            raise UnknownNameError(f"{where}: {text!r}: {what}", name, near(name, known[kind]))
     except expression.ExpressionError as error:
         raise StudyError(f"{where}: {error}") from error
 
@@ -239,6 +244,13 @@ def simulator_path(path: Path, parameters: tuple, extra: tuple[str, ...], build:
 
 _built: dict[Path, Future] = {}
 _turn = Lock()
+
+
+def forget() -> None:
+    """Files of machines may have changed since they were read: a process that goes on reads and builds them again."""
+    export.cache_clear()
+    with _turn:
+        _built.clear()
 
 
 def simulator(machine: Machine, build: Path, extra: tuple[str, ...] = ()) -> Path:

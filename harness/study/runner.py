@@ -5,13 +5,14 @@ run again, and several studies at once do not disturb each other.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, as_completed
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from harness.run import files, store, watch
 from harness.run.compiler import CompilerError
+from harness.run.execute import threads
 from harness.run.lease import clear_abandoned
 from harness.run.progress import Progress, Task
 from harness.run.store import Result, RunError
@@ -25,16 +26,18 @@ from harness.study.words import number
 STORE = "run"  # where results are in the build directory
 
 
-def prepare(path: Path, build: Path, progress: Progress, built_only: bool = False) -> Study:
-    """Reads a study and checks every name in it, with its machines' netlists; with `built_only`, only points whose
-    simulators were built before."""
-    study = _read(path, build)
+def prepare(
+    path: Path, build: Path, progress: Progress, built_only: bool = False, text: str | None = None
+) -> Study:  # fmt: skip
+    """Reads a study, or the text of one that would lie there, and checks every name in it, with its machines' netlists;
+    with `built_only`, only points whose simulators were built before."""
+    study = _read(path, build, text)
     points = study.points
     if built_only:
         points = [p for p in points if machine.simulator_path(*study.structure(p), study.extra, build).exists()]
     wanted = list(dict.fromkeys(study.structure(point) for point in points))
     if wanted:
-        with progress.step(f"{study.name}: reading {len(wanted)} netlists"), ThreadPoolExecutor() as pool:
+        with progress.step(f"{study.name}: reading {len(wanted)} netlists"), threads() as pool:
             exporting = {one: pool.submit(machine.export, *one, build, study.include) for one in wanted}
         for one, future in exporting.items():
             try:
@@ -48,8 +51,8 @@ def prepare(path: Path, build: Path, progress: Progress, built_only: bool = Fals
     return study
 
 
-def _read(path: Path, build: Path) -> Study:
-    file = read(path)
+def _read(path: Path, build: Path, text: str | None) -> Study:
+    file = read(path, text)
     every = list(points(file, path))
     if not every:
         raise StudyError(f"{path}: no point is left")
@@ -83,7 +86,7 @@ def build(study: Study, progress: Progress) -> None:
     """Builds the simulators and makes the jobs of all points."""
     build = study.build
     simulators: dict[tuple, Path] = {}
-    with progress.task(f"{study.name}: building simulators", len(study.machines)) as task, ThreadPoolExecutor() as pool:
+    with progress.task(f"{study.name}: building simulators", len(study.machines)) as task, threads() as pool:
         made = {pool.submit(machine.simulator, one, build, study.extra): key for key, one in study.machines.items()}
         for future in as_completed(made):
             path, parameters = key = made[future]

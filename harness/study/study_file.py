@@ -261,10 +261,18 @@ def is_comparable(entry: Mapping[str, Any]) -> bool:
     return bool(entry.get("comparable", True))
 
 
-def read(path: Path) -> StudyFile:
-    """Reads a study file."""
+class UnknownNameError(StudyError):
+    """A name that nothing has; `near` are those that may have been meant."""
+
+    def __init__(self, text: str, name: str, near: list[str]) -> None:
+        super().__init__(text)
+        self.name, self.near = name, near
+
+
+def read(path: Path, text: str | None = None) -> StudyFile:
+    """Reads a study file, or the text of one that would lie there."""
     try:
-        table = tomllib.loads(path.read_text())
+        table = tomllib.loads(path.read_text() if text is None else text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise StudyError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
     for key in "figure", "table", "examine", "variant", "axis", "point", "published", "card":
