@@ -126,7 +126,7 @@ def execute(page: Path, marks: set[str], build_dir: Path, directory: Path) -> No
     environment = {
         **os.environ,
         "PATH": f"{build_dir.resolve() / 'bin'}:{build_dir.resolve() / 'venv' / 'bin'}:{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": f"{ROOT}:{ROOT}/harness/python",
         "SPINACH": str(ROOT),
         "SPINACH_PYTHON": str(build_dir / "venv/bin/python"),  # so that `make install` fetches nothing
     }
