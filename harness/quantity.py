@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 
-TABLE = Path(__file__).resolve().parents[1] / "lss/runtime/text/units.def"
+OWN = Path(__file__).resolve().with_name("units.def")  # in a wheel, which has no source tree around it
+TABLE = OWN if OWN.exists() else OWN.parents[1] / "lss/runtime/text/units.def"
 DIMENSIONS = {"frequency": "DIM_FREQUENCY", "time": "DIM_TIME", "size": "DIM_SIZE", "rate": "DIM_RATE",
               "fraction": "DIM_FRACTION"}  # fmt: skip
 NUMBER = (
