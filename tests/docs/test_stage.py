@@ -126,7 +126,7 @@ def test_the_glossary_has_forty_short_entries() -> None:
 
 def test_the_reference_has_every_module_and_every_file_of_types(build_dir: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
-    for name in ("README.md", "LICENSE", "lss", "modules", "emulib", "firmware", "examples", "tests", "harness"):
+    for name in (path.name for path in ROOT.iterdir() if path.name not in ("docs", "build", ".git")):
         (tmp_path / name).symlink_to(ROOT / name)
     out = tmp_path / "out"
     assert stage.stage(tmp_path, out, build_dir / "bin/lss") > 500

@@ -11,9 +11,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from harness.run import process
+from harness.version import version
 from spinach.errors import BuildError, SpinachError, VersionError
 
-VERSION = "0.1"  # of the compiler that this package speaks to: major.minor
+VERSION = version().rpartition(".")[0]  # of the compiler that this package speaks to: major.minor
 TREE = Path(__file__).resolve().parents[3]  # where this package lies in the source tree
 
 
