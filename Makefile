@@ -143,7 +143,7 @@ STUDY ?= examples/tigon2/study.toml
 PYTEST = $(PYTHON) -m pytest -n $(or $(WORKERS),2) $(if $(T),,--dist loadfile) --junitxml=$(BUILD)/tests.xml $(PYTESTFLAGS)
 # The packages of the tests bring the writer of FST (lss/build.mk), which may not have been there when make began.
 WITH_FST = $(if $(filter no,$(FST)),$(MAKE) all,:)
-test: all $(TEST_PRODUCTS) $(VENV_READY) $(VENV_DOCS) $(DEPS_TEST)  ## every test but the soak (T=tests/x.py::y runs only that)
+test: all $(TEST_PRODUCTS) $(VENV_READY) $(DEPS_TEST)  ## every test but the soak (T=tests/x.py::y runs only that)
 	@$(WITH_FST)
 	@$(PYTEST) -m "not soak" $(or $(T),tests)
 test-quick: all $(TEST_PRODUCTS) $(VENV_READY)  ## the tests that take seconds

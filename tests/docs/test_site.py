@@ -1,4 +1,7 @@
-"""The site that `make docs` makes: its bytes, its warnings, and its search and accessibility in a browser, from disk."""
+"""The site that `make docs` makes: its bytes, its warnings, and its search and accessibility in a browser, from disk.
+
+In the soak, since the generator and the browser take minutes to install; test_stage.py checks all pages that go into it.
+"""
 
 import os
 import re
@@ -18,7 +21,7 @@ PAGES = [
     "reference/cache/cache.html", "source/modules/cache/cache.lss.html", "source/examples/host/index.html",
 ]  # fmt: skip
 WIDTHS = [390, 1000, 1400]
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.soak
 
 
 def make(build_dir: Path, folder: Path, *options: str) -> subprocess.CompletedProcess:
