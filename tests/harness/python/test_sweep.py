@@ -15,9 +15,11 @@ from spinach import Axis, Measure
 RATE = {"rate": "consumer.items / cycles(clk)"}
 READY = {"ready": Axis("set.consumer.ready", [0.25, 0.5, 1])}
 SHORT = {"option.cycles": 900}
+# A test run in the background has SIGINT ignored, and its children inherit that.
 ENDLESS = """
-import sys, time, spinach
+import signal, spinach
 from spinach import Axis
+signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
     spinach.sweep("chain.lss", {"n": Axis("seed", range(100))}, {"items": "consumer.items"}, jobs=4,
                   base={"set.producer.count": -1, "option.watchdog": "off"})
