@@ -81,7 +81,7 @@ def test_missing_tools_are_named(tree: Path, tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (1, f"dist: missing: {missing}\n")
 
 
-def test_sums_are_of_all_files(tree: Path, tmp_path: Path) -> None:
+def test_checksums_are_of_all_files(tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     assert dist(tree, "sums", out).stderr.endswith(f"dist: there are no files in {out}\n")

@@ -53,6 +53,7 @@ OTHERS = {
     "lss/plan/module_source.c": "digits that a regular expression found",
     "lss/runtime/debug/handover.c": "what one process passes to the next",
     "lss/runtime/engine/bounds.c": "names of C types",
+    "lss/runtime/files/console_place.c": "the number of a TCP port",
     "lss/runtime/files/file_place.c": "names below /proc/self/fd",
     "lss/runtime/observe/roles.c": "what the compiler wrote there",
     "lss/runtime/text/json.c": "what was printed just before",

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 enum {
   SPINACH_STRING_SIZE = 4096, // bytes of the text of a string parameter, with its final zero: PATH_MAX
 };

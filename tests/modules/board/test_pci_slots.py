@@ -43,4 +43,4 @@ def test_what_is_no_slot(bench: Bench, cards: str, body: str, why: str) -> None:
 
 def test_no_card_has_a_wire(bench: Bench) -> None:
     wire = "instance w : sink; dut.wire_out -> w.in;"
-    assert "of the cards 0 have a wire, not 1" in bench.refuse(NETLIST.format(cards="scsi_card", body="") + wire)
+    assert "0 of the cards have a wire, not 1" in bench.refuse(NETLIST.format(cards="scsi_card", body="") + wire)
