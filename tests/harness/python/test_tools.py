@@ -59,6 +59,7 @@ def test_pandas_is_imported_at_first_use(here: Path, root: Path) -> None:
     assert done.stderr.endswith("tables need pandas, which this Python does not have: pip install 'spinach-sim[notebook]'\n")
 
 
+@pytest.mark.soak
 def test_types(root: Path) -> None:
     done = subprocess.run([sys.executable, "-m", "mypy"], cwd=root, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
