@@ -4,7 +4,7 @@
 # Every directory with something to build has a build.mk, included below.  It appends its products to ALL (or
 # FIRMWARE), writes only below $(BUILD), and lets the compiler record header dependencies with $(DEPFLAGS).
 
-VERSION := $(file <VERSION)
+VERSION := $(file <lss/VERSION)
 BUILD  ?= build
 PREFIX ?= /usr/local
 

@@ -1,9 +1,9 @@
-"""The version of the kit: the file VERSION at the top of the source tree, of which an installed copy has its own."""
+"""The version of the kit: the file lss/VERSION of the source tree, of which an installed copy has its own."""
 
 from importlib import metadata
 from pathlib import Path
 
-FILE = Path(__file__).resolve().parents[1] / "VERSION"
+FILE = Path(__file__).resolve().parents[1] / "lss" / "VERSION"
 
 
 def version() -> str:

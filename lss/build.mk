@@ -32,7 +32,7 @@ $(LSS_GEN)/lexer.c: lss/front/lexer.l
 $(LSS_OBJ): | $(LSS_GEN)/parser.h
 # The number that everything names.  The commit that `lss --version` adds is in a file: it changes without the compiler.
 $(BUILD)/obj/lss/base/version.o: LSS_FLAGS += -DSPINACH_VERSION='"$(VERSION)"'
-$(BUILD)/obj/lss/base/version.o: VERSION
+$(BUILD)/obj/lss/base/version.o: lss/VERSION
 $(BUILD)/lib/commit: always
 	@mkdir -p $(@D)
 	harness/dist/commit >$@.new

@@ -3,7 +3,7 @@ set -eu
 export LC_ALL=C TZ=UTC
 umask 022
 top=$(cd "$(dirname "$0")/../.." && pwd -P)
-version=$(cat "$top/VERSION")
+version=$(cat "$top/lss/VERSION")
 
 fail() { echo "dist: $1" >&2; exit 1; }
 need() { # TOOL PACKAGE ...: all that are missing in one message

@@ -2,7 +2,7 @@
 #ifndef LSS_VERSION_H
 #define LSS_VERSION_H
 
-// "0.2.0": the only line of the file VERSION, at the top of the source tree.  Simulators, manifests, checkpoints and
+// "0.2.0": the only line of the file lss/VERSION.  Simulators, manifests, checkpoints and
 // traces name it.  The commit is not in it, so that they are the same bytes whichever commit the compiler is from.
 extern const char *const version_number;
 

@@ -9,7 +9,7 @@ import pytest
 from tests.tree import found, library_modules
 
 ROOT = Path(__file__).resolve().parents[2]
-TOP_LEVEL = {"lss", "modules", "emulib", "harness", "firmware", "examples", "tests", "docs", "Makefile", "README.md", "LICENSE", "VERSION", "CHANGELOG.md", "CITATION.cff", "pyproject.toml"}
+TOP_LEVEL = {"lss", "modules", "emulib", "harness", "firmware", "examples", "tests", "docs", "Makefile", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "pyproject.toml"}
 
 
 def tracked() -> list[Path]:

@@ -25,8 +25,9 @@ def tree(root: Path, tmp_path: Path) -> Path:
     tree = tmp_path / "tree"
     shutil.copytree(root / "harness/dist", tree / "harness/dist")
     shutil.copytree(root / "harness/editors/vscode", tree / "harness/editors/vscode", ignore=shutil.ignore_patterns("node_modules"))
-    for name in "VERSION", "LICENSE", ".gitattributes":
-        shutil.copy(root / name, tree)
+    (tree / "lss").mkdir()
+    for name in "lss/VERSION", "LICENSE", ".gitattributes":
+        shutil.copy(root / name, tree / name)
     git(tree, "init", "-q")
     git(tree, "add", ".")
     git(tree, "commit", "-qm", "one")
@@ -39,12 +40,12 @@ def dist(tree: Path, script: str, *words: str | Path, path: str | None = None) -
 
 
 def test_the_sources_are_those_of_the_commit(tree: Path, tmp_path: Path) -> None:
-    version = (tree / "VERSION").read_text().strip()
+    version = (tree / "lss/VERSION").read_text().strip()
     (tree / "untracked").write_text("")
     done = dist(tree, "source", tmp_path / "a")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{tmp_path}/a/spinach-{version}.tar.gz\n"
-    (tree / "VERSION").touch()
+    (tree / "lss/VERSION").touch()
     assert dist(tree, "source", tmp_path / "b").returncode == 0
     first, second = ((tmp_path / name / f"spinach-{version}.tar.gz").read_bytes() for name in "ab")
     assert first == second
@@ -61,7 +62,7 @@ def test_the_sources_are_those_of_the_commit(tree: Path, tmp_path: Path) -> None
 
 
 def test_a_modified_tree_is_refused(tree: Path, tmp_path: Path) -> None:
-    (tree / "VERSION").write_text("9.9.9\n")
+    (tree / "lss/VERSION").write_text("9.9.9\n")
     (tree / "LICENSE").unlink()
     for script in "source", "vsix":
         done = dist(tree, script, tmp_path / "a", tmp_path / "w")
@@ -96,7 +97,7 @@ def test_checksums_are_of_all_files(tree: Path, tmp_path: Path) -> None:
 @pytest.mark.skipif(OLD_NODE, reason="there is no node of version 20")
 def test_the_extension_is_one_small_file(tree: Path, tmp_path: Path) -> None:
     """Its packages are fetched once, so the second run is quick."""
-    version = (tree / "VERSION").read_text().strip()
+    version = (tree / "lss/VERSION").read_text().strip()
     for out in "a", "b":
         done = dist(tree, "vsix", tmp_path / out, tmp_path / "work")
         assert (done.returncode, done.stderr) == (0, "")

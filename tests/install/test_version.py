@@ -16,7 +16,7 @@ COMMIT = re.compile(r"[0-9a-f]{12}(, modified)?")
 
 @pytest.fixture(scope="module")
 def number(root: Path) -> str:
-    text = (root / "VERSION").read_text()
+    text = (root / "lss/VERSION").read_text()
     assert re.fullmatch(r"\d+\.\d+\.\d+\n", text)
     return text.strip()
 
@@ -104,4 +104,4 @@ def test_a_commit_does_not_build_the_compiler_again(root: Path, build_dir: Path,
     shutil.copy(build_dir / "lib/libspinach.a", tmp_path / "lib")
     for commit, shown in ("0123456789ab, modified\n", " (0123456789ab, modified)"), ("\n", ""), ("", ""):
         (tmp_path / "lib/commit").write_text(commit)
-        assert said(tmp_path / "bin/lss", "--version") == f"lss {(root / 'VERSION').read_text().strip()}{shown}\n"
+        assert said(tmp_path / "bin/lss", "--version") == f"lss {(root / 'lss/VERSION').read_text().strip()}{shown}\n"
