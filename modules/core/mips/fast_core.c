@@ -306,24 +306,20 @@ phase_end() {
   bool loaded = false;
   for (int i = 0; i < width(contents); i++) loaded |= transferred(contents, i);
   const bool written = transferred(port_request) && data(port_request).op == mem_op_write;
-  if (!some(limit) && !(some(control) | some(load))) {
+  const bool idle = !some(limit) && !(some(control) | some(load));
+  if (idle) {
     self->changed = false;
     if (!written && !loaded) return unchanged();
-    if (written) write(self, &data(port_request));
-    for (int i = 0; i < width(contents); i++)
-      if (loaded) store_block(self, &data(contents, i));
-    return;
   }
+  if (written) write(self, &data(port_request));
+  for (int i = 0; i < width(contents); i++)
+    if (loaded) store_block(self, &data(contents, i));
+  if (idle) return;
   uint32_t levels = 0;
   for (int i = 0; i < width(lines); i++) levels |= data(lines, i) ? (uint32_t)param(line_bits)[i] : 0;
-  if (written | loaded) {
-    if (written) write(self, &data(port_request));
-    for (int i = 0; i < width(contents); i++)
-      if (loaded) store_block(self, &data(contents, i));
-  } else if (is_halted(self) && !self->changed && levels == self->levels && !some(control) && !some(load) &&
-             !transferred(save)) {
+  if (!written && !loaded && is_halted(self) && !self->changed && levels == self->levels && !some(control) &&
+      !some(load) && !transferred(save))
     return unchanged();
-  }
   const fast_phase before = self->phase;
   self->changed = levels != self->levels || transferred(control) || transferred(load) || transferred(save);
   self->levels = levels;
