@@ -1,6 +1,7 @@
 // Where a console of a machine is; see console_place.h.
 #include "lss/runtime/files/console_place.h"
 
+#include "lss/runtime/text/number.h"
 #include "lss/runtime/text/refusal.h"
 
 #include <string.h>
@@ -27,14 +28,14 @@ static bool read_path(const char *where, const char *path, ConsolePlace *place, 
 
 static bool read_port(const char *where, const char *text, ConsolePlace *place, GError **error) {
   const char *colon = strrchr(text, ':'), *port = colon ? colon + 1 : text;
-  guint64 number;
+  uint64_t number;
   if (colon == text) return refuse_word(where, error);
-  if (!g_ascii_string_to_unsigned(port, 10, 0, 65535, &number, NULL))
+  if (!number_parse(port, 65535, &number))
     return spinach_refuse(error,
                           "the console \"%s\" has no port: \"%s\" (write a number from 0 to 65535; 0 takes one "
                           "that is free)",
                           where, port);
-  place->port = g_strdup(port);
+  place->port = (uint16_t)number;
   if (!colon) return true;
   const gsize length = (gsize)(colon - text);
   const bool brackets = length > 2 && text[0] == '[' && text[length - 1] == ']'; // of IPv6
@@ -73,6 +74,5 @@ bool console_place_read(const char *where, ConsolePlace *place, GError **error) 
 void console_place_clear(ConsolePlace *place) {
   g_free(place->path);
   g_free(place->host);
-  g_free(place->port);
   *place = (ConsolePlace){0};
 }

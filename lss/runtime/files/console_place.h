@@ -5,15 +5,16 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef enum { CONSOLE_NOWHERE, CONSOLE_HERE, CONSOLE_PTY, CONSOLE_UNIX, CONSOLE_TCP } ConsoleKind;
 
 typedef struct {
   ConsoleKind kind;
-  bool waits; // the run begins when a client is there
-  char *path; // of a link or socket; NULL: a pseudo-terminal without link
-  char *host; // NULL: this machine alone
-  char *port;
+  bool waits;    // the run begins when a client is there
+  char *path;    // of a link or socket; NULL: a pseudo-terminal without link
+  char *host;    // NULL: this machine alone
+  uint16_t port; // 0: one that is free
 } ConsolePlace;
 
 // On failure sets *error, a whole sentence, and the place is empty.

@@ -93,8 +93,8 @@ int console_socket_tcp(const ConsolePlace *place, int *port, GError **error) {
   const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV | AI_PASSIVE};
   struct addrinfo *found;
   const char *host = place->host ? place->host : "127.0.0.1";
-  g_autofree char *name = g_strdup_printf("%s:%s", host, place->port);
-  const int wrong = getaddrinfo(host, place->port, &wanted, &found);
+  g_autofree char *port_text = g_strdup_printf("%u", place->port), *name = g_strdup_printf("%s:%s", host, port_text);
+  const int wrong = getaddrinfo(host, port_text, &wanted, &found);
   if (wrong) {
     spinach_refuse(error, "cannot open the console at tcp:%s: %s (name an address of this computer)", name,
                    gai_strerror(wrong));

@@ -192,6 +192,7 @@ def test_output_is_kept(start, tmp_path: Path) -> None:
         ("unix:", f'there is no console at "unix:" ({EXPECTED})'),
         ("true,wait", f'there is no console at "true,wait" ({EXPECTED})'),
         ("tcp:", 'the console "tcp:" has no port: "" (write a number from 0 to 65535; 0 takes one that is free)'),
+        ("tcp:-1", 'the console "tcp:-1" has no port: "-1" (write a number from 0 to 65535; 0 takes one that is free)'),
         ("tcp:host:65536", 'the console "tcp:host:65536" has no port: "65536" (write a number from 0 to 65535; 0 takes one that is free)'),
         ("unix:file", "cannot open the console at unix:file: there is a file of this name (name another one, or remove it)"),
         ("pty:file", 'cannot make the link "file" for the console: there is a file of this name (name another one, or remove it)'),
