@@ -53,8 +53,10 @@ int console_socket_unix(const char *path, GError **error) {
   g_strlcpy(address.sun_path, path, sizeof address.sun_path);
   if (!make_room(&address, error)) return -1;
   const int handle = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (handle < 0 || bind(handle, (struct sockaddr *)&address, sizeof address))
-    return fail(handle, "unix:", path, error);
+  const mode_t mask = umask(0177); // only this user connects
+  const bool bound = handle >= 0 && !bind(handle, (struct sockaddr *)&address, sizeof address);
+  umask(mask);
+  if (!bound) return fail(handle, "unix:", path, error);
   if (listen(handle, FOLLOWING)) {
     unlink(path);
     return fail(handle, "unix:", path, error);

@@ -116,6 +116,7 @@ def test_one_client_after_the_other(start, tmp_path: Path) -> None:
     """The second waits until the first, which is killed, has left."""
     running = start("unix:c")
     first = console.connect(f"unix:{tmp_path}/c", 60)
+    assert (tmp_path / "c").stat().st_mode & 0o077 == 0, "others may connect"
     assert read(first, 2) == b"hi"
     second = console.connect(f"unix:{tmp_path}/c")
     os.write(first, b"x")
