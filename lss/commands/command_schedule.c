@@ -1,5 +1,6 @@
 // lss schedule M.lss [INSTANCE]: the order in which functions run in a cycle of each clock, and for each the signal
-// that became known last among those it waits for; and which groups of instances are replayed.
+// that became known last among those it waits for; which groups of instances are replayed, and whether cycles in which
+// everything waits are left out.
 #include "lss/base/diagnostics.h"
 #include "lss/build/options.h"
 #include "lss/commands/commands.h"
@@ -50,6 +51,26 @@ static const char *cluster_name(const Cluster *cluster) {
   return cluster->instance ? cluster->instance->path : "the top";
 }
 
+enum { MOST_NAMED = 20 };
+
+// Whether cycles in which everything waits are left out (docs/speed.md), and why not.
+static void print_jumps(const Plan *plan) {
+  if (plan->leaps) {
+    printf("cycles in which everything waits are left out\n");
+    return;
+  }
+  printf("cycles in which everything waits are stepped\n");
+  guint waking = 0;
+  for (guint i = 0; i < plan->netlist->leaves->len; i++) {
+    const Instance *leaf = plan->netlist->leaves->pdata[i];
+    const char *why = plan->leaves[leaf->id].waking;
+    if (why && waking++ < MOST_NAMED) printf("  %s : %s %s\n", leaf->path, leaf->module_name, why);
+  }
+  if (waking > MOST_NAMED) printf("  and %u more\n", waking - MOST_NAMED);
+  if (!waking && !plan->jumps) printf("  what happens on connections is collected in each\n");
+  if (!waking && plan->jumps) printf("  there are more than %d clocks\n", MOST_LEAPING_CLOCKS);
+}
+
 // Which clusters are looked up instead of stepped where they repeat themselves (docs/speed.md), and why others are not.
 static void print_replays(Netlist *netlist, Schedule *schedule, const char *path) {
   Plan plan = {.netlist = netlist, .schedule = schedule};
@@ -62,6 +83,7 @@ static void print_replays(Netlist *netlist, Schedule *schedule, const char *path
            why ? why : "");
   }
   if (path) return;
+  print_jumps(&plan);
   const char *why = plan.loops_obstacle;
   printf("whole loops are %s%s\n", why ? "not left out: " : "left out", why ? why : "");
 }

@@ -101,7 +101,7 @@ void emit_once(const Emitter *emitter, GString *out, const Kind *kind);
 
 // root.c
 void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already); // what the root sees of other clusters
-void emit_root(const Emitter *emitter, GString *out);
+void emit_root(const Emitter *emitter, GString *out, const Kind *root);
 bool emit_observed(const Emitter *emitter); // some signals can be observed: there is a table of where they are
 
 // balance.c
@@ -114,12 +114,23 @@ void emit_tallied(const Emitter *emitter, GString *out);       // on which, for 
 // skip.c
 guint emit_silents(const Emitter *emitter, GString *out); // the table of leaves that do not say when; how many
 void emit_skipping(const Emitter *emitter, GString *out, const Kind *kind);
+bool emit_is_compared(const Emitter *emitter, const Cluster *cluster, const Clock *clock); // some of its states are
+void emit_top_says(GString *out, const Kind *kind, const Clock *clock);
 void emit_sleeper_functions(GString *out, const Kind *kind);
 guint emit_sleepers(const Emitter *emitter, GString *out); // the table; returns how many there are
 
 // segment.c
 // As NAME0 for the first segment; one that runs often is compiled for the values of specialize locals.
 void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, const char *name, bool often);
+
+// reference.c: a signal in the code of a cluster, `suffix` "_some" for whether it carries anything, "_known" for its
+// flag
+void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix);
+
+// transfers.c: what notes that something was transferred, at the end of the piece of a segment that holds item
+// `one`, and at the end of a cycle
+void emit_transfers(const Emitter *emitter, GString *out, const Segment *segment, guint one);
+void emit_end_of_cycle(const Emitter *emitter, GString *out, const Clock *clock);
 
 // gate.c
 void emit_gate_functions(const Emitter *emitter, GString *out, const Kind *kind);

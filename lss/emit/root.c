@@ -22,6 +22,8 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
                                "extern const size_t %s_compared;\n"
                                "uint64_t %s_first_event(const %s_state *, uint64_t length);\n",
                                kind->name, kind->name, kind->name);
+      for (guint c = 0; emitter->plan->leaps && c < plan_of(emitter->plan, cluster)->clocks->len; c++)
+        g_string_append_printf(out, "bool %s_stays%u(void *kept, const void *state);\n", kind->name, c);
       if (!plan_of(emitter->plan, cluster)->obstacle)
         g_string_append_printf(out, "extern const spinach_replay_kind %s_replay;\n", kind->name);
       for (guint k = 0; k < kind->cluster->segments->len; k++) {
@@ -74,6 +76,11 @@ static void emit_steps(const Emitter *emitter, GString *out, bool tracked) {
   int root = (int)schedule->clusters->len - 1;
   for (guint c = 0; c < emitter->plan->netlist->clocks->len; c++) {
     g_string_append_printf(out, "SPINACH_INLINE void spinach_%s%u(@K@_state s[static restrict 1]) {\n", tick, c);
+    if (emitter->plan->leaps) // what is tracked does not say what it does
+      g_string_append_printf(out,
+                             tracked ? "  spinach_leaping.watches = false;\n  spinach_leaping.moved = 0;\n"
+                                     : "  spinach_leaping.moved &= ~(UINT64_C(1) << %u);\n",
+                             c);
     for (guint i = 0; i < schedule->steps[c]->len; i++) {
       const Segment *segment = schedule->steps[c]->pdata[i];
       if (!segment->cluster->instance)
@@ -93,26 +100,11 @@ static void emit_steps(const Emitter *emitter, GString *out, bool tracked) {
         if (replays) emit_replay_close(out);
       }
     }
+    if (!tracked) emit_end_of_cycle(emitter, out, emitter->plan->netlist->clocks->pdata[c]);
     if (emit_tallies(emitter, emitter->plan->netlist->clocks->pdata[c]))
       g_string_append_printf(out, "  spinach_tally(%u);\n", c);
     g_string_append(out, "}\n");
   }
-}
-
-// With one clock, time is counted where modules read it.
-static void emit_run_one(GString *out, const char *tick) {
-  g_string_append_printf(
-      out,
-      "  const uint64_t step = period[0], left = end - cycles[0];\n"
-      "  const uint64_t room = until > due[0] ? (until - due[0] - 1) / step + 1 : 0, most = left < room ? "
-      "left : room;\n"
-      "  if (!most || spinach_stopping) return;\n"
-      "  spinach_time.now = due[0] - step;\n  spinach_time.cycle = cycles[0] - 1;\n"
-      "  spinach_time.period = step;\n  uint64_t rest = most;\n"
-      "  do {\n    spinach_time.now += step;\n    spinach_time.cycle++;\n    spinach_%s0(s);\n"
-      "  } while (--rest && !__builtin_expect(spinach_stopping, 0));\n"
-      "  cycles[0] += most - rest;\n  due[0] += (most - rest) * step;\n}\n",
-      tick);
 }
 
 static const Clock *clock_at(const Emitter *emitter, guint number) {
@@ -140,6 +132,16 @@ static void emit_rests(const Emitter *emitter, GString *out) {
   }
 }
 
+// The counts that live in registers while time passes: to where others read them, or back.
+static void emit_counts(const Emitter *emitter, GString *out, bool back) {
+  for (guint c = 0; c < emitter->plan->netlist->clocks->len; c++) {
+    g_string_append_printf(
+        out, back ? "  c%u = cycles[%u];\n  d%u = due[%u];\n" : "  cycles[%u] = c%u;\n  due[%u] = d%u;\n", c, c, c, c);
+    if (back && clock_at(emitter, c)->rounded)
+      g_string_append_printf(out, "  r%u = (uint64_t)((unsigned __int128)c%u * m%u %% n%u);\n", c, c, c, c);
+  }
+}
+
 // The step of a clock that is due.
 static void emit_due_step(const Emitter *emitter, GString *out, guint c, const char *tick) {
   g_string_append_printf(
@@ -157,6 +159,62 @@ static void emit_due_step(const Emitter *emitter, GString *out, guint c, const c
   g_string_append_printf(out, "      left -= clock == %u;\n    }\n", c);
 }
 
+// Whether a run asks after its cycles if everything waits.
+static bool leaps_over(const Emitter *emitter, bool tracked) {
+  return emitter->plan->leaps && !tracked;
+}
+
+static const Clock *fastest_clock(const Emitter *emitter) {
+  const Clock *fastest = clock_at(emitter, 0);
+  for (guint c = 1; c < emitter->plan->netlist->clocks->len; c++) {
+    const Clock *clock = clock_at(emitter, c);
+    if ((__int128)clock->num * fastest->den > (__int128)fastest->num * clock->den) fastest = clock;
+  }
+  return fastest;
+}
+
+// Leaves out the cycles before the next in which anything happens.  What is busy mostly shows at the top, so that is
+// asked first, in place; only when it waits the engine asks the others.
+static void emit_leap(const Emitter *emitter, GString *out) {
+  const Clock *clock = fastest_clock(emitter);
+  const GPtrArray *clusters = emitter->plan->schedule->clusters;
+  GPtrArray *clocks = plan_of(emitter->plan, clusters->pdata[clusters->len - 1])->clocks;
+  const int fastest = clock->id;
+  guint place;
+  g_autofree char *name =
+      g_ptr_array_find(clocks, clock, &place) ? g_strdup_printf("@K@_next_event%u", place) : g_strdup("NULL");
+  g_string_append_printf(out,
+                         "      spinach_time.cycle = cycles[%d], spinach_time.now = due[%d];\n"
+                         "      spinach_time.period = period[%d];\n"
+                         "      spinach_leaping.waits = false;\n"
+                         "      const uint64_t first = spinach_leaping.moved >> %d & 1 ? 0 : @K@_says(s);\n"
+                         "      if (first <= spinach_time.cycle)\n        spinach_leap_refused();\n"
+                         "      else\n        spinach_leap((spinach_said){%s, first}, clock, end, until);\n",
+                         fastest, fastest, fastest, fastest, name);
+}
+
+// With one clock, time is counted where modules read it.
+static void emit_run_one(const Emitter *emitter, GString *out, const char *tick, bool leaps) {
+  g_string_append_printf(
+      out,
+      "  const uint64_t step = period[0];\n"
+      "  while (cycles[0] < end && due[0] < until && !spinach_stopping) {\n"
+      "    const uint64_t left = end - cycles[0], room = (until - due[0] - 1) / step + 1;\n"
+      "    uint64_t most = left < room ? left : room;\n%s"
+      "    spinach_time.now = due[0] - step;\n    spinach_time.cycle = cycles[0] - 1;\n"
+      "    spinach_time.period = step;\n    uint64_t rest = most;\n"
+      "    do {\n      spinach_time.now += step;\n      spinach_time.cycle++;\n      spinach_%s0(s);\n"
+      "    } while (--rest && !__builtin_expect(spinach_stopping, 0));\n"
+      "    cycles[0] += most - rest;\n    due[0] += (most - rest) * step;\n",
+      leaps ? "    if (spinach_leaping.pause < most) most = spinach_leaping.pause;\n" : "", tick);
+  if (leaps) {
+    g_string_append(out, "    if (!(spinach_leaping.pause -= most - rest)) {\n");
+    emit_leap(emitter, out);
+    g_string_append(out, "    }\n");
+  }
+  g_string_append(out, "  }\n}\n");
+}
+
 // All clocks together: at each instant those that are due do one step, until `clock` has done `end` cycles, the instant
 // `until` is reached, or somebody asks to stop.  The counts live in registers meanwhile.
 static void emit_run(const Emitter *emitter, GString *out, bool tracked) {
@@ -168,8 +226,9 @@ static void emit_run(const Emitter *emitter, GString *out, bool tracked) {
                          "uint64_t end, uint64_t until) {\n"
                          "  @K@_state *s = spinach_cluster_state[%d];\n",
                          tracked ? "run_tracked" : "run", root);
+  const bool leaps = leaps_over(emitter, tracked);
   if (clocks == 1 && !has_rounded(emitter)) {
-    emit_run_one(out, tick);
+    emit_run_one(emitter, out, tick, leaps);
     return;
   }
   g_string_append(out, "  uint64_t left = end - cycles[clock];\n");
@@ -181,8 +240,15 @@ static void emit_run(const Emitter *emitter, GString *out, bool tracked) {
   for (guint c = 1; c < clocks; c++) g_string_append_printf(out, "    now = d%u < now ? d%u : now;\n", c, c);
   g_string_append(out, "    if (now >= until) break;\n    spinach_time.now = now;\n");
   for (guint c = 0; c < clocks; c++) emit_due_step(emitter, out, c, tick);
+  if (leaps) {
+    g_string_append(out, "    if (!--spinach_leaping.pause) {\n");
+    emit_counts(emitter, out, false);
+    emit_leap(emitter, out);
+    emit_counts(emitter, out, true);
+    g_string_append(out, "      left = end - cycles[clock];\n    }\n");
+  }
   g_string_append(out, "  }\n");
-  for (guint c = 0; c < clocks; c++) g_string_append_printf(out, "  cycles[%u] = c%u;\n  due[%u] = d%u;\n", c, c, c, c);
+  emit_counts(emitter, out, false);
   g_string_append(out, "}\n");
 }
 
@@ -245,7 +311,7 @@ static void emit_observation(const Emitter *emitter, GString *out) {
 
 // When the state was changed from outside, nobody goes on sleeping because of what was before.
 static void emit_wake(const Emitter *emitter, GString *out) {
-  g_string_append(out, "void spinach_wake(void) {\n  spinach_replay_forget();\n");
+  g_string_append(out, "void spinach_wake(void) {\n  spinach_replay_forget();\n  spinach_leap_reset();\n");
   for (guint i = 0; i < emitter->plan->schedule->clusters->len; i++) {
     const Cluster *cluster = emitter->plan->schedule->clusters->pdata[i];
     if (cluster->instance && plan_of(emitter->plan, cluster)->sleeps)
@@ -258,7 +324,7 @@ bool emit_observed(const Emitter *emitter) {
   return emitter->plan->debug || emitter->plan->netlist->waves->len;
 }
 
-void emit_root(const Emitter *emitter, GString *out) {
+void emit_root(const Emitter *emitter, GString *out, const Kind *root) {
   emit_variables(emitter, out);
   if (has_rounded(emitter))
     g_string_append(out, "static uint64_t spinach_cycle_length; // ticks of the present cycle\n");
@@ -266,6 +332,7 @@ void emit_root(const Emitter *emitter, GString *out) {
   emit_wake(emitter, out);
   emit_replay_variables(emitter, out);
   emit_steps(emitter, out, false);
+  if (leaps_over(emitter, false)) emit_top_says(out, root, fastest_clock(emitter));
   emit_run(emitter, out, false);
   if (emitter->plan->counts_loops) {
     for (guint i = 0; i < emitter->plan->schedule->clusters->len; i++) {

@@ -4,36 +4,6 @@
 
 #include <string.h>
 
-static void emit_shown_value(const Emitter *emitter, GString *out, const Cluster *cluster, const Wire *wire) {
-  const Shown shown = emitter->plan->wires[wire->id].shown;
-  g_string_append_printf(out, "s->i%d.%s", plan_leaf_index(cluster, wire->writer->instance), shown.field->name);
-  if (shown.field->dimensions->len) g_string_append_printf(out, "[%d]", shown.element);
-}
-
-static void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire,
-                           const char *suffix) {
-  char base[256];
-  if (wire->always) {
-    g_string_append(out, "true");
-    return;
-  }
-  Cluster *owner = emitter->plan->wires[wire->id].owner;
-  const Place place = plan_place(emitter->plan, wire, cluster);
-  plan_wire_base(place == PLACE_FOREIGN ? owner : cluster, wire, base, sizeof base);
-  switch (place) {
-  case PLACE_STATE:
-    if (*suffix)
-      g_string_append(out, "true"); // always sent
-    else
-      emit_shown_value(emitter, out, cluster, wire);
-    break;
-  case PLACE_LOCAL: g_string_append_printf(out, "%s%s", base, suffix); break;
-  case PLACE_SCRATCH: g_string_append_printf(out, "x->%s%s", base, suffix); break;
-  case PLACE_POINTER: g_string_append_printf(out, "(*x->p_%s%s)", base, suffix); break;
-  case PLACE_FOREIGN: g_string_append_printf(out, "spinach_scratch_%d.%s%s", owner->id, base, suffix); break;
-  }
-}
-
 // Declares the signals that live and die in these items, a segment's or a piece's.
 static void declare_locals(const Emitter *emitter, GString *out, Segment *segment, guint first, guint end) {
   for (guint i = first; i < end; i++) {
@@ -401,6 +371,7 @@ static void emit_items(Emitter *emitter, GString *out, Kind *kind, Segment *segm
     g_string_append(out, "  }\n");
     return;
   }
+  emit_transfers(emitter, out, segment, end - 1);
 }
 
 enum { PIECES_OF_UNIT = 10 };

@@ -32,8 +32,8 @@ void emit_sleeper_functions(GString *out, const Kind *kind) {
     for (guint k = 0; k < leaf->functions->len; k++) {
       const Function *f = leaf->functions->pdata[k];
       if (f->kind == FUNCTION_NEXT_EVENT)
-        g_string_append_printf(out, "uint64_t @K@_S%u_says_%s(const void *self) { return @K@_S%u_%s(self); }\n", i,
-                               f->name, i, f->name);
+        g_string_append_printf(out, "uint64_t @K@_S%u_says_%s(const void *self) { return @K@_S%u_%s(self, NULL); }\n",
+                               i, f->name, i, f->name);
     }
     if (plan_find_function(leaf, FUNCTION_NEXT_EVENT) && accounts_for_idle_cycles(spec->source))
       g_string_append_printf(out, "void @K@_S%u_skips(void *self, uint64_t n) { @K@_S%u_skip(self, n); }\n", i, i);
@@ -56,8 +56,10 @@ guint emit_sleepers(const Emitter *emitter, GString *out) {
       const Function *f = leaf->functions->pdata[k];
       if (f->kind != FUNCTION_NEXT_EVENT) continue;
       g_string_append_printf(out, "uint64_t %s_says_%s(const void *);\n", spec, f->name);
-      g_string_append_printf(table, "  {%d, %d, %s_says_%s, %s},\n", leaf->id, (f->clock ? f->clock : leaf->clock)->id,
-                             spec, f->name, skip);
+      const ModuleSource *source = g_hash_table_lookup(emitter->plan->sources, leaf->leaf->c_file);
+      g_string_append_printf(table, "  {%d, %d, %s_says_%s, %s, %s},\n", leaf->id,
+                             (f->clock ? f->clock : leaf->clock)->id, spec, f->name, skip,
+                             source->repeats ? "true" : "false");
       count++;
     }
   }
@@ -83,7 +85,7 @@ static void emit_next_events(GString *out, const Kind *kind, const Clock *clock,
       const Function *f = leaf->functions->pdata[k];
       if (f->kind != FUNCTION_NEXT_EVENT || (f->clock ? f->clock : leaf->clock) != clock) continue;
       g_string_append_printf(out,
-                             "  one = @K@_S%d_%s(&s->i%u);\n  if (one <= spinach_time.cycle) return "
+                             "  one = @K@_S%d_%s(&s->i%u, NULL);\n  if (one <= spinach_time.cycle) return "
                              "spinach_time.cycle;\n  if (one < first) first = one;\n",
                              kind->spec_of[i], f->name, i);
     }
@@ -98,6 +100,56 @@ static void emit_skips_of(GString *out, const Kind *kind, const Clock *clock, gu
     if (leaf->clock == clock && accounts_for_idle_cycles(spec->source))
       g_string_append_printf(out, "  @K@_S%d_skip(&s->i%u, n);\n", kind->spec_of[i], i);
   }
+}
+
+// What the top says on a clock, for a run that leaps.  What was busy when it was asked last is asked
+// first, and its answer, that it acts now, mostly the only one.
+void emit_top_says(GString *out, const Kind *kind, const Clock *clock) {
+  const Cluster *cluster = kind->cluster;
+  g_autoptr(GString) cases = g_string_new(NULL), all = g_string_new(NULL);
+  for (guint i = 0, number = 0; i < cluster->leaves->len; i++) {
+    const Instance *leaf = cluster->leaves->pdata[i];
+    for (guint k = 0; k < leaf->functions->len; k++) {
+      const Function *f = leaf->functions->pdata[k];
+      if (f->kind != FUNCTION_NEXT_EVENT || (f->clock ? f->clock : leaf->clock) != clock) continue;
+      g_autofree char *ask = g_strdup_printf("@K@_S%d_%s(&s->i%u, NULL)", kind->spec_of[i], f->name, i);
+      g_string_append_printf(cases, "  case %u: one = %s; break;\n", number, ask);
+      g_string_append_printf(all,
+                             "  one = %s;\n  if (one <= spinach_time.cycle) {\n    spinach_leaping.busy = %u;\n"
+                             "    return one;\n  }\n  if (one < first) first = one;\n",
+                             ask, number);
+      number++;
+    }
+  }
+  g_string_append_printf(out,
+                         "static __attribute__((noinline)) uint64_t @K@_says(const @K@_state *s) {\n"
+                         "  uint64_t first = UINT64_MAX, one;\n  switch (spinach_leaping.busy) {\n%s"
+                         "  default: one = UINT64_MAX;\n  }\n  if (one <= spinach_time.cycle) return one;\n%s"
+                         "  (void)s;\n  return first;\n}\n",
+                         cases->str, all->str);
+}
+
+static bool is_compared(const Emitter *emitter, const Instance *leaf, const Clock *clock) {
+  return emitter->plan->leaves[leaf->id].compared && leaf->clock == clock;
+}
+
+bool emit_is_compared(const Emitter *emitter, const Cluster *cluster, const Clock *clock) {
+  for (guint i = 0; i < cluster->leaves->len; i++)
+    if (is_compared(emitter, cluster->leaves->pdata[i], clock)) return true;
+  return false;
+}
+
+// Whether the states of instances that do not say more are what they were when they were kept.
+static void emit_stays(const Emitter *emitter, GString *out, const Kind *kind, const Clock *clock, guint c) {
+  if (!emitter->plan->leaps) return;
+  g_string_append_printf(out,
+                         "bool @K@_stays%u(void *kept, const void *state) {\n  @K@_state *k = kept;\n"
+                         "  const @K@_state *s = state;\n  bool stays = true;\n  (void)k, (void)s;\n",
+                         c);
+  for (guint i = 0; i < kind->cluster->leaves->len; i++)
+    if (is_compared(emitter, kind->cluster->leaves->pdata[i], clock))
+      g_string_append_printf(out, "  stays &= spinach_stays(&k->i%u, &s->i%u, sizeof s->i%u);\n", i, i, i);
+  g_string_append(out, "  return stays;\n}\n");
 }
 
 // A function for some of the leaves: clang takes time that grows with the square of what it inlines into one.
@@ -145,5 +197,6 @@ void emit_skipping(const Emitter *emitter, GString *out, const Kind *kind) {
     for (guint from = 0; !whole && from < leaves; from += length)
       g_string_append_printf(out, "  @K@_skip%u_%u(s, n);\n", c, from);
     g_string_append(out, "}\n");
+    emit_stays(emitter, out, kind, clock, c);
   }
 }

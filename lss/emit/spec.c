@@ -168,6 +168,9 @@ static const HookShape shapes[] = {
     [FUNCTION_RESET] = {"reset", "void", "", ""},
 };
 
+// What `unchanged` means in next_event (lss/runtime/engine/leap.h).
+#define SAYING ", __attribute__((unused)) const spinach_saying *ctx"
+
 // What follows the vocabulary word in the macro that makes it a function definition.
 static const char *hook_argument(const Function *function) {
   const char *word = shapes[function->kind].word;
@@ -196,6 +199,7 @@ static void emit_functions(GString *out, const Spec *spec) {
                                                                 : "",
                            inlined ? INLINE : "static", shape->result, name->str, shape->self);
     if (context) g_string_append_printf(out, ", @S@_ctx_%s *restrict ctx", name->str);
+    if (function->kind == FUNCTION_NEXT_EVENT) g_string_append(out, SAYING);
     if (function->indexed) g_string_append(out, ", const int i");
     g_string_append(out, ")\n");
   }

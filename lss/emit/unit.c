@@ -268,7 +268,7 @@ static void emit_runs(Emitter *emitter, GString *unit, GString *once, Kind *kind
   if (emitter->plan->debug) emit_sleeper_functions(unit, kind);
   if (plan_of(emitter->plan, cluster)->sleeps) emit_gate_functions(emitter, unit, kind);
   if (!plan_of(emitter->plan, cluster)->obstacle) emit_replay_state(unit, kind);
-  if (!cluster->instance) emit_root(emitter, unit);
+  if (!cluster->instance) emit_root(emitter, unit, kind);
 }
 
 // The unit of the step that is written down: what it shares with the others, with words of its own.

@@ -58,7 +58,7 @@ static const char *const times[] = {"now",          "cycle",        "after",   "
 static void read_call(ModuleSource *source, const char *word, const char *at, const char *function) {
   static const char *const others[] = {"next_event", "init", "statistics", "awaits", "check_state", "finish", NULL};
   const bool outside_cycles = g_strv_contains(others, function);
-  source->unchanged |= !strcmp(word, "unchanged");
+  if (!strcmp(word, "unchanged")) *(strcmp(function, "next_event") ? &source->unchanged : &source->repeats) = true;
   source->timed |= !outside_cycles && g_strv_contains(times, word);
   source->waits |= !outside_cycles && (!strcmp(word, "until") || !strcmp(word, "within"));
   const bool payload = !strcmp(word, "data") || !strcmp(word, "item");

@@ -46,7 +46,8 @@ typedef struct {
   int lines;
   int open_line;     // of the first brace at file scope that is not closed; 0: none
   bool timed, waits; // in a cycle it asks for the time; for that until an instant of its state
-  bool unchanged;    // says unchanged()
+  bool unchanged;    // says unchanged() when a cycle ends
+  bool repeats;      // next_event says it: it speaks of cycles in which items are refused, too
 } ModuleSource;
 
 // Lives as long as the process.  NULL, with *error set, when the file cannot be read.

@@ -19,9 +19,13 @@ typedef enum { PLACE_STATE, PLACE_LOCAL, PLACE_SCRATCH, PLACE_POINTER, PLACE_FOR
 // says so in each cycle, or because its next_event says when it will.
 typedef enum { UNSTABLE, BY_CODE, BY_UNCHANGED, BY_NEXT_EVENT } Stability;
 
+enum { MOST_LEAPING_CLOCKS = 64 }; // a bit each
+
 typedef struct {
   bool timed_by_user; // a userpoint of it asks for the time
   Stability stability;
+  bool compared;      // cycles that wait are left out only where they left its state as it was
+  const char *waking; // why all of them are stepped because of it; NULL: they are not
 } LeafPlan;
 
 typedef struct {
@@ -62,6 +66,7 @@ typedef struct {
   int *place_of;              // per node: number of its item among all in the order of a tick, from 1
   bool skips;                 // all of the machine says when it acts by itself
   bool jumps;                 // and nothing has to see the cycles in which it does not
+  bool leaps;                 // cycles in which everything waits are left out (leaps.c)
   const char *loops_obstacle; // why whole loops are not counted; NULL: they are
   bool counts_loops;          // they are, and something runs
   bool shares_scratch;        // other units than the root's reach the scratch by name
@@ -119,6 +124,9 @@ bool plan_shows(const Plan *plan, const Vertex *node);       // what it sends is
 // idle.c
 void plan_find_jumps(Plan *plan);
 bool plan_may_skip(const Instance *leaf); // without state and acts of its own, or it says when they come
+
+// leaps.c
+void plan_find_leaps(Plan *plan);
 
 // sleep.c
 void plan_find_sleeps(Plan *plan);

@@ -348,10 +348,15 @@ phase_end() {
     if ((some(agent_snoop, i) && !acked(agent_snoop, i)) || (some(agent_response, i) && !acked(agent_response, i)))
       sim_error("the agent '%s' has no room for what the bus sends it, and that cannot wait", key(agent_snoop, i));
   const int32_t responded = responds(self);
+  bool any = responded >= 0 || get(winner) >= 0 || (self->on_bus >= 0 && within(bus_ends, 0));
   if (responded >= 0 && responded != self->on_bus) finish_transaction(self, responded);
   if (self->on_bus >= 0 && within(bus_ends, 0)) leave_bus(self);
-  for (int i = 0; i < width(agent_snoop_response); i++)
-    if (transferred(agent_snoop_response, i)) take_snoop_response(self, i, &data(agent_snoop_response, i));
+  for (int i = 0; i < width(agent_snoop_response); i++) {
+    if (!transferred(agent_snoop_response, i)) continue;
+    take_snoop_response(self, i, &data(agent_snoop_response, i));
+    any = true;
+  }
+  any |= transferred(memory_request) | transferred(memory_reply);
   if (transferred(memory_request)) {
     const bool reads = self->phase[self->memory_slot] == bus_phase_reads;
     self->phase[self->memory_slot] = reads ? bus_phase_reading : bus_phase_writing;
@@ -367,6 +372,7 @@ phase_end() {
     if (self->phase[slot] != bus_phase_snooped || self->missing[slot] || !within(snoop_ends[slot], 0)) continue;
     const uint32_t active = self->active;
     decide(self, slot);
+    any = true;
     k -= self->active < active;
   }
   for (int i = 0; i < width(agent_request); i++)
@@ -375,6 +381,7 @@ phase_end() {
   if (self->memory_slot < 0) self->memory_slot = oldest(self, bus_phase_reads);
   if (self->memory_slot < 0) self->memory_slot = oldest(self, bus_phase_writes);
   if (width(quiet) > 0) self->changed = quiet != (self->active == 0);
+  if (any) set_until(changes, 2);
 }
 
 // Cycles in which nothing but time passes are not stepped, and count all the same.
@@ -383,7 +390,7 @@ skip(n) {
 }
 
 next_event() {
-  if (self->changed) return cycle();
+  if (self->changed || until(changes)) return cycle();
   if (self->memory_slot >= 0 || oldest(self, bus_phase_done) >= 0) return cycle();
   uint64_t wait = self->on_bus >= 0 ? until(bus_ends) : never();
   for (uint32_t k = 0; k < self->active; k++) {
@@ -391,5 +398,5 @@ next_event() {
     if (self->phase[slot] == bus_phase_snooped && !self->missing[slot] && until(snoop_ends[slot]) < wait)
       wait = until(snoop_ends[slot]);
   }
-  return after(wait);
+  return unchanged(after(wait));
 }

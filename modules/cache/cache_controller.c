@@ -568,7 +568,6 @@ static inline void accept_reply(self_t *self, uint32_t tag, bool error) {
 static inline void update_flags(self_t *self) {
   const bool busy = self->phase != cache_phase_idle || self->posted_count > 0 || self->waiting ||
                     (CACHE_INVALIDATES_DIRTY && self->pending_write_backs);
-  if (self->busy && !busy) set_until(accepts, 2); /* what was refused in this cycle may not be in the coming one */
   self->busy = busy;
   self->request_pending = self->posted_requested < self->posted_count ||
                           (self->phase == cache_phase_fill && self->requested < CACHE_BEATS) ||
@@ -577,6 +576,7 @@ static inline void update_flags(self_t *self) {
   self->fill_pending = self->phase == cache_phase_read_victim ||
                        (CACHE_MASKED && self->phase == cache_phase_write_back) ||
                        satisfied(self, self->arrived, self->failed != 0);
+  set_until(changes, 2);
 }
 
 /* `empties`: all lines are to go, and those of requests meanwhile; `done`: they are gone, in this cycle. */
@@ -670,8 +670,9 @@ phase_end() {
   update_flags(self);
 }
 
+/* A fill, and whatever else waits for memory, goes on with its reply. */
 next_event() {
-  return self->busy || self->emptied || !within(accepts, 0) ? cycle() : never();
+  return self->emptied || !within(changes, 0) ? cycle() : self->busy ? unchanged() : never();
 }
 
 #undef EMPTIES

@@ -141,11 +141,13 @@ phase_end() {
   }
   if (transferred(in_request)) enter(self, &data(in_request));
   if (transferred(bus_response)) finish_request(self, &data(bus_response));
+  if (transferred(bus_request) | transferred(in_request) | transferred(bus_response)) set_until(changes, 2);
   self->responding = transferred(bus_snoop);
   if (self->responding) respond(self, &data(bus_snoop));
 }
 
 next_event() {
   const bool replies = self->used > 0 && first_entry(self, entry_phase_replies) < (uint32_t)param(entries);
-  return self->responding || self->queued > 0 || replies ? cycle() : never();
+  if (self->responding || replies || !within(changes, 0)) return cycle();
+  return self->queued > 0 ? unchanged() : never();
 }

@@ -744,5 +744,5 @@ next_event() {
   uint64_t next = self->moved ? cycle() : never();
   for (int b = 0; param(fill_penalty) > 0 && b < param(banks); b++)
     if (until(bank_free[b]) && after(until(bank_free[b])) < next) next = after(until(bank_free[b]));
-  return next;
+  return unchanged(next);
 }

@@ -20,5 +20,5 @@ next_event(in) {
 
 /* What was sent before the latest edge of this side, or at it, is new at the coming one. */
 next_event(out) {
-  return passed(since, clock_period() + 1) ? never() : cycle();
+  return unchanged(passed(since, clock_period() + 1) ? never() : cycle());
 }

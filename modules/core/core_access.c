@@ -167,7 +167,7 @@ static inline void forget_store(self_t *self, bool failed) {
 }
 
 phase_end() {
-  if (width(standing) > 0) self->stood = self->issued;
+  self->stood = self->issued;
   if (get(waits)) event(wait, data(in).pc);
   if (PRECISE && transferred(in) && ((some(fault) && data(fault).fails) || ends_here(data(in).control))) event(failed);
   /* A store that gets an error at once is not remembered. */
@@ -194,5 +194,6 @@ phase_end() {
 
 /* The store that was accepted last may be the one behind which the next has to wait. */
 next_event() {
-  return self->stores || (width(standing) > 0 && self->stood != self->issued) ? cycle() : never();
+  if (self->stood != self->issued) return cycle();
+  return self->stores ? unchanged() : never();
 }

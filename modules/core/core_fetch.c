@@ -133,6 +133,7 @@ static __attribute__((noinline, unused)) void restart_at(self_t *self, core_rest
   self->redirected = false;
   self->fresh = true;
   self->phase = core_fetch_phase_request;
+  set_until(changes, 2);
 }
 
 /* The outstanding word arrives: the one behind it is next. */
@@ -161,6 +162,7 @@ phase_end() {
     for (int i = 0; commanded && i < width(control); i++)
       if (transferred(control, i)) obey(self, data(control, i));
     self->moved = comes | transferred(done) | commanded;
+    if (self->moved) set_until(changes, 2);
     self->at_rest = rests(self);
     return;
   }
@@ -181,6 +183,7 @@ phase_end() {
     self->waiting_pc = pc;
     self->waiting_word = (uint32_t)data(memory_reply).data;
     self->waiting_error = data(memory_reply).error | ((pc & 3) != 0);
+    set_until(changes, 2);
   } else if (sent) {
     self->phase = core_fetch_phase_outstanding;
   }
@@ -189,6 +192,7 @@ phase_end() {
     advance(self);
   }
   if (__builtin_expect(transferred(redirect), false)) {
+    set_until(changes, 2);
     if (arrives | waited) { /* the delay slot of the branch is here */
       self->pc = data(redirect);
     } else {
@@ -210,6 +214,7 @@ phase_end() {
     for (int i = 0; i < width(control); i++)
       if (transferred(control, i)) obey(self, data(control, i));
     self->moved = true;
+    set_until(changes, 2);
     self->at_rest = rests(self);
   } else if ((CONTROLLED && __builtin_expect(self->halted | self->stepping, false)) || (PRECISE && self->held_off)) {
     step(self, sent);
@@ -218,7 +223,12 @@ phase_end() {
   }
 }
 
+/* A word that is outstanding comes with its reply, and one that is here goes on when it is taken.  A request that is
+ * refused is an event in each cycle. */
 next_event() {
-  if (PRECISE && self->held_off && self->phase == core_fetch_phase_request && !self->moved) return never();
-  return CONTROLLED && self->halted && self->phase != core_fetch_phase_waits && !self->moved ? never() : cycle();
+  const bool stopped = (CONTROLLED && (self->halted | self->stepping)) || (PRECISE && self->held_off);
+  if ((stopped && self->moved) || !within(changes, 0) || requests(self)) return cycle();
+  const bool rests = (PRECISE && self->held_off && self->phase == core_fetch_phase_request) ||
+                     (CONTROLLED && self->halted && self->phase != core_fetch_phase_waits);
+  return rests ? never() : unchanged();
 }

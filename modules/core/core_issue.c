@@ -169,6 +169,7 @@ statistics() {
   counted(issued) = cycles[core_stall_none] - cycles[core_stall_load_use] - cycles[core_stall_branch];
 }
 
+/* A hazard that is counted in each cycle waits for nothing else. */
 next_event() {
-  return never();
+  return unchanged(self->waiting == core_stall_none ? cycle() : never());
 }

@@ -56,5 +56,5 @@ phase_end() {
 }
 
 next_event() {
-  return never();
+  return unchanged(never());
 }

@@ -83,5 +83,5 @@ phase_end() {
 // Readiness shows one cycle ahead.
 next_event() {
   if (until(seen) || self->spent) return cycle();
-  return until(ready) ? after(until(ready) - 1) : never();
+  return unchanged(until(ready) ? after(until(ready) - 1) : never());
 }

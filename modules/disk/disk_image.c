@@ -148,7 +148,7 @@ phase_end() {
 }
 
 next_event() {
-  return until(shown_until) ? cycle() : never();
+  return until(shown_until) ? cycle() : unchanged(never());
 }
 
 #undef SECTOR

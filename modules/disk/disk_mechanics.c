@@ -578,7 +578,7 @@ phase_end() {
 }
 
 next_event() {
-  return until(shown_until) ? cycle() : after(until(decides));
+  return until(shown_until) ? cycle() : unchanged(after(until(decides)));
 }
 
 #undef SECOND

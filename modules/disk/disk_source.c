@@ -85,5 +85,5 @@ phase_end() {
 next_event() {
   if (until(shown_until)) return cycle();
   const bool waits = self->have && !self->is_offered && self->waiting < (uint32_t)param(outstanding);
-  return waits ? after(until(due) > 1 ? until(due) - 1 : 0) : never();
+  return unchanged(waits ? after(until(due) > 1 ? until(due) - 1 : 0) : never());
 }

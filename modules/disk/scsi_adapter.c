@@ -631,7 +631,7 @@ phase_end() {
 next_event() {
   if (until(shown_until) || self->shown != is_interrupting(self)) return cycle();
   const bool timed = self->resets || self->action == scsi_action_times_out;
-  return timed ? after(until(ends)) : never();
+  return unchanged(timed ? after(until(ends)) : never());
 }
 
 #undef CLOCK_FACTOR

@@ -217,7 +217,8 @@ next_event() {
   const bool timed = self->phase == scsi_bus_phase_arbitrates || self->phase == scsi_bus_phase_selects ||
                      (self->phase == scsi_bus_phase_free && self->waiting);
   if (timed && until(next) < soon) soon = until(next);
-  return after(soon);
+  return unchanged(after(soon));
+  ;
 }
 
 #undef SECOND

@@ -642,7 +642,7 @@ phase_end() {
 
 next_event() {
   if (until(shown_until)) return cycle();
-  return self->step == scsi_step_decides ? after(until(leaves_at)) : never();
+  return unchanged(self->step == scsi_step_decides ? after(until(leaves_at)) : never());
 }
 
 #undef QUEUE

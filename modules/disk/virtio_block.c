@@ -478,7 +478,7 @@ phase_end() {
 next_event() {
   const bool begins = self->phase == virtio_phase_idle && self->notified && runs(self);
   const bool changes = until(shown_until) || self->shown != (self->interrupt_status != 0);
-  return changes || begins || requests_memory(self) ? cycle() : never();
+  return changes || begins || requests_memory(self) ? cycle() : unchanged(never());
 }
 
 #undef OFFERED

@@ -2,7 +2,10 @@
  *
  * Nothing is shifted.  In an elastic pipe an item leaves `depth` cycles after it entered or as soon as the one before
  * it has left, which is just what stages that move up into bubbles do.  A rigid pipe is a ring whose exit slot
- * becomes the entry slot when it moves. */
+ * becomes the entry slot when it moves.
+ *
+ * An item that was refused stays where it is, and a pipe that only offers it again does nothing: that an item is new at
+ * the exit is known from `entered`, `refused` or `ready`. */
 
 phase_start() {
   int head = param(depth) == 1 ? 0 : (int)self->head;
@@ -10,7 +13,7 @@ phase_start() {
   if (!param(elastic) || param(depth) == 1)
     leaving = self->full[head];
   else
-    leaving = self->count > 0 && within(ready[head], 0);
+    leaving = self->count > 0 && within(ready[head], 1);
   set(leaving, leaving);
   send_if(out, leaving, self->slot[head]);
 }
@@ -26,17 +29,20 @@ handler(advance) {
 
 phase_end() {
   bool flushing = width(flush) > 0 && transferred(flush) && data(flush);
+  if (width(flush) > 0 && flushing) set_until(flushes, 2);
   if (param(depth) == 1) { /* one latch, elastic or not */
     const bool enters = transferred(in);
     unchanged(); /* time plays no role here */
     self->full[0] = enters | (some(out) & !acked(out) & !flushing);
     if (enters) self->slot[0] = item(in);
+    if (param(waits)) self->entered = enters;
     if (flushing) count(flushed, some(out) & !acked(out));
     return;
   }
   if (!param(elastic)) {
     const uint32_t head = self->head;
     const bool moves = !self->full[head] || transferred(out), enters = transferred(in);
+    self->refused = !moves;
     if (transferred(out)) self->count--;
     if (flushing) {
       count(flushed, self->count);
@@ -57,6 +63,7 @@ phase_end() {
   if (transferred(out)) {
     self->count--;
     self->head = self->count == 0 || self->head + 1 == param(depth) ? 0 : self->head + 1;
+    if (within(ready[self->head], 2)) set_until(ready[self->head], 2); /* offered from the coming cycle on */
   }
   if (flushing) {
     count(flushed, self->count);
@@ -66,11 +73,19 @@ phase_end() {
     uint32_t tail = self->head + self->count;
     if (tail >= param(depth)) tail -= param(depth);
     self->slot[tail] = data(in);
-    set_until(ready[tail], param(depth));
+    set_until(ready[tail], param(depth) + 1);
     self->count++;
   }
 }
 
 next_event() {
-  return (param(depth) == 1 ? self->full[0] : self->count > 0) ? cycle() : never();
+  if (width(flush) > 0 && !within(flushes, 0)) return cycle();
+  if (param(depth) == 1) {
+    if (param(waits) ? self->entered : self->full[0]) return cycle();
+    return self->full[0] ? unchanged() : never();
+  }
+  if (self->count == 0) return never();
+  if (!param(elastic)) return self->refused ? unchanged() : cycle();
+  const uint64_t left = until(ready[self->head]);
+  return left > 0 ? after(left - 1) : unchanged();
 }

@@ -55,5 +55,5 @@ phase_end() {
 }
 
 next_event() {
-  return certain(self) && self->accepting && !self->took ? never() : cycle();
+  return certain(self) && self->accepting && !self->took ? unchanged(never()) : cycle();
 }

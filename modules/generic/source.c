@@ -133,5 +133,5 @@ next_event() {
   if (self->withdrawn) return cycle();
   if (!self->have) return never();
   /* The offer of a cycle is drawn at the end of the one before. */
-  return self->due > cycle() + 1 ? self->due - 1 : cycle();
+  return unchanged(self->due > cycle() + 1 ? self->due - 1 : cycle());
 }

@@ -297,5 +297,5 @@ finish() {
 
 // The cycle after a reply or a write strobe differs too: they are gone.
 next_event() {
-  return !passed(busy_cycle, 2) || !passed(changed_cycle, 1) ? cycle() : never();
+  return !passed(busy_cycle, 2) || !passed(changed_cycle, 1) ? cycle() : unchanged(never());
 }

@@ -144,7 +144,7 @@ next_event() {
   uint64_t first = never();
   for (int k = 0; k < param(timers); k++)
     if (after(until(due[k])) < first) first = after(until(due[k]));
-  return first;
+  return unchanged(first);
 }
 
 #undef SIZE

@@ -401,7 +401,7 @@ next_event() {
   if (!waits && after(until(arrives)) < first) first = after(until(arrives));
   const bool counts = (self->fifo_control & UART_FIFO_ENABLE) && self->receive_count > 0 && until(neglected) > 0;
   if (counts && after(until(neglected)) < first) first = after(until(neglected));
-  return after(until(overdue)) < first ? after(until(overdue)) : first;
+  return unchanged(after(until(overdue)) < first ? after(until(overdue)) : first);
 }
 
 awaits() {

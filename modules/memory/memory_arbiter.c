@@ -84,5 +84,5 @@ phase_end() {
 }
 
 next_event() {
-  return never();
+  return unchanged(never());
 }

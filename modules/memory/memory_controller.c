@@ -371,5 +371,5 @@ next_event() {
   if (self->passes_barrier || until(freed)) return cycle();
   uint64_t wait = until(next);
   if (self->flying > 0) wait = sooner(wait, until(due[self->head]));
-  return after(wait);
+  return unchanged(after(wait));
 }

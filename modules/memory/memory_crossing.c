@@ -95,7 +95,7 @@ next_event(in) {
   const uint64_t freed = seen_in(until_passed(request_freed[self->request_tail], EDGES));
   /* Acknowledged anew, unless it was in the cycle before. */
   if (!passed(request_freed[self->request_tail], EDGES + clock_period()) && freed < first) first = freed;
-  return first;
+  return unchanged(first);
 }
 
 next_event(out) {

@@ -51,5 +51,5 @@ phase_end() {
 next_event() {
   if (param(refuse) > 0 || until(freed)) return cycle();
   if (self->count == 0) return never();
-  return after(until(due[self->head]));
+  return unchanged(after(until(due[self->head])));
 }

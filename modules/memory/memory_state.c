@@ -416,5 +416,5 @@ phase_end() {
 }
 
 next_event() {
-  return never();
+  return unchanged(never());
 }

@@ -188,5 +188,5 @@ phase_end() {
 }
 
 next_event() {
-  return NARROWS && (self->count > 0 || self->freed) ? cycle() : never();
+  return NARROWS && (self->count > 0 || self->freed) ? cycle() : unchanged(never());
 }

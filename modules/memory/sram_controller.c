@@ -139,5 +139,5 @@ skip(n) {
 next_event() {
   if (passed(freed, 0) && !passed(freed, 1)) return cycle();
   const uint64_t left = until_passed(due, 0);
-  return left == never() ? never() : cycle() + left;
+  return unchanged(left == never() ? never() : cycle() + left);
 }

@@ -204,12 +204,13 @@ phase_end() {
       depart(self, data(out_request).address, data(out_request).size);
   }
   if (transferred(out_reply)) note_reply(self, data(out_reply).tag, data(out_reply).error);
-  if (transferred(out_request) || transferred(out_reply)) set_until(moves_on, 2);
+  if (transferred(out_request) || transferred(out_reply) || accepted) set_until(moves_on, 2);
   if (accepted && buffers(get(outcome))) keep(self, &request, get(outcome) == uncached_outcome_joins);
 }
 
 next_event() {
   if (until(moves_on)) return cycle();
   if (!self->used) return never();
-  return self->used == 1 && open(self, self->head) ? after(until(held)) : cycle();
+  if (self->used == (uint32_t)param(entries)) return cycle(); /* what it refuses is counted */
+  return self->used == 1 && open(self, self->head) ? unchanged(after(until(held))) : unchanged();
 }

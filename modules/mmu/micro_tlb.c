@@ -284,7 +284,7 @@ static __attribute__((noinline)) void end_special(self_t *self, micro_tlb_transl
       event(refused, request.address, t.fault);
     }
   }
-  self->unusual = self->looks_up || self->replied || self->barrier != micro_tlb_barrier_none ||
+  self->unusual = self->holds || self->looks_up || self->replied || self->barrier != micro_tlb_barrier_none ||
                   (self->outstanding > 0 && self->way != micro_tlb_route_cached);
 }
 
@@ -327,7 +327,8 @@ phase_end() {
     self->replied = true;
     remember(self, data(lookup_reply, c));
   }
-  if (some(in_request) && t.route == micro_tlb_route_none) count(held, self->barrier == micro_tlb_barrier_none);
+  self->holds = some(in_request) && t.route == micro_tlb_route_none && self->barrier == micro_tlb_barrier_none;
+  count(held, self->holds);
   const bool sent = transferred(cached_request) | transferred(uncached_request) |
                     (width(maintain_request) && transferred(maintain_request));
   const bool replied = transferred(cached_reply) | transferred(uncached_reply) |
@@ -336,6 +337,11 @@ phase_end() {
   if (width(written) > 0) keep_write(self, transferred(cached_request), &data(in_request), t.physical);
 }
 
+// What it holds is counted when cycles are left out, too.
+skip(n) {
+  count(held, self->holds ? n : 0);
+}
+
 next_event() {
-  return self->barrier != micro_tlb_barrier_none || self->replied ? cycle() : never();
+  return self->barrier != micro_tlb_barrier_none || self->replied ? cycle() : unchanged(never());
 }

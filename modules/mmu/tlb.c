@@ -91,7 +91,10 @@ static inline void proceed(self_t *self) {
 }
 
 phase_end() {
-  if (param(lookup_cycles) > 0) proceed(self);
+  if (param(lookup_cycles) > 0) {
+    self->replied = self->found[0];
+    proceed(self);
+  }
   for (int i = 0; i < width(lookup_request); i++) {
     if (!transferred(lookup_request, i)) continue;
     const translation_reply reply = translate(self, data(lookup_request, i));
@@ -118,8 +121,8 @@ phase_end() {
 }
 
 next_event() {
-  if (self->wrote) return cycle();
+  if (self->wrote || self->replied) return cycle();
   for (int k = 0; k < param(stages); k++)
     if (self->found[k]) return cycle();
-  return never();
+  return unchanged(never());
 }

@@ -264,7 +264,8 @@ phase_end() {
 
 next_event() {
   const bool offers = self->leaving || needs_word(self) || beat_ready(self);
-  return until(shown_until) || offers || self->phase == pci_access_offered || may_reply(self) ? cycle() : never();
+  return until(shown_until) || offers || self->phase == pci_access_offered || may_reply(self) ? cycle()
+                                                                                              : unchanged(never());
 }
 
 #undef LINE

@@ -241,5 +241,5 @@ phase_end() {
 next_event() {
   const bool busy = self->active || self->requesting || self->failed || self->waiting_lanes ||
                     (self->phase != host_window_idle && self->phase != host_window_open);
-  return busy ? cycle() : never();
+  return busy ? cycle() : unchanged(never());
 }

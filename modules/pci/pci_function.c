@@ -164,7 +164,7 @@ next_event() {
   if (self->phase == pci_access_replied || self->phase == pci_access_offered || self->shown != pin(self) ||
       until(shown_until))
     return cycle();
-  return self->level && !(self->file[COMMAND] & NO_INTERRUPT) ? after(until(rises)) : never();
+  return self->level && !(self->file[COMMAND] & NO_INTERRUPT) ? unchanged(after(until(rises))) : unchanged(never());
 }
 
 #undef COMMAND

@@ -4,6 +4,7 @@
 // counted in ticks (clock.h).  At each instant every clock that is due does one step; since clocks touch each other
 // only through crossings that compare instants, their order does not matter.
 #include "lss/runtime/engine/hooks.h"
+#include "lss/runtime/engine/leap.h"
 #include "lss/runtime/engine/machine.h"
 
 #include <stdlib.h>
@@ -235,6 +236,7 @@ void spinach_parameter_reset(const spinach_parameter *parameter) {
     machine->clusters[cluster].reset(spinach_cluster_state[cluster], target->instance, target->offset);
   }
   spinach_phase = before;
+  spinach_leap_reset();
   leave_instances();
 }
 
@@ -310,7 +312,9 @@ int32_t spinach_fastest_clock(void) {
 // The first instant at which something may happen by itself; 0 when that is immediately, UINT64_MAX when nothing ever
 // will.  What would happen after the last instant is taken to come then: it is not nothing.  To skip a few cycles until
 // the next of a slower clock costs more than to step them.
-static uint64_t next_instant(void) {
+//
+// Who `said` something is not asked again.
+static uint64_t first_instant_but(spinach_said said) {
   const uint64_t now = earliest(), period = periods[spinach_fastest_clock()];
   uint64_t target = UINT64_MAX;
   spinach_running.function = NULL;
@@ -320,8 +324,9 @@ static uint64_t next_instant(void) {
     spinach_time.cycle = cycles[s->clock];
     spinach_time.now = due[s->clock];
     spinach_time.period = clock->period;
-    uint64_t first = spinach_hooks.next_event ? spinach_hooks.next_event(s->cluster, s->next_event)
-                                              : s->next_event(spinach_cluster_state[s->cluster]);
+    uint64_t first = s->next_event == said.by   ? said.first
+                     : spinach_hooks.next_event ? spinach_hooks.next_event(s->cluster, s->next_event)
+                                                : s->next_event(spinach_cluster_state[s->cluster]);
     if (first == UINT64_MAX) continue;
     const uint64_t instant = first > cycles[s->clock] ? spinach_instant_of(s->clock, first) : due[s->clock];
     if (first <= cycles[s->clock] && (instant - now) / LOOK <= period) return 0;
@@ -331,24 +336,39 @@ static uint64_t next_instant(void) {
   return target;
 }
 
-// Every clock skips its ticks before `target`.  Returns whether there were any.
-static bool jump(uint64_t target, int32_t fastest) {
-  bool any = false;
-  if (earliest() < target && spinach_hooks.leave) spinach_hooks.leave();
+// A machine in which anything waits is not at rest: idle time that counts as skipped does not depend on how it is built
+// and watched, and what only waits is left out on the way (leap.h).
+static uint64_t next_instant(void) {
+  spinach_leaping.waiting = 0;
+  const uint64_t next = first_instant_but((spinach_said){0});
+  spinach_leaping.waiting = SPINACH_WAITING;
+  return next;
+}
+
+// Every clock skips its ticks before `target`.  Returns how many of the fastest.
+static uint64_t leave_out(uint64_t target, int32_t fastest) {
+  const uint64_t begin = cycles[fastest];
   for (uint32_t c = 0; c < machine->clock_count; c++) {
     const spinach_clock *clock = &machine->clocks[c];
     if (due[c] >= target) continue;
-    const uint64_t n = spinach_cycle_from(clock, machine->ticks_per_second, target) - cycles[c];
+    const uint64_t n = clock->rounded ? spinach_cycle_from(clock, machine->ticks_per_second, target) - cycles[c]
+                                      : (target - due[c] - 1) / clock->period + 1;
     spinach_time.cycle = cycles[c];
     spinach_time.period = clock->period;
     for (uint32_t i = 0; i < machine->skipper_count; i++)
       if (machine->skippers[i].clock == (int32_t)c)
         machine->skippers[i].skip(spinach_cluster_state[machine->skippers[i].cluster], n);
     cycles[c] += n;
-    due[c] = spinach_instant_of((int32_t)c, cycles[c]);
-    if ((int32_t)c == fastest) spinach_passing->skipped += n;
-    any = true;
+    due[c] = clock->rounded ? spinach_instant_of((int32_t)c, cycles[c]) : due[c] + n * clock->period;
   }
+  return cycles[fastest] - begin;
+}
+
+// Leaves out idle time before `target`, which counts as skipped.  Returns whether there was any.
+static bool jump(uint64_t target, int32_t fastest) {
+  const bool any = earliest() < target;
+  if (any && spinach_hooks.leave) spinach_hooks.leave();
+  spinach_passing->skipped += leave_out(target, fastest);
   return any;
 }
 
@@ -366,18 +386,22 @@ static void run(int32_t clock, uint64_t end, uint64_t until) {
   }
 }
 
-// Steps what would be skipped, instant by instant: nothing may happen but what skipping accounts for.
-static bool check_jump(uint64_t target, int32_t fastest) {
+// Steps what would be left out, instant by instant: nothing may happen but what is accounted for.
+static void check_left_out(uint64_t target, int32_t fastest) {
   uint64_t before[machine->clock_count];
-  const uint64_t begin = cycles[fastest];
-  const bool any = earliest() < target;
-  if (any && spinach_hooks.leave) spinach_hooks.leave();
   while (earliest() < target && !spinach_stopping) {
     spinach_hooks.before_skipped();
     memcpy(before, cycles, sizeof before);
     run(fastest, UINT64_MAX, earliest() + 1);
     spinach_hooks.after_skipped(before);
   }
+}
+
+static bool check_jump(uint64_t target, int32_t fastest) {
+  const uint64_t begin = cycles[fastest];
+  const bool any = earliest() < target;
+  if (any && spinach_hooks.leave) spinach_hooks.leave();
+  check_left_out(target, fastest);
   spinach_passing->skipped += cycles[fastest] - begin;
   return any;
 }
@@ -403,6 +427,85 @@ static bool pass(uint64_t target, int32_t fastest) {
 // The instant at which the cycle of a clock begins that comes `n` cycles after its next.
 static uint64_t instant_after(int32_t clock, uint64_t n) {
   return n < UINT64_MAX - cycles[clock] ? spinach_instant_of(clock, cycles[clock] + n) : UINT64_MAX;
+}
+
+// ---- Leaving out cycles in which everything waits (leap.h)
+
+struct spinach_leaping spinach_leaping = {.pause = 1, .waiting = SPINACH_WAITING};
+
+// Debug builds step everything, so that they show what a module says wrongly, and where clusters are replayed each leap
+// would end that.
+static bool leaps(void) {
+  return (!machine->debug || spinach_hooks.before_skipped) && !spinach_hooks.before_instant && !spinach_hooks.leave &&
+         !spinach_hooks.each_cycle;
+}
+
+// What the cycles do is noted from now on; what the last ones did is not known.
+static void watch(void) {
+  const uint32_t clocks = machine->clock_count;
+  if (!spinach_leaping.copies) {
+    uint8_t *memory =
+        mmap(NULL, spinach_arena_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) spinach_fail("no memory for a copy of the state");
+    spinach_leaping.copies = memory - spinach_arena;
+  }
+  spinach_leaping.moved = clocks < 64 ? (UINT64_C(1) << clocks) - 1 : UINT64_MAX;
+  spinach_leaping.kept = 0;
+  spinach_leaping.missed = 0;
+  spinach_leaping.watches = true;
+}
+
+// How far nothing changes: up to the next cycle of a clock whose last cycle changed something, or may have.
+static uint64_t rests_until(void) {
+  uint64_t first = UINT64_MAX;
+  for (uint32_t c = 0; spinach_leaping.moved && c < machine->clock_count; c++)
+    if ((spinach_leaping.moved >> c % 64 & 1) && due[c] < first) first = due[c];
+  return first;
+}
+
+// Leaves out cycles up to the target, but not beyond where a run ends that stops at `until`, or when `clock` has done
+// `end` cycles.
+static void leap(int32_t clock, uint64_t end, uint64_t until) {
+  const int32_t fastest = spinach_fastest_clock();
+  const uint64_t last = spinach_instant_of(clock, end - 1) + 1, limit = last < until ? last : until,
+                 target = spinach_leaping.target < limit ? spinach_leaping.target : limit;
+  if (!spinach_hooks.before_skipped) {
+    leave_out(target, fastest);
+    return;
+  }
+  spinach_leaping.checks = true;
+  check_left_out(target, fastest);
+  spinach_leaping.checks = false;
+}
+
+void spinach_leap(spinach_said said, int clock, uint64_t end, uint64_t until) {
+  const uint64_t rest = rests_until(), now = earliest();
+  spinach_leaping.pause = leaps() ? 1 : UINT64_MAX;
+  if (!leaps() || spinach_leaping.checks || spinach_stopping) return;
+  const uint64_t target = rest > now ? first_instant_but(said) : 0;
+  if (target <= now) {
+    spinach_leap_refused();
+    return;
+  }
+  spinach_leaping.missed = 0;
+  if (!spinach_leaping.watches) {
+    watch();
+    return;
+  }
+  spinach_leaping.target = target < rest ? target : rest;
+  leap(clock, end, until);
+  if (!spinach_leaping.waits) spinach_leaping.target = 0; /* idle time is looked for as ever */
+}
+
+// Whether a leap goes on from here.  Something waits then.
+static bool is_leaping(void) {
+  return spinach_leaping.target > earliest() && leaps();
+}
+
+void spinach_leap_reset(void) {
+  spinach_leaping.watches = false;
+  spinach_leaping.moved = spinach_leaping.target = 0;
+  spinach_leaping.pause = 1;
 }
 
 // Whether it is looked now for something left to do: before each LOOK-th cycle of the fastest clock, so that a run ends
@@ -486,7 +589,7 @@ static bool choose_piece(struct spinach_advancing *a) {
   a->stop = tracing ? cycles[a->clock] + 1 : a->end;
   a->before = a->until;
   if (earliest() > first_instant && (is_time_to_look(fastest) || (machine->skipper_count && jumps))) {
-    uint64_t target = next_instant();
+    uint64_t target = is_leaping() ? 0 : next_instant();
     spinach_passing->idle = target == UINT64_MAX;
     a->nothing_left = spinach_passing->idle && a->endless && is_time_to_look(fastest);
     a->active = !a->nothing_left;
@@ -524,6 +627,7 @@ static void leave_out_loops(struct spinach_advancing *a) {
     cycles[c] += ticks / periods[c];
     due[c] += ticks;
   }
+  spinach_leap_reset();
   a->stop = a->end;
   a->before = a->until;
   if (machine->skipper_count && next_look(fastest) < a->before) a->before = next_look(fastest);
@@ -537,7 +641,9 @@ void spinach_advance_step(bool one_instant) {
   } else if (a->within || choose_piece(a)) {
     if (spinach_hooks.look_at < earliest()) spinach_hooks.forget();
     const uint64_t next = one_instant ? earliest() + 1 : spinach_hooks.look_at;
-    run(a->clock, a->stop, next < a->before ? next : a->before);
+    const uint64_t until = next < a->before ? next : a->before;
+    if (!one_instant && is_leaping()) leap(a->clock, a->stop, until);
+    run(a->clock, a->stop, until);
     a->within = !spinach_stopping && cycles[a->clock] < a->stop && earliest() < a->before;
     if (!one_instant && !spinach_stopping && cycles[a->clock] < a->end && earliest() == spinach_hooks.look_at)
       leave_out_loops(a);

@@ -258,6 +258,7 @@ typedef struct {
   int32_t instance, clock;
   uint64_t (*next_event)(const void *state);
   void (*skip)(void *state, uint64_t cycles); // accounts for cycles in which it is not stepped; NULL when it does not
+  bool repeats;                               // it says `unchanged`: cycles that wait are left out at its word
 } spinach_sleeper;
 
 // An instance that does not say when it acts next: time is never skipped because of it.

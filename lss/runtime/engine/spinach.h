@@ -4,6 +4,7 @@
 #define SPINACH_H
 
 #include "lss/runtime/engine/gate.h"
+#include "lss/runtime/engine/leap.h"
 #include "lss/runtime/engine/ring.h"
 #include "lss/runtime/files/stream.h"
 #include "lss/runtime/text/type.h"

@@ -10,6 +10,11 @@
 #define SP_ONE_()         1
 #define SP_ONE_GIVEN(...) (__VA_ARGS__)
 
+// At the end of a cycle a statement; in next_event what it returns, whose context is of another type.
+#define SP_UNCHANGED_()                                                                                                \
+  (_Generic(ctx, const spinach_saying *: spinach_waits, default: spinach_repeats)(&ctx->unchanged))
+#define SP_UNCHANGED_UNTIL(cycle) (cycle)
+
 // What becomes of counters, traces and memories; a step that is to be repeated later defines it otherwise.
 #define SP_COUNT(counter, n)         ((void)((counter) += (n)))
 #define SP_COUNT_CYCLES(counter, on) ((void)((counter) += (on) ? -spinach_time.cycle : spinach_time.cycle))
@@ -80,7 +85,7 @@
 #define store(f, i, ...)      SP_STORE(self->spinach_memory_##f, i, __VA_ARGS__)
 #define load_span(f, i, n)    SP_LOAD_SPAN(self->spinach_memory_##f, i, n)
 #define store_span(f, i, n)   SP_STORE_SPAN(self->spinach_memory_##f, i, n)
-#define unchanged()           ((void)(ctx->unchanged = true))
+#define unchanged(...)        SP_UNCHANGED_##__VA_OPT__(UNTIL)(__VA_ARGS__)
 #define get(l, ...)           SP_get_##l(SP_LANE(__VA_ARGS__))
 #define set(l, ...)           SP_set_##l(__VA_ARGS__)
 #define known_data(p, ...)    SP_known_data_##p(SP_LANE(__VA_ARGS__))

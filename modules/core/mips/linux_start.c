@@ -289,7 +289,7 @@ phase_end() {
 
 next_event() {
   const bool starts = !all_started(self) && self->outstanding == 0;
-  return self->replying || !all_written(self) || starts ? cycle() : never();
+  return unchanged(self->replying || !all_written(self) || starts ? cycle() : never());
 }
 
 #undef BYTES

@@ -727,5 +727,5 @@ statistics() {
 }
 
 next_event() {
-  return self->changed ? cycle() : after(until(timer));
+  return self->changed ? cycle() : unchanged(after(until(timer)));
 }

@@ -59,5 +59,5 @@ phase_end() {
 }
 
 next_event() {
-  return self->moved ? cycle() : never();
+  return self->moved ? cycle() : unchanged(never());
 }

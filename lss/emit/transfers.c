@@ -1,0 +1,135 @@
+// Whether a cycle did anything, for the question if the next ones may be left out: what was transferred is offered no
+// more, so a cycle after one that transferred something need not be like it, nor one after another that changed a
+// state.
+//
+// Every item begins at a module that offers it without another item at hand, and what is between passes it on; so only
+// those connections are looked at, at the end of what steps their cluster, and only while cycles are being left out.
+// What is always accepted is shown or sent for one cycle, and the next_event of its module says when that changes.
+#include "lss/emit/emit.h"
+
+static const Wire *wire_of(const Emitter *emitter, const Connection *connection, SignalKind kind) {
+  return schedule_port_wire(emitter->plan->schedule, connection->to, kind, connection->to_lane);
+}
+
+static bool is_handshake(const Emitter *emitter, const Connection *connection) {
+  const Wire *ack = wire_of(emitter, connection, SIGNAL_ACK);
+  return ack && !ack->always;
+}
+
+// Whether a function looks at an item that may be refused, itself or through locals.
+static bool sees_item(const Emitter *emitter, const Vertex *writer, int depth) {
+  for (guint i = 0; i < writer->reads->len; i++) {
+    const Wire *wire = writer->reads->pdata[i];
+    if (wire->kind == SIGNAL_DATA && is_handshake(emitter, wire->connection)) return true;
+    if (wire->kind == SIGNAL_LOCAL && depth > 0 && wire->writer && sees_item(emitter, wire->writer, depth - 1))
+      return true;
+  }
+  return false;
+}
+
+enum { MOST_LOCALS = 8 }; // one after the other
+
+static bool begins(const Emitter *emitter, const Connection *connection) {
+  const Wire *data = wire_of(emitter, connection, SIGNAL_DATA);
+  if (emitter->plan->leaves[connection->from->instance->id].compared) return false; // the transfer changed its state
+  return data && data->writer && !sees_item(emitter, data->writer, MOST_LOCALS) && is_handshake(emitter, connection);
+}
+
+static int piece_of(const Emitter *emitter, const Wire *wire) {
+  return emitter->plan->piece_of[wire->writer->id];
+}
+
+// Whether code at the end of a piece can see the wire; what is not seen is taken to be true.
+static bool is_seen(const Emitter *emitter, const Wire *wire, int piece) {
+  return wire && wire->writer && !wire->always &&
+         (emitter->plan->wires[wire->id].place != PLACE_LOCAL || piece_of(emitter, wire) == piece);
+}
+
+// The piece at whose end all that is known of a connection inside a cluster can be seen.
+static int last_piece(const Emitter *emitter, const Connection *connection) {
+  const Wire *data = wire_of(emitter, connection, SIGNAL_DATA);
+  int last = piece_of(emitter, data);
+  if (emitter->plan->wires[data->id].place == PLACE_LOCAL) return last;
+  for (int kind = SIGNAL_ENABLE; kind <= SIGNAL_ACK; kind++) {
+    const Wire *wire = wire_of(emitter, connection, (SignalKind)kind);
+    if (wire && wire->writer && !wire->always) last = MAX(last, piece_of(emitter, wire));
+  }
+  return last;
+}
+
+static bool is_inside(const Emitter *emitter, const Connection *connection, const Cluster *cluster) {
+  Cluster **cluster_of = emitter->plan->schedule->cluster_of;
+  return cluster_of[connection->from->instance->id] == cluster && cluster_of[connection->to->instance->id] == cluster;
+}
+
+// "| (c12_d_some & c12_a)".  Across a border it is the root that looks, after all clusters.
+static void emit_transfer(const Emitter *emitter, GString *out, Cluster *cluster, const Connection *connection,
+                          int piece) {
+  g_string_append(out, " | (");
+  for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
+    const Wire *wire = wire_of(emitter, connection, (SignalKind)kind);
+    if (!is_seen(emitter, wire, piece)) continue;
+    if (kind != SIGNAL_DATA) g_string_append(out, " & ");
+    if (cluster)
+      emit_reference(emitter, out, cluster, wire, kind == SIGNAL_DATA ? "_some" : "");
+    else
+      emit_border_reference(emitter, out, wire, kind == SIGNAL_DATA ? "_some" : "");
+  }
+  g_string_append(out, ")");
+}
+
+static void emit_looking(GString *out, const GString *transfers, int clock) {
+  if (transfers->len)
+    g_string_append_printf(out,
+                           "  if (__builtin_expect(spinach_leaping.watches, 0))\n"
+                           "    spinach_leaping.moved |= (uint64_t)(0%s) << %d;\n",
+                           transfers->str, clock);
+}
+
+void emit_transfers(const Emitter *emitter, GString *out, const Segment *segment, guint one) {
+  const Plan *plan = emitter->plan;
+  if (!plan->leaps) return;
+  const Item *item = segment->items->pdata[one];
+  const int piece = plan->piece_of[((Vertex *)item->nodes->pdata[0])->id];
+  g_autoptr(GString) transfers = g_string_new(NULL);
+  for (guint i = 0; i < plan->netlist->connections->len; i++) {
+    const Connection *connection = plan->netlist->connections->pdata[i];
+    if (is_inside(emitter, connection, segment->cluster) && begins(emitter, connection) &&
+        last_piece(emitter, connection) == piece)
+      emit_transfer(emitter, transfers, segment->cluster, connection, piece);
+  }
+  emit_looking(out, transfers, segment->clock->id);
+}
+
+// What crosses the border of a cluster, and what the cycle left of the states that are compared.
+void emit_end_of_cycle(const Emitter *emitter, GString *out, const Clock *clock) {
+  const Plan *plan = emitter->plan;
+  if (!plan->leaps) return;
+  g_autoptr(GString) transfers = g_string_new(NULL), stays = g_string_new(NULL);
+  for (guint i = 0; i < plan->netlist->connections->len; i++) {
+    const Connection *connection = plan->netlist->connections->pdata[i];
+    Cluster *cluster = plan->schedule->cluster_of[connection->from->instance->id];
+    if (connection->from->clock == clock && !is_inside(emitter, connection, cluster) && begins(emitter, connection) &&
+        is_seen(emitter, wire_of(emitter, connection, SIGNAL_DATA), -1))
+      emit_transfer(emitter, transfers, NULL, connection, -1);
+  }
+  for (guint i = 0; i < plan->schedule->clusters->len; i++) {
+    const Cluster *cluster = plan->schedule->clusters->pdata[i];
+    guint place;
+    if (!emit_is_compared(emitter, cluster, clock) || !g_ptr_array_find(plan_of(plan, cluster)->clocks, clock, &place))
+      continue;
+    g_string_append_printf(stays,
+                           " & %s_stays%u(spinach_leap_copy(spinach_cluster_state[%u]), spinach_cluster_state[%u])",
+                           cluster->instance ? emitter->kind_of[cluster->id]->name : "@K@", place, i, i);
+  }
+  if (!transfers->len && !stays->len) return;
+  g_string_append(out, "  if (__builtin_expect(spinach_leaping.watches, 0)) {\n");
+  if (transfers->len)
+    g_string_append_printf(out, "    spinach_leaping.moved |= (uint64_t)(0%s) << %d;\n", transfers->str, clock->id);
+  if (stays->len)
+    g_string_append_printf(out,
+                           "    if (spinach_leaping.moved >> %d & 1) spinach_leaping.kept &= ~(UINT64_C(1) << %d);\n"
+                           "    else spinach_leap_kept(%d, 1%s);\n",
+                           clock->id, clock->id, clock->id, stays->str);
+  g_string_append(out, "  }\n");
+}
