@@ -5,7 +5,9 @@ BENCH_MONOLITH := $(patsubst tests/bench/monolith/%.c,$(BENCH_OUT)/obj/%.o,$(cal
 BENCH_PROGRAM  := tests/bench/program
 BENCH_MIPS     := --target=mips-linux-gnu -mips2 -mabi=32 -msoft-float -G0 -mno-abicalls -fno-pic -ffreestanding -fno-builtin \
   -O2 -gdwarf-4 -Wall -Wextra -Werror
-BENCH_ELFS     := $(BENCH_OUT)/integer.elf $(BENCH_OUT)/integer_host.elf $(BENCH_OUT)/integer_5_passes.elf $(BENCH_OUT)/integer_5_passes_linux.elf
+BENCH_WAITING  := --target=mipsel-linux-gnu -mips32r2 -mabi=32 -mno-abicalls -fno-pic
+BENCH_ELFS     := $(BENCH_OUT)/wait_for_memory.elf $(BENCH_OUT)/integer.elf $(BENCH_OUT)/integer_host.elf $(BENCH_OUT)/integer_5_passes.elf \
+  $(BENCH_OUT)/integer_5_passes_linux.elf
 ALL            += $(BENCH_OUT)/monolith $(BENCH_OUT)/chain_c $(BENCH_ELFS)
 
 $(BENCH_OUT)/obj/%.o: tests/bench/monolith/%.c
@@ -26,6 +28,11 @@ $(BENCH_OUT)/obj/integer_5_passes.mips.o: $(BENCH_PROGRAM)/integer.c
 $(BENCH_OUT)/obj/%.mips.o: $(BENCH_PROGRAM)/%.S
 	@mkdir -p $(@D)
 	@$(CC) $(BENCH_MIPS) -c $< -o $@
+$(BENCH_OUT)/obj/wait_for_memory.o: $(BENCH_PROGRAM)/wait_for_memory.S
+	@mkdir -p $(@D)
+	@$(CC) $(BENCH_WAITING) -c $< -o $@
+$(BENCH_OUT)/wait_for_memory.elf: $(BENCH_OUT)/obj/wait_for_memory.o $(BENCH_PROGRAM)/host.ld
+	@$(LD_LLD) -T $(BENCH_PROGRAM)/host.ld $< -o $@
 $(BENCH_OUT)/%_linux.elf: $(BENCH_OUT)/obj/start_linux.mips.o $(BENCH_OUT)/obj/%.mips.o
 	@$(LD_LLD) $^ -o $@
 $(BENCH_OUT)/%.elf: $(BENCH_PROGRAM)/link.ld $(BENCH_OUT)/obj/start.mips.o $(BENCH_OUT)/obj/%.mips.o

@@ -19,6 +19,7 @@ import nic10g_speed
 import replay_speed
 import tigon2_speed
 import tools_speed
+import waiting_speed
 from measuring import BenchError, machine_info
 
 SECTIONS = {
@@ -30,6 +31,7 @@ SECTIONS = {
     "build": build_speed.measure,
     "replay": replay_speed.measure,
     "tools": tools_speed.measure,
+    "waiting": waiting_speed.measure,
 }
 KEYS = (
     "structural_tax",
@@ -53,6 +55,7 @@ KEYS = (
     "restore_ms",
     "attached_ratio",
     "debugger",
+    "waiting_host_instructions_per_cycle",
 )
 
 
@@ -122,6 +125,11 @@ HOST_LIMITS = {
     "idle": "at most 0.1",
     "idle, with an idle card": "at most 20, with whole loops 5",
 }
+
+
+def waiting_rows(results: dict) -> list[str]:
+    counted = results.get("waiting_host_instructions_per_cycle") or {}
+    return [row(f"host machine that waits, {latency} cycles to memory", count, "instructions", "per cycle") for latency, count in counted.items()]
 
 
 def host_rows(results: dict) -> list[str]:
@@ -209,7 +217,7 @@ def main() -> int:
     print(f"{machine['cpu']}, {machine['cpus']} CPUs, load {machine['load_average']:.1f}; {machine['clang']}")
     for line in (
         core_rows(results) + chain_rows(results) + other_rows(results) + host_rows(results) + replay_rows(results)
-        + tools_rows(results)
+        + tools_rows(results) + waiting_rows(results)
     ):
         print(line)
     for problem in problems:
