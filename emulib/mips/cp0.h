@@ -63,6 +63,9 @@ enum mips_exception {
   MIPS_EXCEPTION_THREAD = 25, /* MT: fork or yield, as VPEControl.EXCPT says */
 };
 
+/* The part of EBase that shows the number of the processor. */
+#define MIPS_EBASE_CPU 0x3ffu
+
 /* Vectors: offsets from EBase, or from MIPS_VECTOR_BOOT while Status.BEV is 1. */
 enum {
   MIPS_VECTOR_REFILL = 0x000,

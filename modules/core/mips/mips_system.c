@@ -10,7 +10,7 @@
 #define MT         ((uint32_t)(param(vpes) > 0))
 #define HALTS      (width(stopped) > 0)
 #define HALTED     (HALTS && data(stopped))
-#define VPE        ((uint32_t)param(vpe_number))
+#define VPE        (MT ? (uint32_t)self->vpe[0] : 0u)
 #define CACHE_CONFIG(side)                                                                                             \
   mips_cache_config((uint32_t)param(side##_sets), (uint32_t)param(side##_ways), (uint32_t)param(side##_line))
 #define CONFIG1 mips_config1((uint32_t)param(tlb_entries), CACHE_CONFIG(icache), CACHE_CONFIG(dcache))
@@ -119,6 +119,10 @@ init() {
 #define VPE_RESET(name, number, select, reset, writable, text) VPE_CP0(name) = reset;
   MIPS_EACH_CP0_REGISTER(RESET)
   if (MT) {
+    if (param(vpe_number) >= param(vpes))
+      sim_input_error("vpe_number %lld does not exist: the processor has %d VPEs", (long long)param(vpe_number),
+                      (int)param(vpes));
+    self->vpe[0] = (uint8_t)param(vpe_number);
     _Static_assert(!MT || MIPS_CP0_KEPT - MIPS_CP0_REGISTERS == param(vpe_registers), "each has a place");
     MIPS_EACH_VPE_REGISTER(VPE_RESET)
   }
@@ -201,7 +205,7 @@ static __attribute__((unused)) void write_vpe_register(self_t *self, enum mips_c
 static bool read_hardware_register(const self_t *self, uint32_t number, uint32_t *value) {
   if (!privileged(self) && !(self->HWREna >> number & 1)) return false;
   switch (number) {
-  case MIPS_HWR_CPU: *value = (uint32_t)param(cpu_number); return true;
+  case MIPS_HWR_CPU: *value = self->EBase & MIPS_EBASE_CPU; return true;
   case MIPS_HWR_SYNCI_STEP: *value = (uint32_t)param(dcache_line); return true;
   case MIPS_HWR_COUNT: *value = count_now(self); return true;
   case MIPS_HWR_COUNT_DIVIDER: *value = (uint32_t)param(count_divider); return true;

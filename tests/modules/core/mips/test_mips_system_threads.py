@@ -264,4 +264,9 @@ def test_what_is_connected(bench: Bench) -> None:
     with pytest.raises(Exception, match="threads, remote and vpe must be connected on a processor with VPEs"):
         SystemBench(bench, "vpes = 2;")
     with pytest.raises(Exception, match="vpe_number 2 does not exist: the processor has 2 VPEs"):
-        SystemBench(bench, "vpes = 2; vpe_number = 2;", mt=True)
+        SystemBench(bench, "vpes = 2; vpe_number = 2;", mt=True).play([], 1)
+
+
+def test_a_core_with_a_vpe_number_too_large_is_not_compiled(lss, tmp_path) -> None:
+    (tmp_path / "core.lss").write_text("instance core : mips32r2_core { vpes = 2; vpe_number = 2; };")
+    assert "error[punt]: vpe_number 2 does not exist: the processor has 2 VPEs" in lss("check", "core.lss", ok=False).err
