@@ -1,4 +1,4 @@
-/* Scripts for a console; see console_script.h. */
+// Scripts for a console; see console_script.h.
 #include "console_script.h"
 
 #include "lss/runtime/text/quantity.h"
@@ -10,10 +10,10 @@ typedef enum { NOTHING, WAIT, SEND, AFTER, WRONG } Kind;
 
 typedef struct {
   Kind kind;
-  char text[CONSOLE_TEXT + 1]; /* to wait for, or to send */
-  uint32_t length;             /* of it: what is sent may have zeros */
-  uint64_t ns;                 /* of AFTER */
-  uint32_t next;               /* offset of the next line */
+  char text[CONSOLE_TEXT + 1]; // to wait for, or to send
+  uint32_t length;             // of it: what is sent may have zeros
+  uint64_t ns;                 // of AFTER
+  uint32_t next;               // offset of the next line
 } Line;
 
 static bool parse_time(const char *text, uint64_t *ns) {
@@ -32,8 +32,8 @@ static Kind kind_of(const char *text) {
   return WRONG;
 }
 
-/* Adds what a text between quotes says, in one character or an escape of C; false when there is no room.  Returns what
- * follows in *text. */
+// Adds what a text between quotes says, in one character or an escape of C; false when there is no room.  Returns what
+// follows in *text.
 static bool add_character(const char **text, Line *line) {
   const char *at = *text;
   if (line->length == CONSOLE_TEXT) return false;
@@ -44,12 +44,12 @@ static bool add_character(const char **text, Line *line) {
   }
   size_t digits = strspn(at + 1, "01234567"), size = 1 + (digits == 0 ? 1 : MIN(digits, 3));
   g_autofree char *escape = g_strndup(at, size), *plain = g_strcompress(escape);
-  line->text[line->length++] = plain[0]; /* a zero is an empty text */
+  line->text[line->length++] = plain[0]; // a zero is an empty text
   *text = at + size;
   return true;
 }
 
-/* The text between quotes, to the end of the line but for blanks.  What is printed has no zeros to wait for. */
+// The text between quotes, to the end of the line but for blanks.  What is printed has no zeros to wait for.
 static bool parse_quoted(const char *text, Line *line) {
   const char *end = text;
   if (*end++ != '"') return false;
@@ -80,7 +80,7 @@ static char *copy_line(ConsoleScript script, uint32_t at) {
   return at < script.size ? g_strndup(script.text + at, length_of_line(script, at)) : g_strdup("");
 }
 
-/* The line at an offset; false at the end. */
+// The line at an offset; false at the end.
 static bool read_line(ConsoleScript script, uint32_t at, Line *line) {
   if (at >= script.size) return false;
   const size_t length = length_of_line(script, at);
@@ -90,7 +90,7 @@ static bool read_line(ConsoleScript script, uint32_t at, Line *line) {
   return true;
 }
 
-/* What is wrong with a line; the caller frees it. */
+// What is wrong with a line; the caller frees it.
 static char *describe(const char *text) {
   const Kind kind = kind_of(text);
   const char *rest = kind == WRONG ? "" : text + strlen(names[kind]);
@@ -125,14 +125,14 @@ bool console_script_waits(ConsoleScript script, const ConsoleProgress *progress)
   return script.text != NULL && console_script_next(script, &at, &ns) == CONSOLE_WAITS;
 }
 
-/* The first line of a kind at an offset or behind it; false when there is none. */
+// The first line of a kind at an offset or behind it; false when there is none.
 static bool find(ConsoleScript script, Kind kind, uint32_t *at, Line *line) {
   for (; read_line(script, *at, line); *at = line->next)
     if (line->kind == kind) return true;
   return false;
 }
 
-/* How much of a text has been printed, when `matched` characters of it had been and another one follows. */
+// How much of a text has been printed, when `matched` characters of it had been and another one follows.
 static uint32_t match(const char *text, uint32_t matched, char character) {
   while (text[matched] != character) {
     if (matched == 0) return 0;
@@ -153,7 +153,7 @@ bool console_script_printed(ConsoleScript script, ConsoleProgress *progress, uin
   return progress->line == at;
 }
 
-/* Goes on with the next line. */
+// Goes on with the next line.
 static void finish(ConsoleProgress *progress, const Line *line) {
   progress->line = line->next;
   progress->sent = 0;

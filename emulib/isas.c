@@ -1,4 +1,4 @@
-/* All instruction sets; see isas.h. */
+// All instruction sets; see isas.h.
 #include "isas.h"
 
 extern const Isa isa_mips, isa_rv32i;

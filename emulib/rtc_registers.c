@@ -1,4 +1,4 @@
-/* A date in BCD; see rtc_registers.h.  Reference: Maxim, DS1742 Y2KC Nonvolatile Timekeeping RAM. */
+// A date in BCD; see rtc_registers.h.  Reference: Maxim, DS1742 Y2KC Nonvolatile Timekeeping RAM.
 #include "rtc_registers.h"
 
 #include <glib.h>

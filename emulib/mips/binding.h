@@ -1,13 +1,12 @@
-/* What interpreters bind alike when they include bodies.h: operands, register results, memory references, branches.
- *
- * Whoever includes this file (without include guard) defines first:
- *   MACHINE         type of the machine, which bodies have as `m`
- *   STATE           its registers: members r, hi, lo, pc, next_pc.  When a body runs, pc and next_pc have already moved
- * on: pc is the delay slot TRY(action)     leaves the body unless the action succeeded annul()         passes over the
- * delay slot set_register(), load(), store(), load_part(), store_part(), load_linked(), store_conditional() BRANCHES()
- * what a jump or branch, taken or not, does beside changing next_pc, when its delay slot is executed RAISE(kind) leaves
- * the body with an exception
- */
+// What interpreters bind alike when they include bodies.h: operands, register results, memory references, branches.
+//
+// Whoever includes this file (without include guard) defines first:
+//   MACHINE         type of the machine, which bodies have as `m`
+//   STATE           its registers: members r, hi, lo, pc, next_pc.  When a body runs, pc and next_pc have already moved
+// on: pc is the delay slot TRY(action)     leaves the body unless the action succeeded annul()         passes over the
+// delay slot set_register(), load(), store(), load_part(), store_part(), load_linked(), store_conditional() BRANCHES()
+// what a jump or branch, taken or not, does beside changing next_pc, when its delay slot is executed RAISE(kind) leaves
+// the body with an exception
 #define BODY(name) static void do_##name([[maybe_unused]] MACHINE *m, [[maybe_unused]] uint32_t word)
 #define RS         STATE.r[mips_rs(word)]
 #define RT         STATE.r[mips_rt(word)]

@@ -1,8 +1,7 @@
-/* What all interpreters bind alike when they include bodies.h: HI and LO, and memory references.
- *
- * Define before including this file (it has no include guard) STATE, RS, SIGNED, TRY(action) and load(), store(),
- * load_part(), store_part(), load_linked(), store_conditional(), as binding.h has them.
- */
+// What all interpreters bind alike when they include bodies.h: HI and LO, and memory references.
+//
+// Define before including this file (it has no include guard) STATE, RS, SIGNED, TRY(action) and load(), store(),
+// load_part(), store_part(), load_linked(), store_conditional(), as binding.h has them.
 #define HI   STATE.hi
 #define LO   STATE.lo
 #define HILO ((uint64_t)STATE.hi << 32 | STATE.lo)

@@ -1,23 +1,22 @@
-/* What each MIPS instruction computes: one body per line of instructions.def, of the same name.
- *
- * The bodies are written over an abstract machine.  Whoever includes this file (without include guard, so that several
- * machines can be made from it) defines first:
- *   BODY(name)                    head of the function of one instruction
- *   RS RT                         values of the source registers, uint32_t
- *   SHIFT SIGNED UNSIGNED         immediates: shift amount, sign-extended (uint32_t), zero-extended
- *   EXTRACTED INSERTED            size of the field from bit SHIFT on
- *   SET_RD(v) SET_RT(v) SET_RA(v) register results; writes to register 0 vanish
- *   HI LO                         lvalues of the multiply/divide registers
- *   HILO SET_HILO(v)              both, 64 bits
- *   ADDRESS                       address of a memory reference
- *   LOAD(size) STORE(size, v)     aligned reference at ADDRESS; both leave the body when the reference is illegal
- *   LOAD_LEFT(old) LOAD_RIGHT(old) STORE_LEFT(v) STORE_RIGHT(v)   the two halves of an unaligned word
- *   LINK() CONDITIONAL(v)         load linked; store conditional, 1 when it stored
- *   RETURN_ADDRESS                of a call: behind the delay slot
- *   BRANCH(c) LIKELY(c)           to the branch target if c; the second annuls the delay slot otherwise
- *   JUMP_TARGET() JUMP_TO(a)      unconditional
- *   RAISE(kind)                   leaves the body with an exception, nothing changed
- */
+// What each MIPS instruction computes: one body per line of instructions.def, of the same name.
+//
+// The bodies are written over an abstract machine.  Whoever includes this file (without include guard, so that several
+// machines can be made from it) defines first:
+//   BODY(name)                    head of the function of one instruction
+//   RS RT                         values of the source registers, uint32_t
+//   SHIFT SIGNED UNSIGNED         immediates: shift amount, sign-extended (uint32_t), zero-extended
+//   EXTRACTED INSERTED            size of the field from bit SHIFT on
+//   SET_RD(v) SET_RT(v) SET_RA(v) register results; writes to register 0 vanish
+//   HI LO                         lvalues of the multiply/divide registers
+//   HILO SET_HILO(v)              both, 64 bits
+//   ADDRESS                       address of a memory reference
+//   LOAD(size) STORE(size, v)     aligned reference at ADDRESS; both leave the body when the reference is illegal
+//   LOAD_LEFT(old) LOAD_RIGHT(old) STORE_LEFT(v) STORE_RIGHT(v)   the two halves of an unaligned word
+//   LINK() CONDITIONAL(v)         load linked; store conditional, 1 when it stored
+//   RETURN_ADDRESS                of a call: behind the delay slot
+//   BRANCH(c) LIKELY(c)           to the branch target if c; the second annuls the delay slot otherwise
+//   JUMP_TARGET() JUMP_TO(a)      unconditional
+//   RAISE(kind)                   leaves the body with an exception, nothing changed
 
 BODY(add) {
   uint32_t sum = RS + RT;

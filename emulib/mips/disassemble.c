@@ -1,4 +1,4 @@
-/* The disassembler: mnemonic and operand formats come from the generated table. */
+// The disassembler: mnemonic and operand formats come from the generated table.
 #include "disassemble.h"
 
 #include <stdarg.h>
@@ -22,7 +22,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *t, const char
   if (n > 0) t->at = n < t->end - t->at ? t->at + n : t->end - 1;
 }
 
-/* A number that hardware ignores is left out when it is zero, as assemblers do. */
+// A number that hardware ignores is left out when it is zero, as assemblers do.
 static void put_code(struct text *t, const char *separator, uint32_t code) {
   if (code != 0) put(t, "%s%u", separator, code);
 }
@@ -41,7 +41,7 @@ static void put_operand(struct text *t, const char *separator, enum mips_operand
   case MIPS_OPERAND_offset: put(t, "%s0x%x", separator, mips_branch_target(pc, word)); return;
   case MIPS_OPERAND_target: put(t, "%s0x%x", separator, mips_jump_target(pc, word)); return;
   case MIPS_OPERAND_code:
-    /* The first of two numbers: zero is left out only when the second is too. */
+    // The first of two numbers: zero is left out only when the second is too.
     if ((word >> 6 & 0xfffff) != 0) put(t, "%s%u", separator, word >> 16 & 0x3ff);
     return;
   case MIPS_OPERAND_code10: put_code(t, separator, word >> 6 & 0x3ff); return;
@@ -66,7 +66,7 @@ static void put_operand(struct text *t, const char *separator, enum mips_operand
   }
 }
 
-/* The name that a word has of its own, or NULL. */
+// The name that a word has of its own, or NULL.
 static const char *alias(enum mips_set set, uint32_t word) {
   for (const struct mips_alias *a = mips_aliases; a->name != NULL; a++)
     if (a->word == word && (a->sets >> set & 1)) return a->name;

@@ -1,4 +1,4 @@
-/* The functional interpreter: binds the bodies of bodies.h to an architectural state. */
+// The functional interpreter: binds the bodies of bodies.h to an architectural state.
 #include "interpreter.h"
 
 #include <string.h>
@@ -67,7 +67,7 @@ static enum mips_stop load_linked(struct mips_interpreter *m, uint32_t address, 
   return MIPS_RUNNING;
 }
 
-/* done becomes 1 when the value was stored, 0 when the link had been broken. */
+// done becomes 1 when the value was stored, 0 when the link had been broken.
 static enum mips_stop store_conditional(struct mips_interpreter *m, uint32_t address, uint32_t value, uint32_t *done) {
   bool held = m->linked && m->link_address == address;
   enum mips_stop stop = aligned(m, address, 4) ? MIPS_RUNNING : MIPS_STOP_MISALIGNED;

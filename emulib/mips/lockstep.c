@@ -1,4 +1,4 @@
-/* Compares a processor with the functional system, instruction by instruction; see lockstep.h. */
+// Compares a processor with the functional system, instruction by instruction; see lockstep.h.
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -6,19 +6,19 @@
 #include "lockstep.h"
 #include "system_private.h"
 
-/* What steps: its architectural state is that of the lockstep that is served, everything else is decoded words and an
- * empty cache of translations, whoever it serves. */
+// What steps: its architectural state is that of the lockstep that is served, everything else is decoded words and an
+// empty cache of translations, whoever it serves.
 static struct mips_system machine;
 
-/* What the reference functions of the machine are for. */
+// What the reference functions of the machine are for.
 struct step {
   struct mips_lockstep *l;
-  uint64_t accepted;    /* cycle in which a load was accepted, 0: not known */
-  uint32_t word, value; /* as the processor has them */
-  int fails;            /* the bus error that it had, or -1 */
-  bool fetched, shows;  /* `shows`: a load's value is known from what it wrote */
-  bool impossible;      /* a register of another VPE was said to hold what it cannot */
-  bool wrong_evp;       /* MVPControl.EVP was said to be what it is not while this VPE executes */
+  uint64_t accepted;    // cycle in which a load was accepted, 0: not known
+  uint32_t word, value; // as the processor has them
+  int fails;            // the bus error that it had, or -1
+  bool fetched, shows;  // `shows`: a load's value is known from what it wrote
+  bool impossible;      // a register of another VPE was said to hold what it cannot
+  bool wrong_evp;       // MVPControl.EVP was said to be what it is not while this VPE executes
 };
 
 static struct mips_lockstep_page *page_of(struct mips_lockstep *l, uint32_t address) {
@@ -39,7 +39,7 @@ static void remember(struct mips_lockstep *l, uint32_t address, unsigned size, u
   mips_put(page->bytes + at, size, l->options.big_endian, value);
 }
 
-/* What memory holds; false: that is not known. */
+// What memory holds; false: that is not known.
 static bool recall(struct mips_lockstep *l, uint32_t address, unsigned size, uint32_t *value) {
   if (address >= l->memory) return false;
   const struct mips_lockstep_page *page = page_of(l, address);
@@ -49,14 +49,14 @@ static bool recall(struct mips_lockstep *l, uint32_t address, unsigned size, uin
   return true;
 }
 
-/* The bytes that were loaded, from what the load left in its register. */
+// The bytes that were loaded, from what the load left in its register.
 static uint32_t loaded(uint32_t word, unsigned size, uint32_t value) {
   enum { LWL = 0x22 };
   if (word >> 26 == LWL) return value >> (32 - 8 * size);
   return size < 4 ? value & ((1u << 8 * size) - 1) : value;
 }
 
-/* Whether others may have written to a page since a cycle, which is 0 where it is not known. */
+// Whether others may have written to a page since a cycle, which is 0 where it is not known.
 static bool overtaken(struct mips_lockstep *l, uint32_t address, uint64_t since) {
   return address < l->memory && page_of(l, address)->changed > since;
 }
@@ -87,7 +87,7 @@ static uint8_t *no_page(void *user, uint32_t address, enum mips_access access) {
   return NULL;
 }
 
-/* Bits that a register of another VPE may have. */
+// Bits that a register of another VPE may have.
 static uint32_t possible(enum mips_cp0 n, uint32_t vpe) {
 #define VPE vpe
 #define POSSIBLE(name, number, select, reset, writable, text)                                                          \
@@ -108,13 +108,12 @@ static uint32_t possible(enum mips_cp0 n, uint32_t vpe) {
 #undef VPE
 }
 
-/* Which interrupts wait is taken unchecked. */
+// Which interrupts wait is taken unchecked.
 static void believe_lines(struct mips_system *m, uint32_t cause) {
   for (unsigned line = 2; line < 8; line++) mips_system_interrupt(m, line, cause >> (MIPS_CAUSE_IP_SHIFT + line) & 1);
 }
 
-/* What is read of MVPControl, and what becomes of it.  While EVP is 0 this VPE alone executes, so nobody else sets it.
- */
+// What is read of MVPControl, and what becomes of it.  While EVP is 0 this VPE alone executes, so nobody else sets it.
 static uint32_t ask_mvp_control(struct step *step, const struct mips_system *m, struct mips_thread_request request) {
   const uint32_t enabled = step->l->alone ? 0 : MIPS_MVPCONTROL_EVP;
   const bool master = m->cpu.cp0[MIPS_CP0_VPEConf0] & MIPS_VPECONF0_MVP;
@@ -126,7 +125,7 @@ static uint32_t ask_mvp_control(struct step *step, const struct mips_system *m, 
   return step->value;
 }
 
-/* Its own registers the machine knows, those that VPEs share but for MVPControl, too. */
+// Its own registers the machine knows, those that VPEs share but for MVPControl, too.
 static uint32_t thread(void *user, const struct mips_system *m, struct mips_thread_request request) {
   struct step *step = user;
   const enum mips_cp0 n =
@@ -152,16 +151,16 @@ void mips_lockstep_init(struct mips_lockstep *l, struct mips_system_options opti
   mips_system_init(&machine, options, environment_of(NULL));
   memset(l, 0, sizeof *l);
   l->cpu = machine.cpu;
-  l->cpu.timer_cycle = UINT64_MAX; /* what the timer does is taken unchecked */
+  l->cpu.timer_cycle = UINT64_MAX; // what the timer does is taken unchecked
   l->options = options;
   l->memory = memory;
   l->alone = options.vpe == 0;
 }
 
-/* The machine becomes the one that `l` remembers. */
+// The machine becomes the one that `l` remembers.
 static struct mips_system *assume(const struct mips_lockstep *l, struct step *step) {
   struct mips_system *m = &machine;
-  if (m->environment.page == NULL) mips_system_init(m, l->options, environment_of(step)); /* a restored state */
+  if (m->environment.page == NULL) mips_system_init(m, l->options, environment_of(step)); // a restored state
   m->options = l->options;
   m->environment = environment_of(step);
   m->cpu = l->cpu;
@@ -176,7 +175,7 @@ static void note_load(struct mips_lockstep *l, struct mips_lockstep_load load) {
   l->loads[l->load_count++] = load;
 }
 
-/* When the instruction that completes was accepted as a load; those before it complete no more. */
+// When the instruction that completes was accepted as a load; those before it complete no more.
 static uint64_t take_load(struct mips_lockstep *l, uint32_t pc) {
   for (uint8_t n = 0; n < l->load_count; n++) {
     if (l->loads[n].pc != pc) continue;
@@ -252,7 +251,7 @@ void mips_lockstep_access(struct mips_lockstep *l, struct mips_lockstep_access a
   l->accesses[l->access_count++] = access;
 }
 
-/* Reports: always false. */
+// Reports: always false.
 static bool differs(char text[MIPS_LOCKSTEP_TEXT], uint32_t pc, uint32_t word, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 static bool differs(char text[MIPS_LOCKSTEP_TEXT], uint32_t pc, uint32_t word, const char *format, ...) {
@@ -315,7 +314,7 @@ static bool take_exception(struct mips_lockstep *l, const struct mips_lockstep_e
   return true;
 }
 
-/* What another VPE wrote; a pc is known from then on. */
+// What another VPE wrote; a pc is known from then on.
 static void take_written(struct mips_lockstep *l, const struct mips_lockstep_exception *e) {
   struct step step = {.l = l};
   struct mips_system *m = assume(l, &step);
@@ -326,7 +325,7 @@ static void take_written(struct mips_lockstep *l, const struct mips_lockstep_exc
   l->cpu = m->cpu;
 }
 
-/* Those before the instruction that completes now; what others wrote if it was executed behind that. */
+// Those before the instruction that completes now; what others wrote if it was executed behind that.
 static bool take_exceptions(struct mips_lockstep *l, uint64_t cycle, char text[MIPS_LOCKSTEP_TEXT]) {
   uint8_t n = 0;
   bool same = true;
@@ -363,13 +362,13 @@ bool mips_lockstep_written(struct mips_lockstep *l, uint64_t cycle, unsigned num
   return true;
 }
 
-/* Whether sc stores is taken unchecked, but not that it does behind an eret. */
+// Whether sc stores is taken unchecked, but not that it does behind an eret.
 static bool stores_without_link(const struct mips_system *m, const struct mips_lockstep_retired *r) {
   enum { SC = 0x38 };
   return r->word >> 26 == SC && r->value != 0 && !m->cpu.linked;
 }
 
-/* Which interrupts wait is taken unchecked where the program looks. */
+// Which interrupts wait is taken unchecked where the program looks.
 static void believe_cause(struct mips_system *m, const struct mips_lockstep_retired *r) {
   enum { MFC0_CAUSE = 0x40006800, FIELDS = 0xffe0ffff };
   if ((r->word & FIELDS) == MFC0_CAUSE) believe_lines(m, r->value);
@@ -393,8 +392,8 @@ static bool same_store(struct mips_lockstep *l, const struct mips_lockstep_retir
                  (unsigned)did->store_address);
 }
 
-/* A register that gets what it had is as good as none: so moves are made that are not, where the destination is
- * renamed. */
+// A register that gets what it had is as good as none: so moves are made that are not, where the destination is
+// renamed.
 static bool same_register(const struct mips_lockstep *l, const struct mips_lockstep_retired *r,
                           const struct mips_step *did, char text[MIPS_LOCKSTEP_TEXT]) {
   const unsigned destination = r->destination < 32 ? r->destination : 0;

@@ -1,6 +1,6 @@
-/* What the MT ASE adds, as far as it follows from arguments alone: fields of its registers, whose register an
- * instruction means, what yield does.  Virtual processing elements (VPEs) have one thread context (TC) each, of the
- * same number. */
+// What the MT ASE adds, as far as it follows from arguments alone: fields of its registers, whose register an
+// instruction means, what yield does.  Virtual processing elements (VPEs) have one thread context (TC) each, of the
+// same number.
 #ifndef EMULIB_MIPS_MT_H
 #define EMULIB_MIPS_MT_H
 
@@ -18,27 +18,27 @@ enum {
   MIPS_VPECONTROL_YSI = 1 << 21,
   MIPS_VPECONF0_VPA = 1 << 0,
   MIPS_VPECONF0_MVP = 1 << 1,
-  MIPS_TCSTATUS_TASID = 0xff, /* EntryHi.ASID */
+  MIPS_TCSTATUS_TASID = 0xff, // EntryHi.ASID
   MIPS_TCSTATUS_IXMT = 1 << 10,
-  MIPS_TCSTATUS_TKSU_SHIFT = 8, /* from Status.UM */
+  MIPS_TCSTATUS_TKSU_SHIFT = 8, // from Status.UM
   MIPS_TCSTATUS_A = 1 << 13,
   MIPS_TCSTATUS_DA = 1 << 15,
   MIPS_TCSTATUS_DT = 1 << 20,
   MIPS_TCSTATUS_TDS = 1 << 21,
-  MIPS_TCSTATUS_WAITS = 1 << 23, /* RNST: in a wait */
+  MIPS_TCSTATUS_WAITS = 1 << 23, // RNST: in a wait
   MIPS_TCHALT_H = 1 << 0,
 };
 
-/* Why a thread instruction fails, as VPEControl.EXCPT says; MIPS_THREAD_DONE: it does not. */
+// Why a thread instruction fails, as VPEControl.EXCPT says; MIPS_THREAD_DONE: it does not.
 enum mips_thread_failure {
-  MIPS_THREAD_UNDERFLOW = 0, /* yield would leave the VPE without a TC */
-  MIPS_THREAD_OVERFLOW = 1,  /* no TC is free for fork */
-  MIPS_THREAD_QUALIFIER = 2, /* yield names a qualifier that there is not */
-  MIPS_THREAD_SCHEDULER = 4, /* VPEControl.YSI has yield intercepted */
+  MIPS_THREAD_UNDERFLOW = 0, // yield would leave the VPE without a TC
+  MIPS_THREAD_OVERFLOW = 1,  // no TC is free for fork
+  MIPS_THREAD_QUALIFIER = 2, // yield names a qualifier that there is not
+  MIPS_THREAD_SCHEDULER = 4, // VPEControl.YSI has yield intercepted
   MIPS_THREAD_DONE = 8,
 };
 
-/* What yield does with this operand, where the TC is the only one of its VPE. */
+// What yield does with this operand, where the TC is the only one of its VPE.
 static inline enum mips_thread_failure mips_yield(uint32_t operand, uint32_t vpe_control, uint32_t tc_status) {
   if (operand == 0) return MIPS_THREAD_UNDERFLOW;
   if (!(operand >> 31)) return MIPS_THREAD_QUALIFIER;
@@ -46,12 +46,12 @@ static inline enum mips_thread_failure mips_yield(uint32_t operand, uint32_t vpe
   return operand != (uint32_t)-2 && intercepted ? MIPS_THREAD_SCHEDULER : MIPS_THREAD_DONE;
 }
 
-/* VPEControl behind a failure. */
+// VPEControl behind a failure.
 static inline uint32_t mips_vpe_control_failed(uint32_t vpe_control, enum mips_thread_failure failure) {
   return (vpe_control & ~(uint32_t)MIPS_VPECONTROL_EXCPT) | (uint32_t)failure << MIPS_VPECONTROL_EXCPT_SHIFT;
 }
 
-/* TCStatus and what it shares with Status and EntryHi: bits of its own are those that are in none of them. */
+// TCStatus and what it shares with Status and EntryHi: bits of its own are those that are in none of them.
 static inline uint32_t mips_tc_status(uint32_t own, uint32_t status, uint32_t entry_hi) {
   return own | (status & MIPS_STATUS_CU0) | (status & MIPS_STATUS_UM) << MIPS_TCSTATUS_TKSU_SHIFT |
          (entry_hi & MIPS_ENTRYHI_ASID);
@@ -65,24 +65,24 @@ static inline uint32_t mips_entry_hi_of_tc(uint32_t entry_hi, uint32_t tc_status
   return (entry_hi & ~(uint32_t)MIPS_ENTRYHI_ASID) | (tc_status & MIPS_TCSTATUS_TASID);
 }
 
-/* Whether a VPE executes while no other has the processor for itself. */
+// Whether a VPE executes while no other has the processor for itself.
 static inline bool mips_vpe_runs(uint32_t vpe_conf0, uint32_t tc_status, uint32_t tc_halt) {
   return (vpe_conf0 & MIPS_VPECONF0_VPA) && (tc_status & MIPS_TCSTATUS_A) && !(tc_halt & MIPS_TCHALT_H);
 }
 
-/* What an instruction wants of a thread context. */
+// What an instruction wants of a thread context.
 enum mips_thread_op { MIPS_THREAD_READ, MIPS_THREAD_WRITE, MIPS_THREAD_DVPE, MIPS_THREAD_EVPE };
 enum mips_thread_kind { MIPS_THREAD_CP0, MIPS_THREAD_GENERAL, MIPS_THREAD_HI, MIPS_THREAD_LO, MIPS_THREAD_NOTHING };
 struct mips_thread_request {
-  uint8_t op;             /* enum mips_thread_op; the last two mean MVPControl */
-  uint8_t tc;             /* which */
-  uint8_t kind;           /* enum mips_thread_kind: which register */
-  uint8_t number, select; /* of it, as far as the kind has them */
-  uint32_t value;         /* to be written */
+  uint8_t op;             // enum mips_thread_op; the last two mean MVPControl
+  uint8_t tc;             // which
+  uint8_t kind;           // enum mips_thread_kind: which register
+  uint8_t number, select; // of it, as far as the kind has them
+  uint32_t value;         // to be written
 };
 
-/* The register that mftr names in its field rt, mttr in rd; there are neither accumulators nor other coprocessors, nor
- * high halves. */
+// The register that mftr names in its field rt, mttr in rd; there are neither accumulators nor other coprocessors, nor
+// high halves.
 static inline struct mips_thread_request mips_thread_register(uint32_t word, unsigned field) {
   struct mips_thread_request r = {.kind = MIPS_THREAD_NOTHING, .number = (uint8_t)field, .select = word & 7};
   const bool general = word >> 5 & 1, high = word >> 4 & 1;
@@ -96,15 +96,15 @@ static inline struct mips_thread_request mips_thread_register(uint32_t word, uns
   return r;
 }
 
-/* One of coprocessor 0, of the VPE that asks or shared. */
+// One of coprocessor 0, of the VPE that asks or shared.
 static inline struct mips_thread_request mips_own_register(enum mips_thread_op op, uint32_t vpe, unsigned number,
                                                            unsigned select, uint32_t value) {
   return (struct mips_thread_request){
       .op = (uint8_t)op, .tc = (uint8_t)vpe, .number = (uint8_t)number, .select = (uint8_t)select, .value = value};
 }
 
-/* What an instruction of the set mips32r2_mt, or a move to or from coprocessor 0, asks of who connects the VPEs; false:
- * nothing.  `value` is the operand of one that moves to a register. */
+// What an instruction of the set mips32r2_mt, or a move to or from coprocessor 0, asks of who connects the VPEs; false:
+// nothing.  `value` is the operand of one that moves to a register.
 static inline bool mips_thread_request_of(uint32_t word, uint32_t vpe, uint32_t vpe_control, uint32_t value,
                                           struct mips_thread_request *r) {
   switch (mips_find(MIPS_SET_mips32r2_mt, word)) {
@@ -130,13 +130,13 @@ static inline bool mips_thread_request_of(uint32_t word, uint32_t vpe, uint32_t 
   return true;
 }
 
-/* Whether an instruction of this VPE can reach the register; else it reads all ones and writes nothing. */
+// Whether an instruction of this VPE can reach the register; else it reads all ones and writes nothing.
 static inline bool mips_thread_reaches(struct mips_thread_request r, uint32_t vpe, uint32_t vpes, bool master) {
   if (r.kind == MIPS_THREAD_NOTHING || r.tc >= vpes) return false;
   return r.tc == vpe || master;
 }
 
-/* MVPControl behind a request of a VPE that is a master or not. */
+// MVPControl behind a request of a VPE that is a master or not.
 static inline uint32_t mips_mvp_control_after(uint32_t control, struct mips_thread_request r, bool master) {
   const uint32_t mask = MIPS_MVPCONTROL_EVP | MIPS_MVPCONTROL_VPC;
   if (!master) return control;
@@ -145,7 +145,7 @@ static inline uint32_t mips_mvp_control_after(uint32_t control, struct mips_thre
   return r.op == MIPS_THREAD_WRITE ? (control & ~mask) | (r.value & mask) : control;
 }
 
-/* What the three registers of the processor read, of which the first is kept. */
+// What the three registers of the processor read, of which the first is kept.
 static inline uint32_t mips_mvp_read(enum mips_cp0 n, uint32_t control, uint32_t vpes) {
 #define VPES vpes
 #define MIPS_MVP_RESET(name, number, select, reset, writable, text)                                                    \

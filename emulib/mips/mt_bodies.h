@@ -1,12 +1,11 @@
-/* What each instruction of set mips32r2_mt does, beside those of system_bodies.h and over the same abstract machine,
- * with one thread context to a virtual processing element.
- *
- * Whoever includes this file defines, beside what the others want:
- *   READ_THREAD WRITE_THREAD(v)   the register of a thread context that the word names
- *   ENABLE_THREADS(b)             sets VPEControl.TE; the register as it was
- *   ENABLE_VPES()                 sets or clears MVPControl.EVP, as the word says; the register as it was
- *   FORK() YIELD(v)               leave the body when they fail
- */
+// What each instruction of set mips32r2_mt does, beside those of system_bodies.h and over the same abstract machine,
+// with one thread context to a virtual processing element.
+//
+// Whoever includes this file defines, beside what the others want:
+//   READ_THREAD WRITE_THREAD(v)   the register of a thread context that the word names
+//   ENABLE_THREADS(b)             sets VPEControl.TE; the register as it was
+//   ENABLE_VPES()                 sets or clears MVPControl.EVP, as the word says; the register as it was
+//   FORK() YIELD(v)               leave the body when they fail
 
 BODY(mftr) {
   PRIVILEGED();

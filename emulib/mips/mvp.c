@@ -1,4 +1,4 @@
-/* Connects the virtual processing elements of a processor; see mvp.h. */
+// Connects the virtual processing elements of a processor; see mvp.h.
 #include "mvp.h"
 
 #include <string.h>

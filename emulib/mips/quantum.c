@@ -1,17 +1,17 @@
-/* Executes a quantum of instructions on plain data; see quantum.h. */
+// Executes a quantum of instructions on plain data; see quantum.h.
 #include "quantum.h"
 
 #include "system_code.h"
 #include "system_private.h"
 
-/* What executes: its architectural state is that of the processor that is served.  Everything else is decoded code,
- * which is compared before it is used, and recent translations, which are forgotten unless those of the processor
- * served before are right for this one. */
+// What executes: its architectural state is that of the processor that is served.  Everything else is decoded code,
+// which is compared before it is used, and recent translations, which are forgotten unless those of the processor
+// served before are right for this one.
 static struct mips_system machine;
 static const uint8_t *machine_memory;
 static struct mips_code *machine_code;
 
-/* The reference that page() was asked about last: read() and write() follow it. */
+// The reference that page() was asked about last: read() and write() follow it.
 static enum mips_access access_kind;
 
 static uint8_t *page(void *user, uint32_t address, enum mips_access access) {
@@ -20,7 +20,7 @@ static uint8_t *page(void *user, uint32_t address, enum mips_access access) {
   return address < q->size ? q->memory + address : NULL;
 }
 
-/* The reply to a request; there is none the first time. */
+// The reply to a request; there is none the first time.
 static bool serve(struct mips_quantum *q, struct mips_quantum_request request, uint32_t *value) {
   const struct mips_quantum_reply *reply = request.access == MIPS_FETCH ? &q->fetched : &q->referred;
   if (!reply->present) {
@@ -55,7 +55,7 @@ static void marker(void *user, uint32_t number) {
   mips_system_stop(&machine);
 }
 
-/* Whether what the machine remembers of translations holds for another state. */
+// Whether what the machine remembers of translations holds for another state.
 static bool same_translations(const struct mips_quantum *q) {
   const struct mips_architecture *mine = &machine.cpu, *theirs = q->cpu;
   const uint32_t status = mine->cp0[MIPS_CP0_Status] ^ theirs->cp0[MIPS_CP0_Status];
@@ -70,7 +70,7 @@ static bool same_options(const struct mips_system_options *a, const struct mips_
          memcmp(&a->icache, &b->icache, sizeof a->icache) == 0 && memcmp(&a->dcache, &b->dcache, sizeof a->dcache) == 0;
 }
 
-/* The machine becomes the processor that is served. */
+// The machine becomes the processor that is served.
 static void assume(struct mips_quantum *q) {
   const struct mips_environment environment = {.user = q, .page = page, .read = read, .write = write, .marker = marker};
   if (machine.environment.page == NULL || !same_options(&machine.options, q->options)) {
@@ -89,7 +89,7 @@ static void assume(struct mips_quantum *q) {
   mips_status_changed(&machine);
 }
 
-/* Executes the instruction whose replies are known; its word is kept while what it loads or stores is not. */
+// Executes the instruction whose replies are known; its word is kept while what it loads or stores is not.
 static enum mips_pause finish(struct mips_quantum *q) {
   const enum mips_pause pause = mips_system_finish(&machine);
   q->fetched.present = q->fetched.present && q->request.present;

@@ -1,4 +1,4 @@
-/* MIPS as tools see it that know several instruction sets: its row in isas.c. */
+// MIPS as tools see it that know several instruction sets: its row in isas.c.
 #include <elf.h>
 
 #include "isas.h"
@@ -8,7 +8,7 @@ static void text(uint32_t flags, uint32_t pc, uint32_t word, char *to, size_t si
   (flags >= EF_MIPS_ARCH_32 ? mips32_text : mips_text)(pc, word, to, size);
 }
 
-/* Calls and returns by convention: jal, jalr, bltzal, bgezal and their likely forms; jr $ra. */
+// Calls and returns by convention: jal, jalr, bltzal, bgezal and their likely forms; jr $ra.
 static IsaFlow flow(uint32_t word) {
   enum { RA = 31 };
   const uint32_t opcode = word >> 26, rs = word >> 21 & 31, rt = word >> 16 & 31, function = word & 63;
@@ -16,7 +16,7 @@ static IsaFlow flow(uint32_t word) {
   return opcode == 0 && function == 8 && rs == RA ? ISA_FLOW_RETURN : ISA_FLOW_OTHER;
 }
 
-/* Branches and jumps of MIPS II, and JOFF. */
+// Branches and jumps of MIPS II, and JOFF.
 static bool branches(uint32_t word) {
   const uint32_t operation = word >> 26, function = word & 0x3f, condition = word >> 16 & 0x1f;
   if (operation == 0) return function >= 8 && function <= 10;
@@ -24,12 +24,12 @@ static bool branches(uint32_t word) {
   return (operation >= 2 && operation <= 7) || (operation >= 20 && operation <= 23);
 }
 
-/* gdb wants a floating-point unit of every MIPS, and is told that its registers are not available. */
+// gdb wants a floating-point unit of every MIPS, and is told that its registers are not available.
 #define R(n) {"r" #n, n, ISA_GENERAL, NULL, NULL}
 #define F(n) {"f" #n, 38 + n, ISA_ABSENT, NULL, " type=\"ieee_single\""}
 #define FPU  " group=\"float\""
 
-/* clang-format off */
+// clang-format off
 static const IsaRegister registers[] = {
     {"r0", 0, ISA_ZERO, "org.gnu.gdb.mips.cpu", NULL},
     R(1), R(2), R(3), R(4), R(5), R(6), R(7), R(8), R(9), R(10), R(11), R(12), R(13), R(14), R(15), R(16),
@@ -47,17 +47,17 @@ static const IsaRegister registers[] = {
     {"fir", 71, ISA_ABSENT, NULL, FPU},
     {0},
 };
-/* clang-format on */
+// clang-format on
 
-/* ---- Addresses: the segments of MIPS32, and the entries of its TLB as system control may use them */
+// ---- Addresses: the segments of MIPS32, and the entries of its TLB as system control may use them
 
 enum { STATUS, ENTRY_HI };
 static const char *const states[] = {[STATUS] = "status", [ENTRY_HI] = "entry_hi", NULL};
 
 enum { STATUS_ERL = 1 << 2, ASID = 0xff, GLOBAL = 1, VALID = 2, FRAME = 6, SEGMENT = 1 << 29, KSEG0 = 4, KSEG1 = 5 };
-#define PAIR UINT32_C(0x1fff) /* address bits within two pages of 4 KiB */
+#define PAIR UINT32_C(0x1fff) // address bits within two pages of 4 KiB
 
-/* The entry that an address matches; `entries`: none. */
+// The entry that an address matches; `entries`: none.
 static uint32_t matching(const IsaAddressing *a, uint32_t address) {
   const uint32_t space = a->value(a->of, ENTRY_HI) & ASID;
   for (uint32_t n = 0; n < a->entries; n++) {

@@ -1,4 +1,4 @@
-/* The functional system as a whole: reset, runs, steps, and what is between instructions; see system.h. */
+// The functional system as a whole: reset, runs, steps, and what is between instructions; see system.h.
 #include "system_code.h"
 #include "system_private.h"
 
@@ -32,7 +32,7 @@ void mips_system_changed(struct mips_system *m) {
   mips_forget_decoded(m);
 }
 
-/* Begins an instruction anew that was postponed: the pc has advanced unless it could not be fetched. */
+// Begins an instruction anew that was postponed: the pc has advanced unless it could not be fetched.
 static void take_back(struct mips_system *m) {
   m->cpu.cycle--;
   m->cpu.delayed = m->in_delay_slot;
@@ -43,7 +43,7 @@ static void take_back(struct mips_system *m) {
   m->postponed = 0;
 }
 
-/* What is beside instructions, once the deadline has come.  True: the run ends. */
+// What is beside instructions, once the deadline has come.  True: the run ends.
 static bool attend(struct mips_system *m, uint64_t until, enum mips_pause *pause) {
   if (m->postponed) take_back(m);
   if (m->cpu.cycle >= m->cpu.timer_cycle) mips_timer_expired(m);
@@ -56,9 +56,9 @@ static bool attend(struct mips_system *m, uint64_t until, enum mips_pause *pause
   return false;
 }
 
-/* Executes until the deadline, or until pc is what is sought. */
+// Executes until the deadline, or until pc is what is sought.
 static enum mips_pause run(struct mips_system *m, uint64_t until) {
-  enum { WORTH_COMPARING = 100 }; /* instructions after which decoded code is faster, although pages are compared */
+  enum { WORTH_COMPARING = 100 }; // instructions after which decoded code is faster, although pages are compared
   enum mips_pause pause;
   m->stopping = false;
   m->deadline = 0;
@@ -108,7 +108,7 @@ enum mips_pause mips_system_step(struct mips_system *m, struct mips_step *did) {
 }
 
 void mips_system_postpone(struct mips_system *m) {
-  m->postponed = 1; /* which kind, whoever called says */
+  m->postponed = 1; // which kind, whoever called says
   mips_system_stop(m);
 }
 

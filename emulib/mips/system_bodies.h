@@ -1,16 +1,15 @@
-/* What each instruction of set mips32r2_system does, beside the bodies of bodies.h and over the same abstract machine.
- *
- * Whoever includes this file defines, beside what bodies.h wants:
- *   PRIVILEGED()                  leaves the body, coprocessor 0 unusable, when the mode may not touch it
- *   UNUSABLE(n)                   leaves the body, coprocessor n unusable
- *   READ_CP0 WRITE_CP0(v)         the register that the word names by number and selection
- *   HARDWARE_REGISTER             that which rdhwr names; leaves the body when the mode does not see it
- *   STATUS SET_STATUS(v)          the register of that name
- *   INTERRUPTS_ENABLED            its bit IE
- *   TLB_READ() TLB_PROBE() TLB_WRITE_INDEXED() TLB_WRITE_RANDOM()
- *   EXCEPTION_RETURN() WAIT()
- *   MAINTAIN()                    a cache operation at ADDRESS; leaves the body when the address is illegal
- */
+// What each instruction of set mips32r2_system does, beside the bodies of bodies.h and over the same abstract machine.
+//
+// Whoever includes this file defines, beside what bodies.h wants:
+//   PRIVILEGED()                  leaves the body, coprocessor 0 unusable, when the mode may not touch it
+//   UNUSABLE(n)                   leaves the body, coprocessor n unusable
+//   READ_CP0 WRITE_CP0(v)         the register that the word names by number and selection
+//   HARDWARE_REGISTER             that which rdhwr names; leaves the body when the mode does not see it
+//   STATUS SET_STATUS(v)          the register of that name
+//   INTERRUPTS_ENABLED            its bit IE
+//   TLB_READ() TLB_PROBE() TLB_WRITE_INDEXED() TLB_WRITE_RANDOM()
+//   EXCEPTION_RETURN() WAIT()
+//   MAINTAIN()                    a cache operation at ADDRESS; leaves the body when the address is illegal
 
 BODY(mfc0) {
   PRIVILEGED();

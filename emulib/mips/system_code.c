@@ -1,4 +1,4 @@
-/* Keeps the decoded code of a functional processor; see system_code.h. */
+// Keeps the decoded code of a functional processor; see system_code.h.
 #include "system_code.h"
 
 #include <stdlib.h>
@@ -9,12 +9,12 @@ enum { PAGES = 1024, BUCKETS = 1024 };
 
 struct mips_code {
   mips_handler *undecoded, *beyond;
-  unsigned used; /* pages */
+  unsigned used; // pages
   uint32_t visit;
-  uint64_t stores;                         /* to words of pages that have code */
-  struct mips_code_page *buckets[BUCKETS]; /* by host page */
-  uint8_t *pages;                          /* PAGES, MIPS_CODE_ALIGNMENT each */
-  unsigned entered;                        /* entries of the processor that belong to the visit, or did */
+  uint64_t stores;                         // to words of pages that have code
+  struct mips_code_page *buckets[BUCKETS]; // by host page
+  uint8_t *pages;                          // PAGES, MIPS_CODE_ALIGNMENT each
+  unsigned entered;                        // entries of the processor that belong to the visit, or did
   struct mips_entry *entries[2 * MIPS_WINDOWS];
 };
 
@@ -60,7 +60,7 @@ void mips_code_clear(struct mips_system *m) {
   memset(m->code->buckets, 0, sizeof m->code->buckets);
 }
 
-/* Stores to a page go the way that sees them. */
+// Stores to a page go the way that sees them.
 static void mark_stores(struct mips_system *m, const uint8_t *bytes) {
   for (unsigned mode = 0; mode < 2; mode++)
     for (unsigned n = 0; n < MIPS_WINDOWS; n++) {
@@ -85,7 +85,7 @@ static struct mips_code_page *add(struct mips_system *m, const uint8_t *bytes, u
   return *bucket = page;
 }
 
-/* Words that have changed since the last visit are decoded anew. */
+// Words that have changed since the last visit are decoded anew.
 static void compare(const struct mips_code *code, struct mips_code_page *page) {
   page->visit = code->visit;
   if (memcmp(page->decoded, page->bytes, MIPS_PAGE) == 0) return;

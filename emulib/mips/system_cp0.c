@@ -1,9 +1,9 @@
-/* The registers of coprocessor 0 of the functional system: reset, reads and writes; see cp0.def and system.h. */
+// The registers of coprocessor 0 of the functional system: reset, reads and writes; see cp0.def and system.h.
 #include "system_private.h"
 
 #define CP0(name) m->cpu.cp0[MIPS_CP0_##name]
 
-/* What cp0.def calls the parameters. */
+// What cp0.def calls the parameters.
 #define TLB_TOP    (m->options.tlb_entries - 1u)
 #define BIG_ENDIAN ((uint32_t)m->options.big_endian)
 #define USER_LOCAL ((uint32_t)m->options.user_local)
@@ -35,7 +35,7 @@ void mips_reset_cp0(struct mips_system *m) {
   CP0(EBase) |= VPE;
 }
 
-/* Count begins anew from its value of now. */
+// Count begins anew from its value of now.
 static void restart_count(struct mips_system *m) {
   CP0(Count) = mips_count(m);
   m->cpu.count_cycle = m->cpu.cycle;
@@ -97,7 +97,7 @@ uint32_t mips_read_cp0(struct mips_system *m, enum mips_cp0 n) {
   return 0;
 }
 
-/* Those that VPEs share are asked for elsewhere. */
+// Those that VPEs share are asked for elsewhere.
 void mips_system_write_cp0(struct mips_system *m, unsigned number, unsigned select, uint32_t value) {
   const enum mips_cp0 n = mips_cp0_find(MT, number, select);
   if (mips_is_mvp(n))

@@ -1,4 +1,4 @@
-/* Where the functional system goes on: exceptions, modes, the timer and the interrupts; see system.h. */
+// Where the functional system goes on: exceptions, modes, the timer and the interrupts; see system.h.
 #include "system_private.h"
 
 #define CP0(name) m->cpu.cp0[MIPS_CP0_##name]
@@ -26,7 +26,7 @@ void mips_write_status(struct mips_system *m, uint32_t value) {
   mips_status_changed(m);
 }
 
-/* Where an exception goes, with Status as it was before. */
+// Where an exception goes, with Status as it was before.
 static uint32_t vector(const struct mips_system *m, uint32_t offset) {
   return (CP0(Status) & MIPS_STATUS_BEV ? MIPS_VECTOR_BOOT : CP0(EBase) & ~0xfffu) + offset;
 }
@@ -119,7 +119,7 @@ void mips_system_interrupt(struct mips_system *m, unsigned line, bool level) {
   if (line == 7) CP0(Cause) = level ? CP0(Cause) | MIPS_CAUSE_TI : CP0(Cause) & ~(uint32_t)MIPS_CAUSE_TI;
 }
 
-/* Count. */
+// Count.
 
 static uint64_t counted(const struct mips_system *m) {
   return CP0(Cause) & MIPS_CAUSE_DC ? 0 : (m->cpu.cycle - m->cpu.count_cycle) / m->options.count_divider;
@@ -132,7 +132,7 @@ uint32_t mips_count(const struct mips_system *m) {
 void mips_timer_changed(struct mips_system *m) {
   const uint64_t done = counted(m);
   uint64_t left = (uint32_t)(CP0(Compare) - (CP0(Count) + (uint32_t)done));
-  if (left == 0) left = 1ull << 32; /* it is equal now: once round */
+  if (left == 0) left = 1ull << 32; // it is equal now: once round
   m->cpu.timer_cycle = m->following || (CP0(Cause) & MIPS_CAUSE_DC)
                            ? UINT64_MAX
                            : m->cpu.count_cycle + (done + left) * m->options.count_divider;

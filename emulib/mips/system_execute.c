@@ -1,5 +1,5 @@
-/* The functional system executes one instruction: fetch, decode, and the bodies of bodies.h, system_bodies.h and
- * mt_bodies.h; see system.h. */
+// The functional system executes one instruction: fetch, decode, and the bodies of bodies.h, system_bodies.h and
+// mt_bodies.h; see system.h.
 #include "arithmetic.h"
 #include "system_code.h"
 #include "system_private.h"
@@ -36,7 +36,7 @@ static inline bool store(struct mips_system *m, uint32_t address, unsigned size,
   return true;
 }
 
-/* References to a part of a word fault with the address that the program formed. */
+// References to a part of a word fault with the address that the program formed.
 static bool load_part(struct mips_system *m, bool left, uint32_t address, uint32_t old, uint32_t *result) {
   struct mips_translation found;
   uint32_t first, value;
@@ -172,7 +172,7 @@ enum {
 #define YIELD(v)          TRY(!mips_raise_thread(m, mips_yield(v, CP0(VPEControl), CP0(TCStatus))))
 #include "mt_bodies.h"
 
-/* All words of coprocessor 0 are its own, also those that are no instruction. */
+// All words of coprocessor 0 are its own, also those that are no instruction.
 static void do_reserved(struct mips_system *m, uint32_t word) {
   enum { COP0 = 16 };
   if (word >> 26 == COP0) PRIVILEGED();

@@ -1,5 +1,5 @@
-/* References of the functional system that no window serves: translated, then to the owner's pages or functions; see
- * system.h. */
+// References of the functional system that no window serves: translated, then to the owner's pages or functions; see
+// system.h.
 #include "system_code.h"
 #include "system_private.h"
 
@@ -10,10 +10,10 @@ bool mips_physical(struct mips_system *m, uint32_t address, enum mips_access acc
   return false;
 }
 
-/* Translates an aligned reference; *bytes becomes the host memory of its first byte, or NULL. */
+// Translates an aligned reference; *bytes becomes the host memory of its first byte, or NULL.
 static bool locate(struct mips_system *m, uint32_t address, unsigned size, enum mips_access access,
                    struct mips_translation *found, uint8_t **bytes) {
-  /* Three bytes are part of a word, which lwl and its like have found. */
+  // Three bytes are part of a word, which lwl and its like have found.
   if (size != 3 && (address & (size - 1))) {
     mips_raise_fault(m, MIPS_FAULT_ADDRESS, address, access);
     return false;

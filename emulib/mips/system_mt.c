@@ -1,5 +1,5 @@
-/* The MT ASE of the functional system: what instructions of other virtual processing elements ask of this one's
- * registers; see mt.def and system.h. */
+// The MT ASE of the functional system: what instructions of other virtual processing elements ask of this one's
+// registers; see mt.def and system.h.
 #include "system_private.h"
 
 uint32_t mips_system_read_thread(struct mips_system *m, struct mips_thread_request request, bool executes) {

@@ -1,8 +1,7 @@
-/* Executes decoded code: a handler for each instruction, made from the bodies of bodies.h, which calls the handler of
- * the next.  What is rare leaves the body before it has changed anything, and is executed as one instruction by
- * system_execute.c: references that no window serves, exceptions, branches out of the page, coprocessor 0.  See
- * system_code.h.
- */
+// Executes decoded code: a handler for each instruction, made from the bodies of bodies.h, which calls the handler of
+// the next.  What is rare leaves the body before it has changed anything, and is executed as one instruction by
+// system_execute.c: references that no window serves, exceptions, branches out of the page, coprocessor 0.  See
+// system_code.h.
 #include "arithmetic.h"
 #include "system_code.h"
 #include "system_private.h"
@@ -13,16 +12,16 @@
 #define OPERATION   struct mips_system *m, const struct mips_op *op, const struct mips_op *next, uint64_t left
 #define REGISTER(n) m->cpu.r[op->n]
 
-/* More than is ever left. */
+// More than is ever left.
 #define NOT_DELAYED (UINT64_MAX - 1)
 
-/* Where execution goes after a body; `single`: the body has done nothing, and mips_execute() does it. */
+// Where execution goes after a body; `single`: the body has done nothing, and mips_execute() does it.
 struct flow {
   const struct mips_op *next, *then;
   bool single;
 };
 
-/* The architectural state before an instruction. */
+// The architectural state before an instruction.
 static void write_state(OPERATION) {
   m->cpu.pc = mips_address_of(op);
   m->cpu.next_pc = mips_address_of(next);
@@ -34,7 +33,7 @@ static MIPS_HANDLER void leave(OPERATION) {
   write_state(m, op, next, left);
 }
 
-/* The operation at an address, or NULL when its page does not belong to the visit. */
+// The operation at an address, or NULL when its page does not belong to the visit.
 static inline const struct mips_op *find(const struct mips_system *m, uint32_t address) {
   const struct mips_entry *entry = &m->entry[address / MIPS_PAGE % MIPS_WINDOWS];
   if (RARELY((address & (0u - MIPS_PAGE | 3)) != entry->page)) return NULL;
@@ -48,7 +47,7 @@ static const struct mips_op *find_or_enter(struct mips_system *m, uint32_t addre
   return find(m, address);
 }
 
-/* The operations at pc and next_pc.  The second page may displace the first. */
+// The operations at pc and next_pc.  The second page may displace the first.
 static bool enter(struct mips_system *m, const struct mips_op **op, const struct mips_op **next, uint64_t *left) {
   m->window = m->windows[m->user_mode];
   m->entry = m->entries[m->user_mode];
@@ -61,7 +60,7 @@ static bool enter(struct mips_system *m, const struct mips_op **op, const struct
   return *op != NULL && *next != NULL;
 }
 
-/* Decoded code cannot go on here, or not yet. */
+// Decoded code cannot go on here, or not yet.
 static MIPS_HANDLER void execute_single(OPERATION) {
   write_state(m, op, next, left);
   mips_execute(m);
@@ -85,7 +84,7 @@ bool mips_run_code(struct mips_system *m) {
     MUSTTAIL return after_->handler(m, after_, then_, left);                                                           \
   } while (0)
 
-/* References. */
+// References.
 
 static inline const struct mips_window *window_at(const struct mips_system *m, uint32_t address,
                                                   enum mips_access access) {
@@ -100,7 +99,7 @@ static inline bool load_window(const struct mips_system *m, bool big_endian, uin
   return true;
 }
 
-/* A store to a page that has code. */
+// A store to a page that has code.
 static __attribute__((noinline)) bool store_seen(struct mips_system *m, uint32_t address, unsigned size,
                                                  uint32_t value) {
   const struct mips_window *w = window_at(m, address, MIPS_STORE);
@@ -141,8 +140,8 @@ static inline bool store_window_part(struct mips_system *m, bool big_endian, boo
   return true;
 }
 
-/* What the bodies are written over; each makes a handler for either byte order.  Operations that write register 0 are
- * not decoded, and branches are only within their page. */
+// What the bodies are written over; each makes a handler for either byte order.  Operations that write register 0 are
+// not decoded, and branches are only within their page.
 #define HANDLER(name, order, body, is_big_endian)                                                                      \
   static MIPS_HANDLER void handle_##order##_##name(OPERATION) {                                                        \
     struct flow flow = {.next = next, .then = next + 1};                                                               \
@@ -178,17 +177,17 @@ static inline bool store_window_part(struct mips_system *m, bool big_endian, boo
     }                                                                                                                  \
   } while (0)
 #define RAISE(kind) TRY(false)
-/* Links are rare. */
+// Links are rare.
 #define load_linked(...)       ((void)(v_ = 0), false)
 #define store_conditional(...) ((void)(v_ = 0), false)
-/* The byte order is a constant of the handler. */
+// The byte order is a constant of the handler.
 #define load(m, ...)       load_window(m, big_endian, __VA_ARGS__)
 #define store(m, ...)      store_window(m, big_endian, __VA_ARGS__)
 #define load_part(m, ...)  load_window_part(m, big_endian, __VA_ARGS__)
 #define store_part(m, ...) store_window_part(m, big_endian, __VA_ARGS__)
 #include "binding_memory.h"
 
-/* The next operation is a delay slot, and after it comes `target`. */
+// The next operation is a delay slot, and after it comes `target`.
 #define BRANCH_TO(target)                                                                                              \
   do {                                                                                                                 \
     flow->then = (target);                                                                                             \
@@ -202,7 +201,7 @@ static inline bool store_window_part(struct mips_system *m, bool big_endian, boo
   } while (0)
 #define RETURN_ADDRESS (mips_address_of(next) + 4)
 #define JUMP_TARGET()  JUMP_TO((mips_address_of(next) & 0xf0000000u) | (op->word & 0x03ffffff) << 2)
-/* Only where the delay slot follows: a branch in a delay slot counts from elsewhere. */
+// Only where the delay slot follows: a branch in a delay slot counts from elsewhere.
 #define NEAR (next + (int32_t)SIGNED)
 #define BRANCH(c)                                                                                                      \
   do {                                                                                                                 \
@@ -222,20 +221,20 @@ static inline bool store_window_part(struct mips_system *m, bool big_endian, boo
 
 #include "bodies.h"
 
-/* Decoding. */
+// Decoding.
 
-/* Of the operation at the address that is sought, or was when one was sought last. */
+// Of the operation at the address that is sought, or was when one was sought last.
 static MIPS_HANDLER void handle_sought(OPERATION) {
   if (m->seeks) MUSTTAIL return leave(m, op, next, left);
   MUSTTAIL return execute_single(m, op, next, left);
 }
 
-/* A register that an instruction writes is 0. */
+// A register that an instruction writes is 0.
 static bool writes_zero(const struct mips_info *info, const struct mips_op *op) {
   return ((info->writes & MIPS_FIELD_rd) && op->rd == 0) || ((info->writes & MIPS_FIELD_rt) && op->rt == 0);
 }
 
-/* What the handler of a branch relies on: its target is in the page. */
+// What the handler of a branch relies on: its target is in the page.
 static bool is_near(const struct mips_op *op) {
   const int64_t target = op - mips_code_of(op)->ops + 1 + (int32_t)mips_signed(op->word);
   return target >= 0 && target < MIPS_PAGE_OPS;
@@ -253,10 +252,10 @@ static mips_handler *handler_of(const struct mips_system *m, const struct mips_o
   if (mips_address_of(op) == m->sought) return handle_sought;
   mips_handler *const handler = handlers[m->options.big_endian][i];
   if (handler == NULL) return execute_single;
-  if (i == MIPS_sll && op->rd == 0) return handle_little_sync; /* nop */
+  if (i == MIPS_sll && op->rd == 0) return handle_little_sync; // nop
   if (writes_zero(info, op)) return execute_single;
   if (info->kind == MIPS_CLASS_branch && !is_near(op)) return execute_single;
-  /* A call leaves its body when the target is not known, and must not have changed the register that says it. */
+  // A call leaves its body when the target is not known, and must not have changed the register that says it.
   if (info->kind == MIPS_CLASS_jump && (info->writes & MIPS_FIELD_rd) && op->rd == op->rs) return execute_single;
   return handler;
 }

@@ -1,4 +1,4 @@
-/* Translation of the functional system: segments and the TLB; see system.h. */
+// Translation of the functional system: segments and the TLB; see system.h.
 #include "system_private.h"
 
 #define CP0(name) m->cpu.cp0[MIPS_CP0_##name]
@@ -9,7 +9,7 @@ static bool is_cached(uint32_t attribute) {
   return attribute != UNCACHED && attribute != UNCACHED_ACCELERATED;
 }
 
-/* The entry for an address in the current address space, or NULL. */
+// The entry for an address in the current address space, or NULL.
 static const struct mips_tlb_entry *find(const struct mips_system *m, uint32_t address) {
   for (unsigned n = 0; n < m->options.tlb_entries; n++) {
     const struct mips_tlb_entry *e = &m->cpu.tlb[n];
@@ -59,7 +59,7 @@ static void forget_page(struct mips_system *m, uint32_t address) {
   }
 }
 
-/* What an entry translates is looked up again. */
+// What an entry translates is looked up again.
 static void forget_entry(struct mips_system *m, const struct mips_tlb_entry *e) {
   if (e->mask != 0) {
     mips_forget_windows(m);

@@ -1,5 +1,5 @@
-/* The MT ASE of the functional system: registers of a virtual processing element and its thread context, and what its
- * instructions ask of others; see mt.def and system.h.  What others ask of it is in system_mt.c. */
+// The MT ASE of the functional system: registers of a virtual processing element and its thread context, and what its
+// instructions ask of others; see mt.def and system.h.  What others ask of it is in system_mt.c.
 #include "system_code.h"
 #include "system_private.h"
 
@@ -11,7 +11,7 @@ bool mips_system_runs(const struct mips_system *m) {
 
 bool mips_read_vpe(const struct mips_system *m, enum mips_cp0 n, uint32_t *value) {
   if (n == MIPS_CP0_TCRestart) {
-    *value = ~0u; /* it executes */
+    *value = ~0u; // it executes
     return true;
   }
   if (n != MIPS_CP0_TCStatus) return false;

@@ -1,16 +1,16 @@
-/* Expands debug sections that are compressed with Zstandard (`-gz=zstd`), which libelf reads from version 0.189 on
- * only.
- *
- * The expanded bytes are appended to a copy of the file, and the section headers of the copy point to them; libdw reads
- * that copy.  Sections that are compressed with zlib stay as they are: every libelf expands them.  A section that
- * cannot be expanded leaves the program without source lines, and program_note() says why. */
+// Expands debug sections that are compressed with Zstandard (`-gz=zstd`), which libelf reads from version 0.189 on
+// only.
+//
+// The expanded bytes are appended to a copy of the file, and the section headers of the copy point to them; libdw reads
+// that copy.  Sections that are compressed with zlib stay as they are: every libelf expands them.  A section that
+// cannot be expanded leaves the program without source lines, and program_note() says why.
 #include "program_private.h"
 
 #include <stddef.h>
 #include <string.h>
 #include <zstd.h>
 
-enum { ZSTD = 2, MOST = 1 << 30 }; /* MOST: bytes of one section */
+enum { ZSTD = 2, MOST = 1 << 30 }; // MOST: bytes of one section
 
 static guint32 in_file_order(const Program *p, guint32 word) {
   return p->big_endian ? GUINT32_FROM_BE(word) : GUINT32_FROM_LE(word);
@@ -21,7 +21,7 @@ static void put(const Program *p, guint8 *place, guint32 value) {
   memcpy(place, &word, sizeof word);
 }
 
-/* Whether a section is compressed and wholly in the file; `header` then is its own. */
+// Whether a section is compressed and wholly in the file; `header` then is its own.
 static gboolean is_compressed(const Program *p, size_t n, GElf_Shdr *header) {
   Elf_Scn *section = elf_getscn(p->elf, n);
   return section != NULL && gelf_getshdr(section, header) != NULL && (header->sh_flags & SHF_COMPRESSED) != 0 &&
@@ -29,7 +29,7 @@ static gboolean is_compressed(const Program *p, size_t n, GElf_Shdr *header) {
          header->sh_size <= p->file_size - header->sh_offset;
 }
 
-/* Appends the contents of a section to `file`; returns why it cannot, or NULL. */
+// Appends the contents of a section to `file`; returns why it cannot, or NULL.
 static const char *expand(const Program *p, const GElf_Shdr *header, const Elf32_Chdr *compression, GByteArray *file) {
   if (in_file_order(p, compression->ch_type) != ZSTD) return "is compressed in a way other than zlib and Zstandard";
   const guint32 size = in_file_order(p, compression->ch_size);

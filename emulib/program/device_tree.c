@@ -1,5 +1,5 @@
-/* Reads compiled device trees; see device_tree.h.  One pass over the structure block visits each property with the path
- * of its node; a second pass finds the fixed clock that the first processor refers to. */
+// Reads compiled device trees; see device_tree.h.  One pass over the structure block visits each property with the path
+// of its node; a second pass finds the fixed clock that the first processor refers to.
 #include "device_tree.h"
 
 #include <string.h>
@@ -9,10 +9,10 @@ enum { HEADER = 40, DEPTH = 64 };
 
 typedef struct {
   const uint8_t *bytes;
-  size_t at, end; /* of the structure block */
+  size_t at, end; // of the structure block
   const char *strings;
   size_t strings_size;
-  const char *node[DEPTH]; /* names from the root on, whose own is empty */
+  const char *node[DEPTH]; // names from the root on, whose own is empty
   int depth;
 } Walk;
 
@@ -26,7 +26,7 @@ static uint32_t word(const uint8_t *place) {
   return (uint32_t)place[0] << 24 | (uint32_t)place[1] << 16 | (uint32_t)place[2] << 8 | place[3];
 }
 
-/* A number of one or two cells; false when the property is of another size. */
+// A number of one or two cells; false when the property is of another size.
 static bool number(const Property *property, uint64_t *value) {
   if (property->size == 4) return *value = word(property->value), true;
   if (property->size != 8) return false;
@@ -68,7 +68,7 @@ static const char *take(Walk *walk, Property *property) {
   return NULL;
 }
 
-/* The next property, whose node is that of `walk`; name NULL: there are no more.  Returns why it cannot be read. */
+// The next property, whose node is that of `walk`; name NULL: there are no more.  Returns why it cannot be read.
 static const char *next(Walk *walk, Property *property) {
   *property = (Property){0};
   while (walk->at + 4 <= walk->end) {
@@ -89,7 +89,7 @@ static const char *next(Walk *walk, Property *property) {
   return "its structure block does not end";
 }
 
-/* Whether a node, at a depth from 0 for the root on, has this name; its address, after the @, does not count. */
+// Whether a node, at a depth from 0 for the root on, has this name; its address, after the @, does not count.
 static bool is_node(const Walk *walk, int depth, const char *name) {
   const size_t length = strlen(name);
   if (walk->depth <= depth || strncmp(walk->node[depth], name, length) != 0) return false;
@@ -101,13 +101,13 @@ static bool is(const Property *property, const char *name) {
 }
 
 typedef struct {
-  uint64_t address_cells, size_cells; /* of the root */
-  const char *processor;              /* the first node below /cpus */
+  uint64_t address_cells, size_cells; // of the root
+  const char *processor;              // the first node below /cpus
   bool has_phandle;
-  uint32_t phandle; /* of its clock */
+  uint32_t phandle; // of its clock
 } Found;
 
-/* Regions of memory, each an address and a size. */
+// Regions of memory, each an address and a size.
 static void take_memory(const Found *found, const Property *property, DeviceTree *tree) {
   const size_t address = 4 * found->address_cells, step = address + 4 * found->size_cells;
   if (address > 8 || step - address > 8 || !address || step == address || property->size % step) return;
@@ -141,7 +141,7 @@ static void look(const Walk *walk, const Property *property, Found *found, Devic
   if (is(property, "linux,initrd-end")) number(property, &tree->initramfs_end);
 }
 
-/* The frequency of the node with a phandle: both are properties of it, in either order. */
+// The frequency of the node with a phandle: both are properties of it, in either order.
 static void find_clock(const uint8_t *bytes, size_t size, uint32_t phandle, DeviceTree *tree) {
   Walk walk;
   Property property;
@@ -166,7 +166,7 @@ const char *device_tree_read(const uint8_t *bytes, size_t size, DeviceTree *tree
   *tree = (DeviceTree){0};
   Walk walk;
   Property property;
-  Found found = {.address_cells = 2, .size_cells = 1}; /* where the root does not say */
+  Found found = {.address_cells = 2, .size_cells = 1}; // where the root does not say
   const char *why = begin(&walk, bytes, size);
   while (!why && !(why = next(&walk, &property)) && property.name) look(&walk, &property, &found, tree);
   if (why) return why;

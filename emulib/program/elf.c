@@ -1,10 +1,10 @@
-/* ELF executables through libelf.  The headers are checked here and not left to libelf, whose messages do not say which
- * header is wrong. */
+// ELF executables through libelf.  The headers are checked here and not left to libelf, whose messages do not say which
+// header is wrong.
 #include "program_private.h"
 
 #include <string.h>
 
-/* The flags name the instruction set. */
+// The flags name the instruction set.
 static const char *const architectures[] = {"MIPS I", "MIPS II",  "MIPS III", "MIPS IV",  "MIPS V",  "MIPS32",
                                             "MIPS64", "MIPS32r2", "MIPS64r2", "MIPS32r6", "MIPS64r6"};
 
@@ -16,12 +16,12 @@ static const char *architecture_name(guint32 flags) {
   return architecture(flags) < G_N_ELEMENTS(architectures) ? architectures[architecture(flags)] : "newer";
 }
 
-/* The sets of MIPS processors: what newest code each executes, among that which one of them does.  Code for others
- * would mean something else there (MIPS32's MOVN is PRI), or nothing. */
+// The sets of MIPS processors: what newest code each executes, among that which one of them does.  Code for others
+// would mean something else there (MIPS32's MOVN is PRI), or nothing.
 static const struct {
   const char *name;
   guint32 newest;
-  const char *option; /* of compilers */
+  const char *option; // of compilers
 } mips_sets[] = {
     {"mips1", 0, "-mips1"},          {"mips2", 1, "-mips2"},       {"prijoff", 1, "-mips2"},
     {"mips32", 5, "-mips32"},        {"mips32r2", 7, "-mips32r2"}, {"mips32r2_system", 7, "-mips32r2"},
@@ -139,7 +139,7 @@ static gboolean add_symbols(Program *p, Elf_Scn *section, const GElf_Shdr *heade
     if (name == NULL)
       return program_refuse(p, error, "section %zu: symbol %zu: its name (offset 0x%x) is not in the string table",
                             index, n, (unsigned)symbol.st_name);
-    /* Local labels and the assembler's marks would hide the function around them. */
+    // Local labels and the assembler's marks would hide the function around them.
     if (name[0] == '\0' || name[0] == '$' || (name[0] == '.' && name[1] == 'L')) continue;
     ProgramSymbol s = {
         .name = name,

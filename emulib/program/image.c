@@ -1,4 +1,4 @@
-/* image.c: program.h without GLib in its interface; see image.h. */
+// image.c: program.h without GLib in its interface; see image.h.
 #include "program/image.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 
 struct ProgramImage {
   Program *program;
-  const guint8 *file; /* the program's, into which its segments point */
+  const guint8 *file; // the program's, into which its segments point
 };
 
 ProgramImage *program_image_open(const char *path, const uint8_t *bytes, size_t size, char *error, size_t error_size) {

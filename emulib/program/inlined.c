@@ -1,16 +1,16 @@
-/* Functions that the compiler put in place of calls, from DWARF through libdw.  A unit is read on the first question
- * about its code, once: a question is then a search in a table, however large the program is. */
+// Functions that the compiler put in place of calls, from DWARF through libdw.  A unit is read on the first question
+// about its code, once: a question is then a search in a table, however large the program is.
 #include "program_private.h"
 
 #include <dwarf.h>
 
-enum { DEEPEST = 128 }; /* scopes within each other that are looked into */
+enum { DEEPEST = 128 }; // scopes within each other that are looked into
 
-/* Code of such a function.  What is within another one has a greater depth. */
+// Code of such a function.  What is within another one has a greater depth.
 typedef struct {
   guint32 low, high;
   guint depth;
-  gint outer; /* number of the smallest code around it that is of another function; -1: there is none */
+  gint outer; // number of the smallest code around it that is of another function; -1: there is none
   ProgramInlined function;
 } Code;
 
@@ -36,8 +36,8 @@ static void add_code(Dwarf_Die *die, guint depth, GArray *codes) {
   }
 }
 
-/* Whether a function has code: it is not the description of one that is put in place of calls only, and the linker did
- * not drop it. */
+// Whether a function has code: it is not the description of one that is put in place of calls only, and the linker did
+// not drop it.
 static gboolean is_there(const Program *p, Dwarf_Die *function) {
   Dwarf_Addr base, low, high;
   if (dwarf_ranges(function, 0, &base, &low, &high) <= 0 || low >= high) return FALSE;
@@ -97,7 +97,7 @@ guint program_inlined_at(Program *p, guint32 address, ProgramInlined *inlined, g
   if (!program_unit_at(p, address, &unit)) return 0;
   const GArray *codes = codes_of(p, unit);
   guint low = 0, high = codes->len, count = 0;
-  while (low < high) { /* up to the last that begins at the address or before it */
+  while (low < high) { // up to the last that begins at the address or before it
     const guint middle = low + (high - low) / 2;
     if (g_array_index(codes, Code, middle).low <= address)
       low = middle + 1;

@@ -1,40 +1,40 @@
-/* Source lines through libdw: the line tables of all compilation units, as one table ordered by address.  Debug
- * information that cannot be read leaves lines unknown; it is no reason to refuse a program.
- *
- * A linker that drops a section leaves its lines in the table, from address 0 on, where they would hide those of a
- * program that is linked there.  So a unit's lines count only at addresses that the unit claims (its ranges) and that
- * are loaded; of several claims that begin at 0 the one is valid whose function the symbol table knows there; and lines
- * of a function that was dropped do not count at all. */
+// Source lines through libdw: the line tables of all compilation units, as one table ordered by address.  Debug
+// information that cannot be read leaves lines unknown; it is no reason to refuse a program.
+//
+// A linker that drops a section leaves its lines in the table, from address 0 on, where they would hide those of a
+// program that is linked there.  So a unit's lines count only at addresses that the unit claims (its ranges) and that
+// are loaded; of several claims that begin at 0 the one is valid whose function the symbol table knows there; and lines
+// of a function that was dropped do not count at all.
 #include "program_private.h"
 
 #include <dwarf.h>
 #include <string.h>
 
-/* Code that a unit says is its own. */
+// Code that a unit says is its own.
 typedef struct {
   guint32 low, high;
   Dwarf_Off unit;
-  gboolean named; /* a function of the unit begins at `low` and is a symbol there */
+  gboolean named; // a function of the unit begins at `low` and is a symbol there
 } Claim;
 
-/* A function without code: the lines between its declaration and the next one's. */
+// A function without code: the lines between its declaration and the next one's.
 typedef struct {
   const char *file;
   int first, end;
-  guint32 high; /* bytes that it had */
+  guint32 high; // bytes that it had
 } Dropped;
 
 typedef struct {
   const Program *program;
-  GArray *functions; /* Dropped, of all functions of a unit by file and line; high is 0 for those that have code */
-  guint32 named;     /* bytes of the function at 0 that is a symbol there */
+  GArray *functions; // Dropped, of all functions of a unit by file and line; high is 0 for those that have code
+  guint32 named;     // bytes of the function at 0 that is a symbol there
   gboolean any, known;
 } Functions;
 
 static int line_order(gconstpointer a, gconstpointer b) {
   const ProgramLine *x = a, *y = b;
   if (x->address != y->address) return x->address < y->address ? -1 : 1;
-  /* The end of one claim may be the start of the next: the start comes last and so prevails. */
+  // The end of one claim may be the start of the next: the start comes last and so prevails.
   return (x->line != 0) - (y->line != 0);
 }
 
@@ -58,7 +58,7 @@ gboolean program_has_function_at_zero(const Program *p, const char *name) {
   return FALSE;
 }
 
-/* As dwarf_decl_file, which takes the first file of DWARF 5, number 0, for none. */
+// As dwarf_decl_file, which takes the first file of DWARF 5, number 0, for none.
 const char *program_file_of(Dwarf_Die *die, unsigned name) {
   Dwarf_Attribute attribute;
   Dwarf_Word number;
@@ -88,7 +88,7 @@ static int add_function(Dwarf_Die *die, void *data) {
   return DWARF_CB_OK;
 }
 
-/* The functions of a unit, each up to the line where the next one of its file begins. */
+// The functions of a unit, each up to the line where the next one of its file begins.
 static Functions functions_of(const Program *p, Dwarf_Die *unit) {
   Functions f = {.program = p, .functions = g_array_new(FALSE, FALSE, sizeof(Dropped))};
   dwarf_getfuncs(unit, add_function, &f, 0);
@@ -116,8 +116,8 @@ gboolean program_loads(const Program *p, guint32 address) {
   return FALSE;
 }
 
-/* What a unit claims.  Of what begins at 0 the smallest stretch that holds its known function; nothing, when it has
- * functions there and none is known: they were dropped. */
+// What a unit claims.  Of what begins at 0 the smallest stretch that holds its known function; nothing, when it has
+// functions there and none is known: they were dropped.
 static void add_claims(const Program *p, Dwarf_Die *unit, GArray *claims) {
   g_autoptr(GArray) functions = NULL;
   Functions f = functions_of(p, unit);
@@ -135,7 +135,7 @@ static void add_claims(const Program *p, Dwarf_Die *unit, GArray *claims) {
   if (zero.high != 0) g_array_append_val(claims, zero);
 }
 
-/* Leaves at most one claim that begins at 0, and none that reaches into another's code. */
+// Leaves at most one claim that begins at 0, and none that reaches into another's code.
 static void resolve_claims(GArray *claims) {
   guint32 next = G_MAXUINT32;
   for (guint n = 0; n < claims->len; n++) {

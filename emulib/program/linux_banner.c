@@ -1,16 +1,16 @@
-/* Finds a kernel's banner; see linux_banner.h. */
+// Finds a kernel's banner; see linux_banner.h.
 #define _GNU_SOURCE
 #include "linux_banner.h"
 
 #include <string.h>
 
-enum { LONGEST = 512 }; /* with the names of compiler and linker */
+enum { LONGEST = 512 }; // with the names of compiler and linker
 
 static bool is_digit(uint8_t byte) {
   return byte >= '0' && byte <= '9';
 }
 
-/* What follows "#1", up to the end of the line. */
+// What follows "#1", up to the end of the line.
 static enum linux_kind kind_of(const uint8_t *line, size_t size) {
   const uint8_t *end = memchr(line, '\n', size < LONGEST ? size : LONGEST);
   const uint8_t *number = end ? memmem(line, (size_t)(end - line), " #", 2) : NULL;

@@ -1,4 +1,4 @@
-/* Programs independent of their file format: opening, ordering, questions about addresses. */
+// Programs independent of their file format: opening, ordering, questions about addresses.
 #include "input_file.h"
 #include "program_private.h"
 
@@ -13,7 +13,7 @@ static int segment_order(gconstpointer a, gconstpointer b) {
   return by_address(&((const ProgramSegment *)a)->address, &((const ProgramSegment *)b)->address);
 }
 
-/* By address; of several symbols at one address the best answer to "what is here" comes last. */
+// By address; of several symbols at one address the best answer to "what is here" comes last.
 static int symbol_order(gconstpointer a, gconstpointer b) {
   const ProgramSymbol *x = a, *y = b;
   int order = by_address(&x->address, &y->address);
@@ -113,7 +113,7 @@ const ProgramSymbol *program_symbols(const Program *p, gsize *count) {
   return (const ProgramSymbol *)(void *)p->symbols->data;
 }
 
-/* How many lines (or symbols) are at or before an address: the last of them is the one that may cover it. */
+// How many lines (or symbols) are at or before an address: the last of them is the one that may cover it.
 #define COUNT_UP_TO(array, type, wanted)                                                                               \
   ({                                                                                                                   \
     guint low_ = 0, high_ = (array)->len;                                                                              \
@@ -128,7 +128,7 @@ const ProgramSymbol *program_symbols(const Program *p, gsize *count) {
   })
 
 static const ProgramSymbol *symbol_at(const Program *p, guint32 address, gboolean code) {
-  enum { NESTING = 64 }; /* symbols inside a larger one that are skipped to find it */
+  enum { NESTING = 64 }; // symbols inside a larger one that are skipped to find it
   guint end = COUNT_UP_TO(p->symbols, ProgramSymbol, address);
   for (guint n = end; n > 0 && end - n < NESTING; n--) {
     const ProgramSymbol *s = &g_array_index(p->symbols, ProgramSymbol, n - 1);

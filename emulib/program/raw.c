@@ -1,5 +1,5 @@
-/* The raw format: 4 version bytes, start address, load address (both big-endian), then the image up to the end of the
- * file.  There is nothing in it to recognise it by, so what can be checked is checked. */
+// The raw format: 4 version bytes, start address, load address (both big-endian), then the image up to the end of the
+// file.  There is nothing in it to recognise it by, so what can be checked is checked.
 #include "program_private.h"
 
 enum { HEADER = 12 };

@@ -1,4 +1,4 @@
-/* What readers of programs say of a file that is none for them. */
+// What readers of programs say of a file that is none for them.
 #include "program_private.h"
 
 G_DEFINE_QUARK(program - error, program_error)

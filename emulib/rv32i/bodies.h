@@ -1,18 +1,17 @@
-/* What each RV32I instruction computes: one body per line of instructions.def, of the same name.
- *
- * The bodies are written over an abstract machine.  Whoever includes this file (without include guard, so that several
- * machines can be made from it) defines first:
- *   BODY(name)                    head of the function of one instruction
- *   RS1 RS2                       values of the source registers, uint32_t
- *   IMM UPPER SHAMT               immediates: sign-extended (uint32_t), upper 20 bits, shift amount
- *   SET_RD(v)                     the result; writes to register 0 vanish
- *   PC                            address of the instruction
- *   LOAD(size) STORE(size, v)     aligned reference; both leave the body when the reference is illegal
- *   BRANCH(c)                     to the branch target if c
- *   JUMP(a)                       to a, bit 0 cleared, with the address of the following instruction in rd
- *   TARGET                        of a jump relative to the pc
- *   RAISE(kind)                   leaves the body with an exception, nothing changed
- */
+// What each RV32I instruction computes: one body per line of instructions.def, of the same name.
+//
+// The bodies are written over an abstract machine.  Whoever includes this file (without include guard, so that several
+// machines can be made from it) defines first:
+//   BODY(name)                    head of the function of one instruction
+//   RS1 RS2                       values of the source registers, uint32_t
+//   IMM UPPER SHAMT               immediates: sign-extended (uint32_t), upper 20 bits, shift amount
+//   SET_RD(v)                     the result; writes to register 0 vanish
+//   PC                            address of the instruction
+//   LOAD(size) STORE(size, v)     aligned reference; both leave the body when the reference is illegal
+//   BRANCH(c)                     to the branch target if c
+//   JUMP(a)                       to a, bit 0 cleared, with the address of the following instruction in rd
+//   TARGET                        of a jump relative to the pc
+//   RAISE(kind)                   leaves the body with an exception, nothing changed
 
 BODY(lui) {
   SET_RD(UPPER);

@@ -1,4 +1,4 @@
-/* The disassembler: mnemonic and operand formats come from the generated table. */
+// The disassembler: mnemonic and operand formats come from the generated table.
 #include "disassemble.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@ const char *const rv32i_register_names[32] = {"zero", "ra", "sp", "gp", "tp",  "
                                               "a1",   "a2", "a3", "a4", "a5",  "a6",  "a7", "s2", "s3", "s4", "s5",
                                               "s6",   "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
 
-/* What a fence orders: of input, output, read, write those whose bits are set. */
+// What a fence orders: of input, output, read, write those whose bits are set.
 static void put_order(char *text, size_t size, unsigned bits) {
   snprintf(text, size, "%s%s%s%s%s", bits & 8 ? "i" : "", bits & 4 ? "o" : "", bits & 2 ? "r" : "", bits & 1 ? "w" : "",
            bits & 15 ? "" : "0");

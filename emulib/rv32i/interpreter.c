@@ -1,4 +1,4 @@
-/* The functional interpreter: binds the bodies of bodies.h to an architectural state. */
+// The functional interpreter: binds the bodies of bodies.h to an architectural state.
 #include "interpreter.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static enum rv32i_stop store(struct rv32i_interpreter *m, uint32_t address, unsi
   return m->memory.write(m->memory.user, address, size, value) ? RV32I_RUNNING : RV32I_STOP_MEMORY;
 }
 
-/* A jump to an address that no instruction can have raises the exception itself, and writes nothing. */
+// A jump to an address that no instruction can have raises the exception itself, and writes nothing.
 static enum rv32i_stop jump(struct rv32i_interpreter *m, uint32_t target, uint32_t *next) {
   m->fault_address = target;
   if (target & 3) return RV32I_STOP_MISALIGNED;
@@ -28,7 +28,7 @@ static uint32_t shift_right_arithmetic(uint32_t a, unsigned n) {
   return (uint32_t)((int64_t)(int32_t)a >> n);
 }
 
-/* When a body runs, pc is still its instruction's; *next is where to continue. */
+// When a body runs, pc is still its instruction's; *next is where to continue.
 #define BODY(name)                                                                                                     \
   static void do_##name([[maybe_unused]] struct rv32i_interpreter *m, [[maybe_unused]] uint32_t word,                  \
                         [[maybe_unused]] uint32_t *next)

@@ -1,4 +1,4 @@
-/* Steps the interpreter beside a processor; see lockstep.h. */
+// Steps the interpreter beside a processor; see lockstep.h.
 #include "lockstep.h"
 
 #include <stdarg.h>
@@ -8,14 +8,14 @@
 #include "disassemble.h"
 #include "interpreter.h"
 
-/* One instruction, with the memory that the interpreter sees meanwhile. */
+// One instruction, with the memory that the interpreter sees meanwhile.
 struct step {
   struct rv32i_lockstep *l;
   uint8_t *bytes, *known;
   const struct rv32i_lockstep_retired *retired;
   bool fetched;
-  uint32_t address, value; /* of a store */
-  unsigned stored;         /* its size */
+  uint32_t address, value; // of a store
+  unsigned stored;         // its size
 };
 
 static bool in_memory(const struct step *s, uint32_t address, unsigned size) {
@@ -58,7 +58,7 @@ static bool write_memory(void *user, uint32_t address, unsigned size, uint32_t v
   return true;
 }
 
-/* Always false. */
+// Always false.
 __attribute__((format(printf, 3, 4))) static bool
 differs(char text[RV32I_LOCKSTEP_TEXT], const struct rv32i_lockstep_retired *r, const char *format, ...) {
   char instruction[RV32I_TEXT_SIZE];

@@ -1,4 +1,4 @@
-/* RV32I as tools see it that know several instruction sets: its row in isas.c. */
+// RV32I as tools see it that know several instruction sets: its row in isas.c.
 #include <elf.h>
 
 #include "isas.h"
@@ -9,13 +9,13 @@ static void text(uint32_t flags, uint32_t pc, uint32_t word, char *to, size_t si
   rv32i_text(pc, word, to, size);
 }
 
-/* The registers that compilers and hardware predictors take for return addresses. */
+// The registers that compilers and hardware predictors take for return addresses.
 static bool links(uint32_t number) {
   enum { RA = 1, T0 = 5 };
   return number == RA || number == T0;
 }
 
-/* jal and jalr that keep the address in a link register; jalr to one that keeps nothing. */
+// jal and jalr that keep the address in a link register; jalr to one that keeps nothing.
 static IsaFlow flow(uint32_t word) {
   const uint32_t opcode = word & 0x7f, rd = word >> 7 & 31, rs1 = word >> 15 & 31;
   if ((opcode == 0x6f || opcode == 0x67) && links(rd)) return ISA_FLOW_CALL;
@@ -24,7 +24,7 @@ static IsaFlow flow(uint32_t word) {
 
 #define X(name, n) {name, n, ISA_GENERAL, NULL, NULL}
 
-/* clang-format off */
+// clang-format off
 static const IsaRegister registers[] = {
     {"zero", 0, ISA_ZERO, "org.gnu.gdb.riscv.cpu", NULL},
     X("ra", 1), X("sp", 2), X("gp", 3), X("tp", 4), X("t0", 5), X("t1", 6), X("t2", 7), X("fp", 8), X("s1", 9),
@@ -34,7 +34,7 @@ static const IsaRegister registers[] = {
     {"pc", 32, ISA_PC, NULL, " type=\"code_ptr\""},
     {0},
 };
-/* clang-format on */
+// clang-format on
 
 extern const Isa isa_rv32i;
 const Isa isa_rv32i = {

@@ -1,4 +1,4 @@
-/* Instruction sets and programs by name, and numbers. */
+// Instruction sets and programs by name, and numbers.
 #include "choose.h"
 
 #include "lss/runtime/text/number.h"

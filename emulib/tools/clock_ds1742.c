@@ -1,5 +1,5 @@
-/* The functional clock; see clock_ds1742.h.  Reference: Maxim, DS1742 Y2KC Nonvolatile Timekeeping RAM.  Mostek's 48T02
- * has the same registers, but for the century. */
+// The functional clock; see clock_ds1742.h.  Reference: Maxim, DS1742 Y2KC Nonvolatile Timekeeping RAM.  Mostek's 48T02
+// has the same registers, but for the century.
 #include "clock_ds1742.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ static guint8 *registers(ClockDs1742 *clock) {
   return clock->memory + DS1742_SIZE - RTC_REGISTERS;
 }
 
-/* The time that the registers say; one that there is not changes nothing. */
+// The time that the registers say; one that there is not changes nothing.
 static void set(ClockDs1742 *clock, gint64 now) {
   gint64 time;
   if (rtc_registers_time(registers(clock), &time)) clock->offset = time - now;

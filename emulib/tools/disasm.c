@@ -1,8 +1,7 @@
-/* Prints the instructions of a program with symbols and source lines, or those of single words.
- *
- *   ISA-disasm PROGRAM              executable segments of an ELF file (--raw: of a raw image)
- *   ISA-disasm --words [--pc N]     hexadecimal words from standard input, one per line
- */
+// Prints the instructions of a program with symbols and source lines, or those of single words.
+//
+//   ISA-disasm PROGRAM              executable segments of an ELF file (--raw: of a raw image)
+//   ISA-disasm --words [--pc N]     hexadecimal words from standard input, one per line
 #include "disasm.h"
 
 #include <stdio.h>
@@ -38,7 +37,7 @@ static int disassemble_words(const DisasmIsa *isa, unsigned set, guint32 pc) {
   return 0;
 }
 
-/* "main.c:12", or "ring.h:7 in next (inlined), main.c:12"; empty: not known. */
+// "main.c:12", or "ring.h:7 in next (inlined), main.c:12"; empty: not known.
 static char *place_of(Program *program, guint32 address) {
   GString *place = g_string_new(NULL);
   ProgramInlined inlined[PROGRAM_INLINED];

@@ -1,4 +1,4 @@
-/* The flat address space: a table of pages, allocated when mapped. */
+// The flat address space: a table of pages, allocated when mapped.
 #include "flat_memory.h"
 
 #include <string.h>

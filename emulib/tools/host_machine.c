@@ -1,6 +1,6 @@
-/* The functional host machine: memory, address map, interrupts, time; see host_machine.h. */
+// The functional host machine: memory, address map, interrupts, time; see host_machine.h.
 #include "host_machine.h"
-#include "host/registers.h" /* the address map of examples/host */
+#include "host/registers.h" // the address map of examples/host
 #include "mips/system_code.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static gint64 seconds(const HostMachine *machine) {
   return (gint64)(machine->cpu.cpu.cycle / HOST_CLOCK_HZ);
 }
 
-/* `size` bytes of RAM or ROM, or NULL. */
+// `size` bytes of RAM or ROM, or NULL.
 static guint8 *memory(HostMachine *machine, guint32 address, gsize size) {
   if (address < machine->ram_size && size <= machine->ram_size - address) return machine->ram + address;
   if (address >= MAP_ROM_BASE && address - MAP_ROM_BASE < MAP_ROM_SIZE &&
@@ -104,7 +104,7 @@ static bool write_device(void *user, uint32_t address, unsigned size, G_GNUC_UNU
   HostMachine *machine = user;
   guint32 offset;
   const Device device = find(address, size, &offset);
-  if (device == NOTHING) return memory(machine, address, size) != NULL; /* ROM keeps what it has */
+  if (device == NOTHING) return memory(machine, address, size) != NULL; // ROM keeps what it has
   for (unsigned n = 0; n < size; n++)
     write_byte(machine, device, offset + n,
                (guint8)(value >> 8 * (machine->cpu.options.big_endian ? size - 1 - n : n)));
@@ -124,7 +124,7 @@ static uint32_t thread(void *user, const struct mips_system *m, struct mips_thre
   return mips_mvp_thread(&machine->mvp, m, request);
 }
 
-/* Several VPEs are those of a 34K. */
+// Several VPEs are those of a 34K.
 static void init_processor(HostMachine *machine, gboolean big_endian, guint vpes) {
   enum { PRID_34K = 0x00019500 };
   const struct mips_environment environment = {
@@ -144,7 +144,7 @@ static void init_processor(HostMachine *machine, gboolean big_endian, guint vpes
 
 HostMachine *host_machine_new(gboolean big_endian, guint vpes, guint32 ram_size,
                               gboolean (*output)(void *user, guint8 character), void *user) {
-  enum { START = 1767225600 }; /* 2026-01-01 00:00:00 */
+  enum { START = 1767225600 }; // 2026-01-01 00:00:00
   HostMachine *machine = g_new0(HostMachine, 1);
   machine->ram_size = ram_size;
   machine->ram = g_malloc0(ram_size);
@@ -188,7 +188,7 @@ gboolean host_machine_place(HostMachine *machine, const char *what, const char *
   return TRUE;
 }
 
-/* What kseg0 and kseg1 are windows of. */
+// What kseg0 and kseg1 are windows of.
 static guint32 physical(guint32 address) {
   return address >> 30 == 2 ? address & 0x1fffffff : address;
 }
@@ -206,12 +206,12 @@ gboolean host_machine_load(HostMachine *machine, const Program *program, GError 
   return TRUE;
 }
 
-/* Ten bits, each of 16 ticks of the divided clock. */
+// Ten bits, each of 16 ticks of the divided clock.
 static guint64 character_time(const HostMachine *machine) {
   return 160ull * MAX(machine->uart.divisor, 1) * HOST_CLOCK_HZ / UART_CLOCK_HZ;
 }
 
-/* Gives the UART what has arrived by now; the cycle in which more does. */
+// Gives the UART what has arrived by now; the cycle in which more does.
 static guint64 receive(HostMachine *machine) {
   enum { SECOND = 1000000000 };
   if (machine->script.text == NULL) return G_MAXUINT64;
@@ -227,7 +227,7 @@ static guint64 receive(HostMachine *machine) {
   return arrival;
 }
 
-/* The next cycle in which a VPE that waits may have an interrupt. */
+// The next cycle in which a VPE that waits may have an interrupt.
 static guint64 next_interrupt(const HostMachine *machine, guint vpe, guint64 arrival) {
   const struct mips_system *cpu = machine->mvp.vpe[vpe];
   const guint32 enabled = cpu->cpu.cp0[MIPS_CP0_Status] >> MIPS_CAUSE_IP_SHIFT;
@@ -253,8 +253,8 @@ static void pass_until(struct mips_system *cpu, guint64 until) {
   if (until > cpu->cpu.cycle) mips_system_pass(cpu, until - cpu->cpu.cycle);
 }
 
-/* Brings a VPE to a cycle, unless the run ends before.  True: it executes nothing; one of several that waits only part
- * of the time lets it pass. */
+// Brings a VPE to a cycle, unless the run ends before.  True: it executes nothing; one of several that waits only part
+// of the time lets it pass.
 static gboolean bring(HostMachine *machine, guint vpe, guint64 until, guint64 arrival, const Run *run) {
   struct mips_system *cpu = machine->mvp.vpe[vpe];
   const guint64 before = mips_system_retired(cpu);
@@ -268,12 +268,12 @@ static gboolean bring(HostMachine *machine, guint vpe, guint64 until, guint64 ar
   return FALSE;
 }
 
-/* Lets a slice of time pass; true: nobody executes anything. */
+// Lets a slice of time pass; true: nobody executes anything.
 static gboolean run_slice(HostMachine *machine, guint64 until, guint64 arrival, const Run *run) {
   const guint vpes = machine->mvp.vpes;
   gboolean idle = TRUE;
   for (guint n = 0; n < vpes; n++) {
-    if (vpes > 1) machine->mvp.vpe[n]->cpu.linked = false; /* others have written */
+    if (vpes > 1) machine->mvp.vpe[n]->cpu.linked = false; // others have written
     idle &= bring(machine, n, until, arrival, run);
   }
   for (guint n = 0; n < vpes && vpes > 1 && !idle; n++) pass_until(machine->mvp.vpe[n], until);
@@ -287,8 +287,8 @@ guint64 host_machine_retired(const HostMachine *machine) {
 }
 
 HostEnd host_machine_run(HostMachine *machine, guint64 instructions, HostObserver observe, void *user) {
-  /* A character that the script types in reply arrives a character time later, and VPEs take turns; runs are cut no
-   * coarser than that. */
+  // A character that the script types in reply arrives a character time later, and VPEs take turns; runs are cut no
+  // coarser than that.
   enum { SLICE = 1000 };
   const Run run = {.observe = observe, .user = user};
   const guint vpes = machine->mvp.vpes;

@@ -1,13 +1,12 @@
-/* mips-oracle --system [OPTION...] PROGRAM: the functional host machine of host_machine.h with a kernel, or any program
- * that runs without an operating system, a device tree and a file system for it.
- *
- * It starts as MIPS's boot protocol (UHI) wants: a0 = -2 and a1 = the address of the device tree, which lies at the end
- * of RAM; the file system lies at 32 MiB, where the tree says that it is.
- *
- * Exit status: the one that the program gave to power; 124 at the instruction limit; 125 when it waits for an interrupt
- * that never comes; 2 for a wrong command line or a file that does not fit; 1 when something
- * could not be written.  What the UART sends is written as it comes.
- */
+// mips-oracle --system [OPTION...] PROGRAM: the functional host machine of host_machine.h with a kernel, or any program
+// that runs without an operating system, a device tree and a file system for it.
+//
+// It starts as MIPS's boot protocol (UHI) wants: a0 = -2 and a1 = the address of the device tree, which lies at the end
+// of RAM; the file system lies at 32 MiB, where the tree says that it is.
+//
+// Exit status: the one that the program gave to power; 124 at the instruction limit; 125 when it waits for an interrupt
+// that never comes; 2 for a wrong command line or a file that does not fit; 1 when something
+// could not be written.  What the UART sends is written as it comes.
 #include "mips_system_command.h"
 
 #include <elf.h>
@@ -80,7 +79,7 @@ static gboolean memory_size(guint32 *size) {
   return TRUE;
 }
 
-/* Puts a file into RAM; its address, if it is not given, is the last that is aligned. */
+// Puts a file into RAM; its address, if it is not given, is the last that is aligned.
 static gboolean place_file(HostMachine *machine, const char *what, const char *path, guint32 address, guint32 *at,
                            GError **error) {
   gsize size;

@@ -1,13 +1,12 @@
-/* Runs a program on a functional interpreter, outside any machine.
- *
- * The program sees a flat address space with its segments and a stack, and requests service with the system calls of
- * Linux for its processor, so that the same file runs under qemu-user too: exit and exit_group with a status, write to
- * descriptor 1 or 2.  Any other exception ends the run with a line that says where.
- *
- * Exit status: the program's; 124 at the instruction limit; 125 when the program stopped with an exception; 2 for a
- * wrong command line or a file that is no program; 1 when
- * something could not be written.  The output of the program is written as it comes.
- */
+// Runs a program on a functional interpreter, outside any machine.
+//
+// The program sees a flat address space with its segments and a stack, and requests service with the system calls of
+// Linux for its processor, so that the same file runs under qemu-user too: exit and exit_group with a status, write to
+// descriptor 1 or 2.  Any other exception ends the run with a line that says where.
+//
+// Exit status: the program's; 124 at the instruction limit; 125 when the program stopped with an exception; 2 for a
+// wrong command line or a file that is no program; 1 when
+// something could not be written.  The output of the program is written as it comes.
 #include "oracle.h"
 
 #include <errno.h>
@@ -49,12 +48,12 @@ typedef struct {
   FlatMemory *memory;
   Program *program;
   FILE *trace;
-  uint64_t limit;  /* of instructions */
-  guint64 *counts; /* by instruction */
-  int status;      /* of the program, once it has ended */
+  uint64_t limit;  // of instructions
+  guint64 *counts; // by instruction
+  int status;      // of the program, once it has ended
 } Run;
 
-/* False when it could not be written. */
+// False when it could not be written.
 static gboolean service_write(Run *run) {
   const OracleIsa *isa = run->isa;
   const guint32 *a = isa->registers + isa->argument_register;
@@ -76,7 +75,7 @@ static gboolean service_write(Run *run) {
   return standard_streams_pass_on(out);
 }
 
-/* Serves a system call; false when the program has ended. */
+// Serves a system call; false when the program has ended.
 static gboolean service(Run *run) {
   const OracleIsa *isa = run->isa;
   const guint32 number = isa->registers[isa->number_register];
@@ -94,7 +93,7 @@ static gboolean service(Run *run) {
   return TRUE;
 }
 
-/* False when it could not be written. */
+// False when it could not be written.
 static gboolean trace_retired(Run *run, guint32 pc) {
   char text[ORACLE_TEXT_SIZE];
   run->isa->text(pc, *run->isa->word, text);
@@ -149,11 +148,11 @@ static void prepare(Run *run, unsigned set) {
   flat_memory_map(run->memory, STACK_TOP - STACK_SIZE, STACK_SIZE);
   flat_memory_load(run->memory, run->program);
   run->isa->start(set, big, flat_memory_interface(run->memory), program_entry(run->program));
-  /* Zeros above it: no arguments, no environment. */
+  // Zeros above it: no arguments, no environment.
   run->isa->registers[run->isa->stack_register] = STACK_TOP - 64;
 }
 
-/* The end of a run: what was asked for beside the program's own output. */
+// The end of a run: what was asked for beside the program's own output.
 static int conclude(Run *run, int status) {
   const OracleIsa *isa = run->isa;
   if (option_registers) isa->print_registers();

@@ -1,11 +1,11 @@
-/* Traces of tools; see trace_output.h. */
+// Traces of tools; see trace_output.h.
 #include "trace_output.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* Whether both names are of one ordinary file. */
+// Whether both names are of one ordinary file.
 static gboolean is_same(const char *one, const char *other) {
   struct stat a, b;
   return stat(one, &a) == 0 && stat(other, &b) == 0 && S_ISREG(a.st_mode) && a.st_dev == b.st_dev &&

@@ -1,4 +1,4 @@
-/* The functional UART; see uart16550.h.  Reference: National Semiconductor, PC16550D data sheet. */
+// The functional UART; see uart16550.h.  Reference: National Semiconductor, PC16550D data sheet.
 #include "uart16550.h"
 
 enum { DATA, INTERRUPT_ENABLE, IDENTIFICATION, LINE_CONTROL, MODEM_CONTROL, LINE_STATUS, MODEM_STATUS, SCRATCH };
@@ -15,8 +15,8 @@ enum {
   DIVISOR_ACCESS = 0x80,
   MODEM_LOOP = 0x10,
   STATUS_RECEIVED = 1,
-  STATUS_EMPTY = 0x60, /* holding register and shift register */
-  MODEM_READY = 0xb0,  /* carrier, data set ready, clear to send */
+  STATUS_EMPTY = 0x60, // holding register and shift register
+  MODEM_READY = 0xb0,  // carrier, data set ready, clear to send
 };
 
 void uart16550_init(Uart16550 *uart, void (*output)(void *user, guint8 character), void *user) {
@@ -48,7 +48,7 @@ static guint8 received(Uart16550 *uart) {
   return character;
 }
 
-/* In loop mode the modem's inputs are its outputs: RTS, DTR, OUT1, OUT2 as CTS, DSR, RI, DCD. */
+// In loop mode the modem's inputs are its outputs: RTS, DTR, OUT1, OUT2 as CTS, DSR, RI, DCD.
 static guint8 modem_status(const Uart16550 *uart) {
   const guint8 out = uart->modem_control;
   if (!(out & MODEM_LOOP)) return MODEM_READY;
@@ -94,7 +94,7 @@ void uart16550_write(Uart16550 *uart, unsigned number, guint8 value) {
     if (divisor) {
       uart->divisor = (guint16)((uart->divisor & 0xff) | value << 8);
     } else {
-      /* Enabling the interrupt of an empty register raises it. */
+      // Enabling the interrupt of an empty register raises it.
       if (value & ~uart->interrupt_enable & ENABLE_SENT) uart->sent = TRUE;
       uart->interrupt_enable = value & 0xf;
     }

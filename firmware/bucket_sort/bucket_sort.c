@@ -1,8 +1,7 @@
-/* Processors sort numbers together: each counts and moves a part of them, then they take buckets from a common list and
- * sort those.  Numbers are counted under locks, places and buckets are taken by load-linked and store-conditional, and
- * between the steps all wait for the last one.  The first processor checks that the result is sorted and made of the
- * same numbers. Markers 1 and 2 are where the work begins and where it is done.
- */
+// Processors sort numbers together: each counts and moves a part of them, then they take buckets from a common list and
+// sort those.  Numbers are counted under locks, places and buckets are taken by load-linked and store-conditional, and
+// between the steps all wait for the last one.  The first processor checks that the result is sorted and made of the
+// same numbers. Markers 1 and 2 are where the work begins and where it is done.
 #include "console.h"
 #include "marker.h"
 #include "together.h"
@@ -14,7 +13,7 @@ static unsigned sizes[BUCKETS], starts[BUCKETS];
 static volatile unsigned places[BUCKETS], locks[LOCKS], next;
 static struct barrier barrier;
 
-/* A number in decimal, of the text for the program; 0 if there is none. */
+// A number in decimal, of the text for the program; 0 if there is none.
 static unsigned argument(void) {
   const volatile char *text = (const volatile char *)MAP_ARGUMENTS_BASE;
   unsigned number = 0;
@@ -22,7 +21,7 @@ static unsigned argument(void) {
   return number;
 }
 
-/* What is to be sorted: the same numbers however many processors there are. */
+// What is to be sorted: the same numbers however many processors there are.
 static unsigned chance(unsigned k) {
   k = (k ^ 0x2545f491) * 0x9e3779b1;
   k = (k ^ k >> 15) * 0x85ebca77;
@@ -42,12 +41,12 @@ static void sort_bucket(unsigned *first, unsigned size) {
   }
 }
 
-/* Every processor has the elements from its own number on, `processors` apart, so that lines are shared by all. */
+// Every processor has the elements from its own number on, `processors` apart, so that lines are shared by all.
 static void sort(unsigned own, unsigned processors, unsigned count) {
   for (unsigned k = own; k < count; k += processors) numbers[k] = chance(k);
   barrier_wait(&barrier, processors);
   for (unsigned k = own; k < count; k += processors) {
-    const unsigned bucket = bucket_of(numbers[(k + 1) % count]); /* another processor's number */
+    const unsigned bucket = bucket_of(numbers[(k + 1) % count]); // another processor's number
     lock(&locks[bucket % LOCKS]);
     sizes[bucket]++;
     unlock(&locks[bucket % LOCKS]);
@@ -62,7 +61,7 @@ static void sort(unsigned own, unsigned processors, unsigned count) {
   barrier_wait(&barrier, processors);
 }
 
-/* Whether the numbers are in order, and have the sum and the squares of those that there were. */
+// Whether the numbers are in order, and have the sum and the squares of those that there were.
 static int right(unsigned count) {
   unsigned sum = 0, squares = 0;
   for (unsigned k = 0; k < count; k++) {

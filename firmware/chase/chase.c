@@ -1,10 +1,10 @@
-/* Follows eight chains of pointers at the same time through 64 KiB, a line of 32 bytes a step, and fails if one does
- * not come back to its beginning.  Every step misses a smaller cache, and waits for the step before it in its own chain
- * alone: so many misses can be under way at a time as there are chains.  Markers 1 and 2 enclose the steps. */
+// Follows eight chains of pointers at the same time through 64 KiB, a line of 32 bytes a step, and fails if one does
+// not come back to its beginning.  Every step misses a smaller cache, and waits for the step before it in its own chain
+// alone: so many misses can be under way at a time as there are chains.  Markers 1 and 2 enclose the steps.
 #include "console.h"
 #include "marker.h"
 
-enum { CHAINS = 8, NODES = 256, ROUNDS = 4, STRIDE = 97 }; /* the stride and the nodes have no divisor in common */
+enum { CHAINS = 8, NODES = 256, ROUNDS = 4, STRIDE = 97 }; // the stride and the nodes have no divisor in common
 
 struct node {
   struct node *next;
@@ -17,7 +17,7 @@ int main(void) {
   struct node *at[CHAINS];
   for (unsigned chain = 0; chain < CHAINS; chain++) {
     for (unsigned n = 0; n < NODES; n++) nodes[chain][n].next = &nodes[chain][(n + STRIDE) % NODES];
-    at[chain] = &nodes[chain][chain * (NODES / CHAINS)]; /* in another set of a cache than the other chains */
+    at[chain] = &nodes[chain][chain * (NODES / CHAINS)]; // in another set of a cache than the other chains
   }
   marker(1);
 #pragma clang loop unroll(disable)

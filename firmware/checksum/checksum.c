@@ -1,6 +1,5 @@
-/* Internet checksums (RFC 1071) of frames, by instructions that every processor has and by the reconfigurable
- * functional unit; prints what each took, and fails if the two disagree.
- */
+// Internet checksums (RFC 1071) of frames, by instructions that every processor has and by the reconfigurable
+// functional unit; prints what each took, and fails if the two disagree.
 #include "console.h"
 #include "unit.h"
 
@@ -17,7 +16,7 @@ static unsigned fold(unsigned sum) {
   return ~((sum >> 16) + sum) & 0xffff;
 }
 
-/* Eight words at a time, as the other does. */
+// Eight words at a time, as the other does.
 __attribute__((noinline)) static unsigned with_instructions(const unsigned *words, unsigned count) {
   unsigned sum = 0;
   for (; count >= 8; count -= 8, words += 8)

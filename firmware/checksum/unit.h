@@ -1,11 +1,10 @@
-/* The operations of the reconfigurable functional unit as functions.  An instruction, mfc2 rt, n, names an operation
- * and the register of the result; the operands are where the unit's configuration looks for them (`sources` in
- * examples/rfu_core): $t0 to $t8. The compiler is told so, and puts them there.
- */
+// The operations of the reconfigurable functional unit as functions.  An instruction, mfc2 rt, n, names an operation
+// and the register of the result; the operands are where the unit's configuration looks for them (`sources` in
+// examples/rfu_core): $t0 to $t8. The compiler is told so, and puts them there.
 #ifndef CHECKSUM_UNIT_H
 #define CHECKSUM_UNIT_H
 
-/* The sum of eight words and what was summed before, with end-around carry. */
+// The sum of eight words and what was summed before, with end-around carry.
 static inline unsigned unit_sum(const unsigned w[8], unsigned sum) {
   register unsigned t0 __asm__("$8") = w[0], t1 __asm__("$9") = w[1], t2 __asm__("$10") = w[2],
                        t3 __asm__("$11") = w[3];
@@ -19,7 +18,7 @@ static inline unsigned unit_sum(const unsigned w[8], unsigned sum) {
   return result;
 }
 
-/* A sum as the 16-bit checksum that goes into a packet. */
+// A sum as the 16-bit checksum that goes into a packet.
 static inline unsigned unit_fold(unsigned sum) {
   register unsigned t8 __asm__("$24") = sum;
   unsigned result;

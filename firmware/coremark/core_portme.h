@@ -1,5 +1,5 @@
-/* What CoreMark asks of a machine: types, how it is seeded, where its memory is.  It is run by a core without an
- * operating system; time is measured from outside, between markers 1 and 2. */
+// What CoreMark asks of a machine: types, how it is seeded, where its memory is.  It is run by a core without an
+// operating system; time is measured from outside, between markers 1 and 2.
 #ifndef CORE_PORTME_H
 #define CORE_PORTME_H
 

@@ -1,6 +1,6 @@
-/* Computes CRC-32 (IEEE 802.3) of 4 KiB by a table, again and again, and fails if one of the sums is another than that
- * of the first, or if that of "123456789" is not the known one.  A chain of a load and two operations for each byte,
- * and loads of bytes beside it. */
+// Computes CRC-32 (IEEE 802.3) of 4 KiB by a table, again and again, and fails if one of the sums is another than that
+// of the first, or if that of "123456789" is not the known one.  A chain of a load and two operations for each byte,
+// and loads of bytes beside it.
 #include "console.h"
 
 enum { BYTES = 4096, ROUNDS = 12, POLYNOMIAL = 0xedb88320 };

@@ -1,6 +1,5 @@
-/* A digital filter of 16 taps over 256 samples, once with one instruction to a bundle and once with two; prints what
- * each took, and fails if they disagree with each other or with what is known.
- */
+// A digital filter of 16 taps over 256 samples, once with one instruction to a bundle and once with two; prints what
+// each took, and fails if they disagree with each other or with what is known.
 #include "console.h"
 
 enum { TAPS = 16, SAMPLES = 256 };
@@ -14,10 +13,10 @@ static unsigned now(void) {
   return *(volatile unsigned *)MAP_CLOCK_BASE;
 }
 
-/* The bundler leaves functions called ..._narrow as they are. */
+// The bundler leaves functions called ..._narrow as they are.
 static inline __attribute__((always_inline)) void filter(const int *c, const int *x, int *y) {
   for (int n = 0; n < SAMPLES; n++) {
-    int even = 0, odd = 0; /* two sums, so that additions do not wait for one another */
+    int even = 0, odd = 0; // two sums, so that additions do not wait for one another
 #pragma clang loop unroll(full)
     for (int k = 0; k < TAPS; k += 2) {
       even += c[k] * x[n + k];

@@ -1,4 +1,4 @@
-/* A first program for one core: prints the primes below 50. */
+// A first program for one core: prints the primes below 50.
 #include "console.h"
 
 int main(void) {

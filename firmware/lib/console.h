@@ -1,4 +1,4 @@
-/* The console of small machines (modules/io/console.lss), at the region `console` of their memory map. */
+// The console of small machines (modules/io/console.lss), at the region `console` of their memory map.
 #ifndef LIB_CONSOLE_H
 #define LIB_CONSOLE_H
 
@@ -12,7 +12,7 @@ static inline void print(const char *text) {
   while (*text) print_char(*text++);
 }
 
-/* A number in decimal. */
+// A number in decimal.
 static inline void print_number(unsigned number) {
   char digits[10];
   int count = 0;
@@ -21,7 +21,7 @@ static inline void print_number(unsigned number) {
   while (count) print_char(digits[--count]);
 }
 
-/* Ends the run of the simulator; does not come back. */
+// Ends the run of the simulator; does not come back.
 static inline void exit_with(unsigned status) {
   *(volatile unsigned *)(MAP_CONSOLE_BASE + 4) = status;
   for (;;);

@@ -1,4 +1,4 @@
-/* 64-bit division and shifts, which the compiler calls for where the processor has 32-bit instructions only. */
+// 64-bit division and shifts, which the compiler calls for where the processor has 32-bit instructions only.
 typedef unsigned long long u64;
 typedef long long s64;
 
@@ -59,7 +59,7 @@ s64 __ashrdi3(s64 value, int count) {
   return (s64)v.whole;
 }
 
-/* Bit by bit; a divisor of 0 gives all ones, and the dividend as remainder. */
+// Bit by bit; a divisor of 0 gives all ones, and the dividend as remainder.
 u64 __udivmoddi4(u64 dividend, u64 divisor, u64 *remainder) {
   union halves quotient = {dividend};
   u64 rest = 0;

@@ -1,8 +1,8 @@
-/* Cores that share memory count together: an atomic addition with load-linked and store-conditional (MIPS II). */
+// Cores that share memory count together: an atomic addition with load-linked and store-conditional (MIPS II).
 #ifndef LIB_FETCH_ADD_H
 #define LIB_FETCH_ADD_H
 
-/* Adds to a shared word; gives its old value. */
+// Adds to a shared word; gives its old value.
 static inline unsigned fetch_add(volatile unsigned *word, unsigned number) {
   unsigned old, changed;
   do

@@ -1,4 +1,4 @@
-/* The memory functions that a C compiler calls on its own. */
+// The memory functions that a C compiler calls on its own.
 #include <stddef.h>
 
 void *memcpy(void *restrict to, const void *restrict from, size_t count);

@@ -1,4 +1,4 @@
-/* Multiplication and 32-bit division, which the compiler calls for where the processor has no instructions for them. */
+// Multiplication and 32-bit division, which the compiler calls for where the processor has no instructions for them.
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
@@ -23,7 +23,7 @@ u64 __muldi3(u64 a, u64 b) {
   return product;
 }
 
-/* Quotient and, through the pointer, remainder: one bit at a time, as a restoring divider does. */
+// Quotient and, through the pointer, remainder: one bit at a time, as a restoring divider does.
 static u32 divide(u32 dividend, u32 divisor, u32 *remainder) {
   u32 quotient = 0, rest = 0;
   for (int bit = 31; bit >= 0; bit--) {

@@ -1,8 +1,8 @@
-/* Walks along a list of 512 nodes, which lie in memory in another order, adds up what is in them, and fails if the sum
- * of a round is not that of the first.  One chain of loads, and little beside it. */
+// Walks along a list of 512 nodes, which lie in memory in another order, adds up what is in them, and fails if the sum
+// of a round is not that of the first.  One chain of loads, and little beside it.
 #include "console.h"
 
-enum { NODES = 512, ROUNDS = 60, STRIDE = 197 }; /* the stride and the nodes have no divisor in common */
+enum { NODES = 512, ROUNDS = 60, STRIDE = 197 }; // the stride and the nodes have no divisor in common
 
 struct node {
   struct node *next;

@@ -1,18 +1,17 @@
-/* Cores multiply two matrices together: each takes the next row of the product until none is left, with load-linked and
- * store-conditional, and the last one to finish adds up the product and ends the run.  Markers 1 and 2 are where the
- * multiplication begins and where it is done.
- */
+// Cores multiply two matrices together: each takes the next row of the product until none is left, with load-linked and
+// store-conditional, and the last one to finish adds up the product and ends the run.  Markers 1 and 2 are where the
+// multiplication begins and where it is done.
 #include "console.h"
 #include "fetch_add.h"
 #include "marker.h"
 
 enum { SIZE = 40, SUM = 1248000 };
 
-volatile unsigned cores; /* how many have started; start.S counts */
+volatile unsigned cores; // how many have started; start.S counts
 static volatile unsigned next, rows_done, started;
 static int left[SIZE][SIZE], right[SIZE][SIZE], product[SIZE][SIZE];
 
-/* The first core fills both matrices while the others wait. */
+// The first core fills both matrices while the others wait.
 static void fill(unsigned number) {
   if (number) {
     while (!started) continue;

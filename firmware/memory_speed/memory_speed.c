@@ -1,9 +1,8 @@
-/* How fast memory is, for a study that says what to measure in the text for the program: `latency SIZE STRIDE` follows
- * pointers through an array of so many bytes, each the stride away from the one before; `read SIZE`, `write SIZE` and
- * `copy SIZE` go over an array word by word, or copy one to another.  The first processor does it, once to have in the
- * caches what they can hold, then between markers 1 and 2 as often as makes at least LEAST accesses; what is measured
- * there, the simulator counts.
- */
+// How fast memory is, for a study that says what to measure in the text for the program: `latency SIZE STRIDE` follows
+// pointers through an array of so many bytes, each the stride away from the one before; `read SIZE`, `write SIZE` and
+// `copy SIZE` go over an array word by word, or copy one to another.  The first processor does it, once to have in the
+// caches what they can hold, then between markers 1 and 2 as often as makes at least LEAST accesses; what is measured
+// there, the simulator counts.
 #include "console.h"
 #include "marker.h"
 
@@ -11,14 +10,14 @@
 
 enum { LEAST = 8192, CHAIN = 128, BLOCK = 2048, PLACE = 1 << 16 };
 
-/* In one place, so that it is in the instruction cache when it is measured. */
+// In one place, so that it is in the instruction cache when it is measured.
 #define HERE __attribute__((noinline))
 
 extern char data_end[], free_end[];
 
 static const volatile char *text = (const volatile char *)MAP_ARGUMENTS_BASE;
 
-/* The next number of the text, 0 at its end. */
+// The next number of the text, 0 at its end.
 static unsigned next_number(void) {
   unsigned number = 0;
   while (*text && (*text < '0' || *text > '9')) text++;
@@ -26,7 +25,7 @@ static unsigned next_number(void) {
   return number;
 }
 
-/* Ends the run with one line where the text is not what is asked for. */
+// Ends the run with one line where the text is not what is asked for.
 static void refuse(const char *why) {
   print("memory_speed: ");
   print(why);
@@ -34,7 +33,7 @@ static void refuse(const char *why) {
   exit_with(2);
 }
 
-/* Loads CHAIN pointers at a time, each the address of the next. */
+// Loads CHAIN pointers at a time, each the address of the next.
 static HERE char *follow(char *from, unsigned loads) {
   for (; loads; loads -= CHAIN)
     __asm__ volatile(".rept %1\n lw %0, 0(%0)\n .endr" : "+r"(from) : "i"(CHAIN) : "memory");
@@ -54,7 +53,7 @@ static void latency(char *array, unsigned size, unsigned stride) {
   if (at < array || at >= array + size) refuse("the pointers lead out of the array");
 }
 
-/* A pass over an array, BLOCK bytes in a turn of the loop. */
+// A pass over an array, BLOCK bytes in a turn of the loop.
 static HERE void read_pass(const char *from, const char *end) {
   for (unsigned word; from < end; from += BLOCK)
     __asm__ volatile("offset = 0\n .rept %2 / 4\n lw %0, offset(%1)\n offset = offset + 4\n .endr"

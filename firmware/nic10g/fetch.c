@@ -1,19 +1,18 @@
-/* Task: the host's buffer descriptors, of frames to send and of buffers for received frames.  They are fetched ahead
- * through a DMA ring of their own, which comes first at the bus.
- */
+// Task: the host's buffer descriptors, of frames to send and of buffers for received frames.  They are fetched ahead
+// through a DMA ring of their own, which comes first at the bus.
 #include "state.h"
 
-enum { SENDS, BUFFERS }; /* in the lowest bit of what a fetch's own word says; above it the number of descriptors */
+enum { SENDS, BUFFERS }; // in the lowest bit of what a fetch's own word says; above it the number of descriptors
 
-/* Makes bundles of the frames whose ends are among the next `count` send descriptors, so that a claim has nothing to
- * look for.  No fetch wraps in the cache; what is left of an earlier one counts as if it were before. */
+// Makes bundles of the frames whose ends are among the next `count` send descriptors, so that a claim has nothing to
+// look for.  No fetch wraps in the cache; what is left of an earlier one counts as if it were before.
 static inline void make_bundles(struct fetch_queue *q, u32 count) {
   const struct send_descriptor *s = &state->sends[q->send_ready % RING], *last = s + count;
   const struct send_descriptor *cut = s - q->tail, *whole = cut;
   u32 most = state->bundle, left = most;
   do {
     u32 length_flags = s->length_flags;
-    /* One pointer, moved while its load is outstanding. */
+    // One pointer, moved while its load is outstanding.
     __asm__("addiu %0, %0, %2" : "+r"(s), "+r"(length_flags) : "i"(sizeof *s));
     if (__builtin_expect(!(length_flags & SEND_END), 0)) continue;
     whole = s;
@@ -27,7 +26,7 @@ static inline void make_bundles(struct fetch_queue *q, u32 count) {
   q->send_ready += count;
 }
 
-/* Takes note of fetches that have ended. */
+// Takes note of fetches that have ended.
 static inline void take(struct fetch_queue *q, struct registers *r) {
   u32 done = q->done, end = r->fetch_consumer;
   if (done == end) return;
@@ -42,7 +41,7 @@ static inline void take(struct fetch_queue *q, struct registers *r) {
   q->done = done;
 }
 
-/* Queues a fetch of up to `posted - requested` descriptors of 16 bytes; returns how many. */
+// Queues a fetch of up to `posted - requested` descriptors of 16 bytes; returns how many.
 static inline u32 fetch(struct fetch_queue *q, struct registers *r, u32 requested, u32 posted, u32 ready, u32 claimed,
                         u32 ring, u32 entries, void *cache, u32 kind) {
   u32 count = posted - requested, limit = FETCH - requested % FETCH;

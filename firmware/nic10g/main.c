@@ -1,10 +1,10 @@
-/* Start-up, and the loop in which every core looks for tasks. */
+// Start-up, and the loop in which every core looks for tasks.
 #include "state.h"
 
-enum { PAUSE = 16 }; /* times four cycles */
+enum { PAUSE = 16 }; // times four cycles
 
-/* Rings that do not fit the caches here, or buffers that do not take every frame: the host is never notified that the
- * firmware is up. */
+// Rings that do not fit the caches here, or buffers that do not take every frame: the host is never notified that the
+// firmware is up.
 static void check_setup(void) {
   const struct setup *s = setup();
   u32 sends = s->send_entries, buffers = s->receive_entries, returns = s->return_entries;
@@ -15,7 +15,7 @@ static void check_setup(void) {
     }
 }
 
-/* Once, by the first core.  Memory and the pointers of all rings are zero after reset. */
+// Once, by the first core.  Memory and the pointers of all rings are zero after reset.
 static void initialise(void) {
   check_setup();
   struct registers *r = registers();
@@ -27,7 +27,7 @@ static void initialise(void) {
   state->bundle = most && most < BUNDLE ? most : BUNDLE;
   if (way != ORDER_LOCKED) state->send_order.flags[0] = state->write_order.flags[0] = ORDER_COMPLETE;
   r->mac_rx_state = MAC_ENABLE;
-  /* A bundle of its own notifies the host that the firmware is up. */
+  // A bundle of its own notifies the host that the firmware is up.
   struct write_queue *q = &state->write;
   u32 bundle = order_enter(&state->write_order, 1, 0);
   q->entries = 1;
@@ -37,12 +37,12 @@ static void initialise(void) {
   state->ready = 1;
 }
 
-/* Who finds nothing looks elsewhere for a while, so as not to be in the way of those who work. */
+// Who finds nothing looks elsewhere for a while, so as not to be in the way of those who work.
 static inline void pause(void) {
   for (u32 i = PAUSE; i; i--) __asm__ volatile("" : "+r"(i));
 }
 
-/* Any core takes any task; it looks at all queues in turn, so that none is served at the cost of another. */
+// Any core takes any task; it looks at all queues in turn, so that none is served at the cost of another.
 __attribute__((noreturn)) void cores_main(u32 core) {
   struct registers *r = registers();
   if (core == 0)

@@ -1,11 +1,10 @@
-/* The flags of order.h, set by the memory, with LL/SC, or by plain references under a lock.
- *
- * One atomic OR tells a core whether it completed a run, and it alone: then no flag below its own is missing, and the
- * run begins with its own bundle.  For that a word of flags knows whether all words before it are complete.
- */
+// The flags of order.h, set by the memory, with LL/SC, or by plain references under a lock.
+//
+// One atomic OR tells a core whether it completed a run, and it alone: then no flag below its own is missing, and the
+// run begins with its own bundle.  For that a word of flags knows whether all words before it are complete.
 #include "state.h"
 
-/* A complete word is cleared before its run is passed on; until then nobody can claim its bundles anew. */
+// A complete word is cleared before its run is passed on; until then nobody can claim its bundles anew.
 static inline u32 finish(struct order *order, u32 bundle, u32 way) {
   u32 *word = &order->flags[bundle / ORDER_FLAGS % ORDER_WORDS], place = bundle % ORDER_FLAGS + 1, flag = 1u << place;
   u32 flags = way == ORDER_ATOMIC ? memory_set(word, place) : linked_or(word, flag);
@@ -25,7 +24,7 @@ static inline u32 finish(struct order *order, u32 bundle, u32 way) {
   }
 }
 
-/* The same without anything atomic but the lock. */
+// The same without anything atomic but the lock.
 static inline u32 finish_locked(struct order *order, u32 bundle) {
   u32 moved = 0;
   lock(&order->lock);

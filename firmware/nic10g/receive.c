@@ -1,9 +1,8 @@
-/* Task: frames that the MAC has received.  Each gets a buffer of the host.  Data, return entries and the status block
- * that reports them go through one DMA ring in order, so nothing is waited for.
- */
+// Task: frames that the MAC has received.  Each gets a buffer of the host.  Data, return entries and the status block
+// that reports them go through one DMA ring in order, so nothing is waited for.
 #include "state.h"
 
-/* Claims frames; the queue's lock is held. */
+// Claims frames; the queue's lock is held.
 static inline u32 claim(struct write_queue *q, struct event *e) {
   struct registers *r = registers();
   u32 arrived = r->mac_rx_producer, done = r->write_consumer, sent = r->read_consumer;

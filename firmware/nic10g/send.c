@@ -1,9 +1,8 @@
-/* Task: frames that the host wants sent, whose descriptors are ready.  The MAC is notified of a frame together with the
- * transfers that fetch its pieces, and waits by itself until they have come.
- */
+// Task: frames that the host wants sent, whose descriptors are ready.  The MAC is notified of a frame together with the
+// transfers that fetch its pieces, and waits by itself until they have come.
 #include "state.h"
 
-/* Claims the next bundle, if the rings have room for it; the queue's lock is held. */
+// Claims the next bundle, if the rings have room for it; the queue's lock is held.
 static inline u32 claim(struct send_queue *q, struct event *e) {
   struct registers *r = registers();
   u32 done = r->read_consumer, left = r->mac_tx_consumer, bundle = q->bundles;

@@ -1,9 +1,8 @@
-/* What ends every bundle that goes to the host: its status block, and passing it on.  And the task that reports to
- * the host what has been sent when no received frame does, and interrupts it when that is due.
- */
+// What ends every bundle that goes to the host: its status block, and passing it on.  And the task that reports to
+// the host what has been sent when no received frame does, and interrupts it when that is due.
 #include "state.h"
 
-/* The status block, from a place of the bundle's own, as the last entry of the bundle. */
+// The status block, from a place of the bundle's own, as the last entry of the bundle.
 void write_status(u32 entry, u32 bundle, u32 returned, u32 sent) {
   struct status *s = &state->status[bundle % ORDER_BUNDLES];
   struct dma_descriptor *d = &WRITE_RING[entry % RING];
@@ -24,7 +23,7 @@ void write_finish(u32 bundle) {
   r->mac_rx_reference_add = run & 0xffff;
 }
 
-/* Interrupts the host when what it shall find is there. */
+// Interrupts the host when what it shall find is there.
 static inline void interrupt(struct write_queue *q, struct registers *r) {
   if ((s32)(r->write_consumer - q->interrupt_after) < 0 || !try_lock(&q->lock)) return;
   if (q->interrupting && (s32)(r->write_consumer - q->interrupt_after) >= 0) {
@@ -34,7 +33,7 @@ static inline void interrupt(struct write_queue *q, struct registers *r) {
   unlock(&q->lock);
 }
 
-/* A transfer failed on the host's bus.  The assist repeats it when its error bits are cleared. */
+// A transfer failed on the host's bus.  The assist repeats it when its error bits are cleared.
 static void clear_failure(struct write_queue *q, volatile u32 *dma_state) {
   if (!(*dma_state & DMA_ERRORS) || !try_lock(&q->lock)) return;
   if (*dma_state & DMA_ERRORS) {

@@ -1,12 +1,12 @@
-/* Sorts 1,024 numbers by quicksort, others in each round, and fails if two neighbours are in wrong order.  Branches on
- * values that nobody foresees, and short loops between them. */
+// Sorts 1,024 numbers by quicksort, others in each round, and fails if two neighbours are in wrong order.  Branches on
+// values that nobody foresees, and short loops between them.
 #include "console.h"
 
 enum { NUMBERS = 1024, ROUNDS = 8 };
 
 static unsigned numbers[NUMBERS];
 
-/* Sorts the numbers between two places, both included. */
+// Sorts the numbers between two places, both included.
 static void sort(int first, int last) {
   while (first < last) {
     const unsigned middle = numbers[first + (last - first) / 2];

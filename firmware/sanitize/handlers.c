@@ -1,6 +1,6 @@
-/* What code built with `spinach firmware --sanitize` calls when C leaves undefined what it is about to do: clang's
- * minimal runtime, a handler for each kind.  Each ends the run by a breakpoint, so the simulator's report names the
- * kind as the function, and the place as the jump that led there.  See docs/firmware.md. */
+// What code built with `spinach firmware --sanitize` calls when C leaves undefined what it is about to do: clang's
+// minimal runtime, a handler for each kind.  Each ends the run by a breakpoint, so the simulator's report names the
+// kind as the function, and the place as the jump that led there.  See docs/firmware.md.
 
 #ifdef __mips__
 #define BREAKPOINT "break"
@@ -8,8 +8,8 @@
 #define BREAKPOINT "ebreak"
 #endif
 
-/* Clang's name of the handler, and the function that the report names.  The frame of the caller is left as it is: the
- * handler is a label with one instruction. */
+// Clang's name of the handler, and the function that the report names.  The frame of the caller is left as it is: the
+// handler is a label with one instruction.
 #define HANDLER(handler, kind)                                                                                         \
   __asm__(".section .text.sanitizer_" #kind ", \"ax\"\n"                                                               \
           ".globl sanitizer_" #kind "\n.type sanitizer_" #kind ", %function\n"                                         \

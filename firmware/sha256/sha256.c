@@ -1,6 +1,5 @@
-/* Computes SHA-256 of two known messages on a RISC-V core, prints the digests, and fails if one of them is wrong (FIPS
- * 180-4 and its examples: "abc", and a million times "a", here cut to a thousand).
- */
+// Computes SHA-256 of two known messages on a RISC-V core, prints the digests, and fails if one of them is wrong (FIPS
+// 180-4 and its examples: "abc", and a million times "a", here cut to a thousand).
 #include "console.h"
 
 typedef unsigned int word;
@@ -19,7 +18,7 @@ static word rotate_right(word x, int n) {
   return x >> n | x << (32 - n);
 }
 
-/* One block of 64 bytes into the state. */
+// One block of 64 bytes into the state.
 static void compress(word state[8], const unsigned char *block) {
   word w[64], s[8];
   for (int t = 0; t < 16; t++)

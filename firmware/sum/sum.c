@@ -1,12 +1,11 @@
-/* Cores add up the squares of the numbers below 1000 together: each takes the next block of 50 until none is left, adds
- * its part to the total under load-linked and store-conditional, and the last one to finish prints.
- */
+// Cores add up the squares of the numbers below 1000 together: each takes the next block of 50 until none is left, adds
+// its part to the total under load-linked and store-conditional, and the last one to finish prints.
 #include "console.h"
 #include "fetch_add.h"
 
 enum { NUMBERS = 1000, BLOCK = 50, SUM = 332833500 };
 
-volatile unsigned cores; /* how many have started; start.S counts */
+volatile unsigned cores; // how many have started; start.S counts
 static volatile unsigned next, total, blocks_done;
 
 void main(unsigned number) {

@@ -1,39 +1,38 @@
-/* A firmware to begin with: one processor that sends the host's frames and receives those of the wire, one at a time.
- *
- * Everything is in a ring: who writes an entry moves the producer, who takes it the consumer, and both are counts that
- * never wrap, so their difference is what lies between.  The host posts descriptors of frames to send and of empty
- * buffers; fetch() brings them here, send() has the frames fetched and sent, receive() stores what has arrived into the
- * buffers, report() says to the host how far both are.  Nothing waits: a ring without room is looked at in the next
- * turn.
- */
+// A firmware to begin with: one processor that sends the host's frames and receives those of the wire, one at a time.
+//
+// Everything is in a ring: who writes an entry moves the producer, who takes it the consumer, and both are counts that
+// never wrap, so their difference is what lies between.  The host posts descriptors of frames to send and of empty
+// buffers; fetch() brings them here, send() has the frames fetched and sent, receive() stores what has arrived into the
+// buffers, report() says to the host how far both are.  Nothing waits: a ring without room is looked at in the next
+// turn.
 #include "nic10g.h"
 
-enum { FETCH = 16 }; /* descriptors that are fetched at once, at most */
+enum { FETCH = 16 }; // descriptors that are fetched at once, at most
 
-/* The host's descriptors, and what it gets back; entry k of a ring is at k modulo RING. */
+// The host's descriptors, and what it gets back; entry k of a ring is at k modulo RING.
 static struct send_descriptor sends[RING];
 static struct receive_descriptor buffers[RING];
 static struct return_entry returns[RING];
-static struct status status[RING]; /* one for each entry of the DMA ring that may carry it */
+static struct status status[RING]; // one for each entry of the DMA ring that may carry it
 
-/* How far each is: counts that never wrap. */
-static u32 sends_requested, sends_here, sends_taken; /* descriptors of frames to send */
-static u32 buffers_requested, buffers_here;          /* descriptors of empty buffers */
-static u32 fetches, fetches_done;                    /* entries of the fetch ring */
+// How far each is: counts that never wrap.
+static u32 sends_requested, sends_here, sends_taken; // descriptors of frames to send
+static u32 buffers_requested, buffers_here;          // descriptors of empty buffers
+static u32 fetches, fetches_done;                    // entries of the fetch ring
 static u32 frames_sent, frames_received;
-static u32 writes; /* entries of the DMA ring to the host */
+static u32 writes; // entries of the DMA ring to the host
 
-/* What the host was notified of last, and the interrupt that is to follow. */
+// What the host was notified of last, and the interrupt that is to follow.
 static u32 reported_sent, reported_received, reported_at, interrupt_after, failures;
 static u32 interrupting;
 
-/* The compiler may not move an access to memory past here: what was written is there before a pointer says so. */
+// The compiler may not move an access to memory past here: what was written is there before a pointer says so.
 static inline void publish(void) {
   __asm__ volatile("" : : : "memory");
 }
 
-/* Queues the fetch of descriptors, 16 bytes each: up to the end of the host's ring, whose size is a power of two, and
- * up to that of ours.  Returns how many. */
+// Queues the fetch of descriptors, 16 bytes each: up to the end of the host's ring, whose size is a power of two, and
+// up to that of ours.  Returns how many.
 static u32 request(u32 begun, u32 posted, u32 taken, u32 ring, u32 entries, void *here, u32 what) {
   u32 count = posted - begun;
   u32 to_their_end = entries - (begun & (entries - 1)), to_our_end = RING - begun % RING, room = RING - (begun - taken);
@@ -46,13 +45,13 @@ static u32 request(u32 begun, u32 posted, u32 taken, u32 ring, u32 entries, void
   d->host = ring + (begun & (entries - 1)) * 16;
   d->local = (u32)here + begun % RING * 16;
   d->control_length = count * 16;
-  d->own = what + count; /* not looked at by the hardware */
+  d->own = what + count; // not looked at by the hardware
   publish();
   registers()->fetch_producer = ++fetches;
   return count;
 }
 
-/* Brings the host's descriptors here.  Transfers of one ring end in its order. */
+// Brings the host's descriptors here.  Transfers of one ring end in its order.
 static void fetch(void) {
   enum { SENDS = 0, BUFFERS = 1 << 16 };
   struct registers *r = registers();
@@ -70,8 +69,8 @@ static void fetch(void) {
   }
 }
 
-/* Sends the next frame, if all its descriptors are here: a transfer for each piece, and a descriptor for the MAC, which
- * waits for the pieces by itself. */
+// Sends the next frame, if all its descriptors are here: a transfer for each piece, and a descriptor for the MAC, which
+// waits for the pieces by itself.
 static void send(void) {
   struct registers *r = registers();
   u32 end = sends_taken;
@@ -97,7 +96,7 @@ static void send(void) {
   r->mac_tx_producer = ++frames_sent;
 }
 
-/* Queues a transfer to the host; there is room for it. */
+// Queues a transfer to the host; there is room for it.
 static void write(u32 host, const volatile void *local, u32 control_length) {
   struct dma_descriptor *d = &WRITE_RING[writes++ % RING];
   d->host = host;
@@ -105,7 +104,7 @@ static void write(u32 host, const volatile void *local, u32 control_length) {
   d->control_length = control_length;
 }
 
-/* Stores the next frame that arrived into the next buffer of the host, and the entry that returns this buffer. */
+// Stores the next frame that arrived into the next buffer of the host, and the entry that returns this buffer.
 static void receive(void) {
   struct registers *r = registers();
   const struct setup *s = setup();
@@ -123,7 +122,7 @@ static void receive(void) {
   r->mac_rx_reference = ++frames_received;
 }
 
-/* Says to the host how far both directions are, and interrupts it when it can read that. */
+// Says to the host how far both directions are, and interrupts it when it can read that.
 static void notify(void) {
   struct status *block = &status[writes % RING];
   reported_sent = registers()->read_consumer;
@@ -136,7 +135,7 @@ static void notify(void) {
   interrupting = 1;
 }
 
-/* Reports when enough has happened since the last time, or something long enough ago. */
+// Reports when enough has happened since the last time, or something long enough ago.
 static void report(void) {
   struct registers *r = registers();
   const struct setup *s = setup();
@@ -153,7 +152,7 @@ static void report(void) {
   if (writes - r->write_consumer < RING_ROOM) notify();
 }
 
-/* A transfer that failed on the host's bus is repeated when its error is cleared. */
+// A transfer that failed on the host's bus is repeated when its error is cleared.
 static void clear_errors(void) {
   struct registers *r = registers();
   if (r->dma_read_state & DMA_ERRORS) failures++, r->dma_read_state = 0;
@@ -162,7 +161,7 @@ static void clear_errors(void) {
 
 __attribute__((noreturn)) void main(void) {
   registers()->mac_rx_state = MAC_ENABLE;
-  notify(); /* that the firmware is up */
+  notify(); // that the firmware is up
   for (;;) {
     fetch();
     send();

@@ -1,7 +1,7 @@
-/* The command ring and the mailboxes that are rarely written. */
+// The command ring and the mailboxes that are rarely written.
 #include "state.h"
 
-/* The host's address, from where it left it, into the MAC. */
+// The host's address, from where it left it, into the MAC.
 void set_mac_address(void) {
   struct registers *r = registers();
   struct shared *s = shared_block();
@@ -37,8 +37,8 @@ static void host_state(u32 code) {
 
 u32 jumbo_length;
 
-/* Nothing of what the host has put into a ring is left, on the processor that fetches it.  A fetch in progress is
- * awaited. */
+// Nothing of what the host has put into a ring is left, on the processor that fetches it.  A fetch in progress is
+// awaited.
 void invalidate_posted(struct receive_ring *ring) {
   ring->posted = ring->requested;
   while (ring->ready != ring->requested) {
@@ -49,9 +49,9 @@ void invalidate_posted(struct receive_ring *ring) {
   ring->taken = ring->ready = ring->requested = ring->posted = 0;
 }
 
-/* The host takes back all buffers of the jumbo ring, and begins it anew when it gives some again.  Until then there is
- * no such ring: frames that only it could take are dropped and counted, one that waits for such a buffer waits no more.
- * Frames that have a buffer go to the host before the event does. */
+// The host takes back all buffers of the jumbo ring, and begins it anew when it gives some again.  Until then there is
+// no such ring: frames that only it could take are dropped and counted, one that waits for such a buffer waits no more.
+// Frames that have a buffer go to the host before the event does.
 static void reset_jumbo_ring(void) {
   state->jumbo.max_length = 0;
   empty_ring(&state->jumbo);

@@ -1,16 +1,15 @@
-/* The DMA rings carried out through the direct registers, for machines or modes without the hardware assist.  It runs
- * on processor B, or on processor A between events when there is no B.  A transfer that failed is started again.
- */
+// The DMA rings carried out through the direct registers, for machines or modes without the hardware assist.  It runs
+// on processor B, or on processor A between events when there is no B.  A transfer that failed is started again.
 #ifndef TIGON2_ENGINE_H
 #define TIGON2_ENGINE_H
 
 #include "machine.h"
 
 struct engine {
-  u32 read_entry, write_entry; /* next entry to start or, while busy, in progress */
-  u32 read_busy, write_busy;   /* control word of the transfer in progress, or 0 */
-  u32 on;                      /* rings that this processor carries out */
-  volatile u32 *failed;        /* counts transfers that failed, writes and reads */
+  u32 read_entry, write_entry; // next entry to start or, while busy, in progress
+  u32 read_busy, write_busy;   // control word of the transfer in progress, or 0
+  u32 on;                      // rings that this processor carries out
+  volatile u32 *failed;        // counts transfers that failed, writes and reads
 };
 
 enum { ENGINE_READS = 1, ENGINE_WRITES = 2 };
@@ -76,16 +75,16 @@ static inline void engine_write(struct engine *e, struct registers *r) {
   r->dma_write_state = e->write_busy;
 }
 
-/* Lets a hardware assist that is idle after a failed transfer try again; returns whether it did (host_event.c). */
+// Lets a hardware assist that is idle after a failed transfer try again; returns whether it did (host_event.c).
 u32 try_again(volatile u32 *assist_state);
 
-/* What processor A requests of B, and B's reply, in SRAM. */
+// What processor A requests of B, and B's reply, in SRAM.
 struct second {
-  volatile u32 alive;                 /* set by B when it runs */
-  volatile u32 drive_rings;           /* set by A: carry out the DMA rings */
-  volatile u32 read_ring, write_ring; /* set by A: where they are */
-  volatile u32 milliseconds;          /* since B started */
-  volatile u32 failed[FAILED_WAYS];   /* transfers that B saw fail */
+  volatile u32 alive;                 // set by B when it runs
+  volatile u32 drive_rings;           // set by A: carry out the DMA rings
+  volatile u32 read_ring, write_ring; // set by A: where they are
+  volatile u32 milliseconds;          // since B started
+  volatile u32 failed[FAILED_WAYS];   // transfers that B saw fail
 };
 extern struct second second;
 

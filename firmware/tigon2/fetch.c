@@ -1,10 +1,9 @@
-/* Fetches buffer descriptors of the host ahead of their use: several in one transfer, one transfer of a kind at a time,
- * so that receiving and sending find them in SRAM.  As long as enough are ready, a few are not worth a transfer:
- * whoever uses descriptors asks again.
- */
+// Fetches buffer descriptors of the host ahead of their use: several in one transfer, one transfer of a kind at a time,
+// so that receiving and sending find them in SRAM.  As long as enough are ready, a few are not worth a transfer:
+// whoever uses descriptors asks again.
 #include "state.h"
 
-/* Queues the transfer of descriptors, which is to end with `watch`.  Returns false when the read ring has no room. */
+// Queues the transfer of descriptors, which is to end with `watch`.  Returns false when the read ring has no room.
 static inline u32 queue_fetch(struct host_address base, u32 offset, u32 local, u32 length, u32 watch) {
   struct registers *r = registers();
   u32 entry = state->read_next;
@@ -27,7 +26,7 @@ static inline u32 queue_fetch(struct host_address base, u32 offset, u32 local, u
   return 1;
 }
 
-/* Fetches more receive descriptors, unless a fetch is in progress or enough are ready. */
+// Fetches more receive descriptors, unless a fetch is in progress or enough are ready.
 SCRATCHPAD_CODE void fetch_receive(struct receive_ring *ring) {
   u32 requested = ring->requested, count = (ring->posted - requested) & ring->entries_mask, taken = buffers_taken(ring);
   if (ring->ready != requested || !count) return;
@@ -41,7 +40,7 @@ SCRATCHPAD_CODE void fetch_receive(struct receive_ring *ring) {
     ring->requested = requested + count;
 }
 
-/* Fetches more send descriptors, likewise. */
+// Fetches more send descriptors, likewise.
 SCRATCHPAD_CODE void fetch_send(void) {
   u32 requested = state->send_requested, count = (state->send_posted - requested) & state->sends_mask;
   if (state->send_fetching || !count) return;

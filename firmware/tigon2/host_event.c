@@ -1,8 +1,8 @@
-/* The event ring: what the firmware reports to the host besides indices, and the errors among that. */
+// The event ring: what the firmware reports to the host besides indices, and the errors among that.
 #include "state.h"
 
-/* A transfer failed on the host's bus: the assist is idle, with the descriptor still the ring's next, until its error
- * bits are cleared, and then tries it again.  Who carries out the rings without an assist does that alone. */
+// A transfer failed on the host's bus: the assist is idle, with the descriptor still the ring's next, until its error
+// bits are cleared, and then tries it again.  Who carries out the rings without an assist does that alone.
 u32 try_again(volatile u32 *assist_state) {
   u32 now = *assist_state;
   if (!(now & DMA_ERRORS) || !(registers()->assist_state & 1)) return 0;
@@ -11,7 +11,7 @@ u32 try_again(volatile u32 *assist_state) {
   return 1;
 }
 
-/* Waits for an entry of the write ring.  Only for what is rare: traffic waits by events. */
+// Waits for an entry of the write ring.  Only for what is rare: traffic waits by events.
 static u32 write_entry(void) {
   while (!ring_room(state->write_next, registers()->dma_write_consumer, DMA_ENTRY, DMA_RING)) {
     if (state->engine.on) drive_rings();
@@ -29,13 +29,13 @@ static void write_to_host(struct host_address address, u32 local, u32 length) {
   d->control = state->descriptor_control;
 }
 
-/* The entry written last may go. */
+// The entry written last may go.
 static void release(void) {
   state->write_next = ring_next(state->write_next, DMA_ENTRY, DMA_RING);
   registers()->dma_write_producer = state->write_next;
 }
 
-/* Puts an event into the host's ring, and interrupts it.  An event that finds the ring full is lost and counted. */
+// Puts an event into the host's ring, and interrupts it.  An event that finds the ring full is lost and counted.
 void host_event(u32 event, u32 code) {
   struct shared *s = shared_block();
   u32 next = (state->event_index + 1) % EVENT_ENTRIES;
@@ -59,13 +59,13 @@ void host_event(u32 event, u32 code) {
   if (!(s->mode & MODE_NO_EVENT_INTERRUPT)) interrupt_after(entry | 1);
 }
 
-/* Copies the statistics block, which statistics.c has filled, to the host. */
+// Copies the statistics block, which statistics.c has filled, to the host.
 void write_statistics(u32 local) {
   write_to_host(state->statistics, local, STATISTICS_BYTES);
   release();
 }
 
-/* Events: a transfer failed on the host's bus.  The host is notified, so that it knows why its traffic falters. */
+// Events: a transfer failed on the host's bus.  The host is notified, so that it knows why its traffic falters.
 void dma_read_attention(void) {
   if (try_again(&registers()->dma_read_state)) host_event(EVENT_ERROR, ERROR_TRANSFER);
 }
@@ -74,7 +74,7 @@ void dma_write_attention(void) {
   if (try_again(&registers()->dma_write_state)) host_event(EVENT_ERROR, ERROR_TRANSFER);
 }
 
-/* Events: a MAC asks for attention.  It continues when it is enabled anew. */
+// Events: a MAC asks for attention.  It continues when it is enabled anew.
 void mac_attention(void) {
   struct registers *r = registers();
   r->mac_tx_state = state->running ? MAC_ENABLE : MAC_STOP;

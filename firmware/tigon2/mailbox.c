@@ -1,18 +1,17 @@
-/* Event: the host has written mailboxes.  The send and standard producers come with traffic and are served here; what
- * is rare is passed on.
- */
+// Event: the host has written mailboxes.  The send and standard producers come with traffic and are served here; what
+// is rare is passed on.
 #include "state.h"
 
-/* The host's producer index, wrapped, as an index that counts on. */
+// The host's producer index, wrapped, as an index that counts on.
 static inline u32 counted(u32 producer, u32 before, u32 mask) {
   return before + ((producer - before) & mask);
 }
 
-/* `nic_ring` is a constant: the send ring is in NIC memory, so its descriptors need no fetch. */
+// `nic_ring` is a constant: the send ring is in NIC memory, so its descriptors need no fetch.
 static inline __attribute__((always_inline)) void serve_mailboxes(u32 nic_ring) {
   struct shared *s = shared_block();
   u32 pending = *state->role.mailboxes;
-  /* Cleared before it is read: a write in between is then seen twice rather than never. */
+  // Cleared before it is read: a write in between is then seen twice rather than never.
   *state->role.mailboxes = pending;
   pending &= state->role.serves;
   if (pending & 1u << MAILBOX_SEND) {

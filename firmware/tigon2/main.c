@@ -1,22 +1,21 @@
-/* Start-up of processor A, once: sizes the memory, lays out rings and buffers, reads what the host prepared, tells it
- * that the firmware is up, and goes to the dispatch loop.  This code runs from SRAM.
- */
+// Start-up of processor A, once: sizes the memory, lays out rings and buffers, reads what the host prepared, tells it
+// that the firmware is up, and goes to the dispatch loop.  This code runs from SRAM.
 #include "state.h"
 
-/* Caches of host descriptors, below the packet memory.  What is read was fetched before, so they need no clearing. */
+// Caches of host descriptors, below the packet memory.  What is read was fetched before, so they need no clearing.
 #define UNCLEARED __attribute__((section(".uncleared"), aligned(32)))
 static struct receive_descriptor standard_cache[RECEIVE_CACHE] UNCLEARED;
 static struct receive_descriptor jumbo_cache[RECEIVE_CACHE] UNCLEARED;
 static struct receive_descriptor mini_cache[RECEIVE_CACHE] UNCLEARED;
 static struct send_descriptor send_cache[SEND_CACHE] UNCLEARED;
 static struct host_rings rings UNCLEARED;
-static volatile u32 probe; /* a word to look for */
+static volatile u32 probe; // a word to look for
 
-extern char image_end[]; /* end of everything at the bottom of the SRAM */
+extern char image_end[]; // end of everything at the bottom of the SRAM
 
 enum { TIMER_PRESCALE = 0x55, SMALLEST_SRAM = 0x40000, LARGEST_SRAM = 0x200000 };
 
-/* Addresses repeat modulo the size of the SRAM: finds the first distance at which a word shows up again. */
+// Addresses repeat modulo the size of the SRAM: finds the first distance at which a word shows up again.
 static u32 sram_size(void) {
   for (u32 size = SMALLEST_SRAM; size < LARGEST_SRAM; size *= 2) {
     volatile u32 *far = (volatile u32 *)((u32)&probe + size);
@@ -30,7 +29,7 @@ static u32 sram_size(void) {
   return LARGEST_SRAM;
 }
 
-/* Rings and buffers at the end of the address range that the assists use. */
+// Rings and buffers at the end of the address range that the assists use.
 static void lay_out_memory(void) {
   struct registers *r = registers();
   u32 size = sram_size(), low = ((u32)image_end + 0xfff) & ~0xfffu;
@@ -59,8 +58,8 @@ static void lay_out_memory(void) {
   state->write_next = state->engine.write_entry = ring;
 }
 
-/* Who carries out the DMA rings: the hardware if the host wants that, by its mode or by having enabled the assist
- * before the start, else processor B, else this one. */
+// Who carries out the DMA rings: the hardware if the host wants that, by its mode or by having enabled the assist
+// before the start, else processor B, else this one.
 static void start_rings(void) {
   struct registers *r = registers();
   struct shared *s = shared_block();
@@ -74,7 +73,7 @@ static void start_rings(void) {
   state->data_control = base | (s->mode & MODE_DATA_BYTES ? 0 : DMA_WORD_VALUES);
 }
 
-/* Reads the host's description of its rings and waits until it is there. */
+// Reads the host's description of its rings and waits until it is there.
 static void read_rings(void) {
   struct registers *r = registers();
   struct shared *s = shared_block();

@@ -1,7 +1,6 @@
-/* Groups: those whose frames the host wants besides the broadcast.  The MAC lets a group pass when the bit of the hash
- * registers is set that its address leads to, and others that lead to the same bit; which groups were joined is kept
- * here, so that one can be left again.
- */
+// Groups: those whose frames the host wants besides the broadcast.  The MAC lets a group pass when the bit of the hash
+// registers is set that its address leads to, and others that lead to the same bit; which groups were joined is kept
+// here, so that one can be left again.
 #include "state.h"
 
 enum { GROUPS = 64, HASH_WORDS = 4, POLYNOMIAL = (int)0xedb88320 };
@@ -9,11 +8,11 @@ enum { GROUPS = 64, HASH_WORDS = 4, POLYNOMIAL = (int)0xedb88320 };
 static struct {
   u32 high, low;
 } joined[GROUPS];
-static u32 groups; /* in `joined` */
-static u32 all;    /* every group is wanted, */
-static u32 open;   /* or every frame */
+static u32 groups; // in `joined`
+static u32 all;    // every group is wanted,
+static u32 open;   // or every frame
 
-/* The bit of a group: the last seven of its address's CRC-32, as in a frame check sequence. */
+// The bit of a group: the last seven of its address's CRC-32, as in a frame check sequence.
 static u32 hash_bit(u32 high, u32 low) {
   u32 crc = ~0u;
   for (s32 bit = 40; bit >= 0; bit -= 8) {
@@ -36,7 +35,7 @@ static void set_filter(void) {
   r->mac_rx_state = (r->mac_rx_state & ~MAC_FILTER) | (open ? 0 : MAC_FILTER);
 }
 
-/* Every frame is wanted, or only those for this station, everybody and the groups. */
+// Every frame is wanted, or only those for this station, everybody and the groups.
 void set_promiscuous(u32 on) {
   open = on;
   set_filter();
@@ -46,8 +45,8 @@ void set_all_groups(u32 on) {
   set_filter();
 }
 
-/* Joins the group whose address the host has left, or leaves it; the host is notified, since it may then leave the
- * next. */
+// Joins the group whose address the host has left, or leaves it; the host is notified, since it may then leave the
+// next.
 void change_group(u32 join) {
   struct shared *s = shared_block();
   u32 high = s->group[0] & 0xffff, low = s->group[1], at = 0;

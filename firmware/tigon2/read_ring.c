@@ -1,9 +1,8 @@
-/* Completion of the DMA read ring.  The reference pointer is set ahead, onto the next entry whose completion matters
- * (fetched descriptors, the end of what a report covers), so one event covers many transfers.
- */
+// Completion of the DMA read ring.  The reference pointer is set ahead, onto the next entry whose completion matters
+// (fetched descriptors, the end of what a report covers), so one event covers many transfers.
 #include "state.h"
 
-/* Asks for `kind` to be done when `entry`, just queued, is complete. */
+// Asks for `kind` to be done when `entry`, just queued, is complete.
 SCRATCHPAD_CODE void watch_read(u32 entry, u32 kind) {
   u32 tail = state->watch_tail;
   state->watch[tail % 64] = entry | kind;
@@ -14,7 +13,7 @@ SCRATCHPAD_CODE void watch_read(u32 entry, u32 kind) {
   }
 }
 
-/* The read ring is full: its users are called again when the next watched entry is complete. */
+// The read ring is full: its users are called again when the next watched entry is complete.
 SCRATCHPAD_CODE void wait_for_read_room(void) {
   state->read_waiting = 1;
   if (state->watch_head != state->watch_tail) return;
@@ -22,19 +21,19 @@ SCRATCHPAD_CODE void wait_for_read_room(void) {
   watch_read((half & (DMA_RING - 1)) | (state->read_next & ~(DMA_RING - 1)), WATCH_ROOM);
 }
 
-/* Fetched descriptors have arrived. */
+// Fetched descriptors have arrived.
 static inline void fetched(struct receive_ring *ring) {
   ring->ready = ring->requested;
   buffers_ready(ring);
   fetch_receive(ring);
 }
 
-/* Send index up to which everything has been transferred. */
+// Send index up to which everything has been transferred.
 SCRATCHPAD_CODE u32 sent_index(void) {
   return state->sent_at[registers()->dma_read_consumer % DMA_RING / DMA_ENTRY];
 }
 
-/* Event: the assist has passed the oldest watched entry of the read ring. */
+// Event: the assist has passed the oldest watched entry of the read ring.
 SCRATCHPAD_CODE void dma_read_done(void) {
   struct registers *r = registers();
   u32 consumer = r->dma_read_consumer;

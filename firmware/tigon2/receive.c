@@ -1,10 +1,9 @@
-/* The way of a frame from the MAC to the host: buffer descriptor, transfer of the data, return descriptor, and the
- * index that notifies the host.  Everything travels through the one DMA write ring in order, so nothing has to be
- * waited for: when the host sees an index, what it counts is there.
- */
+// The way of a frame from the MAC to the host: buffer descriptor, transfer of the data, return descriptor, and the
+// index that notifies the host.  Everything travels through the one DMA write ring in order, so nothing has to be
+// waited for: when the host sees an index, what it counts is there.
 #include "checksums.h"
 
-/* Queues the return descriptors from `first` in a cache on; their places in the return ring end before `end`. */
+// Queues the return descriptors from `first` in a cache on; their places in the return ring end before `end`.
 INLINE u32 queue_returns(u32 entry, u32 first, u32 count, u32 end) {
   volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
   u32 low = state->returns.low, at = low + (end - count) * sizeof(struct receive_descriptor);
@@ -16,8 +15,8 @@ INLINE u32 queue_returns(u32 entry, u32 first, u32 count, u32 end) {
   return ring_next(entry, DMA_ENTRY, DMA_RING);
 }
 
-/* The number that makes the stored sum the one meant takes the place of the frame's first two bytes, to which `sum` is
- * added; they follow by themselves, by the DMA write entry behind `entry`. */
+// The number that makes the stored sum the one meant takes the place of the frame's first two bytes, to which `sum` is
+// added; they follow by themselves, by the DMA write entry behind `entry`.
 CHECKSUMS __attribute__((noinline)) u32 sum_in_front(u32 buffer, u32 sum, const volatile struct receive_descriptor *b,
                                                      u32 entry) {
   volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)ring_next(entry, DMA_ENTRY, DMA_RING);
@@ -31,10 +30,10 @@ CHECKSUMS __attribute__((noinline)) u32 sum_in_front(u32 buffer, u32 sum, const 
   return SUM_IN_FRONT;
 }
 
-/* Says in the return descriptor of a received frame which checksums the host requested.  The hardware sums the whole
- * transfer; a number behind the frame, where its FCS was, makes that the sum meant.  The host finds it behind the
- * frame, too; where its buffer has no `room` for that, the number goes to the front.  Returns how many bytes are
- * transferred behind the frame, or SUM_IN_FRONT, or 0 for a frame to be looked at by sw_checksums.c. */
+// Says in the return descriptor of a received frame which checksums the host requested.  The hardware sums the whole
+// transfer; a number behind the frame, where its FCS was, makes that the sum meant.  The host finds it behind the
+// frame, too; where its buffer has no `room` for that, the number goes to the front.  Returns how many bytes are
+// transferred behind the frame, or SUM_IN_FRONT, or 0 for a frame to be looked at by sw_checksums.c.
 CHECKSUMS __attribute__((noinline)) static u32 take_checksums(u32 buffer, u32 length, u32 room,
                                                               volatile struct receive_descriptor *b, u32 entry) {
   struct headers h;
@@ -73,21 +72,21 @@ CHECKSUMS __attribute__((noinline)) static u32 take_checksums(u32 buffer, u32 le
 _Static_assert(RING_CHECKSUM == RECEIVE_CHECKSUM && RING_IP_CHECKSUM == RECEIVE_IP_CHECKSUM,
                "flags of rings and descriptors");
 
-/* One run over the frames that the MAC has received, all of it in registers of the processor.  The functions below are
- * its steps; `checksums` is a constant for each: any checksums may be requested, not only that of everything behind the
- * Ethernet header. */
+// One run over the frames that the MAC has received, all of it in registers of the processor.  The functions below are
+// its steps; `checksums` is a constant for each: any checksums may be requested, not only that of everything behind the
+// Ethernet header.
 struct receive_run {
-  u32 entry, room;           /* DMA write ring: the next entry, and bytes of free ones */
-  u32 next, end;             /* the MAC's ring: the next frame, and behind the last one */
-  u32 first, count;          /* return descriptors not queued yet: where they begin in a cache */
-  u32 frames, bytes;         /* taken from the MAC in this run, and of them those returned */
-  u32 returned;              /* index in the return ring, wrapped */
-  struct receive_ring *ring; /* of the newest frame */
+  u32 entry, room;           // DMA write ring: the next entry, and bytes of free ones
+  u32 next, end;             // the MAC's ring: the next frame, and behind the last one
+  u32 first, count;          // return descriptors not queued yet: where they begin in a cache
+  u32 frames, bytes;         // taken from the MAC in this run, and of them those returned
+  u32 returned;              // index in the return ring, wrapped
+  struct receive_ring *ring; // of the newest frame
 };
 
-/* The transfer of a frame's data. */
+// The transfer of a frame's data.
 struct piece {
-  u32 high, low; /* host address */
+  u32 high, low; // host address
   u32 buffer, length, control;
 };
 
@@ -102,8 +101,8 @@ INLINE void return_frames(struct receive_run *run) {
   run->entry = queue_returns(run->entry, run->first, run->count, end);
 }
 
-/* With the sum of everything behind the Ethernet header requested, a frame goes in two pieces, since the hardware
- * sums whole transfers.  Queues the first one; the second one is left. */
+// With the sum of everything behind the Ethernet header requested, a frame goes in two pieces, since the hardware
+// sums whole transfers.  Queues the first one; the second one is left.
 INLINE void queue_header(struct receive_run *run, struct piece *piece, volatile struct receive_descriptor *b) {
   volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)run->entry;
   d->host_high = piece->high;
@@ -122,7 +121,7 @@ INLINE void queue_header(struct receive_run *run, struct piece *piece, volatile 
   b->type_flags |= RECEIVE_CHECKSUM;
 }
 
-/* Fills in the return descriptor `b` of a frame and queues the frame's transfer to the host. */
+// Fills in the return descriptor `b` of a frame and queues the frame's transfer to the host.
 INLINE void queue_frame(struct receive_run *run, volatile struct receive_descriptor *b, u32 buffer, u32 length,
                         u32 checksums) {
   u32 high = b->host_high, low = b->host_low, more = 0, checksum_to = (u32)&b->checksums + 2;
@@ -175,10 +174,10 @@ INLINE void queue_frame(struct receive_run *run, volatile struct receive_descrip
   if (!checksums) extra_receive_work();
 }
 
-/* Queues what has come, as long as there is room and the host gave buffers for it. */
+// Queues what has come, as long as there is room and the host gave buffers for it.
 INLINE void queue_frames(struct receive_run *run, u32 checksums) {
   while (run->next != run->end && run->frames < RECEIVE_BATCH) {
-    /* One frame needs at most two pieces, returns of another ring and its own, and an index. */
+    // One frame needs at most two pieces, returns of another ring and its own, and an index.
     if (run->room < 5 * DMA_ENTRY) {
       wait_for_write_room(RECEIVE_EVENT);
       break;
@@ -188,14 +187,14 @@ INLINE void queue_frames(struct receive_run *run, u32 checksums) {
     struct receive_ring *ring = run->ring = ring_for(length);
     u32 taken = ring->taken;
     if (length > ring->max_length) {
-      /* No buffer can take it.  Its memory is given back with that of the next frame. */
+      // No buffer can take it.  Its memory is given back with that of the next frame.
       state->count.dropped_long++;
       run->next = ring_next(run->next, MAC_ENTRY, MAC_RECEIVE_RING);
       run->frames++;
       continue;
     }
     if (taken == ring->ready) {
-      /* The frame waits in the packet memory for the host to give a buffer; if that fills, the MAC drops and counts. */
+      // The frame waits in the packet memory for the host to give a buffer; if that fills, the MAC drops and counts.
       state->count.waits_for_buffers++;
       events_disable(RECEIVE_EVENT);
       buffers_wanted(ring);
@@ -212,7 +211,7 @@ INLINE void queue_frames(struct receive_run *run, u32 checksums) {
   }
 }
 
-/* Notifies the MAC and the assist of what was taken and queued, and sees to it that the host is notified. */
+// Notifies the MAC and the assist of what was taken and queued, and sees to it that the host is notified.
 INLINE void end_receive_run(struct registers *r, struct receive_run *run) {
   state->mac_receive_next = run->next;
   r->mac_rx_consumer = run->next;
@@ -237,7 +236,7 @@ INLINE void end_receive_run(struct registers *r, struct receive_run *run) {
   buffers_wanted(run->ring);
 }
 
-/* Event: the MAC has received frames. */
+// Event: the MAC has received frames.
 INLINE void receive_frames(u32 checksums) {
   struct registers *r = registers();
   struct receive_run run = {.entry = state->write_next, .returned = state->returned};
@@ -252,12 +251,12 @@ SCRATCHPAD_CODE void receive(void) {
   receive_frames(0);
 }
 
-/* The same for a host that has requested sums that take more work. */
+// The same for a host that has requested sums that take more work.
 CHECKSUMS static void receive_with_checksums(void) {
   receive_frames(1);
 }
 
-/* Lets that serve the event, in place of receive(). */
+// Lets that serve the event, in place of receive().
 extern u32 receive_entry[], receive_checksums_load[], receive_checksums_start[], receive_checksums_end[];
 void choose_receive(void) {
   u32 checksums = state->receive_flags & (RING_CHECKSUM | RING_IP_CHECKSUM | RING_NO_PSEUDO_HEADER);

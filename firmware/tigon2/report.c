@@ -1,10 +1,9 @@
-/* Indices that notify the host how far its rings were used: they go through the DMA write ring, behind what they
- * count, and bring an interrupt when one is due.
- */
+// Indices that notify the host how far its rings were used: they go through the DMA write ring, behind what they
+// count, and bring an interrupt when one is due.
 #include "state.h"
 
-/* Queues the index up to which the host finds frames in the return ring, and an interrupt if that is due.  There must
- * be room for it. */
+// Queues the index up to which the host finds frames in the return ring, and an interrupt if that is due.  There must
+// be room for it.
 SCRATCHPAD_CODE void queue_received_report(u32 due) {
   u32 entry = state->write_next, next = ring_next(entry, DMA_ENTRY, DMA_RING);
   volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)entry;
@@ -22,7 +21,7 @@ SCRATCHPAD_CODE void queue_received_report(u32 due) {
   if (!(shared_block()->mode & MODE_NO_RECEIVE_INTERRUPT)) interrupt_after(entry | 1);
 }
 
-/* Event: the deadline for notifying the host about received frames has come. */
+// Event: the deadline for notifying the host about received frames has come.
 SCRATCHPAD_CODE void report_received(void) {
   if (!ring_room(state->write_next, registers()->dma_write_consumer, DMA_ENTRY, DMA_RING)) {
     wait_for_write_room(REPORT_RECEIVED_EVENT);
@@ -33,8 +32,8 @@ SCRATCHPAD_CODE void report_received(void) {
   if (state->unreported) queue_received_report(1);
 }
 
-/* Queues the index up to which the host's buffers are free again, and an interrupt if that is due.  Without room for it
- * the event stays on until there is some. */
+// Queues the index up to which the host's buffers are free again, and an interrupt if that is due.  Without room for it
+// the event stays on until there is some.
 SCRATCHPAD_CODE void queue_sent_report(u32 index, u32 due) {
   struct registers *r = registers();
   u32 entry = state->write_next, next = ring_next(entry, DMA_ENTRY, DMA_RING);

@@ -1,7 +1,6 @@
-/* Processor B's program.  It carries out the DMA rings when processor A asks for that (no hardware assist), and keeps
- * the time otherwise.  It is in B's own scratchpad and shares nothing with A but the words of struct second.  What A
- * does to start it is here as well.
- */
+// Processor B's program.  It carries out the DMA rings when processor A asks for that (no hardware assist), and keeps
+// the time otherwise.  It is in B's own scratchpad and shares nothing with A but the words of struct second.  What A
+// does to start it is here as well.
 #include "state.h"
 
 #define SECOND __attribute__((section(".second.text")))
@@ -10,12 +9,12 @@ struct second second __attribute__((section(".shared")));
 
 enum { MILLISECOND = 1000, PAUSE = 64, TIMEOUT = 300, CPU_FLUSH = 4 };
 
-/* Runs in the scratchpad for a while, so that looking at a register does not burden those who work. */
+// Runs in the scratchpad for a while, so that looking at a register does not burden those who work.
 static inline void pause(void) {
   for (u32 i = 0; i < PAUSE; i++) __asm__ volatile("");
 }
 
-/* Counts milliseconds by the timer event. */
+// Counts milliseconds by the timer event.
 SECOND static void keep_time(struct registers *r) {
   if (!(r->event_b & TIMER_EVENT)) {
     pause();
@@ -40,7 +39,7 @@ SECOND __attribute__((noreturn)) void second_main(void) {
   }
 }
 
-/* Starts processor B, if there is one, which then copies itself while A continues. */
+// Starts processor B, if there is one, which then copies itself while A continues.
 extern void second_start(void);
 void start_second(void) {
   struct registers *r = registers();
@@ -48,7 +47,7 @@ void start_second(void) {
   r->cpu_b_state = CPU_FLUSH;
 }
 
-/* Leaves the DMA rings to B.  Returns false if it does not respond. */
+// Leaves the DMA rings to B.  Returns false if it does not respond.
 u32 second_drives_rings(void) {
   struct registers *r = registers();
   for (u32 start = r->timer; r->timer - start < TIMEOUT;) {
@@ -61,7 +60,7 @@ u32 second_drives_rings(void) {
   return 0;
 }
 
-/* A keeps all events. */
+// A keeps all events.
 void start_roles(void) {
   choose_receive();
   choose_send();

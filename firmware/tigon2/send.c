@@ -1,22 +1,21 @@
-/* The way of a frame from the host to the MAC: its descriptors are fetched many at a time, each piece is transferred
- * into the send buffer, and the MAC is notified of the frame before its data arrive.  The MAC waits for them by itself,
- * so a frame costs no completion; the host gets its buffers back by an index, by count or by time.
- */
+// The way of a frame from the host to the MAC: its descriptors are fetched many at a time, each piece is transferred
+// into the send buffer, and the MAC is notified of the frame before its data arrive.  The MAC waits for them by itself,
+// so a frame costs no completion; the host gets its buffers back by an index, by count or by time.
 #include "checksums.h"
 
-/* Event, or count reached: notifies the host of what has been sent. */
+// Event, or count reached: notifies the host of what has been sent.
 SCRATCHPAD_CODE void report_sent(void) {
   event_clear(REPORT_SENT_EVENT);
   state->deadlines &= ~DEADLINE_SEND;
   u32 sent = sent_index();
   notify_sent(sent, 1);
-  /* What is still being transferred has its own report to come. */
+  // What is still being transferred has its own report to come.
   if (state->sent_ticks && sent != state->sent_at[state->read_next % DMA_RING / DMA_ENTRY])
     start_deadline(DEADLINE_SEND, state->sent_ticks);
 }
 
-/* Passes over the rest of a frame that is longer than the whole send buffer.  The MAC is never notified of its
- * beginning. */
+// Passes over the rest of a frame that is longer than the whole send buffer.  The MAC is never notified of its
+// beginning.
 static void skip_frame(void) {
   if (state->frame_length) state->send_buffer_next = state->frame_start;
   state->frame_length = 0;
@@ -31,18 +30,18 @@ static void skip_frame(void) {
   }
 }
 
-/* One run over the send descriptors that are ready, all of it in registers of the processor.  The functions below are
- * its steps; `general` is a constant for each: checksums may be asked for, and the ring may be in NIC memory. */
+// One run over the send descriptors that are ready, all of it in registers of the processor.  The functions below are
+// its steps; `general` is a constant for each: checksums may be asked for, and the ring may be in NIC memory.
 struct send_run {
-  u32 entry, room;     /* DMA read ring: the next entry, and bytes of free ones */
-  u32 mac, mac_room;   /* the MAC's ring likewise */
-  u32 at, size, space; /* send buffer: where the next piece goes, its bytes, and the free ones */
-  u32 taken, ready;    /* send indices */
-  u32 frame_length;    /* as far as it is queued, of the frame whose last piece is not */
-  u32 frames, bytes;   /* queued in this run, whole frames only */
-  u32 countdown;       /* descriptors until the host is notified */
-  u32 report_at, last; /* entries: after which the host is notified, or 0; and with a frame's last piece */
-  u32 index;           /* send index that is complete with the entry */
+  u32 entry, room;     // DMA read ring: the next entry, and bytes of free ones
+  u32 mac, mac_room;   // the MAC's ring likewise
+  u32 at, size, space; // send buffer: where the next piece goes, its bytes, and the free ones
+  u32 taken, ready;    // send indices
+  u32 frame_length;    // as far as it is queued, of the frame whose last piece is not
+  u32 frames, bytes;   // queued in this run, whole frames only
+  u32 countdown;       // descriptors until the host is notified
+  u32 report_at, last; // entries: after which the host is notified, or 0; and with a frame's last piece
+  u32 index;           // send index that is complete with the entry
 };
 
 INLINE void begin_send_run(struct registers *r, struct send_run *run) {
@@ -63,15 +62,15 @@ INLINE void begin_send_run(struct registers *r, struct send_run *run) {
   run->index = state->sent_at[run->entry % DMA_RING / DMA_ENTRY];
 }
 
-/* Ends the run before more pieces than can be held. */
+// Ends the run before more pieces than can be held.
 INLINE void limit_to_held(struct send_run *run) {
   if (!state->held.piece || (s32)(run->ready - state->held.first - HELD) <= 0) return;
   run->ready = state->held.first + HELD;
-  /* What has more pieces than that is not sent. */
+  // What has more pieces than that is not sent.
   if (run->ready == run->taken && state->held.first == state->held.last) state->skipping = 1;
 }
 
-/* Tells the MAC of the frame that ends with this piece, and counts it.  Returns the piece's control bits. */
+// Tells the MAC of the frame that ends with this piece, and counts it.  Returns the piece's control bits.
 INLINE u32 end_frame(struct send_run *run, volatile struct send_descriptor *s, u32 length_flags, u32 general) {
   volatile struct mac_descriptor *m = (volatile struct mac_descriptor *)run->mac;
   u32 control = general ? state->held.end : DMA_FILLS_SEND_BUFFER;
@@ -104,7 +103,7 @@ INLINE u32 end_frame(struct send_run *run, volatile struct send_descriptor *s, u
   return control;
 }
 
-/* Queues the transfer of one piece into the send buffer. */
+// Queues the transfer of one piece into the send buffer.
 INLINE void queue_piece(struct send_run *run, volatile struct send_descriptor *s, u32 length_flags, u32 general) {
   volatile struct dma_descriptor *d = (volatile struct dma_descriptor *)run->entry;
   u32 high = s->host_high, low = s->host_low, length = length_flags >> 16;
@@ -140,10 +139,10 @@ INLINE void queue_piece(struct send_run *run, volatile struct send_descriptor *s
   run->room -= DMA_ENTRY;
 }
 
-/* Queues what is ready, as long as there is room for it. */
+// Queues what is ready, as long as there is room for it.
 INLINE void queue_pieces(struct send_run *run, u32 general) {
   while (run->taken != run->ready) {
-    /* Two entries are left to fetches of descriptors, which free what this waits for. */
+    // Two entries are left to fetches of descriptors, which free what this waits for.
     if (run->room < 3 * DMA_ENTRY) {
       wait_for_read_room();
       events_disable(SEND_EVENT);
@@ -154,7 +153,7 @@ INLINE void queue_pieces(struct send_run *run, u32 general) {
     volatile struct send_descriptor *s = (volatile struct send_descriptor *)from;
     u32 length_flags = s->length_flags, length = length_flags >> 16;
     if (run->space < length + 8 || !run->mac_room) {
-      /* The MAC frees both; this event stays on until it has.  What can never fit is not sent. */
+      // The MAC frees both; this event stays on until it has.  What can never fit is not sent.
       if (run->frame_length + length + 16 > run->size) state->skipping = 1;
       break;
     }
@@ -162,7 +161,7 @@ INLINE void queue_pieces(struct send_run *run, u32 general) {
   }
 }
 
-/* Notifies the assist and the MAC of what was queued, and sees to it that the host is notified. */
+// Notifies the assist and the MAC of what was queued, and sees to it that the host is notified.
 INLINE void end_send_run(struct registers *r, const struct send_run *run) {
   state->send_taken = run->taken;
   state->frame_length = run->frame_length;
@@ -187,7 +186,7 @@ INLINE void end_send_run(struct registers *r, const struct send_run *run) {
     start_deadline(DEADLINE_SEND, state->sent_ticks);
 }
 
-/* Event: send descriptors are ready. */
+// Event: send descriptors are ready.
 INLINE void send_frames(u32 general) {
   struct registers *r = registers();
   struct send_run run;
@@ -205,7 +204,7 @@ INLINE void send_frames(u32 general) {
   queue_pieces(&run, general);
   end_send_run(r, &run);
   if (__builtin_expect(state->skipping, 0)) {
-    /* Where held frames begin is known as long as nothing between them is passed over. */
+    // Where held frames begin is known as long as nothing between them is passed over.
     if (general && state->held.first != state->held.last) return;
     skip_frame();
     if (general) state->held.first = state->held.last = state->send_taken;
@@ -219,12 +218,12 @@ SCRATCHPAD_CODE void send(void) {
   send_frames(0);
 }
 
-/* The same for a host that has asked for checksums on its send ring, or for that ring in NIC memory. */
+// The same for a host that has asked for checksums on its send ring, or for that ring in NIC memory.
 CHECKSUMS __attribute__((minsize)) static void send_generally(void) {
   send_frames(1);
 }
 
-/* Lets that serve the event, in place of send(): the dispatch table has a jump for each event. */
+// Lets that serve the event, in place of send(): the dispatch table has a jump for each event.
 extern u32 send_entry[], mailbox_entry[], send_checksums_load[], send_checksums_start[], send_checksums_end[];
 void choose_send(void) {
   u32 checksums = state->send_flags & (RING_CHECKSUM | RING_IP_CHECKSUM), on_host = state->send_flags & RING_ON_HOST;

@@ -1,14 +1,14 @@
-/* Collects the statistics and sends them to the host. */
+// Collects the statistics and sends them to the host.
 #include "statistics.h"
 
 static struct statistics block;
 
-/* What all processors have counted. */
+// What all processors have counted.
 static u32 counted(const u32 *own) {
   return *own + second_counter((u32)(own - (const u32 *)&state->count));
 }
 
-/* Two words that were counted by both processors, the low one with a carry into the high one. */
+// Two words that were counted by both processors, the low one with a carry into the high one.
 static void counted_wide(volatile u32 *to, const u32 *high, const u32 *low) {
   u32 other = second_counter((u32)(low - (const u32 *)&state->count)), sum = *low + other;
   to[0] = counted(high) + (sum < other);

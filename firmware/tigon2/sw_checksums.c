@@ -1,24 +1,23 @@
-/* Checksums of frames that are not the common case: other protocols, options in the IP header, fragments, or the end of
- * the buffer memory in their middle.  It runs from SRAM, and is small rather than fast.
- */
+// Checksums of frames that are not the common case: other protocols, options in the IP header, fragments, or the end of
+// the buffer memory in their middle.  It runs from SRAM, and is small rather than fast.
 #include "checksums.h"
 
 #define SMALL __attribute__((minsize, noinline))
 
-/* A sum that changes nothing but keeps positive what others are taken from. */
+// A sum that changes nothing but keeps positive what others are taken from.
 enum { NOTHING = 0xffff * 8 };
 
 struct frame {
   u32 start, length;
-  u32 base, end; /* of the buffer memory */
+  u32 base, end; // of the buffer memory
 };
 
-/* What is in it; offsets from its start. */
+// What is in it; offsets from its start.
 struct datagram {
-  u32 ip; /* 0: no IPv4 datagram that is whole in the frame */
+  u32 ip; // 0: no IPv4 datagram that is whole in the frame
   u32 transport, end;
   u32 protocol;
-  u32 field; /* the transport layer's checksum; 0 if there is none, or the datagram is a fragment */
+  u32 field; // the transport layer's checksum; 0 if there is none, or the datagram is a fragment
 };
 
 SMALL static u32 place(const struct frame *f, u32 offset) {
@@ -32,7 +31,7 @@ SMALL static void set_half(const struct frame *f, u32 offset, u32 value) {
   HALF(place(f, offset)) = (u16)value;
 }
 
-/* The sum of the bytes from one offset up to another. */
+// The sum of the bytes from one offset up to another.
 SMALL static u32 sum_of(const struct frame *f, u32 from, u32 to) {
   u32 sum = 0;
   if (from & 1 && from != to) sum = BYTE(place(f, from++));
@@ -41,7 +40,7 @@ SMALL static u32 sum_of(const struct frame *f, u32 from, u32 to) {
   return fold(sum) & 0xffff;
 }
 
-/* Looks for an IPv4 datagram that is whole in the frame, behind a VLAN tag perhaps. */
+// Looks for an IPv4 datagram that is whole in the frame, behind a VLAN tag perhaps.
 SMALL static struct datagram find_datagram(const struct frame *f) {
   struct datagram d = {0};
   u32 ip = ETHERNET;
@@ -59,7 +58,7 @@ SMALL static struct datagram find_datagram(const struct frame *f) {
   return d;
 }
 
-/* The sum of addresses, protocol and length, which the transport layer's checksum covers, too. */
+// The sum of addresses, protocol and length, which the transport layer's checksum covers, too.
 SMALL static u32 pseudo_header(const struct frame *f, const struct datagram *d) {
   return sum_of(f, d->ip + 12, d->ip + 20) + d->protocol + d->end - d->transport;
 }

@@ -1,9 +1,8 @@
-/* Deadlines: the longest time a received frame or a freed send buffer is kept from the host, and the period of the
- * statistics.  One compare register serves all of them: it is set to the earliest.
- */
+// Deadlines: the longest time a received frame or a freed send buffer is kept from the host, and the period of the
+// statistics.  One compare register serves all of them: it is set to the earliest.
 #include "state.h"
 
-enum { FAR = 0x40000000 }; /* microseconds, when nothing is due */
+enum { FAR = 0x40000000 }; // microseconds, when nothing is due
 
 SCRATCHPAD_CODE void start_deadline(u32 which, u32 ticks) {
   u32 at = registers()->timer + ticks;
@@ -12,7 +11,7 @@ SCRATCHPAD_CODE void start_deadline(u32 which, u32 ticks) {
   if ((s32)(at - state->compare) < 0) *state->role.compare = state->compare = at;
 }
 
-/* Has the deadline `which` come?  If it runs and has not, the next event is no later than that. */
+// Has the deadline `which` come?  If it runs and has not, the next event is no later than that.
 static inline u32 come(u32 which, u32 now, u32 *next) {
   if (!(state->deadlines & which)) return 0;
   u32 at = state->deadline[which >> 1];
@@ -21,7 +20,7 @@ static inline u32 come(u32 which, u32 now, u32 *next) {
   return 0;
 }
 
-/* Event: the compare register was reached. */
+// Event: the compare register was reached.
 SCRATCHPAD_CODE void timer(void) {
   u32 now = registers()->timer, next = now + FAR;
   if (come(DEADLINE_RECEIVE, now, &next)) {

@@ -1,9 +1,8 @@
-/* Completion of the DMA write ring.  The reference pointer is set ahead, onto an index that deserves an interrupt, so
- * one event covers many transfers.
- */
+// Completion of the DMA write ring.  The reference pointer is set ahead, onto an index that deserves an interrupt, so
+// one event covers many transfers.
 #include "state.h"
 
-/* Asks for an interrupt (entry | 1) or just for a call when `entry` of the write ring is complete. */
+// Asks for an interrupt (entry | 1) or just for a call when `entry` of the write ring is complete.
 SCRATCHPAD_CODE void interrupt_after(u32 entry) {
   if (state->interrupt_at) {
     state->interrupt_later = entry;
@@ -14,7 +13,7 @@ SCRATCHPAD_CODE void interrupt_after(u32 entry) {
   events_enable(DMA_WRITE_EVENT);
 }
 
-/* The write ring has no room for what `events` would queue: they are off until half of it is free. */
+// The write ring has no room for what `events` would queue: they are off until half of it is free.
 SCRATCHPAD_CODE void wait_for_write_room(u32 events) {
   events_disable(events);
   state->blocked |= events;
@@ -23,7 +22,7 @@ SCRATCHPAD_CODE void wait_for_write_room(u32 events) {
   interrupt_after((half & (DMA_RING - 1)) | (state->write_next & ~(DMA_RING - 1)));
 }
 
-/* Interrupts the host, unless it holds interrupts back with mailbox 0: then when it lets go of that. */
+// Interrupts the host, unless it holds interrupts back with mailbox 0: then when it lets go of that.
 SCRATCHPAD_CODE void raise_interrupt(void) {
   if (shared_block()->mailbox[MAILBOX_INTERRUPT].low) {
     state->interrupt_pending = 1;
@@ -34,7 +33,7 @@ SCRATCHPAD_CODE void raise_interrupt(void) {
   registers()->misc_local_ctl = state->local_control | LOCAL_INTERRUPT;
 }
 
-/* Event: the assist has passed the watched entry of the write ring. */
+// Event: the assist has passed the watched entry of the write ring.
 SCRATCHPAD_CODE void dma_write_done(void) {
   u32 consumer = registers()->dma_write_consumer, at = state->interrupt_at, later = state->interrupt_later;
   u32 interrupt = at & 1;

@@ -1,4 +1,4 @@
-/* The memory that extra work refers to. */
+// The memory that extra work refers to.
 #include "state.h"
 
 u32 extra_scratchpad[EXTRA_WORDS] __attribute__((section(".scratchpad.bss")));

@@ -1,12 +1,11 @@
-/* Work without a purpose, for an experiment: with it a frame costs as many instructions and as many references to
- * scratchpad, SRAM and registers as the firmware shipped with the chip was reported to spend (420 instructions, 121, 39
- * and 24 references to receive; 528, 149, 47 and 40 to send), so that the same hardware can be compared with the
- * throughput reported for it.
- *
- * What is added is the difference to what the firmware needs by itself, spread evenly: in a block are some references
- * to the scratchpad, one to SRAM, one to a register, with arithmetic between.  Half of the references load and half
- * store; two consecutive words follow each other in SRAM.  None of the values is used.
- */
+// Work without a purpose, for an experiment: with it a frame costs as many instructions and as many references to
+// scratchpad, SRAM and registers as the firmware shipped with the chip was reported to spend (420 instructions, 121, 39
+// and 24 references to receive; 528, 149, 47 and 40 to send), so that the same hardware can be compared with the
+// throughput reported for it.
+//
+// What is added is the difference to what the firmware needs by itself, spread evenly: in a block are some references
+// to the scratchpad, one to SRAM, one to a register, with arithmetic between.  Half of the references load and half
+// store; two consecutive words follow each other in SRAM.  None of the values is used.
 #ifndef TIGON2_EXTRA_WORK_H
 #define TIGON2_EXTRA_WORK_H
 
@@ -19,7 +18,7 @@ __asm__(".macro extra_arithmetic count\n"
         "  addu $8, $8, $12\n"
         "  .endr\n"
         ".endm\n"
-        /* Word `at` of the memory at `base`: loaded and stored by turns, two and two. */
+        // Word `at` of the memory at `base`: loaded and stored by turns, two and two.
         ".macro extra_reference base, at\n"
         "  .if (\\at) & 8\n"
         "  sw $8, \\at(\\base)\n"
@@ -27,7 +26,7 @@ __asm__(".macro extra_arithmetic count\n"
         "  lw $9, \\at(\\base)\n"
         "  .endif\n"
         ".endm\n"
-        /* Blocks with so many references to scratchpad, SRAM and registers and so much arithmetic each. */
+        // Blocks with so many references to scratchpad, SRAM and registers and so much arithmetic each.
         ".macro extra_blocks count, scratchpad, sram, registers, arithmetic\n"
         "  .rept \\count\n"
         "  .rept \\scratchpad\n"
@@ -41,7 +40,7 @@ __asm__(".macro extra_arithmetic count\n"
         "  .endr\n"
         "  extra_arithmetic \\arithmetic / 3\n"
         "  .rept \\registers\n"
-        "  extra_reference $13, extra_next_register & 0x8\n" /* read and written without effect: see below */
+        "  extra_reference $13, extra_next_register & 0x8\n" // read and written without effect: see below
         "  .set extra_next_register, extra_next_register + 4\n"
         "  .endr\n"
         "  extra_arithmetic \\arithmetic - \\arithmetic / 3 * 2\n"
@@ -51,8 +50,8 @@ __asm__(".macro extra_arithmetic count\n"
         ".set extra_next_sram, 0\n"
         ".set extra_next_register, 0\n");
 
-/* `blocks` is a text of extra_blocks.  Registers 8 to 13 are t0 to t5; t5 points to general registers of processor A,
- * which have no function. */
+// `blocks` is a text of extra_blocks.  Registers 8 to 13 are t0 to t5; t5 points to general registers of processor A,
+// which have no function.
 #define EXTRA(blocks)                                                                                                  \
   do {                                                                                                                 \
     u32 *scratchpad = extra_scratchpad, *sram = extra_sram;                                                            \

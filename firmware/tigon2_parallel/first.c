@@ -1,11 +1,11 @@
-/* What processor A learns from B and requests of it. */
+// What processor A learns from B and requests of it.
 #include "state.h"
 
 struct messages messages __attribute__((section(".shared")));
 
 enum { TIMEOUT = 3000, CPU_FLUSH = 4 };
 
-/* Event: B has fetched receive descriptors. */
+// Event: B has fetched receive descriptors.
 SCRATCHPAD_CODE void take_ready_buffers(void) {
   event_clear(BUFFERS_READY_EVENT);
   state->standard.ready = messages.ready[WATCH_STANDARD];
@@ -15,7 +15,7 @@ SCRATCHPAD_CODE void take_ready_buffers(void) {
   events_enable(RECEIVE_EVENT);
 }
 
-/* Events: the host is to be notified of what B has sent, with or without an interrupt. */
+// Events: the host is to be notified of what B has sent, with or without an interrupt.
 SCRATCHPAD_CODE void report_of_second(void) {
   event_clear(REPORT_SENT_EVENT);
   queue_sent_report(messages.sent, 1);
@@ -33,7 +33,7 @@ void request_second(enum second_request what) {
     if (state->engine.on) drive_rings();
 }
 
-/* Starts processor B, which then copies itself while A continues. */
+// Starts processor B, which then copies itself while A continues.
 extern void second_start(void);
 void start_second(void) {
   struct registers *r = registers();
@@ -41,17 +41,17 @@ void start_second(void) {
   r->cpu_b_state = CPU_FLUSH;
 }
 
-/* The DMA rings are carried out by those who own them. */
+// The DMA rings are carried out by those who own them.
 u32 second_drives_rings(void) {
   return 0;
 }
 
-/* This firmware needs two processors: the name of this function is what a report of the stop shows. */
+// This firmware needs two processors: the name of this function is what a report of the stop shows.
 __attribute__((noinline, noreturn)) static void no_second_processor(void) {
   __builtin_trap();
 }
 
-/* B starts with what A has laid out. */
+// B starts with what A has laid out.
 void start_roles(void) {
   struct registers *r = registers();
   for (u32 start = r->timer; !messages.alive;)

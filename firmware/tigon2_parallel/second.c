@@ -1,4 +1,4 @@
-/* Processor B: its start, and what it does when A requests it. */
+// Processor B: its start, and what it does when A requests it.
 #include "state.h"
 
 #define SECOND __attribute__((section(".second.text")))
@@ -6,7 +6,7 @@
 void dispatch_second(void) __attribute__((noreturn));
 void dispatch_second_and_drive_rings(void) __attribute__((noreturn));
 
-/* Event: A has used fetched receive descriptors. */
+// Event: A has used fetched receive descriptors.
 SECOND void fetch_wanted_buffers(void) {
   event_clear(BUFFERS_WANTED_EVENT);
   fetch_receive(&state->standard);
@@ -14,7 +14,7 @@ SECOND void fetch_wanted_buffers(void) {
   fetch_receive(&state->mini);
 }
 
-/* Event: A waits for something rare to be done. */
+// Event: A waits for something rare to be done.
 void serve_request(void) {
   struct shared *s = shared_block();
   u32 *count = (u32 *)&state->count;

@@ -1,5 +1,5 @@
-/* What a program says to the MT ASE of a MIPS processor: other virtual processing elements (VPEs) and their thread
- * contexts (TCs), which have the same numbers.  A move to or from another TC means that of select_tc(). */
+// What a program says to the MT ASE of a MIPS processor: other virtual processing elements (VPEs) and their thread
+// contexts (TCs), which have the same numbers.  A move to or from another TC means that of select_tc().
 #ifndef VPES_MT_H
 #define VPES_MT_H
 
@@ -15,7 +15,7 @@ enum {
   CAUSE_SW0 = 1 << 8,
 };
 
-/* Registers, as assembly names them. */
+// Registers, as assembly names them.
 #define MVP_CONTROL "$0, 1"
 #define MVP_CONF0   "$0, 2"
 #define VPE_CONTROL "$1, 1"
@@ -49,7 +49,7 @@ static inline void select_tc(unsigned tc) {
   write_own(VPE_CONTROL, (read_own(VPE_CONTROL) & ~0xffu) | tc);
 }
 
-/* No other VPE executes between the two; the first says whether others did. */
+// No other VPE executes between the two; the first says whether others did.
 static inline unsigned stop_others(void) {
   return MT_READ("dvpe %0") & 1;
 }
@@ -57,7 +57,7 @@ static inline void let_others_go(void) {
   MT_ASM("evpe", :: : "memory");
 }
 
-/* Interrupts a VPE by software. */
+// Interrupts a VPE by software.
 static inline void interrupt_vpe(unsigned vpe) {
   stop_others();
   select_tc(vpe);

@@ -1,7 +1,6 @@
-/* The first virtual processing element (VPE) of a processor with the MT ASE starts the others, as Linux does,
- * interrupts each a few times, which they reply to by interrupting it, and takes them down.  What it prints depends on
- * how many there are alone.
- */
+// The first virtual processing element (VPE) of a processor with the MT ASE starts the others, as Linux does,
+// interrupts each a few times, which they reply to by interrupting it, and takes them down.  What it prints depends on
+// how many there are alone.
 #include "console.h"
 #include "mt.h"
 #include "together.h"
@@ -10,9 +9,9 @@ enum { MOST = 8, ROUNDS = 3, STACK = 4096 };
 
 extern char stack_top[], other_start[];
 
-volatile unsigned interrupts[MOST]; /* of each VPE, counted by start.S */
+volatile unsigned interrupts[MOST]; // of each VPE, counted by start.S
 
-/* All others are halted, and what they will execute with is as it is here. */
+// All others are halted, and what they will execute with is as it is here.
 static void configure(unsigned vpes) {
   stop_others();
   MT_ASM("dmt", :: : "memory");
@@ -31,7 +30,7 @@ static void configure(unsigned vpes) {
   write_own(MVP_CONTROL, read_own(MVP_CONTROL) & ~(unsigned)MVPCONTROL_VPC);
 }
 
-/* A VPE executes from other_start on. */
+// A VPE executes from other_start on.
 static void start(unsigned vpe) {
   stop_others();
   write_own(MVP_CONTROL, read_own(MVP_CONTROL) | MVPCONTROL_VPC);
@@ -47,7 +46,7 @@ static void start(unsigned vpe) {
   let_others_go();
 }
 
-/* Of another VPE: it executes, and was interrupted. */
+// Of another VPE: it executes, and was interrupted.
 void reply(unsigned vpe) {
   (void)vpe;
   order();
@@ -58,7 +57,7 @@ static void wait_for_reply(unsigned before) {
   while (interrupts[0] == before) continue;
 }
 
-/* Halts a VPE between two interrupts; whether it is where it then waits, with what it has counted. */
+// Halts a VPE between two interrupts; whether it is where it then waits, with what it has counted.
 static int take_down(unsigned vpe) {
   unsigned sum = 0;
   for (unsigned n = 1; n <= ROUNDS; n++) sum += n * n;

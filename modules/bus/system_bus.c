@@ -1,7 +1,7 @@
-/* system_bus.c: a snooping bus with split transactions; see system_bus.lss.
- *
- * A transaction is in a slot until it has ended; `order` has the slots from the oldest to the youngest, which is the
- * order of their addresses on the bus.  The number of its slot is what agents call a transaction by. */
+// system_bus.c: a snooping bus with split transactions; see system_bus.lss.
+//
+// A transaction is in a slot until it has ended; `order` has the slots from the oldest to the youngest, which is the
+// order of their addresses on the bus.  The number of its slot is what agents call a transaction by.
 #include <string.h>
 
 #include "memory/memory_access.h"
@@ -9,31 +9,31 @@
 #include "memory/memory_error.h"
 
 #define BUS_LINE   ((uint32_t)param(line))
-#define BUS_MEMORY (-1) /* as the driver of the bus, or who sends a line */
-#define BUS_NOBODY (-2) /* sends a line: none is needed */
+#define BUS_MEMORY (-1) // as the driver of the bus, or who sends a line
+#define BUS_NOBODY (-2) // sends a line: none is needed
 #define BUS_BYTES  ((uint64_t)param(width) / 8)
 #define BUS_BEATS  (BUS_LINE > BUS_BYTES ? BUS_LINE / BUS_BYTES : 1)
 
-/* Whether a transaction ends with data for its agent. */
+// Whether a transaction ends with data for its agent.
 static inline bool fills(bus_op op) {
   return op == bus_op_read_shared || op == bus_op_read_exclusive || op == bus_op_upgrade || op == bus_op_read_once;
 }
 
-/* Whether the agent of a transaction that ends with data needs them: a store_conditional that fails does not. */
+// Whether the agent of a transaction that ends with data needs them: a store_conditional that fails does not.
 static inline bool moves(const self_t *self, int32_t slot) {
   if (self->lost[slot] && self->of[slot].conditional) return false;
   return !self->keeps[slot] || self->dirty[slot];
 }
 
-/* The slot in which something is in this phase, the oldest; -1: none. */
+// The slot in which something is in this phase, the oldest; -1: none.
 static int32_t oldest(const self_t *self, bus_phase phase) {
   for (uint32_t k = 0; k < self->active; k++)
     if (self->phase[self->order[k]] == phase) return self->order[k];
   return -1;
 }
 
-/* The transaction whose agent gets its response in this cycle: that whose last beat is on the bus, else one without
- * data; -1: none. */
+// The transaction whose agent gets its response in this cycle: that whose last beat is on the bus, else one without
+// data; -1: none.
 static int32_t responds(const self_t *self) {
   if (self->on_bus >= 0 && within(bus_ends, 0) && self->phase[self->on_bus] == bus_phase_moving &&
       fills(self->of[self->on_bus].op))
@@ -70,7 +70,7 @@ check_state() {
     sim_error("%u transactions are in progress, not %u", (unsigned)active, (unsigned)self->active);
 }
 
-/* Whether the link of a conditional request has ended by a transaction that its agent had not seen. */
+// Whether the link of a conditional request has ended by a transaction that its agent had not seen.
 static bool has_ended(const self_t *self, const bus_command *command) {
   const uint32_t unseen = self->begun - command->seen, places = sizeof self->written / sizeof self->written[0];
   for (uint32_t k = 0; k < unseen && k < places; k++)
@@ -78,7 +78,7 @@ static bool has_ended(const self_t *self, const bus_command *command) {
   return false;
 }
 
-/* Whether there is room for a transaction of this agent. */
+// Whether there is room for a transaction of this agent.
 static inline bool has_room(const self_t *self, int lane) {
   const uint32_t kept = self->home_lane >= 0 && lane != self->home_lane;
   return self->active + kept < (uint32_t)param(outstanding);
@@ -98,7 +98,7 @@ handler(grant, i) {
   accept(agent_request, i, get(winner) == i);
 }
 
-/* The request to memory of a slot. */
+// The request to memory of a slot.
 static typeof_port(memory_request) memory_request_of(const self_t *self, int32_t slot) {
   typeof_port(memory_request) request = {
       .op = mem_op_read, .size = (uint8_t)BUS_LINE, .tag = (uint32_t)slot, .address = self->of[slot].address};
@@ -152,7 +152,7 @@ phase_start() {
     send_nothing(memory_request);
 }
 
-/* A transaction ends. */
+// A transaction ends.
 static void finish_transaction(self_t *self, int32_t slot) {
   uint32_t k = 0;
   while (k < self->active && self->order[k] != slot) k++;
@@ -163,7 +163,7 @@ static void finish_transaction(self_t *self, int32_t slot) {
   event(finished, self->lane[slot], self->of[slot].op, self->of[slot].address);
 }
 
-/* An agent answers a snoop. */
+// An agent answers a snoop.
 static void take_snoop_response(self_t *self, int lane, const typeof_port(agent_snoop_response) * response) {
   const uint32_t slot = response->number;
   if (slot >= (uint32_t)param(outstanding) || self->phase[slot] != bus_phase_snooped ||
@@ -195,7 +195,7 @@ static void take_snoop_response(self_t *self, int lane, const typeof_port(agent_
   self->bytes[slot] = response->bytes;
 }
 
-/* What an agent writes joins the line that its owner sent. */
+// What an agent writes joins the line that its owner sent.
 static void merge_part(self_t *self, int32_t slot) {
   const uint32_t first = self->first[slot], bytes = self->count[slot];
   if (first + bytes > BUS_LINE || bytes == 0)
@@ -204,7 +204,7 @@ static void merge_part(self_t *self, int32_t slot) {
   memcpy((uint8_t *)&self->bytes[slot] + first, (const uint8_t *)&self->part[slot] + first, bytes);
 }
 
-/* All answers to a transaction are in: where its line comes from, and what is next. */
+// All answers to a transaction are in: where its line comes from, and what is next.
 static void decide(self_t *self, int32_t slot) {
   int32_t from = self->owner[slot];
   if (self->withdrawn[slot]) {
@@ -213,7 +213,7 @@ static void decide(self_t *self, int32_t slot) {
       finish_transaction(self, slot);
       return;
     }
-    self->of[slot].op = bus_op_write_back; /* its owner has given the line away, so it goes to memory */
+    self->of[slot].op = bus_op_write_back; // its owner has given the line away, so it goes to memory
     self->lane[slot] = from;
     self->part[slot] = self->bytes[slot];
   }
@@ -241,21 +241,21 @@ static void decide(self_t *self, int32_t slot) {
   event(supplied, self->lane[slot], op, self->of[slot].address, from);
 }
 
-/* Beats of the data that a transaction has ready: a part that joins its owner's line moves as well as that. */
+// Beats of the data that a transaction has ready: a part that joins its owner's line moves as well as that.
 static uint64_t beats_of(const self_t *self, int32_t slot) {
   if (self->of[slot].op != bus_op_write_part) return BUS_BEATS;
   const uint64_t part = (self->count[slot] + BUS_BYTES - 1) / BUS_BYTES;
   return part + (self->dirty[slot] ? BUS_BEATS : 0);
 }
 
-/* Gives the bus to somebody from the coming cycle on. */
+// Gives the bus to somebody from the coming cycle on.
 static void occupy(self_t *self, int32_t slot, int32_t driver, uint64_t cycles) {
   set_until(bus_ends, cycles + (driver != self->driver ? (uint64_t)param(turnaround) : 0));
   self->driver = driver;
   self->on_bus = slot;
 }
 
-/* The oldest line that is ready has the bus from the coming cycle on. */
+// The oldest line that is ready has the bus from the coming cycle on.
 static void move_line(self_t *self) {
   const int32_t ready = oldest(self, bus_phase_ready);
   if (ready < 0) return;
@@ -265,7 +265,7 @@ static void move_line(self_t *self) {
   occupy(self, ready, fills(self->of[ready].op) ? self->owner[ready] : self->lane[ready], beats);
 }
 
-/* A request has the bus from the coming cycle on. */
+// A request has the bus from the coming cycle on.
 static void begin_transaction(self_t *self, int32_t lane, const bus_command *command) {
   uint32_t slot = 0;
   while (self->phase[slot] != bus_phase_idle) slot++;
@@ -287,7 +287,7 @@ static void begin_transaction(self_t *self, int32_t lane, const bus_command *com
   occupy(self, (int32_t)slot, lane, 1);
 }
 
-/* The last cycle of an address or of data on the bus. */
+// The last cycle of an address or of data on the bus.
 static void leave_bus(self_t *self) {
   const int32_t slot = self->on_bus;
   self->on_bus = -1;
@@ -308,7 +308,7 @@ static void leave_bus(self_t *self) {
   }
 }
 
-/* Memory's reply. */
+// Memory's reply.
 static void take_reply(self_t *self, const typeof_port(memory_reply) * reply) {
   if (reply->tag >= (uint32_t)param(outstanding)) sim_error("memory replies to no transaction");
   const int32_t slot = (int32_t)reply->tag;

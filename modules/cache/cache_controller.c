@@ -1,22 +1,22 @@
-/* cache_controller.c: tags and control of a cache; see cache_controller.lss.
- *
- * The write buffer drains first, so what leaves through `fill` leaves in order.  A dirty line that is evicted is
- * read out before the new one arrives and written back after it.  Within a cycle a beat that arrives is written before
- * what the requester reads or writes (the storage's lane 0 comes before lane 1).  Tags of what goes out: the number of
- * the beat for fills, CACHE_WRITE_BACK for write-backs, CACHE_UNCACHED for the pending request, CACHE_POSTED for the
- * write buffer.
- *
- * A beat whose reply is an error arrives, too, but reads of it get the error, the line is not kept, and a write that
- * waited for the line is sent uncached, so that memory replies to it.
- *
- * Most cycles find nothing to do, read from the line of a set that was used last, or wait for memory: `busy`,
- * `mru_line`, `request_pending` and `fill_pending` say so. */
+// cache_controller.c: tags and control of a cache; see cache_controller.lss.
+//
+// The write buffer drains first, so what leaves through `fill` leaves in order.  A dirty line that is evicted is
+// read out before the new one arrives and written back after it.  Within a cycle a beat that arrives is written before
+// what the requester reads or writes (the storage's lane 0 comes before lane 1).  Tags of what goes out: the number of
+// the beat for fills, CACHE_WRITE_BACK for write-backs, CACHE_UNCACHED for the pending request, CACHE_POSTED for the
+// write buffer.
+//
+// A beat whose reply is an error arrives, too, but reads of it get the error, the line is not kept, and a write that
+// waited for the line is sent uncached, so that memory replies to it.
+//
+// Most cycles find nothing to do, read from the line of a set that was used last, or wait for memory: `busy`,
+// `mru_line`, `request_pending` and `fill_pending` say so.
 #include "memory/memory_error.h"
 
 static inline uint32_t line_of(uint32_t address) {
   return address / CACHE_LINE;
 }
-#define LINE_REQUESTED(address) line_of(call(canonical_address, address)) /* by a request */
+#define LINE_REQUESTED(address) line_of(call(canonical_address, address)) // by a request
 static inline uint32_t set_of(uint32_t line) {
   return line % (uint32_t)param(sets);
 }
@@ -30,7 +30,7 @@ static inline bool fills(const self_t *self, uint32_t line) {
   return self->phase == cache_phase_fill && self->fill_line == line;
 }
 
-/* The way that holds a line, or -1. */
+// The way that holds a line, or -1.
 static inline int32_t find(const self_t *self, uint32_t line) {
   uint32_t set = set_of(line);
   int32_t found = -1;
@@ -39,28 +39,28 @@ static inline int32_t find(const self_t *self, uint32_t line) {
   return found;
 }
 
-/* The way that holds a line or is being filled with it, or -1. */
+// The way that holds a line or is being filled with it, or -1.
 static inline int32_t find_way(const self_t *self, uint32_t line) {
   return fills(self, line) ? (int32_t)self->fill_way : find(self, line);
 }
 
-/* The way that a request may use, or -1. */
+// The way that a request may use, or -1.
 static inline int32_t usable(const self_t *self, uint32_t address) {
   return call(cacheable, address) ? find_way(self, LINE_REQUESTED(address)) : -1;
 }
 
-/* Whether a line was used last in its set; then it is of age 0, and using it again changes nothing. */
+// Whether a line was used last in its set; then it is of age 0, and using it again changes nothing.
 static inline bool used_last(const self_t *self, uint32_t line) {
   return self->mru_line[set_of(line)] == line;
 }
 
-/* The offset among `lines` of a line that is held, or is being filled. */
+// The offset among `lines` of a line that is held, or is being filled.
 static inline uint32_t line_offset_of(const self_t *self, uint32_t line) {
   const uint32_t set = set_of(line);
   return used_last(self, line) ? self->mru_offset[set] : line_offset(set, (uint32_t)find_way(self, line));
 }
 
-/* Where links are kept, what begins one is a read, and what ends one a write. */
+// Where links are kept, what begins one is a read, and what ends one a write.
 static inline bool links(const self_t *self, mem_op op, uint32_t address) {
   return param(links) && (op == mem_op_load_linked || op == mem_op_store_conditional) && call(cacheable, address);
 }
@@ -69,7 +69,7 @@ static inline mem_op served_as(const self_t *self, mem_op op, uint32_t address) 
   return op == mem_op_load_linked ? mem_op_read : mem_op_write;
 }
 
-/* Whether a request is a store_conditional whose link does not stand. */
+// Whether a request is a store_conditional whose link does not stand.
 static inline bool unlinked(const self_t *self, mem_op op, uint32_t address, uint32_t tag) {
   const int context = request_context(tag, param(contexts), param(context_bit));
   return links(self, op, address) && op == mem_op_store_conditional &&
@@ -97,7 +97,7 @@ check_state() {
     sim_error("the request that waits crosses a line of %d bytes", (int)param(line));
 }
 
-/* What is offered to memory: false, if nothing is.  Out of line, since mostly nothing is. */
+// What is offered to memory: false, if nothing is.  Out of line, since mostly nothing is.
 static __attribute__((noinline)) bool next_request(const self_t *self, typeof_port(fill_request) * to) {
   typeof_port(fill_request) request = {0};
   bool offered = true;
@@ -135,21 +135,21 @@ phase_start() {
   send_if(fill_request, offered, request);
 }
 
-/* The beats that `pending` needs: a read those of its bytes, a write the whole line. */
+// The beats that `pending` needs: a read those of its bytes, a write the whole line.
 static inline uint64_t needed(const self_t *self) {
   return self->pending.op == mem_op_write
              ? CACHE_ALL_BEATS
              : cache_beats(offset_of(self->pending.address), self->pending.size, CACHE_BEAT_BYTES);
 }
 
-/* Whether `pending` can be replied to with what has arrived, and for a write without an error. */
+// Whether `pending` can be replied to with what has arrived, and for a write without an error.
 static inline bool satisfied(const self_t *self, uint64_t arrived, bool failed) {
   if (!self->waiting || self->uncached || self->phase == cache_phase_read_victim) return false;
-  if (self->phase != cache_phase_fill) return true; /* it joined in the cycle in which the line became complete */
+  if (self->phase != cache_phase_fill) return true; // it joined in the cycle in which the line became complete
   return (needed(self) & ~arrived) == 0 && !(param(write_allocate) && failed && self->pending.op == mem_op_write);
 }
 
-/* The outcome of a request that does not simply read from the most recently used line. */
+// The outcome of a request that does not simply read from the most recently used line.
 static __attribute__((noinline)) int32_t lookup(const self_t *self, mem_op op, uint32_t address, uint32_t size,
                                                 uint32_t tag) {
   if (unlinked(self, op, address, tag)) return CACHE_UNLINKED;
@@ -179,8 +179,8 @@ static __attribute__((noinline)) int32_t lookup(const self_t *self, mem_op op, u
   return cache_decide(CACHE_RULES, is);
 }
 
-/* The outcome of the pending request when beat number `tag`, or the reply to an uncached request, arrives; -1: nothing
- * does. */
+// The outcome of the pending request when beat number `tag`, or the reply to an uncached request, arrives; -1: nothing
+// does.
 static inline int32_t complete(const self_t *self, int64_t tag, bool error) {
   if (self->uncached) return tag == CACHE_UNCACHED ? CACHE_UNCACHED_REPLY : CACHE_NOTHING;
   const bool beat = self->phase == cache_phase_fill && tag >= 0 && tag < CACHE_BEATS;
@@ -188,7 +188,7 @@ static inline int32_t complete(const self_t *self, int64_t tag, bool error) {
   return satisfied(self, self->arrived | (beat ? UINT64_C(1) << tag : 0), failed) ? CACHE_FILL_REPLY : CACHE_NOTHING;
 }
 
-/* Whether `pending` needs a beat that failed, or beat number `tag`, which fails in this cycle (-1: none). */
+// Whether `pending` needs a beat that failed, or beat number `tag`, which fails in this cycle (-1: none).
 static __attribute__((noinline)) bool fails(const self_t *self, int64_t tag) {
   const bool beat = self->phase == cache_phase_fill && tag >= 0 && tag < CACHE_BEATS;
   return (needed(self) & (self->failed | (beat ? UINT64_C(1) << tag : 0))) != 0;
@@ -253,7 +253,7 @@ static inline void write_inside(self_t *self, const typeof_port(in_request) * re
                    request->size, param(big_endian));
 }
 
-/* Whether the request of this cycle, which hits, writes to its line. */
+// Whether the request of this cycle, which hits, writes to its line.
 #define WRITES_BACK                                                                                                    \
   (param(write_back) && served_as(self, item(in_request).op, item(in_request).address) == mem_op_write)
 
@@ -292,7 +292,7 @@ handler(reply) {
     const bool beat =
         !same_cycle && self->phase == cache_phase_fill && some(fill_reply) && item(fill_reply).tag < CACHE_BEATS;
     const typeof_port(in_request) *request = same_cycle ? &item(in_request) : &self->pending;
-    __typeof__(reply.data) value; /* apart, so that only it is in memory */
+    __typeof__(reply.data) value; // apart, so that only it is in memory
     CACHE_READ_LINE(value, *request, same_cycle ? get(hit_offset) : CACHE_FILL_OFFSET,
                     beat ? (int32_t)item(fill_reply).tag : -1, beat ? &item(fill_reply).data : NULL);
     memcpy(&reply.data, &value, sizeof value);
@@ -300,12 +300,12 @@ handler(reply) {
   const bool wrong = some(fill_reply) && item(fill_reply).error;
   if (__builtin_expect(!same_cycle && (wrong || self->failed), false))
     reply.error |= fails(self, wrong ? (int64_t)item(fill_reply).tag : -1);
-  /* An unbuffered write-through gets its reply when memory has done it, too. */
+  // An unbuffered write-through gets its reply when memory has done it, too.
   send_if(in_reply, same_cycle || param(write_back) || param(write_buffer) > 0 || self->pending.op != mem_op_write,
           reply);
 }
 
-/* A line is used; it is not valid while part of it is still to come. */
+// A line is used; it is not valid while part of it is still to come.
 static inline void touch(self_t *self, uint32_t line, uint32_t set, uint32_t way) {
   if (param(ways) > 1) cache_use_way(self->age[set], (uint32_t)param(ways), way);
   self->mru_line[set] = self->valid[set][way] ? line : CACHE_NONE;
@@ -316,13 +316,13 @@ static inline uint8_t *mask_of(self_t *self, uint32_t set, uint32_t way) {
   return &self->changed[(set * (uint32_t)param(ways) + way) * CACHE_MASK_BYTES];
 }
 
-/* The requester writes to a line. */
+// The requester writes to a line.
 static inline void change(self_t *self, uint32_t set, uint32_t way, const typeof_port(in_request) * request) {
   self->dirty[set][way] = true;
   if (CACHE_MASKED) cache_mark(mask_of(self, set, way), offset_of(request->address), request->size, true);
 }
 
-/* Evicts what a way holds; a dirty line is kept as the victim until it is written back. */
+// Evicts what a way holds; a dirty line is kept as the victim until it is written back.
 static inline void evict_way(self_t *self, uint32_t set, uint32_t way) {
   if (CACHE_INVALIDATES_DIRTY) self->pending_write_backs -= self->write_back_pending[set][way];
   if (CACHE_INVALIDATES_DIRTY) self->write_back_pending[set][way] = false;
@@ -339,7 +339,7 @@ static inline void evict_way(self_t *self, uint32_t set, uint32_t way) {
   self->fill_way = way;
 }
 
-/* Begins to write back the dirty line that was evicted. */
+// Begins to write back the dirty line that was evicted.
 static inline void begin_write_back(self_t *self) {
   self->phase = cache_phase_read_victim;
   count(evictions);
@@ -358,12 +358,12 @@ static inline void wait_for(self_t *self, const typeof_port(in_request) * reques
   self->waiting = true, self->uncached = uncached;
 }
 
-/* A read hits a line, which is whole, and was not used last in its set. */
+// A read hits a line, which is whole, and was not used last in its set.
 static __attribute__((noinline)) void touch_line(self_t *self, uint32_t line) {
   touch(self, line, set_of(line), (uint32_t)find(self, line));
 }
 
-/* Invalidates a way's line: in this cycle, or when its changes are in memory. */
+// Invalidates a way's line: in this cycle, or when its changes are in memory.
 static inline void invalidate_way(self_t *self, uint32_t set, uint32_t way) {
   self->mru_line[set] = CACHE_NONE;
   if (!CACHE_INVALIDATES_DIRTY || !self->dirty[set][way]) {
@@ -374,7 +374,7 @@ static inline void invalidate_way(self_t *self, uint32_t set, uint32_t way) {
   }
 }
 
-/* Invalidates every line, one that is being filled, too. */
+// Invalidates every line, one that is being filled, too.
 static __attribute__((noinline)) void invalidate_lines(self_t *self) {
   for (uint32_t s = 0; s < (uint32_t)param(sets); s++)
     for (uint32_t w = 0; w < (uint32_t)param(ways); w++)
@@ -382,7 +382,7 @@ static __attribute__((noinline)) void invalidate_lines(self_t *self) {
   self->fill_invalidated = true;
 }
 
-/* Does with a line what `maintain` asks for, before the request is passed on. */
+// Does with a line what `maintain` asks for, before the request is passed on.
 static __attribute__((noinline)) void maintain_line(self_t *self, uint32_t address, cache_operation operation) {
   const uint32_t place = line_of(address), line = LINE_REQUESTED(address);
   const bool by_index = cache_operation_by_index(operation);
@@ -400,7 +400,7 @@ static __attribute__((noinline)) void maintain_line(self_t *self, uint32_t addre
   count(maintained);
 }
 
-/* Accepts a request that was transferred; `found` is the way that it hit, or -1. */
+// Accepts a request that was transferred; `found` is the way that it hit, or -1.
 static void accept_request(self_t *self, const typeof_port(in_request) * request, int32_t result, int32_t found) {
   uint32_t line = LINE_REQUESTED(request->address), set = set_of(line);
   if (result == CACHE_HIT || result == CACHE_SECONDARY_MISS || (result == CACHE_POST && found >= 0)) {
@@ -455,8 +455,8 @@ static void accept_request(self_t *self, const typeof_port(in_request) * request
   }
 }
 
-/* Begins a link with a request, or ends it; the request is from here on what it is served as.  False: nothing is left
- * to do. */
+// Begins a link with a request, or ends it; the request is from here on what it is served as.  False: nothing is left
+// to do.
 static __attribute__((noinline, unused)) bool link_line(self_t *self, typeof_port(in_request) * request,
                                                         int32_t result) {
   const bool writes = request->op != mem_op_read && request->op != mem_op_load_linked && request->op < mem_op_barrier;
@@ -478,8 +478,7 @@ static inline bool unlink_if(self_t *self, int context, bool wanted) {
   return wanted;
 }
 
-/* Bytes of a line were written by another: invalidates the line if a way holds it, or marks it if it is being filled.
- */
+// Bytes of a line were written by another: invalidates the line if a way holds it, or marks it if it is being filled.
 static inline void invalidate_line(self_t *self, uint32_t line, const mem_snoop *write) {
   if (fills(self, line)) self->fill_invalidated = true;
   int32_t found = find(self, line);
@@ -513,7 +512,7 @@ static inline void invalidate_range(self_t *self, const mem_snoop *write) {
       if (self->valid[s][w] && self->tag[s][w] - first <= last - first) invalidate_line(self, self->tag[s][w], write);
 }
 
-/* The line is complete. */
+// The line is complete.
 static inline void finish_fill(self_t *self) {
   uint32_t set = self->fill_set, way = self->fill_way;
   self->valid[set][way] = !self->fill_invalidated && self->failed == 0;
@@ -523,7 +522,7 @@ static inline void finish_fill(self_t *self) {
   self->phase = self->victim_dirty ? cache_phase_write_back : cache_phase_idle;
 }
 
-/* The line is complete; `replied`: the pending request has got its reply, in this cycle. */
+// The line is complete; `replied`: the pending request has got its reply, in this cycle.
 static inline void complete_fill(self_t *self, bool replied) {
   const bool writes = self->pending.op == mem_op_write && (replied || (self->waiting && !self->uncached));
   finish_fill(self);
@@ -538,14 +537,14 @@ static inline void complete_fill(self_t *self, bool replied) {
   }
 }
 
-/* Memory has an error for a write whose requester has its reply. */
+// Memory has an error for a write whose requester has its reply.
 static __attribute__((noinline)) void lose_write(self_t *self, uint32_t tag) {
   const uint32_t address =
       tag == CACHE_POSTED ? self->posted[self->posted_head].address : self->victim_line * CACHE_LINE;
   MEMORY_ERROR("a write failed: nothing responds at address 0x%08x", (unsigned)address);
 }
 
-/* Memory's reply to a beat of a fill, a write, or an uncached request. */
+// Memory's reply to a beat of a fill, a write, or an uncached request.
 static inline void accept_reply(self_t *self, uint32_t tag, bool error) {
   if (__builtin_expect(error, false) && (tag == CACHE_POSTED || tag == CACHE_WRITE_BACK)) lose_write(self, tag);
   if (tag == CACHE_POSTED) {
@@ -564,7 +563,7 @@ static inline void accept_reply(self_t *self, uint32_t tag, bool error) {
   }
 }
 
-/* Notes what the next cycle has to do. */
+// Notes what the next cycle has to do.
 static inline void update_flags(self_t *self) {
   const bool busy = self->phase != cache_phase_idle || self->posted_count > 0 || self->waiting ||
                     (CACHE_INVALIDATES_DIRTY && self->pending_write_backs);
@@ -579,7 +578,7 @@ static inline void update_flags(self_t *self) {
   set_until(changes, 2);
 }
 
-/* `empties`: all lines are to go, and those of requests meanwhile; `done`: they are gone, in this cycle. */
+// `empties`: all lines are to go, and those of requests meanwhile; `done`: they are gone, in this cycle.
 static inline void go_on_emptying(self_t *self, bool empties, bool done, bool requested) {
   if (__builtin_expect(!empties && !self->emptied, true)) return;
   if (!self->emptied || requested) invalidate_lines(self);
@@ -588,7 +587,7 @@ static inline void go_on_emptying(self_t *self, bool empties, bool done, bool re
 
 #define EMPTIES (width(empty) > 0 && some(empty) && data(empty))
 
-/* Without an invalidation, a request or one outstanding there is nothing to do. */
+// Without an invalidation, a request or one outstanding there is nothing to do.
 phase_end() {
   bool invalidation = (width(invalidate_all) > 0 && some(invalidate_all)) || EMPTIES;
   for (int c = 0; c < width(unlink); c++) invalidation |= unlink_if(self, c, some(unlink, c) && data(unlink, c));
@@ -670,7 +669,7 @@ phase_end() {
   update_flags(self);
 }
 
-/* A fill, and whatever else waits for memory, goes on with its reply. */
+// A fill, and whatever else waits for memory, goes on with its reply.
 next_event() {
   return self->emptied || !within(changes, 0) ? cycle() : self->busy ? unchanged() : never();
 }

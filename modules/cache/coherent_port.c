@@ -1,9 +1,9 @@
-/* coherent_port.c: a memory port on a system bus; see coherent_port.lss. */
+// coherent_port.c: a memory port on a system bus; see coherent_port.lss.
 #include "memory/memory_access.h"
 
 #define PORT_LINE ((uint32_t)param(line))
 
-/* The first entry in a phase, or `entries`. */
+// The first entry in a phase, or `entries`.
 static uint32_t first_entry(const self_t *self, entry_phase phase) {
   uint32_t k = 0;
   while (k < (uint32_t)param(entries) && self->phase[k] != phase) k++;
@@ -20,7 +20,7 @@ init() {
   self->responds_for = (uint32_t)param(entries);
 }
 
-/* A write that is done, of an entry; of another, or none, its size is 0. */
+// A write that is done, of an entry; of another, or none, its size is 0.
 static inline mem_snoop write_of(const self_t *self, uint32_t slot) {
   if (slot == (uint32_t)param(entries)) return (mem_snoop){0};
   const typeof_port(in_request) *request = &self->request[slot];
@@ -64,14 +64,14 @@ handler(take) {
   accept(in_request, self->used < (uint32_t)param(entries) && !waits);
 }
 
-/* A request was transferred. */
+// A request was transferred.
 static void enter(self_t *self, const typeof_port(in_request) * request) {
   const uint32_t slot = first_entry(self, entry_phase_idle);
   self->used++;
   self->request[slot] = *request;
   self->reply[slot] = (typeof_port(in_reply)){.tag = request->tag};
   if (request->op > mem_op_write) {
-    self->reply[slot].error = request->op < mem_op_barrier; /* mem_fault_bus */
+    self->reply[slot].error = request->op < mem_op_barrier; // mem_fault_bus
     self->phase[slot] = entry_phase_replies;
     return;
   }
@@ -87,7 +87,7 @@ static void enter(self_t *self, const typeof_port(in_request) * request) {
   count(whole_lines, command_of(request) == bus_op_write_line);
 }
 
-/* The bus's response to a request. */
+// The bus's response to a request.
 static void finish_request(self_t *self, const typeof_port(bus_response) * response) {
   const uint32_t slot = response->tag;
   if (slot >= (uint32_t)param(entries))
@@ -101,7 +101,7 @@ static void finish_request(self_t *self, const typeof_port(bus_response) * respo
   if (request->sign) extend_sign(&self->reply[slot].data, request->size, sizeof self->reply[slot].data);
 }
 
-/* The answer to a snoop: no copy, or what is written. */
+// The answer to a snoop: no copy, or what is written.
 static void respond(self_t *self, const bus_snoop *snoop) {
   self->snoop_response.result = snoop_result_none;
   self->snoop_response.number = snoop->number;

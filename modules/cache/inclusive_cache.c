@@ -1,20 +1,20 @@
-/* inclusive_cache.c: a cache between two system buses; see inclusive_cache.lss.
- *
- * A transaction of the bus above is called by its number there from its address to its answer.  At the end of a cycle
- * come first what the bus above reads and writes, then the responses of both buses, then snoops. */
+// inclusive_cache.c: a cache between two system buses; see inclusive_cache.lss.
+//
+// A transaction of the bus above is called by its number there from its address to its answer.  At the end of a cycle
+// come first what the bus above reads and writes, then the responses of both buses, then snoops.
 #include "cache/cache_controller.h"
 #include "cache/mesi.h"
 #include "memory/memory_state.h"
 
-#define LEVEL_WRITE_BACK ((uint32_t)param(transactions)) /* tag of requests below that are no transaction's */
+#define LEVEL_WRITE_BACK ((uint32_t)param(transactions)) // tag of requests below that are no transaction's
 #define MESI_LINE        ((uint32_t)param(line))
-#define MESI_NOWHERE     ((uint32_t)param(ways)) /* no way */
+#define MESI_NOWHERE     ((uint32_t)param(ways)) // no way
 
 static inline uint32_t set_of(uint32_t number) {
   return number % (uint32_t)param(sets);
 }
 
-/* The way that holds a line, or MESI_NOWHERE. */
+// The way that holds a line, or MESI_NOWHERE.
 static inline uint32_t find(const self_t *self, uint32_t number) {
   return mesi_find(MESI_SET(self, set_of(number)), number);
 }
@@ -27,19 +27,19 @@ static void set_state(self_t *self, uint32_t set, uint32_t way, line_state next)
   MESI_CHANGE(self, set, way, next);
 }
 
-/* Makes room in a way: what was changed in its line is to be written back. */
+// Makes room in a way: what was changed in its line is to be written back.
 static void evict(self_t *self, uint32_t set, uint32_t way) {
   MESI_EVICT(self, set, way);
 }
 
-/* The transaction above that is in this phase, the first; `transactions`: none. */
+// The transaction above that is in this phase, the first; `transactions`: none.
 static inline uint32_t first_in(const self_t *self, refill_phase phase) {
   uint32_t e = 0;
   while (e < (uint32_t)param(transactions) && self->phase[e] != phase) e++;
   return e;
 }
 
-/* Whether a line, or a way, is being fetched for a transaction above. */
+// Whether a line, or a way, is being fetched for a transaction above.
 static inline bool is_fetching(refill_phase phase) {
   return phase == refill_phase_makes_room || phase == refill_phase_requests || phase == refill_phase_requested;
 }
@@ -72,10 +72,9 @@ phase_start() {
   send_if(below_snoop_response, self->responding, self->snoop_response);
 }
 
-/* ---- Transactions above --------------------------------------------------------------------------------------------
- */
+// ---- Transactions above --------------------------------------------------------------------------------------------
 
-/* A transaction above is answered: its line is here as it needs it, or cannot be had. */
+// A transaction above is answered: its line is here as it needs it, or cannot be had.
 static void respond(self_t *self, uint32_t e) {
   const uint32_t number = self->wanted[e], set = set_of(number), way = find(self, number);
   const line_state now = state_of(self, set, way);
@@ -84,15 +83,14 @@ static void respond(self_t *self, uint32_t e) {
   self->result[e] = self->lost[e]              ? snoop_result_lost
                     : now == line_state_shared ? snoop_result_shared
                                                : snoop_result_none;
-  if (now == line_state_invalid) return; /* what is read then is an error */
+  if (now == line_state_invalid) return; // what is read then is an error
   const bool owner = mesi_writes(op) || (op == bus_op_read_shared && now != line_state_shared);
   const line_above least = owner ? line_above_owner : op == bus_op_read_once ? line_above_reading : line_above_copies;
   if (self->held[set][way] < least) self->held[set][way] = least;
   cache_use_way(self->age[set], (uint32_t)param(ways), way);
 }
 
-/* A transaction above lost its line and has nothing left to do: it is answered, unless the bus below has its request.
- */
+// A transaction above lost its line and has nothing left to do: it is answered, unless the bus below has its request.
 static void end_conditional(self_t *self, uint32_t e) {
   if (self->phase[e] == refill_phase_requested) return;
   if (self->phase[e] == refill_phase_requests) self->fetching--;
@@ -103,8 +101,7 @@ static void end_conditional(self_t *self, uint32_t e) {
   respond(self, e);
 }
 
-/* A line leaves that those above need not have given up: the only transaction that is under way for it there writes it.
- */
+// A line leaves that those above need not have given up: the only transaction that is under way for it there writes it.
 static void drop_shared(self_t *self, uint32_t number, uint32_t e) {
   const uint32_t set = set_of(number);
   count(invalidations);
@@ -114,7 +111,7 @@ static void drop_shared(self_t *self, uint32_t number, uint32_t e) {
   if (self->conditional[e]) end_conditional(self, e);
 }
 
-/* The transaction of its own above is not needed any more. */
+// The transaction of its own above is not needed any more.
 static void give_up_recall(self_t *self) {
   if (self->recall_for >= 0) self->phase[self->recall_for] = refill_phase_requests;
   self->recall_for = -1;
@@ -124,14 +121,14 @@ static void give_up_recall(self_t *self) {
     self->recall_void = true;
 }
 
-/* The number of a transaction that a bus names. */
+// The number of a transaction that a bus names.
 static inline uint32_t known(const self_t *self, uint32_t transaction) {
   if (transaction >= (uint32_t)param(transactions))
     sim_error("a bus has transaction %u, which does not exist", (unsigned)transaction);
   return transaction;
 }
 
-/* Another's transaction above. */
+// Another's transaction above.
 static void enter(self_t *self, const bus_snoop *snoop) {
   const uint32_t e = known(self, snoop->number), number = snoop->address / MESI_LINE, set = set_of(number);
   const line_state now = state_of(self, set, find(self, number));
@@ -162,7 +159,7 @@ static void enter(self_t *self, const bus_snoop *snoop) {
   }
 }
 
-/* Its own transaction above. */
+// Its own transaction above.
 static void enter_recall(self_t *self, const bus_snoop *snoop) {
   const uint32_t e = known(self, snoop->number);
   self->phase[e] = refill_phase_responds;
@@ -178,7 +175,7 @@ static void begin_recall(self_t *self, uint32_t number, bus_op op, int32_t makes
   self->recall_for = makes_room_for;
 }
 
-/* Whether a way is not to be used for another line: what it holds, or will hold, is needed. */
+// Whether a way is not to be used for another line: what it holds, or will hold, is needed.
 static bool is_claimed(const self_t *self, uint32_t set, uint32_t way) {
   const uint32_t number = self->number[set][way];
   if (self->valid[set][way] && self->recall != recall_phase_idle && self->recall_line == number) return true;
@@ -189,7 +186,7 @@ static bool is_claimed(const self_t *self, uint32_t set, uint32_t way) {
   return false;
 }
 
-/* The way that a new line is put into, or MESI_NOWHERE. */
+// The way that a new line is put into, or MESI_NOWHERE.
 static uint32_t choose_place(self_t *self, uint32_t set) {
   bool claimed[param(ways)];
   uint8_t age[param(ways)];
@@ -213,7 +210,7 @@ static uint32_t choose_place(self_t *self, uint32_t set) {
   return chosen;
 }
 
-/* Makes room for the line of a transaction that waits; false: it goes on waiting. */
+// Makes room for the line of a transaction that waits; false: it goes on waiting.
 static bool begin_fetch(self_t *self, uint32_t e) {
   const uint32_t number = self->wanted[e], set = set_of(number), here = find(self, number);
   const uint32_t kept = self->recall != recall_phase_idle && self->recall_for >= 0;
@@ -237,7 +234,7 @@ static bool begin_fetch(self_t *self, uint32_t e) {
   return true;
 }
 
-/* The oldest transaction that waits and for which there is a place gets it. */
+// The oldest transaction that waits and for which there is a place gets it.
 static void begin_one(self_t *self) {
   for (uint32_t k = 0; k < self->waiting_count; k++) {
     if (!begin_fetch(self, self->waiting[k])) continue;
@@ -247,10 +244,9 @@ static void begin_one(self_t *self) {
   }
 }
 
-/* ---- What the two buses respond ------------------------------------------------------------------------------------
- */
+// ---- What the two buses respond ------------------------------------------------------------------------------------
 
-/* The line of a transaction above is here, or its upgrade is done. */
+// The line of a transaction above is here, or its upgrade is done.
 static void fill(self_t *self, const typeof_port(below_response) * response) {
   const uint32_t e = known(self, response->tag), number = self->wanted[e], set = set_of(number);
   self->fetching--;
@@ -265,7 +261,7 @@ static void fill(self_t *self, const typeof_port(below_response) * response) {
   respond(self, e);
 }
 
-/* Those above have given up what was asked of them. */
+// Those above have given up what was asked of them.
 static void end_recall(self_t *self, const typeof_port(above_response) * response) {
   const uint32_t set = set_of(self->recall_line), way = find(self, self->recall_line);
   self->recall = recall_phase_idle;
@@ -288,24 +284,23 @@ static void end_recall(self_t *self, const typeof_port(above_response) * respons
   self->phase[self->recall_for] = refill_phase_requests;
 }
 
-/* ---- Snoops from below ---------------------------------------------------------------------------------------------
- */
+// ---- Snoops from below ---------------------------------------------------------------------------------------------
 
-/* Whether those above must give something up for a transaction below. */
+// Whether those above must give something up for a transaction below.
 static bool goes_up(const self_t *self, uint32_t number, bus_op op) {
   const uint32_t set = set_of(number), way = find(self, number);
   if (way == MESI_NOWHERE || self->held[set][way] == line_above_none) return false;
   return self->held[set][way] == line_above_owner || mesi_writes(op);
 }
 
-/* The transaction above that waits to write a line that is here to be read, `transactions`: none. */
+// The transaction above that waits to write a line that is here to be read, `transactions`: none.
 static uint32_t writer_of(const self_t *self, uint32_t number) {
   for (uint32_t e = 0; e < (uint32_t)param(transactions); e++)
     if ((is_fetching(self->phase[e]) || self->phase[e] == refill_phase_waits) && self->wanted[e] == number) return e;
   return (uint32_t)param(transactions);
 }
 
-/* What is answered to its own transaction below. */
+// What is answered to its own transaction below.
 static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
   if (snoop->tag == LEVEL_WRITE_BACK) return MESI_FREE_VICTIM(self, &self->snoop_response.bytes);
   const bool has = find(self, snoop->address / MESI_LINE) != MESI_NOWHERE;
@@ -318,7 +313,7 @@ static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
   return snoop->op == bus_op_upgrade && has ? snoop_result_shared : snoop_result_none;
 }
 
-/* The first snoop is answered, if nothing above has to be done for it before. */
+// The first snoop is answered, if nothing above has to be done for it before.
 static void take_snoop(self_t *self) {
   const bus_snoop *snoop = &self->snooped[self->snooped_head];
   const uint32_t number = snoop->address / MESI_LINE;
@@ -344,14 +339,13 @@ static void take_snoop(self_t *self) {
   self->snooped_count--;
 }
 
-/* ---- The bus above reads and writes --------------------------------------------------------------------------------
- */
+// ---- The bus above reads and writes --------------------------------------------------------------------------------
 
-/* The reply to a request of the bus above. */
+// The reply to a request of the bus above.
 static void serve(self_t *self, const typeof_port(in_request) * request) {
   const uint32_t number = request->address / MESI_LINE, set = set_of(number), way = find(self, number);
   const uint32_t at = MESI_PLACE(set, way) + request->address % MESI_LINE;
-  self->reply = (typeof_port(in_reply)){.tag = request->tag, .error = way == MESI_NOWHERE}; /* mem_fault_bus */
+  self->reply = (typeof_port(in_reply)){.tag = request->tag, .error = way == MESI_NOWHERE}; // mem_fault_bus
   if (way == MESI_NOWHERE) return;
   if (request->op == mem_op_read) {
     if (self->held[set][way] == line_above_reading) self->held[set][way] = line_above_none;
@@ -364,7 +358,7 @@ static void serve(self_t *self, const typeof_port(in_request) * request) {
   set_state(self, set, way, line_state_modified);
 }
 
-/* Empties as many ways as there is room for what was changed in them. */
+// Empties as many ways as there is room for what was changed in them.
 static __attribute__((noinline, unused)) void empty_ways(self_t *self) {
   const uint32_t ways = (uint32_t)param(ways);
   if (self->active > 0) self->emptied = 0;

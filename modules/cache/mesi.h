@@ -1,12 +1,12 @@
-/* mesi.h: what caches that are agents of a system bus have in common: the MESI protocol as pure functions, the states
- * of the lines of a set, and lines that are written back; see coherence_types. */
+// mesi.h: what caches that are agents of a system bus have in common: the MESI protocol as pure functions, the states
+// of the lines of a set, and lines that are written back; see coherence_types.
 #ifndef MESI_H
 #define MESI_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What an agent does about another's transaction for a line of which it has `now`. */
+// What an agent does about another's transaction for a line of which it has `now`.
 typedef struct {
   snoop_result result;
   line_state next;
@@ -25,29 +25,28 @@ static inline mesi_step mesi_snooped(line_state now, bus_op op) {
   case bus_op_read_once: return (mesi_step){now == line_state_modified ? sent : snoop_result_shared, now};
   case bus_op_write_part: return (mesi_step){now == line_state_modified ? sent : snoop_result_none, line_state_invalid};
   case bus_op_write_line: return (mesi_step){snoop_result_none, line_state_invalid};
-  default: return (mesi_step){snoop_result_none, now}; /* another's write_back is of a line that only it has */
+  default: return (mesi_step){snoop_result_none, now}; // another's write_back is of a line that only it has
   }
 }
 
-/* Whether a transaction writes the line, so that a link to it ends. */
+// Whether a transaction writes the line, so that a link to it ends.
 static inline bool mesi_writes(bus_op op) {
   return op == bus_op_read_exclusive || op == bus_op_upgrade || op == bus_op_write_part || op == bus_op_write_line;
 }
 
-/* The request of a cache that has `now` of a line, for an operation that writes or only reads. */
+// The request of a cache that has `now` of a line, for an operation that writes or only reads.
 static inline bus_op mesi_request(line_state now, bool writes) {
   return !writes ? bus_op_read_shared : now == line_state_invalid ? bus_op_read_exclusive : bus_op_upgrade;
 }
 
-/* What a cache has of a line after the response to that. */
+// What a cache has of a line after the response to that.
 static inline line_state mesi_filled(bool writes, bool shared) {
   return writes ? line_state_modified : shared ? line_state_shared : line_state_exclusive;
 }
 
-/* ---- A set's lines -------------------------------------------------------------------------------------------------
- */
+// ---- A set's lines -------------------------------------------------------------------------------------------------
 
-/* The lines of a set, in the state of a module. */
+// The lines of a set, in the state of a module.
 typedef struct {
   const bool *valid, *only, *dirty;
   const uint32_t *number;
@@ -61,7 +60,7 @@ typedef struct {
               .number = (self)->number[set],                                                                           \
               .ways = (uint32_t)param(ways)})
 
-/* Whether each state is one, and no line is here twice. */
+// Whether each state is one, and no line is here twice.
 static inline bool mesi_is_sound(mesi_set lines) {
   for (uint32_t w = 0; w < lines.ways; w++) {
     if (lines.valid[w] < lines.only[w] || lines.only[w] < lines.dirty[w]) return false;
@@ -71,7 +70,7 @@ static inline bool mesi_is_sound(mesi_set lines) {
   return true;
 }
 
-/* The way that holds a line; `ways`: none. */
+// The way that holds a line; `ways`: none.
 static inline uint32_t mesi_find(mesi_set lines, uint32_t number) {
   uint32_t found = lines.ways;
   for (uint32_t w = 0; w < lines.ways; w++)
@@ -84,17 +83,16 @@ static inline line_state mesi_state(mesi_set lines, uint32_t way) {
   return lines.dirty[way] ? line_state_modified : lines.only[way] ? line_state_exclusive : line_state_shared;
 }
 
-/* The state of a line as these three say it. */
+// The state of a line as these three say it.
 static inline void mesi_put_state(bool *valid, bool *only, bool *dirty, line_state next) {
   *valid = next != line_state_invalid;
   *only = next >= line_state_exclusive;
   *dirty = next == line_state_modified;
 }
 
-/* ---- Lines that are written back -----------------------------------------------------------------------------------
- */
+// ---- Lines that are written back -----------------------------------------------------------------------------------
 
-/* A ring of them, in the state of a module; their bytes are elsewhere. */
+// A ring of them, in the state of a module; their bytes are elsewhere.
 typedef struct {
   const uint32_t *line;
   const bool *gone;
@@ -108,7 +106,7 @@ typedef struct {
                   .ring = (self)->ring,                                                                                \
                   .places = (uint32_t)param(victims)})
 
-/* The place of a line among them, -1: it is not there, or another agent has it. */
+// The place of a line among them, -1: it is not there, or another agent has it.
 static inline int32_t mesi_find_victim(mesi_victims victims, uint32_t number) {
   for (uint32_t k = 0; k < victims.ring.count; k++) {
     const uint32_t place = (victims.ring.head + k) % victims.places;
@@ -117,38 +115,37 @@ static inline int32_t mesi_find_victim(mesi_victims victims, uint32_t number) {
   return -1;
 }
 
-/* The place of one more, for which there is room. */
+// The place of one more, for which there is room.
 static inline uint32_t mesi_add_victim(victim_ring *ring, uint32_t places) {
   return (ring->head + ring->count++) % places;
 }
 
-/* The first leaves; returns the place that it had. */
+// The first leaves; returns the place that it had.
 static inline uint32_t mesi_free_victim(victim_ring *ring, uint32_t places) {
   const uint32_t place = ring->head;
   *ring = (victim_ring){.head = (place + 1) % places, .count = ring->count > 0 ? ring->count - 1 : 0};
   return place;
 }
 
-/* Those at the head leave of which others have the line, and the bus no request. */
+// Those at the head leave of which others have the line, and the bus no request.
 static inline void mesi_free_gone(victim_ring *ring, const bool *gone, uint32_t places) {
   while (ring->count > 0 && !ring->requested && gone[ring->head]) mesi_free_victim(ring, places);
 }
 
-/* Whether the bus is to be asked to take the first. */
+// Whether the bus is to be asked to take the first.
 static inline bool mesi_writes_back(victim_ring ring) {
   return ring.count > 0 && !ring.requested;
 }
 
-/* ---- Snoops --------------------------------------------------------------------------------------------------------
- */
+// ---- Snoops --------------------------------------------------------------------------------------------------------
 
-/* What a cache has of the line of another's transaction, in a way of its set or among the victims, and what it does
- * about it. */
+// What a cache has of the line of another's transaction, in a way of its set or among the victims, and what it does
+// about it.
 typedef struct {
   line_state now;
-  uint32_t way;   /* `ways`: in none */
-  int32_t victim; /* -1: not there */
-  bool sends;     /* its bytes go with the answer */
+  uint32_t way;   // `ways`: in none
+  int32_t victim; // -1: not there
+  bool sends;     // its bytes go with the answer
   mesi_step step;
 } mesi_copy;
 
@@ -162,25 +159,24 @@ static inline mesi_copy mesi_snoop(mesi_set lines, mesi_victims victims, uint32_
   return copy;
 }
 
-/* The answer of a cache that has a link to the line: where it has no copy any more nobody else is to believe that it
- * has the only one, as its writes would not be seen here. */
+// The answer of a cache that has a link to the line: where it has no copy any more nobody else is to believe that it
+// has the only one, as its writes would not be seen here.
 static inline snoop_result mesi_with_link(snoop_result result, bus_op op, bool linked) {
   return linked && op == bus_op_read_shared && result == snoop_result_none ? snoop_result_shared : result;
 }
 
-/* ---- What modules do with such lines -------------------------------------------------------------------------------
- *
- * Macros, as events, statistics and memories are reached by words of the module. Its state, parameters, statistics and
- * the event `transition` are called as those of mshr_controller; `set` is that of the line.
- */
+// ---- What modules do with such lines -------------------------------------------------------------------------------
+//
+// Macros, as events, statistics and memories are reached by words of the module. Its state, parameters, statistics and
+// the event `transition` are called as those of mshr_controller; `set` is that of the line.
 
-/* Ways of all sets. */
+// Ways of all sets.
 #define MESI_PLACES ((uint32_t)(param(sets) * param(ways)))
 
-/* Whether every way was emptied, and what was in them is on the bus. */
+// Whether every way was emptied, and what was in them is on the bus.
 #define MESI_IS_EMPTY(self) ((self)->emptied == MESI_PLACES && (self)->ring.count == 0)
 
-/* Empties as many ways as there is room for what was changed in them: `evict` is the module's. */
+// Empties as many ways as there is room for what was changed in them: `evict` is the module's.
 #define MESI_EMPTY_WAYS(self)                                                                                          \
   do {                                                                                                                 \
     const uint32_t ways_ = (uint32_t)param(ways);                                                                      \
@@ -188,10 +184,10 @@ static inline snoop_result mesi_with_link(snoop_result result, bus_op op, bool l
       evict(self, (self)->emptied / ways_, (self)->emptied % ways_);                                                   \
   } while (0)
 
-/* Where the bytes of a way are. */
+// Where the bytes of a way are.
 #define MESI_PLACE(set, way) (((set) * (uint32_t)param(ways) + (way)) * (uint32_t)param(line))
 
-/* What is here of the line in a way is another from now on. */
+// What is here of the line in a way is another from now on.
 #define MESI_CHANGE(self, set, way, next)                                                                              \
   do {                                                                                                                 \
     if (mesi_state(MESI_SET(self, set), way) == (next)) break;                                                         \
@@ -200,7 +196,7 @@ static inline snoop_result mesi_with_link(snoop_result result, bus_op op, bool l
     event(transition, (self)->number[set][way] * (uint32_t)param(line), next);                                         \
   } while (0)
 
-/* Makes room in a way: what was changed in its line is to be written back, for which there is room. */
+// Makes room in a way: what was changed in its line is to be written back, for which there is room.
 #define MESI_EVICT(self, set, way)                                                                                     \
   do {                                                                                                                 \
     if ((self)->dirty[set][way]) {                                                                                     \
@@ -214,14 +210,14 @@ static inline snoop_result mesi_with_link(snoop_result result, bus_op op, bool l
     if ((self)->valid[set][way]) MESI_CHANGE(self, set, way, line_state_invalid);                                      \
   } while (0)
 
-/* A line that arrived is in a way, but for its state. */
+// A line that arrived is in a way, but for its state.
 #define MESI_PUT(self, set, way, its_number, bytes)                                                                    \
   do {                                                                                                                 \
     memcpy(store_span(lines, MESI_PLACE(set, way), (uint32_t)param(line)), bytes, param(line));                        \
     (self)->number[set][way] = (its_number);                                                                           \
   } while (0)
 
-/* The result for another's transaction, which does to a line what the protocol says; the bytes go to `sent`. */
+// The result for another's transaction, which does to a line what the protocol says; the bytes go to `sent`.
 #define MESI_SNOOP(self, set, snoop, sent)                                                                             \
   ({                                                                                                                   \
     const uint32_t number_ = (snoop)->address / (uint32_t)param(line);                                                 \
@@ -238,7 +234,7 @@ static inline snoop_result mesi_with_link(snoop_result result, bus_op op, bool l
     copy_.step.result;                                                                                                 \
   })
 
-/* The result for the write_back of the first victim, which is on the bus. */
+// The result for the write_back of the first victim, which is on the bus.
 #define MESI_FREE_VICTIM(self, sent)                                                                                   \
   ({                                                                                                                   \
     const uint32_t place_ = mesi_free_victim(&(self)->ring, (uint32_t)param(victims));                                 \

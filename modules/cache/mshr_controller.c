@@ -1,9 +1,8 @@
-/* mshr_controller.c: a non-blocking cache; see mshr_controller.lss.
- *
- * At the end of a cycle come first the requests that were accepted, then memory's reply, or the bus's response and who
- * is first to wait for that, the bus's snoop, and then all who wait. What is sent in the next cycle, to memory and in
- * reply to who waited, is decided here and shown from state; what the bus is asked for is looked up when it is shown.
- */
+// mshr_controller.c: a non-blocking cache; see mshr_controller.lss.
+//
+// At the end of a cycle come first the requests that were accepted, then memory's reply, or the bus's response and who
+// is first to wait for that, the bus's snoop, and then all who wait. What is sent in the next cycle, to memory and in
+// reply to who waited, is decided here and shown from state; what the bus is asked for is looked up when it is shown.
 #include "cache/mshr_controller.h"
 
 #include "memory/memory_arbiter.h"
@@ -16,21 +15,21 @@ static inline uint32_t set_of(const self_t *self, uint32_t number) {
   return call(index, number) % (uint32_t)param(sets);
 }
 
-/* The way that holds a line, or MSHR_NOWHERE. */
+// The way that holds a line, or MSHR_NOWHERE.
 static inline uint32_t find(const self_t *self, uint32_t set, uint32_t number) {
   for (uint32_t w = 0; w < (uint32_t)param(ways); w++)
     if (self->valid[set][w] && self->number[set][w] == number) return w;
   return MSHR_NOWHERE;
 }
 
-/* The outstanding miss for a line, or MSHR_NONE. */
+// The outstanding miss for a line, or MSHR_NONE.
 static inline uint32_t find_miss(const self_t *self, uint32_t number) {
   for (uint32_t k = 0; k < self->used; k++)
     if (self->entry[self->order[k]].number == number) return self->order[k];
   return MSHR_NONE;
 }
 
-/* Ways of a set that wait for their lines, a bit for each. */
+// Ways of a set that wait for their lines, a bit for each.
 static inline uint64_t filling(const self_t *self, uint32_t set) {
   uint64_t ways = 0;
   for (uint32_t k = 0; k < self->used; k++)
@@ -38,25 +37,25 @@ static inline uint64_t filling(const self_t *self, uint32_t set) {
   return ways;
 }
 
-/* What is here of a line in a way, on a bus. */
+// What is here of a line in a way, on a bus.
 static inline line_state state_of(const self_t *self, uint32_t set, uint32_t way) {
   return mesi_state(MESI_SET(self, set), way);
 }
 
-/* Whether a line in a way is here so that a request can be carried out. */
+// Whether a line in a way is here so that a request can be carried out.
 static inline bool suffices(const self_t *self, uint32_t set, uint32_t way, mem_op op) {
   if (way == MSHR_NOWHERE) return false;
   if (!param(coherent)) return true;
   return state_of(self, set, way) >= (memory_only_reads(op) ? line_state_shared : line_state_exclusive);
 }
 
-/* Whether the link to its line of the context of a request stands. */
+// Whether the link to its line of the context of a request stands.
 static inline bool is_linked(const self_t *self, const typeof_port(in_request) * request) {
   return link_valid(self->linked, self->linked_line, request_context(request->tag, param(contexts), param(context_bit)),
                     number_of(request->address));
 }
 
-/* Whether nothing is outstanding. */
+// Whether nothing is outstanding.
 static inline bool idle(const self_t *self) {
   return self->used == 0 && self->write_buffer_count == 0 && self->ring.count == 0 && !self->bypassing;
 }
@@ -71,12 +70,12 @@ handler(reset, on_memory_error) {
   MEMORY_ERROR_CHOOSE();
 }
 
-/* Whether it is a store_conditional that fails. */
+// Whether it is a store_conditional that fails.
 static inline bool stores_nothing(const self_t *self, const typeof_port(in_request) * request) {
   return request->op == mem_op_store_conditional && !is_linked(self, request);
 }
 
-/* What those who wait for a miss want of the bus now: a store_conditional that fails wants nothing. */
+// What those who wait for a miss want of the bus now: a store_conditional that fails wants nothing.
 static bus_command command_of(const self_t *self, uint32_t m) {
   const mshr *miss = &self->entry[m];
   bool writes = false, stores = false;
@@ -93,7 +92,7 @@ static bus_command command_of(const self_t *self, uint32_t m) {
                        .seen = self->seen};
 }
 
-/* The oldest miss that is to be asked of the bus, or MSHR_NONE; of a line that is being written back not yet. */
+// The oldest miss that is to be asked of the bus, or MSHR_NONE; of a line that is being written back not yet.
 static uint32_t requesting(const self_t *self) {
   for (uint32_t k = 0; k < self->used; k++) {
     const mshr *miss = &self->entry[self->order[k]];
@@ -120,10 +119,9 @@ phase_start() {
   send_if(bus_snoop_response, self->responding, self->snoop_response);
 }
 
-/* ---- Requests ------------------------------------------------------------------------------------------------------
- */
+// ---- Requests ------------------------------------------------------------------------------------------------------
 
-/* What becomes of a request whose line no MSHR has. */
+// What becomes of a request whose line no MSHR has.
 static inline mshr_outcome look_up(const self_t *self, const typeof_port(in_request) * request, uint32_t set,
                                    const mshr_room *room, uint32_t *way) {
   const uint32_t number = number_of(request->address);
@@ -138,12 +136,12 @@ static inline mshr_outcome look_up(const self_t *self, const typeof_port(in_requ
   return __builtin_popcountll(filling(self, set)) < param(ways) ? mshr_outcome_miss : mshr_outcome_none;
 }
 
-/* Whether a request makes or uses a link, which one does in a cycle. */
+// Whether a request makes or uses a link, which one does in a cycle.
 static inline bool links(mem_op op) {
   return op == mem_op_load_linked || op == mem_op_store_conditional;
 }
 
-/* Whether a request to a line that no MSHR has must not pass the outstanding misses. */
+// Whether a request to a line that no MSHR has must not pass the outstanding misses.
 static bool keeps_order(const self_t *self, const typeof_port(in_request) * request) {
   if (request->op != mem_op_read) return self->used > 0;
   for (uint32_t k = 0; k < self->used; k++) {
@@ -154,13 +152,13 @@ static bool keeps_order(const self_t *self, const typeof_port(in_request) * requ
   return false;
 }
 
-/* Decides about a request; `replied`: it gets its reply in this cycle, if its lane is free for that. */
+// Decides about a request; `replied`: it gets its reply in this cycle, if its lane is free for that.
 static inline mshr_outcome decide(const self_t *self, const typeof_port(in_request) * request, bool lane_free,
                                   mshr_room *room, uint32_t *way, bool *replied) {
   *replied = false;
   if (request->op >= mem_op_barrier || !call(cacheable, request->address)) {
     if (room->alone && idle(self)) return mshr_outcome_passes;
-    if (param(contexts) > 1) room->mshrs = room->writes = 0; /* or those of others would let it wait for ever */
+    if (param(contexts) > 1) room->mshrs = room->writes = 0; // or those of others would let it wait for ever
     return mshr_outcome_none;
   }
   if (self->bypassing || (links(request->op) && room->linked)) return mshr_outcome_none;
@@ -189,7 +187,7 @@ static inline mshr_outcome decide(const self_t *self, const typeof_port(in_reque
   return outcome;
 }
 
-/* The lane that is so many places behind the one that comes first in this cycle. */
+// The lane that is so many places behind the one that comes first in this cycle.
 static inline int lane_behind(const self_t *self, int k) {
   if (width(in) == 1) return 0;
   const int lane = (int)self->first_lane + k;
@@ -228,7 +226,7 @@ handler(probe) {
   }
 }
 
-/* The reply to a request whose line is in a way, before it is carried out. */
+// The reply to a request whose line is in a way, before it is carried out.
 static typeof_port(in_reply)
     reply_to(const self_t *self, const typeof_port(in_request) * request, uint32_t set, uint32_t way) {
   typeof_port(in_reply) reply = {.tag = request->tag};
@@ -260,10 +258,9 @@ handler(reply, i) {
   }
 }
 
-/* ---- The write buffer ----------------------------------------------------------------------------------------------
- */
+// ---- The write buffer ----------------------------------------------------------------------------------------------
 
-/* A new entry, of so many bytes at an address. */
+// A new entry, of so many bytes at an address.
 static inline uint32_t buffer_write(self_t *self, uint32_t address, uint32_t size) {
   const uint32_t k = (self->write_buffer_first + self->write_buffer_count++) % (uint32_t)param(writes);
   memset(&self->write_buffer_entry[k], 0, sizeof self->write_buffer_entry[k]);
@@ -274,13 +271,13 @@ static inline uint32_t buffer_write(self_t *self, uint32_t address, uint32_t siz
   return k;
 }
 
-/* Bytes that the lines have at a place go to memory. */
+// Bytes that the lines have at a place go to memory.
 static inline void buffer_line(self_t *self, uint32_t address, uint32_t place, uint32_t size) {
   const uint32_t k = buffer_write(self, address, size);
   memory_to_number(&self->write_buffer_entry[k].data, load_span(lines, place, size), size, param(big_endian));
 }
 
-/* Whether something of a line is there. */
+// Whether something of a line is there.
 static bool is_buffered(const self_t *self, uint32_t number) {
   for (uint32_t k = 0; k < self->write_buffer_count; k++) {
     const uint32_t place = (self->write_buffer_first + k) % (uint32_t)param(writes);
@@ -289,7 +286,7 @@ static bool is_buffered(const self_t *self, uint32_t number) {
   return false;
 }
 
-/* Entries that memory has done make room, the oldest first. */
+// Entries that memory has done make room, the oldest first.
 static inline void retire_writes(self_t *self) {
   while (self->write_buffer_sent > 0 &&
          self->bytes_done[self->write_buffer_first] == self->write_buffer_entry[self->write_buffer_first].size) {
@@ -300,16 +297,15 @@ static inline void retire_writes(self_t *self) {
   if (self->write_buffer_count == 0) self->write_buffer_first = 0;
 }
 
-/* ---- Requests that are carried out ---------------------------------------------------------------------------------
- */
+// ---- Requests that are carried out ---------------------------------------------------------------------------------
 
-/* The low 64 bits of what is at a place of the lines, for the event. */
+// The low 64 bits of what is at a place of the lines, for the event.
 static inline uint64_t read_at(const self_t *self, const typeof_port(in_request) * request, uint32_t at) {
   const uint32_t size = request->size < 8 ? request->size : 8;
   return load_number(load_span(lines, at, size), size, param(big_endian));
 }
 
-/* Carries out a request whose line is in a way. */
+// Carries out a request whose line is in a way.
 static void perform(self_t *self, const typeof_port(in_request) * request, uint32_t set, uint32_t way) {
   const bool stores = !stores_nothing(self, request);
   if (request->op == mem_op_load_linked) link_begin(CACHE_LINKS(self), request->tag, number_of(request->address));
@@ -336,7 +332,7 @@ static void perform(self_t *self, const typeof_port(in_request) * request, uint3
     buffer_line(self, request->address, at, request->size);
 }
 
-/* A way of a set loses its line. */
+// A way of a set loses its line.
 static void evict(self_t *self, uint32_t set, uint32_t way) {
   const uint32_t address = self->number[set][way] * CACHE_LINE;
   if (self->valid[set][way] && self->dirty[set][way]) event(evict, address);
@@ -351,7 +347,7 @@ static void evict(self_t *self, uint32_t set, uint32_t way) {
   self->valid[set][way] = self->dirty[set][way] = false;
 }
 
-/* The way for a new line: of those that do not wait for one. */
+// The way for a new line: of those that do not wait for one.
 static uint32_t choose_way(self_t *self, uint32_t set) {
   const uint64_t taken = filling(self, set);
   bool valid[param(ways)];
@@ -367,7 +363,7 @@ static uint32_t choose_way(self_t *self, uint32_t set) {
   return way[cache_choose_way(valid, age, n, random, random ? random_bits(&self->rng) : 0)];
 }
 
-/* A request waits for its line. */
+// A request waits for its line.
 static void join(self_t *self, uint32_t m, const typeof_port(in_request) * request, uint32_t lane, bool replied) {
   const uint32_t k = (uint32_t)(self->target_first[m] + self->target_count[m]++) % (uint32_t)param(targets);
   self->target[m][k] = *request;
@@ -376,7 +372,7 @@ static void join(self_t *self, uint32_t m, const typeof_port(in_request) * reque
   self->entry[m].writes |= !memory_only_reads(request->op);
 }
 
-/* A new miss. */
+// A new miss.
 static uint32_t begin_miss(self_t *self, const typeof_port(in_request) * request) {
   const uint32_t number = number_of(request->address), set = set_of(self, number), here = find(self, set, number);
   const uint32_t way = here != MSHR_NOWHERE ? here : choose_way(self, set);
@@ -407,12 +403,12 @@ static uint32_t begin_miss(self_t *self, const typeof_port(in_request) * request
   return m;
 }
 
-/* Empties ways, when nothing is outstanding. */
+// Empties ways, when nothing is outstanding.
 static __attribute__((noinline, unused)) void empty_ways(self_t *self) {
   if (self->used == 0 && !self->bypassing) MESI_EMPTY_WAYS(self);
 }
 
-/* Does with a line what `maintain` asks for, before that passes. */
+// Does with a line what `maintain` asks for, before that passes.
 static void maintain_line(self_t *self, const typeof_port(in_request) * request) {
   const cache_operation operation = (cache_operation)low_number(&request->data, 1);
   const uint32_t number = number_of(request->address);
@@ -428,7 +424,7 @@ static void maintain_line(self_t *self, const typeof_port(in_request) * request)
   count(maintained, cache_operation_invalidate(operation));
 }
 
-/* A request was transferred. */
+// A request was transferred.
 static void accept_request(self_t *self, const typeof_port(in_request) * request, uint32_t lane, mshr_outcome outcome,
                            uint32_t way, bool replied) {
   switch (outcome) {
@@ -459,10 +455,9 @@ static void accept_request(self_t *self, const typeof_port(in_request) * request
   }
 }
 
-/* ---- Memory --------------------------------------------------------------------------------------------------------
- */
+// ---- Memory --------------------------------------------------------------------------------------------------------
 
-/* Memory accepted what was offered. */
+// Memory accepted what was offered.
 static void note_offered(self_t *self) {
   const uint32_t tag = self->offered.tag;
   if (tag < MSHR_WRITES) {
@@ -477,13 +472,13 @@ static void note_offered(self_t *self) {
   }
 }
 
-/* Who waited gets a reply in the coming cycle. */
+// Who waited gets a reply in the coming cycle.
 static inline void show_reply(self_t *self, uint32_t lane, typeof_port(in_reply) reply) {
   self->replying[lane] = true;
   self->shown[lane] = reply;
 }
 
-/* Memory's reply to a beat of a line. */
+// Memory's reply to a beat of a line.
 static void accept_beat(self_t *self, const typeof_port(memory_reply) * reply) {
   mshr *miss = &self->entry[reply->tag / (uint32_t)CACHE_BEATS];
   const uint32_t beat = reply->tag % (uint32_t)CACHE_BEATS;
@@ -497,7 +492,7 @@ static void accept_beat(self_t *self, const typeof_port(memory_reply) * reply) {
     set_until(bank_free[miss->set % (uint32_t)param(banks)], (uint64_t)param(fill_penalty) + 1);
 }
 
-/* Memory has an error for a write whose requester has its reply, or for the line that it is for. */
+// Memory has an error for a write whose requester has its reply, or for the line that it is for.
 static __attribute__((noinline)) void lose_write(self_t *self, uint32_t address) {
   MEMORY_ERROR("a write failed: nothing responds at address 0x%08x", (unsigned)address);
 }
@@ -520,8 +515,8 @@ static void accept_reply(self_t *self, const typeof_port(memory_reply) * reply) 
   }
 }
 
-/* Whether a line is here for a request that waits for it, on a bus; if it came and is not, or not any more, the bus is
- * asked anew. */
+// Whether a line is here for a request that waits for it, on a bus; if it came and is not, or not any more, the bus is
+// asked anew.
 static inline bool has_for(const self_t *self, mshr *miss, const typeof_port(in_request) * request) {
   if (stores_nothing(self, request)) return true;
   if (miss->phase != miss_phase_replies) return false;
@@ -530,7 +525,7 @@ static inline bool has_for(const self_t *self, mshr *miss, const typeof_port(in_
   return false;
 }
 
-/* Carries out the first request that waits for a line, if what it needs is here; false: nothing can be done. */
+// Carries out the first request that waits for a line, if what it needs is here; false: nothing can be done.
 static bool serve(self_t *self, uint32_t m) {
   mshr *miss = &self->entry[m];
   const typeof_port(in_request) *request = &self->target[m][self->target_first[m]];
@@ -543,7 +538,7 @@ static bool serve(self_t *self, uint32_t m) {
   if (param(coherent) ? !has_for(self, miss, request) : (needs & ~miss->arrived) != 0) return false;
   if (writes && !param(write_back) && self->write_buffer_count == (uint32_t)param(write_buffer)) return false;
   const bool fails = (miss->failed & needs) != 0 && !(param(coherent) && stores_nothing(self, request));
-  typeof_port(in_reply) reply = {.tag = request->tag, .error = fails}; /* mem_fault_bus */
+  typeof_port(in_reply) reply = {.tag = request->tag, .error = fails}; // mem_fault_bus
   if (fails && posted) lose_write(self, request->address);
   if (!fails) {
     if (!posted) reply = reply_to(self, request, miss->set, miss->way);
@@ -556,13 +551,13 @@ static bool serve(self_t *self, uint32_t m) {
   return true;
 }
 
-/* Serves who waits for a line. */
+// Serves who waits for a line.
 static inline void serve_all(self_t *self, uint32_t m) {
   while (self->target_count[m] > 0 && (param(coherent) || self->entry[m].arrived) && serve(self, m)) {
   }
 }
 
-/* Serves who waits, and ends misses of which nothing is left. */
+// Serves who waits, and ends misses of which nothing is left.
 static void advance(self_t *self) {
   for (uint32_t k = 0; k < self->used; k++) {
     const uint32_t m = self->order[k];
@@ -581,8 +576,7 @@ static void advance(self_t *self) {
   }
 }
 
-/* ---- What is offered to memory next: beats of the oldest line, else writes, else what passes -----------------------
- */
+// ---- What is offered to memory next: beats of the oldest line, else writes, else what passes -----------------------
 
 static bool offer_beat(self_t *self) {
   for (uint32_t k = 0; k < self->used; k++) {
@@ -617,10 +611,9 @@ static bool offer_bypass(self_t *self) {
   return true;
 }
 
-/* ---- The bus -------------------------------------------------------------------------------------------------------
- */
+// ---- The bus -------------------------------------------------------------------------------------------------------
 
-/* The bus accepted what it was asked for. */
+// The bus accepted what it was asked for.
 static void note_requested(self_t *self, const bus_command *command) {
   if (command->tag == MSHR_NONE) {
     self->ring.requested = true;
@@ -630,12 +623,11 @@ static void note_requested(self_t *self, const bus_command *command) {
   self->entry[command->tag].granted = command->op;
 }
 
-/* The line of a miss is here, or its upgrade is done: who is first to wait for it is served before another can have it.
- */
+// The line of a miss is here, or its upgrade is done: who is first to wait for it is served before another can have it.
 static void take_line(self_t *self, const typeof_port(bus_response) * response) {
   if (response->tag >= MSHR_NONE) sim_error("the bus responds to miss %u, which does not exist", response->tag);
   mshr *miss = &self->entry[response->tag];
-  const bool none = response->lost && !response->filled; /* a store_conditional fails, and its copy is void */
+  const bool none = response->lost && !response->filled; // a store_conditional fails, and its copy is void
   miss->phase = miss_phase_replies;
   miss->arrived = none ? 0 : CACHE_ALL_BEATS;
   miss->failed = response->error ? CACHE_ALL_BEATS : 0;
@@ -649,7 +641,7 @@ static void take_line(self_t *self, const typeof_port(bus_response) * response) 
   serve_all(self, response->tag);
 }
 
-/* The answer to its own transaction. */
+// The answer to its own transaction.
 static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
   if (snoop->tag == MSHR_NONE) return MESI_FREE_VICTIM(self, &self->snoop_response.bytes);
   if (snoop->tag > MSHR_NONE) sim_error("the bus has miss %u, which does not exist", snoop->tag);
@@ -666,7 +658,7 @@ static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
   return snoop->op == bus_op_upgrade && self->valid[miss->set][miss->way] ? snoop_result_shared : snoop_result_none;
 }
 
-/* Another's transaction. */
+// Another's transaction.
 static snoop_result snooped(self_t *self, const bus_snoop *snoop) {
   const uint32_t number = number_of(snoop->address);
   const uint32_t miss = find_miss(self, number);
@@ -674,11 +666,11 @@ static snoop_result snooped(self_t *self, const bus_snoop *snoop) {
   if (way != MSHR_NOWHERE && mesi_writes(snoop->op)) event(invalidated, number * CACHE_LINE, false);
   if (mesi_writes(snoop->op)) links_end(CACHE_LINKS(self), -1, number, number);
   const snoop_result result = MESI_SNOOP(self, set_of(self, number), snoop, &self->snoop_response.bytes);
-  if (mesi_writes(snoop->op) && miss != MSHR_NONE) serve_all(self, miss); /* store_conditionals that fail */
+  if (mesi_writes(snoop->op) && miss != MSHR_NONE) serve_all(self, miss); // store_conditionals that fail
   return mesi_with_link(result, snoop->op, links_any(CACHE_LINKS(self), number));
 }
 
-/* A snoop, and what passes alone: that has its reply when all that was written back is on the bus. */
+// A snoop, and what passes alone: that has its reply when all that was written back is on the bus.
 static void advance_bus(self_t *self, const bus_snoop *snoop) {
   self->responding = snoop != NULL;
   self->seen += self->responding;
@@ -691,10 +683,10 @@ static void advance_bus(self_t *self, const bus_snoop *snoop) {
   self->bypassing = false;
   show_reply(self, self->bypass_lane,
              (typeof_port(in_reply)){.tag = self->bypass_request.tag,
-                                     .error = self->bypass_request.op < mem_op_barrier}); /* mem_fault_bus */
+                                     .error = self->bypass_request.op < mem_op_barrier}); // mem_fault_bus
 }
 
-/* Whether the bus says something, or is said something. */
+// Whether the bus says something, or is said something.
 #define MSHR_SPOKEN                                                                                                    \
   (param(coherent) &&                                                                                                  \
    (transferred(bus_request) || some(bus_response) || some(bus_snoop) || self->responding || self->bypassing))
@@ -722,7 +714,7 @@ phase_end() {
       accept_request(self, &data(in_request, i), (uint32_t)i, get(outcome, i), get(found, i), get(replied, i));
     waited |= (uint64_t)(some(in_request, i) & (get(outcome, i) == mshr_outcome_none)) << i;
   }
-  /* In turn, or lanes that ask in every cycle could keep a higher one waiting for ever. */
+  // In turn, or lanes that ask in every cycle could keep a higher one waiting for ever.
   if (width(in) > 1 && accepted) self->first_lane = waited ? (uint8_t)round_robin(waited, self->first_lane) : 0;
   for (int c = 0; c < width(unlink); c++) self->linked[c] &= !(some(unlink, c) && data(unlink, c));
   if (some(memory_reply)) accept_reply(self, &data(memory_reply));

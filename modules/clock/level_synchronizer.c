@@ -18,7 +18,7 @@ next_event(in) {
   return never();
 }
 
-/* What was sent before the latest edge of this side, or at it, is new at the coming one. */
+// What was sent before the latest edge of this side, or at it, is new at the coming one.
 next_event(out) {
   return unchanged(passed(since, clock_period() + 1) ? never() : cycle());
 }

@@ -1,11 +1,11 @@
-/* alu.c: combinational arithmetic and logic; see alu.lss. */
+// alu.c: combinational arithmetic and logic; see alu.lss.
 #include "core/alu.h"
 
 #define FLOATING                                                                                                       \
   (__builtin_types_compatible_p(typeof_port(a), float) || __builtin_types_compatible_p(typeof_port(a), double))
 #define BITS ((int)sizeof(typeof_port(a)) * 8)
 
-/* The operand as an unsigned number of its own width. */
+// The operand as an unsigned number of its own width.
 static inline uint64_t number(typeof_port(a) value) {
   return (uint64_t)value & (~UINT64_C(0) >> (64 - BITS));
 }
@@ -37,7 +37,7 @@ handler(compute) {
     const bool adds = data(op) == alu_op_add, subtracts = data(op) == alu_op_sub;
     codes.negative = r & sign;
     codes.carry = (adds & (r < x)) | (subtracts & (x >= y));
-    /* The sign of the result is not that of the first operand, and the second had (sub: had not) the same sign. */
+    // The sign of the result is not that of the first operand, and the second had (sub: had not) the same sign.
     codes.overflow = (adds | subtracts) & (((x ^ y ^ -(uint64_t)adds) & (x ^ r) & sign) != 0);
   }
   for (int i = 0; i < width(flags); i++) send(flags, i, codes);

@@ -1,11 +1,11 @@
-/* alu.h: what the ALU computes, for every type it may have. */
+// alu.h: what the ALU computes, for every type it may have.
 #ifndef ALU_H
 #define ALU_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Floating point has no bits to work on; other operations than these give zero. */
+// Floating point has no bits to work on; other operations than these give zero.
 #define ALU_FLOATING(NAME, TYPE)                                                                                       \
   static inline TYPE alu_##NAME(alu_op op, TYPE a, TYPE b) {                                                           \
     switch (op) {                                                                                                      \
@@ -20,12 +20,12 @@
 ALU_FLOATING(float, float)
 ALU_FLOATING(double, double)
 
-/* As many ones, from bit 0. */
+// As many ones, from bit 0.
 static inline uint64_t alu_ones(unsigned n) {
   return n < 64 ? (UINT64_C(1) << n) - 1 : ~UINT64_C(0);
 }
 
-/* The operations that count, pick and place bits; numbers as in alu_integer(). */
+// The operations that count, pick and place bits; numbers as in alu_integer().
 static inline uint64_t alu_bits(alu_op op, uint64_t a, uint64_t b, unsigned position, unsigned size, int bits) {
   const unsigned amount = (unsigned)b & (unsigned)(bits - 1);
   const uint64_t known = alu_ones((unsigned)bits), chosen = alu_ones(size);
@@ -42,12 +42,11 @@ static inline uint64_t alu_bits(alu_op op, uint64_t a, uint64_t b, unsigned posi
   }
 }
 
-/* Integers of `bits` bits, in the low bits of a and b; ext and ins work on a field of `size` bits from `position` on.
- */
+// Integers of `bits` bits, in the low bits of a and b; ext and ins work on a field of `size` bits from `position` on.
 static inline uint64_t alu_integer(alu_op op, uint64_t a, uint64_t b, unsigned position, unsigned size, int bits) {
   const unsigned amount = (unsigned)b & (unsigned)(bits - 1);
   const int rest = 64 - bits;
-  if (__builtin_expect(op == alu_op_add, true)) /* most often, in programs */
+  if (__builtin_expect(op == alu_op_add, true)) // most often, in programs
     return a + b;
   const int64_t sa = (int64_t)(a << rest) >> rest, sb = (int64_t)(b << rest) >> rest;
   switch (op) {

@@ -1,10 +1,10 @@
-/* bypass_network.c: newest values for operands; see bypass_network.lss. */
+// bypass_network.c: newest values for operands; see bypass_network.lss.
 #include "core/core_control.h"
 
 handler(forward) {
   typeof_port(out) item = data(in);
   const uint32_t rs = control_word_rs(item.control), rt = control_word_rt(item.control);
-  /* Oldest first, so that what comes last counts. */
+  // Oldest first, so that what comes last counts.
   for (int i = 0; i < width(writeback); i++) {
     const uint32_t dest = control_word_dest(data(writeback, i).control);
     item.a = dest == rs ? data(writeback, i).value : item.a;

@@ -1,4 +1,4 @@
-/* core_access.c: loads and stores; see core_access.lss. */
+// core_access.c: loads and stores; see core_access.lss.
 #include "core/core_control.h"
 #include "memory/memory_error.h"
 
@@ -10,7 +10,7 @@ _Static_assert((int)memory_access_load == mem_op_read + 1 && (int)memory_access_
                "control words name memory operations");
 
 #define TAG_LOAD   1
-#define TAG_SECOND 2 /* of a precise core: every other store */
+#define TAG_SECOND 2 // of a precise core: every other store
 #define TAG_OF     ((uint32_t)param(context) << 19)
 #define PRECISE    (width(fault) > 0)
 
@@ -30,7 +30,7 @@ static inline bool refers(control_word c) {
   return control_word_mem(c) != memory_access_none;
 }
 
-/* A request of an annulled instruction is done for its own sake: one that makes another follows. */
+// A request of an annulled instruction is done for its own sake: one that makes another follows.
 static inline bool ends_here(control_word c) {
   return refers(c) & control_word_annulled(c);
 }
@@ -39,8 +39,8 @@ static inline bool posted(const self_t *self, control_word c) {
   return control_word_mem(c) == memory_access_store && self->on_error != memory_error_action_bus_error;
 }
 
-/* Whether the outstanding stores let an instruction's request go: a barrier waits for all of them, a
- * store for room to remember it.  Loads do not look at them. */
+// Whether the outstanding stores let an instruction's request go: a barrier waits for all of them, a
+// store for room to remember it.  Loads do not look at them.
 static inline bool stores_permit(const self_t *self, control_word c) {
   if (__builtin_expect(control_word_mem(c) == memory_access_barrier, false)) return self->stores == 0;
   return !posted(self, c) || self->stores < (uint32_t)param(most_stores);
@@ -50,7 +50,7 @@ static inline bool aligned(control_word c, uint32_t address) {
   return (address & control_word_align(c)) == 0;
 }
 
-/* Unaligned halves: whether the part from the address to the end of the word is meant, not that from its start. */
+// Unaligned halves: whether the part from the address to the end of the word is meant, not that from its start.
 static inline bool to_the_end(control_word c) {
   return (control_word_part(c) == word_part_left) == param(big_endian);
 }
@@ -72,12 +72,12 @@ static inline typeof_port(memory_request) request_of(control_word c, uint32_t ad
   return request;
 }
 
-/* The tag of an instruction's request, and of the reply to it. */
+// The tag of an instruction's request, and of the reply to it.
 static inline uint32_t tag_of(const self_t *self, control_word c) {
   return TAG_OF | (!posted(self, c) ? TAG_LOAD : PRECISE && self->alternates ? TAG_SECOND : 0);
 }
 
-/* What a load writes, from the number in memory's reply. */
+// What a load writes, from the number in memory's reply.
 static inline uint32_t merged(control_word c, uint32_t address, uint32_t b, uint32_t reply) {
   if (__builtin_expect(control_word_part(c) == word_part_whole, true)) return reply;
   const uint32_t n = address & 3, size = to_the_end(c) ? 4 - n : n + 1, kept = 8 * (4 - size);
@@ -146,7 +146,7 @@ handler(commit) {
   enable(out, enabled(in));
 }
 
-/* Notes a store that memory has accepted, until its reply: replies to stores come in order. */
+// Notes a store that memory has accepted, until its reply: replies to stores come in order.
 static inline void remember_store(self_t *self, uint32_t pc, uint32_t address) {
   const uint32_t slot = (self->oldest_store + self->stores++) % (uint32_t)param(most_stores);
   self->store_pc[slot] = pc;
@@ -170,7 +170,7 @@ phase_end() {
   self->stood = self->issued;
   if (get(waits)) event(wait, data(in).pc);
   if (PRECISE && transferred(in) && ((some(fault) && data(fault).fails) || ends_here(data(in).control))) event(failed);
-  /* A store that gets an error at once is not remembered. */
+  // A store that gets an error at once is not remembered.
   const bool refused = PRECISE && transferred(memory_request) && data(memory_request).op == mem_op_write &&
                        some(fault) && data(fault).fails;
   if (PRECISE && transferred(memory_request) && posted(self, data(in).control)) self->alternates = !self->alternates;
@@ -189,10 +189,10 @@ phase_end() {
       forget_store(self, data(memory_reply).error);
   }
   if (transferred(out) && __builtin_expect(control_word_trap(data(out).control) >= trap_cause_syscall, false))
-    self->issued = true; /* nothing behind it reaches memory */
+    self->issued = true; // nothing behind it reaches memory
 }
 
-/* The store that was accepted last may be the one behind which the next has to wait. */
+// The store that was accepted last may be the one behind which the next has to wait.
 next_event() {
   if (self->stood != self->issued) return cycle();
   return self->stores ? unchanged() : never();

@@ -1,4 +1,4 @@
-/* core_execute.c: operands and results; see core_execute.lss. */
+// core_execute.c: operands and results; see core_execute.lss.
 #include "core/core_control.h"
 
 #define KILLED (width(kill) > 0 && data(kill))
@@ -8,13 +8,13 @@ handler(send_bypass) {
   for (int i = 0; i < width(bypass); i++) send(bypass, i, bypassed);
 }
 
-/* Instructions on bits have the field as their immediate. */
+// Instructions on bits have the field as their immediate.
 static inline bit_field field_of(uint32_t immediate) {
   return (bit_field){.position = immediate & 31, .size = (uint8_t)(immediate >> CORE_FIELD_SIZE)};
 }
 
-/* Newest value first: the memory stage's, the write-back stage's, what was read from the register file.  Sources and
- * destinations that are none have different numbers. */
+// Newest value first: the memory stage's, the write-back stage's, what was read from the register file.  Sources and
+// destinations that are none have different numbers.
 handler(operate) {
   if (!some(in)) {
     set(second, 0);

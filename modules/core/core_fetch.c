@@ -1,10 +1,10 @@
-/* core_fetch.c: the program counter; see core_fetch.lss. */
+// core_fetch.c: the program counter; see core_fetch.lss.
 
 #define CONTROLLED (width(control) > 0 || width(status) > 0 || param(start_halted))
 #define PRECISE    (width(restart) > 0)
 #define KILLED     (PRECISE && data(kill))
 
-/* Numbers of requests: one more than may be outstanding from before restarts. */
+// Numbers of requests: one more than may be outstanding from before restarts.
 #define FETCH_NUMBERS 4
 
 static inline bool requests(const self_t *self) {
@@ -12,13 +12,13 @@ static inline bool requests(const self_t *self) {
   return self->phase == core_fetch_phase_request && !(CONTROLLED && self->halted);
 }
 
-/* The pc was set from outside, and nothing is fetched from there before what ran until then has left: what arrives is
- * dropped, and branches go nowhere. */
+// The pc was set from outside, and nothing is fetched from there before what ran until then has left: what arrives is
+// dropped, and branches go nowhere.
 static inline bool turns(const self_t *self) {
   return CONTROLLED && __builtin_expect(self->phase >= core_fetch_phase_unwanted, false);
 }
 
-/* Whether a reply is to a request since the last restart. */
+// Whether a reply is to a request since the last restart.
 static inline bool counts(const self_t *self, uint32_t tag) {
   return !PRECISE || tag == self->number;
 }
@@ -69,12 +69,12 @@ handler(commit) {
   enable(out, (self->phase == core_fetch_phase_waits) | enabled(memory_reply));
 }
 
-/* Whether, from the next cycle on, it is halted with nothing in flight. */
+// Whether, from the next cycle on, it is halted with nothing in flight.
 static inline bool rests(const self_t *self) {
   return self->halted && self->outstanding == 0 && self->phase == core_fetch_phase_request;
 }
 
-/* Halts behind the fetch that a step was for. */
+// Halts behind the fetch that a step was for.
 static inline void step(self_t *self, bool sent) {
   if (!self->stepping | !sent) return;
   self->halted = true;
@@ -102,7 +102,7 @@ static inline void obey(self_t *self, core_control command) {
     self->stepping = true;
   }
   if (command.flush && self->phase == core_fetch_phase_waits) {
-    self->target = self->pc; /* of the branch before it, if it is a delay slot */
+    self->target = self->pc; // of the branch before it, if it is a delay slot
     self->redirected = true;
     self->pc = self->waiting_pc;
     self->phase = core_fetch_phase_request;
@@ -110,15 +110,15 @@ static inline void obey(self_t *self, core_control command) {
   }
 }
 
-/* A word arrives that was requested before a restart. */
+// A word arrives that was requested before a restart.
 static __attribute__((noinline, unused)) void drop(self_t *self, uint32_t number) {
   if (self->stale == 0) sim_error("a word came with the number %u, and none is outstanding", (unsigned)number);
   self->stale--;
   event(dropped, number);
 }
 
-/* Continues elsewhere: what is here goes, what is outstanding is dropped when it arrives.  `oldest` is the pc of the
- * oldest instruction that goes. */
+// Continues elsewhere: what is here goes, what is outstanding is dropped when it arrives.  `oldest` is the pc of the
+// oldest instruction that goes.
 static __attribute__((noinline, unused)) void restart_at(self_t *self, core_restart restart, uint32_t oldest) {
   if (restart.refetch && self->redirected)
     sim_error("fetch restarts after a serializing instruction while a branch is pending: after 0x%08x",
@@ -136,13 +136,13 @@ static __attribute__((noinline, unused)) void restart_at(self_t *self, core_rest
   set_until(changes, 2);
 }
 
-/* The outstanding word arrives: the one behind it is next. */
+// The outstanding word arrives: the one behind it is next.
 static inline void advance(self_t *self) {
   self->pc = __builtin_expect(self->redirected, false) ? self->target : self->pc + 4;
   self->redirected = false;
 }
 
-/* The end of a cycle in which nothing is fetched, because the pc was set. */
+// The end of a cycle in which nothing is fetched, because the pc was set.
 static __attribute__((noinline)) void turn(self_t *self, bool comes, bool done) {
   if (comes) {
     self->phase = core_fetch_phase_drains;
@@ -174,7 +174,7 @@ phase_end() {
     event(requested, pc);
   else if (requests(self))
     event(blocked, pc);
-  /* What arrives and cannot continue waits here; what waited and was passed on makes room. */
+  // What arrives and cannot continue waits here; what waited and was passed on makes room.
   if (leaves) {
     self->phase = core_fetch_phase_request;
     self->fresh = false;
@@ -193,7 +193,7 @@ phase_end() {
   }
   if (__builtin_expect(transferred(redirect), false)) {
     set_until(changes, 2);
-    if (arrives | waited) { /* the delay slot of the branch is here */
+    if (arrives | waited) { // the delay slot of the branch is here
       self->pc = data(redirect);
     } else {
       self->target = data(redirect);
@@ -223,8 +223,8 @@ phase_end() {
   }
 }
 
-/* A word that is outstanding comes with its reply, and one that is here goes on when it is taken.  A request that is
- * refused is an event in each cycle. */
+// A word that is outstanding comes with its reply, and one that is here goes on when it is taken.  A request that is
+// refused is an event in each cycle.
 next_event() {
   const bool stopped = (CONTROLLED && (self->halted | self->stepping)) || (PRECISE && self->held_off);
   if ((stopped && self->moved) || !within(changes, 0) || requests(self)) return cycle();

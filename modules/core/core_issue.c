@@ -1,4 +1,4 @@
-/* core_issue.c: registers, interlocks, branches; see core_issue.lss. */
+// core_issue.c: registers, interlocks, branches; see core_issue.lss.
 #include "core/core_control.h"
 
 #define REGISTERS   32u
@@ -11,8 +11,8 @@ static inline bool annulled(const self_t *self, bool fresh) {
   return self->annul & !fresh;
 }
 
-/* An instruction waits for a load just before it or, a branch, for any result that is not in the memory stage yet; and
- * for the multiply/divide unit. */
+// An instruction waits for a load just before it or, a branch, for any result that is not in the memory stage yet; and
+// for the multiply/divide unit.
 handler(hold) {
   for (int i = 0; i < width(held); i++) send_if(held, i, some(in), data(in).pc);
   if (!some(in) || data(busy) || KILLED || (PRECISE && self->serial)) {
@@ -52,7 +52,7 @@ handler(read) {
   send(registers_request, 1, rt);
 }
 
-/* Where a branch or jump goes; `taken` says whether. */
+// Where a branch or jump goes; `taken` says whether.
 static inline uint32_t branch_to(control_word c, uint32_t pc, uint32_t immediate, uint32_t a, uint32_t b, bool *taken) {
   switch (control_word_branch(c)) {
   case branch_condition_eq: *taken = a == b; break;
@@ -119,12 +119,12 @@ static __attribute__((noinline)) void turn_to(self_t *self, core_stall stall) {
   event(turn, stall);
 }
 
-/* Why the execute stage takes nothing: a product for a register is not ready, or another instruction is in its way. */
+// Why the execute stage takes nothing: a product for a register is not ready, or another instruction is in its way.
 static inline core_stall refused_for(control_word executing) {
   return control_word_muldiv(executing) == muldiv_op_mul ? core_stall_multiply_divide : core_stall_structural;
 }
 
-/* What may last is added up when it ends: as long as it lasts nothing changes here, and the processor can sleep. */
+// What may last is added up when it ends: as long as it lasts nothing changes here, and the processor can sleep.
 static inline void wait_for(self_t *self, core_stall stall) {
   if (__builtin_expect(self->waiting != stall, false)) turn_to(self, stall);
 }
@@ -143,7 +143,7 @@ phase_end() {
     self->annul = get(annuls);
     wait_for(self, core_stall_none);
   } else if (get(go) || hazard < core_stall_load_use) {
-    const core_stall here = HALTED ? core_stall_halted : hazard; /* nothing is here then: it waits for fetch */
+    const core_stall here = HALTED ? core_stall_halted : hazard; // nothing is here then: it waits for fetch
     wait_for(self, get(go) ? refused_for(data(execute).control) : here);
   } else {
     count(stalled[hazard]);
@@ -158,7 +158,7 @@ phase_end() {
 statistics() {
   uint64_t cycles[8];
   for (int k = 0; k < 8; k++)
-    cycles[k] = counted(stalled[k]) + (self->waiting == (core_stall)k ? cycle() : 0); /* it has not ended yet */
+    cycles[k] = counted(stalled[k]) + (self->waiting == (core_stall)k ? cycle() : 0); // it has not ended yet
   counted(stall_fetch) = cycles[core_stall_fetch];
   counted(stall_memory) = cycles[core_stall_memory];
   counted(stall_multiply_divide) = cycles[core_stall_multiply_divide];
@@ -169,7 +169,7 @@ statistics() {
   counted(issued) = cycles[core_stall_none] - cycles[core_stall_load_use] - cycles[core_stall_branch];
 }
 
-/* A hazard that is counted in each cycle waits for nothing else. */
+// A hazard that is counted in each cycle waits for nothing else.
 next_event() {
   return unchanged(self->waiting == core_stall_none ? cycle() : never());
 }

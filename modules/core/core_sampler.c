@@ -1,4 +1,4 @@
-/* core_sampler.c: measured windows of a program; see core_sampler.lss. */
+// core_sampler.c: measured windows of a program; see core_sampler.lss.
 #include "core/core_sampler.h"
 
 static void check_sizes(self_t *self) {
@@ -13,7 +13,7 @@ init() {
   random_seed(&self->rng);
 }
 
-/* Windows that were placed with other numbers have another weight. */
+// Windows that were placed with other numbers have another weight.
 static void change_sizes(self_t *self) {
   if (self->done > 0 || self->phase == sampler_phase_measures)
     sim_input_error("period = %lld, measure = %lld: the checkpoint has windows of other sizes already"
@@ -34,13 +34,13 @@ phase_start() {
   send_if(back, self->offers, self->distance);
 }
 
-/* Places the window of a stratum. */
+// Places the window of a stratum.
 static void place(self_t *self) {
   self->start = self->stratum + random_bits(&self->rng) % (uint64_t)(param(period) - param(measure) + 1);
   self->stratum += (uint64_t)param(period);
 }
 
-/* The detailed processor gets the program: the first time, somewhere in a stratum. */
+// The detailed processor gets the program: the first time, somewhere in a stratum.
 static void arrive(self_t *self, uint64_t skipped) {
   self->away = false;
   if (self->begun) {
@@ -77,7 +77,7 @@ static void end_window(self_t *self) {
   place(self);
 }
 
-/* The processor starts or stops waiting for an interrupt. */
+// The processor starts or stops waiting for an interrupt.
 static void follow_idle(self_t *self, bool idle) {
   if (idle) set_stamp(idle_since, 0);
   if (!idle && self->phase == sampler_phase_measures) {
@@ -87,7 +87,7 @@ static void follow_idle(self_t *self, bool idle) {
   self->idle = idle;
 }
 
-/* Instructions were completed.  Windows with fewer of them than a cycle completes start and end in one cycle. */
+// Instructions were completed.  Windows with fewer of them than a cycle completes start and end in one cycle.
 static void advance(self_t *self, uint64_t completes) {
   const uint64_t earliest = self->position + 1;
   self->position += completes;
@@ -101,8 +101,8 @@ static void advance(self_t *self, uint64_t completes) {
   }
 }
 
-/* Whether the program is to go to the fast processor, and for how many instructions.  The detailed one completes some
- * more until it has halted. */
+// Whether the program is to go to the fast processor, and for how many instructions.  The detailed one completes some
+// more until it has halted.
 static void decide(self_t *self, bool executes) {
   const uint64_t stop = self->position + (uint64_t)param(warm) + SAMPLER_SLACK;
   const uint64_t left = self->start > stop ? self->start - stop : 0;
@@ -127,7 +127,7 @@ phase_end() {
       arrives || turns || completes > 0 || phase != self->phase || offers != self->offers || distance != self->distance;
 }
 
-/* Strata have one window each, so their variance is estimated from the differences between neighbours. */
+// Strata have one window each, so their variance is estimated from the differences between neighbours.
 statistics() {
   counted(error) = counted(low) = counted(high) = 0;
   if (self->done < 2) return;

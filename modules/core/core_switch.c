@@ -1,11 +1,11 @@
-/* core_switch.c: who of two processors has the program; see core_switch.lss. */
+// core_switch.c: who of two processors has the program; see core_switch.lss.
 #include <limits.h>
 
 #include "core/core_switch.h"
 
 #include "emulib/program/image.h"
 
-/* The address of a symbol of the program. */
+// The address of a symbol of the program.
 static uint32_t find_symbol(self_t *self, const char *name) {
   char error[PATH_MAX + 512] = "";
   if (!param(program)[0]) sim_input_error("no symbol %s without a program: set `program` to its ELF file", name);
@@ -22,7 +22,7 @@ static uint32_t find_symbol(self_t *self, const char *name) {
   return address;
 }
 
-/* The cycle in which so many nanoseconds have passed since the start. */
+// The cycle in which so many nanoseconds have passed since the start.
 static uint64_t cycle_at(self_t *self, uint64_t nanoseconds) {
   (void)self;
   const unsigned __int128 ticks = (unsigned __int128)nanoseconds * ticks_per_second() / 1000000000u;
@@ -30,7 +30,7 @@ static uint64_t cycle_at(self_t *self, uint64_t nanoseconds) {
   return cycles < never() ? (uint64_t)cycles : never();
 }
 
-/* What `at` says, from the present cycle on. */
+// What `at` says, from the present cycle on.
 static enum core_switch_kind set_limit(self_t *self) {
   const struct core_switch_point point = core_switch_read(param(at));
   self->limit = (core_limit){0};
@@ -70,12 +70,12 @@ init() {
   count_cycles(fast, true);
 }
 
-/* Whether the fast processor has the program for the first time. */
+// Whether the fast processor has the program for the first time.
 static inline bool begins(const self_t *self) {
   return self->phase >= core_switch_phase_fast && !self->returned;
 }
 
-/* In a restored run.  What has been switched stays so. */
+// In a restored run.  What has been switched stays so.
 static void set_anew(self_t *self) {
   if (!begins(self)) return;
   const bool never = set_limit(self) == CORE_SWITCH_NEVER;
@@ -104,7 +104,7 @@ phase_start() {
     send_if(empty, i, !rests && self->phase == core_switch_phase_emptying && self->emptied == (uint32_t)i, true);
 }
 
-/* The words of a state, on their way to the detailed processor. */
+// The words of a state, on their way to the detailed processor.
 
 handler(pass) {
   if (!get(rests) && self->phase == core_switch_phase_passing && some(fast_save))
@@ -121,7 +121,7 @@ handler(take) {
   accept(fast_save, !get(rests) && self->phase == core_switch_phase_passing && acked(detailed_load));
 }
 
-/* And back. */
+// And back.
 
 handler(pass_back) {
   if (!get(rests) && self->phase == core_switch_phase_returning && some(detailed_save))
@@ -174,20 +174,20 @@ handler(accept) {
     accept(control, self->phase == core_switch_phase_fast && acked(fast_control));
 }
 
-/* Commands of its own are not taken back. */
+// Commands of its own are not taken back.
 handler(commit) {
   enable(fast_control, get(rests) || enabled(control) || self->phase != core_switch_phase_fast);
   enable(detailed_control, !get(rests) || enabled(control));
 }
 
-/* The detailed processor has the program. */
+// The detailed processor has the program.
 static void arrive(self_t *self) {
   count_cycles(fast, false);
   count(switches);
   event(switched, true);
 }
 
-/* The fast one has it again. */
+// The fast one has it again.
 static void arrive_back(self_t *self) {
   self->returned = true;
   count_cycles(fast, true);
@@ -195,7 +195,7 @@ static void arrive_back(self_t *self) {
   event(switched, false);
 }
 
-/* The program is to go back; the fast processor then executes the last number of instructions that was offered. */
+// The program is to go back; the fast processor then executes the last number of instructions that was offered.
 static void call_back(self_t *self, core_switch_phase before, uint64_t instructions) {
   const bool wanted = before == core_switch_phase_detailed && self->running && !self->alone;
   if (!wanted && (before == core_switch_phase_detailed || before >= core_switch_phase_fast)) return;
@@ -205,7 +205,7 @@ static void call_back(self_t *self, core_switch_phase before, uint64_t instructi
   self->phase = core_switch_phase_stopping;
 }
 
-/* The phase that follows in what takes the program from one processor to the other. */
+// The phase that follows in what takes the program from one processor to the other.
 static core_switch_phase next_phase(const self_t *self, struct core_switch_seen seen) {
   const core_switch_phase phase = self->phase;
   switch (phase) {
@@ -248,7 +248,7 @@ phase_end() {
     for (int i = 0; i < width(empty); i++) seen.emptied |= transferred(empty, i);
     self->emptied += seen.emptied;
     if (back) seen.halted = data(detailed_status).halted, seen.slot = data(detailed_status).slot;
-    seen.obeyed = transferred(fast_control) || transferred(detailed_control); /* there is one at most */
+    seen.obeyed = transferred(fast_control) || transferred(detailed_control); // there is one at most
     seen.passed =
         (transferred(fast_load) && data(fast_load).last) || (transferred(detailed_load) && data(detailed_load).last);
     go_on(self, seen);

@@ -1,4 +1,4 @@
-/* core_switch.h: when a processor takes a program from another one, as text says it; see core_switch.lss. */
+// core_switch.h: when a processor takes a program from another one, as text says it; see core_switch.lss.
 #ifndef CORE_SWITCH_H
 #define CORE_SWITCH_H
 
@@ -27,11 +27,11 @@ enum { CORE_SWITCH_NAME = 256 };
 
 struct core_switch_point {
   enum core_switch_kind kind;
-  uint64_t number;             /* of the marker, of instructions, of nanoseconds */
-  char name[CORE_SWITCH_NAME]; /* of the symbol */
+  uint64_t number;             // of the marker, of instructions, of nanoseconds
+  char name[CORE_SWITCH_NAME]; // of the symbol
 };
 
-/* The text between WORD( and ), if there is any and nothing follows; false: it is something else. */
+// The text between WORD( and ), if there is any and nothing follows; false: it is something else.
 static inline bool core_switch_argument(const char *text, const char *word, char argument[CORE_SWITCH_NAME]) {
   const size_t size = strlen(word), length = strlen(text);
   if (strncmp(text, word, size) != 0 || text[size] != '(' || text[length - 1] != ')') return false;
@@ -41,7 +41,7 @@ static inline bool core_switch_argument(const char *text, const char *word, char
   return true;
 }
 
-/* A whole number, not 0. */
+// A whole number, not 0.
 static inline bool core_switch_number(const char *text, uint64_t *number) {
   return number_parse(text, 999999999999999999, number) && *number > 0;
 }
@@ -54,14 +54,14 @@ static inline bool core_switch_time(const char *text, uint64_t *nanoseconds) {
   return true;
 }
 
-/* What a cycle has brought for the phases in which the program goes from one processor to the other. */
+// What a cycle has brought for the phases in which the program goes from one processor to the other.
 struct core_switch_seen {
-  bool obeyed;  /* a command was taken */
-  bool halted;  /* the processor that is to give the program has halted, */
-  bool slot;    /* before a delay slot */
-  bool emptied; /* one of its caches is empty */
-  bool quiet;   /* what left its caches is where it belongs */
-  bool passed;  /* the last word of its state was passed on */
+  bool obeyed;  // a command was taken
+  bool halted;  // the processor that is to give the program has halted,
+  bool slot;    // before a delay slot
+  bool emptied; // one of its caches is empty
+  bool quiet;   // what left its caches is where it belongs
+  bool passed;  // the last word of its state was passed on
 };
 
 static inline struct core_switch_point core_switch_read(const char *text) {

@@ -1,4 +1,4 @@
-/* core_writeback.c: the end of the pipeline; see core_writeback.lss. */
+// core_writeback.c: the end of the pipeline; see core_writeback.lss.
 #include "core/core_control.h"
 
 handler(write) {
@@ -40,7 +40,7 @@ phase_end() {
       return;
     }
     const trap_cause trap = control_word_trap(c);
-    if (trap >= trap_cause_syscall) remember(self, data(in).pc); /* for the report */
+    if (trap >= trap_cause_syscall) remember(self, data(in).pc); // for the report
     if (trap == trap_cause_unaligned || trap == trap_cause_access)
       sim_error("%s: address 0x%08x, pc 0x%08x, instruction 0x%08x", core_trap_text(trap), (unsigned)data(in).value,
                 (unsigned)data(in).pc, (unsigned)data(in).word);

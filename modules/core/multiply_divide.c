@@ -1,4 +1,4 @@
-/* multiply_divide.c: HI and LO; see multiply_divide.lss. */
+// multiply_divide.c: HI and LO; see multiply_divide.lss.
 #include "emulib/arithmetic.h"
 
 phase_start() {
@@ -57,7 +57,7 @@ static inline void operate(self_t *self, muldiv_op op, uint32_t a, uint32_t b) {
   occupy(self, (uint64_t)param(multiply_cycles));
 }
 
-/* One more cycle of a `mul`.  When its product is ready, it may still have to wait for the stage behind it. */
+// One more cycle of a `mul`.  When its product is ready, it may still have to wait for the stage behind it.
 static inline void go_on(self_t *self, uint32_t product) {
   if (self->spent == 0) self->product = product;
   if (self->spent + 1 < (uint32_t)param(product_cycles)) self->spent++;

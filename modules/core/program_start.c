@@ -4,7 +4,7 @@
 #include "emulib/program/image.h"
 #include "memory/image_list.h"
 
-/* The entry of a program. */
+// The entry of a program.
 static uint32_t entry_of(self_t *self, const char *path) {
   stream file = {0};
   size_t size = 0;

@@ -1,4 +1,4 @@
-/* slot_interlock.c: which instructions ahead concern one slot; see slot_interlock.lss. */
+// slot_interlock.c: which instructions ahead concern one slot; see slot_interlock.lss.
 #include "core/core_control.h"
 
 static inline bool reads(control_word control, uint32_t dest) {
@@ -15,7 +15,7 @@ handler(forward) {
         reads(control, control_word_dest(ahead)) & (control_word_loads(ahead) | !control_word_loads(waited.control));
     if (concerns) waited = data(execute, i);
   }
-  /* The newest value of each source; the later slot's of one bundle. */
+  // The newest value of each source; the later slot's of one bundle.
   int of_rs = -1, of_rt = -1;
   for (int i = 0; i < width(memory); i++) {
     if (control_word_dest(data(memory, i).control) == control_word_rs(control)) of_rs = i;
@@ -26,7 +26,7 @@ handler(forward) {
     if (i == of_rs || i == of_rt) read = data(memory, i);
   if (of_rs >= 0 && of_rt >= 0 && of_rs != of_rt)
     read.control =
-        control_word_set_loads(read.control, true); /* one way for two values: a branch waits until they are written */
+        control_word_set_loads(read.control, true); // one way for two values: a branch waits until they are written
   typeof_port(out) item = data(in);
   if (!param(branches) && control_word_branch(control) != branch_condition_never)
     item.control = core_failed(trap_cause_reserved);

@@ -1,8 +1,8 @@
-/* trap_text.h: what is to be said of instructions that fail. */
+// trap_text.h: what is to be said of instructions that fail.
 #ifndef TRAP_TEXT_H
 #define TRAP_TEXT_H
 
-/* What to say about an instruction that failed. */
+// What to say about an instruction that failed.
 static inline const char *core_trap_text(trap_cause trap) {
   switch (trap) {
   case trap_cause_overflowed: return "integer overflow";

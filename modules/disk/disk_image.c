@@ -1,8 +1,8 @@
-/* disk_image.c: the sectors of a disk; see disk_image.lss. */
+// disk_image.c: the sectors of a disk; see disk_image.lss.
 #include <string.h>
 
 #define SECTOR ((size_t)512)
-#define BLOCK  UINT64_C(8) /* sectors of one */
+#define BLOCK  UINT64_C(8) // sectors of one
 
 check_state() {
   const bool reads = self->phase == disk_image_phase_reads, writes = self->phase == disk_image_phase_writes;
@@ -11,7 +11,7 @@ check_state() {
               (unsigned long long)self->sector, (unsigned long long)self->end);
 }
 
-/* How many an image of this size makes. */
+// How many an image of this size makes.
 static uint64_t sectors_of(const self_t *self, uint64_t size) {
   const unsigned long long bytes = size;
   if (!param(padded) && (size == 0 || size % SECTOR != 0))
@@ -33,7 +33,7 @@ init() {
   if (param(commit)[0] != '\0') stream_write_open(&self->committed, param(commit));
 }
 
-/* The guest knows how large the disk is. */
+// The guest knows how large the disk is.
 handler(reset, image) {
   const uint64_t sectors = sectors_of_image(self);
   if (sectors != self->sectors)
@@ -41,7 +41,7 @@ handler(reset, image) {
                     param(image), (unsigned long long)(SECTOR * sectors), (unsigned long long)(SECTOR * self->sectors));
 }
 
-/* Where the run keeps a block; there are none for those that it did not write. */
+// Where the run keeps a block; there are none for those that it did not write.
 static bool is_kept(const self_t *self, uint64_t block, uint32_t *place) {
   const uint32_t found = load(place_of, block);
   if (found > (uint32_t)param(room)) sim_error("block %llu is kept nowhere", (unsigned long long)block);
@@ -59,7 +59,7 @@ static void read_sector(const self_t *self, uint64_t sector, void *bytes) {
     memset(bytes, 0, SECTOR);
 }
 
-/* Where the run keeps a block from now on. */
+// Where the run keeps a block from now on.
 static uint32_t keep(self_t *self, uint64_t block) {
   uint32_t place;
   if (is_kept(self, block, &place)) return place;
@@ -80,8 +80,8 @@ static void write_sector(self_t *self, uint64_t sector, const void *bytes) {
   if (now != before) store(changed, place, now);
 }
 
-/* ---- What it holds at the end ---- */
-/* The first block from this one on that may hold other bytes than zeros, and the first one that the run wrote. */
+// ---- What it holds at the end ----
+// The first block from this one on that may hold other bytes than zeros, and the first one that the run wrote.
 static uint64_t next_block(const self_t *self, uint64_t block, uint64_t *written) {
   const uint64_t blocks = (self->sectors + BLOCK - 1) / BLOCK;
   if (*written < block) *written = block;

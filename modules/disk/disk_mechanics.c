@@ -1,4 +1,4 @@
-/* disk_mechanics.c: what a disk's arm, platters and buffer take; see disk_mechanics.lss. */
+// disk_mechanics.c: what a disk's arm, platters and buffer take; see disk_mechanics.lss.
 #include <math.h>
 
 #include "disk/disk_mechanics.h"
@@ -7,13 +7,13 @@
 #define SECOND UINT64_C(1000000000000000)
 #define QUEUE  param(queue)
 
-/* ---- Times and places ---- */
+// ---- Times and places ----
 static uint32_t cycles_of(uint64_t femtoseconds) {
   const uint64_t cycles = device_cycles(femtoseconds, SECOND, ticks_per_second(), clock_period());
   return cycles > UINT32_MAX / 4 ? UINT32_MAX / 4 : (uint32_t)cycles;
 }
 
-/* What the arm takes over so many cylinders, in femtoseconds. */
+// What the arm takes over so many cylinders, in femtoseconds.
 static double arm_time(const self_t *self, uint32_t distance) {
 #pragma STDC FP_CONTRACT OFF
   const double single = (double)param(single_seek), average = (double)param(average_seek);
@@ -96,12 +96,12 @@ static disk_place place_of(const self_t *self, uint64_t sector) {
   return place;
 }
 
-/* Where of a revolution a sector of a track begins. */
+// Where of a revolution a sector of a track begins.
 static uint32_t angle_of(const self_t *self, const disk_place *place, uint32_t sector) {
   return (uint32_t)((uint64_t)sector * self->revolution / place->sectors);
 }
 
-/* How a sector is come to from where the arm is. */
+// How a sector is come to from where the arm is.
 static disk_approach approach_of(const self_t *self, const disk_place *place) {
   const uint32_t at = (place->sector + place->skewed) % place->sectors;
   const uint32_t angle = angle_of(self, place, at);
@@ -113,12 +113,12 @@ static disk_approach approach_of(const self_t *self, const disk_place *place) {
   return next;
 }
 
-/* ---- Requests ---- */
+// ---- Requests ----
 static bool moves_sectors(const disk_task *task) {
   return task->op != disk_op_flush && !task->failed;
 }
 
-/* Whether what a request does on the disk or to its bytes is done. */
+// Whether what a request does on the disk or to its bytes is done.
 static bool is_complete(const disk_task *task) {
   return !moves_sectors(task) || (task->op == disk_op_write ? task->written : task->moved) == task->count;
 }
@@ -127,7 +127,7 @@ static bool is_before(const disk_task *one, const disk_task *other) {
   return (int32_t)(one->order - other->order) < 0;
 }
 
-/* Whether an earlier request for some of the same sectors has to be done first. */
+// Whether an earlier request for some of the same sectors has to be done first.
 static bool is_held(const self_t *self, int k) {
   const disk_task *task = &self->task[k];
   for (int j = 0; j < QUEUE; j++) {
@@ -139,7 +139,7 @@ static bool is_held(const self_t *self, int k) {
   return false;
 }
 
-/* Whether all writes that came before a flush are on the disk. */
+// Whether all writes that came before a flush are on the disk.
 static bool is_flushed(const self_t *self, int k) {
   for (int j = 0; j < QUEUE; j++) {
     const disk_task *other = &self->task[j];
@@ -149,8 +149,8 @@ static bool is_flushed(const self_t *self, int k) {
   return true;
 }
 
-/* ---- The buffer ---- */
-/* The segment in which a read can begin, -1: there is none. */
+// ---- The buffer ----
+// The segment in which a read can begin, -1: there is none.
 static int find_segment(const self_t *self, uint64_t sector) {
   for (int s = 0; s < param(segments); s++) {
     const bool grows = self->ahead_segment == s && self->segment_end[s] > self->segment_first[s];
@@ -159,7 +159,7 @@ static int find_segment(const self_t *self, uint64_t sector) {
   return -1;
 }
 
-/* The first sector of a segment that somebody will still read; behind its last when there is none. */
+// The first sector of a segment that somebody will still read; behind its last when there is none.
 static uint64_t wanted_from(const self_t *self, int s) {
   uint64_t from = self->segment_end[s];
   for (int k = 0; k < QUEUE; k++) {
@@ -176,7 +176,7 @@ static bool is_used(const self_t *self, int s) {
   return false;
 }
 
-/* The segment that was longest unused and nobody reads from, -1: there is none. */
+// The segment that was longest unused and nobody reads from, -1: there is none.
 static int free_segment(const self_t *self) {
   int best = -1;
   for (int s = 0; s < param(segments); s++)
@@ -190,14 +190,14 @@ static uint32_t in_buffer(const self_t *self, const disk_task *task) {
   return end - next < task->count - task->moved ? (uint32_t)(end - next) : task->count - task->moved;
 }
 
-/* Reading may go on in this segment, up to its end when it begins with the request. */
+// Reading may go on in this segment, up to its end when it begins with the request.
 static void allow_ahead(self_t *self, const disk_task *task) {
   self->segment_use[task->segment] = ++self->uses;
   self->ahead_segment = task->segment;
   self->ahead_end = task->first + (uint64_t)param(segment_sectors);
 }
 
-/* Looks whether the buffer has what reads want. */
+// Looks whether the buffer has what reads want.
 static void look(self_t *self) {
   for (int k = 0; k < QUEUE; k++) {
     disk_task *task = &self->task[k];
@@ -212,8 +212,8 @@ static void look(self_t *self) {
   }
 }
 
-/* ---- Arm and heads ---- */
-/* Whether a request has to do with the disk itself. */
+// ---- Arm and heads ----
+// Whether a request has to do with the disk itself.
 static bool needs_arm(const self_t *self, int k) {
   const disk_task *task = &self->task[k];
   if (!task->used || !moves_sectors(task) || until(looked_at[k])) return false;
@@ -224,7 +224,7 @@ static bool needs_arm(const self_t *self, int k) {
   return task->written < task->count && task->moved >= staged && !is_held(self, k);
 }
 
-/* The next sector of a request that has to pass. */
+// The next sector of a request that has to pass.
 static uint64_t next_sector(const self_t *self, const disk_task *task) {
   if (task->op == disk_op_write) return task->first + task->written;
   return task->segment >= 0 ? self->segment_end[task->segment] : task->first;
@@ -245,7 +245,7 @@ static uint32_t cost(const self_t *self, const disk_task *task) {
   }
 }
 
-/* The request that the arm serves next, -1: none. */
+// The request that the arm serves next, -1: none.
 static int pick(const self_t *self) {
   const uint64_t limit = device_cycles((uint64_t)param(age_limit), SECOND, ticks_per_second(), clock_period());
   int best = -1;
@@ -265,7 +265,7 @@ static int pick(const self_t *self) {
   return best;
 }
 
-/* The arm goes to a sector. */
+// The arm goes to a sector.
 static void go_to(self_t *self, uint64_t sector, bool writes) {
   const disk_place place = place_of(self, sector);
   const disk_approach next = approach_of(self, &place);
@@ -285,7 +285,7 @@ static void go_to(self_t *self, uint64_t sector, bool writes) {
   event(approach, writes, sector, next.move, next.wait, next.length);
 }
 
-/* Begins or goes on with a request; it waits where there are no bytes to write, or no room to read. */
+// Begins or goes on with a request; it waits where there are no bytes to write, or no room to read.
 static void serve(self_t *self, int k) {
   disk_task *task = &self->task[k];
   const bool writes = task->op == disk_op_write;
@@ -310,7 +310,7 @@ static bool can_read_ahead(const self_t *self, uint64_t sectors) {
   return end < last && end - wanted_from(self, self->ahead_segment) < (uint64_t)param(segment_sectors);
 }
 
-/* Decides what passes next. */
+// Decides what passes next.
 static void choose(self_t *self, uint64_t sectors) {
   if (self->passing >= 0) {
     if (self->motion == disk_motion_passes) return;
@@ -337,7 +337,7 @@ static void choose(self_t *self, uint64_t sectors) {
   }
 }
 
-/* A sector has passed. */
+// A sector has passed.
 static void pass(self_t *self) {
   count(sectors_passed);
   count(sectors_ahead, self->passing < 0);
@@ -353,7 +353,7 @@ static void pass(self_t *self) {
   if (end - self->segment_first[self->segment] > (uint64_t)param(segment_sectors)) self->segment_first[self->segment]++;
 }
 
-/* ---- Replies, and what holds the sectors ---- */
+// ---- Replies, and what holds the sectors ----
 static void forget(self_t *self, int k) {
   bool any = false;
   self->task[k] = (disk_task){.segment = -1};
@@ -361,7 +361,7 @@ static void forget(self_t *self, int k) {
   if (!any) self->orders = 0;
 }
 
-/* A request's last reply was taken, or it is on the disk: it may be both. */
+// A request's last reply was taken, or it is on the disk: it may be both.
 static void end_if_done(self_t *self, int k) {
   disk_task *task = &self->task[k];
   if (task->used && task->replied && is_complete(task) && self->passing != k && !(self->replying && self->replier == k))
@@ -377,7 +377,7 @@ static void make_reply(self_t *self, int k, bool last) {
   self->reply.last = task->replied = last;
 }
 
-/* Whether the one reply of a request that returns no sectors is due. */
+// Whether the one reply of a request that returns no sectors is due.
 static bool has_reply(const self_t *self, int k) {
   const disk_task *task = &self->task[k];
   if (!task->used || task->replied || until(looked_at[k])) return false;
@@ -387,7 +387,7 @@ static bool has_reply(const self_t *self, int k) {
   return task->failed || (param(write_buffer) ? task->moved : task->written) == task->count;
 }
 
-/* Whether the next sector of a read can be fetched. */
+// Whether the next sector of a read can be fetched.
 static bool is_ready(const self_t *self, int k) {
   const disk_task *task = &self->task[k];
   if (!task->used || task->op != disk_op_read || task->segment < 0 || task->moved == task->count) return false;
@@ -401,7 +401,7 @@ static bool is_flush(const self_t *self, int k) {
   return task->used && task->op == disk_op_flush && !task->replied && !until(looked_at[k]) && is_flushed(self, k);
 }
 
-/* The oldest request with which this can be done, or the one whose sectors are on their way; -1: none. */
+// The oldest request with which this can be done, or the one whose sectors are on their way; -1: none.
 static int oldest(const self_t *self, int done) {
   int best = -1;
   for (int k = 0; k < QUEUE; k++) {
@@ -418,7 +418,7 @@ static void ask(self_t *self, int k) {
   self->moving = k;
 }
 
-/* What is done with what holds the sectors, and what is replied. */
+// What is done with what holds the sectors, and what is replied.
 static void move_on(self_t *self) {
   if (self->phase != disk_buffer_idle) return;
   if (self->holding) {
@@ -437,7 +437,7 @@ static void move_on(self_t *self) {
   }
 }
 
-/* ---- Signals ---- */
+// ---- Signals ----
 static bool has_room(const self_t *self) {
   for (int k = 0; k < QUEUE; k++)
     if (!self->task[k].used) return true;
@@ -471,7 +471,7 @@ handler(show) {
   send_if(in_sectors, some(out_sectors), data(out_sectors));
 }
 
-/* ---- What happens ---- */
+// ---- What happens ----
 static void take_request(self_t *self, const disk_request *request, uint64_t sectors) {
   int k = 0;
   while (self->task[k].used) k++;
@@ -499,7 +499,7 @@ static void take_sector(self_t *self, const disk_sector *sector) {
   self->moving = k;
 }
 
-/* A sector is where it is held, or a flush is done there. */
+// A sector is where it is held, or a flush is done there.
 static void take_outcome(self_t *self, const disk_reply *reply) {
   const int k = self->moving;
   disk_task *task = &self->task[k];
@@ -532,7 +532,7 @@ static void follow_reply(self_t *self) {
   event(done, (uint8_t)task->op, task->first, task->count, cycles);
 }
 
-/* In how many cycles there is something to decide, if nothing comes from outside. */
+// In how many cycles there is something to decide, if nothing comes from outside.
 static uint64_t next_decision(const self_t *self) {
   uint64_t next = never();
   for (int k = 0; k < QUEUE; k++) {

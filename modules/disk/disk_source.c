@@ -1,4 +1,4 @@
-/* disk_source.c: makes requests of a disk; see disk_source.lss. */
+// disk_source.c: makes requests of a disk; see disk_source.lss.
 
 init() {
   random_seed(&self->rng);
@@ -8,7 +8,7 @@ static bool has_more(const self_t *self) {
   return param(count) < 0 || self->made < (uint64_t)param(count);
 }
 
-/* The next request, and whether it may be offered. */
+// The next request, and whether it may be offered.
 static void make(self_t *self, uint64_t sectors) {
   if (!self->have && has_more(self) && sectors) {
     self->next = call(generate, self->made++, random_bits(&self->rng), sectors, (uint64_t)param(step));

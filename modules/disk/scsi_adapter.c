@@ -1,4 +1,4 @@
-/* scsi_adapter.c: an Am53C974 as initiator on a SCSI bus; see scsi_adapter.lss. */
+// scsi_adapter.c: an Am53C974 as initiator on a SCSI bus; see scsi_adapter.lss.
 #include "disk/scsi_adapter.h"
 #include "io/device_time.h"
 
@@ -12,7 +12,7 @@ static bool is_data(scsi_phase phase) {
   return phase <= scsi_phase_data_in;
 }
 
-/* ---- The FIFO and the ring ---- */
+// ---- The FIFO and the ring ----
 static void push(self_t *self, uint8_t byte) {
   if (self->fifo_count < sizeof self->fifo) self->fifo[self->fifo_count++] = byte;
 }
@@ -42,7 +42,7 @@ static void ring_drop(self_t *self, uint32_t count) {
   self->ring_count -= count;
 }
 
-/* ---- Interrupts ---- */
+// ---- Interrupts ----
 static void raise(self_t *self, uint8_t bits, scsi_phase phase) {
   count(interrupts, !self->pending);
   if (!self->pending) self->seen = phase;
@@ -50,14 +50,14 @@ static void raise(self_t *self, uint8_t bits, scsi_phase phase) {
   event(raised, bits, (uint8_t)phase, self->step);
 }
 
-/* The command is done. */
+// The command is done.
 static void end_action(self_t *self, uint8_t bits, scsi_phase phase) {
   self->action = scsi_action_none;
   self->served = true;
   raise(self, bits, phase);
 }
 
-/* ---- Commands ---- */
+// ---- Commands ----
 static void drop_connection(self_t *self) {
   self->action = scsi_action_none;
   self->connected = self->attention = self->holding = self->has_next = false;
@@ -135,7 +135,7 @@ static bool selects(uint8_t command) {
   return command >= SCSI_SELECT && command <= SCSI_SELECT_TAG && command != SCSI_ENABLE && command != SCSI_DISABLE;
 }
 
-/* Commands that are done whatever else is being done; the others wait. */
+// Commands that are done whatever else is being done; the others wait.
 static void take_command(self_t *self, uint8_t written, scsi_phase phase) {
   const uint8_t command = written & 0x7f;
   const bool reselected = self->action == scsi_action_reselected || (self->pending & SCSI_RESELECTED);
@@ -156,7 +156,7 @@ static void take_command(self_t *self, uint8_t written, scsi_phase phase) {
   }
 }
 
-/* ---- Registers ---- */
+// ---- Registers ----
 static uint32_t read_register(self_t *self, uint32_t number, scsi_phase phase) {
   uint32_t value = 0;
   switch (number) {
@@ -216,7 +216,7 @@ static void write_dma_command(self_t *self, uint8_t value) {
   self->dma_command = value;
   switch (value & 3) {
   case SCSI_DMA_IDLE: stop_dma(self); break;
-  case SCSI_DMA_BLAST: self->dma_status |= SCSI_DMA_BLASTED; break; /* nothing is left in the ring behind a command */
+  case SCSI_DMA_BLAST: self->dma_status |= SCSI_DMA_BLASTED; break; // nothing is left in the ring behind a command
   case SCSI_DMA_ABORT:
     stop_dma(self);
     self->dma_status |= SCSI_DMA_ABORTED;
@@ -253,7 +253,7 @@ static void write_register(self_t *self, uint32_t number, uint32_t value, scsi_p
   }
 }
 
-/* An access is to the register in whose word it begins; only words have more than one byte. */
+// An access is to the register in whose word it begins; only words have more than one byte.
 static void serve(self_t *self, const mem_request_64 *request, scsi_phase phase) {
   const uint32_t number = request->address / 4, shift = 8 * (request->address & 3);
   self->replying = true;
@@ -270,20 +270,20 @@ static void serve(self_t *self, const mem_request_64 *request, scsi_phase phase)
   event(access, (uint8_t)number, (uint32_t)self->reply.data, false);
 }
 
-/* ---- DMA ---- */
-/* No more bytes come into the ring for now. */
+// ---- DMA ----
+// No more bytes come into the ring for now.
 static bool is_last(const self_t *self) {
   return self->action != scsi_action_transfers || !self->left;
 }
 
-/* Nothing responds: no more is moved. */
+// Nothing responds: no more is moved.
 static void fail_dma(self_t *self) {
   count(errors);
   self->dma_status |= SCSI_DMA_ERROR;
   self->dma_active = false;
 }
 
-/* A burst that would go past the last address of 32 bits fails as one without memory does. */
+// A burst that would go past the last address of 32 bits fails as one without memory does.
 static void begin_burst(self_t *self, scsi_state bus) {
   if (self->dma != scsi_dma_idle || !self->dma_active || !self->dma_count) return;
   const uint32_t room = SCSI_RING - self->ring_count;
@@ -328,13 +328,13 @@ static void follow_dma(self_t *self, uint32_t bytes, const bus_beat *read) {
   if (read ? read->last : !self->burst) end_burst(self, read && read->error);
 }
 
-/* Whether what came from the bus is in memory. */
+// Whether what came from the bus is in memory.
 static bool is_flushed(const self_t *self) {
   return !self->to_memory || (!self->ring_count && self->dma == scsi_dma_idle) || !self->dma_active;
 }
 
-/* ---- What the target does ---- */
-/* What came from the bus goes where the transfer wants it. */
+// ---- What the target does ----
+// What came from the bus goes where the transfer wants it.
 static void take_carry(self_t *self) {
   uint32_t bytes = self->carry.count;
   if (!bytes || self->action != scsi_action_transfers || !goes_in(self->phase) || !self->with_dma || !self->left)
@@ -348,18 +348,18 @@ static void take_carry(self_t *self) {
   self->counted_down = !self->left;
 }
 
-/* A transfer is over when the count is, or the FIFO is empty, or the target wants something else. */
+// A transfer is over when the count is, or the FIFO is empty, or the target wants something else.
 static void follow_transfer(self_t *self, scsi_state bus) {
   const bool other = bus.requested && bus.phase != self->phase;
   const bool in = goes_in(self->phase);
-  if (self->holding) { /* the last byte of messages by DMA */
+  if (self->holding) { // the last byte of messages by DMA
     if (is_flushed(self)) end_action(self, SCSI_DONE, self->phase);
   } else if (other || (bus.requested && (self->with_dma ? !self->left : !in && !self->fifo_count))) {
     if (is_flushed(self)) end_action(self, SCSI_SERVICE, bus.phase);
   }
 }
 
-/* Of a selection: messages, then the command, until the target wants something else. */
+// Of a selection: messages, then the command, until the target wants something else.
 static void follow_selection(self_t *self, scsi_state bus) {
   if (!bus.requested) return;
   const scsi_phase wanted = self->action == scsi_action_sends_messages ? scsi_phase_message_out : scsi_phase_command;
@@ -388,7 +388,7 @@ static void follow_sent(self_t *self, const scsi_beat *beat) {
   self->action = self->command == SCSI_SELECT_STOP ? scsi_action_waits : scsi_action_sends_command;
 }
 
-/* Bytes that come from the target; those of messages stay at the bus until they are accepted. */
+// Bytes that come from the target; those of messages stay at the bus until they are accepted.
 static void look_at_received(self_t *self, const scsi_beat *beat, scsi_state bus) {
   const uint8_t byte = (uint8_t)beat->bytes;
   const bool message = bus.phase == scsi_phase_message_in && !self->holding;
@@ -416,7 +416,7 @@ static void look_at_received(self_t *self, const scsi_beat *beat, scsi_state bus
   }
 }
 
-/* By DMA a message's bytes are accepted, but the last one. */
+// By DMA a message's bytes are accepted, but the last one.
 static bool takes_message_by_dma(const self_t *self) {
   return self->action == scsi_action_transfers && self->with_dma && self->phase == scsi_phase_message_in;
 }
@@ -431,7 +431,7 @@ static void take_message_byte(self_t *self, uint8_t byte) {
     self->accepting = true;
 }
 
-/* A beat was taken from the bus. */
+// A beat was taken from the bus.
 static void follow_received(self_t *self, const scsi_beat *beat, scsi_state bus) {
   if (self->accepting) {
     self->accepting = self->holding = self->served = false;
@@ -472,7 +472,7 @@ static void follow_connection(self_t *self, scsi_state bus) {
   }
 }
 
-/* Whether there is something to tell of a target that waits. */
+// Whether there is something to tell of a target that waits.
 static void follow_request(self_t *self, scsi_state bus) {
   if (!self->connected || self->action != scsi_action_none || self->has_next || self->accepting) return;
   if (bus.connected && bus.requested && !self->served && !self->pending && !self->holding)
@@ -497,12 +497,12 @@ static void follow_action(self_t *self, scsi_state bus) {
   }
 }
 
-/* ---- Signals ---- */
+// ---- Signals ----
 static bool is_interrupting(const self_t *self) {
   return self->pending || ((self->dma_status & SCSI_DMA_DONE) && (self->dma_command & SCSI_DMA_INTERRUPTS));
 }
 
-/* What can be sent in the phase that was seen last: of a command or messages a byte, of data as much as there is. */
+// What can be sent in the phase that was seen last: of a command or messages a byte, of data as much as there is.
 static scsi_beat beat_of(const self_t *self) {
   scsi_beat beat = {0};
   if (self->action == scsi_action_transfers && self->with_dma) {
@@ -567,7 +567,7 @@ handler(offer_surely) {
   enable(bus_sent, enabled(bus_bus));
 }
 
-/* As long as bytes of data wait to be taken, the target still requests that. */
+// As long as bytes of data wait to be taken, the target still requests that.
 static scsi_state seen_with(const self_t *self, scsi_state bus) {
   if (!self->carry.count) return bus;
   bus.phase = scsi_phase_data_in;

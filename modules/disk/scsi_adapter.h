@@ -1,17 +1,17 @@
-/* Numbers of the Am53C974 (AMD PCscsi Technical Manual): registers, commands, interrupts. */
+// Numbers of the Am53C974 (AMD PCscsi Technical Manual): registers, commands, interrupts.
 #ifndef SCSI_ADAPTER_H
 #define SCSI_ADAPTER_H
 
-/* Registers, each in a word; some are others when they are written. */
+// Registers, each in a word; some are others when they are written.
 enum {
   SCSI_COUNT_LOW,
   SCSI_COUNT_MIDDLE,
   SCSI_FIFO,
   SCSI_COMMAND,
-  SCSI_STATUS,    /* written: the destination */
-  SCSI_INTERRUPT, /* written: the timeout */
-  SCSI_SEQUENCE,  /* written: the period */
-  SCSI_FLAGS,     /* written: the offset */
+  SCSI_STATUS,    // written: the destination
+  SCSI_INTERRUPT, // written: the timeout
+  SCSI_SEQUENCE,  // written: the period
+  SCSI_FLAGS,     // written: the offset
   SCSI_CONTROL_1,
   SCSI_CLOCK,
   SCSI_TEST,

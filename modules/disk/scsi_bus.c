@@ -1,4 +1,4 @@
-/* scsi_bus.c: a parallel SCSI bus; see scsi_bus.lss. */
+// scsi_bus.c: a parallel SCSI bus; see scsi_bus.lss.
 #include "io/device_time.h"
 
 #define SECOND UINT64_C(1000000000000000)
@@ -21,7 +21,7 @@ static bool is_data(scsi_phase phase) {
   return phase <= scsi_phase_data_in;
 }
 
-/* What bytes of a phase take, in cycles. */
+// What bytes of a phase take, in cycles.
 static uint32_t beat_time(const self_t *self, uint32_t bytes, scsi_phase phase, uint8_t period) {
   uint64_t asynchronous;
   if (__builtin_mul_overflow(bytes, (uint64_t)param(byte_time), &asynchronous)) asynchronous = UINT64_MAX;
@@ -70,7 +70,7 @@ handler(take) {
     accept(device_sent, i, open && i == (in ? self->target : self->initiator));
 }
 
-/* ---- Connections ---- */
+// ---- Connections ----
 static void free_bus(self_t *self) {
   if (self->phase == scsi_bus_phase_connected) event(release);
   if (self->phase != scsi_bus_phase_free) count_cycles(busy, false);
@@ -87,7 +87,7 @@ static void arbitrate(self_t *self) {
   set_until(next, self->arbitration_time);
 }
 
-/* The highest address of those that want the bus wins it. */
+// The highest address of those that want the bus wins it.
 static void find_winner(self_t *self) {
   int best = -1;
   for (int i = 0; i < width(device_lines); i++)
@@ -115,7 +115,7 @@ static void connect(self_t *self, scsi_request request, int other) {
   event(connection, self->id[self->initiator], self->id[self->target], request.reselects);
 }
 
-/* ---- What happens ---- */
+// ---- What happens ----
 static void follow_waiting(self_t *self, int i, bool wants, bool won) {
   const bool waited_before = self->waiting >> i & 1;
   if (wants && !waited_before) count_cycles(waited, true);
@@ -132,7 +132,7 @@ static void follow_target(self_t *self, scsi_lines target, bool attention, bool 
   if (!target.busy) return;
   if (target.phase != self->shown) event(phase, (uint8_t)target.phase);
   self->shown = target.phase;
-  self->requests = target.requests && !given; /* what it wants behind what it was given, it says in the next cycle */
+  self->requests = target.requests && !given; // what it wants behind what it was given, it says in the next cycle
 }
 
 static void take_beat(self_t *self, scsi_beat beat, scsi_lines target) {
@@ -153,7 +153,7 @@ static void follow_time(self_t *self, scsi_lines holder) {
   case scsi_bus_phase_arbitrates:
     if (!until(next)) find_winner(self);
     break;
-  case scsi_bus_phase_selects: /* the winner has withdrawn */
+  case scsi_bus_phase_selects: // the winner has withdrawn
     if (!until(next)) free_bus(self);
     break;
   case scsi_bus_phase_absent:
@@ -163,7 +163,7 @@ static void follow_time(self_t *self, scsi_lines holder) {
   }
 }
 
-/* What is shown, as far as it decides what is shown next. */
+// What is shown, as far as it decides what is shown next.
 static uint64_t shown_now(const self_t *self) {
   return (uint64_t)self->phase | (uint64_t)self->shown << 8 | (uint64_t)self->attention << 16 |
          (uint64_t)self->requests << 17 | (uint64_t)self->reset << 18 | (uint64_t)self->has << 19 |

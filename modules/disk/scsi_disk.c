@@ -1,9 +1,9 @@
-/* scsi_disk.c: a SCSI target with a disk behind it; see scsi_disk.lss. */
+// scsi_disk.c: a SCSI target with a disk behind it; see scsi_disk.lss.
 #include "disk/scsi_disk.h"
 #include "io/device_time.h"
 
 #define QUEUE     param(queue)
-#define IMMEDIATE param(queue) /* the place of a command that needs no disk */
+#define IMMEDIATE param(queue) // the place of a command that needs no disk
 
 init() {
   const uint64_t second = 1000000000000000u;
@@ -19,7 +19,7 @@ check_state() {
     sim_error("something is done for a command, and there is none");
 }
 
-/* ---- Commands ---- */
+// ---- Commands ----
 static bool is_before(const scsi_task *one, const scsi_task *other) {
   return (int32_t)(one->order - other->order) < 0;
 }
@@ -39,7 +39,7 @@ static void forget(self_t *self, int k) {
   if (!any) self->orders = 0;
 }
 
-/* Whether a command has to wait for an ordered one, or is one that waits. */
+// Whether a command has to wait for an ordered one, or is one that waits.
 static bool is_held(const self_t *self, int k) {
   for (int j = 0; j < QUEUE; j++) {
     const scsi_task *other = &self->task[j];
@@ -49,7 +49,7 @@ static bool is_held(const self_t *self, int k) {
   return false;
 }
 
-/* The oldest command for which the disk behind is to be requested. */
+// The oldest command for which the disk behind is to be requested.
 static void submit(self_t *self) {
   int best = -1;
   for (int k = 0; k < QUEUE; k++) {
@@ -70,7 +70,7 @@ static void fail(self_t *self, int k, uint32_t sense) {
   end_command(self, k, SCSI_CHECK_CONDITION);
 }
 
-/* Nobody wants a command's outcome any more; what the disk behind has of it comes to an end. */
+// Nobody wants a command's outcome any more; what the disk behind has of it comes to an end.
 static void abort_command(self_t *self, int k) {
   scsi_task *task = &self->task[k];
   if (!task->used || task->aborted) return;
@@ -81,7 +81,7 @@ static void abort_command(self_t *self, int k) {
     self->holding = false;
     if (self->held.last) forget(self, k);
   }
-  if (self->writer == k) self->giving = true; /* with which the write is given up */
+  if (self->writer == k) self->giving = true; // with which the write is given up
 }
 
 static void abort_all(self_t *self, int initiator) {
@@ -96,7 +96,7 @@ static void reset_unit(self_t *self) {
   for (int k = 0; k < 8; k++) self->sense[k] = self->periods[k] = 0;
 }
 
-/* ---- What commands return ---- */
+// ---- What commands return ----
 static void put_number(uint8_t *to, uint64_t value, int bytes) {
   for (int k = 0; k < bytes; k++) to[k] = (uint8_t)(value >> 8 * (bytes - 1 - k));
 }
@@ -107,7 +107,7 @@ static uint64_t number(const uint8_t *from, int bytes) {
   return value;
 }
 
-/* A text in a field of so many characters, with blanks behind it. */
+// A text in a field of so many characters, with blanks behind it.
 static void put_text(uint8_t *to, const char *text, size_t size) {
   memset(to, ' ', size);
   memcpy(to, text, strnlen(text, size));
@@ -120,10 +120,10 @@ static void return_bytes(self_t *self, uint32_t length, uint64_t most) {
 
 static void inquire(self_t *self) {
   uint8_t *bytes = self->bytes;
-  bytes[0] = self->unit ? 0x7f : 0; /* there is no such unit; a disk */
-  bytes[2] = bytes[3] = 2;          /* SCSI-2 */
+  bytes[0] = self->unit ? 0x7f : 0; // there is no such unit; a disk
+  bytes[2] = bytes[3] = 2;          // SCSI-2
   bytes[4] = 31;
-  bytes[7] = (param(offset) ? 0x10 : 0) | 2; /* synchronous transfer, tags */
+  bytes[7] = (param(offset) ? 0x10 : 0) | 2; // synchronous transfer, tags
   put_text(bytes + 8, param(vendor), 8);
   put_text(bytes + 16, param(product), 16);
   put_text(bytes + 32, param(revision), 4);
@@ -141,7 +141,7 @@ static void return_sense(self_t *self) {
   return_bytes(self, 18, self->taken[4]);
 }
 
-/* The page about the buffer, with a header, and unless it is not wanted a block descriptor. */
+// The page about the buffer, with a header, and unless it is not wanted a block descriptor.
 static bool sense_mode(self_t *self, uint64_t sectors) {
   const uint32_t page = self->taken[2] & 0x3f, kind = self->taken[2] >> 6;
   if ((page != 8 && page != 0x3f) || kind == 3) return false;
@@ -155,13 +155,13 @@ static bool sense_mode(self_t *self, uint64_t sectors) {
   bytes += 4 + block;
   bytes[0] = 8;
   bytes[1] = 10;
-  bytes[2] = kind == 1 ? 0 : param(write_buffer) ? 4 : 0; /* nothing of it can be changed */
+  bytes[2] = kind == 1 ? 0 : param(write_buffer) ? 4 : 0; // nothing of it can be changed
   self->bytes[0] = (uint8_t)(3 + block + 12);
   return_bytes(self, 16 + block, self->taken[4]);
   return true;
 }
 
-/* A command that needs no disk; 0, or the sense that it ends with. */
+// A command that needs no disk; 0, or the sense that it ends with.
 static uint32_t serve(self_t *self, uint64_t sectors) {
   const uint8_t *bytes = self->taken;
   memset(self->bytes, 0, 64);
@@ -176,7 +176,7 @@ static uint32_t serve(self_t *self, uint64_t sectors) {
   case SCSI_MODE_SENSE_6: return sense_mode(self, sectors) ? 0 : SCSI_SENSE_FIELD;
   case SCSI_START_STOP: self->stopped = !(bytes[4] & 1); return 0;
   case SCSI_READ_CAPACITY:
-    put_number(self->bytes, sectors - 1, 4); /* at most what SCSI-2 has for disks that are larger still */
+    put_number(self->bytes, sectors - 1, 4); // at most what SCSI-2 has for disks that are larger still
     put_number(self->bytes + 4, SCSI_SECTOR, 4);
     return_bytes(self, 8, 8);
     return 0;
@@ -189,7 +189,7 @@ static uint32_t serve(self_t *self, uint64_t sectors) {
   }
 }
 
-/* How many bytes a command has. */
+// How many bytes a command has.
 static uint32_t command_size(uint8_t code) {
   switch (code >> 5) {
   case 0: return 6;
@@ -198,7 +198,7 @@ static uint32_t command_size(uint8_t code) {
   }
 }
 
-/* A command for the disk behind. */
+// A command for the disk behind.
 static void queue_command(self_t *self, scsi_task task, uint64_t sectors) {
   const bool small = task.code == SCSI_READ_6 || task.code == SCSI_WRITE_6;
   int k = 0;
@@ -256,7 +256,7 @@ static void begin_command(self_t *self, uint64_t sectors) {
   event(command, code, self->peer, self->tag, begun->first, begun->count);
 }
 
-/* ---- Messages ---- */
+// ---- Messages ----
 static void send_messages(self_t *self, uint32_t length, bool leaving) {
   self->message_count = length;
   self->said = 0;
@@ -264,7 +264,7 @@ static void send_messages(self_t *self, uint32_t length, bool leaving) {
   self->step = scsi_step_returns_messages;
 }
 
-/* Bytes of the message that has come so far, 0: more of it is to come. */
+// Bytes of the message that has come so far, 0: more of it is to come.
 static uint32_t message_size(const self_t *self) {
   const uint8_t first = self->taken[0];
   if (self->taken_count == 0) return 0;
@@ -285,7 +285,7 @@ static void abort_named(self_t *self, uint8_t message) {
   self->leaving = true;
 }
 
-/* Does what a message says; what is to be said in return is put among the messages. */
+// Does what a message says; what is to be said in return is put among the messages.
 static void take_message(self_t *self) {
   const uint8_t *bytes = self->taken;
   if (bytes[0] & SCSI_IDENTIFY) {
@@ -306,20 +306,20 @@ static void take_message(self_t *self) {
     abort_named(self, bytes[0]);
   } else if (bytes[0] == SCSI_REJECT) {
     self->periods[self->peer] = 0;
-  } else if (bytes[0] != 0x08 && bytes[0] != 0x05) { /* no operation, the initiator found an error */
+  } else if (bytes[0] != 0x08 && bytes[0] != 0x05) { // no operation, the initiator found an error
     count(rejects);
     self->messages[0] = SCSI_REJECT;
     self->message_count = 1;
   }
 }
 
-/* ---- What is next on the bus ---- */
+// ---- What is next on the bus ----
 static void decide_from_now(self_t *self) {
   self->step = scsi_step_decides;
   set_until(leaves_at, self->waiting);
 }
 
-/* Behind messages of the initiator, or to it. */
+// Behind messages of the initiator, or to it.
 static void go_on(self_t *self) {
   if (self->leaving) {
     self->step = scsi_step_leaves;
@@ -374,7 +374,7 @@ static void take_messages(self_t *self) {
   self->taken_count = self->message_count = 0;
 }
 
-/* What can be done for the command of the connection. */
+// What can be done for the command of the connection.
 static void decide(self_t *self, bool attention) {
   const int k = self->current;
   const scsi_task *task = &self->task[k];
@@ -406,7 +406,7 @@ static bool can_go_on(const self_t *self, int k) {
          (task->stage == scsi_stage_wants_data && !self->giving);
 }
 
-/* A command for which the initiator is to be reselected. */
+// A command for which the initiator is to be reselected.
 static void find_work(self_t *self) {
   int best = -1;
   for (int k = 0; k < QUEUE; k++)
@@ -443,7 +443,7 @@ static void leave(self_t *self) {
   self->step = scsi_step_idle;
 }
 
-/* ---- Signals ---- */
+// ---- Signals ----
 static scsi_beat beat_of(const self_t *self) {
   const bool messages = self->step == scsi_step_returns_messages;
   scsi_beat beat = {.count = 1};
@@ -473,7 +473,7 @@ static scsi_phase phase_of(const self_t *self) {
   case scsi_step_returns_status: return scsi_phase_status;
   case scsi_step_returns_messages: return scsi_phase_message_in;
   case scsi_step_takes_messages: return scsi_phase_message_out;
-  default: return self->phase; /* it stays until there is something to transfer */
+  default: return self->phase; // it stays until there is something to transfer
   }
 }
 
@@ -508,7 +508,7 @@ phase_start() {
   accept(disk_reply, !self->holding);
 }
 
-/* ---- What happens ---- */
+// ---- What happens ----
 static void follow_request(self_t *self) {
   scsi_task *task = &self->task[self->submitted];
   const bool writes = writes_disk(task->code);
@@ -520,7 +520,7 @@ static void follow_request(self_t *self) {
   }
 }
 
-/* The disk behind has taken a sector. */
+// The disk behind has taken a sector.
 static void follow_data(self_t *self) {
   scsi_task *task = &self->task[self->writer];
   self->giving = false;
@@ -557,7 +557,7 @@ static void follow_sent(self_t *self, uint32_t bytes) {
   self->sending = true;
 }
 
-/* The status has been taken. */
+// The status has been taken.
 static void finish_command(self_t *self) {
   const scsi_task *task = &self->task[self->current];
   count(commands);
@@ -570,7 +570,7 @@ static void finish_command(self_t *self) {
   send_messages(self, 1, true);
 }
 
-/* Bytes that were given to the bus are where they go to. */
+// Bytes that were given to the bus are where they go to.
 static void follow_steps(self_t *self, scsi_state bus) {
   const bool over = !self->sending && !bus.pending;
   switch (self->step) {

@@ -1,4 +1,4 @@
-/* Numbers of SCSI-2 (ANSI X3.131-1994): operations, status, messages, sense. */
+// Numbers of SCSI-2 (ANSI X3.131-1994): operations, status, messages, sense.
 #ifndef SCSI_DISK_H
 #define SCSI_DISK_H
 
@@ -34,9 +34,9 @@ enum {
   SCSI_IDENTIFY = 0x80,
 };
 
-enum { SCSI_SYNCHRONOUS = 0x01 }; /* code of the extended message about it */
+enum { SCSI_SYNCHRONOUS = 0x01 }; // code of the extended message about it
 
-/* Sense: key, additional code, qualifier. */
+// Sense: key, additional code, qualifier.
 #define SCSI_SENSE_NOT_STARTED 0x020402u
 #define SCSI_SENSE_READ        0x031100u
 #define SCSI_SENSE_WRITE       0x030c00u
@@ -47,6 +47,6 @@ enum { SCSI_SYNCHRONOUS = 0x01 }; /* code of the extended message about it */
 #define SCSI_SENSE_RESET       0x062900u
 
 enum { SCSI_SECTOR = 512 };
-#define SCSI_SECTORS (UINT64_C(1) << 32) /* that commands reach */
+#define SCSI_SECTORS (UINT64_C(1) << 32) // that commands reach
 
 #endif

@@ -1,4 +1,4 @@
-/* virtio_block.c: a block device on virtio-mmio; see virtio_block.lss. */
+// virtio_block.c: a block device on virtio-mmio; see virtio_block.lss.
 #include "disk/virtio_block.h"
 #include "io/device_access.h"
 
@@ -16,7 +16,7 @@ check_state() {
   if (!idles && self->size == 0) sim_error("a request is carried out, of a queue of no entries");
 }
 
-/* A number in the buffer. */
+// A number in the buffer.
 static uint64_t number(const self_t *self, uint32_t at, uint32_t size) {
   return load_number(&self->buffer[at], size, false);
 }
@@ -25,8 +25,8 @@ static void put(self_t *self, uint32_t at, uint64_t value, uint32_t size) {
   store_number(&self->buffer[at], value, size, false);
 }
 
-/* ---- Bytes to and from memory ---- */
-/* The next bytes that follow each other, of a chain's next part that has any. */
+// ---- Bytes to and from memory ----
+// The next bytes that follow each other, of a chain's next part that has any.
 static void find_run(self_t *self) {
   while (self->left && !self->run_left && self->part < self->parts) {
     self->run = load(address, self->part);
@@ -38,7 +38,7 @@ static void find_run(self_t *self) {
   }
 }
 
-/* The next bytes of the parts, from where the last ones ended, come into the buffer, or its first bytes go there. */
+// The next bytes of the parts, from where the last ones ended, come into the buffer, or its first bytes go there.
 static void move_on(self_t *self, virtio_phase phase, bool to_memory, uint32_t bytes) {
   self->phase = phase;
   self->to_memory = to_memory;
@@ -47,21 +47,21 @@ static void move_on(self_t *self, virtio_phase phase, bool to_memory, uint32_t b
   find_run(self);
 }
 
-/* The same from a part on. */
+// The same from a part on.
 static void move_parts(self_t *self, virtio_phase phase, bool to_memory, uint32_t part, uint32_t bytes) {
   self->part = part;
   self->run_left = 0;
   move_on(self, phase, to_memory, bytes);
 }
 
-/* Bytes at an address. */
+// Bytes at an address.
 static void move(self_t *self, virtio_phase phase, bool to_memory, uint64_t address, uint32_t bytes) {
   self->run = address;
   self->run_left = bytes;
   move_on(self, phase, to_memory, bytes);
 }
 
-/* What memory is asked for next: as many bytes as lie in one of its words. */
+// What memory is asked for next: as many bytes as lie in one of its words.
 static mem_request_64 at_memory(const self_t *self) {
   uint32_t bytes = 8 - (uint32_t)(self->run % 8);
   if (bytes > self->left) bytes = self->left;
@@ -94,8 +94,8 @@ static void take_memory_reply(self_t *self, mem_reply_64 reply) {
   if (!self->to_memory && !reply.error) store_number(&self->buffer[at], reply.data, bytes, param(big_endian));
 }
 
-/* ---- The queue ---- */
-/* What is under way is given up: no more is asked of memory, and the disk ends its request. */
+// ---- The queue ----
+// What is under way is given up: no more is asked of memory, and the disk ends its request.
 static void abandon_chain(self_t *self) {
   self->left = 0;
   self->failed = false;
@@ -115,7 +115,7 @@ static void read_index(self_t *self) {
   move(self, virtio_phase_index, false, self->area[VIRTIO_DRIVER], 4);
 }
 
-/* How far the driver is came: flags and index. */
+// How far the driver is came: flags and index.
 static void take_index(self_t *self) {
   if (self->finished && !(number(self, 0, 2) & VIRTIO_NO_INTERRUPT)) {
     self->interrupt_status |= VIRTIO_INTERRUPT_QUEUE;
@@ -152,7 +152,7 @@ static void begin_chain(self_t *self) {
   read_descriptor(self, self->head);
 }
 
-/* A descriptor that names a table of descriptors, which are the rest of the chain. */
+// A descriptor that names a table of descriptors, which are the rest of the chain.
 static void enter_table(self_t *self, uint64_t address, uint32_t length, uint32_t flags) {
   const bool taken = self->features & VIRTIO_FEATURE_INDIRECT;
   if (!taken || self->elsewhere || (flags & VIRTIO_NEXT) || length % VIRTIO_DESCRIPTOR_SIZE != 0) {
@@ -165,7 +165,7 @@ static void enter_table(self_t *self, uint64_t address, uint32_t length, uint32_
   read_descriptor(self, 0);
 }
 
-/* Puts a part behind the others; false if it has no place there, or in memory. */
+// Puts a part behind the others; false if it has no place there, or in memory.
 static bool add_part(self_t *self, uint64_t address, uint32_t length, bool writable) {
   if (self->parts >= self->size || (!writable && self->to_read < self->parts)) return false;
   if (address > MEMORY_END - length) return false;
@@ -200,7 +200,7 @@ static void take_descriptor(self_t *self) {
   }
 }
 
-/* ---- Requests ---- */
+// ---- Requests ----
 static void end_request(self_t *self, uint8_t outcome) {
   self->outcome = outcome;
   self->buffer[0] = outcome;
@@ -239,7 +239,7 @@ static void begin_request(self_t *self, uint64_t capacity) {
   }
 }
 
-/* The disk has accepted the request. */
+// The disk has accepted the request.
 static void follow_disk_request(self_t *self) {
   self->requested = true;
   if (self->kind == VIRTIO_WRITE) {
@@ -251,7 +251,7 @@ static void follow_disk_request(self_t *self) {
   }
 }
 
-/* The disk has taken a sector. */
+// The disk has taken a sector.
 static void follow_sector(self_t *self) {
   if (self->phase == virtio_phase_abandons)
     self->sectors = 0;
@@ -299,7 +299,7 @@ static void show_used(self_t *self) {
   move(self, virtio_phase_used_index, true, self->area[VIRTIO_USED] + 2, 2);
 }
 
-/* Memory has done all that it was asked for. */
+// Memory has done all that it was asked for.
 static void go_on(self_t *self, uint64_t capacity) {
   if (self->failed) {
     fail(self);
@@ -322,11 +322,11 @@ static void go_on(self_t *self, uint64_t capacity) {
   case virtio_phase_abandons:
     if (!self->requested) self->phase = virtio_phase_idle;
     break;
-  default: break; /* the disk is waited for */
+  default: break; // the disk is waited for
   }
 }
 
-/* ---- Registers ---- */
+// ---- Registers ----
 static uint64_t features_word(uint64_t features, uint32_t word) {
   return word < 2 ? (uint32_t)(features >> 32 * word) : 0;
 }
@@ -335,7 +335,7 @@ static uint32_t configuration_word(uint32_t offset, uint64_t capacity) {
   switch (offset) {
   case VIRTIO_CONFIGURATION: return (uint32_t)capacity;
   case VIRTIO_CONFIGURATION + 4: return (uint32_t)(capacity >> 32);
-  case VIRTIO_CONFIGURATION + 12: return (uint32_t)param(queue) - 2; /* parts of a request, beside header and status */
+  case VIRTIO_CONFIGURATION + 12: return (uint32_t)param(queue) - 2; // parts of a request, beside header and status
   case VIRTIO_CONFIGURATION_SECTOR: return VIRTIO_SECTOR;
   default: return 0;
   }
@@ -345,10 +345,10 @@ static uint32_t read_register(const self_t *self, uint32_t offset, uint64_t capa
   const bool queue = self->selected == 0;
   if (offset >= VIRTIO_SHARED_MEMORY && offset < VIRTIO_SHARED_MEMORY_END) return UINT32_MAX;
   switch (offset) {
-  case VIRTIO_MAGIC: return 0x74726976; /* "virt" */
+  case VIRTIO_MAGIC: return 0x74726976; // "virt"
   case VIRTIO_VERSION: return 2;
-  case VIRTIO_DEVICE: return 2;          /* a block device */
-  case VIRTIO_VENDOR: return 0x6e697073; /* "spin" */
+  case VIRTIO_DEVICE: return 2;          // a block device
+  case VIRTIO_VENDOR: return 0x6e697073; // "spin"
   case VIRTIO_DEVICE_FEATURES: return (uint32_t)features_word(OFFERED, self->device_word);
   case VIRTIO_QUEUE_MOST: return queue ? (uint32_t)param(queue) : 0;
   case VIRTIO_QUEUE_READY: return queue && self->ready;
@@ -378,7 +378,7 @@ static void write_status(self_t *self, uint8_t value) {
   self->status = value | (self->status & VIRTIO_NEEDS_RESET);
 }
 
-/* What may be written only as long as the driver takes features. */
+// What may be written only as long as the driver takes features.
 static void write_features(self_t *self, uint32_t value) {
   if (self->driver_word > 1 || (self->status & VIRTIO_FEATURES_OK)) return;
   const uint32_t shift = 32 * self->driver_word;
@@ -396,10 +396,10 @@ static void write_ready(self_t *self, bool ready) {
   if (ready && !sound) fail(self);
 }
 
-/* What may be written only as long as the queue is not in use. */
+// What may be written only as long as the queue is not in use.
 static void write_queue(self_t *self, uint32_t offset, uint32_t value) {
   if (self->selected != 0 || self->ready) return;
-  if (offset == VIRTIO_QUEUE_SIZE) self->size = value <= (uint32_t)param(queue) ? value : 0; /* no size that is */
+  if (offset == VIRTIO_QUEUE_SIZE) self->size = value <= (uint32_t)param(queue) ? value : 0; // no size that is
   if (offset < VIRTIO_AREAS || offset >= VIRTIO_AREAS_END || (offset & 8)) return;
   uint64_t *area = &self->area[(offset - VIRTIO_AREAS) / 16];
   const uint32_t shift = 8 * (offset & 4);
@@ -441,7 +441,7 @@ static void serve(self_t *self, const typeof_port(in_request) * request, uint64_
   }
 }
 
-/* ---- Signals ---- */
+// ---- Signals ----
 phase_start() {
   const virtio_phase phase = self->phase;
   const bool writes = self->kind == VIRTIO_WRITE;

@@ -1,4 +1,4 @@
-/* Numbers of virtio-mmio, the split queue and block devices: VIRTIO 1.2, sections 2.1, 2.7, 4.2.2, 5.2 and 6. */
+// Numbers of virtio-mmio, the split queue and block devices: VIRTIO 1.2, sections 2.1, 2.7, 4.2.2, 5.2 and 6.
 #ifndef VIRTIO_BLOCK_H
 #define VIRTIO_BLOCK_H
 
@@ -19,9 +19,9 @@ enum {
   VIRTIO_INTERRUPT_STATUS = 0x060,
   VIRTIO_INTERRUPT_ACKNOWLEDGE = 0x064,
   VIRTIO_STATUS = 0x070,
-  VIRTIO_AREAS = 0x080, /* descriptors, the driver's, the device's: 16 bytes each, of which two words are used */
+  VIRTIO_AREAS = 0x080, // descriptors, the driver's, the device's: 16 bytes each, of which two words are used
   VIRTIO_AREAS_END = 0x0a8,
-  VIRTIO_SHARED_MEMORY = 0x0b0, /* four words: there is none */
+  VIRTIO_SHARED_MEMORY = 0x0b0, // four words: there is none
   VIRTIO_SHARED_MEMORY_END = 0x0c0,
   VIRTIO_CONFIGURATION = 0x100,
   VIRTIO_CONFIGURATION_SECTOR = VIRTIO_CONFIGURATION + 20,

@@ -1,4 +1,4 @@
-/* demux.c: 1-to-N demultiplexer; see demux.lss. */
+// demux.c: 1-to-N demultiplexer; see demux.lss.
 
 handler(steer) {
   int32_t chosen = -1;

@@ -1,10 +1,10 @@
-/* function_unit.c: a combinational function; see function_unit.lss.
- *
- * The operands are taken together.  Acceptance cannot wait for the operands' enables, so when one sender cancels what
- * another commits, an operand would be lost: that stops the run. */
+// function_unit.c: a combinational function; see function_unit.lss.
+//
+// The operands are taken together.  Acceptance cannot wait for the operands' enables, so when one sender cancels what
+// another commits, an operand would be lost: that stops the run.
 #include <string.h>
 
-/* Whether an operand that is there always makes a result, so that without one nothing could be taken or committed. */
+// Whether an operand that is there always makes a result, so that without one nothing could be taken or committed.
 #define EACH (!param(all))
 
 handler(compute) {

@@ -1,7 +1,7 @@
-/* lane_barrier.c: all lanes or none; see lane_barrier.lss.
- *
- * Acceptance cannot wait for the senders' enables, so when one sender cancels what another commits, an item would be
- * lost: that stops the run. */
+// lane_barrier.c: all lanes or none; see lane_barrier.lss.
+//
+// Acceptance cannot wait for the senders' enables, so when one sender cancels what another commits, an item would be
+// lost: that stops the run.
 
 handler(offer) {
   bool every = true;

@@ -1,4 +1,4 @@
-/* monitor.c: passes items through and records the three signals; see monitor.lss. */
+// monitor.c: passes items through and records the three signals; see monitor.lss.
 
 init() {
   if (param(record)[0] != '\0') stream_write_open(&self->file, param(record));

@@ -1,4 +1,4 @@
-/* mux.c: N-to-1 multiplexer; see mux.lss. */
+// mux.c: N-to-1 multiplexer; see mux.lss.
 
 handler(pick) {
   uint64_t offered = 0;

@@ -1,11 +1,11 @@
-/* pipe.c: a pipelined delay; see pipe.lss.
- *
- * Nothing is shifted.  In an elastic pipe an item leaves `depth` cycles after it entered or as soon as the one before
- * it has left, which is just what stages that move up into bubbles do.  A rigid pipe is a ring whose exit slot
- * becomes the entry slot when it moves.
- *
- * An item that was refused stays where it is, and a pipe that only offers it again does nothing: that an item is new at
- * the exit is known from `entered`, `refused` or `ready`. */
+// pipe.c: a pipelined delay; see pipe.lss.
+//
+// Nothing is shifted.  In an elastic pipe an item leaves `depth` cycles after it entered or as soon as the one before
+// it has left, which is just what stages that move up into bubbles do.  A rigid pipe is a ring whose exit slot
+// becomes the entry slot when it moves.
+//
+// An item that was refused stays where it is, and a pipe that only offers it again does nothing: that an item is new at
+// the exit is known from `entered`, `refused` or `ready`.
 
 phase_start() {
   int head = param(depth) == 1 ? 0 : (int)self->head;
@@ -30,9 +30,9 @@ handler(advance) {
 phase_end() {
   bool flushing = width(flush) > 0 && transferred(flush) && data(flush);
   if (width(flush) > 0 && flushing) set_until(flushes, 2);
-  if (param(depth) == 1) { /* one latch, elastic or not */
+  if (param(depth) == 1) { // one latch, elastic or not
     const bool enters = transferred(in);
-    unchanged(); /* time plays no role here */
+    unchanged(); // time plays no role here
     self->full[0] = enters | (some(out) & !acked(out) & !flushing);
     if (enters) self->slot[0] = item(in);
     if (param(waits)) self->entered = enters;
@@ -55,7 +55,7 @@ phase_end() {
         self->slot[head] = data(in);
         self->count++;
       }
-      if (self->count > 0) /* an empty ring need not move, as it does not while idle time is skipped */
+      if (self->count > 0) // an empty ring need not move, as it does not while idle time is skipped
         self->head = head + 1 == param(depth) ? 0 : head + 1;
     }
     return;
@@ -63,7 +63,7 @@ phase_end() {
   if (transferred(out)) {
     self->count--;
     self->head = self->count == 0 || self->head + 1 == param(depth) ? 0 : self->head + 1;
-    if (within(ready[self->head], 2)) set_until(ready[self->head], 2); /* offered from the coming cycle on */
+    if (within(ready[self->head], 2)) set_until(ready[self->head], 2); // offered from the coming cycle on
   }
   if (flushing) {
     count(flushed, self->count);

@@ -1,4 +1,4 @@
-/* queue.c: a first-in first-out buffer; see queue.lss. */
+// queue.c: a first-in first-out buffer; see queue.lss.
 
 phase_start() {
   send_if(out, self->count > 0, self->slot[self->head]);

@@ -1,12 +1,12 @@
-/* sink.c: takes items and records them; see sink.lss. */
+// sink.c: takes items and records them; see sink.lss.
 #include <string.h>
 
-/* Accepts in every cycle. */
+// Accepts in every cycle.
 static bool certain(const self_t *self) {
   return !param(pattern)[0] && param(ready) >= 1.0;
 }
 
-/* Decides whether cycle `when` accepts. */
+// Decides whether cycle `when` accepts.
 static void draw_ready(self_t *self, uint64_t when) {
   if (param(pattern)[0])
     self->accepting = param(pattern)[when % strlen(param(pattern))] == '1';

@@ -1,10 +1,10 @@
-/* source.c: offers items from a script or a userpoint; see source.lss. */
+// source.c: offers items from a script or a userpoint; see source.lss.
 #include <ctype.h>
 #include <string.h>
 
 #include "lss/runtime/text/number.h"
 
-/* True with probability p. */
+// True with probability p.
 static bool draw(uint64_t *rng, double p) {
   if (p >= 1.0) return true;
   return (double)(random_bits(rng) >> 11) * 0x1.0p-53 < p;
@@ -60,7 +60,7 @@ static void next_generated(self_t *self) {
   if (self->have) self->item = call(generate, self->index);
 }
 
-/* Draws whether the item is offered in cycle `when`. */
+// Draws whether the item is offered in cycle `when`.
 static void draw_offer(self_t *self, uint64_t when) {
   bool due = self->have && (self->only_once ? when == self->due : when >= self->due);
   self->offering = due && (self->only_once || draw(&self->rng, param(offer)));
@@ -108,7 +108,7 @@ phase_end() {
   uint64_t now_cycle = cycle();
   if (refused) {
     event(offered);
-    if (param(offer) >= 1.0 && param(cancel) <= 0.0 && !self->only_once) return; /* and is again */
+    if (param(offer) >= 1.0 && param(cancel) <= 0.0 && !self->only_once) return; // and is again
   }
   if (transferred(out)) {
     count(items);
@@ -132,6 +132,6 @@ phase_end() {
 next_event() {
   if (self->withdrawn) return cycle();
   if (!self->have) return never();
-  /* The offer of a cycle is drawn at the end of the one before. */
+  // The offer of a cycle is drawn at the end of the one before.
   return unchanged(self->due > cycle() + 1 ? self->due - 1 : cycle());
 }

@@ -1,6 +1,6 @@
-/* tee.c: fan-out; see tee.lss.
- *
- * A receiver's item is committed only when every receiver accepts, so a receiver that accepts alone gets nothing. */
+// tee.c: fan-out; see tee.lss.
+//
+// A receiver's item is committed only when every receiver accepts, so a receiver that accepts alone gets nothing.
 
 handler(forward, i) {
   if (some(in))

@@ -1,4 +1,4 @@
-/* open_bus.c: nothing is connected; see open_bus.lss. */
+// open_bus.c: nothing is connected; see open_bus.lss.
 #include "io/device_access.h"
 
 phase_start() {

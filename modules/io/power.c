@@ -1,4 +1,4 @@
-/* power.c: the end of a run from within; see power.lss. */
+// power.c: the end of a run from within; see power.lss.
 #include "io/device_access.h"
 
 phase_start() {

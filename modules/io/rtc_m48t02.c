@@ -1,4 +1,4 @@
-/* rtc_m48t02.c: a clock in a memory, and timers; see rtc_m48t02.lss. */
+// rtc_m48t02.c: a clock in a memory, and timers; see rtc_m48t02.lss.
 #include <string.h>
 
 #include "emulib/rtc_registers.h"
@@ -8,7 +8,7 @@
 #define SIZE  0x800
 #define FIRST (SIZE - RTC_REGISTERS)
 #define HELD  (RTC_HOLD_TO_READ | RTC_HOLD_TO_WRITE)
-#define STOP  0x80 /* in the seconds */
+#define STOP  0x80 // in the seconds
 
 init() {
   for (int k = 0; k < param(timers); k++) set_until(due[k], never());
@@ -23,7 +23,7 @@ init() {
   memcpy(store_span(bytes, 0, FIRST), bytes, size);
 }
 
-/* ---- The clock ---- */
+// ---- The clock ----
 static int64_t seconds_passed(const self_t *self) {
   return self->stopped ? 0 : (int64_t)(now() / ticks_per_second());
 }
@@ -32,7 +32,7 @@ static uint8_t clock_control(const self_t *self) {
   return load(bytes, FIRST);
 }
 
-/* What the registers show when they are not held. */
+// What the registers show when they are not held.
 static void show(const self_t *self, uint8_t *registers) {
   const uint8_t control = clock_control(self);
   rtc_registers_show(self->offset + seconds_passed(self), registers);
@@ -43,7 +43,7 @@ static void show(const self_t *self, uint8_t *registers) {
   if (self->stopped) registers[RTC_SECONDS] |= STOP;
 }
 
-/* The clock goes on from what was written; a date that there is not changes nothing. */
+// The clock goes on from what was written; a date that there is not changes nothing.
 static void set(self_t *self) {
   uint8_t present[RTC_REGISTERS], registers[RTC_REGISTERS];
   int64_t time = self->offset + seconds_passed(self);
@@ -67,7 +67,7 @@ static void write_control(self_t *self, uint8_t value) {
   if ((before & RTC_HOLD_TO_WRITE) && !(value & RTC_HOLD_TO_WRITE)) set(self);
 }
 
-/* ---- Timers ---- */
+// ---- Timers ----
 static uint32_t timer_period(const self_t *self, uint32_t timer) {
   return (uint32_t)load_number(&self->period[8 * timer], 4, false);
 }
@@ -98,7 +98,7 @@ static void write_timer(self_t *self, uint32_t at, uint8_t value) {
   begin_period(self, at / 8);
 }
 
-/* ---- Signals and time ---- */
+// ---- Signals and time ----
 static uint8_t read_byte(const self_t *self, uint32_t address) {
   const uint32_t at = address % (2 * SIZE);
   if (at >= SIZE) return read_timer(self, at - SIZE);

@@ -1,4 +1,4 @@
-/* serial_eeprom.c: a memory on two lines; see serial_eeprom.lss. */
+// serial_eeprom.c: a memory on two lines; see serial_eeprom.lss.
 #include <ctype.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #define SIZE ((uint32_t)param(size))
 #define PAGE ((uint32_t)param(page))
 
-/* ---- Contents at the start ---- */
+// ---- Contents at the start ----
 static void load_image(self_t *self) {
   if (param(image)[0] == '\0') return;
   stream file = {0};
@@ -19,7 +19,7 @@ static void load_image(self_t *self) {
   memcpy(store_span(bytes, 0, size), bytes, size);
 }
 
-/* The value of a hexadecimal digit, -1: it is none. */
+// The value of a hexadecimal digit, -1: it is none.
 static int digit(char c) {
   return c >= '0' && c <= '9' ? c - '0' : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
 }
@@ -46,7 +46,7 @@ init() {
   load_contents(self);
 }
 
-/* ---- Bytes ---- */
+// ---- Bytes ----
 static void begin_to_send(self_t *self) {
   self->shift = load(bytes, self->place);
   count(read_bytes);
@@ -55,7 +55,7 @@ static void begin_to_send(self_t *self) {
   self->low = !(self->shift & 0x80);
 }
 
-/* Whether a byte that selects a device means this one, and what follows it. */
+// Whether a byte that selects a device means this one, and what follows it.
 static bool selected(self_t *self) {
   if (self->shift >> 1 != (0xa << 3 | param(address))) return false;
   if (until(stored)) {
@@ -66,7 +66,7 @@ static bool selected(self_t *self) {
   return true;
 }
 
-/* The eighth bit of a byte is over: whether the device acknowledges it. */
+// The eighth bit of a byte is over: whether the device acknowledges it.
 static bool take_byte(self_t *self) {
   switch (self->phase) {
   case eeprom_phase_select: return selected(self);
@@ -87,7 +87,7 @@ static bool take_byte(self_t *self) {
   }
 }
 
-/* Stores what was latched: all of a page if as much came. */
+// Stores what was latched: all of a page if as much came.
 static void begin_write_cycle(self_t *self) {
   const uint32_t bytes = self->latched < PAGE ? self->latched : PAGE, base = self->place / PAGE * PAGE;
   for (uint32_t k = 0; k < bytes; k++) {
@@ -100,7 +100,7 @@ static void begin_write_cycle(self_t *self) {
   set_until(stored, device_cycles((uint64_t)param(write_cycle), 1000000000000000u, ticks_per_second(), clock_period()));
 }
 
-/* ---- Lines ---- */
+// ---- Lines ----
 static void start(self_t *self) {
   self->phase = eeprom_phase_select;
   self->clocks = 0;
@@ -109,7 +109,7 @@ static void start(self_t *self) {
 }
 
 static void stop(self_t *self) {
-  /* The clock of the stop itself is the first behind a whole byte. */
+  // The clock of the stop itself is the first behind a whole byte.
   if (self->phase == eeprom_phase_write && self->latched && self->clocks == 1) begin_write_cycle(self);
   self->phase = eeprom_phase_standby;
   self->low = false;
@@ -165,7 +165,7 @@ phase_end() {
   self->data_line = level;
 }
 
-/* What is shown follows by itself, and the line with it. */
+// What is shown follows by itself, and the line with it.
 next_event() {
   return self->shown != self->low ? cycle() : never();
 }

@@ -1,4 +1,4 @@
-/* uart16550.c: a serial port; see uart16550.lss. */
+// uart16550.c: a serial port; see uart16550.lss.
 #include "io/uart16550.h"
 
 #include "emulib/console_script.h"
@@ -11,7 +11,7 @@ static uint64_t cycles_of(uint64_t parts, uint64_t per_second) {
   return device_cycles(parts, per_second, ticks_per_second(), clock_period());
 }
 
-/* Of a character: 16 clocks of the divided input for each of its bits, whose stops are 1, 1.5 or 2. */
+// Of a character: 16 clocks of the divided input for each of its bits, whose stops are 1, 1.5 or 2.
 static uint64_t character_cycles(const self_t *self) {
   if (param(instant)) return 0;
   const uint64_t data = 5 + (self->line_control & 3), parity = self->line_control >> 3 & 1;
@@ -28,7 +28,7 @@ static uint32_t room(const self_t *self) {
   return self->fifo_control & UART_FIFO_ENABLE ? FIFO : 1;
 }
 
-/* ---- What is typed ---- */
+// ---- What is typed ----
 static ConsoleScript script(const self_t *self) {
   ConsoleScript typed = {0};
   typed.text = (const char *)stream_contents(&self->typed, &typed.size);
@@ -39,12 +39,12 @@ static ConsoleProgress progress(const self_t *self) {
   return (ConsoleProgress){self->script_line, self->script_sent, self->script_wait, self->script_matched};
 }
 
-/* Of silence while the script waits. */
+// Of silence while the script waits.
 static uint64_t timeout_cycles(const self_t *self) {
   return param(script_timeout) > 0 ? cycles_of((uint64_t)param(script_timeout), 1000000000000000) : never();
 }
 
-/* Goes on with the script from here, which what was done before has come to just now. */
+// Goes on with the script from here, which what was done before has come to just now.
 static void type(self_t *self, ConsoleProgress at) {
   uint64_t ns;
   const ConsoleStep next = console_script_next(script(self), &at, &ns);
@@ -63,7 +63,7 @@ static void time_out(const self_t *self) {
             (double)param(script_timeout) / 1e15);
 }
 
-/* What was typed is lost: the step cannot do what it is for. */
+// What was typed is lost: the step cannot do what it is for.
 static void lose_typed(self_t *self, const char *why) {
   char step[CONSOLE_WHY];
   console_script_step(script(self), self->script_typed, step, sizeof step);
@@ -77,17 +77,17 @@ static void begin_script(self_t *self) {
   if (param(script)[0] != '\0') type(self, (ConsoleProgress){0});
 }
 
-/* ---- A terminal, and the record of what arrives ---- */
+// ---- A terminal, and the record of what arrives ----
 
-/* What is typed arrives no earlier than a script's would, so that a script can say when it did. */
+// What is typed arrives no earlier than a script's would, so that a script can say when it did.
 static void begin_terminal(self_t *self) {
   set_stamp(arrived, 0);
   self->apart = arrival_cycles(self);
   set_until(looks, stream_is_open(&self->keyboard) ? self->apart : never());
 }
 
-/* The time in nanoseconds after which a script lets a character arrive now; UINT64_MAX when none does: a cycle may be
- * shorter than a nanosecond, or this one too early. */
+// The time in nanoseconds after which a script lets a character arrive now; UINT64_MAX when none does: a cycle may be
+// shorter than a nanosecond, or this one too early.
 static uint64_t script_time(const self_t *self) {
   const uint64_t since = elapsed(arrived);
   if (since < self->apart) return UINT64_MAX;
@@ -100,7 +100,7 @@ static bool can_record(const self_t *self) {
   return !stream_is_open(&self->recorded) || script_time(self) != UINT64_MAX;
 }
 
-/* A character that arrives now. */
+// A character that arrives now.
 static void record(self_t *self, uint8_t character) {
   if (!stream_is_open(&self->recorded)) return;
   const uint64_t ns = script_time(self);
@@ -142,12 +142,12 @@ handler(reset, record) {
   begin_terminal(self);
 }
 
-/* ---- Receiver ---- */
+// ---- Receiver ----
 static bool neglected(const self_t *self) {
   return (self->fifo_control & UART_FIFO_ENABLE) && self->receive_count > 0 && until(neglected) == 0;
 }
 
-/* A character has arrived; without FIFOs the one before makes room. */
+// A character has arrived; without FIFOs the one before makes room.
 static void receive(self_t *self, uint8_t character) {
   const bool full = self->receive_count == room(self), had_neglected = neglected(self);
   count(received);
@@ -171,7 +171,7 @@ static uint8_t take_received(self_t *self) {
   return character;
 }
 
-/* ---- Transmitter ---- */
+// ---- Transmitter ----
 static void leave(self_t *self, uint8_t character) {
   if (self->modem_control & UART_LOOP) {
     receive(self, character);
@@ -194,7 +194,7 @@ static void leave(self_t *self, uint8_t character) {
     set_until(overdue, timeout_cycles(self));
 }
 
-/* The next character begins to leave, if none is on its way. */
+// The next character begins to leave, if none is on its way.
 static void begin_to_leave(self_t *self) {
   while (!self->shifting && self->transmit_count > 0) {
     self->shift = self->transmit[self->transmit_head] & (uint8_t)(0xff >> (3 - (self->line_control & 3)));
@@ -218,7 +218,7 @@ static void transmit(self_t *self, uint8_t character) {
   begin_to_leave(self);
 }
 
-/* ---- Registers ---- */
+// ---- Registers ----
 static uint8_t identification(const self_t *self) {
   static const uint8_t triggers[] = {1, 4, 8, 14};
   const bool fifos = self->fifo_control & UART_FIFO_ENABLE;
@@ -236,14 +236,14 @@ static bool interrupts(const self_t *self) {
   return identification(self) != UART_IDENTIFY_NONE;
 }
 
-/* The modem's lines: clear to send, data set ready, ring, carrier.  In loop mode they are this side's outputs: request
- * to send, data terminal ready, and the two of no fixed meaning. */
+// The modem's lines: clear to send, data set ready, ring, carrier.  In loop mode they are this side's outputs: request
+// to send, data terminal ready, and the two of no fixed meaning.
 static uint8_t modem_lines(const self_t *self) {
   const uint8_t out = self->modem_control;
   return out & UART_LOOP ? (uint8_t)((out >> 1 & 1) | (out & 1) << 1 | (out & 0xc)) : (uint8_t)param(modem);
 }
 
-/* A ring counts when it ends. */
+// A ring counts when it ends.
 static void control_modem(self_t *self, uint8_t value) {
   const uint8_t before = modem_lines(self);
   self->modem_control = value & 0x1f;
@@ -258,7 +258,7 @@ static void clear_received(self_t *self) {
 
 static void control_fifos(self_t *self, uint8_t value) {
   const bool toggled = (value ^ self->fifo_control) & UART_FIFO_ENABLE;
-  if (!toggled && !(value & UART_FIFO_ENABLE)) return; /* the other bits are programmed together with this one only */
+  if (!toggled && !(value & UART_FIFO_ENABLE)) return; // the other bits are programmed together with this one only
   if (toggled || (value & UART_FIFO_CLEAR_RECEIVE)) clear_received(self);
   if ((toggled || (value & UART_FIFO_CLEAR_TRANSMIT)) && self->transmit_count > 0) {
     self->transmit_count = 0;
@@ -267,7 +267,7 @@ static void control_fifos(self_t *self, uint8_t value) {
   self->fifo_control = value & UART_FIFO_ENABLE ? value & UART_FIFO_KEPT : 0;
 }
 
-/* What is there is enough for an interrupt that becomes enabled. */
+// What is there is enough for an interrupt that becomes enabled.
 static void enable_interrupts(self_t *self, uint8_t value) {
   if ((value & ~self->interrupt_enable & UART_ENABLE_EMPTY) && self->transmit_count == 0) self->transmit_empty = true;
   self->interrupt_enable = value & 0xf;
@@ -293,7 +293,7 @@ static uint8_t modem_status(self_t *self) {
   return status;
 }
 
-/* Which register a byte is; UART_REGISTERS when it is none. */
+// Which register a byte is; UART_REGISTERS when it is none.
 static enum uart_register register_at(uint32_t address) {
   if (address & ((1u << param(reg_shift)) - 1)) return UART_REGISTERS;
   return (enum uart_register)(address >> param(reg_shift) & (UART_REGISTERS - 1));
@@ -337,19 +337,19 @@ static void write_byte(self_t *self, uint32_t address, uint8_t value) {
   }
 }
 
-/* ---- Signals and time ---- */
+// ---- Signals and time ----
 phase_start() {
   const bool level = interrupts(self);
   for (int i = 0; i < width(interrupt); i++) send(interrupt, i, level);
   send_if(in_reply, self->replying, self->reply);
 }
 
-/* A character arrives now; with `instant`, when there is room. */
+// A character arrives now; with `instant`, when there is room.
 static bool arrives(const self_t *self) {
   return until(arrives) == 0 && (!param(instant) || self->receive_count < room(self));
 }
 
-/* The next character of the script. */
+// The next character of the script.
 static void arrive(self_t *self) {
   ConsoleProgress at = progress(self);
   self->script_typed = at.line;

@@ -1,11 +1,11 @@
-/* The registers of a 16550 and their bits; see uart16550.lss. */
+// The registers of a 16550 and their bits; see uart16550.lss.
 #ifndef UART16550_H
 #define UART16550_H
 
 enum uart_register {
-  UART_DATA,             /* and the low byte of the divisor */
-  UART_INTERRUPT_ENABLE, /* and the high one */
-  UART_IDENTIFICATION,   /* read; written: FIFO control */
+  UART_DATA,             // and the low byte of the divisor
+  UART_INTERRUPT_ENABLE, // and the high one
+  UART_IDENTIFICATION,   // read; written: FIFO control
   UART_LINE_CONTROL,
   UART_MODEM_CONTROL,
   UART_LINE_STATUS,

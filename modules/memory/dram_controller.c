@@ -1,10 +1,10 @@
-/* dram_controller.c: timing of DRAM with open rows; see dram_controller.lss.
- *
- * Requests are accepted and requests to memories made from state alone; only the reply passes through within the cycle.
- * Refreshes are counted when the next request comes, so an idle memory costs nothing. */
+// dram_controller.c: timing of DRAM with open rows; see dram_controller.lss.
+//
+// Requests are accepted and requests to memories made from state alone; only the reply passes through within the cycle.
+// Refreshes are counted when the next request comes, so an idle memory costs nothing.
 #include <string.h>
 
-/* A timing of a segment, or the controller's where the segment has none. */
+// A timing of a segment, or the controller's where the segment has none.
 #define TIMING(lane, what)                                                                                             \
   (param_length(segments) > 0 && (lane) >= 0 && param(segments)[lane].what > 0 ? (uint32_t)param(segments)[lane].what  \
                                                                                : (uint32_t)param(what))
@@ -18,7 +18,7 @@ static inline int32_t lane_of(uint32_t address, uint32_t size) {
   return -1;
 }
 
-/* The first cycle from `from` on in which no refresh is in progress; a refresh on the way closes every row. */
+// The first cycle from `from` on in which no refresh is in progress; a refresh on the way closes every row.
 static inline uint64_t after_refreshes(self_t *self, uint64_t from) {
   while (self->refresh_due <= from) {
     uint64_t end = self->refresh_due + (uint64_t)param(refresh_time);
@@ -30,17 +30,17 @@ static inline uint64_t after_refreshes(self_t *self, uint64_t from) {
   return from;
 }
 
-/* Whether some burst has an end of its own. */
+// Whether some burst has an end of its own.
 static inline bool bursts_are_limited(void) {
   bool limited = param(burst) > 0;
   for (int k = 0; k < param_length(segments); k++) limited |= param(segments)[k].burst > 0;
   return limited;
 }
 
-/* Prepares the request that is now the oldest, and came before the last reply or after it. */
+// Prepares the request that is now the oldest, and came before the last reply or after it.
 static __attribute__((noinline)) void start(self_t *self, bool before_reply) {
   uint32_t slot = self->head, address = self->entry[slot].address;
-  if (self->entry[slot].op >= mem_op_barrier) { /* all before it have their replies */
+  if (self->entry[slot].op >= mem_op_barrier) { // all before it have their replies
     self->lane = -1;
     self->continues = false;
     self->due = cycle() + 1;
@@ -79,7 +79,7 @@ static __attribute__((noinline)) void start(self_t *self, bool before_reply) {
   self->due = from + cycles;
 }
 
-/* Prepares the request behind the one that just got its reply.  Mostly, it is in the same row. */
+// Prepares the request behind the one that just got its reply.  Mostly, it is in the same row.
 static inline void continue_or_start(self_t *self) {
   const typeof_port(in_request) *request = &self->entry[self->head];
   int32_t lane = lane_of(request->address, request->size);
@@ -101,7 +101,7 @@ init() {
   self->refresh_due = (uint64_t)param(refresh_interval);
 }
 
-/* Whether lane k is the memory of the oldest request. */
+// Whether lane k is the memory of the oldest request.
 static inline bool is_at(const self_t *self, int k) {
   return param_length(segments) == 0 || self->lane == k;
 }
@@ -147,7 +147,7 @@ handler(reply) {
   }
 }
 
-/* A request was accepted; `count` are held. */
+// A request was accepted; `count` are held.
 static inline void enter(self_t *self, uint32_t count, typeof_port(in_request) request) {
   uint32_t slot = self->head + count;
   if (slot >= (uint32_t)param(queue)) slot -= (uint32_t)param(queue);
@@ -156,7 +156,7 @@ static inline void enter(self_t *self, uint32_t count, typeof_port(in_request) r
   self->count = count + 1;
 }
 
-/* The oldest request got its reply. */
+// The oldest request got its reply.
 static inline void leave(self_t *self) {
   const uint32_t slot = self->head;
   const typeof_port(in_request) *request = &self->entry[slot];
@@ -166,7 +166,7 @@ static inline void leave(self_t *self) {
   count(continued, self->continues);
   count(barriers, request->op >= mem_op_barrier);
   if (bursts_are_limited()) self->length = self->continues ? self->length + 1 : 1;
-  if (request->op < mem_op_barrier) self->last_op = request->op; /* the others move nothing over the data bus */
+  if (request->op < mem_op_barrier) self->last_op = request->op; // the others move nothing over the data bus
   self->last_end = request->address + request->size;
   self->head = slot + 1 == (uint32_t)param(queue) ? 0 : slot + 1;
 }

@@ -1,6 +1,6 @@
-/* How numbers are stored in bytes, for the modules that hold or move memory contents.  Values of bits(n) ports are
- * integers up to 64 bits and arrays of 64-bit words above; on the little-endian hosts that simulators run on, byte k of
- * either holds bits 8k to 8k+7. */
+// How numbers are stored in bytes, for the modules that hold or move memory contents.  Values of bits(n) ports are
+// integers up to 64 bits and arrays of 64-bit words above; on the little-endian hosts that simulators run on, byte k of
+// either holds bits 8k to 8k+7.
 #ifndef MEMORY_ACCESS_H
 #define MEMORY_ACCESS_H
 
@@ -10,7 +10,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "simulators run on little-endian hosts");
 
-/* The bytes of memory at `from` as a number of `size` bytes, into the low bytes of `value`. */
+// The bytes of memory at `from` as a number of `size` bytes, into the low bytes of `value`.
 static inline void memory_to_number(void *value, const uint8_t *from, unsigned size, bool big_endian) {
   uint8_t *to = value;
   if (!big_endian) {
@@ -26,12 +26,12 @@ static inline void memory_to_number(void *value, const uint8_t *from, unsigned s
   for (unsigned i = 0; i < size; i++) to[i] = from[size - 1 - i];
 }
 
-/* The low `size` bytes of a number as they are stored in memory; the same the other way round. */
+// The low `size` bytes of a number as they are stored in memory; the same the other way round.
 static inline void number_to_memory(uint8_t *to, const void *value, unsigned size, bool big_endian) {
   memory_to_number(to, value, size, big_endian);
 }
 
-/* The same for numbers of at most 8 bytes, in registers. */
+// The same for numbers of at most 8 bytes, in registers.
 static inline uint64_t load_number(const uint8_t *from, unsigned size, bool big_endian) {
   switch (size) {
   case 1: return *from;
@@ -80,21 +80,21 @@ static inline void store_number(uint8_t *to, uint64_t value, unsigned size, bool
   }
 }
 
-/* The low 64 bits of a value of `size` bytes. */
+// The low 64 bits of a value of `size` bytes.
 static inline uint64_t low_number(const void *value, unsigned size) {
   uint64_t number = 0;
   memcpy(&number, value, size < 8 ? size : 8);
   return number;
 }
 
-/* A number of `size` bytes, at most 8, with its sign extended if `sign`. */
+// A number of `size` bytes, at most 8, with its sign extended if `sign`.
 static inline uint64_t sign_extended(uint64_t number, uint32_t size, bool sign) {
   int shift = (int)(64 - 8 * size) & 63;
   return sign ? (uint64_t)((int64_t)(number << shift) >> shift) : number;
 }
 
-/* A number of `size` bytes, 1 to 8, with its sign extended if `sign`: the 8 bytes at `from` can be read, and are
- * shifted until only the number is left. */
+// A number of `size` bytes, 1 to 8, with its sign extended if `sign`: the 8 bytes at `from` can be read, and are
+// shifted until only the number is left.
 static inline uint64_t load_padded(const uint8_t *from, uint32_t size, bool big_endian, bool sign) {
   uint64_t number;
   memcpy(&number, from, 8);
@@ -103,7 +103,7 @@ static inline uint64_t load_padded(const uint8_t *from, uint32_t size, bool big_
   return sign ? (uint64_t)((int64_t)number >> shift) : number >> shift;
 }
 
-/* Extends the sign of a number of `size` bytes through the `total` bytes at `value`. */
+// Extends the sign of a number of `size` bytes through the `total` bytes at `value`.
 static inline void extend_sign(void *value, unsigned size, unsigned total) {
   uint8_t *bytes = value;
   if (size < total && (bytes[size - 1] & 0x80)) memset(bytes + size, 0xff, total - size);

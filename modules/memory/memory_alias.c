@@ -1,4 +1,4 @@
-/* memory_alias.c: atomic operations through windows of the address space; see memory_alias.lss. */
+// memory_alias.c: atomic operations through windows of the address space; see memory_alias.lss.
 
 handler(convert) {
   for (int i = 0; i < width(in_request); i++) {

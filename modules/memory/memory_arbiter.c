@@ -1,6 +1,6 @@
-/* memory_arbiter.c: shares one memory port; see memory_arbiter.lss. */
+// memory_arbiter.c: shares one memory port; see memory_arbiter.lss.
 
-/* Bits that a lane number takes in the tag. */
+// Bits that a lane number takes in the tag.
 #define LANE_BITS (width(in_request) > 1 ? 32 - __builtin_clz(width(in_request) - 1) : 0)
 
 handler(choose) {

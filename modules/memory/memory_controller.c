@@ -1,12 +1,12 @@
-/* memory_controller.c: timing of SDRAM and RAMBUS, with several banks at work at once; see memory_controller.lss.
- *
- * The command of a cycle is chosen at the end of the cycle before it, from state.  `next` says when that is worth a try
- * again: each request that cannot have a command says how many cycles it takes until it might. */
+// memory_controller.c: timing of SDRAM and RAMBUS, with several banks at work at once; see memory_controller.lss.
+//
+// The command of a cycle is chosen at the end of the cycle before it, from state.  `next` says when that is worth a try
+// again: each request that cannot have a command says how many cycles it takes until it might.
 #include <string.h>
 
 #include "memory/memory_state.h"
 
-/* An instant comes in `cycles` cycles at the earliest; `recovered` is behind all of them. */
+// An instant comes in `cycles` cycles at the earliest; `recovered` is behind all of them.
 #define EXTEND(field, cycles)                                                                                          \
   do {                                                                                                                 \
     if (until(field) < (uint64_t)(cycles)) set_until(field, (uint64_t)(cycles));                                       \
@@ -32,13 +32,13 @@ static inline uint32_t row_at(const self_t *self, uint32_t slot) {
   return call(row_of, self->entry[slot].address);
 }
 
-/* Whether a request is for the row that its bank has open. */
+// Whether a request is for the row that its bank has open.
 static inline bool in_open_row(const self_t *self, uint32_t slot) {
   const uint32_t bank = bank_at(self, slot);
   return self->open[bank] && self->number[bank] == row_at(self, slot);
 }
 
-/* Whether the request in the k-th place waits for an older one with a byte in common, of which one writes. */
+// Whether the request in the k-th place waits for an older one with a byte in common, of which one writes.
 static bool follows(const self_t *self, uint32_t k) {
   const typeof_port(in_request) *request = &self->entry[self->order[k]];
   for (uint32_t j = 0; j < k; j++) {
@@ -50,8 +50,8 @@ static bool follows(const self_t *self, uint32_t k) {
   return false;
 }
 
-/* Requests of which some can have a command, in places 0 to this: all, up to a barrier; the oldest, if it has waited
- * too long. */
+// Requests of which some can have a command, in places 0 to this: all, up to a barrier; the oldest, if it has waited
+// too long.
 static uint32_t candidates(const self_t *self) {
   if (self->waiting == 0) return 0;
   const uint32_t last = until(aged[self->order[0]]) == 0 ? 1 : self->waiting;
@@ -60,7 +60,7 @@ static uint32_t candidates(const self_t *self) {
   return last;
 }
 
-/* Whether a refresh of a bank is due in the coming cycle. */
+// Whether a refresh of a bank is due in the coming cycle.
 static inline bool refreshing(const self_t *self, uint32_t bank) {
   return param(refresh_interval) > 0 && self->refresh_due <= cycle() + 1 &&
          bank % (uint32_t)param(refresh_groups) == self->refresh_group;
@@ -72,7 +72,7 @@ static void close_row(self_t *self, uint32_t bank, uint64_t cycles) {
   EXTEND(closed[bank], cycles + (uint64_t)param(t_rp));
 }
 
-/* ---- Commands, which go out in the coming cycle ----------------------------------------------------------------- */
+// ---- Commands, which go out in the coming cycle -----------------------------------------------------------------
 
 static void precharge(self_t *self, uint32_t bank) {
   event(command, dram_command_precharge, bank, self->number[bank]);
@@ -90,7 +90,7 @@ static void activate(self_t *self, uint32_t bank, uint32_t row) {
   EXTEND(any_activate, 1 + param(t_rrd));
 }
 
-/* Reads or writes columns for the request in the k-th place. */
+// Reads or writes columns for the request in the k-th place.
 static void transfer(self_t *self, uint32_t k) {
   const uint32_t slot = self->order[k], bank = bank_at(self, slot), row = row_at(self, slot);
   const mem_op op = self->entry[slot].op;
@@ -100,7 +100,7 @@ static void transfer(self_t *self, uint32_t k) {
   count(row_misses, self->fresh[bank]);
   count(moved, beats);
   self->fresh[bank] = false;
-  uint64_t replied = latency + beats, written = beats; /* the last beat comes so many cycles after this one */
+  uint64_t replied = latency + beats, written = beats; // the last beat comes so many cycles after this one
   if (memory_only_reads(op)) {
     EXTEND(reads, 1 + beats);
     EXTEND(writes, 1 + latency + beats + (uint64_t)param(turnaround));
@@ -127,8 +127,8 @@ static void transfer(self_t *self, uint32_t k) {
   close_row(self, bank, until(precharges[bank]));
 }
 
-/* The next step of the refresh that is due: closes all rows of its group, or refreshes; in how many cycles it can be
- * done, 1 if it is. */
+// The next step of the refresh that is due: closes all rows of its group, or refreshes; in how many cycles it can be
+// done, 1 if it is.
 static uint64_t refresh(self_t *self) {
   uint64_t wait = 1;
   bool open = false;
@@ -153,7 +153,7 @@ static uint64_t refresh(self_t *self) {
   return 1;
 }
 
-/* What was refreshed while no request was here. */
+// What was refreshed while no request was here.
 static __attribute__((noinline)) void catch_up(self_t *self) {
   const uint64_t now = cycle(), interval = (uint64_t)param(refresh_interval), groups = (uint64_t)param(refresh_groups);
   const uint64_t behind = (now - self->refresh_due) / interval;
@@ -180,10 +180,10 @@ static __attribute__((noinline)) void catch_up(self_t *self) {
   }
 }
 
-/* ---- Choice ------------------------------------------------------------------------------------------------------ */
+// ---- Choice ------------------------------------------------------------------------------------------------------
 
-/* Sends the oldest request to columns that can go there; `hit`: banks whose open row is still wanted.  In how many
- * cycles one can, 1 if it does. */
+// Sends the oldest request to columns that can go there; `hit`: banks whose open row is still wanted.  In how many
+// cycles one can, 1 if it does.
 static uint64_t choose_column(self_t *self, uint32_t last, bool *hit) {
   uint64_t wait = never();
   uint32_t chosen = last;
@@ -200,8 +200,8 @@ static uint64_t choose_column(self_t *self, uint32_t last, bool *hit) {
   return wait;
 }
 
-/* A neighbour of a bank that has a row open, else the one whose row was closed last, where both share amplifiers; -1:
- * none. */
+// A neighbour of a bank that has a row open, else the one whose row was closed last, where both share amplifiers; -1:
+// none.
 static int32_t rival(const self_t *self, uint32_t bank) {
   int32_t found = -1;
   if (param(kind) != dram_kind_rambus) return -1;
@@ -214,8 +214,8 @@ static int32_t rival(const self_t *self, uint32_t bank) {
   return found;
 }
 
-/* Opens a row, or closes one, for the oldest request that needs it; in how many cycles that is possible, 1 if it is
- * done. */
+// Opens a row, or closes one, for the oldest request that needs it; in how many cycles that is possible, 1 if it is
+// done.
 static uint64_t choose_row(self_t *self, uint32_t last, const bool *hit) {
   uint64_t wait = never();
   bool claimed[param(banks)];
@@ -244,7 +244,7 @@ static uint64_t choose_row(self_t *self, uint32_t last, const bool *hit) {
   return wait;
 }
 
-/* Chooses what goes to the memory in the coming cycle, and when there may be something again. */
+// Chooses what goes to the memory in the coming cycle, and when there may be something again.
 static void schedule(self_t *self) {
   uint64_t wait = never();
   bool hit[param(banks)];
@@ -293,7 +293,7 @@ phase_start() {
   send_if(memory_request, offers, self->entry[self->moving[self->head]]);
 }
 
-/* The cycles that a request has taken, for its reply. */
+// The cycles that a request has taken, for its reply.
 static inline uint8_t latency_of(const self_t *self, uint32_t slot) {
   const uint64_t cycles = cycle() - self->accepted[slot];
   return cycles > 255 ? 255 : (uint8_t)cycles;
@@ -314,7 +314,7 @@ handler(reply) {
   }
 }
 
-/* A request was accepted. */
+// A request was accepted.
 static void enter(self_t *self, const typeof_port(in_request) * request) {
   uint32_t slot = 0;
   while (self->used[slot]) slot++;
@@ -327,7 +327,7 @@ static void enter(self_t *self, const typeof_port(in_request) * request) {
   self->order[self->waiting++] = (uint8_t)slot;
 }
 
-/* The first of the requests whose data move is done. */
+// The first of the requests whose data move is done.
 static void leave(self_t *self, uint32_t slot) {
   const uint64_t cycles = cycle() - self->accepted[slot];
   event(access, self->entry[slot].op, self->entry[slot].address, self->entry[slot].size, (uint32_t)cycles);

@@ -1,16 +1,16 @@
-/* memory_crossing.c: a memory port between two clock domains; see memory_crossing.lss.
- *
- * Both sides count what is in the rings, which says at once that there is nothing to do; a change that the other side
- * made counts only when it is older than the edge at which one looks, which the instant noted with each slot tells.  A
- * slot for a reply is free whenever a reply can come, because the requester's side accepts no more requests than
- * there are slots. */
+// memory_crossing.c: a memory port between two clock domains; see memory_crossing.lss.
+//
+// Both sides count what is in the rings, which says at once that there is nothing to do; a change that the other side
+// made counts only when it is older than the edge at which one looks, which the instant noted with each slot tells.  A
+// slot for a reply is free whenever a reply can come, because the requester's side accepts no more requests than
+// there are slots.
 
-/* Whether a change made at instant `mark - 1` is seen now. */
+// Whether a change made at instant `mark - 1` is seen now.
 #define SEEN(mark) passed(mark, EDGES)
 #define EDGES      (param(stages) == 1 ? 0 : (uint64_t)(param(stages) - 1) * clock_period())
 
-/* A request whose reply was seen has left its slot before, so room is in doubt only when as many are in flight as there
- * are slots. */
+// A request whose reply was seen has left its slot before, so room is in doubt only when as many are in flight as there
+// are slots.
 handler(space) {
   uint32_t fewest = (uint32_t)(param(requests) < param(outstanding) ? param(requests) : param(outstanding));
   if (__builtin_expect(self->in_flight < fewest, 1)) {
@@ -39,9 +39,9 @@ handler(reply) {
   send_if(in_reply, SEEN(reply_filled[slot]), self->reply[slot]);
 }
 
-/* Nothing is in either ring: they begin anew, so that what repeats itself comes to the same slots.  A slot for a
- * request is not filled again before it has been filled and freed since, so that it does not matter when it was freed
- * before. */
+// Nothing is in either ring: they begin anew, so that what repeats itself comes to the same slots.  A slot for a
+// request is not filled again before it has been filled and freed since, so that it does not matter when it was freed
+// before.
 static void empty(self_t *self) {
   self->request_tail = self->request_head = 0;
   self->reply_tail = self->reply_head = 0;
@@ -84,16 +84,16 @@ phase_end(out) {
   }
 }
 
-/* The edge at which a change is seen: this one, or a later one. */
+// The edge at which a change is seen: this one, or a later one.
 static uint64_t seen_in(uint64_t ticks) {
   return cycle() + (ticks + clock_period() - 1) / clock_period();
 }
 
 next_event(in) {
-  if (stamped(left) && !passed(left, clock_period() + 1)) return cycle(); /* there may be room for one more */
+  if (stamped(left) && !passed(left, clock_period() + 1)) return cycle(); // there may be room for one more
   uint64_t first = self->replied ? seen_in(until_passed(reply_filled[self->reply_head], EDGES)) : never();
   const uint64_t freed = seen_in(until_passed(request_freed[self->request_tail], EDGES));
-  /* Acknowledged anew, unless it was in the cycle before. */
+  // Acknowledged anew, unless it was in the cycle before.
   if (!passed(request_freed[self->request_tail], EDGES + clock_period()) && freed < first) first = freed;
   return unchanged(first);
 }

@@ -1,4 +1,4 @@
-/* memory_delay.c: delays memory requests; see memory_delay.lss. */
+// memory_delay.c: delays memory requests; see memory_delay.lss.
 
 static __attribute__((noinline)) void draw_refusal(self_t *self) {
   self->refuses = param(refuse) > 0;

@@ -1,18 +1,18 @@
-/* memory_error.h: what becomes of a posted write that gets an error as its reply: its requester has gone on, so that
- * the error has no one to go to.  For all modules that post writes, or send on what others posted.  Such a module
- * declares
- *
- *     runtime parameter on_memory_error = "end" : string;   with `init;` and `handler reset(on_memory_error);`
- *     stat uint64 memory_errors "requests";
- *     state { memory_error_action on_error; }
- *
- * and calls MEMORY_ERROR_CHOOSE() in both of them. */
+// memory_error.h: what becomes of a posted write that gets an error as its reply: its requester has gone on, so that
+// the error has no one to go to.  For all modules that post writes, or send on what others posted.  Such a module
+// declares
+//
+//     runtime parameter on_memory_error = "end" : string;   with `init;` and `handler reset(on_memory_error);`
+//     stat uint64 memory_errors "requests";
+//     state { memory_error_action on_error; }
+//
+// and calls MEMORY_ERROR_CHOOSE() in both of them.
 #ifndef MEMORY_ERROR_H
 #define MEMORY_ERROR_H
 
 #include <string.h>
 
-/* -1: it has no such name. */
+// -1: it has no such name.
 static inline int memory_error_action_named(const char *name) {
   static const char *const names[] = {"end", "drop", "bus_error"};
   for (int k = 0; k < 3; k++)
@@ -27,7 +27,7 @@ static inline int memory_error_action_named(const char *name) {
     self->on_error = (memory_error_action)action;                                                                      \
   } while (0)
 
-/* A write failed, which the format and what follows it say. */
+// A write failed, which the format and what follows it say.
 #define MEMORY_ERROR(format, ...)                                                                                      \
   do {                                                                                                                 \
     count(memory_errors);                                                                                              \

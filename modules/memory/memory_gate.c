@@ -1,4 +1,4 @@
-/* memory_gate.c: as many requests in a cycle as there are ports; see memory_gate.lss. */
+// memory_gate.c: as many requests in a cycle as there are ports; see memory_gate.lss.
 
 handler(pass) {
   int used = 0;

@@ -1,10 +1,10 @@
-/* memory_source.c: plays memory requests; see memory_source.lss. */
+// memory_source.c: plays memory requests; see memory_source.lss.
 #include <ctype.h>
 #include <string.h>
 
 #include "lss/runtime/text/number.h"
 
-/* True with probability p. */
+// True with probability p.
 static bool draw(uint64_t *rng, double p) {
   if (p >= 1.0) return true;
   return (double)(random_bits(rng) >> 11) * 0x1.0p-53 < p;
@@ -21,8 +21,7 @@ static mem_op op_of(self_t *self, const char *word) {
                   param(script), (unsigned long long)self->line, word);
 }
 
-/* Hexadecimal text of any length (with 0x), or a number, into the low bytes of a value; false: it does not fit there.
- */
+// Hexadecimal text of any length (with 0x), or a number, into the low bytes of a value; false: it does not fit there.
 static bool parse_wide(const char *text, void *value, size_t size) {
   memset(value, 0, size);
   if (text[0] != '0' || (text[1] != 'x' && text[1] != 'X') || text[2] == '\0') {
@@ -45,7 +44,7 @@ static bool parse_wide(const char *text, void *value, size_t size) {
   return true;
 }
 
-/* A number of the script's line, from 0 to `limit`. */
+// A number of the script's line, from 0 to `limit`.
 static uint64_t number_of(self_t *self, const char *word, const char *what, uint64_t limit) {
   uint64_t number;
   if (!number_parse(word, limit, &number))
@@ -54,7 +53,7 @@ static uint64_t number_of(self_t *self, const char *word, const char *what, uint
   return number;
 }
 
-/* The words of the next line of the script that says something, at most `most`; 0 at its end. */
+// The words of the next line of the script that says something, at most `most`; 0 at its end.
 static int next_words(self_t *self, char *line, size_t size, char **words, int most) {
   int count = 0;
   while (count == 0 && stream_line(&self->file, line, size)) {
@@ -191,6 +190,6 @@ phase_end() {
 next_event() {
   if (self->in_flight > 0) return cycle();
   if (!self->have) return never();
-  /* The offer of a cycle is drawn at the end of the one before. */
+  // The offer of a cycle is drawn at the end of the one before.
   return self->due > cycle() + 1 ? self->due - 1 : cycle();
 }

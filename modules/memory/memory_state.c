@@ -1,4 +1,4 @@
-/* memory_state.c: bytes behind memory ports; see memory_state.lss. */
+// memory_state.c: bytes behind memory ports; see memory_state.lss.
 #include <ctype.h>
 #include <limits.h>
 
@@ -6,7 +6,7 @@
 #include "memory/image_list.h"
 #include "memory/memory_access.h"
 
-/* Where a request falls; false when nothing responds there. */
+// Where a request falls; false when nothing responds there.
 static inline bool locate(uint32_t address, uint32_t size, uint32_t *offset) {
   uint32_t at = address - (uint32_t)param(base);
   if (param(alias)) at &= (uint32_t)(param(size) - 1);
@@ -14,8 +14,8 @@ static inline bool locate(uint32_t address, uint32_t size, uint32_t *offset) {
   return size - 1 < (uint32_t)param(width) / 8 && (uint64_t)at + size <= (uint64_t)param(size);
 }
 
-/* Operations to which every memory replies quickly; the others, and writes to wide ports at the same time as other
- * requests, go through the general functions below. */
+// Operations to which every memory replies quickly; the others, and writes to wide ports at the same time as other
+// requests, go through the general functions below.
 static inline bool is_plain(mem_op op) {
   return op == mem_op_read || op == mem_op_write;
 }
@@ -24,7 +24,7 @@ static inline bool modifies(mem_op op) {
   return !memory_only_reads(op) && op != mem_op_write && op < mem_op_barrier;
 }
 
-/* What a read of a wide port finds at `offset`, into a value that is zero. */
+// What a read of a wide port finds at `offset`, into a value that is zero.
 static inline void read_wide(const self_t *self, void *value, uint32_t offset, uint32_t size) {
   const uint32_t all = (uint32_t)param(width) / 8;
   if (size == all)
@@ -33,7 +33,7 @@ static inline void read_wide(const self_t *self, void *value, uint32_t offset, u
     memory_to_number(value, load_span(bytes, offset, size), size, param(big_endian));
 }
 
-/* The bytes at `offset` as they are after the first `count` writes of this cycle. */
+// The bytes at `offset` as they are after the first `count` writes of this cycle.
 static void view(const self_t *self, const memory_written *writes, int count, uint32_t offset, uint32_t size,
                  uint8_t *bytes) {
   memcpy(bytes, load_span(bytes, offset, size), size);
@@ -46,8 +46,7 @@ static void view(const self_t *self, const memory_written *writes, int count, ui
   }
 }
 
-/* Whether the store_conditional of a tag may store: its reservation is valid, and no write of this cycle came before.
- */
+// Whether the store_conditional of a tag may store: its reservation is valid, and no write of this cycle came before.
 static bool reservation_valid(const self_t *self, const memory_written *writes, int count, uint32_t tag,
                               uint32_t offset) {
   uint32_t block = offset / (uint32_t)param(reservation_size);
@@ -61,9 +60,9 @@ static bool reservation_valid(const self_t *self, const memory_written *writes, 
   return valid;
 }
 
-/* All writes of this cycle, in their order: the plain ones by lane, then the others by lane.  `live[i]` says which
- * requests there are; `old` gets what a read-modify-write finds, or whether a store_conditional stored.  Returns
- * their number. */
+// All writes of this cycle, in their order: the plain ones by lane, then the others by lane.  `live[i]` says which
+// requests there are; `old` gets what a read-modify-write finds, or whether a store_conditional stored.  Returns
+// their number.
 static int gather(const self_t *self, const typeof_port(port_request) * requests, const bool *live,
                   memory_written *writes, uint64_t *old) {
   int count = 0;
@@ -108,13 +107,13 @@ static int gather(const self_t *self, const typeof_port(port_request) * requests
   return count;
 }
 
-/* The reply to one request, after all writes of the cycle. */
+// The reply to one request, after all writes of the cycle.
 static typeof_port(port_reply) reply_to(const self_t *self, const typeof_port(port_request) * request,
                                         const memory_written *writes, int count, uint64_t old) {
   typeof_port(port_reply) reply;
   memset(&reply, 0, sizeof reply);
   reply.tag = request->tag;
-  if (request->op >= mem_op_barrier) return reply; /* all that came before was done in its own cycle */
+  if (request->op >= mem_op_barrier) return reply; // all that came before was done in its own cycle
   uint32_t offset;
   bool numeric = request->op != mem_op_store_conditional && modifies(request->op);
   bool too_wide = numeric && request->size > 8;
@@ -134,7 +133,7 @@ static typeof_port(port_reply) reply_to(const self_t *self, const typeof_port(po
   return reply;
 }
 
-/* Takes a reservation for a tag, which has one at a time. */
+// Takes a reservation for a tag, which has one at a time.
 static void reserve(self_t *self, uint32_t tag, uint32_t block) {
   int entry = -1;
   for (int k = 0; k < param(reservations); k++)
@@ -152,7 +151,7 @@ static void reserve(self_t *self, uint32_t tag, uint32_t block) {
   self->reserved_block[entry] = block;
 }
 
-/* Copies bytes of a file to their address; what falls outside is an error. */
+// Copies bytes of a file to their address; what falls outside is an error.
 static void place(self_t *self, const struct memory_image *image, uint64_t address, const uint8_t *bytes,
                   uint64_t size) {
   const uint64_t offset = address - (uint64_t)param(base), all = (uint64_t)(param(size) / param(windows));
@@ -167,7 +166,7 @@ static inline unsigned hex_digit(char c) {
   return c <= '9' ? (unsigned)(c - '0') : (unsigned)((c | 0x20) - 'a' + 10);
 }
 
-/* Pairs of hexadecimal digits, white space between them, `@` and an address to continue elsewhere, `#` for comments. */
+// Pairs of hexadecimal digits, white space between them, `@` and an address to continue elsewhere, `#` for comments.
 static void place_hex(self_t *self, const struct memory_image *image, uint64_t address, const char *text, size_t size) {
   for (size_t at = 0; at < size;) {
     if (isspace((unsigned char)text[at])) {
@@ -177,7 +176,7 @@ static void place_hex(self_t *self, const struct memory_image *image, uint64_t a
     } else if (text[at] == '@') {
       size_t first = ++at;
       for (address = 0; at < size && isxdigit((unsigned char)text[at]); at++)
-        address = address >> 32 ? address : address << 4 | hex_digit(text[at]); /* more than 32 bits fit nowhere */
+        address = address >> 32 ? address : address << 4 | hex_digit(text[at]); // more than 32 bits fit nowhere
       if (at == first) sim_input_error("%s: no address after '@' at byte %zu", image->path, first);
     } else if (at + 1 < size && isxdigit((unsigned char)text[at]) && isxdigit((unsigned char)text[at + 1])) {
       uint8_t byte = (uint8_t)(hex_digit(text[at]) << 4 | hex_digit(text[at + 1]));
@@ -227,7 +226,7 @@ init() {
   }
 }
 
-/* Ends the reservations that a write touches. */
+// Ends the reservations that a write touches.
 static void end_reservations(self_t *self, uint32_t offset, uint32_t size) {
   const uint32_t covers = (uint32_t)param(reservation_size);
   for (int k = 0; k < param(reservations); k++) {
@@ -238,11 +237,10 @@ static void end_reservations(self_t *self, uint32_t offset, uint32_t size) {
   }
 }
 
-/* Adds a write to what a lane of `snoop` carries in this cycle; several are merged into the stretch that covers them.
- */
+// Adds a write to what a lane of `snoop` carries in this cycle; several are merged into the stretch that covers them.
 static inline mem_snoop snoop_merge(mem_snoop snooped, int lane, uint32_t offset, uint32_t size, uint32_t tag) {
   uint32_t address = offset + (uint32_t)param(base);
-  (void)lane; /* without ranges */
+  (void)lane; // without ranges
   if (param_length(snoop_ranges) > 0) {
     const mem_range *range = &param(snoop_ranges)[param_length(snoop_ranges) == 1 ? 0 : lane];
     // The range may end with the address space, where sums of 32 bits are 0.
@@ -255,7 +253,7 @@ static inline mem_snoop snoop_merge(mem_snoop snooped, int lane, uint32_t offset
       .address = first, .size = (last > snooped_last ? last : snooped_last) - first + 1, .tag = UINT32_MAX};
 }
 
-/* The number that a read of `size` bytes finds where another port writes, in the same cycle, at the offset `at`. */
+// The number that a read of `size` bytes finds where another port writes, in the same cycle, at the offset `at`.
 static inline uint64_t with_write(uint64_t number, uint32_t offset, uint32_t size,
                                   const typeof_port(port_request) * write, uint32_t at) {
   const uint64_t written = low_number(&write->data, sizeof write->data);
@@ -344,7 +342,7 @@ handler(reply) {
   }
 }
 
-/* The end of a cycle in which something other than plain reads and writes happened. */
+// The end of a cycle in which something other than plain reads and writes happened.
 static void carry_out(self_t *self, const typeof_port(port_request) * requests, const bool *live) {
   memory_written writes[width(port_request)];
   uint64_t old[width(port_request)];
@@ -360,7 +358,7 @@ static void carry_out(self_t *self, const typeof_port(port_request) * requests, 
   }
 }
 
-/* A block of contents, all of which must be in this memory. */
+// A block of contents, all of which must be in this memory.
 static __attribute__((noinline)) void store_block(self_t *self, const mem_block *block) {
   uint32_t at = block->address - (uint32_t)param(base);
   if (param(alias)) at &= (uint32_t)(param(size) - 1);

@@ -1,7 +1,7 @@
-/* memory_width.c: between memory ports of different widths; see memory_width.lss.
- *
- * A wider memory takes requests as they are, within the cycle.  For a narrower one they are kept and cut where
- * multiples of the memory's width are; the pieces leave one in a cycle, and the replies to them add up. */
+// memory_width.c: between memory ports of different widths; see memory_width.lss.
+//
+// A wider memory takes requests as they are, within the cycle.  For a narrower one they are kept and cut where
+// multiples of the memory's width are; the pieces leave one in a cycle, and the replies to them add up.
 #include "memory/memory_access.h"
 
 #define NARROWS (param(to) < param(from))
@@ -12,30 +12,30 @@ static inline uint32_t slot_of(const self_t *self, uint32_t nth) {
   return slot >= (uint32_t)param(held) ? slot - (uint32_t)param(held) : slot;
 }
 
-/* Bytes of the piece that begins `done` bytes behind the start of a request. */
+// Bytes of the piece that begins `done` bytes behind the start of a request.
 static inline uint32_t piece_at(const typeof_port(in_request) * request, uint32_t done) {
   uint32_t room = UNIT - ((request->address + done) & (UNIT - 1)), left = request->size - done;
   return left < room ? left : room;
 }
 
-/* Byte `at`, counted from the lowest address, of a number of `size` bytes: where it is in the number. */
+// Byte `at`, counted from the lowest address, of a number of `size` bytes: where it is in the number.
 static inline uint32_t place_of(uint32_t at, uint32_t size) {
   return param(big_endian) ? size - 1 - at : at;
 }
 
-/* The `size` bytes at `done` of a number of `whole_size` bytes, as a number. */
+// The `size` bytes at `done` of a number of `whole_size` bytes, as a number.
 static __attribute__((noinline)) void cut_number(void *piece, const void *whole, uint32_t done, uint32_t size,
                                                  uint32_t whole_size) {
   for (uint32_t k = 0; k < size; k++)
     ((uint8_t *)piece)[place_of(k, size)] = ((const uint8_t *)whole)[place_of(done + k, whole_size)];
 }
 
-/* The slot of the request whose pieces are being sent. */
+// The slot of the request whose pieces are being sent.
 static inline uint32_t slot_requested(const self_t *self) {
   return slot_of(self, self->count - self->unrequested);
 }
 
-/* The next piece to ask for.  Out of line like all that is done with requests held: mostly, there is none. */
+// The next piece to ask for.  Out of line like all that is done with requests held: mostly, there is none.
 static __attribute__((noinline)) typeof_port(out_request) next_piece(const self_t *self) {
   const typeof_port(in_request) *whole = &self->entry[slot_requested(self)];
   typeof_port(out_request) request = {0};
@@ -118,7 +118,7 @@ handler(commit_reply) {
   if (!NARROWS) enable(in_reply, enabled(out_reply));
 }
 
-/* The memory has accepted the piece that was offered. */
+// The memory has accepted the piece that was offered.
 static __attribute__((noinline)) void piece_taken(self_t *self) {
   const typeof_port(in_request) *whole = &self->entry[slot_requested(self)];
   self->requested += (uint8_t)piece_at(whole, self->requested);
@@ -128,13 +128,13 @@ static __attribute__((noinline)) void piece_taken(self_t *self) {
   self->requested = 0;
 }
 
-/* Whether a piece has been sent whose reply has not come, the oldest being of the request in a slot. */
+// Whether a piece has been sent whose reply has not come, the oldest being of the request in a slot.
 static inline bool is_awaited(const self_t *self, uint32_t slot) {
   const uint32_t sent = self->collecting + self->unrequested < self->count ? self->entry[slot].size : self->requested;
   return self->collecting < self->count && self->replied[slot] < sent && sent <= self->entry[slot].size;
 }
 
-/* The reply to the oldest piece outstanding. */
+// The reply to the oldest piece outstanding.
 static __attribute__((noinline)) void piece_replied(self_t *self, typeof_port(out_reply) reply) {
   uint32_t slot = slot_of(self, self->collecting);
   const typeof_port(in_request) *whole = &self->entry[slot];
@@ -155,7 +155,7 @@ static __attribute__((noinline)) void piece_replied(self_t *self, typeof_port(ou
   self->collecting += self->replied[slot] == whole->size;
 }
 
-/* A request was accepted. */
+// A request was accepted.
 static __attribute__((noinline)) void hold(self_t *self, typeof_port(in_request) request) {
   uint32_t slot = slot_of(self, self->count);
   self->entry[slot] = request;
@@ -170,7 +170,7 @@ static __attribute__((noinline)) void hold(self_t *self, typeof_port(in_request)
               request.address, UNIT);
 }
 
-/* The requester has its reply. */
+// The requester has its reply.
 static __attribute__((noinline)) void release_oldest(self_t *self) {
   self->freed = self->count == (uint32_t)param(held);
   self->oldest = slot_of(self, 1);

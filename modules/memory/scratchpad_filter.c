@@ -1,12 +1,12 @@
-/* scratchpad_filter.c: separates a core's requests; see scratchpad_filter.lss.
- *
- * All decisions look at what is requested, never at an acknowledgment.  A channel that waits for a reply from one
- * place sends nothing to another, so its replies come back in order and one at a time. */
+// scratchpad_filter.c: separates a core's requests; see scratchpad_filter.lss.
+//
+// All decisions look at what is requested, never at an acknowledgment.  A channel that waits for a reply from one
+// place sends nothing to another, so its replies come back in order and one at a time.
 
-/* Bits that a channel's number takes in the tag on a shared port. */
+// Bits that a channel's number takes in the tag on a shared port.
 #define CHANNEL_BITS (width(in_request) > 1 ? 32 - __builtin_clz(width(in_request) - 1) : 0)
 
-/* Whether a channel uses lane `lane` of a port with `lanes` lanes. */
+// Whether a channel uses lane `lane` of a port with `lanes` lanes.
 #define USES(lanes, lane, channel) ((lanes) == 1 || (lane) == (channel))
 
 static inline int32_t target_of(const self_t *self, uint32_t address) {
@@ -17,8 +17,7 @@ static inline int32_t target_of(const self_t *self, uint32_t address) {
   return filter_target_main;
 }
 
-/* Sends on a port with a lane for each channel, or on a shared one the request of the highest channel that goes there.
- */
+// Sends on a port with a lane for each channel, or on a shared one the request of the highest channel that goes there.
 #define SEND_ON(port, place)                                                                                           \
   if (width(port) > 1 || CHANNEL_BITS == 0) {                                                                          \
     for (int i = 0; i < width(port); i++) {                                                                            \
@@ -43,8 +42,8 @@ static inline int32_t target_of(const self_t *self, uint32_t address) {
 
 handler(steer) {
   int32_t goes[width(in_request)];
-  bool outside = false;          /* a higher channel requests something outside */
-  bool scratchpad_taken = false; /* a higher channel has the shared port */
+  bool outside = false;          // a higher channel requests something outside
+  bool scratchpad_taken = false; // a higher channel has the shared port
   for (int i = width(in_request) - 1; i >= 0; i--) {
     goes[i] = -1;
     if (!some(in_request, i)) continue;
@@ -68,7 +67,7 @@ handler(steer) {
   SEND_ON(registers_request, filter_target_registers)
 }
 
-/* Commits on a port what its channel commits, on a shared one the channel that goes there. */
+// Commits on a port what its channel commits, on a shared one the channel that goes there.
 #define COMMIT_ON(port, place)                                                                                         \
   if (width(port) > 1 || CHANNEL_BITS == 0) {                                                                          \
     for (int i = 0; i < width(port); i++) enable(port, i, enabled(in_request, i));                                     \
@@ -82,7 +81,7 @@ handler(steer) {
 handler(commit){COMMIT_ON(scratchpad_request, filter_target_scratchpad) COMMIT_ON(main_request, filter_target_main)
                     COMMIT_ON(registers_request, filter_target_registers)}
 
-/* Adds to `accepted` whether channel i goes to a port and is accepted there. */
+// Adds to `accepted` whether channel i goes to a port and is accepted there.
 #define ACCEPT_FROM(port, place)                                                                                       \
   for (int lane = 0; lane < width(port); lane++)                                                                       \
     accepted |= get(target, i) == (place) && USES(width(port), lane, i) && acked(port, lane);
@@ -97,14 +96,14 @@ handler(accept) {
   }
 }
 
-/* The lane of a port from which channel i gets its replies, and whether it gets one there in this cycle. */
+// The lane of a port from which channel i gets its replies, and whether it gets one there in this cycle.
 #define LANE(port, i) (width(port) > 1 ? (i) : 0)
 #define SHARED(port)  (CHANNEL_BITS > 0 && width(port) == 1)
 #define REPLIES(port, i)                                                                                               \
   ((some(port, LANE(port, i)) & enabled(port, LANE(port, i))) &&                                                       \
    (!SHARED(port) || (data(port, 0).tag & ((1u << CHANNEL_BITS) - 1)) == (uint32_t)(i)))
 
-/* Takes the reply of a port over the one found so far. */
+// Takes the reply of a port over the one found so far.
 #define TAKE(port, i)                                                                                                  \
   if (REPLIES(port, i)) {                                                                                              \
     if (__builtin_expect(replied, false)) sim_error("two replies for channel %d in one cycle", i);                     \

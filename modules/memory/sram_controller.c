@@ -1,9 +1,8 @@
-/* sram_controller.c: timing of burst SRAM; see sram_controller.lss.
- *
- * Requests are accepted and requests to memories made from state alone; only the reply passes through within the cycle.
- */
+// sram_controller.c: timing of burst SRAM; see sram_controller.lss.
+//
+// Requests are accepted and requests to memories made from state alone; only the reply passes through within the cycle.
 
-/* A timing of a segment, or the controller's where the segment has none. */
+// A timing of a segment, or the controller's where the segment has none.
 #define TIMING(lane, what)                                                                                             \
   (param_length(segments) > 0 && (lane) >= 0 && param(segments)[lane].what > 0 ? (uint32_t)param(segments)[lane].what  \
                                                                                : (uint32_t)param(what))
@@ -21,18 +20,18 @@ static inline int32_t lane_of(uint32_t address, uint32_t size) {
   return -1;
 }
 
-/* The address at which a burst continues behind a request. */
+// The address at which a burst continues behind a request.
 static inline uint32_t behind(const typeof_port(in_request) * request) {
   const uint32_t end = request->address + request->size, block = (uint32_t)param(block);
   return block > 0 && end % (block + !block) == 0 ? end + (uint32_t)param(stride) - block : end;
 }
 
-/* Prepares the request that is now the oldest: the one before it, at `slot`, got its reply in this cycle, or there was
- * none and this one was accepted in it.  Where bursts survive no idle cycle, only one with its reply just now can be
- * continued, and that is still in its slot. */
+// Prepares the request that is now the oldest: the one before it, at `slot`, got its reply in this cycle, or there was
+// none and this one was accepted in it.  Where bursts survive no idle cycle, only one with its reply just now can be
+// continued, and that is still in its slot.
 static inline void start(self_t *self, uint32_t slot, bool replied) {
   const typeof_port(in_request) *entry = &self->entry[self->head], *last = &self->entry[slot];
-  if (__builtin_expect(entry->op >= mem_op_barrier, false)) { /* all before it have their replies */
+  if (__builtin_expect(entry->op >= mem_op_barrier, false)) { // all before it have their replies
     self->continues = false;
     set_stamp(due, 1);
     if (param_length(segments) > 0) self->lane = -1;
@@ -54,7 +53,7 @@ init() {
   set_stamp(due, never());
 }
 
-/* Whether lane k is the memory of the oldest request. */
+// Whether lane k is the memory of the oldest request.
 static inline bool is_at(const self_t *self, int k) {
   return param_length(segments) == 0 || self->lane == k;
 }

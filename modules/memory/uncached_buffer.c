@@ -211,6 +211,6 @@ phase_end() {
 next_event() {
   if (until(moves_on)) return cycle();
   if (!self->used) return never();
-  if (self->used == (uint32_t)param(entries)) return cycle(); /* what it refuses is counted */
+  if (self->used == (uint32_t)param(entries)) return cycle(); // what it refuses is counted
   return self->used == 1 && open(self, self->head) ? unchanged(after(until(held))) : unchanged();
 }

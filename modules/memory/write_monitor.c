@@ -1,4 +1,4 @@
-/* write_monitor.c: an event for each write of others; see write_monitor.lss. */
+// write_monitor.c: an event for each write of others; see write_monitor.lss.
 
 phase_end() {
   for (int i = 0; i < width(snoop); i++)

@@ -1,4 +1,4 @@
-/* pci_bridge.c: a PCI bus, processors and memory; see pci_bridge.lss. */
+// pci_bridge.c: a PCI bus, processors and memory; see pci_bridge.lss.
 #include <stdio.h>
 #include <string.h>
 
@@ -17,8 +17,8 @@ handler(reset, on_memory_error) {
   MEMORY_ERROR_CHOOSE();
 }
 
-/* ---- The processors' access ---- */
-/* A number as the other side has it. */
+// ---- The processors' access ----
+// A number as the other side has it.
 static uint64_t byte_swapped(uint64_t number, uint32_t size) {
   return param(big_endian) ? __builtin_bswap64(number << (64 - 8 * size)) : number;
 }
@@ -42,7 +42,7 @@ static bool may_reply(const self_t *self) {
   return self->phase == pci_access_replied && !(self->waits && self->undone[!self->epoch]);
 }
 
-/* A request of a processor; what moves no data and what the bus does not know is answered at once. */
+// A request of a processor; what moves no data and what the bus does not know is answered at once.
 static void begin_access(self_t *self, mem_request_64 request, bool configures) {
   const uint32_t in_word = (request.address & 3) + request.size;
   const bool nothing = request.op >= mem_op_barrier;
@@ -68,13 +68,13 @@ static void end_access(self_t *self, pci_reply reply) {
   if (!self->reply.error)
     self->reply.data =
         sign_extended(byte_swapped((lost ? UINT64_MAX : reply.data) & bytes, held->size), held->size, held->sign);
-  /* What comes from now on does not delay the reply. */
+  // What comes from now on does not delay the reply.
   self->waits = true;
   count(ordered, self->undone[self->epoch] > 0);
   self->epoch = !self->epoch;
 }
 
-/* ---- Reads of a device ---- */
+// ---- Reads of a device ----
 static uint32_t read_slot(uint64_t address) {
   return (uint32_t)(address / 8 % READ_WORDS);
 }
@@ -83,7 +83,7 @@ static uint32_t beat_bytes(const self_t *self) {
   return self->end - self->at < 8 ? (uint32_t)(self->end - self->at) : 8;
 }
 
-/* Whether the next beat of a read is there. */
+// Whether the next beat of a read is there.
 static bool beat_ready(const self_t *self) {
   if (!self->active || self->writing) return false;
   if (self->beyond) return true;
@@ -119,8 +119,8 @@ static void give_beat(self_t *self) {
   }
 }
 
-/* ---- Writes of a device ---- */
-/* Puts a byte into the last word, or a new one. */
+// ---- Writes of a device ----
+// Puts a byte into the last word, or a new one.
 static void put(self_t *self, uint64_t address, uint8_t byte) {
   uint32_t slot = (self->head + self->used - 1) % WRITE_WORDS;
   if (self->used == self->leaving || self->word[slot] != address / 8 * 8) {
@@ -137,7 +137,7 @@ static void put(self_t *self, uint64_t address, uint8_t byte) {
 }
 
 static void take_beat(self_t *self, bus_beat beat) {
-  if (self->beyond) { /* which is dropped */
+  if (self->beyond) { // which is dropped
     const uint64_t left = self->end - self->at;
     self->at += beat.count < left ? beat.count : left;
     self->active = self->at != self->end;
@@ -150,12 +150,12 @@ static void take_beat(self_t *self, bus_beat beat) {
   self->active = false;
 }
 
-/* Whether there is room to remember the next word until memory has replied. */
+// Whether there is room to remember the next word until memory has replied.
 static bool may_write(const self_t *self) {
   return self->leaving && self->undone[0] + self->undone[1] < self->used + (uint32_t)param(most_written);
 }
 
-/* What memory is to do: the oldest word to be written, else the next to be read. */
+// What memory is to do: the oldest word to be written, else the next to be read.
 static mem_request_64 at_memory(const self_t *self) {
   if (!self->leaving)
     return (mem_request_64){
@@ -168,7 +168,7 @@ static mem_request_64 at_memory(const self_t *self) {
   return request;
 }
 
-/* ---- Signals ---- */
+// ---- Signals ----
 phase_start() {
   for (int i = 0; i < width(configuration_request); i++) {
     accept(configuration_request, i, self->phase == pci_access_idle);
@@ -194,7 +194,7 @@ handler(admit) {
   for (int i = 0; i < width(window_request); i++) accept(window_request, i, self->phase == pci_access_idle && !other);
 }
 
-/* ---- What happens ---- */
+// ---- What happens ----
 static void begin_transfer(self_t *self, bus_request request) {
   if (request.length == 0) sim_error("a transfer of no bytes");
   self->active = true;

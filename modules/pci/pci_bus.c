@@ -1,4 +1,4 @@
-/* pci_bus.c: transactions and transfers on a PCI bus; see pci_bus.lss. */
+// pci_bus.c: transactions and transfers on a PCI bus; see pci_bus.lss.
 #include <string.h>
 
 #include "bus/bus_transfer.h"
@@ -13,7 +13,7 @@ init() {
     sim_input_error("faults: '%s' " BUS_FAULT_KINDS, wrong);
 }
 
-/* ---- The transfer on the bus ---- */
+// ---- The transfer on the bus ----
 static uint32_t beat_bytes(const self_t *self) {
   const uint32_t left = self->length - self->moved;
   return left < 8 ? left : 8;
@@ -27,22 +27,22 @@ static bool moves(const self_t *self, bool write) {
   return self->active && self->write == write && due(self->ready_at);
 }
 
-/* Whether no data move between memory and the master. */
+// Whether no data move between memory and the master.
 static bool aborted(const self_t *self) {
   return self->fault == BUS_FAULT_READ_ABORT || self->fault == BUS_FAULT_WRITE_ABORT;
 }
 
-/* Whether the beat of a write that moves now is not stored. */
+// Whether the beat of a write that moves now is not stored.
 static bool swallowed(const self_t *self) {
   return aborted(self) || (self->fault == BUS_FAULT_WRITE_PARITY && self->moved == 0);
 }
 
-/* Whether the processors' transaction is at the targets in this cycle. */
+// Whether the processors' transaction is at the targets in this cycle.
 static bool arrived(const self_t *self) {
   return self->phase == host_window_offered && due(self->arrives);
 }
 
-/* ---- Signals ---- */
+// ---- Signals ----
 phase_start() {
   for (int i = 0; i < width(initiator_reply); i++)
     send_if(initiator_reply, i, self->phase == host_window_replied, self->reply);
@@ -75,7 +75,7 @@ handler(take) {
   for (int i = 0; i < width(master_write_data); i++) accept(master_write_data, i, ready && i == self->lane);
 }
 
-/* What memory has read reaches the master; the error of a write, and a read that is aborted, have no data. */
+// What memory has read reaches the master; the error of a write, and a read that is aborted, have no data.
 handler(show) {
   const bool reads = moves(self, false) && !self->requesting, made = aborted(self);
   bus_beat beat = {.count = (uint8_t)beat_bytes(self), .last = true, .error = true};
@@ -111,7 +111,7 @@ handler(have) {
   for (int i = 0; i < width(memory_read_data); i++) accept(memory_read_data, i, taken);
 }
 
-/* ---- Transfers ---- */
+// ---- Transfers ----
 static void count_fault(self_t *self, int fault) {
   count(read_aborts, fault == BUS_FAULT_READ_ABORT);
   count(read_parity, fault == BUS_FAULT_READ_PARITY);
@@ -119,7 +119,7 @@ static void count_fault(self_t *self, int fault) {
   count(write_parity, fault == BUS_FAULT_WRITE_PARITY);
 }
 
-/* A beat of so many bytes has moved; an end that made the bus wait shifts the rest. */
+// A beat of so many bytes has moved; an end that made the bus wait shifts the rest.
 static void advance(self_t *self, uint32_t bytes) {
   self->moved += bytes;
   BUS_SHIFT_REST();
@@ -164,7 +164,7 @@ static void begin_transfer(self_t *self, int lane) {
   }
   if (param(faults)[0])
     self->fault = BUS_FAULT_STRIKES(param(faults), request.write, self->begun[request.write], random_bits(&self->rng));
-  /* Of a write whose first beat is not stored memory is asked for the rest. */
+  // Of a write whose first beat is not stored memory is asked for the rest.
   const uint32_t lost = aborted(self) ? request.length : self->fault == BUS_FAULT_WRITE_PARITY ? beat_bytes(self) : 0;
   self->at_memory = (bus_request){.write = request.write,
                                   .address = request.address + lost,
@@ -175,8 +175,8 @@ static void begin_transfer(self_t *self, int lane) {
   event(transfer, lane, request.write, request.address, request.length);
 }
 
-/* ---- The processors' transaction ---- */
-/* It is at the targets when it has crossed the bus. */
+// ---- The processors' transaction ----
+// It is at the targets when it has crossed the bus.
 static void begin_transaction(self_t *self) {
   const uint64_t ticks = ticks_per_second(), word = bus_word_time((double)param(bus_frequency), param(overhead), ticks);
   self->free_at = exact_time_add(bus_begins(self->free_at, self->since), 1, word);
@@ -200,7 +200,7 @@ static void follow_transaction(self_t *self, uint32_t replied) {
   self->phase = host_window_replied;
 }
 
-/* ---- What happens ---- */
+// ---- What happens ----
 phase_end() {
   uint32_t replied = 0;
   for (int i = 0; i < width(target_reply); i++) {

@@ -1,4 +1,4 @@
-/* pci_function.c: a function on a PCI bus; see pci_function.lss. */
+// pci_function.c: a function on a PCI bus; see pci_function.lss.
 #include "io/device_time.h"
 
 #define COMMAND           1
@@ -7,7 +7,7 @@
 #define NO_INTERRUPT      0x400u
 #define INTERRUPT_PENDING 0x80000u
 #define MASTER_ABORT      0x20000000u
-#define STATUS_CLEARED    0xf9000000u /* by writing ones */
+#define STATUS_CLEARED    0xf9000000u // by writing ones
 #define FIRST_BAR         4
 
 init() {
@@ -15,7 +15,7 @@ init() {
   set_until(rises, never());
 }
 
-/* ---- The header ---- */
+// ---- The header ----
 static uint32_t register_value(const self_t *self, uint32_t word) {
   return self->file[word] | (word == COMMAND && self->level ? INTERRUPT_PENDING : 0);
 }
@@ -28,13 +28,13 @@ static void write_register(self_t *self, uint32_t word, uint32_t value, uint32_t
   if (word == COMMAND) self->file[word] &= ~(value & written & STATUS_CLEARED);
 }
 
-/* A transaction with the header, of the bytes of one register. */
+// A transaction with the header, of the bytes of one register.
 static pci_reply serve(self_t *self, const pci_request *request) {
   const uint32_t offset = request->address & 0xfff, word = offset / 4, shift = 8 * (request->address & 3);
   const uint32_t bytes = (uint32_t)((UINT64_C(1) << 8 * (request->size & 7)) - 1) << shift;
   pci_reply reply = {.claimed = true};
   count(configurations);
-  if (offset >= sizeof self->file) return reply; /* there is no extended configuration space */
+  if (offset >= sizeof self->file) return reply; // there is no extended configuration space
   if (request->write)
     write_register(self, word, (uint32_t)request->data << shift, bytes);
   else
@@ -43,8 +43,8 @@ static pci_reply serve(self_t *self, const pci_request *request) {
   return reply;
 }
 
-/* ---- The device's memory ---- */
-/* The base address in whose memory all of a transaction is, -1: none. */
+// ---- The device's memory ----
+// The base address in whose memory all of a transaction is, -1: none.
 static int claimed_bar(const self_t *self, uint32_t address, uint32_t size) {
   if (!(self->file[COMMAND] & MEMORY_SPACE)) return -1;
   for (int k = 0; k < param_length(bars); k++) {
@@ -71,7 +71,7 @@ static void take(self_t *self, pci_request request) {
   self->request.data = request.data;
 }
 
-/* ---- Signals ---- */
+// ---- Signals ----
 static bool pin(const self_t *self) {
   return self->level && !(self->file[COMMAND] & NO_INTERRUPT) && until(rises) == 0;
 }
@@ -120,7 +120,7 @@ handler(have, i) {
   accept(master_read_data, i, acked(bus_read_data, i));
 }
 
-/* ---- What happens ---- */
+// ---- What happens ----
 static void set_level(self_t *self, bool level) {
   if (level == self->level) return;
   self->level = level;

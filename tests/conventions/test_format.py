@@ -1,5 +1,6 @@
-"""Every C file is laid out as clang-format lays it out; `make format` does that."""
+"""Every C file is laid out as clang-format lays it out, which `make format` does; comments are those of lines."""
 
+import re
 import shutil
 import subprocess
 
@@ -19,3 +20,23 @@ def test_c_is_formatted() -> None:
     done = subprocess.run([tool, "--dry-run", "-Werror", *files], cwd=ROOT, capture_output=True, text=True)
     loose = sorted({line.split(":")[0] for line in done.stderr.splitlines() if "clang-format-violations" in line})
     assert done.returncode == 0, "run `make format`: " + ", ".join(loose)
+
+
+TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.S)
+
+
+def blocks(text: str) -> list[str]:
+    """Comments between slash-stars with no code after them on their line: `//` would do."""
+    return [
+        found.group()
+        for found in TOKEN.finditer(text)
+        if found.group().startswith("/*") and not text[found.end() :].split("\n", 1)[0].strip()
+    ]
+
+
+def test_comments_begin_with_slashes() -> None:
+    assert blocks('a; /* one */\n/* two\n * lines */\nb = "/* text */"; // c /* d */\ne(/* in a line */ f);') == [
+        "/* one */",
+        "/* two\n * lines */",
+    ]
+    assert {path: found for path in sources(".c", ".h") if (found := blocks((ROOT / path).read_text()))} == {}

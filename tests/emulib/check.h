@@ -1,5 +1,5 @@
-/* CHECK ends a test at the first condition that does not hold, with its line, and with CHECK_SAID, a text, if whoever
- * includes this defines it. */
+// CHECK ends a test at the first condition that does not hold, with its line, and with CHECK_SAID, a text, if whoever
+// includes this defines it.
 #ifndef TESTS_CHECK_H
 #define TESTS_CHECK_H
 

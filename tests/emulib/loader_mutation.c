@@ -1,9 +1,8 @@
-/* Feeds mutations of a program file to the loader: each is either loaded and survives all questions, or is refused with
- * one line that begins with the file's name.  Built with sanitizers by test_program.py; also a libFuzzer target when
- * compiled with -fsanitize=fuzzer -DFUZZER.
- *
- *   loader_mutation FILE SEED COUNT
- */
+// Feeds mutations of a program file to the loader: each is either loaded and survives all questions, or is refused with
+// one line that begins with the file's name.  Built with sanitizers by test_program.py; also a libFuzzer target when
+// compiled with -fsanitize=fuzzer -DFUZZER.
+//
+//   loader_mutation FILE SEED COUNT
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   return 0;
 }
 #else
-/* Whether an image ends behind the last of its program's segments. */
+// Whether an image ends behind the last of its program's segments.
 static gboolean image_ends(const guint8 *bytes, gsize size) {
   char error[200];
   ProgramImage *image = program_image_open("original", bytes, size, error, sizeof error);
@@ -68,7 +67,7 @@ int main(int argc, char **argv) {
   for (unsigned n = 0; n < count; n++) {
     g_autofree guint8 *bytes = g_memdup2(original, size);
     gsize length = g_rand_double(random) < 0.2 ? (gsize)(g_rand_double(random) * (double)size) : size;
-    /* Headers and tables are a small part of a file: half of the changes go to its first and last kilobyte. */
+    // Headers and tables are a small part of a file: half of the changes go to its first and last kilobyte.
     for (int changes = g_rand_int_range(random, 1, 9); changes > 0 && length > 0; changes--) {
       gsize span = length < 1024 || g_rand_boolean(random) ? length : 1024;
       gsize at = (gsize)(g_rand_double(random) * (double)span);

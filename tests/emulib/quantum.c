@@ -1,5 +1,5 @@
-/* Two processors whose quanta are executed in turn, with different memories, translations or options, do what each does
- * alone, and one asks its owner for code and words of a device.  Fails at the first that is wrong, with its name. */
+// Two processors whose quanta are executed in turn, with different memories, translations or options, do what each does
+// alone, and one asks its owner for code and words of a device.  Fails at the first that is wrong, with its name.
 #include "mips/quantum.h"
 
 #include <stdio.h>
@@ -11,35 +11,35 @@
 enum { SIZE = 0x8000, CODE = 0x100, VECTOR = 0x180, MAPPED = 0x1000, QUANTA = 40, QUANTUM = 7, S0 = 16, T0 = 8 };
 
 static const uint32_t program[] = {
-    0x8d090000, /* lw $t1, 0($t0) */
-    0x910a0001, /* lbu $t2, 1($t0) */
-    0x02098021, /* addu $s0, $s0, $t1 */
-    0x020a8021, /* addu $s0, $s0, $t2 */
-    0x400b4800, /* mfc0 $t3, $9 */
-    0x020b8021, /* addu $s0, $s0, $t3 */
-    0x400c7800, /* mfc0 $t4, $15 */
-    0x020c8021, /* addu $s0, $s0, $t4 */
-    0x400d8001, /* mfc0 $t5, $16, 1 */
-    0x020d8021, /* addu $s0, $s0, $t5 */
-    0xad100004, /* sw $s0, 4($t0) */
-    0x7c0de83b, /* rdhwr $t5, $29 */
-    0x020d8021, /* addu $s0, $s0, $t5 */
-    0x1000fff2, /* b program */
+    0x8d090000, // lw $t1, 0($t0)
+    0x910a0001, // lbu $t2, 1($t0)
+    0x02098021, // addu $s0, $s0, $t1
+    0x020a8021, // addu $s0, $s0, $t2
+    0x400b4800, // mfc0 $t3, $9
+    0x020b8021, // addu $s0, $s0, $t3
+    0x400c7800, // mfc0 $t4, $15
+    0x020c8021, // addu $s0, $s0, $t4
+    0x400d8001, // mfc0 $t5, $16, 1
+    0x020d8021, // addu $s0, $s0, $t5
+    0xad100004, // sw $s0, 4($t0)
+    0x7c0de83b, // rdhwr $t5, $29
+    0x020d8021, // addu $s0, $s0, $t5
+    0x1000fff2, // b program
     0x00000000,
 };
-/* Exceptions do nothing. */
+// Exceptions do nothing.
 static const uint32_t handler[] = {
-    0x401a7000, /* mfc0 $k0, $14 */
-    0x275a0004, /* addiu $k0, $k0, 4 */
-    0x409a7000, /* mtc0 $k0, $14 */
-    0x42000018, /* eret */
+    0x401a7000, // mfc0 $k0, $14
+    0x275a0004, // addiu $k0, $k0, 4
+    0x409a7000, // mtc0 $k0, $14
+    0x42000018, // eret
 };
 
 struct processor {
   struct mips_system_options options;
   struct mips_architecture cpu;
   uint8_t *memory;
-  uint32_t salt; /* of what is in memory */
+  uint32_t salt; // of what is in memory
 };
 
 static uint8_t memories[2][SIZE], shared[SIZE];
@@ -48,7 +48,7 @@ static void put(const struct processor *p, uint32_t address, uint32_t word) {
   for (int i = 0; i < 4; i++) p->memory[address + i] = (uint8_t)(word >> 8 * (p->options.big_endian ? 3 - i : i));
 }
 
-/* A processor that reads and writes at MAPPED, which is the physical page of `frame`, under the address space 0. */
+// A processor that reads and writes at MAPPED, which is the physical page of `frame`, under the address space 0.
 static struct processor processor(uint8_t *memory, uint32_t frame) {
   struct processor p = {.options = mips_system_4kec(true), .memory = memory};
   mips_quantum_reset(&p.options, &p.cpu);
@@ -57,7 +57,7 @@ static struct processor processor(uint8_t *memory, uint32_t frame) {
   p.cpu.pc = 0x80000000u + CODE;
   p.cpu.next_pc = p.cpu.pc + 4;
   p.cpu.r[T0] = MAPPED;
-  for (int k = 0; k < 2; k++) /* for two address spaces */
+  for (int k = 0; k < 2; k++) // for two address spaces
     p.cpu.tlb[k] =
         (struct mips_tlb_entry){.hi = (uint32_t)k, .lo = {0x1e, (frame ^ (uint32_t)k << 12) >> 12 << 6 | 0x1e}};
   return p;
@@ -80,7 +80,7 @@ static bool same(const struct processor *a, const struct processor *b) {
          a->cpu.pc == b->cpu.pc && a->cpu.cycle == b->cpu.cycle;
 }
 
-/* Each alone, then both in turn; what they write goes to pages of their own, or nobody reads it. */
+// Each alone, then both in turn; what they write goes to pages of their own, or nobody reads it.
 static void check(const char *name, struct processor a, struct processor b) {
   struct processor alone[2] = {a, b}, both[2] = {a, b};
   for (int k = 0; k < 2; k++) {
@@ -100,8 +100,8 @@ static void check(const char *name, struct processor a, struct processor b) {
   exit(1);
 }
 
-/* The owner's side of a device that has the code, a word to load and a word to store: what is asked for, one after the
- * other.  A request is the same until its reply is given, however often a quantum is begun meanwhile. */
+// The owner's side of a device that has the code, a word to load and a word to store: what is asked for, one after the
+// other.  A request is the same until its reply is given, however often a quantum is begun meanwhile.
 static void check_devices(void) {
   static const uint32_t rom[] = {0x8d090000 /* lw $t1, 0($t0) */, 0xad090004 /* sw $t1, 4($t0) */,
                                  0x91090009 /* lbu $t1, 9($t0) */, 0x25290001 /* addiu $t1, $t1, 1 */};
@@ -145,7 +145,7 @@ int main(void) {
   p.cpu.cp0[MIPS_CP0_EntryHi] = 1;
   check("address spaces", processor(shared, 0x2000), p);
   p = processor(shared, 0x2000);
-  p.cpu.cp0[MIPS_CP0_Status] = MIPS_STATUS_ERL; /* MAPPED is physical */
+  p.cpu.cp0[MIPS_CP0_Status] = MIPS_STATUS_ERL; // MAPPED is physical
   check("error level", processor(shared, 0x2000), p);
   p = other;
   p.salt = 0x5a5a5a5a;

@@ -1,5 +1,5 @@
-/* Instructions as a processor reports them, right and wrong, against the interpreter that follows it.  Fails at the
- * first check that does not hold, with its line. */
+// Instructions as a processor reports them, right and wrong, against the interpreter that follows it.  Fails at the
+// first check that does not hold, with its line.
 #include "rv32i/lockstep.h"
 
 #include <stdio.h>
@@ -11,22 +11,22 @@
 
 enum { MEMORY = 0x1000, NONE = 32, T0 = 5, T1 = 6 };
 enum {
-  ADDI_T0_5 = 0x00500293, /* addi t0, zero, 5 */
-  ADDI_ZERO = 0x00500013, /* addi zero, zero, 5 */
-  LW = 0x0002a303,        /* lw t1, 0(t0) */
-  LB = 0x00028303,        /* lb t1, 0(t0) */
-  LHU = 0x0002d303,       /* lhu t1, 0(t0) */
-  SW = 0x0062a023,        /* sw t1, 0(t0) */
-  SB = 0x00628023,        /* sb t1, 0(t0) */
-  SH = 0x00629023,        /* sh t1, 0(t0) */
-  JUMP_16 = 0x0100006f,   /* j .+16 */
+  ADDI_T0_5 = 0x00500293, // addi t0, zero, 5
+  ADDI_ZERO = 0x00500013, // addi zero, zero, 5
+  LW = 0x0002a303,        // lw t1, 0(t0)
+  LB = 0x00028303,        // lb t1, 0(t0)
+  LHU = 0x0002d303,       // lhu t1, 0(t0)
+  SW = 0x0062a023,        // sw t1, 0(t0)
+  SB = 0x00628023,        // sb t1, 0(t0)
+  SH = 0x00629023,        // sh t1, 0(t0)
+  JUMP_16 = 0x0100006f,   // j .+16
   ECALL = 0x00000073,
 };
 
 static struct rv32i_lockstep l;
 static uint8_t bytes[MEMORY + 1], known[MEMORY / 8 + 1];
 static char text[RV32I_LOCKSTEP_TEXT];
-static uint32_t pc; /* of the next instruction; beyond memory, so that its words are its own */
+static uint32_t pc; // of the next instruction; beyond memory, so that its words are its own
 
 static bool retire(struct rv32i_lockstep_retired r) {
   *text = 0;
@@ -48,7 +48,7 @@ static bool told(const char *what) {
   return strstr(text, what) != NULL;
 }
 
-/* Another processor, with these values in t0 and t1. */
+// Another processor, with these values in t0 and t1.
 static void begin(uint32_t t0, uint32_t t1) {
   rv32i_lockstep_init(&l, MEMORY);
   memset(bytes, 0, sizeof bytes);
@@ -77,7 +77,7 @@ static void order(void) {
   CHECK(writes(ADDI_T0_5, T0, 5));
   CHECK(!writes(ECALL, NONE, 0) && told("it was completed, expected: "));
   begin(0, 0);
-  pc = 0x100; /* in memory, where words stay what they were */
+  pc = 0x100; // in memory, where words stay what they were
   CHECK(writes(JUMP_16, 0, 0));
   pc = 0x110;
   CHECK(writes(JUMP_16, 0, 0));
@@ -96,7 +96,7 @@ static void wrong_stores(void) {
   CHECK(!stores(ADDI_ZERO, 4, 0x40, 5) && told("stored at 0x00000040, expected no store"));
 }
 
-/* What was read where nothing is known is taken unchecked once; what was stored is known byte for byte. */
+// What was read where nothing is known is taken unchecked once; what was stored is known byte for byte.
 static void memory(void) {
   begin(0x80, 0);
   CHECK(writes(LW, T1, 0xcafe0081) && l.unchecked == 1);
@@ -104,7 +104,7 @@ static void memory(void) {
   CHECK(!writes(LW, T1, 0xcafe0082) && told("wrote t1 = 0xcafe0082, expected t1 = 0xcafe0081"));
   begin(0x80, 0x99);
   CHECK(stores(SB, 1, 0x80, 0x99) && writes(LB, T1, 0xffffff99) && l.unchecked == 0);
-  CHECK(writes(LW, T1, 0x11223344) && l.unchecked == 1); /* of four bytes one was known */
+  CHECK(writes(LW, T1, 0x11223344) && l.unchecked == 1); // of four bytes one was known
   CHECK(writes(LW, T1, 0x11223344) && writes(LB, T1, 0x44) && l.unchecked == 1);
   l.r[T0] = 0x83;
   CHECK(writes(LB, T1, 0x11) && !writes(LB, T1, 0x12));
@@ -114,7 +114,7 @@ static void memory(void) {
   CHECK(stores(SB, 1, 0x84, 0x55) && writes(LB, T1, 0x55) && !writes(LB, T1, 0x56));
 }
 
-/* The last byte of memory is remembered, the first one behind it is not. */
+// The last byte of memory is remembered, the first one behind it is not.
 static void end_of_memory(void) {
   begin(MEMORY - 1, 0);
   CHECK(writes(LB, T1, 1) && !writes(LB, T1, 2));

@@ -1,11 +1,11 @@
-/* Random processors that write to their own code, and whose memory others write to: with decoded code and without, all
- * that programs can see is the same.
- *
- *   system_code SEED ROUNDS BIG_ENDIAN VPES
- *
- * Each round brings both worlds to the same cycle by runs of a random length, after which an agent may write to memory,
- * and interrupt lines may change.  Memory is small and repeats through the address space, so stores, jumps and several
- * addresses of one page meet.  At the end the number of stores to decoded code is printed. */
+// Random processors that write to their own code, and whose memory others write to: with decoded code and without, all
+// that programs can see is the same.
+//
+//   system_code SEED ROUNDS BIG_ENDIAN VPES
+//
+// Each round brings both worlds to the same cycle by runs of a random length, after which an agent may write to memory,
+// and interrupt lines may change.  Memory is small and repeats through the address space, so stores, jumps and several
+// addresses of one page meet.  At the end the number of stores to decoded code is printed.
 #include <inttypes.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static void put_word(uint8_t *at, uint32_t word) {
   for (unsigned n = 0; n < 4; n++) at[n] = (uint8_t)(word >> 8 * (big_endian ? 3 - n : n));
 }
 
-/* The last page is a device: a write there copies a word of memory over another, as a DMA engine would. */
+// The last page is a device: a write there copies a word of memory over another, as a DMA engine would.
 static uint8_t *page(void *user, uint32_t address, enum mips_access access) {
   struct world *world = user;
   const uint32_t number = address / MIPS_PAGE % PAGES;
@@ -72,8 +72,8 @@ static uint32_t thread(void *user, const struct mips_system *m, struct mips_thre
   return mips_mvp_thread(&world->mvp, m, request);
 }
 
-/* A word of the instruction set; branches are short, and references go to what $ra points to, mostly the code that is
- * executed, or to what other pointers do.  The values that are loaded and stored are words of code. */
+// A word of the instruction set; branches are short, and references go to what $ra points to, mostly the code that is
+// executed, or to what other pointers do.  The values that are loaded and stored are words of code.
 static uint32_t random_word(void) {
   static const enum mips_instruction frequent[] = {MIPS_sw,  MIPS_sw,  MIPS_sw,     MIPS_sh,   MIPS_sb,   MIPS_swl,
                                                    MIPS_lw,  MIPS_lw,  MIPS_lw,     MIPS_lwr,  MIPS_bne,  MIPS_beql,
@@ -85,14 +85,14 @@ static uint32_t random_word(void) {
   const struct mips_info *info = &mips_info[i];
   uint32_t word = info->match | (draw() & ~info->mask);
   const bool refers = info->kind == MIPS_CLASS_load || info->kind == MIPS_CLASS_store;
-  if (refers && draw() % 2) /* near $ra, a whole word of code */
+  if (refers && draw() % 2) // near $ra, a whole word of code
     return (word & 0xfc000000) | RA << 21 | (CODE_WORDS + draw() % 4) << 16 | ((draw() % 64 - 32) * 4 & 0xffff);
   if (refers || (info->kind == MIPS_CLASS_jump && !(info->mask & 31u << 21) && draw() % 8))
     word = (word & ~(31u << 21)) | (POINTERS + draw() % 8) << 21;
   if (refers) word = (word & 0xffff0000) | (draw() & (draw() % 8 ? 0x0ffc : 0xffff));
   if (info->kind == MIPS_CLASS_branch) word = (word & 0xffff0000) | ((draw() % 48 - 24) & 0xffff);
-  if (i == MIPS_bgezal) word &= ~(31u << 21);                                                   /* always taken */
-  if (info->kind == MIPS_CLASS_system && draw() % 4) return 0x24000000 | (draw() & 0x03ffffff); /* addiu */
+  if (i == MIPS_bgezal) word &= ~(31u << 21);                                                   // always taken
+  if (info->kind == MIPS_CLASS_system && draw() % 4) return 0x24000000 | (draw() & 0x03ffffff); // addiu
   return word;
 }
 
@@ -104,23 +104,23 @@ static void write_words(uint32_t address, const uint32_t *words, size_t count) {
   for (size_t n = 0; n < count; n++) write_word((address & 0x1fffffff) + 4 * (uint32_t)n, words[n]);
 }
 
-/* The handlers of exceptions, which programs destroy, go on after the instruction that failed; that of a refill maps
- * the page to one that a register says. */
+// The handlers of exceptions, which programs destroy, go on after the instruction that failed; that of a refill maps
+// the page to one that a register says.
 static void write_handlers(void) {
   static const uint32_t vectors[] = {0x80000180, 0x80000200, 0xbfc00380, 0xbfc00400};
   static const uint32_t passes[] = {
-      0x401a7000, /* mfc0 $k0, EPC */
-      0x275a0008, /* addiu $k0, $k0, 8 */
-      0x409a7000, /* mtc0 $k0, EPC */
-      0x42000018, /* eret */
+      0x401a7000, // mfc0 $k0, EPC
+      0x275a0008, // addiu $k0, $k0, 8
+      0x409a7000, // mtc0 $k0, EPC
+      0x42000018, // eret
   };
   static const uint32_t maps[] = {
-      0x311a03c0, /* andi $k0, $t0, 0x3c0 */
-      0x375a001f, /* ori $k0, $k0, 0x1f */
-      0x409a1000, /* mtc0 $k0, EntryLo0 */
-      0x409a1800, /* mtc0 $k0, EntryLo1 */
-      0x42000006, /* tlbwr */
-      0x42000018, /* eret */
+      0x311a03c0, // andi $k0, $t0, 0x3c0
+      0x375a001f, // ori $k0, $k0, 0x1f
+      0x409a1000, // mtc0 $k0, EntryLo0
+      0x409a1800, // mtc0 $k0, EntryLo1
+      0x42000006, // tlbwr
+      0x42000018, // eret
   };
   for (unsigned v = 0; v < sizeof vectors / sizeof *vectors; v++)
     write_words(vectors[v], passes, sizeof passes / sizeof *passes);
@@ -138,7 +138,7 @@ static void prepare_vpe(struct world *world, unsigned n, unsigned vpes) {
   mips_system_init(&world->vpe[n], options, environment);
   mips_system_start(&world->vpe[n], 0x80000000 + n * 2 * MIPS_PAGE);
   mips_system_write_cp0(&world->vpe[n], 12, 0, 0x1000ff01);
-  world->vpe[n].cpu.cp0[MIPS_CP0_VPEConf0] |= 3; /* all may execute, and be masters */
+  world->vpe[n].cpu.cp0[MIPS_CP0_VPEConf0] |= 3; // all may execute, and be masters
 }
 
 static void prepare(unsigned vpes) {
@@ -156,7 +156,7 @@ static void prepare(unsigned vpes) {
   }
 }
 
-/* Registers point into memory, a quarter of them through the TLB. */
+// Registers point into memory, a quarter of them through the TLB.
 static void set_pointers(unsigned n) {
   for (unsigned k = 0; k < 8; k++) {
     const uint32_t value = (draw() % 4 ? 0x80000000 : 0) | (draw() % (64 * MIPS_PAGE) & ~3u);
@@ -165,14 +165,14 @@ static void set_pointers(unsigned n) {
   }
 }
 
-/* Another agent writes: a word, or a stretch of new code. */
+// Another agent writes: a word, or a stretch of new code.
 static void write_memory(void) {
   const uint32_t at = draw() % RAM, words = draw() % 2 ? 1 : draw() % 512;
   for (unsigned n = 0; n < words; n++) write_word((at & ~3u) + 4 * n, random_word());
   if (draw() % 4 == 0) write_handlers();
 }
 
-/* A processor that has lost its way begins anew, in kernel or user mode. */
+// A processor that has lost its way begins anew, in kernel or user mode.
 static void restart(unsigned n) {
   const uint32_t status = 0x1000ff01 | (draw() % 4 ? 0 : 0x10) | (draw() % 8 ? 0 : 1u << 22);
   static const uint32_t segments[] = {0x80000000, 0x80000000, 0xa0000000, 0};
@@ -203,7 +203,7 @@ static void compare(unsigned vpes) {
   CHECK(memcmp(decoded.ram, interpreted.ram, RAM) == 0);
 }
 
-/* Brings a VPE of both worlds forward; now and then until an address is reached. */
+// Brings a VPE of both worlds forward; now and then until an address is reached.
 static void run(unsigned n) {
   const uint64_t cycles = draw() % (draw() % 4 ? 3000 : 30);
   const bool seeks = draw() % 4 == 0;

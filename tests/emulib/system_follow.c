@@ -1,10 +1,9 @@
-/* A functional machine runs a program and is followed in lockstep as a core is: by what it reports of its instructions.
- *
- *   system_follow big|little LIMIT PROGRAM [INITRAMFS TREE]
- *
- * Prints the number of instructions, of interrupts and of waits; fails at the first difference.  WRONG=code, epc, bad
- * or none in the environment has it report all exceptions wrongly, WRONG=interrupt or level interrupts.
- */
+// A functional machine runs a program and is followed in lockstep as a core is: by what it reports of its instructions.
+//
+//   system_follow big|little LIMIT PROGRAM [INITRAMFS TREE]
+//
+// Prints the number of instructions, of interrupts and of waits; fails at the first difference.  WRONG=code, epc, bad
+// or none in the environment has it report all exceptions wrongly, WRONG=interrupt or level interrupts.
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +27,7 @@ static void place(const char *path, guint32 address) {
   g_assert_true(bytes != NULL && host_machine_place(leader, "a file", path, address, (guint8 *)bytes, size, NULL));
 }
 
-/* What programs can see, without what only time decides. */
+// What programs can see, without what only time decides.
 static bool same_state(void) {
   const struct mips_architecture *a = &leader->cpu.cpu, *b = &follower.cpu;
   for (int n = 0; n < MIPS_CP0_REGISTERS; n++) {
@@ -43,7 +42,7 @@ static bool is_wrong(const char *how) {
   return g_strcmp0(g_getenv("WRONG"), how) == 0;
 }
 
-/* Reports what the leader has done, in cycle n. */
+// Reports what the leader has done, in cycle n.
 static bool follow(guint64 n, const struct mips_step *led) {
   struct mips_lockstep *l = &follower;
   const struct mips_architecture *cpu = &leader->cpu.cpu;
@@ -72,7 +71,7 @@ static bool follow(guint64 n, const struct mips_step *led) {
   return false;
 }
 
-/* The interrupt that is taken in place of the instruction at pc. */
+// The interrupt that is taken in place of the instruction at pc.
 static void follow_interrupt(guint64 n, uint32_t pc, uint32_t pending) {
   struct mips_lockstep_exception e = {.cycle = n, .pc = pc};
   e.level = (uint8_t)(31 - __builtin_clz(pending) - MIPS_CAUSE_IP_SHIFT);

@@ -1,5 +1,5 @@
-/* Functional processors with virtual processing elements: which bits of which register can be written by whom, and
- * which VPEs execute.  Fails at the first that is wrong, with its line. */
+// Functional processors with virtual processing elements: which bits of which register can be written by whom, and
+// which VPEs execute.  Fails at the first that is wrong, with its line.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -41,10 +41,10 @@ static uint32_t ask(unsigned from, unsigned to, enum mips_thread_op op, unsigned
 
 struct expected {
   unsigned number, select;
-  uint32_t reset, ones; /* of VPE 0, and behind a write of ones */
+  uint32_t reset, ones; // of VPE 0, and behind a write of ones
 };
 
-/* By hand from the manual, where VPE 0 executes and is a master. */
+// By hand from the manual, where VPE 0 executes and is a master.
 static const struct expected registers[] = {
     {0, 1, 0, 3},
     {0, 2, 0x80001c07, 0x80001c07},
@@ -80,13 +80,13 @@ static void bits(void) {
     CHECK(mips_system_read_cp0(&vpes[0], e->number, e->select) == e->ones);
     mips_system_write_cp0(&vpes[0], e->number, e->select, 0);
     if (e->number != 0) continue;
-    CHECK(mips_system_read_cp0(&vpes[3], e->number, e->select) == (e->select == 1 ? 0 : e->reset)); /* they share it */
+    CHECK(mips_system_read_cp0(&vpes[3], e->number, e->select) == (e->select == 1 ? 0 : e->reset)); // they share it
   }
   prepare(8);
   CHECK(vpes[0].statistics.unimplemented == 0);
 }
 
-/* Those of a VPE that does not execute, from the first: halted, no TC of it activated, no master. */
+// Those of a VPE that does not execute, from the first: halted, no TC of it activated, no master.
 static void others(void) {
   for (unsigned vpe = 1; vpe < 8; vpe++) {
     prepare(8);
@@ -94,7 +94,7 @@ static void others(void) {
     CHECK(ask(0, vpe, MIPS_THREAD_READ, 2, 1, 0) == 0 && ask(0, vpe, MIPS_THREAD_READ, 2, 4, 0) == 1);
     CHECK(ask(0, vpe, MIPS_THREAD_READ, 2, 2, 0) == (vpe << 21 | vpe));
     CHECK(ask(0, vpe, MIPS_THREAD_READ, 15, 1, 0) == (0x80000000u | vpe));
-    mips_system_write_cp0(&vpes[vpe], 1, 2, ~0u); /* no master writes nothing there */
+    mips_system_write_cp0(&vpes[vpe], 1, 2, ~0u); // no master writes nothing there
     CHECK(ask(0, vpe, MIPS_THREAD_READ, 1, 2, 0) == (0x80000000u | vpe << 21));
     mips_system_write_cp0(&vpes[vpe], 0, 1, ~0u);
     CHECK(p.control == 0 && mips_system_read_cp0(&vpes[vpe], 0, 1) == 0);
@@ -104,7 +104,7 @@ static void others(void) {
   }
 }
 
-/* Which execute: those that are activated, not halted, while MVPControl.EVP is set; else the one that cleared it. */
+// Which execute: those that are activated, not halted, while MVPControl.EVP is set; else the one that cleared it.
 static void execution(void) {
   prepare(3);
   CHECK(mips_mvp_executes(&p, 0) && !mips_mvp_executes(&p, 1));
@@ -112,25 +112,25 @@ static void execution(void) {
     ask(0, 1, MIPS_THREAD_WRITE, 2, 4, !(need & 1));
     ask(0, 1, MIPS_THREAD_WRITE, 2, 1, need & 2 ? MIPS_TCSTATUS_A : 0);
     ask(0, 1, MIPS_THREAD_WRITE, 1, 2, need & 4 ? 3 : 2);
-    CHECK(!mips_mvp_executes(&p, 1)); /* VPE 0 has the processor for itself */
+    CHECK(!mips_mvp_executes(&p, 1)); // VPE 0 has the processor for itself
     CHECK(ask(0, 0, MIPS_THREAD_EVPE, 0, 1, 0) == 0);
     CHECK(mips_mvp_executes(&p, 1) == (need == 7) && mips_mvp_executes(&p, 0) && !mips_mvp_executes(&p, 2));
     CHECK(ask(0, 0, MIPS_THREAD_DVPE, 0, 1, 0) == 1);
   }
   ask(0, 0, MIPS_THREAD_EVPE, 0, 1, 0);
   CHECK(ask(1, 1, MIPS_THREAD_DVPE, 0, 1, 0) == 1 && mips_mvp_executes(&p, 1) && !mips_mvp_executes(&p, 0));
-  CHECK(ask(0, 0, MIPS_THREAD_DVPE, 0, 1, 0) == 0 && mips_mvp_executes(&p, 1)); /* it was cleared before */
+  CHECK(ask(0, 0, MIPS_THREAD_DVPE, 0, 1, 0) == 0 && mips_mvp_executes(&p, 1)); // it was cleared before
   ask(1, 1, MIPS_THREAD_EVPE, 0, 1, 0);
-  ask(1, 2, MIPS_THREAD_WRITE, 2, 3, 0x80000100); /* a pc for one that does not execute, none for one that does */
+  ask(1, 2, MIPS_THREAD_WRITE, 2, 3, 0x80000100); // a pc for one that does not execute, none for one that does
   CHECK(vpes[2].cpu.pc == 0x80000100 && ask(0, 2, MIPS_THREAD_READ, 2, 3, 0) == 0x80000100);
   ask(1, 0, MIPS_THREAD_WRITE, 2, 3, 0x80000100);
   CHECK(vpes[0].cpu.pc == 0xbfc00000);
-  vpes[2].cpu.delayed = true; /* it stopped behind a branch */
+  vpes[2].cpu.delayed = true; // it stopped behind a branch
   CHECK(ask(0, 2, MIPS_THREAD_READ, 2, 3, 0) == 0x800000fc &&
         (ask(0, 2, MIPS_THREAD_READ, 2, 1, 0) & MIPS_TCSTATUS_TDS));
 }
 
-/* An interrupt-exempt TC takes none. */
+// An interrupt-exempt TC takes none.
 static void exempt(void) {
   prepare(1);
   mips_system_write_cp0(&vpes[0], 12, 0, 0x101);

@@ -1,5 +1,5 @@
-/* An owner of a functional processor, who gives it no pages but sees each reference; small programs, one a check. Fails
- * at the first that is wrong, with its line. */
+// An owner of a functional processor, who gives it no pages but sees each reference; small programs, one a check. Fails
+// at the first that is wrong, with its line.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +12,13 @@ enum { WORDS = 256, T0 = 8, T1 = 9, START = (int)0x80000100 };
 enum {
   NOP = 0,
   WAIT = 0x42000020,
-  LL_T1 = (int)0xc1090000,      /* ll $t1, 0($t0) */
-  SC_T1 = (int)0xe1090000,      /* sc $t1, 0($t0) */
-  LW_T1 = (int)0x8d090000,      /* lw $t1, 0($t0) */
-  SB_T1 = (int)0xa1090002,      /* sb $t1, 2($t0) */
-  RDHWR_29 = 0x7c09e83b,        /* rdhwr $t1, $29 */
-  MTC0_USER_LOCAL = 0x40892002, /* mtc0 $t1, $4, 2 */
-  MARKER_7 = 0x3c000007,        /* lui $zero, 7 */
+  LL_T1 = (int)0xc1090000,      // ll $t1, 0($t0)
+  SC_T1 = (int)0xe1090000,      // sc $t1, 0($t0)
+  LW_T1 = (int)0x8d090000,      // lw $t1, 0($t0)
+  SB_T1 = (int)0xa1090002,      // sb $t1, 2($t0)
+  RDHWR_29 = 0x7c09e83b,        // rdhwr $t1, $29
+  MTC0_USER_LOCAL = 0x40892002, // mtc0 $t1, $4, 2
+  MARKER_7 = 0x3c000007,        // lui $zero, 7
 };
 
 static struct mips_system m;
@@ -52,7 +52,7 @@ static void marked(void *user, uint32_t number) {
   marker = number;
 }
 
-/* A processor in kernel mode whose next instructions are these. */
+// A processor in kernel mode whose next instructions are these.
 static void prepare(struct mips_system_options options, const uint32_t *code, size_t count) {
   const struct mips_environment environment = {.page = page, .read = read_word, .write = write_word, .marker = marked};
   mips_system_init(&m, options, environment);
@@ -70,7 +70,7 @@ static struct mips_step step(void) {
   return did;
 }
 
-/* What a step reports, and how the owner sees references: physical, with their attribute. */
+// What a step reports, and how the owner sees references: physical, with their attribute.
 static void references(struct mips_system_options plain) {
   PROGRAM(plain, LW_T1, SB_T1, LW_T1);
   memory[4] = 0x12345678;
@@ -78,7 +78,7 @@ static void references(struct mips_system_options plain) {
   struct mips_step did = step();
   CHECK(did.retired && did.destination == T1 && did.value == 0x12345678 && did.stored == 0);
   CHECK(seen_address == 0x10 && seen_size == 4 && !seen_cached);
-  mips_system_write_cp0(&m, 16, 0, 3); /* kseg0 is cached */
+  mips_system_write_cp0(&m, 16, 0, 3); // kseg0 is cached
   m.cpu.r[T0] = 0x80000010;
   did = step();
   CHECK(did.stored == 1 && did.store_address == 0x80000012 && did.store_value == 0x78 && did.destination == 0);
@@ -93,7 +93,7 @@ static void references(struct mips_system_options plain) {
   CHECK(mips_system_retired(&m) == 2 && m.cpu.cycle == 4);
 }
 
-/* A link ends when another agent writes to its line, and only then. */
+// A link ends when another agent writes to its line, and only then.
 static void links(struct mips_system_options plain) {
   for (uint32_t written = 0; written < 0x40; written += 4) {
     PROGRAM(plain, LL_T1, SC_T1);
@@ -122,12 +122,12 @@ static void user_local(struct mips_system_options plain) {
   CHECK(mips_system_read_cp0(&m, 7, 0) == 0x2000000f);
 }
 
-/* 64 entries; translation without effect. */
+// 64 entries; translation without effect.
 static void translation(struct mips_system_options plain) {
   plain.tlb_entries = 64;
   PROGRAM(plain, NOP);
   CHECK((mips_system_read_cp0(&m, 16, 1) >> 25 & 63) == 63 && mips_system_read_cp0(&m, 1, 0) == 63);
-  m.cpu.tlb[60] = (struct mips_tlb_entry){.hi = 0x10000000, .lo = {0x1f, 0x5b}}; /* both global, the odd one clean */
+  m.cpu.tlb[60] = (struct mips_tlb_entry){.hi = 0x10000000, .lo = {0x1f, 0x5b}}; // both global, the odd one clean
   mips_system_changed(&m);
   struct mips_translation t = mips_system_translate(&m, 0x10000abc, MIPS_STORE);
   CHECK(t.fault == MIPS_FAULT_NONE && t.physical == 0xabc && t.cached);
@@ -138,11 +138,11 @@ static void translation(struct mips_system_options plain) {
   CHECK(mips_system_read_cp0(&m, 8, 0) == 0 && m.statistics.refills == 0);
 }
 
-/* Interrupts, waiting and markers as the owner sees them. */
+// Interrupts, waiting and markers as the owner sees them.
 static void waiting(struct mips_system_options plain) {
   struct mips_step did;
   PROGRAM(plain, MARKER_7, WAIT, NOP, NOP);
-  mips_system_write_cp0(&m, 12, 0, 0x1001); /* IM4, IE */
+  mips_system_write_cp0(&m, 12, 0, 0x1001); // IM4, IE
   CHECK(mips_system_run(&m, 100) == MIPS_PAUSE_WAITING && m.cpu.cycle == 2 && marker == 7);
   CHECK(mips_system_step(&m, &did) == MIPS_PAUSE_WAITING && !mips_system_interrupted(&m));
   mips_system_interrupt(&m, 3, true);
@@ -152,7 +152,7 @@ static void waiting(struct mips_system_options plain) {
   CHECK(mips_system_interrupted(&m) && mips_system_step(&m, &did) == MIPS_PAUSE_CYCLE);
   CHECK(did.interrupted && did.pc == 0x80000180 && m.cpu.cp0[MIPS_CP0_EPC] == 0x80000108);
   CHECK(m.cpu.cycle == 43 && mips_system_retired(&m) == 3 && m.statistics.idle == 40);
-  /* One that follows takes no interrupt but when it is told, and does not wait. */
+  // One that follows takes no interrupt but when it is told, and does not wait.
   PROGRAM(plain, WAIT, NOP, NOP);
   m.following = true;
   mips_system_write_cp0(&m, 12, 0, 0x1001);
@@ -164,7 +164,7 @@ static void waiting(struct mips_system_options plain) {
   CHECK(mips_system_read_cp0(&m, 9, 0) == 99);
 }
 
-/* The timer: Count is equal to Compare in a cycle that the owner can know. */
+// The timer: Count is equal to Compare in a cycle that the owner can know.
 static void timer(struct mips_system_options plain) {
   plain.count_divider = 3;
   PROGRAM(plain, WAIT);

@@ -1,15 +1,14 @@
-/* All virtual processing elements (VPEs) do by chance what the MT ASE lets one do that has the processor for itself, in
- * turns that DVPE and EVPE alone keep apart: they add to a word, and to a general register and to TCScheFBack of each
- * other; they halt another, see where it goes on, and let it go.  DVPE always says that others executed, and nothing is
- * lost. The symbol `seed` has a seed as its address.
- */
+// All virtual processing elements (VPEs) do by chance what the MT ASE lets one do that has the processor for itself, in
+// turns that DVPE and EVPE alone keep apart: they add to a word, and to a general register and to TCScheFBack of each
+// other; they halt another, see where it goes on, and let it go.  DVPE always says that others executed, and nothing is
+// lost. The symbol `seed` has a seed as its address.
 #include "console.h"
 #include "mt.h"
 #include "together.h"
 
 enum { MOST = 8, STACK = 4096, TIMES = 60, SEVERAL = 3, ALONE = 8 };
 #define TC_FEEDBACK "$2, 7"
-#define OWN_COUNT   "$26" /* k0: no interrupt comes */
+#define OWN_COUNT   "$26" // k0: no interrupt comes
 
 extern char stack_top[], other_start[], seed[];
 volatile unsigned interrupts[MOST];
@@ -20,7 +19,7 @@ static unsigned chance(unsigned *state) {
   return *state >> 16;
 }
 
-/* DVPE where it is, in the delay slot of a branch, or by a move to MVPControl, which says what it was before. */
+// DVPE where it is, in the delay slot of a branch, or by a move to MVPControl, which says what it was before.
 static unsigned begin_alone(unsigned how) {
   if (how == 0) {
     unsigned before;
@@ -32,7 +31,7 @@ static unsigned begin_alone(unsigned how) {
   return stop_others();
 }
 
-/* One of the things to do alone with another VPE. */
+// One of the things to do alone with another VPE.
 static void use_other(unsigned what, unsigned other) {
   select_tc(other);
   if (what == 0) {
@@ -45,7 +44,7 @@ static void use_other(unsigned what, unsigned other) {
     write_other(TC_HALT, TCHALT_H);
     const unsigned at = read_other(TC_RESTART);
     if (at < 0x80000000u || at >= (unsigned)stack_top || at % 4) wrong++;
-    if (at & 8) write_other(TC_RESTART, at); /* a branch comes again, when it was in its slot */
+    if (at & 8) write_other(TC_RESTART, at); // a branch comes again, when it was in its slot
     write_other(TC_HALT, 0);
   }
 }
@@ -100,7 +99,7 @@ static void start_others(void) {
   let_others_go();
 }
 
-/* What was added to registers of the VPEs, less what should have been. */
+// What was added to registers of the VPEs, less what should have been.
 static unsigned lost(void) {
   unsigned of_registers = MT_READ("move %0, " OWN_COUNT), of_feedback = read_own(TC_FEEDBACK);
   stop_others();

@@ -1,8 +1,7 @@
-/* Processors that contend with each other make progress: rounds of a barrier, of a ticket lock, of four locks that
- * share a line with what they protect, or of increments of one word, as the text for the program says: "barrier 100".
- * Each processor keeps the longest time that one of its rounds took, and the first one prints the longest of all, in
- * counts.  The status says whether something was lost.
- */
+// Processors that contend with each other make progress: rounds of a barrier, of a ticket lock, of four locks that
+// share a line with what they protect, or of increments of one word, as the text for the program says: "barrier 100".
+// Each processor keeps the longest time that one of its rounds took, and the first one prints the longest of all, in
+// counts.  The status says whether something was lost.
 #include "console.h"
 #include "together.h"
 

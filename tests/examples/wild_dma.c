@@ -1,5 +1,5 @@
-/* Asks the first SCSI disk what it is, and has the adapter's DMA write that to where there is no memory; the exit
- * status is 5. */
+// Asks the first SCSI disk what it is, and has the adapter's DMA write that to where there is no memory; the exit
+// status is 5.
 #define POWER(n)            (*(volatile unsigned *)(0xbf000500 + (n)))
 #define CONFIGURATION(d, o) (*(volatile unsigned *)(0xbb000000 + ((d) << 15) + (o)))
 #define ADAPTER(n)          (*(volatile unsigned *)(0xbc000000 + 4 * (n)))
@@ -20,7 +20,7 @@ int main(void) {
   ADAPTER(COUNT_HIGH) = 0;
   ADAPTER(STATUS) = 0;
   ADAPTER(INTERRUPT) = 100;
-  ADAPTER(FIFO) = 0x80; /* it stays connected */
+  ADAPTER(FIFO) = 0x80; // it stays connected
   for (unsigned i = 0; i < sizeof inquiry; i++) ADAPTER(FIFO) = inquiry[i];
   ADAPTER(COMMAND) = 0x42;
   for (;;) {

@@ -1,4 +1,4 @@
-/* The functional model of cores.h. */
+// The functional model of cores.h.
 #include "cores.h"
 
 #include "mips/interpreter.h"
@@ -52,7 +52,7 @@ static void stop(struct nic *n, const char *what, uint32_t value) {
            n->core[n->turn].cpu.pc);
 }
 
-/* One step of splitmix64. */
+// One step of splitmix64.
 static uint64_t draw(struct nic *n) {
   uint64_t z = n->random += 0x9E3779B97F4A7C15u;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -60,15 +60,14 @@ static uint64_t draw(struct nic *n) {
   return z ^ (z >> 31);
 }
 
-/* Memory as the assists see it, or NULL. */
+// Memory as the assists see it, or NULL.
 static uint8_t *memory(struct nic *n, uint32_t address) {
   if (address < SCRATCHPAD) return &n->scratchpad[address];
   if (address - MAP_TX_FRAMES_BASE < FRAMES) return &n->frames[address - MAP_TX_FRAMES_BASE];
   return NULL;
 }
 
-/* ---- Registers ----------------------------------------------------------------------------------------------------
- */
+// ---- Registers ----------------------------------------------------------------------------------------------------
 
 static uint32_t events(const struct nic *n) {
   static const uint32_t pairs[][2] = {
@@ -99,16 +98,15 @@ void nic_write(struct nic *n, uint32_t at, uint32_t value) {
   if (REG(MAC_RX_PRODUCER) - REG(MAC_RX_REFERENCE) >= RING) stop(n, "reference beyond", REG(MAC_RX_PRODUCER));
 }
 
-/* ---- Assists ------------------------------------------------------------------------------------------------------
- */
+// ---- Assists ------------------------------------------------------------------------------------------------------
 
-/* The address of byte `i` of a transfer; only the receive buffer is circular. */
+// The address of byte `i` of a transfer; only the receive buffer is circular.
 static uint32_t wrapped(uint32_t local, uint32_t i) {
   bool circular = local >= MAP_RX_FRAMES_BASE && local < RECEIVE_END;
   return circular && local + i >= RECEIVE_END ? local + i - MAP_RX_FRAMES_SIZE : local + i;
 }
 
-/* Cores that hold a link to a word that somebody else writes lose it. */
+// Cores that hold a link to a word that somebody else writes lose it.
 static void unlink_others(struct nic *n, const struct core *writer, uint32_t address) {
   for (unsigned i = 0; i < n->cores; i++)
     if (&n->core[i] != writer && ((n->core[i].cpu.link_address ^ address) & ~3u) == 0) n->core[i].cpu.linked = false;
@@ -175,8 +173,7 @@ static void assists(struct nic *n) {
   transmit(n);
 }
 
-/* ---- Cores --------------------------------------------------------------------------------------------------------
- */
+// ---- Cores --------------------------------------------------------------------------------------------------------
 
 static bool window(struct nic *n, const struct core *c, uint32_t address, bool update, uint32_t *value) {
   uint32_t bit = address >> 18 & 31, at = address & (SCRATCHPAD - 1);
@@ -202,7 +199,7 @@ static bool read_memory(void *user, uint32_t address, unsigned size, uint32_t *v
     *value = nic_register(n, address - MAP_REGISTERS_BASE);
     return size == 4;
   }
-  /* Fetches; what firmware loads lies elsewhere. */
+  // Fetches; what firmware loads lies elsewhere.
   const uint8_t *at = address - MAP_INSTRUCTIONS_BASE < MAP_INSTRUCTIONS_SIZE
                           ? &n->text[address - MAP_INSTRUCTIONS_BASE]
                           : memory(n, address);

@@ -1,4 +1,4 @@
-/* The functional model of model.h. */
+// The functional model of model.h.
 #include "model.h"
 
 #include "mips/interpreter.h"
@@ -18,7 +18,7 @@ enum {
   FREES = 0x80000,
   LIMIT = 0x200000,
   WIRE = 1024,
-  ATTENTION = 0x100 /* of a MAC */
+  ATTENTION = 0x100 // of a MAC
 };
 
 struct sent {
@@ -27,7 +27,7 @@ struct sent {
   uint8_t bytes[16384];
 };
 
-/* A processor and what is its own. */
+// A processor and what is its own.
 struct core {
   struct mips_interpreter cpu;
   struct model *m;
@@ -40,14 +40,14 @@ struct model {
   struct core core[2];
   unsigned processors;
   uint32_t chance;
-  uint32_t holder[2]; /* of each semaphore: 1 + processor, or 0 */
+  uint32_t holder[2]; // of each semaphore: 1 + processor, or 0
   uint32_t file[MAP_REGISTERS_SIZE / 4];
   uint32_t timer_steps, interrupts;
-  uint32_t sum[2]; /* of each direction, and */
-  bool odd[2];     /* whether it is that of an odd number of bytes */
+  uint32_t sum[2]; // of each direction, and
+  bool odd[2];     // whether it is that of an odd number of bytes
   char stopped[160];
   uint8_t sram[MODEL_SRAM], host[MODEL_HOST];
-  uint64_t begin; /* of host memory */
+  uint64_t begin; // of host memory
   struct sent wire[WIRE];
   uint32_t wire_head, wire_tail;
 };
@@ -74,14 +74,13 @@ static void stop(struct model *m, const char *what, uint32_t value) {
              m->core[1].cpu.pc);
 }
 
-/* ---- Registers ----------------------------------------------------------------------------------------------------
- */
+// ---- Registers ----------------------------------------------------------------------------------------------------
 
 static uint32_t fixed(const struct model *m) {
   return 0xbff000 - REG(STACK_OFFSET_A);
 }
 
-/* Ring pointers keep their low bits and read back as addresses. */
+// Ring pointers keep their low bits and read back as addresses.
 static uint32_t ring_pointer(const struct model *m, uint32_t offset) {
   uint32_t value = m->file[offset / 4];
   switch (offset) {
@@ -122,10 +121,9 @@ uint32_t model_register(struct model *m, uint32_t offset) {
   return ring_pointer(m, offset);
 }
 
-/* ---- Transfers ----------------------------------------------------------------------------------------------------
- */
+// ---- Transfers ----------------------------------------------------------------------------------------------------
 
-/* Addresses in the two packet buffers wrap at their ends. */
+// Addresses in the two packet buffers wrap at their ends.
 static uint32_t advance(const struct model *m, uint32_t address, uint32_t count) {
   uint32_t end = address + count, tx = REG(TX_BUFFER_BASE), rx = REG(RX_BUFFER_BASE);
   if (address >= rx && address < LIMIT) return end >= LIMIT ? end - LIMIT + rx : end;
@@ -144,7 +142,7 @@ static void transfer(struct model *m, bool outward, uint32_t high, uint32_t low,
     stop(m, "impossible transfer, host address", low);
     return;
   }
-  /* With a bit the bytes of each whole word of the host go in opposite order. */
+  // With a bit the bytes of each whole word of the host go in opposite order.
   const uint32_t from = (uint32_t)address, begin = (from + 3) & ~3u,
                  end = control & WORD_VALUES ? (from + length) & ~3u : begin;
   const bool sums = control & (BEGINS | CHECKSUM), goes_on = sums && !(control & BEGINS);
@@ -177,7 +175,7 @@ static void step_ring(struct model *m, bool outward, uint32_t ring, uint32_t pro
   *consumer = (*consumer + 32) & 0x7ff;
 }
 
-/* The direct registers: no ring, so no checksum is stored and no buffer pointer moves. */
+// The direct registers: no ring, so no checksum is stored and no buffer pointer moves.
 static void step_direct(struct model *m) {
   if (REG(DMA_READ_STATE) & ACTIVE) {
     transfer(m, false, REG(DMA_READ_HOST_HIGH), REG(DMA_READ_HOST_LOW), REG(DMA_READ_ADDRESS), REG(DMA_READ_LENGTH),
@@ -220,7 +218,7 @@ bool model_receive(struct model *m, const uint8_t *frame, uint32_t length) {
   uint32_t at = REG(RX_BUFFER_PRODUCER), reference = REG(RX_BUFFER_REFERENCE), stored = length + 4;
   uint32_t room = reference > at ? reference - at : reference - at + LIMIT - REG(RX_BUFFER_BASE);
   uint32_t slot = REG(MAC_RX_PRODUCER) & 0xff8, next = (slot + 8) & 0xff8;
-  if (REG(MAC_RX_STATE) & 4 || !(REG(MAC_RX_STATE) & 2)) return false; /* ignored */
+  if (REG(MAC_RX_STATE) & 4 || !(REG(MAC_RX_STATE) & 2)) return false; // ignored
   if (next == (REG(MAC_RX_REFERENCE) & 0xff8) || room < stored + 8) {
     store(sram(m, 0xec), 4, load(sram(m, 0xec), 4) + 1);
     return false;
@@ -239,8 +237,7 @@ bool model_receive(struct model *m, const uint8_t *frame, uint32_t length) {
   return true;
 }
 
-/* ---- The processors -----------------------------------------------------------------------------------------------
- */
+// ---- The processors -----------------------------------------------------------------------------------------------
 
 static uint8_t *memory(struct core *c, uint32_t address) {
   struct model *m = c->m;
@@ -253,7 +250,7 @@ static uint8_t *memory(struct core *c, uint32_t address) {
   return NULL;
 }
 
-/* Semaphores are per processor: reading tells whether it holds one, writing asks for it or gives it back. */
+// Semaphores are per processor: reading tells whether it holds one, writing asks for it or gives it back.
 static uint32_t *semaphore(struct model *m, uint32_t offset) {
   if (offset == REGISTERS_SEMAPHORE_A) return &m->holder[0];
   return offset == REGISTERS_SEMAPHORE_B ? &m->holder[1] : NULL;
@@ -297,7 +294,7 @@ static bool write_memory(void *user, uint32_t address, unsigned size, uint32_t v
   return at != NULL;
 }
 
-/* Who executes the next instruction. */
+// Who executes the next instruction.
 static struct core *choose(struct model *m) {
   m->chance ^= m->chance << 13;
   m->chance ^= m->chance >> 17;

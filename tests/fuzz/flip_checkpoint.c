@@ -1,5 +1,5 @@
-/* flip_checkpoint FILE COUNT SEED: the reader of checkpoints refuses FILE, which it takes, with any one bit changed,
-   each time with one sentence.  Prints how many bits were changed. */
+// flip_checkpoint FILE COUNT SEED: the reader of checkpoints refuses FILE, which it takes, with any one bit changed,
+// each time with one sentence.  Prints how many bits were changed.
 #include "lss/runtime/checkpoint/file.h"
 
 #include <stdio.h>

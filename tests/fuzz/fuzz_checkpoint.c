@@ -1,5 +1,5 @@
-/* Fuzzes the reader of checkpoints: any bytes are one, or are refused with a sentence.  The checksums of the header and
-   of the pages are mended in every second input, so that what they cover is reached. */
+// Fuzzes the reader of checkpoints: any bytes are one, or are refused with a sentence.  The checksums of the header and
+// of the pages are mended in every second input, so that what they cover is reached.
 #include "lss/runtime/checkpoint/file.h"
 #include "lss/runtime/checkpoint/format.h"
 

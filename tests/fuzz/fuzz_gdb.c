@@ -1,7 +1,7 @@
-/* Fuzzes the debugger's side of gdb's remote protocol, all of it in this process: framing, stub, registers, memory,
- * breakpoints, history.  Each line of an input is a packet, given with the right checksum, and then as bytes as they
- * are.  The machine is two processors that retire an instruction in each cycle.  Its state may change by a resume, a
- * write or `monitor set` that was not refused, as this file's own reading of the packet says, and by nothing else. */
+// Fuzzes the debugger's side of gdb's remote protocol, all of it in this process: framing, stub, registers, memory,
+// breakpoints, history.  Each line of an input is a packet, given with the right checksum, and then as bytes as they
+// are.  The machine is two processors that retire an instruction in each cycle.  Its state may change by a resume, a
+// write or `monitor set` that was not refused, as this file's own reading of the packet says, and by nothing else.
 #include "lss/runtime/cores/cores.h"
 #include "lss/runtime/debug/change.h"
 #include "lss/runtime/debug/conduct.h"

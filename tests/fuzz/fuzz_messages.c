@@ -1,5 +1,5 @@
-/* Fuzzes the language server's reader: any bytes, in two parts, are messages and what is none; what comes out is read
- * as JSON, and as a text in which positions and offsets agree. */
+// Fuzzes the language server's reader: any bytes, in two parts, are messages and what is none; what comes out is read
+// as JSON, and as a text in which positions and offsets agree.
 #include "lss/server/message.h"
 #include "lss/server/protocol.h"
 

@@ -1,4 +1,4 @@
-/* Fuzzes the whole front end: any bytes, taken as a machine, give a netlist or diagnostics. */
+// Fuzzes the whole front end: any bytes, taken as a machine, give a netlist or diagnostics.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/elab/netlist.h"

@@ -1,4 +1,4 @@
-/* Fuzzes the reader of packet files: any bytes are frames, or are refused with one line that names the file. */
+// Fuzzes the reader of packet files: any bytes are frames, or are refused with one line that names the file.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-/* Fuzzes the front end of the front end: any bytes go through lexer, parser and formatter without a crash; formatted
- * text that parsed before parses again and is not changed by formatting it twice. */
+// Fuzzes the front end of the front end: any bytes go through lexer, parser and formatter without a crash; formatted
+// text that parsed before parses again and is not changed by formatting it twice.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/front/fmt.h"

@@ -1,6 +1,6 @@
-/* Fuzzes the reader of recorded events, in two ways.  An input as a file of its own is refused in one line, or read.
- * And behind the checksums: its first byte says how many bytes of a good header it replaces, each by two bytes of place
- * and one of content; the rest are the records of one block. */
+// Fuzzes the reader of recorded events, in two ways.  An input as a file of its own is refused in one line, or read.
+// And behind the checksums: its first byte says how many bytes of a good header it replaces, each by two bytes of place
+// and one of content; the rest are the records of one block.
 #include "lss/commands/trace.h"
 #include "lss/runtime/checkpoint/pages.h"
 #include "lss/runtime/trace/format.h"

@@ -1,6 +1,6 @@
-/* header_checkpoint FILE: what the reader of checkpoints says of FILE, which it takes, when its header lacks an entry
-   or has one of another type, with a checksum that is right.  Prints a line for each: how it was changed, and what is
-   said. */
+// header_checkpoint FILE: what the reader of checkpoints says of FILE, which it takes, when its header lacks an entry
+// or has one of another type, with a checksum that is right.  Prints a line for each: how it was changed, and what is
+// said.
 #include "lss/runtime/checkpoint/file.h"
 #include "lss/runtime/checkpoint/format.h"
 #include "lss/runtime/checkpoint/pages.h"

@@ -1,13 +1,13 @@
-/* poke_state: linked into a simulator around its look at a restored state (LSS_CFLAGS="-Wl,--wrap=spinach_ranges_fault
-   -Wl,FILE.o"), this restores the state once and goes on with it in one child process after another, each time with
-   fields changed to extreme and random values.  Every child has to refuse its state or run to its end: without a
-   crash, a report of a sanitizer or a cycle that never ends.
-
-   POKES="SEED CHILDREN-PER-FIELD CHILDREN-PER-INSTANCE PATTERN [EVERY]" in the environment asks for it; PATTERN is of
-   the paths of fields (fnmatch), or "@" for what says how far time is; of these children only each EVERY-th is there.
-   Prints what became of each child that failed, and how many there were of each kind.  In place of it
-   POKE="PATH.FIELD[3] OFFSET BYTES", or "@ OFFSET BYTES" of the time, writes these bytes, in hexadecimal, and goes on
-   as usual. */
+// poke_state: linked into a simulator around its look at a restored state (LSS_CFLAGS="-Wl,--wrap=spinach_ranges_fault
+// -Wl,FILE.o"), this restores the state once and goes on with it in one child process after another, each time with
+// fields changed to extreme and random values.  Every child has to refuse its state or run to its end: without a
+// crash, a report of a sanitizer or a cycle that never ends.
+//
+// POKES="SEED CHILDREN-PER-FIELD CHILDREN-PER-INSTANCE PATTERN [EVERY]" in the environment asks for it; PATTERN is of
+// the paths of fields (fnmatch), or "@" for what says how far time is; of these children only each EVERY-th is there.
+// Prints what became of each child that failed, and how many there were of each kind.  In place of it
+// POKE="PATH.FIELD[3] OFFSET BYTES", or "@ OFFSET BYTES" of the time, writes these bytes, in hexadecimal, and goes on
+// as usual.
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/engine/names.h"
 

@@ -1,5 +1,5 @@
-/* Formats that have numbers in them, each by the function of its file: on standard input lines "KIND<tab>TEXT", on
- * standard output what the number comes to, or "!". */
+// Formats that have numbers in them, each by the function of its file: on standard input lines "KIND<tab>TEXT", on
+// standard output what the number comes to, or "!".
 #include "emulib/console_script.h"
 #include "examples/tigon2/descriptor_trace.h"
 #include "modules/core/core_switch.h"

@@ -1,5 +1,5 @@
-/* Reads what is on standard input, a line "KIND<tab>TEXT" each, as the shared reader of numbers does, and prints what
- * it comes to, or "! " and what is wrong.  Without input, with --units: the table of units. */
+// Reads what is on standard input, a line "KIND<tab>TEXT" each, as the shared reader of numbers does, and prints what
+// it comes to, or "! " and what is wrong.  Without input, with --units: the table of units.
 #include "lss/runtime/text/number.h"
 #include "lss/runtime/text/quantity.h"
 

@@ -1,4 +1,4 @@
-/* mips-disasm: MIPS instructions as text; see disasm.c. */
+// mips-disasm: MIPS instructions as text; see disasm.c.
 #include <elf.h>
 
 #include "mips/disassemble.h"

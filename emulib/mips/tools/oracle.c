@@ -1,8 +1,7 @@
-/* mips-oracle: runs a program on the MIPS interpreter; see oracle.c.
- *
- * System calls are those of Linux o32: v0 = 4001 exit(a0), 4246 exit_group(a0), 4004 write(a0, a1, a2).  The result is
- * in v0, and a3 says whether it failed.  With --system it runs a whole machine; see mips_system_command.c.
- */
+// mips-oracle: runs a program on the MIPS interpreter; see oracle.c.
+//
+// System calls are those of Linux o32: v0 = 4001 exit(a0), 4246 exit_group(a0), 4004 write(a0, a1, a2).  The result is
+// in v0, and a3 says whether it failed.  With --system it runs a whole machine; see mips_system_command.c.
 #include <elf.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* rv32i-disasm: RV32I instructions as text; see disasm.c. */
+// rv32i-disasm: RV32I instructions as text; see disasm.c.
 #include <elf.h>
 
 #include "rv32i/disassemble.h"

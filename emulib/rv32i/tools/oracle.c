@@ -1,8 +1,7 @@
-/* rv32i-oracle: runs a program on the RV32I interpreter; see oracle.c.
- *
- * System calls are those of Linux: a7 = 93 exit(a0), 94 exit_group(a0), 64 write(a0, a1, a2).  The result is in a0, an
- * error as its negative number.
- */
+// rv32i-oracle: runs a program on the RV32I interpreter; see oracle.c.
+//
+// System calls are those of Linux: a7 = 93 exit(a0), 94 exit_group(a0), 64 write(a0, a1, a2).  The result is in a0, an
+// error as its negative number.
 #include <elf.h>
 #include <stdio.h>
 

@@ -494,7 +494,7 @@ void spinach_leap(spinach_said said, int clock, uint64_t end, uint64_t until) {
   }
   spinach_leaping.target = target < rest ? target : rest;
   leap(clock, end, until);
-  if (!spinach_leaping.waits) spinach_leaping.target = 0; /* idle time is looked for as ever */
+  if (!spinach_leaping.waits) spinach_leaping.target = 0; // idle time is looked for as ever
 }
 
 // Whether a leap goes on from here.  Something waits then.

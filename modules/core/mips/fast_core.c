@@ -1,4 +1,4 @@
-/* fast_core.c: a functional processor and its RAM; see fast_core.lss. */
+// fast_core.c: a functional processor and its RAM; see fast_core.lss.
 #include "core/mips/fast_core.h"
 
 #include "emulib/mips/quantum.h"
@@ -21,7 +21,7 @@ static struct mips_system_options options_of(const self_t *self) {
       .dcache = {(uint16_t)param(dcache_sets), (uint8_t)param(dcache_ways), (uint8_t)param(dcache_line)}};
 }
 
-/* The state, and emulib's picture of it, in which time begins anew with each step. */
+// The state, and emulib's picture of it, in which time begins anew with each step.
 
 static struct mips_architecture architecture_of(const self_t *self) {
   struct mips_architecture cpu;
@@ -53,7 +53,7 @@ init() {
   set_until(timer, never());
 }
 
-/* Interrupts that end a wait. */
+// Interrupts that end a wait.
 static inline bool interrupted(const self_t *self) {
   const uint32_t cause = (CP0(Cause) & ~LINES_PENDING) | self->levels;
   return (cause & CP0(Status) & MIPS_CAUSE_IP) != 0;
@@ -99,7 +99,7 @@ handler(commit_save) {
   enable(save, enabled(limit));
 }
 
-/* Requests to devices: its own, or those of another processor. */
+// Requests to devices: its own, or those of another processor.
 
 handler(ask) {
   if (!get(suspended))
@@ -131,9 +131,9 @@ handler(commit_reply) {
   for (int i = 0; i < width(others_reply); i++) enable(others_reply, i, enabled(uncached_reply));
 }
 
-/* The RAM for everybody else. */
+// The RAM for everybody else.
 
-/* Where a request falls; false when nothing replies to it. */
+// Where a request falls; false when nothing replies to it.
 static inline bool locate(uint32_t address, uint32_t size, uint32_t *offset) {
   *offset = address;
   return size - 1 < (uint32_t)param(width) / 8 && (uint64_t)address + size <= (uint64_t)param(size);
@@ -162,20 +162,20 @@ handler(reply) {
   for (int i = 0; i < width(snoop); i++) send_if(snoop, i, written.size > 0, written);
 }
 
-/* Whether a write ends the link. */
+// Whether a write ends the link.
 static inline void end_link(self_t *self, uint32_t offset, uint32_t size) {
   if (offset < self->link + MIPS_LINK_LINE && self->link < offset + size) self->linked = false;
 }
 
-/* Steps. */
+// Steps.
 
-/* The timer comes while no instruction is executed. */
+// The timer comes while no instruction is executed.
 static void expire(self_t *self) {
   CP0(Cause) |= TIMER_PENDING;
   set_until(timer, (UINT64_C(1) << 32) * (uint64_t)param(count_divider));
 }
 
-/* Of a step whose cycles have passed: what it did is counted and reported in the cycle of its last instruction. */
+// Of a step whose cycles have passed: what it did is counted and reported in the cycle of its last instruction.
 static void end_step(self_t *self) {
   self->passes = false;
   self->completed += self->done;
@@ -190,7 +190,7 @@ static void end_step(self_t *self) {
   self->done = 0;
 }
 
-/* What the next instruction wants of a device. */
+// What the next instruction wants of a device.
 static void request(self_t *self, const struct mips_quantum_request *wanted) {
   const mem_op op = wanted->access == MIPS_STORE ? mem_op_write : mem_op_read;
   self->fetches = wanted->access == MIPS_FETCH;
@@ -200,7 +200,7 @@ static void request(self_t *self, const struct mips_quantum_request *wanted) {
   count(device_requests);
 }
 
-/* Executes up to a limit, which may have come; `reply` is what a device replied to the instruction's load or store. */
+// Executes up to a limit, which may have come; `reply` is what a device replied to the instruction's load or store.
 static void step(self_t *self, core_limit limit, struct mips_quantum_reply reply) {
   const struct mips_system_options options = options_of(self);
   uint64_t most = self->halting ? 1 : (uint64_t)param(quantum);
@@ -234,7 +234,7 @@ static void step(self_t *self, core_limit limit, struct mips_quantum_reply reply
     self->halting = true;
 }
 
-/* Commands. */
+// Commands.
 
 static void obey(self_t *self, core_control command) {
   if (command.set_pc) {
@@ -253,20 +253,20 @@ static void obey(self_t *self, core_control command) {
   set_until(timer, self->processor.timer > never() ? never() : self->processor.timer);
 }
 
-/* Count stands still. */
+// Count stands still.
 static void halt(self_t *self) {
   self->phase = fast_phase_halted;
   self->processor.timer = until(timer) == never() ? UINT64_MAX : until(timer);
   set_until(timer, never());
 }
 
-/* A word of the state was taken. */
+// A word of the state was taken.
 static void advance(self_t *self, bool last) {
   self->position = last ? 0 : self->position + 1;
   if (last) self->phase = fast_phase_gone;
 }
 
-/* One came. */
+// One came.
 static void take(self_t *self, core_state_word word) {
   fast_core_set_word(&self->processor, word.number, word.value);
   self->next_pc = self->processor.pc + 4;
@@ -274,7 +274,7 @@ static void take(self_t *self, core_state_word word) {
   self->link = 0;
 }
 
-/* What a device replies. */
+// What a device replies.
 static struct mips_quantum_reply receive(self_t *self, bool error, uint32_t value) {
   self->phase = fast_phase_runs;
   self->request = (mem_request_32){0};
@@ -285,7 +285,7 @@ static struct mips_quantum_reply receive(self_t *self, bool error, uint32_t valu
   return (struct mips_quantum_reply){0};
 }
 
-/* A write of somebody else. */
+// A write of somebody else.
 static inline void write(self_t *self, const typeof_port(port_request) * request) {
   uint32_t offset;
   if (!locate(request->address, request->size, &offset)) return;
@@ -293,7 +293,7 @@ static inline void write(self_t *self, const typeof_port(port_request) * request
   if (self->linked) end_link(self, offset, request->size);
 }
 
-/* A block of contents, all of which must be in the RAM. */
+// A block of contents, all of which must be in the RAM.
 static __attribute__((noinline)) void store_block(self_t *self, const mem_block *block) {
   if (block->size > sizeof block->bytes || (uint64_t)block->address + block->size > (uint64_t)param(size))
     sim_error("%u bytes of contents at 0x%x do not fit: the memory is 0x0 to 0x%llx (make it larger)", block->size,

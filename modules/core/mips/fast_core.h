@@ -1,5 +1,5 @@
-/* fast_core.h: a processor's state as it goes from one to another, and as emulib's functional system has it; see
- * fast_core.lss. */
+// fast_core.h: a processor's state as it goes from one to another, and as emulib's functional system has it; see
+// fast_core.lss.
 #ifndef FAST_CORE_H
 #define FAST_CORE_H
 
@@ -7,13 +7,13 @@
 
 #include "emulib/mips/system.h"
 
-/* The cycle in which a step begins, for emulib: some have been before. */
+// The cycle in which a step begins, for emulib: some have been before.
 #define FAST_CORE_BEGIN (UINT64_C(1) << 40)
 
 _Static_assert(MIPS_CP0_REGISTERS <= sizeof((mips_state *)0)->cp0 / sizeof(uint32_t), "all registers have a place");
 _Static_assert(sizeof(struct mips_tlb_entry) == sizeof(tlb_entry), "the fields of TLB entries are the same");
 
-/* A word of the state that is a whole number there; NULL: it is another one. */
+// A word of the state that is a whole number there; NULL: it is another one.
 static inline uint32_t *fast_core_field(mips_state *state, uint32_t number) {
   if (number < MIPS_WORD_HI) return &state->r[number];
   if (number == MIPS_WORD_HI) return &state->hi;
@@ -51,7 +51,7 @@ static inline void fast_core_set_word(mips_state *state, uint32_t number, uint32
   }
 }
 
-/* Increments of Count until it is Compare. */
+// Increments of Count until it is Compare.
 static inline uint64_t fast_core_counts(uint64_t timer, uint32_t divider) {
   return (timer + divider - 1) / divider;
 }
@@ -76,7 +76,7 @@ static inline void fast_core_unpack(struct mips_architecture *cpu, const mips_st
   cpu->cp0[MIPS_CP0_Count] = state->cp0[MIPS_CP0_Compare] - (uint32_t)counts;
 }
 
-/* Without what follows from the timer. */
+// Without what follows from the timer.
 static inline void fast_core_pack(mips_state *state, const struct mips_architecture *cpu) {
   memcpy(state->r, cpu->r, sizeof cpu->r);
   memcpy(state->cp0, cpu->cp0, sizeof cpu->cp0);

@@ -1,4 +1,4 @@
-/* linux_start.c: a boot loader and its ROM; see linux_start.lss. */
+// linux_start.c: a boot loader and its ROM; see linux_start.lss.
 #include <limits.h>
 
 #include "core/mips/linux_start.h"
@@ -14,7 +14,7 @@ static const char *path_of(const self_t *self, int file) {
   return file == LINUX_KERNEL ? param(kernel) : file == LINUX_TREE ? param(dtb) : param(initramfs);
 }
 
-/* `loaded` of `size` bytes, which must lie in RAM and where nothing else does. */
+// `loaded` of `size` bytes, which must lie in RAM and where nothing else does.
 static void add_piece(self_t *self, int file, uint32_t offset, uint32_t address, uint32_t loaded, uint32_t size) {
   const uint32_t k = self->pieces++;
   const uint64_t end = (uint64_t)address + size;
@@ -32,7 +32,7 @@ static void add_piece(self_t *self, int file, uint32_t offset, uint32_t address,
   self->piece_size[k] = loaded;
 }
 
-/* A segment that lies in the ROM, behind the code of the loader; false when it lies elsewhere. */
+// A segment that lies in the ROM, behind the code of the loader; false when it lies elsewhere.
 static bool place_in_rom(self_t *self, const uint8_t *bytes, uint32_t address, uint32_t loaded, uint32_t size) {
   const uint32_t at = address - linux_physical((uint32_t)param(reset));
   if (at >= LINUX_ROM_SIZE) return false;
@@ -79,8 +79,8 @@ static void open_kernel(self_t *self) {
              param(kernel), (int)param(processors));
 }
 
-/* What the kernel would take from the tree must be so: with another clock its time would run at the wrong speed, and
- * with more memory, or less of the initramfs, it would not come up. */
+// What the kernel would take from the tree must be so: with another clock its time would run at the wrong speed, and
+// with more memory, or less of the initramfs, it would not come up.
 static void check_tree(self_t *self, const DeviceTree *tree) {
   const uint64_t hz = ticks_per_second() / clock_period(); // as trees are written, a fraction of a hertz is left out
   if (tree->has_clock && tree->clock_hz != hz)
@@ -107,7 +107,7 @@ static void check_tree(self_t *self, const DeviceTree *tree) {
                     (unsigned long long)(tree->initramfs_end - tree->initramfs_start), param(initramfs), size);
 }
 
-/* Its address in kseg0. */
+// Its address in kseg0.
 static uint32_t open_tree(self_t *self) {
   size_t size;
   DeviceTree tree;
@@ -125,7 +125,7 @@ check_state() {
     sim_error("%u bytes of a segment of %u were loaded", self->written, self->piece_size[self->piece]);
 }
 
-/* ---- What is written ---- */
+// ---- What is written ----
 static bool all_written(const self_t *self) {
   return self->piece == self->pieces;
 }
@@ -151,7 +151,7 @@ init() {
   self->busy = true;
 }
 
-/* A restored run reads on in another file, where the pieces are that were found in the first one. */
+// A restored run reads on in another file, where the pieces are that were found in the first one.
 static void check_pieces(const self_t *self, int file) {
   size_t size = 0;
   if (all_written(self)) return;
@@ -179,7 +179,7 @@ static uint32_t next_address(const self_t *self) {
   return self->piece_address[self->piece] + self->written;
 }
 
-/* The bytes that are next, and their number: up to the end of the piece, or of the aligned `unit` bytes of memory. */
+// The bytes that are next, and their number: up to the end of the piece, or of the aligned `unit` bytes of memory.
 static const uint8_t *next_bytes(const self_t *self, uint32_t unit, uint32_t *count) {
   const uint32_t k = self->piece, room = unit - next_address(self) % unit, left = self->piece_size[k] - self->written;
   const uint64_t at = (uint64_t)self->piece_offset[k] + self->written;
@@ -207,7 +207,7 @@ static __attribute__((noinline)) mem_block next_block(const self_t *self) {
   return block;
 }
 
-/* ---- Signals and time ---- */
+// ---- Signals and time ----
 phase_start() {
   if (__builtin_expect(!self->busy, true)) {
     for (int i = 0; i < width(memory_request); i++) send_nothing(memory_request, i);
@@ -255,7 +255,7 @@ static bool all_started(const self_t *self) {
   return all;
 }
 
-/* Bytes of the piece were accepted. */
+// Bytes of the piece were accepted.
 static void advance(self_t *self, uint32_t size) {
   self->written += size;
   count(loaded, size);

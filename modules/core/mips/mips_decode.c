@@ -1,4 +1,4 @@
-/* mips_decode.c: instruction words to control words; see mips_decode.lss. */
+// mips_decode.c: instruction words to control words; see mips_decode.lss.
 #include "core/mips/mips_decode.h"
 
 #define SAME(set) ((int)mips_isa_##set == (int)MIPS_SET_##set)

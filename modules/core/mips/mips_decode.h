@@ -1,5 +1,5 @@
-/* mips_decode.h: the fixed part of each instruction's control word and the shape of its immediate, as a table made from
- * emulib's instruction table; see mips_decode.lss. */
+// mips_decode.h: the fixed part of each instruction's control word and the shape of its immediate, as a table made from
+// emulib's instruction table; see mips_decode.lss.
 #ifndef MIPS_DECODE_H
 #define MIPS_DECODE_H
 
@@ -7,9 +7,9 @@
 #include "mips/isa.h"
 
 enum { MIPS_DEST_none, MIPS_DEST_rd, MIPS_DEST_rt, MIPS_DEST_ra };
-enum { MIPS_NO_no, MIPS_NO_yes }; /* of yes and no */
+enum { MIPS_NO_no, MIPS_NO_yes }; // of yes and no
 
-/* Immediates are the low half of the word, extended by its sign, shifted and masked; three kinds are other fields. */
+// Immediates are the low half of the word, extended by its sign, shifted and masked; three kinds are other fields.
 enum {
   MIPS_IMM_none,
   MIPS_IMM_signed,
@@ -30,8 +30,8 @@ static const struct {
                           [MIPS_IMM_upper] = {0xffff0000, 16},
                           [MIPS_IMM_offset] = {0xfffffffc, 2}};
 
-/* What the table says of an instruction, a number a word of its line: plain constants, because every unit with a core
- * reads them. */
+// What the table says of an instruction, a number a word of its line: plain constants, because every unit with a core
+// reads them.
 struct mips_line {
   uint8_t reads, alu, a, b, imm, mem, size, part, sign, branch, likely, link, muldiv, move, trap, serializes, dest;
 };
@@ -61,14 +61,14 @@ static const struct mips_line mips_lines[MIPS_INSTRUCTIONS] = {
 };
 
 struct mips_decoding {
-  control_word control; /* without register numbers that the word gives */
-  uint32_t mask;        /* of the immediate */
-  uint8_t shift;        /* of the immediate */
-  uint8_t dest;         /* where the register written is named */
+  control_word control; // without register numbers that the word gives
+  uint32_t mask;        // of the immediate
+  uint8_t shift;        // of the immediate
+  uint8_t dest;         // where the register written is named
   bool reads_rs, reads_rt;
 };
 
-/* Made of the lines when the program starts. */
+// Made of the lines when the program starts.
 static struct mips_decoding mips_decodings[MIPS_INSTRUCTIONS];
 
 static inline control_word mips_line_control(const struct mips_line *l) {
@@ -88,30 +88,30 @@ static inline control_word mips_line_control(const struct mips_line *l) {
                                                       : CORE_NO_DEST);
 }
 
-/* Whether the ALU may as well add, which it does most often and the simulation takes for granted: for a number that no
- * register gets (a no-operation shifts), and in a move, which is or with register 0. */
+// Whether the ALU may as well add, which it does most often and the simulation takes for granted: for a number that no
+// register gets (a no-operation shifts), and in a move, which is or with register 0.
 static inline bool mips_may_add(control_word c, uint32_t dest, uint32_t word) {
   return (dest == CORE_NO_DEST && !control_word_unusual(c)) ||
          (control_word_alu(c) == alu_op_or && control_word_b(c) == alu_source_rt && mips_rt(word) == 0);
 }
 
-/* The control word of an instruction word. */
+// The control word of an instruction word.
 static inline control_word mips_control_word(const struct mips_decoding *d, uint32_t word) {
   control_word c = d->control;
   c |= control_word_of_rs(d->reads_rs ? mips_rs(word) : 0);
   c |= control_word_of_rt(d->reads_rt ? mips_rt(word) : 0);
   uint32_t dest = d->dest == MIPS_DEST_rd ? mips_rd(word) : d->dest == MIPS_DEST_rt ? mips_rt(word) : 32;
-  dest = dest == 0 ? CORE_NO_DEST : dest; /* register 0 is never written */
+  dest = dest == 0 ? CORE_NO_DEST : dest; // register 0 is never written
   if (d->dest == MIPS_DEST_rd || d->dest == MIPS_DEST_rt) c |= control_word_of_dest(dest);
   return mips_may_add(c, control_word_dest(c), word) ? control_word_set_alu(c, alu_op_add) : c;
 }
 
-/* The control word of what could not be fetched, which shows its immediate as the result. */
+// The control word of what could not be fetched, which shows its immediate as the result.
 static inline control_word mips_unfetched(void) {
   return core_failed(trap_cause_fetch) | control_word_of_b(alu_source_imm);
 }
 
-/* The immediate of an instruction word; 0 when it has none.  That of a jump is its place in the region of the pc. */
+// The immediate of an instruction word; 0 when it has none.  That of a jump is its place in the region of the pc.
 static inline uint32_t mips_immediate(const struct mips_decoding *d, uint32_t word) {
   if (control_word_branch(d->control) == branch_condition_jump) return mips_jump_target(0, word);
   const alu_op op = control_word_alu(d->control);
@@ -121,8 +121,8 @@ static inline uint32_t mips_immediate(const struct mips_decoding *d, uint32_t wo
   return control_word_b(d->control) == alu_source_imm && d->mask == 0 ? mips_shift(word) : number;
 }
 
-/* Results of the decoder, by the place of the word in the program.  They are no state of any machine: a word decodes to
- * the same always, and all decoders share them. */
+// Results of the decoder, by the place of the word in the program.  They are no state of any machine: a word decodes to
+// the same always, and all decoders share them.
 enum { MIPS_PLACES = 1024 };
 struct mips_remembered {
   uint32_t word, immediate;
@@ -140,7 +140,7 @@ static inline struct mips_remembered mips_decoded_word(enum mips_set set, uint32
       .word = word, .immediate = mips_immediate(d, word), .control = mips_control_word(d, word)};
 }
 
-/* What is not remembered yet reads as the word 0. */
+// What is not remembered yet reads as the word 0.
 static __attribute__((constructor)) void mips_prepare(void) {
   for (int i = 0; i < MIPS_INSTRUCTIONS; i++) {
     const struct mips_line *l = &mips_lines[i];

@@ -1,4 +1,4 @@
-/* mips_decode_group.c: groups of MIPS words to operations; see mips_decode_group.lss. */
+// mips_decode_group.c: groups of MIPS words to operations; see mips_decode_group.lss.
 
 #define SET ((enum mips_set)param(set))
 
@@ -8,13 +8,13 @@ static inline const struct mips_group_entry *look_up(uint32_t word) {
   return found;
 }
 
-/* The predicted pc behind the instruction at place i and, if it is a branch, behind its delay slot. */
+// The predicted pc behind the instruction at place i and, if it is a branch, behind its delay slot.
 static inline uint32_t following(const typeof_port(in) * group, uint32_t i) {
   if (i + 2 == group->count) return group->next;
   return i + 1 == group->count && group->delayed ? group->target : group->pc + 4 * i + 8;
 }
 
-/* Puts an operation at its address. */
+// Puts an operation at its address.
 static inline void place(micro_op *op, const typeof_port(in) * group, uint32_t i) {
   op->pc = group->pc + 4 * i;
   op->next = following(group, i);

@@ -1,5 +1,5 @@
-/* mips_decode_group.h: what out-of-order cores want to know of MIPS instructions, made of the control words that
- * mips_decode has for pipelines; see mips_decode_group.lss. */
+// mips_decode_group.h: what out-of-order cores want to know of MIPS instructions, made of the control words that
+// mips_decode has for pipelines; see mips_decode_group.lss.
 #ifndef MIPS_DECODE_GROUP_H
 #define MIPS_DECODE_GROUP_H
 
@@ -8,20 +8,20 @@
 
 enum { MIPS_GROUP_WORDS = 8192, MIPS_GROUP_SHIFT = 32 - 13, MIPS_GROUP_PARTS = 3 };
 
-/* Registers of programs beside the general ones, and one between the operations of an instruction. */
+// Registers of programs beside the general ones, and one between the operations of an instruction.
 enum { MIPS_GROUP_RA = 31, MIPS_GROUP_HI = 32, MIPS_GROUP_LO, MIPS_GROUP_TEMPORARY };
 
-/* Spreads words over the table: Knuth's multiplier for 32 bits. */
+// Spreads words over the table: Knuth's multiplier for 32 bits.
 #define MIPS_GROUP_FACTOR 2654435761u
 
-/* Words that were decoded before, but for their address, by a hash; nothing but time depends on it. */
+// Words that were decoded before, but for their address, by a hash; nothing but time depends on it.
 struct mips_group_entry {
   micro_op first;
-  uint8_t count; /* operations; 0: nothing is here */
+  uint8_t count; // operations; 0: nothing is here
 };
 static struct mips_group_entry mips_group_entries[MIPS_SETS][MIPS_GROUP_WORDS];
 
-/* Register numbers that name none read as register 0. */
+// Register numbers that name none read as register 0.
 static inline uint8_t mips_group_source(control_word c, alu_source from) {
   const uint32_t number = from == alu_source_rs   ? control_word_rs(c)
                           : from == alu_source_rt ? control_word_rt(c)
@@ -33,7 +33,7 @@ static inline uint8_t mips_group_dest(control_word c) {
   return control_word_dest(c) == CORE_NO_DEST ? 0 : (uint8_t)control_word_dest(c);
 }
 
-/* An operation of the ALU, which may trap, or a conditional move. */
+// An operation of the ALU, which may trap, or a conditional move.
 static inline void mips_group_arithmetic(micro_op *op, control_word c) {
   const bool traps = control_word_trap(c) != trap_cause_none;
   op->dest = mips_group_dest(c);
@@ -53,7 +53,7 @@ static inline void mips_group_arithmetic(micro_op *op, control_word c) {
   op->source[1] = mips_group_source(c, control_word_b(c));
 }
 
-/* Branches compare two registers: those on one compare it with register 0, on one side or the other. */
+// Branches compare two registers: those on one compare it with register 0, on one side or the other.
 static inline void mips_group_branch(micro_op *op, control_word c) {
   static const struct {
     branch_compare compare;
@@ -74,7 +74,7 @@ static inline void mips_group_branch(micro_op *op, control_word c) {
                 operation_of_likely(control_word_likely(c));
 }
 
-/* Branches and jumps; the result is the return address. */
+// Branches and jumps; the result is the return address.
 static inline void mips_group_flow(micro_op *op, control_word c) {
   const uint8_t rs = mips_group_source(c, alu_source_rs);
   op->dest = mips_group_dest(c);
@@ -104,7 +104,7 @@ static inline void mips_group_memory(micro_op *op, control_word c) {
   op->dest = mips_group_dest(c);
 }
 
-/* A multiplication or division of rs and rt, of which c is added or subtracted. */
+// A multiplication or division of rs and rt, of which c is added or subtracted.
 static inline void mips_group_product(micro_op *op, control_word c, product_op product, uint8_t dest, uint8_t added) {
   const bool divides = product >= product_op_quotient;
   op->control =
@@ -122,8 +122,8 @@ static inline void mips_group_move(micro_op *op, uint8_t dest, uint8_t a, uint8_
   op->dest = dest;
 }
 
-/* HI and LO get the two halves of a product, or of what LO and it make, and HI that beside its own: the high half
- * first, as the low one overwrites LO. */
+// HI and LO get the two halves of a product, or of what LO and it make, and HI that beside its own: the high half
+// first, as the low one overwrites LO.
 static inline uint32_t mips_group_halves(micro_op *op, control_word c, product_op low, product_op high, bool adds) {
   mips_group_product(&op[0], c, high, adds ? MIPS_GROUP_TEMPORARY : MIPS_GROUP_HI, adds ? MIPS_GROUP_LO : 0);
   mips_group_product(&op[1], c, low, MIPS_GROUP_LO, adds ? MIPS_GROUP_LO : 0);
@@ -132,7 +132,7 @@ static inline uint32_t mips_group_halves(micro_op *op, control_word c, product_o
   return 3;
 }
 
-/* The remainder is the dividend less quotient times divisor, whatever the quotient by 0 is. */
+// The remainder is the dividend less quotient times divisor, whatever the quotient by 0 is.
 static inline uint32_t mips_group_division(micro_op *op, control_word c, product_op quotient) {
   mips_group_product(&op[0], c, quotient, MIPS_GROUP_LO, 0);
   mips_group_product(&op[1], c, product_op_low_less, MIPS_GROUP_HI, mips_group_source(c, alu_source_rs));
@@ -140,7 +140,7 @@ static inline uint32_t mips_group_division(micro_op *op, control_word c, product
   return 2;
 }
 
-/* What works on HI and LO, and products for a register; how many operations. */
+// What works on HI and LO, and products for a register; how many operations.
 static inline uint32_t mips_group_muldiv(micro_op *op, control_word c) {
   const uint8_t rs = mips_group_source(c, alu_source_rs), dest = mips_group_dest(c);
   switch (control_word_muldiv(c)) {
@@ -160,7 +160,7 @@ static inline uint32_t mips_group_muldiv(micro_op *op, control_word c) {
   }
 }
 
-/* A jump into a table of entries of 8 bytes: the index is shifted first. */
+// A jump into a table of entries of 8 bytes: the index is shifted first.
 static inline uint32_t mips_group_indexed(micro_op *op, control_word c) {
   mips_group_flow(&op[1], c);
   op[1].source[1] = MIPS_GROUP_TEMPORARY;
@@ -171,12 +171,12 @@ static inline uint32_t mips_group_indexed(micro_op *op, control_word c) {
   return 2;
 }
 
-/* What traps is executed by nobody, but for what traps on its result. */
+// What traps is executed by nobody, but for what traps on its result.
 static inline bool mips_group_executable(control_word c) {
   return control_word_trap(c) <= trap_cause_nonzero;
 }
 
-/* What the system executes, or the memory stage alone when nothing else is in flight: its operands are read then. */
+// What the system executes, or the memory stage alone when nothing else is in flight: its operands are read then.
 static inline uint32_t mips_group_serial(micro_op *op, control_word c, trap_cause cause) {
   op->control |= operation_of_trap(cause);
   op->source[0] = mips_group_source(c, alu_source_rs);
@@ -185,13 +185,13 @@ static inline uint32_t mips_group_serial(micro_op *op, control_word c, trap_caus
   return 1;
 }
 
-/* Whether a core with system control executes something alone that one without executes like others: what orders or
- * links references. */
+// Whether a core with system control executes something alone that one without executes like others: what orders or
+// links references.
 static inline bool mips_group_orders(memory_access mem) {
   return mem == memory_access_barrier || mem == memory_access_linked || mem == memory_access_conditional;
 }
 
-/* The operations of an instruction, without addresses; how many. */
+// The operations of an instruction, without addresses; how many.
 static inline uint32_t mips_group_operations(micro_op *op, enum mips_set set, control_word c) {
   const memory_access mem = control_word_mem(c);
   const bool system = set >= MIPS_SET_mips32r2_system;
@@ -212,7 +212,7 @@ static inline uint32_t mips_group_operations(micro_op *op, enum mips_set set, co
   return 1;
 }
 
-/* All operations of a word; how many. */
+// All operations of a word; how many.
 static __attribute__((noinline)) uint32_t mips_group_split(micro_op *op, enum mips_set set, uint32_t word) {
   const struct mips_remembered known = mips_decoded_word(set, word);
   for (int i = 0; i < MIPS_GROUP_PARTS; i++)

@@ -1,19 +1,19 @@
-/* mips_state_access.c: a processor's state, word by word; see mips_state_access.lss. */
+// mips_state_access.c: a processor's state, word by word; see mips_state_access.lss.
 #include "mips/cp0.h"
 
 #define STATE_WORDS mips_words((uint32_t)param(tlb_entries))
 
-/* What belongs to system control. */
+// What belongs to system control.
 static inline bool is_system(uint32_t number) {
   return number >= MIPS_WORD_TIMER && number < MIPS_WORD_TLB;
 }
 
-/* What is in the register file. */
+// What is in the register file.
 static inline bool is_register(uint32_t number) {
   return number < (width(hilo) > 0 ? MIPS_WORD_HI : MIPS_WORD_PC);
 }
 
-/* Which of the words of a TLB entry this is. */
+// Which of the words of a TLB entry this is.
 static inline uint32_t part_of(uint32_t number) {
   return (number - MIPS_WORD_TLB) % 4;
 }
@@ -23,12 +23,12 @@ static inline uint32_t *part(tlb_entry *entry, uint32_t number) {
   return parts[part_of(number)];
 }
 
-/* The instruction with which a processor goes on whose state says that it waits, or not. */
+// The instruction with which a processor goes on whose state says that it waits, or not.
 static inline uint32_t begins_at(const self_t *self, uint32_t waiting) {
   return waiting ? self->pc - 4 : self->pc;
 }
 
-/* Whether words of the core's own are offered. */
+// Whether words of the core's own are offered.
 #define OFFERS (width(save) > 0 && data(status).halted)
 
 handler(ask) {
@@ -91,12 +91,12 @@ handler(commit_save) {
   enable(save, enabled(status) && (width(hilo) == 0 || enabled(hilo)));
 }
 
-/* Only what is taken stops the timer. */
+// Only what is taken stops the timer.
 handler(commit_system) {
   enable(system_request, some(load) ? enabled(load) : width(save) > 0 && acked(save));
 }
 
-/* A word came. */
+// A word came.
 static void keep(self_t *self, core_state_word word) {
   if (word.number == MIPS_WORD_PC) self->pc = word.value;
   if (word.number == MIPS_WORD_HI) self->hi = word.value;

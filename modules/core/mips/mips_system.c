@@ -1,8 +1,8 @@
-/* mips_system.c: coprocessor 0, exceptions, interrupts, modes, the timer; see mips_system.lss. */
+// mips_system.c: coprocessor 0, exceptions, interrupts, modes, the timer; see mips_system.lss.
 #include "core/mips/mips_system.h"
 #include "core/mips/mips_thread.h"
 
-/* What cp0.def calls the parameters. */
+// What cp0.def calls the parameters.
 #define TLB_TOP    ((uint32_t)param(tlb_entries) - 1)
 #define BIG_ENDIAN ((uint32_t)param(big_endian))
 #define USER_LOCAL ((uint32_t)param(user_local))
@@ -15,7 +15,7 @@
   mips_cache_config((uint32_t)param(side##_sets), (uint32_t)param(side##_ways), (uint32_t)param(side##_line))
 #define CONFIG1 mips_config1((uint32_t)param(tlb_entries), CACHE_CONFIG(icache), CACHE_CONFIG(dcache))
 
-/* A register that the MT ASE adds. */
+// A register that the MT ASE adds.
 #define VPE_REGISTER(n)   self->vpe_register[(n) - MIPS_CP0_REGISTERS]
 #define VPE_CP0(name)     VPE_REGISTER(MIPS_CP0_##name)
 #define INSTRUCTION(word) mips_find(MT ? MIPS_SET_mips32r2_mt : MIPS_SET_mips32r2_system, word)
@@ -26,26 +26,26 @@
 
 #define TIMER_PENDING ((uint32_t)MIPS_CAUSE_TI | 1u << (MIPS_CAUSE_IP_SHIFT + 7))
 #define LINES_PENDING (0x1fu << (MIPS_CAUSE_IP_SHIFT + 2))
-#define ONCE_ROUND    (UINT64_C(1) << 32) /* counts */
-#define LONGEST_WAIT  (UINT64_C(1) << 62) /* cycles */
+#define ONCE_ROUND    (UINT64_C(1) << 32) // counts
+#define LONGEST_WAIT  (UINT64_C(1) << 62) // cycles
 
-/* Modes, interrupts. */
+// Modes, interrupts.
 
 static inline bool is_user(const self_t *self) {
   return (self->Status & (MIPS_STATUS_UM | MIPS_STATUS_EXL | MIPS_STATUS_ERL)) == MIPS_STATUS_UM;
 }
 
-/* Whether coprocessor 0 may be used. */
+// Whether coprocessor 0 may be used.
 static inline bool privileged(const self_t *self) {
   return !is_user(self) || (self->Status & MIPS_STATUS_CU0);
 }
 
-/* Cause as it reads. */
+// Cause as it reads.
 static inline uint32_t cause(const self_t *self) {
   return within(timer, 0) ? self->Cause | TIMER_PENDING : self->Cause;
 }
 
-/* Interrupts that are pending and that Status.IM lets through: what ends a wait. */
+// Interrupts that are pending and that Status.IM lets through: what ends a wait.
 static inline uint32_t interrupts(const self_t *self) {
   return cause(self) & self->Status & MIPS_CAUSE_IP;
 }
@@ -60,7 +60,7 @@ static inline bool takes_interrupt(const self_t *self) {
          interrupts(self) != 0;
 }
 
-/* Updates what is derived from registers that have changed. */
+// Updates what is derived from registers that have changed.
 static __attribute__((noinline)) void update_derived(self_t *self, bool changed) {
   self->interruptible = enables_interrupts(self) && (self->Cause & self->Status & MIPS_CAUSE_IP) != 0;
   self->context = (address_context){.asid = (uint8_t)(self->EntryHi & MIPS_ENTRYHI_ASID),
@@ -72,7 +72,7 @@ static __attribute__((noinline)) void update_derived(self_t *self, bool changed)
   self->unusual = changed | self->waiting | self->interruptible | self->stopped | UNLINKS;
 }
 
-/* The timer.  Count is as many less than Compare as it has to go until it is equal. */
+// The timer.  Count is as many less than Compare as it has to go until it is equal.
 
 static inline uint64_t counts_to_go(const self_t *self) {
   const uint64_t divider = (uint64_t)param(count_divider);
@@ -83,13 +83,13 @@ static inline uint32_t count_now(const self_t *self) {
   return self->Cause & MIPS_CAUSE_DC ? self->Count : self->Compare - (uint32_t)counts_to_go(self);
 }
 
-/* Count has so many to go, of which the first takes `first` cycles; none are once round. */
+// Count has so many to go, of which the first takes `first` cycles; none are once round.
 static inline void set_timer(self_t *self, uint32_t counts, uint64_t first) {
   const uint64_t left = counts == 0 ? ONCE_ROUND : counts;
   set_until(timer, first + (left - 1) * (uint64_t)param(count_divider));
 }
 
-/* Count goes on from its stored value, which it has from this cycle on. */
+// Count goes on from its stored value, which it has from this cycle on.
 static void start_count(self_t *self) {
   if (self->Cause & MIPS_CAUSE_DC)
     set_until(timer, never());
@@ -112,7 +112,7 @@ static void expire(self_t *self) {
   update_derived(self, self->changed);
 }
 
-/* Registers. */
+// Registers.
 
 init() {
 #define RESET(name, number, select, reset, writable, text)     self->name = reset;
@@ -132,7 +132,7 @@ init() {
   update_derived(self, false);
 }
 
-/* One that the MT ASE adds; TCRestart is known elsewhere, and only while this VPE does not execute. */
+// One that the MT ASE adds; TCRestart is known elsewhere, and only while this VPE does not execute.
 static __attribute__((unused)) uint32_t read_vpe_register(const self_t *self, enum mips_cp0 n) {
   if (n == MIPS_CP0_TCRestart) return ~0u;
   if (n != MIPS_CP0_TCStatus) return n < MIPS_CP0_KEPT ? VPE_REGISTER(n) : 0;
@@ -180,7 +180,7 @@ static void write_register(self_t *self, enum mips_cp0 n, uint32_t value) {
   }
 }
 
-/* One that the MT ASE adds, by an instruction of a master or another. */
+// One that the MT ASE adds, by an instruction of a master or another.
 static __attribute__((unused)) void write_vpe_register(self_t *self, enum mips_cp0 n, uint32_t value, bool master) {
 #define VPE_WRITABLE(name, number, select, reset, writable, text)                                                      \
   case MIPS_CP0_##name: mask = writable; break;
@@ -201,7 +201,7 @@ static __attribute__((unused)) void write_vpe_register(self_t *self, enum mips_c
   }
 }
 
-/* What rdhwr reads, if it is there and this mode sees it. */
+// What rdhwr reads, if it is there and this mode sees it.
 static bool read_hardware_register(const self_t *self, uint32_t number, uint32_t *value) {
   if (!privileged(self) && !(self->HWREna >> number & 1)) return false;
   switch (number) {
@@ -214,7 +214,7 @@ static bool read_hardware_register(const self_t *self, uint32_t number, uint32_t
   }
 }
 
-/* The instruction in the memory stage. */
+// The instruction in the memory stage.
 
 phase_start() {
   for (int i = 0; i < width(waits); i++) send(waits, i, self->waiting);
@@ -229,8 +229,8 @@ phase_start() {
   }
 }
 
-/* A synci writes the line back, which is done in the memory stage and goes no further, and then invalidates the
- * instructions. */
+// A synci writes the line back, which is done in the memory stage and goes no further, and then invalidates the
+// instructions.
 static core_executed synchronize(const self_t *self, core_executed item) {
   item.control = mips_maintaining(item.control) | control_word_of_annulled(!self->written_back);
   item.b = self->written_back ? cache_operation_of_side(cache_side_instructions) | cache_operation_of_invalidate(true)
@@ -238,7 +238,7 @@ static core_executed synchronize(const self_t *self, core_executed item) {
   return item;
 }
 
-/* Why an instruction on threads fails. */
+// Why an instruction on threads fails.
 static enum mips_thread_failure thread_failure(const self_t *self, core_executed in) {
   if (!MT || control_word_trap(in.control) != trap_cause_system) return MIPS_THREAD_DONE;
   switch (INSTRUCTION(in.word)) {
@@ -248,7 +248,7 @@ static enum mips_thread_failure thread_failure(const self_t *self, core_executed
   }
 }
 
-/* What an instruction asks of a thread context; false: nothing. */
+// What an instruction asks of a thread context; false: nothing.
 static __attribute__((unused)) bool thread_requested(const self_t *self, core_executed in, thread_request *request) {
   struct mips_thread_request r;
   if (control_word_trap(in.control) != trap_cause_system || !privileged(self)) return false;
@@ -257,7 +257,7 @@ static __attribute__((unused)) bool thread_requested(const self_t *self, core_ex
   return true;
 }
 
-/* What an instruction of the system is to the stages behind; false: it fails. */
+// What an instruction of the system is to the stages behind; false: it fails.
 static __attribute__((noinline)) bool execute(const self_t *self, core_executed *item) {
   const uint32_t word = item->word;
   if (!privileged(self) && mips_is_privileged(word)) return false;
@@ -286,7 +286,7 @@ static __attribute__((noinline)) bool execute(const self_t *self, core_executed 
   }
 }
 
-/* What an instruction does to the TLB; false: nothing. */
+// What an instruction does to the TLB; false: nothing.
 static __attribute__((noinline)) bool tlb_operation(const self_t *self, uint32_t word, tlb_request *request) {
   const tlb_entry entry = {.mask = self->PageMask, .hi = self->EntryHi, .lo0 = self->EntryLo0, .lo1 = self->EntryLo1};
   *request = (tlb_request){.index = self->Index & TLB_TOP, .entry = entry};
@@ -302,12 +302,12 @@ static __attribute__((noinline)) bool tlb_operation(const self_t *self, uint32_t
   }
 }
 
-/* Whether the instruction stays until what it requested is done. */
+// Whether the instruction stays until what it requested is done.
 static inline bool waits_for_reply(mips_system_outcome outcome) {
   return MT && outcome == mips_system_outcome_requests;
 }
 
-/* Whether the memory stage has the instruction, or a part of it. */
+// Whether the memory stage has the instruction, or a part of it.
 static inline bool is_passed_on(mips_system_outcome outcome) {
   return outcome >= mips_system_outcome_passes && !waits_for_reply(outcome);
 }
@@ -368,7 +368,7 @@ static struct mips_failure failure_of(const self_t *self, core_executed in, core
   return mips_failure_of_fault(fault.fault, stores ? MIPS_REFERENCE_STORE : MIPS_REFERENCE_LOAD, fault.address);
 }
 
-/* Where an exception goes. */
+// Where an exception goes.
 static uint32_t vector(const self_t *self, bool refill, bool interrupt) {
   const uint32_t base = self->Status & MIPS_STATUS_BEV ? MIPS_VECTOR_BOOT : self->EBase & ~0xfffu;
   if (interrupt && (self->Cause & MIPS_CAUSE_IV)) return base + MIPS_VECTOR_INTERRUPT;
@@ -379,12 +379,12 @@ static inline bool is_system(core_executed in, enum mips_instruction instruction
   return control_word_trap(in.control) == trap_cause_system && INSTRUCTION(in.word) == instruction;
 }
 
-/* Where a VPE goes on whose instruction is put off: in a delay slot with the branch, as behind an exception. */
+// Where a VPE goes on whose instruction is put off: in a delay slot with the branch, as behind an exception.
 static inline uint32_t retried(core_executed in) {
   return control_word_slot(in.control) ? in.pc - 4 : in.pc;
 }
 
-/* Where fetch continues behind an instruction that serializes and leaves in this cycle. */
+// Where fetch continues behind an instruction that serializes and leaves in this cycle.
 static core_restart restart_behind(const self_t *self, core_executed in) {
   core_restart restart = {.in_flight = 1};
   if (is_system(in, MIPS_eret))
@@ -398,7 +398,7 @@ static core_restart restart_behind(const self_t *self, core_executed in) {
 
 handler(decide) {
   const mips_system_outcome outcome = get(outcome);
-  core_restart restart = {.refetch = true}; /* where a wait held it */
+  core_restart restart = {.refetch = true}; // where a wait held it
   bool kills = false, restarts = __builtin_expect(self->unusual, false) && self->waiting && interrupts(self) != 0,
        unlinks = __builtin_expect(self->unusual, false) && (self->stopped || UNLINKS);
   if (outcome != mips_system_outcome_none && !waits_for_reply(outcome)) {
@@ -460,9 +460,9 @@ handler(commit_operation) {
   enable(operate_request, (!some(in) || enabled(in)) && acked(out));
 }
 
-/* The end of a cycle. */
+// The end of a cycle.
 
-/* Status.EXL and where the exception came from. */
+// Status.EXL and where the exception came from.
 static void enter(self_t *self, enum mips_exception code, core_executed in) {
   if (!(self->Status & MIPS_STATUS_EXL)) {
     const bool slot = control_word_slot(in.control);
@@ -513,7 +513,7 @@ static void wait_for_interrupt(self_t *self) {
   set_until(wait_limit, LONGEST_WAIT);
 }
 
-/* An instruction of the system leaves. */
+// An instruction of the system leaves.
 static void complete(self_t *self, core_executed in, tlb_reply reply) {
   const enum mips_cp0 n = mips_cp0_find(MT, mips_rd(in.word), in.word & 7);
   switch (INSTRUCTION(in.word)) {
@@ -544,7 +544,7 @@ static void complete(self_t *self, core_executed in, tlb_reply reply) {
   }
 }
 
-/* What Status and a wait of the cycle before have made of this one. */
+// What Status and a wait of the cycle before have made of this one.
 static void follow_mode(self_t *self, bool halted) {
   const mips_mode mode = halted          ? mips_mode_halted
                          : self->waiting ? mips_mode_idle
@@ -564,8 +564,8 @@ static void wake(self_t *self) {
   set_until(wait_limit, 0);
 }
 
-/* What few cycles have to see to; true: outputs may change, because a wait is over or registers were written from
- * outside. */
+// What few cycles have to see to; true: outputs may change, because a wait is over or registers were written from
+// outside.
 static __attribute__((noinline)) bool see_to(self_t *self, bool halted) {
   if (self->changed) follow_mode(self, halted);
   const bool woken = self->waiting && interrupts(self) != 0;
@@ -574,7 +574,7 @@ static __attribute__((noinline)) bool see_to(self_t *self, bool halted) {
   return woken || (self->Status ^ self->Cause) != self->derived_from;
 }
 
-/* The words of the state, for others. */
+// The words of the state, for others.
 
 static uint32_t read_word(const self_t *self, uint32_t number) {
   const uint64_t left = self->stopped ? self->timer_left : until(timer) == never() ? UINT64_MAX : until(timer);
@@ -607,14 +607,14 @@ static void write_word(self_t *self, uint32_t number, uint32_t value) {
   case MIPS_WORD_TIMER_HIGH: self->timer_left = (uint64_t)value << 32 | (uint32_t)self->timer_left; return;
   case MIPS_WORD_RANDOM: self->random = (uint16_t)value; return;
   case MIPS_WORD_WAITING:
-    if (self->waiting) wake(self); /* its wait is executed again, if it has one */
+    if (self->waiting) wake(self); // its wait is executed again, if it has one
     return;
     MIPS_EACH_CP0_REGISTER(LOAD)
   default: return;
   }
 }
 
-/* A word is read or written. */
+// A word is read or written.
 static __attribute__((noinline, unused)) void access_word(self_t *self, mem_request_32 request) {
   const uint32_t number = request.address / 4;
   if (number == MIPS_WORD_TIMER && !self->stopped) stop(self);
@@ -638,7 +638,7 @@ handler(commit_words) {
   for (int i = 0; i < width(words_request); i++) enable(words_reply, i, enabled(words_request, i));
 }
 
-/* What instructions of any VPE ask; true: something here changed. */
+// What instructions of any VPE ask; true: something here changed.
 static __attribute__((noinline, unused)) bool write_remotely(self_t *self, thread_request r) {
   const enum mips_cp0 n = mips_cp0_find(MT, r.number, r.select);
   if (r.op != thread_op_write) return false;
@@ -673,7 +673,7 @@ phase_end() {
       take_interrupt(self, data(in));
       changed = true;
     } else if (MT && outcome == mips_system_outcome_retry) {
-      changed = true; /* nothing of it was done */
+      changed = true; // nothing of it was done
     } else if (__builtin_expect(outcome == mips_system_outcome_exception || fails, false)) {
       fail(self, data(in), failure_of(self, data(in), fails ? data(fault) : (core_fault){0}));
       changed = true;

@@ -1,28 +1,28 @@
-/* mips_system.h: what an instruction means to the system control, and why one fails; functions of the instruction
- * alone.  See mips_system.lss. */
+// mips_system.h: what an instruction means to the system control, and why one fails; functions of the instruction
+// alone.  See mips_system.lss.
 #ifndef MIPS_SYSTEM_H
 #define MIPS_SYSTEM_H
 
 #include "core/core_control.h"
 #include "mips/mt.h"
 
-/* The numbers of what rdhwr reads. */
+// The numbers of what rdhwr reads.
 enum { MIPS_HWR_CPU, MIPS_HWR_SYNCI_STEP, MIPS_HWR_COUNT, MIPS_HWR_COUNT_DIVIDER, MIPS_HWR_USER_LOCAL = 29 };
 
-/* Whether user mode may execute it only where Status.CU0 says so.  All words of the opcode of coprocessor 0 are of that
- * kind, also those that are no instruction. */
+// Whether user mode may execute it only where Status.CU0 says so.  All words of the opcode of coprocessor 0 are of that
+// kind, also those that are no instruction.
 static inline bool mips_is_privileged(uint32_t word) {
   enum { COP0 = 0x10, CACHE = 0x2f };
   return word >> 26 == COP0 || word >> 26 == CACHE;
 }
 
-/* The coprocessor that a word names which is there for no mode. */
+// The coprocessor that a word names which is there for no mode.
 static inline uint32_t mips_unusable_unit(uint32_t word) {
   return (word >> 26 & 3) == 2 ? 2 : 1;
 }
 
-/* What a CACHE instruction asks of a cache.  Tags that are stored are those of invalid lines; what is for caches that
- * software does not manage, loads a tag or fills a line only translates the address. */
+// What a CACHE instruction asks of a cache.  Tags that are stored are those of invalid lines; what is for caches that
+// software does not manage, loads a tag or fills a line only translates the address.
 static inline cache_operation mips_cache_operation(uint32_t word) {
   enum { CACHE_I, CACHE_D };
   enum {
@@ -50,21 +50,21 @@ static inline cache_operation mips_cache_operation(uint32_t word) {
   }
 }
 
-/* The control word of a request to maintain a cache, of an instruction whose own was c. */
+// The control word of a request to maintain a cache, of an instruction whose own was c.
 static inline control_word mips_maintaining(control_word c) {
   return CORE_CONTROL_IDLE | control_word_of_mem(memory_access_maintain) | control_word_of_size(1) |
          control_word_of_slot(control_word_slot(c)) | control_word_of_serializes(true);
 }
 
-/* Why an instruction fails. */
+// Why an instruction fails.
 struct mips_failure {
   enum mips_exception code;
-  bool addressed;  /* BadVAddr becomes `address` */
-  bool translated; /* and Context and EntryHi its page */
-  bool refill;     /* no entry matched */
+  bool addressed;  // BadVAddr becomes `address`
+  bool translated; // and Context and EntryHi its page
+  bool refill;     // no entry matched
   uint32_t address;
-  uint32_t unit;   /* of an unusable coprocessor */
-  uint32_t thread; /* what VPEControl says of a thread exception */
+  uint32_t unit;   // of an unusable coprocessor
+  uint32_t thread; // what VPEControl says of a thread exception
 };
 
 enum mips_reference { MIPS_REFERENCE_FETCH, MIPS_REFERENCE_LOAD, MIPS_REFERENCE_STORE };
@@ -88,7 +88,7 @@ static inline struct mips_failure mips_failure_of_fault(mem_fault fault, enum mi
   }
 }
 
-/* Of an instruction that the pipeline found to fail before its memory request, or that this mode may not execute. */
+// Of an instruction that the pipeline found to fail before its memory request, or that this mode may not execute.
 static inline struct mips_failure mips_failure_of(core_executed in, bool privileged) {
   const trap_cause trap = control_word_trap(in.control);
   struct mips_failure failure = {.code = MIPS_EXCEPTION_RI};

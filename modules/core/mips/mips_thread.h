@@ -1,5 +1,5 @@
-/* mips_thread.h: what instructions ask of thread contexts, as modules pass it on and as emulib has it; see
- * mips_system_types.lss. */
+// mips_thread.h: what instructions ask of thread contexts, as modules pass it on and as emulib has it; see
+// mips_system_types.lss.
 #ifndef MIPS_THREAD_H
 #define MIPS_THREAD_H
 
@@ -31,7 +31,7 @@ static inline struct mips_thread_request mips_thread_to(thread_request r) {
                                       .value = r.value};
 }
 
-/* The register of coprocessor 0 that is meant, or MIPS_CP0_NONE. */
+// The register of coprocessor 0 that is meant, or MIPS_CP0_NONE.
 static inline enum mips_cp0 mips_thread_cp0(thread_request r) {
   return r.kind == thread_kind_cp0 ? mips_cp0_find(true, r.number, r.select) : MIPS_CP0_NONE;
 }

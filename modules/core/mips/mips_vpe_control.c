@@ -1,4 +1,4 @@
-/* mips_vpe_control.c: what VPEs share and ask of each other; see mips_vpe_control.lss. */
+// mips_vpe_control.c: what VPEs share and ask of each other; see mips_vpe_control.lss.
 #include "core/mips/mips_thread.h"
 
 #define VPES ((uint32_t)param(vpes))
@@ -7,10 +7,10 @@ init() {
   self->runs[0] = true;
 }
 
-/* The word that is loaded, of one, two of TCRestart (of which the second counts), or HI and LO. */
+// The word that is loaded, of one, two of TCRestart (of which the second counts), or HI and LO.
 static core_state_word loaded_word(const self_t *self) {
   const thread_request r = self->request[self->served];
-  if (self->step == thread_step_rewinds) return (core_state_word){0}; /* register 0 */
+  if (self->step == thread_step_rewinds) return (core_state_word){0}; // register 0
   switch (r.kind) {
   case thread_kind_general: return (core_state_word){.number = r.number, .value = r.value};
   case thread_kind_hi:
@@ -38,7 +38,7 @@ phase_start() {
   for (int i = 0; i < width(save); i++) accept(save, i, self->step == thread_step_saves && target == (uint32_t)i);
 }
 
-/* The request that is served is done; one that changes something replies when all who may not execute have halted. */
+// The request that is served is done; one that changes something replies when all who may not execute have halted.
 static void done(self_t *self, uint32_t reply) {
   self->step = thread_step_idle;
   self->reply[self->served] = reply;
@@ -58,31 +58,31 @@ static void access_shared(self_t *self, thread_request r) {
   done(self, mips_mvp_read(mips_thread_cp0(r), before, VPES));
 }
 
-/* A register that only a VPE that is halted shows. */
+// A register that only a VPE that is halted shows.
 static void access_state(self_t *self, thread_request r, core_status status) {
   const bool restart = r.kind == thread_kind_cp0;
   self->part = 0;
   if (restart && r.op == thread_op_read)
     done(self, status.slot ? status.pc - 4 : status.pc);
   else if (restart)
-    self->step = thread_step_reaches; /* whose link ends */
+    self->step = thread_step_reaches; // whose link ends
   else if (r.op == thread_op_write && r.kind == thread_kind_general)
     self->step = thread_step_loads;
   else
     self->step = thread_step_rewinds;
 }
 
-/* Whether a register can be had only of a VPE that is halted. */
+// Whether a register can be had only of a VPE that is halted.
 static bool needs_halt(thread_request r) {
   return r.kind != thread_kind_cp0 || mips_thread_cp0(r) == MIPS_CP0_TCRestart;
 }
 
-/* Whether a VPE is to execute, whose registers say so or not. */
+// Whether a VPE is to execute, whose registers say so or not.
 static bool may_execute(const self_t *self, uint32_t i, bool runs) {
   return runs && ((self->mvp_control & MIPS_MVPCONTROL_EVP) || self->alone == i);
 }
 
-/* A request that waits is put off: what its instruction depends on may change. */
+// A request that waits is put off: what its instruction depends on may change.
 static void put_off(self_t *self, uint32_t i) {
   if (self->phase[i] != thread_phase_waits) return;
   self->phase[i] = thread_phase_retries;
@@ -90,21 +90,21 @@ static void put_off(self_t *self, uint32_t i) {
   count(put_off);
 }
 
-/* Whether a VPE that is not to execute has halted, which it cannot while it waits. */
+// Whether a VPE that is not to execute has halted, which it cannot while it waits.
 static bool has_halted(self_t *self, uint32_t i, core_status status) {
   if (self->notified[i]) return false;
   if (!status.halted) put_off(self, i);
   return status.halted;
 }
 
-/* Begins to serve the request of a VPE; false: it has to wait, for one that has yet to halt. */
+// Begins to serve the request of a VPE; false: it has to wait, for one that has yet to halt.
 static bool begin(self_t *self, uint32_t i, bool master, const core_status *statuses) {
   thread_request *r = &self->request[i];
   const uint32_t tc = r->tc;
   const bool reaches = mips_thread_reaches(mips_thread_to(*r), i, VPES, master);
   if (reaches && needs_halt(*r) && !self->runs[tc] && !has_halted(self, tc, statuses[tc])) return false;
   if (reaches && tc != i && r->op == thread_op_write) {
-    if (self->phase[tc] > thread_phase_retries) return false; /* its instruction comes first */
+    if (self->phase[tc] > thread_phase_retries) return false; // its instruction comes first
     put_off(self, tc);
   }
   self->served = (uint8_t)i;
@@ -123,7 +123,7 @@ static bool begin(self_t *self, uint32_t i, bool master, const core_status *stat
   return true;
 }
 
-/* What the system control of a VPE replied. */
+// What the system control of a VPE replied.
 static void reached(self_t *self, uint32_t reply, core_status status) {
   const thread_request r = self->request[self->served];
   const enum mips_cp0 n = mips_thread_cp0(r);
@@ -155,7 +155,7 @@ static void loaded(self_t *self) {
     done(self, 0);
 }
 
-/* Who is to execute, and is told so. */
+// Who is to execute, and is told so.
 static void decide(self_t *self, uint32_t i, bool runs) {
   const bool executes = may_execute(self, i, runs);
   self->notified[i] = executes != self->runs[i];
@@ -163,7 +163,7 @@ static void decide(self_t *self, uint32_t i, bool runs) {
   if (self->notified[i]) event(executes, i, executes);
 }
 
-/* Whether nobody executes who may not; one that waits for a request does not. */
+// Whether nobody executes who may not; one that waits for a request does not.
 static bool all_halted(const self_t *self, uint32_t but, const core_status *statuses) {
   for (uint32_t i = 0; i < VPES; i++) {
     if (self->notified[i]) return false;
@@ -189,7 +189,7 @@ phase_end() {
     if (self->phase[i] == thread_phase_halts && (stopped || all_halted(self, i, statuses)))
       self->phase[i] = thread_phase_replies;
     else if (stopped)
-      put_off(self, i); /* what its processor keeps for instructions behind it, others may need in order to halt */
+      put_off(self, i); // what its processor keeps for instructions behind it, others may need in order to halt
   }
   for (int i = 0; i < width(load); i++) {
     if (transferred(remote_reply, i)) reached(self, data(remote_reply, i).value, statuses[i]);

@@ -1,4 +1,4 @@
-/* active_list.c: program order, commitment and recovery; see active_list.lss. */
+// active_list.c: program order, commitment and recovery; see active_list.lss.
 #include "core/ooo/places.h"
 #include "core/trap_text.h"
 
@@ -6,10 +6,10 @@
 #define PLACE(age)   place_of_age(age_count((age), param(contexts)), param(entries))
 #define SLOT(age)    slot_of_age((age), param(contexts), param(entries))
 
-/* Whether what cannot be committed as it is is executed alone. */
+// Whether what cannot be committed as it is is executed alone.
 #define PRECISE (width(serial) > 0)
 
-/* From a branch to what is executed when it is not taken. */
+// From a branch to what is executed when it is not taken.
 #define BRANCH_BYTES (param(delay_slot) ? 8u : 4u)
 
 init() {
@@ -63,7 +63,7 @@ static inline uint32_t held_of(const self_t *self, uint32_t context) {
   return ages_between(self->first[context], self->tail[context], param(contexts));
 }
 
-/* Whether all of a context is being dropped in this cycle. */
+// Whether all of a context is being dropped in this cycle.
 static inline bool is_squashed(const self_t *self, uint32_t context) {
   return self->order.valid && (param(contexts) == 1 || CONTEXT(self->order.age) == context);
 }
@@ -96,7 +96,7 @@ static __attribute__((noinline)) void fail(self_t *self, uint32_t slot) {
             (unsigned)op->word);
 }
 
-/* A branch that is committed, for predictors. */
+// A branch that is committed, for predictors.
 static inline void train(self_t *self, uint32_t slot, bool taken) {
   const uint32_t n = self->trained.count++, context = CONTEXT(self->op[slot].age);
   const micro_op *op = &self->op[slot].op;
@@ -110,7 +110,7 @@ static inline void train(self_t *self, uint32_t slot, bool taken) {
     note(history, (core_jump){.behind = op->pc + BRANCH_BYTES, .to = self->target[slot]});
 }
 
-/* Where the program did not go on with the next instruction: behind a delay slot, or a branch that annuls it. */
+// Where the program did not go on with the next instruction: behind a delay slot, or a branch that annuls it.
 static inline void remember(self_t *self, uint32_t pc) {
   if (pc != self->following) note(history, (core_jump){.behind = self->following, .to = pc});
   self->following = pc + 4;
@@ -131,7 +131,7 @@ static inline void emit_retire(self_t *self, uint32_t slot) {
             "pc 0x%08x is no branch, and was taken for one", (unsigned)op->op.pc);
 }
 
-/* Where the program goes on behind an operation that is committed. */
+// Where the program goes on behind an operation that is committed.
 static inline void follow(self_t *self, uint32_t slot, bool taken) {
   const micro_op *op = &self->op[slot].op;
   const uint32_t c = CONTEXT(self->op[slot].age);
@@ -145,7 +145,7 @@ static inline void follow(self_t *self, uint32_t slot, bool taken) {
   *(self->in_slot[c] ? &self->behind_slot[c] : &self->next_pc[c]) = self->target[slot];
 }
 
-/* What has to be done about what a context has in flight. */
+// What has to be done about what a context has in flight.
 static inline void have_done(self_t *self, uint32_t context, serial_order order) {
   self->ordered[context] = order;
   self->orders |= UINT32_C(1) << context;
@@ -155,7 +155,7 @@ static inline bool has_order(const self_t *self, uint32_t context) {
   return self->orders >> context & 1;
 }
 
-/* Asks for the oldest instruction to be executed alone, or has it fetched anew. */
+// Asks for the oldest instruction to be executed alone, or has it fetched anew.
 static __attribute__((noinline)) void ask(self_t *self, uint32_t slot) {
   const renamed_op *op = &self->op[slot];
   const uint32_t c = CONTEXT(op->age);
@@ -175,19 +175,19 @@ static __attribute__((noinline)) void ask(self_t *self, uint32_t slot) {
                                         .immediate = op->op.immediate};
 }
 
-/* Whether an interrupt that is to be taken may be here. */
+// Whether an interrupt that is to be taken may be here.
 static inline bool between_instructions(const self_t *self, uint32_t c) {
   const bool stopped = self->halted[c] && (param(contexts) > 1 ? held_of(self, c) : self->held) == 0;
   return self->started[c] && !self->in_slot[c] && !self->inside[c] && !stopped;
 }
 
-/* How many operations may be committed: what is executed alone, or an interrupt, must have become something before. */
+// How many operations may be committed: what is executed alone, or an interrupt, must have become something before.
 static inline uint32_t committable(const self_t *self, uint32_t c) {
   if (!PRECISE || !(self->requested[c].valid | has_order(self, c))) return (uint32_t)param(commit_width);
   return !self->requested[c].valid && self->ordered[c].commits;
 }
 
-/* Commits of a context what was finished when the cycle began, behind n of others; how many. */
+// Commits of a context what was finished when the cycle began, behind n of others; how many.
 static inline uint32_t commit_some(self_t *self, uint32_t context, uint32_t n, uint32_t *store_room, bool interrupted) {
   const uint32_t first = self->first[context], most = committable(self, context);
   const uint32_t held = ages_between(first, self->tail[context], param(contexts));
@@ -212,7 +212,7 @@ static inline uint32_t commit_some(self_t *self, uint32_t context, uint32_t n, u
     }
     self->finished[context] &= ~(UINT64_C(1) << place);
     self->gone.old[n + i] = self->op[slot].old;
-    /* Of what writes no register both are 0. */
+    // Of what writes no register both are 0.
     self->committed[context * (uint32_t)param(logical) + self->op[slot].logical] = self->op[slot].dest;
     if (operation_flow(c) != branch_kind_none) train(self, slot, taken);
     if (param(parts) > 1) unfinished += operation_more(c);
@@ -229,14 +229,14 @@ static inline uint32_t commit_some(self_t *self, uint32_t context, uint32_t n, u
   return i;
 }
 
-/* The contexts whose oldest instruction is finished, a bit for each. */
+// The contexts whose oldest instruction is finished, a bit for each.
 static inline uint32_t find_ready_contexts(const self_t *self) {
   uint32_t ready = 0;
   for (int c = 0; c < param(contexts); c++) ready |= (uint32_t)(self->finished[c] >> PLACE(self->first[c]) & 1) << c;
   return ready;
 }
 
-/* Commits of all contexts together what a cycle allows; `interrupted` has a bit for each that may be. */
+// Commits of all contexts together what a cycle allows; `interrupted` has a bit for each that may be.
 static inline void commit(self_t *self, uint32_t store_room, uint32_t interrupted) {
   uint32_t n = 0, left = store_room;
   self->trained.count = 0;
@@ -258,8 +258,8 @@ static inline void commit(self_t *self, uint32_t store_room, uint32_t interrupte
   count(branches, self->trained.count);
 }
 
-/* The oldest branch of a context that went elsewhere than predicted: what is younger is dropped, and fetch continues
- * there.  It is not finished before that, so nothing behind it is committed. */
+// The oldest branch of a context that went elsewhere than predicted: what is younger is dropped, and fetch continues
+// there.  It is not finished before that, so nothing behind it is committed.
 static inline void redirect(self_t *self, const completion *done) {
   const micro_op *op = &self->op[SLOT(done->age)].op;
   const branch_kind kind = operation_flow(op->control);
@@ -284,7 +284,7 @@ static inline void redirect(self_t *self, const completion *done) {
 static inline void finish_one(self_t *self, const completion *done) {
   const uint32_t slot = SLOT(done->age), context = CONTEXT(done->age);
   const uint64_t bit = UINT64_C(1) << PLACE(done->age);
-  /* Who wrote before the value came may have come before or behind the load. */
+  // Who wrote before the value came may have come before or behind the load.
   if (!PRECISE || self->fault[slot] != trap_cause_overtaken) self->fault[slot] = completion_status_fault(done->status);
   self->target[slot] = done->target;
   if (param(observed)) {
@@ -315,7 +315,7 @@ static inline void enter(self_t *self, const renamed_op *op) {
   if (param(contexts) > 1) self->tail[CONTEXT(op->age)] = age_behind(op->age, 1, param(contexts));
 }
 
-/* All in flight of a context is dropped, and fetch goes on where that was ordered. */
+// All in flight of a context is dropped, and fetch goes on where that was ordered.
 static __attribute__((noinline)) void drop_all(self_t *self, uint32_t c) {
   const micro_op *oldest = &self->op[SLOT(self->first[c])].op;
   if (!self->ordered[c].next) {
@@ -334,7 +334,7 @@ static __attribute__((noinline)) void drop_all(self_t *self, uint32_t c) {
                               .target = self->behind_slot[c]};
 }
 
-/* One context's turn, of those of which a branch was predicted wrongly or all is to be `dropped`, to have that done. */
+// One context's turn, of those of which a branch was predicted wrongly or all is to be `dropped`, to have that done.
 static __attribute__((noinline)) void set_right(self_t *self, uint32_t dropped) {
   const uint32_t c = context_from(self->wrong | dropped, (self->to.context + 1) & 7);
   if (self->wrong >> c & 1) redirect(self, &self->branch[c]);
@@ -342,7 +342,7 @@ static __attribute__((noinline)) void set_right(self_t *self, uint32_t dropped) 
   if (PRECISE && dropped >> c & 1) drop_all(self, c);
 }
 
-/* What was executed alone, or an interrupt, has become something: of one that holds fetch, fetch may go on already. */
+// What was executed alone, or an interrupt, has become something: of one that holds fetch, fetch may go on already.
 static inline void take_order(self_t *self, const serial_order *order) {
   const uint32_t c = param(contexts) > 1 ? order->context : 0;
   self->requested[c].valid = false;
@@ -352,8 +352,8 @@ static inline void take_order(self_t *self, const serial_order *order) {
     have_done(self, c, *order);
 }
 
-/* Looks after what was ordered of a context, once its instruction is committed, and asks for an interrupt when nothing
- * else is requested for.  True: all in flight is to be dropped. */
+// Looks after what was ordered of a context, once its instruction is committed, and asks for an interrupt when nothing
+// else is requested for.  True: all in flight is to be dropped.
 static inline bool follow_order(self_t *self, uint32_t c, bool interrupted) {
   const bool committed = self->left >> c & 1;
   if (!has_order(self, c)) {
@@ -367,7 +367,7 @@ static inline bool follow_order(self_t *self, uint32_t c, bool interrupted) {
   return self->ordered[c].drops;
 }
 
-/* The contexts of which all is to be dropped for that, a bit for each. */
+// The contexts of which all is to be dropped for that, a bit for each.
 static __attribute__((noinline)) uint32_t command(self_t *self, uint32_t c, const core_control *given) {
   if (given->set_halt) self->halted[c] = given->halt;
   if (!given->set_pc) return 0;
@@ -382,18 +382,18 @@ static inline void note_overtaken(self_t *self, uint32_t c, uint64_t places) {
     self->fault[c * (uint32_t)param(entries) + (uint32_t)__builtin_ctzll(places)] = trap_cause_overtaken;
 }
 
-/* Whether somebody wants something of the list. */
+// Whether somebody wants something of the list.
 static inline bool called(const self_t *self, uint32_t interrupted, bool orders) {
   return PRECISE && __builtin_expect((interrupted | orders | self->orders) != 0, false);
 }
 
-/* Whether there is nothing to commit, and nothing was told in the last cycle that is not told again. */
+// Whether there is nothing to commit, and nothing was told in the last cycle that is not told again.
 static inline bool quiet(const self_t *self) {
   return !self->order.valid && (self->gone.count | self->gone.resolved | self->wrong) == 0 &&
          find_ready_contexts(self) == 0;
 }
 
-/* Drops what is younger than the squash that is shown; the places of its context that stay. */
+// Drops what is younger than the squash that is shown; the places of its context that stay.
 static __attribute__((noinline)) uint64_t drop_younger(self_t *self, uint32_t context) {
   const uint64_t kept = places_to(self->first[context], self->order.age, param(contexts), param(entries));
   const uint32_t behind = age_behind(self->order.age, 1, param(contexts));
@@ -403,14 +403,14 @@ static __attribute__((noinline)) uint64_t drop_younger(self_t *self, uint32_t co
   return kept;
 }
 
-/* Of a group that was renamed before the squash was known, what belongs to its context goes. */
+// Of a group that was renamed before the squash was known, what belongs to its context goes.
 static __attribute__((noinline)) void drop_group(self_t *self, const typeof_port(in) * group, uint32_t squashed) {
   uint32_t dropped = 0;
   for (uint32_t i = 0; i < group->count; i++) dropped += CONTEXT(group->op[i].age) == squashed;
   count(squashed, dropped);
 }
 
-/* What was renamed in the cycle before, unless it is dropped already. */
+// What was renamed in the cycle before, unless it is dropped already.
 static inline void enter_group(self_t *self, const typeof_port(in) * group, bool squashes, uint32_t squashed) {
   const uint32_t came = param(contexts) == 1 && squashes ? 0 : group->count;
   for (uint32_t i = 0; i < (uint32_t)param(width); i++) {
@@ -429,7 +429,7 @@ static inline void count_entries(self_t *self) {
   }
 }
 
-/* The registers that are given back in this cycle. */
+// The registers that are given back in this cycle.
 static __attribute__((unused)) uint32_t freed(const self_t *self) {
   uint32_t many = 0;
   for (int i = 0; i < self->gone.count; i++) many += self->gone.old[i] != 0;

@@ -1,13 +1,13 @@
-/* branch_targets.c: a branch target buffer; see branch_targets.lss. */
+// branch_targets.c: a branch target buffer; see branch_targets.lss.
 
-/* The set of a branch: those of contexts that have tags of their own begin at other places, so that branches of one
- * address do not displace each other. */
+// The set of a branch: those of contexts that have tags of their own begin at other places, so that branches of one
+// address do not displace each other.
 static inline int set_of(uint32_t pc, uint64_t tag) {
   const uint32_t apart = (uint32_t)(tag >> 32) * (uint32_t)(param(sets) / 8 + 1);
   return (int)(((pc >> 2) + apart) & (uint32_t)(param(sets) - 1));
 }
 
-/* The entry of a branch; -1: there is none. */
+// The entry of a branch; -1: there is none.
 static inline int find_entry(const self_t *self, uint32_t pc, uint32_t context) {
   const uint64_t wanted = call(tag, pc, context);
   const int first = set_of(pc, wanted) * param(ways);

@@ -1,4 +1,4 @@
-/* direction_table.c: counters of directions; see direction_table.lss. */
+// direction_table.c: counters of directions; see direction_table.lss.
 
 static inline uint32_t place(const self_t *self, uint32_t pc, uint32_t history) {
   const uint32_t known = (1u << param(history_bits)) - 1;

@@ -1,4 +1,4 @@
-/* execute_unit.c: arithmetic and branches; see execute_unit.lss. */
+// execute_unit.c: arithmetic and branches; see execute_unit.lss.
 
 handler(show_result, i) {
   send(results, i, self->shown);
@@ -8,7 +8,7 @@ handler(show_done, i) {
   send(done, i, self->finished);
 }
 
-/* Branches and jumps: the result is the return address. */
+// Branches and jumps: the result is the return address.
 static inline __attribute__((always_inline)) uint32_t branch(const typeof_port(in) * o, completion *done) {
   const operation c = o->op.control;
   const uint32_t behind = o->op.pc + (param(delay_slot) ? 8 : 4);
@@ -21,13 +21,13 @@ static inline __attribute__((always_inline)) uint32_t branch(const typeof_port(i
     done->target = (o->value[0] + o->value[1] + o->op.immediate) & (param(even_targets) ? ~1u : ~0u);
   }
   bool redirects = done->target != o->op.next;
-  /* Fetch went on with the delay slot, which is not executed. */
+  // Fetch went on with the delay slot, which is not executed.
   if (param(delay_slot)) redirects |= operation_likely(c) && !taken;
   done->status |= completion_status_of_redirects(redirects) | completion_status_of_taken(taken);
   return behind;
 }
 
-/* What chooses, multiplies or divides. */
+// What chooses, multiplies or divides.
 static __attribute__((noinline)) uint32_t compute_other(operation control, uint32_t a, uint32_t b, uint32_t c) {
   if (operation_kind(control) == operation_class_select)
     return branch_compares(operation_compare(control), b, 0) ? a : c;
@@ -57,7 +57,7 @@ static inline void drop(self_t *self, completion *done, result *computed) {
   done->status = computed->dest = 0;
 }
 
-/* What comes out of a pipeline of several cycles, in place of what goes in; whether there is anything in it. */
+// What comes out of a pipeline of several cycles, in place of what goes in; whether there is anything in it.
 static inline bool pass_pipeline(self_t *self, const squash_order *squash) {
   if (!completion_status_valid(self->finished.status) && self->in_flight == 0) return false;
   const result in = completion_status_valid(self->finished.status) ? self->shown : (result){.dest = 0};

@@ -1,4 +1,4 @@
-/* execute_unit.h: what a unit computes unless it is told otherwise; see execute_unit.lss. */
+// execute_unit.h: what a unit computes unless it is told otherwise; see execute_unit.lss.
 #ifndef EXECUTE_UNIT_H
 #define EXECUTE_UNIT_H
 
@@ -6,7 +6,7 @@
 #include "core/ooo/places.h"
 #include "emulib/arithmetic.h"
 
-/* Whether a conditional branch is taken. */
+// Whether a conditional branch is taken.
 static inline bool branch_compares(branch_compare compare, uint32_t a, uint32_t b) {
   switch (compare) {
   case branch_compare_eq: return a == b;
@@ -18,7 +18,7 @@ static inline bool branch_compares(branch_compare compare, uint32_t a, uint32_t 
   }
 }
 
-/* What multipliers and dividers compute of two factors and what is added, or of dividend and divisor. */
+// What multipliers and dividers compute of two factors and what is added, or of dividend and divisor.
 static inline uint32_t product_compute(product_op op, uint32_t a, uint32_t b, uint32_t c) {
   switch (op) {
   case product_op_low: return c + a * b;
@@ -32,7 +32,7 @@ static inline uint32_t product_compute(product_op op, uint32_t a, uint32_t b, ui
   }
 }
 
-/* Whether an operation traps on its result. */
+// Whether an operation traps on its result.
 static inline trap_cause operation_trapped(operation control, uint32_t a, uint32_t b, uint32_t value) {
   const bool subtracts = operation_alu(control) == alu_op_sub;
   switch (operation_trap(control)) {

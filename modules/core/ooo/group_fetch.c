@@ -1,4 +1,4 @@
-/* group_fetch.c: fetches groups of instructions; see group_fetch.lss. */
+// group_fetch.c: fetches groups of instructions; see group_fetch.lss.
 
 #define NOBODY param(contexts)
 
@@ -10,7 +10,7 @@ init() {
   }
 }
 
-/* Whether a context is held as behind a wait, and not halted. */
+// Whether a context is held as behind a wait, and not halted.
 static inline bool sleeps(const self_t *self, int context) {
   return self->held[context] && !self->halted[context];
 }
@@ -25,7 +25,7 @@ statistics() {
   counted(halted_cycles) = halted;
 }
 
-/* Whether only the delay slot of a branch is to be fetched; what is there to be guessed is known. */
+// Whether only the delay slot of a branch is to be fetched; what is there to be guessed is known.
 static inline bool at_slot(const self_t *self, uint32_t context) {
   return param(delay_slot) && self->delayed[context];
 }
@@ -42,7 +42,7 @@ phase_start() {
   }
 }
 
-/* Those that can be fetched for in this cycle, a bit for each context. */
+// Those that can be fetched for in this cycle, a bit for each context.
 static inline uint32_t find_ready_contexts(const self_t *self, const typeof_port(room) * room,
                                            const fetch_redirect *redirect) {
   uint32_t ready_contexts = 0;
@@ -55,7 +55,7 @@ static inline uint32_t find_ready_contexts(const self_t *self, const typeof_port
   return ready_contexts;
 }
 
-/* Lane by lane; a group that fails is the word that says why. */
+// Lane by lane; a group that fails is the word that says why.
 handler(choose, i) {
   uint32_t ready_contexts = 0, words = (uint32_t)param(width), last = self->last;
   if (i == 0) {
@@ -102,7 +102,7 @@ handler(confirm, i) {
   send(predictor_fetched, i, acked(memory_request, i));
 }
 
-/* The words of a number that memory replied. */
+// The words of a number that memory replied.
 static inline void take_words(uint32_t *words, const void *number) {
   memcpy(words, number, 4 * param(width));
   if (!param(big_endian)) return;
@@ -113,7 +113,7 @@ static inline void take_words(uint32_t *words, const void *number) {
   }
 }
 
-/* The words from the pc on. */
+// The words from the pc on.
 static inline void take_group(uint32_t *group, uint32_t pc, const void *number) {
   if (!param(aligned)) {
     take_words(group, number);
@@ -126,7 +126,7 @@ static inline void take_group(uint32_t *group, uint32_t pc, const void *number) 
   for (int k = 0; k < param(width); k++) group[k] = words[first + (uint32_t)k];
 }
 
-/* The first words of a group; if it ends in a delay slot, the words before that end at the branch. */
+// The first words of a group; if it ends in a delay slot, the words before that end at the branch.
 static inline void cut(typeof_port(out) * group, uint32_t words) {
   const uint32_t behind = group->pc + 4 * words;
   const bool ends_in_slot = !group->delayed && group->next != group->pc + 4 * group->count;
@@ -136,7 +136,7 @@ static inline void cut(typeof_port(out) * group, uint32_t words) {
   group->next = behind;
 }
 
-/* What is said of a pc at which there are no instructions. */
+// What is said of a pc at which there are no instructions.
 static inline void fill_fault(typeof_port(out) * group) {
   group->count = 1;
   group->fault = true;
@@ -145,7 +145,7 @@ static inline void fill_fault(typeof_port(out) * group) {
   for (int k = 0; k < param(width); k++) group->word[k] = group->pc & 3 ? param(unaligned) : param(absent);
 }
 
-/* A reply goes before a pc at which there are no instructions, which is tried again. */
+// A reply goes before a pc at which there are no instructions, which is tried again.
 handler(deliver, i) {
   const bool replies = some(memory_reply, i) && !self->stale[tag_context(data(memory_reply, i).tag, param(contexts))];
   if (!replies && !get(fails, i)) {
@@ -204,7 +204,7 @@ static __attribute__((noinline)) void command(self_t *self, int context, const c
   if (halts != self->halted[context]) set_sleep(self, context, halts, self->held[context]);
 }
 
-/* Fetch of a context goes on behind what was delivered. */
+// Fetch of a context goes on behind what was delivered.
 static inline void go_on(self_t *self, uint32_t context, const typeof_port(out) * group, uint32_t history) {
   self->pc[context] = group->next;
   if (!group->fault) self->history[context] = history;
@@ -218,7 +218,7 @@ static inline void go_on(self_t *self, uint32_t context, const typeof_port(out) 
   count(words, group->count);
 }
 
-/* Remembers for whom memory took no reference. */
+// Remembers for whom memory took no reference.
 static inline void note_refusal(self_t *self, int lane, uint8_t context, bool refused) {
   self->moved |= self->refused[lane] != refused || (refused && self->wanted[lane] != context);
   self->refused[lane] = refused;

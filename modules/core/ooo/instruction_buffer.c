@@ -1,4 +1,4 @@
-/* instruction_buffer.c: decoded instructions that wait for renaming; see instruction_buffer.lss. */
+// instruction_buffer.c: decoded instructions that wait for renaming; see instruction_buffer.lss.
 #include "core/ooo/places.h"
 
 #define BUFFERED(n) ((n) & (uint32_t)(param(depth) - 1))
@@ -43,7 +43,7 @@ static inline void drop(self_t *self, uint32_t context, uint32_t n) {
   self->ring[context].count -= n;
 }
 
-/* A group that came is in the ring before what was taken leaves it; no more than that can wait at the most. */
+// A group that came is in the ring before what was taken leaves it; no more than that can wait at the most.
 phase_end() {
   const bool squashes = data(squash).valid;
   const uint32_t squashed = age_context(data(squash).age, param(contexts));

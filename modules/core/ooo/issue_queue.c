@@ -1,4 +1,4 @@
-/* issue_queue.c: holds renamed instructions until their operands are there; see issue_queue.lss. */
+// issue_queue.c: holds renamed instructions until their operands are there; see issue_queue.lss.
 #include "core/ooo/register_sets.h"
 
 #define CONTEXT(age)  age_context((age), param(contexts))
@@ -17,7 +17,7 @@ phase_start() {
   for (int i = 0; i < width(waiting); i++) send(waiting, i, self->counts);
 }
 
-/* The places of a context, among those here and those just granted, whose source k is in a set. */
+// The places of a context, among those here and those just granted, whose source k is in a set.
 static __attribute__((noinline)) uint64_t reading(const self_t *self, const uint64_t *set, int k, uint32_t context) {
   uint64_t places = 0;
   for (uint64_t m = self->held[context] | self->last[context]; m; m &= m - 1)
@@ -25,26 +25,26 @@ static __attribute__((noinline)) uint64_t reading(const self_t *self, const uint
   return places;
 }
 
-/* The places of a context whose sources are not all there. */
+// The places of a context whose sources are not all there.
 static inline uint64_t missing(const self_t *self, uint32_t context) {
   uint64_t places = 0;
   for (int k = 0; k < param(sources); k++) places |= self->lacks[k][context];
   return places;
 }
 
-/* The places of a context that a squash of it leaves, if it is one. */
+// The places of a context that a squash of it leaves, if it is one.
 static inline uint64_t kept_places(const squash_order *squash, const typeof_port(head) * head, uint32_t context) {
   if (__builtin_expect(!squash->valid, true) || CONTEXT(squash->age) != context) return ~UINT64_C(0);
   return places_to(head->of[context], squash->age, param(contexts), param(list));
 }
 
-/* What a context is granted next of what is ready, and when that came: the less, the longer ago. */
+// What a context is granted next of what is ready, and when that came: the less, the longer ago.
 static inline struct issue_candidate candidate_of(const self_t *self, uint32_t context, uint64_t ready, uint32_t head) {
   const uint32_t at = call(choose, ready, age_count(head, param(contexts)), param(list));
   return (struct issue_candidate){at, self->arrival[SLOT(context, at)] - self->arrivals};
 }
 
-/* Of the contexts of a set the one whose candidate came first. */
+// Of the contexts of a set the one whose candidate came first.
 static inline uint32_t first_come(uint32_t set, const struct issue_candidate *candidate) {
   uint32_t first = LOWEST(set);
   for (uint32_t m = set & (set - 1); m; m &= m - 1)
@@ -96,7 +96,7 @@ handler(select) {
   set(promise, promised);
 }
 
-/* What was granted latency - 1 cycles ago, and not in vain. */
+// What was granted latency - 1 cycles ago, and not in vain.
 handler(wake, i) {
   REGISTERS set = get(promise);
   if (param(latency) > 1) {
@@ -106,7 +106,7 @@ handler(wake, i) {
   send(wakes, i, set);
 }
 
-/* What was granted in vain is here again, and misses what was cancelled. */
+// What was granted in vain is here again, and misses what was cancelled.
 static __attribute__((noinline)) void take_back(self_t *self, uint32_t context, const uint64_t *spoiled) {
   uint64_t places = 0;
   for (int k = 0; k < param(sources); k++) {
@@ -140,8 +140,8 @@ static inline void delay_promise(self_t *self, REGISTERS promised) {
   for (int d = 0; d < param(delays); d++) self->promised |= register_any(self->pending[d].of, param(words));
 }
 
-/* Who waits for a register does not miss it any more; of one context what is missing is kept beside the state, which
- * the words of waiters may not overlap. */
+// Who waits for a register does not miss it any more; of one context what is missing is kept beside the state, which
+// the words of waiters may not overlap.
 static inline void wake_waiters(self_t *self, const uint64_t *set) {
   uint64_t woken[param(sources)] = {0};
   for (int k = 0; k < param(words); k++) {
@@ -163,7 +163,7 @@ static inline void wake_waiters(self_t *self, const uint64_t *set) {
   for (int s = 0; param(contexts) == 1 && s < param(sources); s++) self->lacks[s][0] &= ~woken[s];
 }
 
-/* What was granted and is dropped wakes nobody: its register may soon be another instruction's. */
+// What was granted and is dropped wakes nobody: its register may soon be another instruction's.
 static inline void withdraw_promises(self_t *self, uint32_t context, uint64_t kept) {
   for (int d = 0; d < param(delays); d++) {
     for (uint64_t m = self->pending_places[d][context] & ~kept; m; m &= m - 1)
@@ -209,13 +209,13 @@ static inline void enter(self_t *self, const renamed_op *from) {
   self->counts += UINT64_C(1) << 8 * context;
 }
 
-/* Contexts of which nothing is here any more are not looked at. */
+// Contexts of which nothing is here any more are not looked at.
 static inline void look_over(self_t *self) {
   for (uint32_t m = self->present; m; m &= m - 1)
     if ((self->held[LOWEST(m)] | self->last[LOWEST(m)]) == 0) self->present &= ~(m & -m);
 }
 
-/* What was granted leaves, and what was granted in vain in the cycle before comes back. */
+// What was granted leaves, and what was granted in vain in the cycle before comes back.
 static inline void move_granted(self_t *self, uint32_t context, uint64_t chosen, bool cancels,
                                 const uint64_t *spoiled) {
   if (__builtin_expect(cancels, false)) take_back(self, context, spoiled);

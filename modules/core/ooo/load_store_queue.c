@@ -1,4 +1,4 @@
-/* load_store_queue.c: orders loads and stores; see load_store_queue.lss. */
+// load_store_queue.c: orders loads and stores; see load_store_queue.lss.
 #include "core/ooo/register_sets.h"
 #include "memory/memory_error.h"
 
@@ -9,19 +9,19 @@
 #define BIT(slot)        (UINT64_C(1) << PLACE_OF(slot))
 #define BUFFERED(n)      ((n) & (uint32_t)(param(buffer) - 1))
 
-/* Tags are a place, and above it as much of the number of squashes as there is room for, and the context. */
+// Tags are a place, and above it as much of the number of squashes as there is room for, and the context.
 #define PLACE_BITS 6
 #define EPOCHS     ((UINT32_C(1) << (CONTEXT_BIT - PLACE_BITS)) - 1)
 #define TAG_OF(c)  (param(contexts) > 1 ? (uint32_t)(c) << CONTEXT_BIT : 0)
 
-/* The tag of what goes only as the oldest, with its context: a memory takes a load-linked and a store-conditional of
- * one tag for a pair. */
+// The tag of what goes only as the oldest, with its context: a memory takes a load-linked and a store-conditional of
+// one tag for a pair.
 #define OLDEST_TAG (UINT32_C(1) << 22)
 
-/* The bit of `ready_contexts` of a context with barriers. */
+// The bit of `ready_contexts` of a context with barriers.
 #define FENCED(c) (UINT32_C(1) << (8 + (c)))
 
-/* The tag of a barrier, with its context. */
+// The tag of a barrier, with its context.
 #define BARRIER_TAG (UINT32_C(1) << 23)
 
 init() {
@@ -33,7 +33,7 @@ handler(reset, on_memory_error) {
   MEMORY_ERROR_CHOOSE();
 }
 
-/* The committed stores of a context that are not in memory. */
+// The committed stores of a context that are not in memory.
 static inline uint32_t committed_stores(const self_t *self, uint32_t context) {
   return param(contexts) > 1 ? self->buffered[context] : self->buffer_count;
 }
@@ -75,7 +75,7 @@ handler(show_overtaken, i) {
   send(overtaken, i, self->passed);
 }
 
-/* What a load gets of an older store that has one of its bytes; none if that store does not cover it. */
+// What a load gets of an older store that has one of its bytes; none if that store does not cover it.
 static inline load_outcome forward(const self_t *self, const struct load_store_bytes *store, uint32_t slot,
                                    uint32_t *value) {
   const uint32_t address = self->address[slot], size = self->size[slot];
@@ -84,7 +84,7 @@ static inline load_outcome forward(const self_t *self, const struct load_store_b
   return load_outcome_forwarded;
 }
 
-/* What an instruction here may be is known when a machine is built, so that what it cannot be costs nothing. */
+// What an instruction here may be is known when a machine is built, so that what it cannot be costs nothing.
 static inline bool is_kind(operation control, operation_class kind) {
   return param(links) && operation_kind(control) == kind;
 }
@@ -101,12 +101,12 @@ static inline bool is_link(operation control) {
   return is_kind(control, operation_class_linked) || is_kind(control, operation_class_conditional);
 }
 
-/* Whether it goes only as the oldest, when all stores are in memory. */
+// Whether it goes only as the oldest, when all stores are in memory.
 static inline bool goes_last(const self_t *self, uint32_t slot) {
   return is_link(self->control[slot]) || !call(cacheable, self->address[slot]);
 }
 
-/* The same of a load and the stores that were committed. */
+// The same of a load and the stores that were committed.
 static inline load_outcome find_committed(const self_t *self, uint32_t slot, uint32_t *value) {
   const uint32_t context = CONTEXT_OF(slot);
   if (param(contexts) > 1 && committed_stores(self, context) == 0) return load_outcome_memory;
@@ -119,7 +119,7 @@ static inline load_outcome find_committed(const self_t *self, uint32_t slot, uin
   return load_outcome_memory;
 }
 
-/* Where a load whose older stores all have addresses gets its value. */
+// Where a load whose older stores all have addresses gets its value.
 static inline load_outcome find_value(const self_t *self, uint32_t slot, uint32_t *value) {
   const uint32_t context = CONTEXT_OF(slot), oldest = self->oldest.of[context];
   if (__builtin_expect(goes_last(self, slot), false)) {
@@ -148,7 +148,7 @@ static inline uint32_t tag_of(const self_t *self, uint32_t slot) {
   return tag | (is_link(self->control[slot]) ? OLDEST_TAG : PLACE_OF(slot) | (self->epoch & EPOCHS) << PLACE_BITS);
 }
 
-/* The place to which a reply with this tag belongs, if it is still wanted. */
+// The place to which a reply with this tag belongs, if it is still wanted.
 static inline uint32_t slot_of_tag(const self_t *self, uint32_t tag) {
   const uint32_t context = tag_context(tag, param(contexts));
   if (param(links) && tag & OLDEST_TAG) return SLOT(self->oldest.of[context]);
@@ -174,9 +174,8 @@ static inline typeof_port(memory_request) barrier_of(uint32_t context) {
   return (typeof_port(memory_request)){.op = mem_op_barrier, .size = 1, .tag = BARRIER_TAG | TAG_OF(context)};
 }
 
-/* The loads of a context whose older stores all have addresses.  A store-conditional is among the stores without a
- * known place until it was decided, and may go itself; so is a barrier until it is done, which does not go as a load.
- */
+// The loads of a context whose older stores all have addresses.  A store-conditional is among the stores without a
+// known place until it was decided, and may go itself; so is a barrier until it is done, which does not go as a load.
 static inline uint64_t ready_loads(const self_t *self, uint32_t context) {
   const uint64_t waiting = self->waiting[context], unknown = self->store_places[context] & ~self->known[context];
   if (__builtin_expect(!unknown, true)) return waiting;
@@ -187,13 +186,13 @@ static inline uint64_t ready_loads(const self_t *self, uint32_t context) {
   return waiting & places_from(oldest, before + itself, param(list));
 }
 
-/* A barrier goes when it is the oldest of its context and all stores are in memory. */
+// A barrier goes when it is the oldest of its context and all stores are in memory.
 static inline bool barrier_may_go(const self_t *self, uint32_t context) {
   const uint32_t slot = SLOT(self->oldest.of[context]);
   return self->fences[context] & BIT(slot) && committed_stores(self, context) == 0;
 }
 
-/* A barrier goes before all loads, so that what it waits for comes to an end. */
+// A barrier goes before all loads, so that what it waits for comes to an end.
 static __attribute__((noinline)) bool choose_barrier(const self_t *self, uint32_t *slot) {
   for (uint32_t m = self->ready_contexts / FENCED(0); m; m &= m - 1) {
     const uint32_t context = (uint32_t)__builtin_ctz(m);
@@ -203,7 +202,7 @@ static __attribute__((noinline)) bool choose_barrier(const self_t *self, uint32_
   return false;
 }
 
-/* The load that goes: the oldest whose value is somewhere, of the first context in turn that has one. */
+// The load that goes: the oldest whose value is somewhere, of the first context in turn that has one.
 static __attribute__((noinline)) load_outcome choose_load(const self_t *self, uint32_t *slot, uint32_t *value) {
   if (param(barriers) && __builtin_expect(self->ready_contexts >= FENCED(0), false) && choose_barrier(self, slot))
     return load_outcome_barrier;
@@ -231,7 +230,7 @@ handler(search) {
           __builtin_expect(passes, false) ? barrier_of(CONTEXT_OF(slot)) : request_of(self, slot));
 }
 
-/* Whether a reply is to a load that is still wanted; the one that goes in this cycle has no mark of it yet. */
+// Whether a reply is to a load that is still wanted; the one that goes in this cycle has no mark of it yet.
 static inline bool wanted(const self_t *self, uint32_t tag, uint32_t goes, bool to_memory) {
   const uint32_t slot = slot_of_tag(self, tag);
   if (self->sent[CONTEXT_OF(slot)] & BIT(slot)) return self->tag[slot] == tag;
@@ -251,7 +250,7 @@ handler(wake) {
   for (int i = 0; i < width(wakes); i++) send(wakes, i, set);
 }
 
-/* A store that was committed moves to the buffer. */
+// A store that was committed moves to the buffer.
 static inline void move_store(self_t *self, uint32_t slot) {
   const uint32_t b = BUFFERED(self->buffer_head + self->buffer_count), context = CONTEXT_OF(slot);
   if (self->buffer_count++ == (uint32_t)param(buffer)) sim_error("more stores were committed than there is room for");
@@ -265,7 +264,7 @@ static inline void move_store(self_t *self, uint32_t slot) {
   count(stores);
 }
 
-/* What of a context was committed at the end of the cycle before leaves. */
+// What of a context was committed at the end of the cycle before leaves.
 static inline void commit(self_t *self, uint32_t context, uint32_t head) {
   const uint32_t oldest = self->oldest.of[context], count = age_count(oldest, param(contexts));
   const uint64_t gone = places_from(count, ages_between(oldest, head, param(contexts)), param(list));
@@ -304,7 +303,7 @@ static inline void wait_no_more(self_t *self, uint32_t slot) {
   if (!self->waiting[CONTEXT_OF(slot)]) self->ready_contexts &= ~(UINT32_C(1) << CONTEXT_OF(slot));
 }
 
-/* A load that has its value, or a store-conditional that was decided. */
+// A load that has its value, or a store-conditional that was decided.
 static inline void complete(self_t *self, uint32_t slot, uint32_t value, bool fault, int lane, int port) {
   const operation c = self->control[slot];
   if (is_part(c)) value = load_store_merge(operation_part(c), self->size[slot], self->value[slot], value);
@@ -320,14 +319,14 @@ static inline void complete(self_t *self, uint32_t slot, uint32_t value, bool fa
   if (slot == self->promised_slot) self->promised = false;
 }
 
-/* Why something whose address arrived is executed by somebody else, or not at all. */
+// Why something whose address arrived is executed by somebody else, or not at all.
 static inline trap_cause note_of(const self_t *self, bool unaligned, bool plain, uint32_t address) {
   if (unaligned) return trap_cause_unaligned;
   if (width(translation_query) == 0) return trap_cause_none;
   return plain && call(cacheable, address) ? trap_cause_none : trap_cause_serial;
 }
 
-/* A barrier has no address: it waits, unknown among the stores, until it may go. */
+// A barrier has no address: it waits, unknown among the stores, until it may go.
 static __attribute__((noinline)) void arrive_barrier(self_t *self, const typeof_port(in) * o) {
   const uint32_t slot = SLOT(o->age);
   self->control[slot] = o->op.control;
@@ -338,7 +337,7 @@ static __attribute__((noinline)) void arrive_barrier(self_t *self, const typeof_
   self->ready_contexts |= FENCED(CONTEXT(o->age));
 }
 
-/* An address that arrived, and what a store stores. */
+// An address that arrived, and what a store stores.
 static inline void arrive(self_t *self, const typeof_port(in) * o, address_reply reply) {
   const uint32_t slot = SLOT(o->age), context = CONTEXT(o->age);
   const operation c = o->op.control;
@@ -368,8 +367,7 @@ static inline void arrive(self_t *self, const typeof_port(in) * o, address_reply
     self->promised = true;
     self->promised_slot = slot;
   }
-  if (width(translation_query) > 0 && note != trap_cause_none && stores)
-    become_load(self, slot); /* nothing is stored */
+  if (width(translation_query) > 0 && note != trap_cause_none && stores) become_load(self, slot); // nothing is stored
   if (stores || note != trap_cause_none) {
     self->finished[1] = (completion){.status = completion_status_of_valid(true) | completion_status_of_size(size) |
                                                completion_status_of_fault(note),
@@ -382,14 +380,14 @@ static inline void arrive(self_t *self, const typeof_port(in) * o, address_reply
   }
 }
 
-/* What was promised and is not there. */
+// What was promised and is not there.
 static inline void take_back(self_t *self, const uint64_t *kept) {
   memset(&self->cancelled_registers, 0, sizeof self->cancelled_registers);
   if (self->promised && kept[CONTEXT_OF(self->promised_slot)] & BIT(self->promised_slot)) {
     register_add(self->cancelled_registers.of, self->dest[self->promised_slot]);
     count(cancelled);
   }
-  self->cancelled_registers.of[0] &= ~UINT64_C(1); /* register 0 is always there */
+  self->cancelled_registers.of[0] &= ~UINT64_C(1); // register 0 is always there
   self->promised = false;
 }
 
@@ -402,14 +400,14 @@ static inline void enter(self_t *self, const renamed_op *op) {
   self->occupied++;
 }
 
-/* These barriers of a context are still to be sent. */
+// These barriers of a context are still to be sent.
 static inline void keep_barriers(self_t *self, uint32_t context, uint64_t kept) {
   self->fences[context] &= kept;
   if (!self->fences[context]) self->ready_contexts &= ~FENCED(context);
 }
 
-/* Memory has done all that came before a barrier.  It is still the oldest: nothing older is left that could squash it,
- * and a core with interrupts executes barriers alone. */
+// Memory has done all that came before a barrier.  It is still the oldest: nothing older is left that could squash it,
+// and a core with interrupts executes barriers alone.
 static __attribute__((noinline)) void finish_barrier(self_t *self, uint32_t context, bool error) {
   const uint32_t slot = SLOT(self->oldest.of[context]);
   become_load(self, slot);
@@ -417,7 +415,7 @@ static __attribute__((noinline)) void finish_barrier(self_t *self, uint32_t cont
   count(barriers);
 }
 
-/* The load that went, and the reply that came. */
+// The load that went, and the reply that came.
 static inline void finish_loads(self_t *self, load_outcome outcome, uint32_t slot, uint32_t covered, bool accepted,
                                 const typeof_port(memory_reply) * reply, const uint64_t *kept) {
   if (param(barriers) && __builtin_expect(outcome == load_outcome_barrier && accepted, false)) {
@@ -444,7 +442,7 @@ static inline void finish_loads(self_t *self, load_outcome outcome, uint32_t slo
     self->turn = CONTEXT_OF(slot) + 1 < (uint32_t)param(contexts) ? CONTEXT_OF(slot) + 1 : 0;
 }
 
-/* The loads of a context that have read, or are about to, where others write in this cycle. */
+// The loads of a context that have read, or are about to, where others write in this cycle.
 static inline uint64_t reading(const self_t *self, uint32_t context, const struct load_store_bytes *written) {
   uint64_t places = 0;
   for (uint64_t m = self->load_places[context] & self->known[context] & ~self->waiting[context]; m; m &= m - 1) {
@@ -459,7 +457,7 @@ static __attribute__((noinline)) void forget_passed(self_t *self) {
   self->any_passed = false;
 }
 
-/* Notes the loads that a write overtakes, of all contexts but that of the writer, if it is one. */
+// Notes the loads that a write overtakes, of all contexts but that of the writer, if it is one.
 static __attribute__((noinline)) void pass(self_t *self, uint32_t address, uint32_t size, uint32_t writer,
                                            const uint64_t *kept) {
   const struct load_store_bytes written = {.address = address, .size = size};
@@ -470,13 +468,13 @@ static __attribute__((noinline)) void pass(self_t *self, uint32_t address, uint3
   }
 }
 
-/* Whether a snooped write is the core's own; of one that stands for several nobody knows. */
+// Whether a snooped write is the core's own; of one that stands for several nobody knows.
 static inline bool is_own(const self_t *self, uint32_t tag) {
   return tag != ~UINT32_C(0) && call(is_own_write, tag);
 }
 
-/* The oldest committed store, in each cycle from that in which memory takes it to that of its reply: nobody knows when
- * in between it is done, and other contexts' loads may see it before or behind that. */
+// The oldest committed store, in each cycle from that in which memory takes it to that of its reply: nobody knows when
+// in between it is done, and other contexts' loads may see it before or behind that.
 static inline void note_store(self_t *self, bool last, const uint64_t *kept) {
   const uint32_t b = BUFFERED(self->buffer_head), context = param(contexts) > 1 ? self->buffer_context[b] : 0;
   event(stored, self->buffer_address[b], self->buffer_size[b], self->buffer_value[b], last, context);
@@ -484,7 +482,7 @@ static inline void note_store(self_t *self, bool last, const uint64_t *kept) {
     pass(self, self->buffer_address[b], self->buffer_size[b], context, kept);
 }
 
-/* Whether this cycle shows nothing that the next will not show, and has nothing under way. */
+// Whether this cycle shows nothing that the next will not show, and has nothing under way.
 static inline bool idle(const self_t *self) {
   const bool shows =
       (self->finished[0].status | self->finished[1].status | self->finished[2].status) != 0 || self->promised;
@@ -492,7 +490,7 @@ static inline bool idle(const self_t *self) {
   return !shows && self->ready_contexts == 0 && !passed && !register_any(self->cancelled_registers.of, param(words));
 }
 
-/* What of a context is younger than a squash goes. */
+// What of a context is younger than a squash goes.
 static __attribute__((noinline)) void drop(self_t *self, uint32_t context, uint64_t kept) {
   const uint64_t here = self->load_places[context] | self->store_places[context];
   const uint32_t gone = (uint32_t)__builtin_popcountll(here & ~kept);
@@ -510,14 +508,14 @@ static __attribute__((noinline)) void drop(self_t *self, uint32_t context, uint6
   self->epoch++;
 }
 
-/* The contexts of which something was committed, a bit for each. */
+// The contexts of which something was committed, a bit for each.
 static inline uint32_t committed(const self_t *self, const typeof_port(head) * head) {
   uint32_t contexts = 0;
   for (int c = 0; c < param(contexts); c++) contexts |= (uint32_t)(head->of[c] != self->oldest.of[c]) << c;
   return contexts;
 }
 
-/* The oldest committed store is in memory. */
+// The oldest committed store is in memory.
 static inline void finish_store(self_t *self, bool error) {
   if (__builtin_expect(error, false)) lose_store(self);
   self->outstanding = false;

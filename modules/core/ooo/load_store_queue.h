@@ -1,10 +1,10 @@
-/* load_store_queue.h: which bytes of a load a store has; see load_store_queue.lss. */
+// load_store_queue.h: which bytes of a load a store has; see load_store_queue.lss.
 #ifndef LOAD_STORE_QUEUE_H
 #define LOAD_STORE_QUEUE_H
 
 #include "core/ooo/issue_queue.h"
 
-/* A store, in the queue or in the buffer behind it. */
+// A store, in the queue or in the buffer behind it.
 struct load_store_bytes {
   uint32_t address, size, value;
 };
@@ -17,7 +17,7 @@ static inline bool load_store_cover(const struct load_store_bytes *store, uint32
   return store->address <= address && address + size <= store->address + store->size;
 }
 
-/* What a load reads of a store that covers it. */
+// What a load reads of a store that covers it.
 static inline uint32_t load_store_value(const struct load_store_bytes *store, uint32_t address, uint32_t size,
                                         bool sign, bool big_endian) {
   const uint32_t first = address - store->address;
@@ -30,7 +30,7 @@ static inline uint32_t load_store_value(const struct load_store_bytes *store, ui
   }
 }
 
-/* The bytes of an aligned word from an address to one end of the word: where they begin, and how many. */
+// The bytes of an aligned word from an address to one end of the word: where they begin, and how many.
 static inline void load_store_part(word_part part, bool big_endian, uint32_t *address, uint32_t *size) {
   const uint32_t n = *address & 3;
   if ((part == word_part_left) == big_endian) {
@@ -41,7 +41,7 @@ static inline void load_store_part(word_part part, bool big_endian, uint32_t *ad
   }
 }
 
-/* A register of which the left or right part, of so many bytes, is replaced. */
+// A register of which the left or right part, of so many bytes, is replaced.
 static inline uint32_t load_store_merge(word_part part, uint32_t size, uint32_t old, uint32_t value) {
   const uint32_t rest = 8 * (4 - size);
   if (rest == 0) return value;

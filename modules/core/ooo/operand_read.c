@@ -1,4 +1,4 @@
-/* operand_read.c: reads the operands of what was granted; see operand_read.lss. */
+// operand_read.c: reads the operands of what was granted; see operand_read.lss.
 #include "core/ooo/places.h"
 #include "core/ooo/register_sets.h"
 
@@ -18,11 +18,11 @@ static inline bool spoiled(const issued *op, const uint64_t *set) {
   return any;
 }
 
-/* Those of what is dropped, besides what was cancelled. */
+// Those of what is dropped, besides what was cancelled.
 static __attribute__((noinline)) void add_dropped(const self_t *self, int lanes, const uint64_t *set, uint64_t *all) {
   for (int i = 0; i < lanes; i++)
     if (self->full >> i & 1 && spoiled(&self->held[i], set)) register_add(all, self->held[i].dest);
-  all[0] &= ~UINT64_C(1); /* register 0 is always there */
+  all[0] &= ~UINT64_C(1); // register 0 is always there
 }
 
 handler(drop, i) {

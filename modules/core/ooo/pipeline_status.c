@@ -1,7 +1,7 @@
-/* pipeline_status.c: whether a context of an out-of-order core is halted and empty; see pipeline_status.lss. */
+// pipeline_status.c: whether a context of an out-of-order core is halted and empty; see pipeline_status.lss.
 #include "core/ooo/places.h"
 
-/* Whether the group that was renamed has an instruction of the context. */
+// Whether the group that was renamed has an instruction of the context.
 static inline bool was_renamed(const typeof_port(renamed) * group) {
   if (param(contexts) == 1) return group->count > 0;
   bool any = false;

@@ -1,4 +1,4 @@
-/* predictor.c: finds the first branch of a group that is taken; see predictor.lss. */
+// predictor.c: finds the first branch of a group that is taken; see predictor.lss.
 
 handler(ask_targets, i) {
   const target_query query = {.pc = data(port_query, i).pc, .context = data(port_query, i).context};

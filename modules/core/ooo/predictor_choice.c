@@ -1,4 +1,4 @@
-/* predictor_choice.c: chooses between two predictors of directions; see predictor_choice.lss. */
+// predictor_choice.c: chooses between two predictors of directions; see predictor_choice.lss.
 
 #define PLACE(pc) ((pc) >> 2 & (uint32_t)(param(entries) - 1))
 

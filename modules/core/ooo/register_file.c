@@ -1,4 +1,4 @@
-/* register_file.c: the values of physical registers; see register_file.lss. */
+// register_file.c: the values of physical registers; see register_file.lss.
 
 init() {
   for (int c = 0; param(numbered) > 0 && c < param(contexts); c++)
@@ -16,7 +16,7 @@ handler(read, i) {
   send(port_values, i, values);
 }
 
-/* Register 0 is written, too, by who has nothing to write, and set right behind that: that costs less than to ask. */
+// Register 0 is written, too, by who has nothing to write, and set right behind that: that costs less than to ask.
 phase_end() {
   uint32_t any = 0;
   for (int i = 0; i < width(write); i++) {

@@ -1,6 +1,6 @@
-/* register_port.c: registers of programs, from outside; see register_port.lss. */
+// register_port.c: registers of programs, from outside; see register_port.lss.
 
-/* The register that a request is for; 0: it is in error, or for that. */
+// The register that a request is for; 0: it is in error, or for that.
 static inline uint32_t register_of(const typeof_port(in_request) * request) {
   const uint32_t number = request->address / 4;
   const bool serves = request->op <= mem_op_write && request->size == 4 && request->address % 4 == 0;

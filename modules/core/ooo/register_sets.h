@@ -1,5 +1,5 @@
-/* register_sets.h: sets of physical registers, as many words of bits as the machine has registers for; see
- * wide_types.lss. */
+// register_sets.h: sets of physical registers, as many words of bits as the machine has registers for; see
+// wide_types.lss.
 #ifndef REGISTER_SETS_H
 #define REGISTER_SETS_H
 

@@ -1,14 +1,14 @@
-/* rename_map.c: register renaming; see rename_map.lss. */
+// rename_map.c: register renaming; see rename_map.lss.
 #include "core/ooo/places.h"
 #include "core/ooo/register_sets.h"
 
 #define RING(n)     ((n) & (uint32_t)(param(ring) - 1))
 #define BUFFERED(n) ((n) & (uint32_t)(param(depth) - 1))
-#define NEGATIVE    0x20820820u /* the uppermost bits of the fields of rename_needs */
-#define QUEUES      0x3ffffu    /* the fields that are room in queues */
+#define NEGATIVE    0x20820820u // the uppermost bits of the fields of rename_needs
+#define QUEUES      0x3ffffu    // the fields that are room in queues
 #define WALKS       (param(snapshots) == 0)
 #define SLOT(age)   slot_of_age((age), param(contexts), param(list))
-#define LAST        (UINT64_C(1) << (param(snapshots) > 0 ? param(snapshots) - 1 : 0)) /* the last snapshot */
+#define LAST        (UINT64_C(1) << (param(snapshots) > 0 ? param(snapshots) - 1 : 0)) // the last snapshot
 
 init() {
   for (int c = 0; c < param(contexts); c++) {
@@ -27,18 +27,18 @@ static inline uint32_t least(uint32_t a, uint32_t b) {
   return a < b ? a : b;
 }
 
-/* As many of something as a field of rename_needs can count down from, which is more than what two groups need. */
+// As many of something as a field of rename_needs can count down from, which is more than what two groups need.
 static inline uint32_t countable(uint32_t n) {
   return least(n, 31);
 }
 
-/* Whether nothing is renamed after an instruction before that is done. */
+// Whether nothing is renamed after an instruction before that is done.
 static inline bool is_last(const micro_op *op) {
   return operation_trap(op->control) == trap_cause_system;
 }
 
-/* How many of the oldest n find room for everything that they need, which is no longer left then: no field of that
- * becomes negative. */
+// How many of the oldest n find room for everything that they need, which is no longer left then: no field of that
+// becomes negative.
 static inline uint32_t fitting(const typeof_port(in) * ring, uint32_t n, uint32_t *left) {
   for (uint32_t i = 0; i < (uint32_t)param(width); i++) {
     if (i >= n) break;
@@ -50,13 +50,13 @@ static inline uint32_t fitting(const typeof_port(in) * ring, uint32_t n, uint32_
   return n;
 }
 
-/* Contexts of which nothing can be renamed in this cycle whatever there is room for, a bit for each. */
+// Contexts of which nothing can be renamed in this cycle whatever there is room for, a bit for each.
 static inline uint32_t barred(const self_t *self, const squash_order *squash) {
   const uint32_t squashed = squash->valid ? UINT32_C(1) << age_context(squash->age, param(contexts)) : 0;
   return squashed | (WALKS ? self->walking : 0);
 }
 
-/* How many of a context are in the latch, which its list does not know of yet. */
+// How many of a context are in the latch, which its list does not know of yet.
 static inline uint32_t in_latch(const self_t *self, int context) {
   return param(contexts) > 1 ? self->latched_take >> 4 * context & 15 : self->latched.count;
 }
@@ -102,7 +102,7 @@ static inline void count_snapshots(self_t *self) {
   self->free_snapshots = (uint32_t)(param(snapshots) - __builtin_popcountll(self->used));
 }
 
-/* Undoes the youngest n instructions of a context: the map is what it was, and what they named is free. */
+// Undoes the youngest n instructions of a context: the map is what it was, and what they named is free.
 static inline void undo(self_t *self, uint32_t context, uint32_t n) {
   uint16_t *map = self->map[context].of;
   for (uint32_t i = 0; i < n; i++) {
@@ -115,7 +115,7 @@ static inline void undo(self_t *self, uint32_t context, uint32_t n) {
   }
 }
 
-/* As many instructions are undone as a cycle allows. */
+// As many instructions are undone as a cycle allows.
 static inline void walk_back(self_t *self) {
   uint32_t most = (uint32_t)param(walk);
   for (uint32_t m = self->walking; m && most > 0; m &= m - 1) {
@@ -128,7 +128,7 @@ static inline void walk_back(self_t *self) {
   count(walked);
 }
 
-/* Branches that are dropped, and the one that is resolved by that, have no snapshots any more. */
+// Branches that are dropped, and the one that is resolved by that, have no snapshots any more.
 static inline void drop_snapshots(self_t *self, uint32_t age) {
   for (uint64_t m = self->used; m; m &= m - 1) {
     const uint32_t saved = self->saved_age[__builtin_ctzll(m)];
@@ -179,7 +179,7 @@ static inline void rename_one(self_t *self, uint32_t context, renamed_op *to, co
   if (!WALKS && rename_needs_snapshot(from->needs)) take_snapshot(self, to);
 }
 
-/* Renames the oldest n of a context, behind those of others that are in the latch. */
+// Renames the oldest n of a context, behind those of others that are in the latch.
 static inline void rename_some(self_t *self, uint32_t context, const typeof_port(in) * ring, uint32_t n) {
   renamed_op *to = &self->latched.op[self->latched.count];
   for (uint32_t i = 0; i < (uint32_t)param(width); i++) {
@@ -195,7 +195,7 @@ static inline void rename_some(self_t *self, uint32_t context, const typeof_port
   }
 }
 
-/* Whether each physical register is free or has a name once at most. */
+// Whether each physical register is free or has a name once at most.
 static __attribute__((unused)) bool is_sound(const self_t *self) {
   uint64_t seen[param(words)] = {0};
   for (int c = 0; c < param(contexts); c++) {
@@ -211,7 +211,7 @@ static __attribute__((unused)) bool is_sound(const self_t *self) {
   return true;
 }
 
-/* What was committed gives back the registers that it replaced, and what was resolved its snapshots. */
+// What was committed gives back the registers that it replaced, and what was resolved its snapshots.
 static inline void give_back(self_t *self, const typeof_port(retired) * gone) {
   for (uint32_t i = 0; i < (uint32_t)param(width); i++) {
     if (i >= gone->count) break;

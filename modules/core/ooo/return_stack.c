@@ -1,4 +1,4 @@
-/* return_stack.c: predicts where returns go; see return_stack.lss. */
+// return_stack.c: predicts where returns go; see return_stack.lss.
 
 handler(show, i) {
   send(top, i, self->shown[i]);

@@ -1,4 +1,4 @@
-/* serial_execute.c: has the oldest instruction of an out-of-order core executed alone; see serial_execute.lss. */
+// serial_execute.c: has the oldest instruction of an out-of-order core executed alone; see serial_execute.lss.
 #include "core/core_control.h"
 #include "core/ooo/places.h"
 #include "core/ooo/register_sets.h"
@@ -25,12 +25,12 @@ handler(show_order, i) {
   send(order, i, self->ordered);
 }
 
-/* The first in turn of those of a set behind one; there is one at least. */
+// The first in turn of those of a set behind one; there is one at least.
 static inline uint32_t first_behind(uint32_t set, uint32_t last) {
   return param(contexts) > 1 ? context_in_turn(set, last) : 0;
 }
 
-/* Who begins has stores in memory and nothing here, and the list has heard of all that was. */
+// Who begins has stores in memory and nothing here, and the list has heard of all that was.
 handler(read) {
   uint32_t ready_contexts = 0;
   for (int c = 0; c < param(contexts); c++) ready_contexts |= (uint32_t)(data(in, c).valid && data(drained, c)) << c;
@@ -42,7 +42,7 @@ handler(read) {
   send_if(registers_numbers, ready_contexts != 0, numbers);
 }
 
-/* What a pipeline makes of it: of an instruction that failed only why, of an interrupt nothing. */
+// What a pipeline makes of it: of an instruction that failed only why, of an interrupt nothing.
 static inline control_word control_of(const self_t *self, const serial_request *from) {
   const control_word slot = control_word_of_slot(from->slot);
   switch (from->cause) {
@@ -54,7 +54,7 @@ static inline control_word control_of(const self_t *self, const serial_request *
   }
 }
 
-/* The immediate is the mem_fault of what could not be fetched, which reads no register. */
+// The immediate is the mem_fault of what could not be fetched, which reads no register.
 static __attribute__((noinline)) void begin(self_t *self, uint32_t context, const serial_request *from, uint32_t a,
                                             uint32_t b) {
   const uint32_t bit = UINT32_C(1) << context;
@@ -71,7 +71,7 @@ static inline bool writes_memory(control_word c) {
   return control_word_mem(c) == memory_access_store || control_word_mem(c) == memory_access_conditional;
 }
 
-/* It left, to be committed unless nothing came out of it. */
+// It left, to be committed unless nothing came out of it.
 static __attribute__((noinline)) void leave(self_t *self, uint32_t context, bool came_out, uint32_t value) {
   const uint32_t bit = UINT32_C(1) << context;
   const core_executed *item = &self->item[context];
@@ -90,7 +90,7 @@ static __attribute__((noinline)) void leave(self_t *self, uint32_t context, bool
   count(executed);
 }
 
-/* Fetch goes on elsewhere; or a wait is over, behind which it was held, maybe before the list was notified of that. */
+// Fetch goes on elsewhere; or a wait is over, behind which it was held, maybe before the list was notified of that.
 static __attribute__((noinline)) void follow_restart(self_t *self, uint32_t context, const core_restart *restart) {
   serial_order *order = &self->following[context];
   if (!(self->pending >> context & 1)) {
@@ -106,7 +106,7 @@ static __attribute__((noinline)) void follow_restart(self_t *self, uint32_t cont
   order->pc = restart->pc;
 }
 
-/* The list is notified of what has become of one context, in turn. */
+// The list is notified of what has become of one context, in turn.
 static __attribute__((noinline)) void notify(self_t *self) {
   const uint32_t context = first_behind(self->pending, self->notified);
   self->notified = context;

@@ -1,9 +1,9 @@
-/* rfu.c: operations of up to nine registers; see rfu.lss. */
+// rfu.c: operations of up to nine registers; see rfu.lss.
 #include "core/rfu/rfu.h"
 
 #define OPERANDS (param_length(sources))
 
-/* Which of this unit's operations a word selects. */
+// Which of this unit's operations a word selects.
 static inline uint32_t operation_of(uint32_t word) {
   return rfu_operation(word) - (uint32_t)param(first);
 }

@@ -1,4 +1,4 @@
-/* rfu_decode.c: control words for the unit's instructions; see rfu_decode.lss. */
+// rfu_decode.c: control words for the unit's instructions; see rfu_decode.lss.
 #include "core/rfu/rfu.h"
 
 handler(decode) {

@@ -1,4 +1,4 @@
-/* rv32i_alu.c: the arithmetic of RV32I; see rv32i_alu.lss. */
+// rv32i_alu.c: the arithmetic of RV32I; see rv32i_alu.lss.
 #include "core/rv32i/rv32i_alu.h"
 
 #include "core/alu.h"

@@ -1,4 +1,4 @@
-/* rv32i_decode.c: RV32I words to control words; see rv32i_decode.lss. */
+// rv32i_decode.c: RV32I words to control words; see rv32i_decode.lss.
 #include "core/rv32i/rv32i_decode.h"
 
 _Static_assert((int)RV32I_COMPARED != (int)CORE_NO_SOURCE && (int)RV32I_COMPARED > (int)CORE_NO_DEST,
@@ -8,13 +8,13 @@ static inline bool squashed(const self_t *self, bool fresh) {
   return self->squash & !fresh;
 }
 
-/* Whether the first step of what is offered has gone out; what was offered then may have been withdrawn. */
+// Whether the first step of what is offered has gone out; what was offered then may have been withdrawn.
 static inline bool second_step(const self_t *self, uint32_t pc, uint32_t word) {
   return self->compared && self->compared_pc == pc && self->compared_word == word;
 }
 
-/* Whether the word goes out in two steps, and this is the first.  That one does nothing that lasts, so it is committed
- * whether or not the word is; only with the second is the word taken. */
+// Whether the word goes out in two steps, and this is the first.  That one does nothing that lasts, so it is committed
+// whether or not the word is; only with the second is the word taken.
 static inline bool first_step(const self_t *self, uint32_t pc, uint32_t word, bool fresh, bool error) {
   return rv32i_decoded(word)->compares && !second_step(self, pc, word) && !squashed(self, fresh) && !error;
 }

@@ -1,4 +1,4 @@
-/* rv32i_decode.h: the control words of RV32I, as a table made from emulib's instruction table; see rv32i_decode.lss. */
+// rv32i_decode.h: the control words of RV32I, as a table made from emulib's instruction table; see rv32i_decode.lss.
 #ifndef RV32I_DECODE_H
 #define RV32I_DECODE_H
 
@@ -6,7 +6,7 @@
 #include "core/rv32i/rv32i_alu.h"
 #include "rv32i/isa.h"
 
-enum { RV32I_COMPARED = 34 }; /* a register that is forwarded and never written: what less-than gave */
+enum { RV32I_COMPARED = 34 }; // a register that is forwarded and never written: what less-than gave
 
 enum {
   RV32I_ALU_add = alu_op_add,
@@ -32,9 +32,9 @@ enum {
   RV32I_IMM_pcupper,
   RV32I_IMM_link
 };
-enum { RV32I_NO_no, RV32I_NO_yes }; /* of yes and no */
+enum { RV32I_NO_no, RV32I_NO_yes }; // of yes and no
 enum { RV32I_DEST_none, RV32I_DEST_rd };
-/* A comparison gives 1 for less; the branch behind it tests whether that is greater than zero, or not. */
+// A comparison gives 1 for less; the branch behind it tests whether that is greater than zero, or not.
 enum {
   RV32I_BRANCH_never = branch_condition_never,
   RV32I_BRANCH_eq = branch_condition_eq,
@@ -49,10 +49,10 @@ enum {
 
 struct rv32i_decoding {
   control_word
-      control;    /* without register numbers that the word gives, and without the branch of one that compares first */
-  uint8_t imm;    /* kind of the ALU's immediate */
-  uint8_t branch; /* condition, as issue knows it */
-  bool compares;  /* less-than: two steps */
+      control;    // without register numbers that the word gives, and without the branch of one that compares first
+  uint8_t imm;    // kind of the ALU's immediate
+  uint8_t branch; // condition, as issue knows it
+  bool compares;  // less-than: two steps
   bool reads_rs1, reads_rs2, writes;
 };
 
@@ -88,7 +88,7 @@ static inline control_word rv32i_place_registers(uint32_t rs, uint32_t rt, uint3
   return control_word_of_rs(rs) | control_word_of_rt(rt) | control_word_of_dest(dest);
 }
 
-/* The control word of an instruction, or of the first step of one that compares, which counts as no instruction. */
+// The control word of an instruction, or of the first step of one that compares, which counts as no instruction.
 static inline control_word rv32i_control_word(const struct rv32i_decoding *d, uint32_t word) {
   const uint32_t dest = d->writes && rv32i_rd(word) != 0 ? rv32i_rd(word) : CORE_NO_DEST;
   return d->control |
@@ -97,12 +97,12 @@ static inline control_word rv32i_control_word(const struct rv32i_decoding *d, ui
          control_word_of_annulled(d->compares);
 }
 
-/* The control word of the second step: the branch. */
+// The control word of the second step: the branch.
 static inline control_word rv32i_second_step(const struct rv32i_decoding *d) {
   return control_word_of_branch(d->branch) | rv32i_place_registers(RV32I_COMPARED, CORE_NO_SOURCE, CORE_NO_DEST);
 }
 
-/* The ALU's immediate. */
+// The ALU's immediate.
 static inline uint32_t rv32i_immediate(const struct rv32i_decoding *d, uint32_t pc, uint32_t word) {
   switch (d->imm) {
   case RV32I_IMM_signed: return rv32i_imm_i(word);
@@ -115,7 +115,7 @@ static inline uint32_t rv32i_immediate(const struct rv32i_decoding *d, uint32_t 
   }
 }
 
-/* Where a branch or jump that is taken goes; `base` is the register of a jump to one. */
+// Where a branch or jump that is taken goes; `base` is the register of a jump to one.
 static inline uint32_t rv32i_target(const struct rv32i_decoding *d, uint32_t pc, uint32_t word, uint32_t base) {
   switch (d->branch) {
   case RV32I_BRANCH_jump: return pc + rv32i_imm_j(word);

@@ -1,4 +1,4 @@
-/* rv32i_decode_group.c: groups of RV32I words to instructions; see rv32i_decode_group.lss. */
+// rv32i_decode_group.c: groups of RV32I words to instructions; see rv32i_decode_group.lss.
 
 static inline const micro_op *look_up(uint32_t word) {
   micro_op *found = &rv32i_decoded_words[word * RV32I_DECODE_FACTOR >> RV32I_DECODE_SHIFT];

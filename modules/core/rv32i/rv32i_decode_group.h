@@ -1,5 +1,5 @@
-/* rv32i_decode_group.h: what out-of-order cores want to know of RV32I instructions, as a table made from emulib's
- * instruction table; see rv32i_decode_group.lss. */
+// rv32i_decode_group.h: what out-of-order cores want to know of RV32I instructions, as a table made from emulib's
+// instruction table; see rv32i_decode_group.lss.
 #ifndef RV32I_DECODE_GROUP_H
 #define RV32I_DECODE_GROUP_H
 
@@ -11,10 +11,10 @@
 
 enum { RV32I_DECODE_WORDS = 8192, RV32I_DECODE_SHIFT = 32 - 13, RV32I_DECODE_RA = 1, RV32I_DECODE_T0 = 5 };
 
-/* Spreads words over the table: Knuth's multiplier for 32 bits. */
+// Spreads words over the table: Knuth's multiplier for 32 bits.
 #define RV32I_DECODE_FACTOR 2654435761u
 
-/* Words of the instruction table. */
+// Words of the instruction table.
 enum {
   RV32I_GROUP_ALU_add = alu_op_add,
   RV32I_GROUP_ALU_sub = alu_op_sub,
@@ -26,10 +26,10 @@ enum {
   RV32I_GROUP_ALU_sll = alu_op_sll,
   RV32I_GROUP_ALU_srl = alu_op_srl,
   RV32I_GROUP_ALU_sra = alu_op_sra,
-  RV32I_GROUP_ALU_second = alu_op_add /* to register 0 */
+  RV32I_GROUP_ALU_second = alu_op_add // to register 0
 };
 enum { RV32I_GROUP_B_none, RV32I_GROUP_B_rs2 = 0, RV32I_GROUP_B_imm };
-enum { RV32I_GROUP_NO_no, RV32I_GROUP_NO_yes }; /* of yes and no */
+enum { RV32I_GROUP_NO_no, RV32I_GROUP_NO_yes }; // of yes and no
 enum {
   RV32I_GROUP_IMM_none,
   RV32I_GROUP_IMM_signed,
@@ -54,8 +54,8 @@ enum rv32i_group_branch {
 
 struct rv32i_group_decoding {
   alu_op alu;
-  bool immediate; /* is the second operand */
-  uint8_t imm;    /* its kind */
+  bool immediate; // is the second operand
+  uint8_t imm;    // its kind
   enum rv32i_group_memory memory;
   uint8_t size;
   bool sign;
@@ -82,8 +82,8 @@ static const struct rv32i_group_decoding rv32i_group_decodings[RV32I_INSTRUCTION
 #undef CONTROL
 };
 
-/* Words that were decoded before, but for their address, by a hash; nothing but time depends on it.  Empty entries are
- * of the word 0, which is decoded anew. */
+// Words that were decoded before, but for their address, by a hash; nothing but time depends on it.  Empty entries are
+// of the word 0, which is decoded anew.
 static micro_op rv32i_decoded_words[RV32I_DECODE_WORDS];
 
 static inline branch_kind rv32i_branch_kind(const struct rv32i_group_decoding *d, uint32_t word) {
@@ -108,7 +108,7 @@ static inline operation_class rv32i_operation_class(const struct rv32i_group_dec
   }
 }
 
-/* Of branches the distance, of jumps to registers what is added, else the operand. */
+// Of branches the distance, of jumps to registers what is added, else the operand.
 static inline uint32_t rv32i_word_immediate(const struct rv32i_group_decoding *d, uint32_t word) {
   if (d->branch == RV32I_GROUP_BRANCH_jump) return rv32i_imm_j(word);
   if (d->branch == RV32I_GROUP_BRANCH_register) return rv32i_imm_i(word);

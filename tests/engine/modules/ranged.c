@@ -1,4 +1,4 @@
-/* ranged.c: changes little; see ranged.lss. */
+// ranged.c: changes little; see ranged.lss.
 phase_end() {
   if (!transferred(in)) return;
   self->turn[0][0] = (self->turn[0][0] + 1) % param(depth);

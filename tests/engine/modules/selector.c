@@ -1,4 +1,4 @@
-/* selector.c: passes one of two inputs; see selector.lss. */
+// selector.c: passes one of two inputs; see selector.lss.
 phase_start() {
   accept(a, true);
   accept(b, true);

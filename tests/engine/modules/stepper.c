@@ -1,4 +1,4 @@
-/* stepper.c: steps emulib's interpreter; see stepper.lss. */
+// stepper.c: steps emulib's interpreter; see stepper.lss.
 #include <string.h>
 
 #include "stepper.h"

@@ -1,4 +1,4 @@
-/* stepper.h: the memory of an interpreter that executes a few words; see stepper.c. */
+// stepper.h: the memory of an interpreter that executes a few words; see stepper.c.
 #ifndef STEPPER_H
 #define STEPPER_H
 

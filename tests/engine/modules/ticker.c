@@ -1,4 +1,4 @@
-/* ticker.c: counts; see ticker.lss. */
+// ticker.c: counts; see ticker.lss.
 init() {
   random_seed(&self->rng);
 }

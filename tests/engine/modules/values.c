@@ -1,4 +1,4 @@
-/* values.c: compares what C sees with what values.lss says. */
+// values.c: compares what C sees with what values.lss says.
 #include <math.h>
 #include <string.h>
 #define SAME(what)                                                                                                     \
@@ -9,7 +9,7 @@
     SAME(param_length(list) == sizeof wanted / 8);                                                                     \
     for (int i = 0; i < (int)param_length(list); i++) SAME(param(list)[i] == wanted[i]);                               \
   } while (0)
-/* What is constant may be used where C wants a constant. */
+// What is constant may be used where C wants a constant.
 static const state_word constant = state_word_of_level(5) | state_word_of_up(true) | state_word_of_shade(color_green);
 
 static void packed_words(const self_t *self) {

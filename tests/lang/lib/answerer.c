@@ -1,4 +1,4 @@
-/* answerer.c: takes questions and offers the one answer; see duplex.lss. */
+// answerer.c: takes questions and offers the one answer; see duplex.lss.
 phase_start() {
   accept(port_ask, true);
   send(port_answer, 42);

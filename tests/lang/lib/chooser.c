@@ -1,4 +1,4 @@
-/* chooser.c: asks its userpoint; see chooser.lss. */
+// chooser.c: asks its userpoint; see chooser.lss.
 handler(take) {
   accept(in, some(in) && data(in) < param(limit) && call(choose, data(in)));
 }

@@ -1,4 +1,4 @@
-/* consumer.c: accepts everything; see consumer.lss. */
+// consumer.c: accepts everything; see consumer.lss.
 phase_start() {
   for (int i = 0; i < width(in); i++) accept(in, i, true);
 }

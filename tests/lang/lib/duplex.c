@@ -1,2 +1,2 @@
-/* duplex.c: the two ends of a duplex bundle; see duplex.lss. */
+// duplex.c: the two ends of a duplex bundle; see duplex.lss.
 phase_start() {}

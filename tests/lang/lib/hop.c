@@ -1,4 +1,4 @@
-/* hop.c: a slot that each side sees as it was before this instant; see hop.lss. */
+// hop.c: a slot that each side sees as it was before this instant; see hop.lss.
 handler(space) {
   accept(in, self->puts == self->takes && now() >= self->taken_at);
 }

@@ -1,4 +1,4 @@
-/* lanes.c: a fixed-priority choice among lanes; see lanes.lss. */
+// lanes.c: a fixed-priority choice among lanes; see lanes.lss.
 handler(look, i) {
   bool offered = false;
   for (int k = 0; k < i; k++) offered |= some(in, k);

@@ -1,4 +1,4 @@
-/* mapped.c: values, and places among them; see mapped.lss. */
+// mapped.c: values, and places among them; see mapped.lss.
 phase_end() {
   self->one++;
 }

@@ -1,4 +1,4 @@
-/* operands.c: accepts everything; see operands.lss. */
+// operands.c: accepts everything; see operands.lss.
 phase_start() {
   accept(in, true);
 }

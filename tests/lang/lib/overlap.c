@@ -1,1 +1,1 @@
-/* overlap.c: nothing, for netlists only. */
+// overlap.c: nothing, for netlists only.

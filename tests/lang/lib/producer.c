@@ -1,4 +1,4 @@
-/* producer.c: offers a number a cycle; see producer.lss. */
+// producer.c: offers a number a cycle; see producer.lss.
 phase_start() {
   send(out, self->next);
 }

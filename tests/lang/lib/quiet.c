@@ -1,4 +1,4 @@
-/* quiet.c: a sender without items; see quiet.lss. */
+// quiet.c: a sender without items; see quiet.lss.
 phase_start() {
   send_nothing(out);
 }

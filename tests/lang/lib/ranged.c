@@ -1,2 +1,2 @@
-/* ranged.c: holds nothing; see ranged.lss. */
+// ranged.c: holds nothing; see ranged.lss.
 phase_end() {}

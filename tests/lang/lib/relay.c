@@ -1,4 +1,4 @@
-/* relay.c: a one-entry register; see relay.lss. */
+// relay.c: a one-entry register; see relay.lss.
 phase_start() {
   if (self->full)
     send(out, self->slot);

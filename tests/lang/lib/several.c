@@ -1,4 +1,4 @@
-/* several.c: takes what comes, and shows what it has counted; see several.lss. */
+// several.c: takes what comes, and shows what it has counted; see several.lss.
 phase_start() {
   send(reply, self->status);
   send(count, self->total);

@@ -1,4 +1,4 @@
-/* slow_hop.c: a slot between two clocks; see slow_hop.lss. */
+// slow_hop.c: a slot between two clocks; see slow_hop.lss.
 init() {
   self->latency_left = param(latency);
 }

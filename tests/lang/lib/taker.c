@@ -1,4 +1,4 @@
-/* taker.c: takes whatever comes; see taker.lss. */
+// taker.c: takes whatever comes; see taker.lss.
 phase_start() {
   send(out, self->taken);
 }

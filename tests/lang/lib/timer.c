@@ -1,4 +1,4 @@
-/* timer.c: counts down; see timer.lss. */
+// timer.c: counts down; see timer.lss.
 static void reset(self_t *self, int64_t left) {
   self->left = left;
 }

@@ -1,4 +1,4 @@
-/* tuned.c: accepts everything; see tuned.lss. */
+// tuned.c: accepts everything; see tuned.lss.
 phase_start() {
   accept(in, true);
 }

@@ -1,4 +1,4 @@
-/* wire.c: a combinational path; see wire.lss. */
+// wire.c: a combinational path; see wire.lss.
 handler(forward) {
   if (some(in))
     send(out, data(in));
