@@ -7,14 +7,16 @@ twice: a worker that was killed loses nothing but its time.
 import contextlib
 import os
 import tomllib
-from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 from harness.run import process, serve
 
 KIT = Path(__file__).resolve().parents[2]  # what workers import
 RETRIES = 10  # of a task whose worker was lost
+WAKE = 0.2  # seconds: Python does not see a signal that comes just before it begins to wait, until it wakes
 
 
 class ExecuteError(Exception):
@@ -38,6 +40,27 @@ def executor(workers: str | None = None, slurm: Path | None = None, jobs: int | 
                 yield pool
         finally:
             serve.end_all()
+
+
+def completed(futures: Iterable[Future]) -> Iterator[Future]:
+    """Futures as they complete; Ctrl-C is seen after WAKE at the latest, where `as_completed` may never see it."""
+    done: SimpleQueue[Future] = SimpleQueue()
+    futures = list(futures)
+    for future in futures:
+        future.add_done_callback(done.put)
+    for _ in futures:
+        found = None
+        while not found:
+            with contextlib.suppress(Empty):
+                found = done.get(timeout=WAKE)
+        yield found
+
+
+def awaited(future: Future) -> object:
+    """What a future comes to, with Ctrl-C as above."""
+    while wait([future], WAKE).not_done:
+        pass
+    return future.result()
 
 
 @contextlib.contextmanager

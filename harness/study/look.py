@@ -6,13 +6,13 @@ sources of the harness, so it is made once.
 
 import json
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
 from harness.run import files
 from harness.run.compiler import CompilerError
+from harness.run.execute import awaited, threads
 from harness.run.progress import Progress
 from harness.run.store import RunError, content_name, digest
 from harness.study import uses
@@ -110,8 +110,9 @@ def make_all(outcome: Outcome, looks: Iterable[Look], progress: Progress) -> lis
     if not looks:
         return []
     found = []
-    with progress.task(f"{outcome.study.name}: examining", len(looks)) as task, ThreadPoolExecutor(2) as pool:
-        for look, came in zip(looks, pool.map(one, looks), strict=True):
+    with progress.task(f"{outcome.study.name}: examining", len(looks)) as task, threads(2) as pool:
+        running = [pool.submit(one, look) for look in looks]
+        for look, came in zip(looks, map(awaited, running), strict=True):
             found.append((look, came))
             task.step(f"{look.title}: {came.verdict if isinstance(came, Examined) else 'failed: ' + came}")
     return found

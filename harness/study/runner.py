@@ -5,14 +5,14 @@ run again, and several studies at once do not disturb each other.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor, Future, as_completed
+from concurrent.futures import Executor, Future
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from harness.run import files, store, watch
 from harness.run.compiler import CompilerError
-from harness.run.execute import threads
+from harness.run.execute import awaited, completed, threads
 from harness.run.lease import clear_abandoned
 from harness.run.progress import Progress, Task
 from harness.run.store import Result, RunError
@@ -41,7 +41,7 @@ def prepare(
             exporting = {one: pool.submit(machine.export, *one, build, study.include) for one in wanted}
         for one, future in exporting.items():
             try:
-                study.machines[one] = future.result()
+                study.machines[one] = awaited(future)
             except CompilerError as error:
                 study.broken[one] = str(error)
         if not study.machines:
@@ -88,7 +88,7 @@ def build(study: Study, progress: Progress) -> None:
     simulators: dict[tuple, Path] = {}
     with progress.task(f"{study.name}: building simulators", len(study.machines)) as task, threads() as pool:
         made = {pool.submit(machine.simulator, one, build, study.extra): key for key, one in study.machines.items()}
-        for future in as_completed(made):
+        for future in completed(made):
             path, parameters = key = made[future]
             try:
                 simulators[key] = future.result()
@@ -198,7 +198,7 @@ def _run_wave(study: Study, wave: Sequence[Point], pool: Executor, place: Path, 
             futures[name] = pool.submit(store.run, job, place)
         shared.setdefault(futures[name], []).append(point)
     try:
-        for future in as_completed(shared):
+        for future in completed(shared):
             for point in shared[future]:
                 row = _finished(study, point, future)
                 task.step(f"{point.name}: {_words(study, row)}")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.run import store, watch
+from harness.run.execute import awaited
 from harness.run.progress import Progress
 from harness.run.store import Job, Result, RunError
 from harness.study import machine
@@ -102,7 +103,7 @@ def run(study: Study, pool: Executor, place: Path, progress: Progress, before_on
             running = {job: pool.submit(store.run, job, place) for job in left}
             for job, future in running.items():
                 try:
-                    found[job] = future.result()
+                    found[job] = awaited(future)
                 except RunError as error:
                     why[job] = f"its start failed: {error}"
                 task.step(why[job].splitlines()[0] if not found[job] else job.simulator.name)
