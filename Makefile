@@ -168,8 +168,10 @@ options: $(VENV_READY)  ## docs/options.md: the tables of the paper next to the 
 DIST       := $(BUILD)/dist
 DIST_PARTS := dist-source dist-vsix
 C_SOURCES  = $(shell git ls-files -- '*.c' '*.h')
-format: $(VENV_READY)  ## lay out C in place, and mend what ruff can in Python
+LSS_SOURCES = $(shell git ls-files -- 'modules/*.lss' 'examples/*.lss')
+format: $(VENV_READY) $(BUILD)/bin/lss  ## lay out C and LSS in place, and mend what ruff can in Python
 	@$(CLANG_FORMAT) -i $(C_SOURCES)
+	@$(BUILD)/bin/lss fmt --width 120 $(LSS_SOURCES)
 	@$(PYTHON) -m ruff check -q --fix harness tests
 lint: $(VENV_READY)  ## report what ruff finds in the Python
 	@$(PYTHON) -m ruff check harness tests

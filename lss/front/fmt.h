@@ -6,6 +6,7 @@
 
 // The same program in canonical layout, which the caller frees.  The tokens, comments and line breaks stay the
 // author's; indentation, spacing, blank lines and the alignment of comments at line ends become the formatter's.
-char *format_lss(const char *text);
+// With a width that is not 0, lines that are longer are broken, except in strings and C code.
+char *format_lss(const char *text, int width);
 
 #endif

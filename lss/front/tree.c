@@ -220,12 +220,43 @@ static Node *owner_of(const DocComment *doc, const GPtrArray *declarations) {
   return above;
 }
 
+static bool has_page(const Node *node) {
+  switch (node->kind) {
+  case NODE_MODULE:
+  case NODE_STRUCT:
+  case NODE_ENUM:
+  case NODE_PACKED:
+  case NODE_BUNDLE:
+  case NODE_TYPE:
+  case NODE_FUNCTION: return true;
+  default: return false;
+  }
+}
+
+// The text of a comment.  One at the end of a line, and that of a part of a module, is shown in a row of a table, so
+// its line breaks mean nothing.
+static const char *text_of(const DocComment *doc, const Node *node) {
+  if (has_page(node) && !doc->follows_token) return doc->text;
+  g_auto(GStrv) lines = g_strsplit(doc->text, "\n", -1);
+  g_autoptr(GString) out = g_string_new(NULL);
+  const char *between = "";
+  for (char **line = lines; *line; line++) {
+    if (!*g_strstrip(*line)) {
+      between = "\n\n"; // a paragraph ends
+      continue;
+    }
+    g_string_append_printf(out, "%s%s", g_str_has_prefix(*line, "- ") && *between == ' ' ? "\n" : between, *line);
+    between = " ";
+  }
+  return arena_strdup(out->str);
+}
+
 void tree_attach_docs(Scan *scan) {
   for (guint i = 0; i < scan->docs->len; i++) {
     DocComment *doc = scan->docs->pdata[i];
     Node *node = owner_of(doc, scan->declarations);
     if (node)
-      node->doc = node->doc ? arena_printf("%s\n\n%s", node->doc, doc->text) : doc->text;
+      node->doc = node->doc ? arena_printf("%s\n\n%s", node->doc, text_of(doc, node)) : text_of(doc, node);
     else if (i == 0 && !doc->follows_token)
       scan->file->doc = doc->text;
   }

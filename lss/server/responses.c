@@ -10,7 +10,7 @@
 JsonValue *respond_formatting(const Query *query) {
   g_autofree char *text = source_read(query->path, NULL, NULL);
   JsonValue *edits = json_object_new_array();
-  g_autofree char *formatted = format_lss(text ? text : "");
+  g_autofree char *formatted = format_lss(text ? text : "", 0);
   if (!text || !strcmp(text, formatted)) return edits;
   JsonValue *edit = json_object_new_object(), *range = json_object_new_object();
   json_set(range, "start", position_json((Position){0, 0}));

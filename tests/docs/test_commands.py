@@ -58,7 +58,7 @@ def test_help_is_given_wherever_it_is_requested(lss, arguments) -> None:
 def test_what_the_table_lists_is_what_the_parser_takes(lss) -> None:
     """With one option a command asks for what is missing, and does not call the option unknown."""
     known = {"-D": "a=1", "-O": "0", "--collect": "connections", "--max-instances": "5", "--max-steps": "5", "--address": "1", "--cycles": "1"}
-    known |= {"--limit": "wrong", "-I": "."}
+    known |= {"--limit": "wrong", "-I": ".", "--width": "80"}
     for name, (_, _, options) in helps(lss).items():
         for option in options:
             word, *value = option.split()

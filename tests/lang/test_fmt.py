@@ -195,9 +195,9 @@ def test_failures_are_one_line(lss, tmp_path):
 
 @pytest.mark.parametrize("folder", ["modules", "examples"])
 def test_library_is_formatted(lss, folder):
-    """The tree itself is in canonical layout: `lss fmt` on the named files repairs it."""
+    """The tree itself is in canonical layout: `lss fmt --width 120` on the named files repairs it."""
     files = found(ROOT / folder, "*.lss")
-    assert lss("fmt", "--check", *files, ok=None).out == ""
+    assert lss("fmt", "--check", "--width", 120, *files, ok=None).out == ""
 
 
 def test_ranges_of_parameters(lss, tmp_path):
@@ -207,3 +207,88 @@ def test_ranges_of_parameters(lss, tmp_path):
     assert file.read_text() == (
         "parameter a = 1 : int in -1..5;\nparameter b = 1 : int[] in ..-2;\nparameter c = 1 : int in 1..;\n"
     )
+
+
+LONG = '''// A comment that goes on after the eightieth column of its line is filled.  So is the line after it,
+// and the sentence keeps its spaces.
+//
+//     an example --that is --longer than --the width --of eighty columns --is left as it is
+module m {                                      /** A module with a text that does not fit next to it. */
+  parameter some_very_long_name = 1234567890 : int in 0..12345678901; /** it goes above its declaration */
+  instance a : relay { first = 1; second = 2; third = "a text"; fourth = <<< return 4; >>>; fifth = 5; };
+  if (some_very_long_name > 1234567890) punt("a text that cannot be broken, and " + string(some_very_long_name) + " more");
+  handler h : first.data, first.enable, second.data, second.enable -> first.ack, second.ack;
+}
+parameter map = [
+  { name = "first", base = 0x1000, size = 0x100, doc = "what is there, said in some words" }
+] : map_entry[];
+/** A text before a type. It is too long for the line on which it stands. And it has a
+ *    drawing
+ *  and then more of the text. */
+enum e { a, b };
+'''
+
+WRAPPED = '''// A comment that goes on after the eightieth column of its line is filled.  So
+// is the line after it, and the sentence keeps its spaces.
+//
+//     an example --that is --longer than --the width --of eighty columns --is left as it is
+/** A module with a text that does not fit next to it. */
+module m {
+  /** it goes above its declaration */
+  parameter some_very_long_name = 1234567890 : int in 0..12345678901;
+  instance a : relay {
+    first = 1; second = 2; third = "a text"; fourth = <<< return 4; >>>;
+    fifth = 5;
+  };
+  if (some_very_long_name > 1234567890)
+      punt("a text that cannot be broken, and " + string(some_very_long_name) +
+        " more");
+  handler h : first.data, first.enable, second.data, second.enable -> first.ack,
+      second.ack;
+}
+parameter map = [
+  { name = "first", base = 0x1000, size = 0x100,
+    doc = "what is there, said in some words" }
+] : map_entry[];
+/** A text before a type. It is too long for the line on which it stands. And it
+ *  has a
+ *    drawing
+ *  and then more of the text. */
+enum e { a, b };
+'''
+
+
+def test_lines_are_broken_at_a_width(lss, tmp_path):
+    file = tmp_path / "long.lss"
+    file.write_text(LONG)
+    lss("fmt", "--width", 80, file)
+    assert file.read_text() == WRAPPED
+    assert lss("fmt", "--check", "--width", 80, file).out == ""
+    assert lss("fmt", "--check", file).out == "", "without a width, lines stay where they end"
+
+
+def without_comments(text: str) -> str:
+    """What the compiler sees of a text, without white space."""
+    return re.sub(r"\s+|//[^\n]*|/\*.*?\*/|(\"(?:\\.|[^\"\\\n])*\"|<<<.*?>>>)", lambda found: found[1] or "", text, flags=re.S)
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_sources_survive_a_width(lss, tmp_path, width):
+    """The same program, and a second time nothing changes."""
+    copies = []
+    for number, path in enumerate(FILES):
+        if b"\0" in path.read_bytes() or "bad" in path.parts:
+            continue
+        copies.append((path, tmp_path / f"{number}.lss"))
+        copies[-1][1].write_bytes(path.read_bytes())
+    lss("fmt", "--width", width, *[copy for _, copy in copies])
+    for path, copy in copies:
+        assert without_comments(read(copy)) == without_comments(read(path)), path
+    assert lss("fmt", "--check", "--width", width, *[copy for _, copy in copies]).out == ""
+    assert lss("fmt", "--check", *[copy for _, copy in copies]).out == ""
+
+
+@pytest.mark.parametrize("width", ["59", "401", "x"])
+def test_a_width_is_a_number_of_columns(lss, width):
+    done = lss("fmt", "--width", width, "x.lss", ok=False)
+    assert done.status == 2 and done.err.count("\n") == 1 and "--width" in done.err
