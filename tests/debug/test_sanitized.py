@@ -10,7 +10,7 @@ import pytest
 
 from tests.debug.remote import Waiting, framed
 
-INTERACTIVE = "help|list core|events core.access|until event(core.access.access, 2)|step|step 3|registers|where|print core.**|print /x core.fetcher.pc|set core.registers.r[8] = 5|cycle 10|break core.writeback.instructions >= 200|until cycles(cpu_clk) >= 1000|quit"
+INTERACTIVE = "help|list core|events core.access|until event(core.access.access, 2)|step|step 3|registers|where|print core.**|print /x core.fetcher.pc|set core.registers.r[8] = 5|cycle 10|break core.writeback.instructions >= 200|until cycles(cpu_clk) >= 1000|statistics core.**|quit"
 PACKETS = ["qSupported:multiprocess+", "qXfer:features:read:target.xml:0,ffff", "g", "p25", "p47", "m0,40", "Z0,20,4", "c", "s", "bs", "bc", "z0,20,4", "Z3,7fffe6,1", "c", "bc", "qThreadExtraInfo,p1.1", "P4=00000007"]
 # The options of each run, in their order: one goes on where another was.
 RUNS = {
@@ -29,6 +29,7 @@ RUNS = {
     "checked": ["--cycles", 500, "--check-idle", "--check-replay"],
     "until": ["--until", "event(core.access.access, 2)", "--watchdog", "1 ms", "--run-dir", "run"],
     "commands": ["--interactive"],
+    "commands as JSON": ["--interactive=json"],
 }  # fmt: skip
 
 

@@ -84,7 +84,7 @@ COMMANDS: list[list[str]] = [
     *[["--until", c] for c in ("h.part == 1", "h.rows == 1", "h.small == 1.5", "h.small 3", "h.small >= 9007199254740994e0", "cycles(slo) >= 1", "cycles(slow) >= 1 x", "ende", "marker(0)",
         "marker(4294967296)", "marker(1)", "event(h.x)", "evnt(h.x)", "event(h)")],
     *[["--seed", n] for n in ("", "-1", "x")],
-    ["--quiet=1"], ["--help=1"], ["--list=xml"], ["--cycles"], ["--set"], ["--whole"], ["--whole=9"], ["--cycels", "3"], ["--wole", "3"], ["--nothing"], ["--h.whole", "3"], ["--"], ["x"], ["-q"],
+    ["--quiet=1"], ["--help=1"], ["--list=xml"], ["--interactive=xml"], ["--cycles"], ["--set"], ["--whole"], ["--whole=9"], ["--cycels", "3"], ["--wole", "3"], ["--nothing"], ["--h.whole", "3"], ["--"], ["x"], ["-q"],
 ]
 
 

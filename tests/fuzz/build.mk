@@ -13,8 +13,8 @@ $(FUZZ_LSS): $(filter-out %/commands/main.o,$(LSS_OBJ))
 $(FUZZ)/fuzz_text: tests/fuzz/fuzz_text.c emulib/program/input_file.c
 $(FUZZ)/fuzz_messages: tests/fuzz/fuzz_messages.c emulib/program/input_file.c
 $(FUZZ)/fuzz_netlist: tests/fuzz/fuzz_netlist.c emulib/program/input_file.c
-$(FUZZ)/fuzz_gdb: tests/fuzz/fuzz_gdb.c emulib/program/input_file.c $(BUILD)/lib/libemulib.a
-$(FUZZ)/fuzz_gdb: FUZZ_FLAGS += -Wl,-u,isas
+$(FUZZ)/fuzz_gdb $(FUZZ)/fuzz_commands: $(FUZZ)/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/two_processors.c emulib/program/input_file.c $(BUILD)/lib/libemulib.a
+$(FUZZ)/fuzz_gdb $(FUZZ)/fuzz_commands: FUZZ_FLAGS += -Wl,-u,isas
 $(FUZZ)/fuzz_checkpoint: tests/fuzz/fuzz_checkpoint.c
 $(FUZZ)/fuzz_trace: tests/fuzz/fuzz_trace.c emulib/program/input_file.c
 $(FUZZ)/fuzz_packets: tests/fuzz/fuzz_packets.c emulib/program/input_file.c lss/runtime/files/stream.c lss/runtime/files/packet.c

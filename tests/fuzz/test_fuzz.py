@@ -20,7 +20,7 @@ from tests.tree import found
 HERE = Path(__file__).parent
 SECONDS = {"quick": 1, "soak": 300}
 # name: longest input in bytes
-TARGETS = {"text": 4096, "netlist": 2048, "packets": 4096, "messages": 4096, "program": 16384, "checkpoint": 16384, "trace": 1024, "gdb": 512}
+TARGETS = {"text": 4096, "netlist": 2048, "packets": 4096, "messages": 4096, "program": 16384, "checkpoint": 16384, "trace": 1024, "gdb": 512, "commands": 512}
 FLIPS = 100_000
 # What gdb 13 and people ask of a simulator of two processors, a packet a line.
 GDB = [
@@ -32,6 +32,12 @@ GDB = [
     *(f"qRcmd,{command.encode().hex()}\nc\nc\nbc\nvCont;s:p1.1\nqRcmd,{b'break'.hex()}\nc" for command in ("break event(core[*].access)", "break event(core[1].access(address == 0x1008), 3)", "break core[0].pc == 0x1010")),
     *("qRcmd," + command.encode().hex() for command in ("help", "print core[0].memory[3..7]", "print /x core[1].pc", "set core[0].halt = true", "where", "statistics core[*]", "frames", "break core[0].retired >= 40", "nothing")),
     "$m1000,4#8e+$?#3f-$vCont;c#a8\x03$M1000,2:0102#8f",
+]
+# What a program asks of it by --interactive=json, a command a line.
+COMMANDS = [
+    "cycle 10\nstatus\nprint core[0].pc\nprint core[*].memory[3..7]\nstatistics\nquit\ncycle",
+    "until 20 us\nstep\nstep 3 2\nwhere\nlist core[1]\nset core[0].halt = true\nrun\nhelp\nregisters",
+    "\n  \ncycle 0\nstp\nuntil core[0].retired >= 40\nuntil cycles(clk) >= 50\nstatistics core[0].x\nset core[0].pc = \xff\0\nrun far",
 ]
 
 
@@ -52,6 +58,8 @@ def seeds(name: str, root: Path, build: Path, tmp_path: Path) -> list[bytes]:
         return [b"\0" + retire + happened, b"\1\x20\0\7" + 3 * retire, b"SPINTRCE" + bytes(48)]
     if name == "gdb":
         return [session.encode() for session in GDB]
+    if name == "commands":
+        return [session.encode("latin-1") for session in COMMANDS]
     if name == "packets":
         scratch = tmp_path / "seed.pcap"
         packets.write(scratch, traffic.stream_frames(traffic.Mix.parse("18-100"), 0, 3, 1))

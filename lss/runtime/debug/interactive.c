@@ -6,113 +6,27 @@
 #include "lss/runtime/debug/completion.h"
 #include "lss/runtime/debug/conduct.h"
 #include "lss/runtime/debug/debug.h"
+#include "lss/runtime/debug/goal.h"
 #include "lss/runtime/debug/handover.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/line_editor.h"
+#include "lss/runtime/debug/line_reader.h"
+#include "lss/runtime/debug/replies.h"
 #include "lss/runtime/debug/state_commands.h"
 #include "lss/runtime/engine/signals.h"
 #include "lss/runtime/observe/balance.h"
-#include "lss/runtime/observe/device_registers.h"
 #include "lss/runtime/observe/print.h"
 #include "lss/runtime/observe/trigger.h"
 #include "lss/runtime/text/number.h"
-#include "lss/runtime/text/pattern.h"
+
+#include <unistd.h>
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static const spinach_options *given;
-static const char *ended;    // why the run is over; NULL: it is not
-static bool tracing, handed; // handed: the command at hand comes from the process whose run this was
-static GPtrArray *lines;     // that were read
-static char *traced;         // instances, "" when none are
-
-// ---- Going on -------------------------------------------------------------------------------------------------------
-
-// What ends one command that goes on; the cycles are of the clock that bounds the run.
-typedef struct {
-  uint64_t cycles, tick;          // UINT64_MAX: no bound
-  const spinach_condition *state; // that comes true, or NULL
-  const Core *core;               // whose instructions are counted, or NULL
-  int64_t retired;                // the count to get to
-  int watch;                      // of the event that is counted, or -1
-  uint64_t happened;              // the count to get to
-} Goal;
-
-// Without a bound.
-static Goal endless(void) {
-  return (Goal){.cycles = UINT64_MAX, .tick = UINT64_MAX, .watch = -1};
-}
-
-static bool is_reached(const Goal *goal) {
-  return spinach_cycles(given->clock) >= goal->cycles || spinach_time.now >= goal->tick ||
-         (goal->state && spinach_condition_compares(goal->state)) ||
-         (goal->core && core_get(&goal->core->retired) >= goal->retired) ||
-         (goal->watch >= 0 && spinach_watch_count(goal->watch) >= goal->happened);
-}
-
-// One instant is stepped, or idle time is skipped up to the goal.
-static void bound_instant(struct spinach_advancing *a, const Goal *goal) {
-  a->until = MIN(a->until, goal->tick);
-  if (goal->cycles < UINT64_MAX) a->until = MIN(a->until, spinach_instant_of(given->clock, goal->cycles));
-}
-
-// Idle time is skipped up to the goal, not beyond; a state that may change in it is looked at after each instant.
-static void bound(const Goal *goal) {
-  struct spinach_advancing *a = &spinach_advancing;
-  const bool each = tracing || (goal->state && goal->state->place.field->passes);
-  if (each) spinach_advance_each();
-  if (a->one_instant) {
-    bound_instant(a, goal);
-    return;
-  }
-  if (a->clock == given->clock) a->end = MIN(a->end, goal->cycles);
-  if (goal->cycles < UINT64_MAX) a->loops_end = MIN(a->loops_end, a->end);
-  a->until = MIN(a->until, goal->tick);
-  // A command that stepped single instants may have left a piece that was chosen without this goal.
-  a->stop = MIN(a->stop, a->end);
-  a->before = MIN(a->before, a->until);
-}
-
-// Whether nothing but the bounds of the advance ends a command, so that whole pieces can be run.
-static bool is_bounded_by_advance(const Goal *goal) {
-  return !goal->state && !goal->core && goal->watch < 0 && !tracing;
-}
-
-// The run goes on with its next advance, unless it is over.
-static void advance(void) {
-  g_autofree char *stuck = run_conduct.stuck();
-  if (spinach_advancing.nothing_left)
-    ended = SPINACH_NOTHING_LEFT;
-  else
-    ended = stuck ? run_conduct.end_stuck(stuck) : run_conduct.begin();
-}
-
-// To the goal, to the end of the run, or until somebody interrupts it.
-static void go(const Goal *goal) {
-  const bool whole = is_bounded_by_advance(goal);
-  while (!ended && !spinach_take_pause()) {
-    if (!spinach_advancing.active) {
-      advance();
-      if (ended) return;
-    }
-    bound(goal);
-    const uint64_t before = spinach_time.now;
-    spinach_advance_step(!whole);
-    if (tracing && spinach_time.now != before) spinach_trace_line();
-    if (is_reached(goal)) return;
-  }
-}
-
-static uint32_t last_pc(guint number) {
-  return (uint32_t)core_get(&core_of(number)->pc);
-}
-
-static void say_where(void) {
-  g_autoptr(GString) text = g_string_new(NULL);
-  where_append_time(text);
-  g_string_append_c(text, '\n');
-  where_append_cores(text, "retired ", last_pc);
-  fputs(text->str, stdout);
-}
+static bool handed;      // the command at hand comes from the process whose run this was
+static bool quits;       // the user has ended the run
+static GPtrArray *lines; // that were read
+static char *traced;     // instances, "" when none are
 
 // ---- Commands -------------------------------------------------------------------------------------------------------
 
@@ -123,13 +37,20 @@ static bool read_count(const char *text, uint64_t *count) {
   return !*text || number_read_count(text, 1, UINT64_MAX, count, &error) || spinach_report_error("%s", error);
 }
 
+// What is wrong in a command is for its user; what is wrong in the machine is reported as in any run.
+static void go(const Goal *goal) {
+  if (given->interactive_json) spinach_report_keep(false);
+  goal_go(goal);
+  if (given->interactive_json) spinach_report_keep(true);
+}
+
 static void do_run(const char *words) {
   if (*words)
     spinach_report_error("run takes nothing; until CONDITION stops before the end");
   else {
-    const Goal goal = endless();
+    const Goal goal = goal_endless();
     go(&goal);
-    if (!ended) say_where();
+    if (!goal_ended() || given->interactive_json) reply_where();
   }
 }
 
@@ -140,10 +61,10 @@ static uint64_t sum(uint64_t so_far, uint64_t count) {
 static void do_cycle(const char *words) {
   uint64_t count;
   if (!read_count(words, &count)) return;
-  Goal goal = endless();
+  Goal goal = goal_endless();
   goal.cycles = sum(spinach_cycles(given->clock), count);
   go(&goal);
-  say_where();
+  reply_where();
 }
 
 // "N CORE", both may be left out.
@@ -158,12 +79,16 @@ static void do_step(const char *words) {
     return;
   }
   const Core *core = spinach_cores()->pdata[number - 1];
-  Goal goal = endless();
+  Goal goal = goal_endless();
   goal.core = core;
   goal.retired = core_get(&core->retired) + (int64_t)count;
   go(&goal);
-  say_where();
+  reply_where();
 }
+
+// Lines that were read, instances that are traced, and the descriptor of the replies (-1: they are text).
+#define SESSION      "(@assi)"
+#define SESSION_READ "(^a&ssi)"
 
 // The command at hand needs a variant of the simulator, built with this word for `lss build` and its value: that goes
 // on with the run, and carries the command out.  Returns only when that cannot be.
@@ -181,15 +106,16 @@ static void become(const char *word, const char *value) {
   fprintf(stderr, "%s: building a variant with %s%s%s\n", spinach_program, word, value ? " " : "", value ? value : "");
   history_begin(given->history, 1);
   GVariant *read = g_variant_new_strv((const char *const *)lines->pdata, lines->len);
-  const int none = -1;
-  g_autofree char *why = handover_become(given, words, g_variant_new("(@ass)", read, traced ? traced : ""), &none);
+  const int handles[] = {replies_handle(), -1};
+  g_autofree char *why =
+      handover_become(given, words, g_variant_new(SESSION, read, traced ? traced : "", handles[0]), handles);
   history_end();
   spinach_report_error("%s", why);
 }
 
 // An event is counted from here on.
 static void until_event(const spinach_condition *condition) {
-  Goal goal = endless();
+  Goal goal = goal_endless();
   goal.watch = spinach_watch_find(condition->watch);
   if (goal.watch < 0) {
     become("--watch", condition->watch);
@@ -202,7 +128,7 @@ static void until_event(const spinach_condition *condition) {
 static void do_until(const char *words) {
   spinach_condition condition;
   if (!spinach_condition_parse("until", words, &condition)) return;
-  Goal goal = endless();
+  Goal goal = goal_endless();
   goal.tick = spinach_condition_tick(&condition, condition.count);
   if (condition.kind == SPINACH_AT_STATE) goal.state = &condition;
   if (condition.watch)
@@ -212,13 +138,13 @@ static void do_until(const char *words) {
   else
     spinach_report_error("until takes a time, cycles(CLOCK) >= N, PATH.STATE >= N, event(PATH.EVENT, N) or marker(N)");
   spinach_condition_clear(&condition);
-  say_where();
+  reply_where();
 }
 
 static void do_print(const char *words) {
   g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(spinach_place));
   if (!spinach_print_find(words, places)) return;
-  for (guint i = 0; i < places->len; i++) spinach_print_state(stdout, &g_array_index(places, spinach_place, i));
+  reply_places(places);
 }
 
 static void do_set(const char *words) {
@@ -232,37 +158,21 @@ static void do_set(const char *words) {
   }
 }
 
-// States, or events, of the instances that a pattern matches.
-static void list(const char *words, bool events) {
-  const char *pattern = *words ? words : "**";
-  bool any = false;
-  for (uint32_t i = 0; i < machine->instance_count; i++) {
-    const spinach_layout *layout = machine->instances[i].layout;
-    const char *path = machine->instances[i].path;
-    if (!layout || !spinach_path_matches(pattern, path)) continue;
-    any = true;
-    for (uint32_t k = 0; events && k < layout->event_count; k++)
-      printf("%s.%s(%s)\n", path, layout->events[k].name, layout->events[k].arguments);
-    for (uint32_t k = 0; !events && k < layout->field_count; k++)
-      printf("%s.%s : %s\n", path, layout->fields[k].name, layout->fields[k].type->name);
-  }
-  if (!any) spinach_report_error("no instance matches \"%s\"", pattern);
-}
-
 static void do_list(const char *words) {
-  list(words, false);
+  reply_states(words);
 }
 
 static void do_events(const char *words) {
-  list(words, true);
+  reply_events(words);
 }
 
 static void do_trace(const char *words) {
-  if (!machine->debug) {
+  if (*words && !machine->debug) {
     become("--debug", NULL);
     return;
   }
-  tracing = spinach_trace_choose(*words ? words : NULL) && *words;
+  const bool tracing = spinach_trace_choose(*words ? words : NULL) && *words;
+  goal_trace(tracing);
   g_free(traced);
   traced = g_strdup(tracing ? words : "");
 }
@@ -278,18 +188,26 @@ static void do_checkpoint(const char *words) {
 
 static void do_where(const char *words) {
   (void)words;
-  say_where();
+  reply_where();
 }
 
 static void do_registers(const char *words) {
-  g_autoptr(GString) text = g_string_new(NULL);
-  spinach_registers_append(text, words);
-  fputs(text->str, stdout);
+  reply_registers(words);
+}
+
+static void do_statistics(const char *words) {
+  reply_statistics(words);
+}
+
+static void do_status(const char *words) {
+  (void)words;
+  reply_status();
 }
 
 static void do_quit(const char *words) {
   (void)words;
-  ended = "ended by its user";
+  quits = true;
+  goal_quit();
 }
 
 static void do_help(const char *words);
@@ -309,6 +227,8 @@ static const struct {
      NOTHING},
     {"where", "", "the time, and what each processor has executed last", do_where, NOTHING},
     {"print", "NAME", "states: a name, a range a.b[0..63], a pattern a.*", do_print, A_STATE},
+    {"statistics", "[PATTERN]", "statistics so far: all, or those of instances or names", do_statistics, AN_INSTANCE},
+    {"status", "", "the speed, how far the run is, and which ports wait for which", do_status, NOTHING},
     {"registers", "[PATTERN]", "device registers, and what their bits are called", do_registers, NOTHING},
     {"set", "PATH.STATE = VALUE", "changes a state", do_set, A_SETTING},
     {"list", "[PATTERN]", "the states of instances", do_list, AN_INSTANCE},
@@ -321,10 +241,10 @@ static const struct {
 
 static void do_help(const char *words) {
   (void)words;
-  for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
-    g_autofree char *left = g_strjoin(" ", commands[i].name, commands[i].arguments, NULL);
-    printf("%-24s %s\n", left, commands[i].help);
-  }
+  reply_open_list();
+  for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
+    reply_command(commands[i].name, commands[i].arguments, commands[i].help);
+  reply_close_list();
 }
 
 static const char *command_name(uint32_t index) {
@@ -374,13 +294,13 @@ static GPtrArray *complete(const char *before, const char *word) {
 static void go_on(GVariant *session) {
   g_autofree const char **read = NULL;
   g_autofree char *instances = NULL;
-  g_variant_get(session, "(^a&ss)", &read, &instances);
+  g_variant_get(session, SESSION_READ, &read, &instances, NULL);
   history_begin(given->history, 1);
   handover_arrive();
   history_end();
   for (const char **line = read; *line; line++) {
     g_ptr_array_add(lines, g_strdup(*line));
-    line_remember(*line);
+    if (!given->interactive_json) line_remember(*line);
   }
   if (*instances) do_trace(instances);
   handed = true;
@@ -388,12 +308,11 @@ static void go_on(GVariant *session) {
   handed = false;
 }
 
-const char *spinach_interactive_run(const spinach_options *options) {
-  given = options;
-  lines = g_ptr_array_new_with_free_func(g_free);
-  g_autoptr(GVariant) session = handover_session();
+// ---- A person, or a script ------------------------------------------------------------------------------------------
+
+static void talk(GVariant *session) {
   if (session) go_on(session);
-  while (!ended && !spinach_interrupted()) {
+  while (!goal_ended() && !spinach_interrupted()) {
     char *line = line_read("> ", complete);
     if (!line && spinach_take_pause()) {
       printf("\n"); // what was typed is dropped
@@ -405,5 +324,67 @@ const char *spinach_interactive_run(const spinach_options *options) {
     }
     free(line);
   }
-  return ended ? ended : run_conduct.begin();
+}
+
+// ---- A program ------------------------------------------------------------------------------------------------------
+
+// An error of the machine ends the process within a command.
+static void reply_error(void) {
+  replies_fail(spinach_error_text);
+}
+
+static void carry_out_line(LineRead how, const GString *line) {
+  g_autofree char *words = g_strstrip(g_strndup(line->str, line->len));
+  if (how == LINE_IS_LAST) {
+    do_quit("");
+  } else if (how == LINE_IS_TOO_LONG) {
+    spinach_report_error("the line is longer than %d bytes", LONGEST_LINE);
+  } else if (memchr(line->str, '\0', line->len)) {
+    spinach_report_error("the line holds a zero byte");
+  } else if (!*words) {
+    spinach_report_error("the line is empty; help lists the commands");
+  } else {
+    g_ptr_array_add(lines, g_strdup(words));
+    carry_out(words);
+  }
+}
+
+// A run that is over can still be asked what it came to.
+static void serve(GVariant *session) {
+  g_autoptr(GString) line = g_string_new(NULL);
+  spinach_on_leave = reply_error;
+  while (!quits && !*spinach_error_text && !spinach_interrupted()) {
+    const LineRead how = session ? LINE_IS_READ : line_reader_next(STDIN_FILENO, line);
+    if (how == LINE_IS_STOPPED) break;
+    replies_begin();
+    if (session)
+      go_on(session);
+    else
+      carry_out_line(how, line);
+    session = NULL;
+    if (!replies_end(goal_ended())) spinach_set_error("a reply could not be written");
+  }
+}
+
+bool spinach_interactive_open(void) {
+  g_autoptr(GVariant) session = handover_session();
+  int handle = -1;
+  if (session) g_variant_get_child(session, 2, "i", &handle);
+  spinach_streams_close_input(
+      "standard input has the commands of --interactive=json (name another place, such as pty)");
+  return replies_open(handle);
+}
+
+const char *spinach_interactive_run(const spinach_options *options) {
+  given = options;
+  quits = false;
+  lines = g_ptr_array_new_with_free_func(g_free);
+  goal_begin(options);
+  g_autoptr(GVariant) session = handover_session();
+  if (options->interactive_json)
+    serve(session);
+  else
+    talk(session);
+  g_clear_pointer(&lines, g_ptr_array_unref);
+  return goal_ended() ? goal_ended() : run_conduct.begin();
 }

@@ -14,6 +14,7 @@ jmp_buf spinach_escape;
 void (*spinach_on_error)(const char *text);
 void (*spinach_on_views)(FILE *out, int32_t instance);
 int (*spinach_on_end)(const char *ended);
+void (*spinach_on_leave)(void);
 void (*spinach_on_remark)(const char *path, const char *text);
 
 static const spinach_machine *const machine = &spinach_machine_table;
@@ -25,6 +26,7 @@ static char *difference; // what spinach_difference() left for the error that fo
 static _Noreturn void leave(int status) {
   spinach_streams_abandon();
   fflush(stdout);
+  if (spinach_on_leave) spinach_on_leave();
   _exit(status);
 }
 
@@ -73,6 +75,7 @@ static _Noreturn void fail(uint32_t id, int prints, const char *format, va_list 
   fprintf(stderr, "%s: error: %s", spinach_program, text);
   if (spinach_phase == SPINACH_STARTS || spinach_phase == SPINACH_OVER || !prints) { // of wrong input, nothing is kept
     fputc('\n', stderr);
+    spinach_set_error(text);
     leave(1);
   }
   say_when();

@@ -343,6 +343,8 @@ extern void (*spinach_on_error)(const char *text);
 // and returns the process's status.
 extern void (*spinach_on_views)(FILE *out, int32_t instance);
 extern int (*spinach_on_end)(const char *ended);
+// Called last when an error ends the process, which spinach_error_text says.
+extern void (*spinach_on_leave)(void);
 extern void (*spinach_on_remark)(const char *path, const char *text); // takes errors in awaits() and check_state()
 
 // What passing time changes beside the state of clusters; it begins the arena.
@@ -447,8 +449,12 @@ const spinach_reported *spinach_reports(uint32_t *count);
 
 // Prints what every debug view around (or, with id < 0, all views of the machine) shows: pc, registers, history.
 void spinach_print_views(FILE *out, int32_t instance);
-// The stuck report: which ports wait on which, and where each core is.
+// The stuck report: which ports wait on which.
 void spinach_print_waits(FILE *out);
+// The same one by one: items that are offered and not taken, or accepted and not committed.  Returns their number.
+// Debug builds only.
+typedef void (*spinach_see_wait)(const spinach_connection *connection, bool accepted, const char *item, void *data);
+uint32_t spinach_each_wait(spinach_see_wait see, void *data);
 // Chooses the instances of the line trace ("cpu[0].**,arb"); prints a line after each instant.  Debug builds only.
 // NULL: none.  False, after a line, when a pattern matches nothing.
 bool spinach_trace_choose(const char *patterns);

@@ -64,6 +64,7 @@ typedef struct {
   const char *trace;               // instance patterns, or NULL
   const char *wave, *wave_signals; // file and patterns of what it shows, or NULL
   bool interactive;                // it goes on by commands from standard input
+  bool interactive_json;           // with a line of JSON as reply to each
   bool check_idle;                 // what modules' next_event says is compared with what they do
   bool no_replay;                  // clusters that repeat themselves are stepped all the same
   bool check_replay;               // what is left out is done all the same, and compared

@@ -95,6 +95,8 @@ bool spinach_streams_live(void);
 // Consoles are not opened from here on: for the reason `why`, a sentence without its end, the run fails; without one
 // (NULL) they are left out.
 void spinach_streams_close_consoles(const char *why);
+// The same of the console at standard input alone.
+void spinach_streams_close_input(const char *why);
 // Whether the machine prints to this terminal or reads from it, so that the run shows nothing there on its own account.
 bool spinach_streams_at_terminal(void);
 

@@ -23,7 +23,7 @@ struct HostTerminal {
 
 static struct termios before;
 static bool closed;
-static const char *closed_why;
+static const char *closed_why, *input_closed_why;
 
 static void restore(void) {
   tcsetattr(STDIN_FILENO, TCSANOW, &before);
@@ -43,6 +43,10 @@ static void read_characters(void) {
 void spinach_streams_close_consoles(const char *why) {
   closed = true;
   closed_why = why;
+}
+
+void spinach_streams_close_input(const char *why) {
+  input_closed_why = why;
 }
 
 static ConsoleClient *open_client(const ConsolePlace *place, const char *where) {
@@ -100,10 +104,11 @@ void stream_terminal_open(stream *typed, stream *shown, const char *where) {
   ConsolePlace place;
   if (!console_place_read(where, &place, &error)) spinach_fail("%s", error->message);
   if (place.kind == CONSOLE_NOWHERE) return;
-  if (closed_why) spinach_fail("the console \"%s\" cannot be opened: %s", where, closed_why);
+  const bool here = place.kind == CONSOLE_HERE;
+  const char *why = here && input_closed_why ? input_closed_why : closed_why;
+  if (why) spinach_fail("the console \"%s\" cannot be opened: %s", where, why);
   if (closed) return;
   HostTerminal *terminal = g_new0(HostTerminal, 1);
-  const bool here = place.kind == CONSOLE_HERE;
   terminal->typed = g_array_new(FALSE, FALSE, sizeof(Typed));
   if (here)
     read_characters();

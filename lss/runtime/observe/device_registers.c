@@ -55,29 +55,37 @@ static void append_bits(GString *out, const spinach_debug_name *word, uint32_t v
 }
 
 typedef struct {
-  GString *out;
   const char *pattern;
+  spinach_see_register see;
+  void *data;
+  guint count;
 } Wanted;
 
-static void append_word(void *context, const char *path, const spinach_debug_name *word, uint32_t value) {
-  const Wanted *wanted = context;
+static void see_word(void *context, const char *path, const spinach_debug_name *word, uint32_t value) {
+  Wanted *wanted = context;
   g_autofree char *name = g_strdup_printf("%s.%s", path, word->name);
   if (*wanted->pattern && !spinach_path_matches(wanted->pattern, name) &&
       !spinach_path_matches(wanted->pattern, word->name))
     return;
-  g_string_append_printf(wanted->out, "%-40s 0x%08x", name, value);
-  if (word->bit_count) {
-    g_string_append(wanted->out, "  ");
-    append_bits(wanted->out, word, value);
-  }
-  g_string_append_c(wanted->out, '\n');
+  g_autoptr(GString) bits = g_string_new(NULL);
+  if (word->bit_count) append_bits(bits, word, value);
+  wanted->see(name, value, bits->str, wanted->data);
+  wanted->count++;
+}
+
+guint spinach_registers_find(const char *pattern, spinach_see_register see, void *data) {
+  Wanted wanted = {pattern, see, data, 0};
+  each(see_word, &wanted);
+  return wanted.count;
+}
+
+static void append_register(const char *name, uint32_t value, const char *bits, void *out) {
+  g_string_append_printf(out, "%-40s 0x%08x%s%s\n", name, value, *bits ? "  " : "", bits);
 }
 
 void spinach_registers_append(GString *out, const char *pattern) {
-  Wanted wanted = {out, pattern};
-  const gsize start = out->len;
-  each(append_word, &wanted);
-  if (out->len == start) g_string_append_printf(out, "no register has a name that matches \"%s\"\n", pattern);
+  if (!spinach_registers_find(pattern, append_register, out))
+    g_string_append_printf(out, SPINACH_NO_REGISTER "\n", pattern);
 }
 
 static void report_word(void *context, const char *path, const spinach_debug_name *word, uint32_t value) {

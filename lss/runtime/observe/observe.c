@@ -36,8 +36,7 @@ bool spinach_trace_choose(const char *patterns) {
       g_array_append_val(columns, column);
     }
     if (columns->len == before) {
-      fprintf(stderr, "%s: error: --trace: no instance matches \"%s\"\n", spinach_program, *part);
-      return false;
+      return spinach_report_error("error: --trace: no instance matches \"%s\"", *part);
     }
   }
   return spinach_hooks.each_cycle = true;
@@ -130,23 +129,31 @@ bool spinach_trace_line(void) {
   return fputc('\n', stderr) != EOF;
 }
 
-void spinach_print_waits(FILE *out) {
-  if (!machine->debug) {
-    fprintf(out, "which ports wait is known to machines built with --debug\n");
-    return;
-  }
-  bool any = false;
-  for (uint32_t i = 0; i < machine->connection_count; i++) {
+uint32_t spinach_each_wait(spinach_see_wait see, void *data) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; machine->observed && i < machine->connection_count; i++) {
     const spinach_observed *o = &machine->observed[i];
     const spinach_connection *c = &machine->connections[i];
     const spinach_handshake handshake = spinach_handshake_of(o);
     if (handshake == SPINACH_NOTHING || handshake == SPINACH_TRANSFERRED) continue;
     g_autofree char *value = spinach_type_shown(c->type, o->data, port_name(c->from));
-    if (handshake == SPINACH_WAITS)
-      fprintf(out, "  %s offers %.*s and waits for %s to accept\n", c->from, COLUMN_TEXT, value, c->to);
-    else
-      fprintf(out, "  %s is accepted by %s and does not commit %.*s\n", c->from, c->to, COLUMN_TEXT, value);
-    any = true;
+    if (strlen(value) > COLUMN_TEXT) value[COLUMN_TEXT] = '\0';
+    see(c, handshake == SPINACH_CANCELLED, value, data);
+    count++;
   }
-  if (!any) fprintf(out, "  no port waits for another: nothing is offered that is not taken\n");
+  return count;
+}
+
+static void print_wait(const spinach_connection *c, bool accepted, const char *item, void *out) {
+  if (accepted)
+    fprintf(out, "  %s is accepted by %s and does not commit %s\n", c->from, c->to, item);
+  else
+    fprintf(out, "  %s offers %s and waits for %s to accept\n", c->from, item, c->to);
+}
+
+void spinach_print_waits(FILE *out) {
+  if (!machine->debug)
+    fprintf(out, "which ports wait is known to machines built with --debug\n");
+  else if (!spinach_each_wait(print_wait, out))
+    fprintf(out, "  no port waits for another: nothing is offered that is not taken\n");
 }

@@ -33,23 +33,26 @@ bool spinach_print_find(const char *name, GArray *places) {
 }
 
 // The name of the elements that are meant: "grid", "grid[1]", "grid[1][2]", "bytes[4..7]".
-static void print_name(FILE *out, const spinach_place *place) {
+char *spinach_place_name(const spinach_place *place) {
   const spinach_field *field = place->field;
   uint64_t below = spinach_field_elements(field), first = place->first;
-  fprintf(out, "%s.%s", machine->instances[place->instance].path, field->name);
+  GString *name = g_string_new(machine->instances[place->instance].path);
+  g_string_append_printf(name, ".%s", field->name);
   for (uint32_t d = 0; d < field->dimension_count && below > place->count; d++) {
     below /= field->dimensions[d];
-    fprintf(out, "[%llu", (unsigned long long)(first / below));
-    if (place->count > below) fprintf(out, "..%llu", (unsigned long long)(first / below + place->count / below - 1));
-    fprintf(out, "]");
+    g_string_append_printf(name, "[%" G_GUINT64_FORMAT, first / below);
+    if (place->count > below)
+      g_string_append_printf(name, "..%" G_GUINT64_FORMAT, first / below + place->count / below - 1);
+    g_string_append_c(name, ']');
     first %= below;
   }
+  return g_string_free(name, FALSE);
 }
 
 void spinach_print_state(FILE *out, const spinach_place *place) {
   const struct spinach_type *type = place->field->type;
-  print_name(out, place);
-  fprintf(out, " =");
+  g_autofree char *name = spinach_place_name(place);
+  fprintf(out, "%s =", name);
   if (type->kind == SPINACH_UINT && type->size == 1 && place->count >= DUMPED) {
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     for (uint64_t k = 0; k < place->count; k++) g_byte_array_append(bytes, spinach_element(place, k), 1);

@@ -3,6 +3,7 @@
 
 #include "lss/runtime/engine/names.h"
 #include "lss/runtime/observe/derived.h"
+#include "lss/runtime/text/pattern.h"
 
 #include <math.h>
 
@@ -138,6 +139,43 @@ void spinach_statistics_names(Json *json) {
   json_open_member(json, "derived", '[');
   visit_derived(write_name, json);
   json_close(json, ']');
+}
+
+typedef struct {
+  const char *pattern; // NULL: all
+  Json *json;          // NULL: they are printed
+  guint count;
+} Wanted;
+
+static bool is_wanted(const Wanted *wanted, const Entry *entry) {
+  g_autofree char *name = g_strdup_printf("%s%s%s", entry->path, *entry->path ? "." : "", entry->name);
+  return !wanted->pattern || spinach_path_matches(wanted->pattern, entry->path) ||
+         spinach_path_matches(wanted->pattern, name);
+}
+
+static void show_wanted(const Entry *entry, void *data) {
+  Wanted *wanted = data;
+  if (!is_wanted(wanted, entry)) return;
+  wanted->count++;
+  if (wanted->json) {
+    write_entry(entry, wanted->json);
+    return;
+  }
+  Json value;
+  json_start(&value);
+  if (isfinite(entry->value.number)) spinach_value_write(&value, &entry->value);
+  g_autofree char *text = json_finish(&value);
+  printf("%s%s%s = %s%s%s\n", entry->path, *entry->path ? "." : "", entry->name, g_strchomp(text),
+         entry->unit && *entry->unit ? " " : "", entry->unit ? entry->unit : "");
+}
+
+guint spinach_statistics_find(const char *pattern, Json *json) {
+  g_autofree char *anywhere = *pattern ? g_strconcat("**.", pattern, NULL) : NULL;
+  Wanted wanted = {anywhere, json, 0};
+  spinach_update_statistics();
+  visit_all(show_wanted, &wanted);
+  visit_derived(show_wanted, &wanted);
+  return wanted.count;
 }
 
 const uint64_t *spinach_connection_counts(uint32_t number) {

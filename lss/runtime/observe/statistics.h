@@ -27,6 +27,10 @@ const uint64_t *spinach_connection_counts(uint32_t connection);
 void spinach_statistics_entries(Json *json);
 void spinach_statistics_names(Json *json);
 
+// Those that a pattern matches, as they are now: by the end of the path of their instance, or of their own; "": all.
+// Adds entries as above to a list that is open in `json`, or without one prints a line each.  Returns their number.
+guint spinach_statistics_find(const char *pattern, Json *json);
+
 // All for spreadsheets: path, name, value, unit and description of each, the clocks' cycles first.
 char *spinach_statistics_csv(void);
 

@@ -50,6 +50,13 @@ static bool steps_all(const spinach_options *options) {
   return options->no_replay || (observed && !options->check_replay);
 }
 
+static void prepare(const spinach_options *options) {
+  spinach_run_prepare(options);
+  run_conduct =
+      (RunConduct){options, spinach_run_begin, spinach_run_stuck, spinach_run_end_stuck, spinach_progress_share};
+  spinach_seed = options->seed;
+}
+
 // Does what a command line asks for.
 static int simulate(int argc, char **argv) {
   spinach_options options;
@@ -71,6 +78,7 @@ static int simulate(int argc, char **argv) {
     const int status = spinach_checkpoint_compare(&options);
     return spinach_results_flush() ? status : 2;
   }
+  if (options.interactive_json && !spinach_interactive_open()) return 2;
   if (options.restore && !spinach_restore_read(&options)) return 2;
   if (!spinach_measure_begin(&options) || !spinach_settings_store(&options)) return 2;
   if (options.gdb_script) {
@@ -80,9 +88,7 @@ static int simulate(int argc, char **argv) {
   if (!spinach_results_possible(&options)) return 1;
   if (!spinach_wave_begin(&options)) return 2;
   if (options.gdb && !spinach_debug_open(&options)) return 1;
-  spinach_run_prepare(&options);
-  run_conduct = (RunConduct){&options, spinach_run_begin, spinach_run_stuck, spinach_run_end_stuck};
-  spinach_seed = options.seed;
+  prepare(&options);
   spinach_watch_signals(options.interactive);
   spinach_progress_say_files();
   spinach_variant_remove();

@@ -172,7 +172,7 @@ static bool set_gdb(spinach_options *options, const char *value) {
 }
 
 static bool set_interactive(spinach_options *options, const char *value) {
-  (void)value;
+  options->interactive_json = value;
   options->progress = false;
   return options->interactive = true;
 }
@@ -260,6 +260,8 @@ static bool set_parameter(spinach_options *options, const char *value) {
 static bool show_help(spinach_options *options, const char *value);
 static bool show_list(spinach_options *options, const char *value);
 
+const char spinach_or_json[] = "[=json]";
+
 const spinach_option spinach_option_table[] = {
     {"set", "PATH.NAME=VALUE", "set a runtime parameter", set_parameter},
     {"cycles", "[CLOCK:]N", "run for N cycles of the fastest clock, or of CLOCK", set_cycles},
@@ -303,7 +305,9 @@ const spinach_option spinach_option_table[] = {
     {"wave-signals", "PATTERNS", "which: \"cpu[0].fetch.*,port nic.**\"; without it all", set_wave_signals},
     {"wave-from", "CONDITION", "begin the wave when this comes true ...", set_wave_from},
     {"wave-to", "CONDITION", "... and end it when this does", set_wave_to},
-    {"interactive", NULL, "go on by commands from standard input: run, step, print, ... (docs/debugging.md)",
+    {"interactive", spinach_or_json,
+     "go on by commands from standard input: run, step, print, ...; json: with replies for tools "
+     "(docs/debugging.md)",
      set_interactive},
     {"gdb", "PORT", "wait for gdb there; HOST:PORT or the path of a socket (docs/debugging.md)", set_gdb},
     {"gdb-run", NULL, "with --gdb: begin without waiting for it", set_gdb_run},
@@ -321,7 +325,7 @@ const spinach_option spinach_option_table[] = {
      set_watchdog},
     {"progress", NULL, "show how far the run is (the default on a terminal), also with --quiet", set_progress},
     {"quiet", NULL, "print no table of statistics and no progress", set_quiet},
-    {"list", NULL,
+    {"list", spinach_or_json,
      "list all state that --print and conditions can name; --list=json: parameters, statistics, events, clocks",
      show_list},
     {"help", NULL, "this text", show_help},
@@ -388,7 +392,8 @@ static bool show_help(spinach_options *options, const char *value) {
   show_parameters("Options of this machine", true);
   printf("\nOptions of all simulators:\n");
   for (const spinach_option *option = spinach_option_table; option->name; option++) {
-    g_autofree char *left = g_strdup_printf("--%s %s", option->name, option->argument ? option->argument : "");
+    g_autofree char *left = g_strdup_printf("--%s%s%s", option->name, option->argument == spinach_or_json ? "" : " ",
+                                            option->argument ? option->argument : "");
     printf("  %-28s %s\n", left, option->help);
   }
   show_parameters("Parameters of instances (--set PATH.NAME=VALUE)", false);
@@ -396,8 +401,6 @@ static bool show_help(spinach_options *options, const char *value) {
 }
 
 static bool show_list(spinach_options *options, const char *value) {
-  if (value && strcmp(value, "json"))
-    return spinach_report_error("--list takes \"json\" or nothing, not \"%s\"", value);
   if (value) {
     g_autofree char *text = spinach_list_json();
     fputs(text, stdout);

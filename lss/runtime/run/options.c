@@ -34,8 +34,10 @@ static const char *option_name(uint32_t index) {
 static bool apply(spinach_options *options, const char *name, const char *value, const char *next, bool *used) {
   for (const spinach_option *option = spinach_option_table; option->name; option++) {
     if (strcmp(option->name, name)) continue;
-    if (!option->argument) {
-      if (value && strcmp(name, "list")) return spinach_report_error("--%s takes no value", name);
+    if (!option->argument || option->argument == spinach_or_json) {
+      if (value && !option->argument) return spinach_report_error("--%s takes no value", name);
+      if (value && strcmp(value, "json"))
+        return spinach_report_error("--%s takes \"json\" or nothing, not \"%s\"", name, value);
       return option->set(options, value);
     }
     *used = !value;

@@ -51,8 +51,7 @@ double spinach_host_seconds(void) {
   return (double)(g_get_monotonic_time() - began) / 1e6;
 }
 
-// The share of the way to the nearest bound, or of the inputs when there is no bound; negative when it is unknown.
-static double share(void) {
+double spinach_progress_share(void) {
   double part = -1;
   if (options->cycles != UINT64_MAX) part = (double)spinach_cycles(options->clock) / (double)MAX(options->cycles, 1);
   if (options->until_tick != UINT64_MAX)
@@ -65,7 +64,7 @@ void spinach_progress_show(void) {
   if (hidden || now - shown < 200000) return;
   uint64_t cycles = spinach_cycles(spinach_fastest_clock());
   double rate = (double)(cycles - shown_cycles) / ((double)(now - shown) / 1e6);
-  double part = share();
+  double part = spinach_progress_share();
   fprintf(stderr, "\r\033[K%.3f ms simulated   %.2f M cycles/s", (double)spinach_now_ns() / 1e6, rate / 1e6);
   if (part >= 0) fprintf(stderr, "   %3.0f %%", MIN(part, 1.0) * 100);
   fflush(stderr);

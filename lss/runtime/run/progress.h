@@ -13,6 +13,8 @@ void spinach_progress_start(void);
 // Redraws the line, unless the terminal is a console of the machine, if a fifth of a second has passed: simulated time,
 // cycles per host second, share of the way.
 void spinach_progress_show(void);
+// The share of the way to the nearest bound, or of the inputs when there is no bound; negative when it is unknown.
+double spinach_progress_share(void);
 // Host seconds since spinach_progress_start().
 double spinach_host_seconds(void);
 

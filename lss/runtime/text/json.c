@@ -169,6 +169,11 @@ void json_bool(Json *json, bool truth) {
   g_string_append(json->text, truth ? "true" : "false");
 }
 
+void json_written(Json *json, const char *text) {
+  before_value(json);
+  g_string_append(json->text, text);
+}
+
 void json_open_member(Json *json, const char *key, char bracket) {
   json_key(json, key);
   json_open(json, bracket);

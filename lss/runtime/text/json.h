@@ -41,6 +41,7 @@ void json_real_text(GString *out, double number); // shortest text that reads ba
 // it (surrogateescape).
 void json_append_string(GString *text, const char *string);
 void json_bool(Json *json, bool truth);
+void json_written(Json *json, const char *text); // a value that was written before, as text
 
 // A key and its value, or the start of it, in one call.
 void json_open_member(Json *json, const char *key, char bracket);

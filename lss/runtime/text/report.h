@@ -11,6 +11,11 @@ bool spinach_report_error(const char *format, ...) __attribute__((format(printf,
 // The latest such text, until the next; for who reports it elsewhere, too.
 const char *spinach_reported_error(void);
 
+// While `wanted`, such texts are kept for spinach_report_take() and not printed.
+void spinach_report_keep(bool wanted);
+// The texts that were kept since the last call, joined by "; ", which the caller frees; NULL: there are none.
+char *spinach_report_take(void);
+
 // Stops the run for wrong input: one line "PROGRAM: error: PATH: text", status 1, and outputs are removed.
 _Noreturn void spinach_fail(const char *format, ...) __attribute__((cold, format(printf, 1, 2)));
 // Who does that; does not return.

@@ -260,3 +260,12 @@ def test_checkpoints(start, machine: Path, tmp_path: Path) -> None:
         'the console "pty" cannot be opened: runs of --serve have none (leave it out, or run this alone with --restore)'
         in said
     )
+
+
+def test_standard_input_has_commands_or_what_is_typed(machine: Path, tmp_path: Path) -> None:
+    words = ["--interactive=json", "--set", "requester[0].script=accesses", "--set", "dut.terminal=-"]
+    (tmp_path / "accesses").touch()
+    done = subprocess.run([machine, "--quiet", *words], input="quit\n", cwd=tmp_path, capture_output=True, text=True)
+    why = "standard input has the commands of --interactive=json (name another place, such as pty)"
+    assert done.stderr.endswith(f'the console "-" cannot be opened: {why}\n')
+    assert (done.returncode, done.stdout) == (1, "")
