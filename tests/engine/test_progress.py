@@ -108,6 +108,23 @@ def test_other_files_than_terminals_get_none_of_it(simulator):
     assert subprocess.run([simulator, "--cycles", "50000000"], capture_output=True, text=True, check=True).stderr.count("ms") == 1
 
 
+def test_lines_for_tools(simulator, tmp_path):
+    """One each fifth of a second, and one at the end; the machine may print between them."""
+    arguments = [simulator, "--quiet", "--progress=json", "--cycles", "1000000000000", "--stats", tmp_path / "s.json"]
+    with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True) as run:
+        lines = [json.loads(run.stderr.readline()) for _ in range(3)]
+        run.send_signal(signal.SIGINT)
+        lines += [json.loads(line) for line in run.stderr]
+    ran = json.loads((tmp_path / "s.json").read_text())["run"]
+    assert [line.keys() for line in lines] == len(lines) * [{"time_fs": 0, "cycles": 0, "per_second": 0, "share": 0}.keys()]
+    assert lines == sorted(lines, key=lambda line: line["time_fs"]) and all(line["per_second"] > 1e4 for line in lines)
+    assert lines[-1]["cycles"] == ran["cycles"] and lines[-1]["time_fs"] == ran["simulated_ns"] * 10**6
+    assert lines[-1]["share"] == pytest.approx(ran["cycles"]["clk"] / 1e12)
+    brief = subprocess.run([simulator, "--quiet", "--progress=json", "--until", "k.items >= 3", "--set", "k.record=-"], capture_output=True, text=True, check=True)
+    (line,) = brief.stderr.splitlines()
+    assert json.loads(line)["share"] is None and json.loads(line)["cycles"] == {"clk": 3} and brief.stdout.startswith("0 0\n")
+
+
 def test_how_fast_it_was(simulator, tmp_path):
     began = time.monotonic()
     arguments = [simulator, "--cycles", "5000000", "--run-dir", tmp_path / "run"]

@@ -1,8 +1,8 @@
 /* Fuzzes --interactive=json, all of it in this process: any bytes are lines, each of which is answered by exactly one
  * line, an object of JSON that says whether the command was carried out. */
-#include "lss/runtime/debug/replies.h"
 #include "lss/runtime/debug/interactive.h"
 #include "lss/runtime/debug/line_reader.h"
+#include "lss/runtime/debug/replies.h"
 #include "lss/runtime/engine/machine.h"
 #include "tests/fuzz/two_processors.h"
 
@@ -63,7 +63,7 @@ static void check_replies(int handle, guint wanted) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static spinach_options options = {.interactive = true, .interactive_json = true};
-  static int handle = -1;
+  static int replies = -1;
   if (replies < 0) {
     replies = memory("replies");
     options.print = g_array_new(FALSE, FALSE, sizeof(spinach_place));

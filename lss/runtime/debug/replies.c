@@ -20,7 +20,7 @@
 static const spinach_machine *const machine = &spinach_machine_table;
 static int handle = -1; // descriptor of the lines of JSON; -1: text
 static bool replying;   // a command is at hand
-static Json result;      // of that
+static Json result;     // of that
 
 // ---- Lines of JSON --------------------------------------------------------------------------------------------------
 

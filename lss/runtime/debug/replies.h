@@ -20,10 +20,10 @@ bool replies_end(const char *ended);
 void replies_fail(const char *text);
 
 // What commands show.  False after a mistake, which is reported.
-void reply_where(void);                   // the time, and where each processor is
-void reply_places(const GArray *places);  // spinach_place: states and their values
-bool reply_states(const char *pattern);   // names of states
-bool reply_events(const char *pattern);   // of events
+void reply_where(void);                  // the time, and where each processor is
+void reply_places(const GArray *places); // spinach_place: states and their values
+bool reply_states(const char *pattern);  // names of states
+bool reply_events(const char *pattern);  // of events
 bool reply_registers(const char *pattern);
 bool reply_statistics(const char *pattern);
 void reply_status(void);

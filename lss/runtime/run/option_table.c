@@ -219,7 +219,7 @@ static bool set_print(spinach_options *options, const char *value) {
 }
 
 static bool set_progress(spinach_options *options, const char *value) {
-  (void)value;
+  options->progress_json = value;
   return options->progress = true;
 }
 
@@ -323,7 +323,8 @@ const spinach_option spinach_option_table[] = {
      "stop a run that makes no progress for this long, and say what waits on what; off: also one that cannot end goes "
      "on",
      set_watchdog},
-    {"progress", NULL, "show how far the run is (the default on a terminal), also with --quiet", set_progress},
+    {"progress", spinach_or_json,
+     "show how far the run is (the default on a terminal), also with --quiet; json: as lines for tools", set_progress},
     {"quiet", NULL, "print no table of statistics and no progress", set_quiet},
     {"list", spinach_or_json,
      "list all state that --print and conditions can name; --list=json: parameters, statistics, events, clocks",

@@ -1,8 +1,10 @@
-// How far a run is, on a terminal; see progress.h.
+// How far a run is, on a terminal and for tools; see progress.h.
 #include "lss/runtime/run/progress.h"
 
 #include "emulib/program/input_file.h"
+#include "lss/runtime/text/json.h"
 
+#include <math.h>
 #include <unistd.h>
 
 static gint64 began, shown;
@@ -13,7 +15,7 @@ static const spinach_options *options;
 
 static void say(const char *text) {
   const bool wanted = options->progress || (options->interactive && !options->quiet);
-  if (!wanted || !isatty(STDERR_FILENO)) return;
+  if (!wanted || options->progress_json || !isatty(STDERR_FILENO)) return;
   fprintf(stderr, "\r\033[K%s: %s", spinach_program, text);
   fflush(stderr);
   drawn = true;
@@ -44,7 +46,7 @@ void spinach_progress_begin(const spinach_options *given) {
 void spinach_progress_start(void) {
   clear();
   began = shown = g_get_monotonic_time();
-  hidden = isatty(STDERR_FILENO) && spinach_streams_at_terminal();
+  hidden = !options->progress_json && isatty(STDERR_FILENO) && spinach_streams_at_terminal();
 }
 
 double spinach_host_seconds(void) {
@@ -59,16 +61,53 @@ double spinach_progress_share(void) {
   return part >= 0 ? part : spinach_streams_share();
 }
 
-void spinach_progress_show(void) {
-  gint64 now = g_get_monotonic_time();
-  if (hidden || now - shown < 200000) return;
-  uint64_t cycles = spinach_cycles(spinach_fastest_clock());
-  double rate = (double)(cycles - shown_cycles) / ((double)(now - shown) / 1e6);
-  double part = spinach_progress_share();
+static void draw(double rate) {
+  const double part = spinach_progress_share();
   fprintf(stderr, "\r\033[K%.3f ms simulated   %.2f M cycles/s", (double)spinach_now_ns() / 1e6, rate / 1e6);
   if (part >= 0) fprintf(stderr, "   %3.0f %%", MIN(part, 1.0) * 100);
   fflush(stderr);
+  drawn = true;
+}
+
+// In one piece, since the machine may print to the same file.
+static void write_line(double rate) {
+  const double part = spinach_progress_share();
+  Json json;
+  json_start_line(&json);
+  json_open(&json, '{');
+  json_key(&json, "time_fs");
+  json_wide(&json, spinach_now_fs());
+  json_open_member(&json, "cycles", '{');
+  for (uint32_t i = 0; i < spinach_machine_table.clock_count; i++) {
+    json_key(&json, spinach_machine_table.clocks[i].name);
+    json_uint(&json, spinach_cycles((int32_t)i));
+  }
+  json_close(&json, '}');
+  json_key(&json, "per_second");
+  json_real(&json, rate);
+  json_key(&json, "share");
+  json_real(&json, part >= 0 ? MIN(part, 1.0) : NAN);
+  json_close(&json, '}');
+  g_autofree char *text = json_finish(&json);
+  fputs(text, stderr);
+}
+
+void spinach_progress_show(void) {
+  gint64 now = g_get_monotonic_time();
+  if (hidden || now - shown < 200000) return;
+  const uint64_t cycles = spinach_cycles(spinach_fastest_clock());
+  const double rate = (double)(cycles - shown_cycles) / ((double)(now - shown) / 1e6);
+  if (options->progress_json)
+    write_line(rate);
+  else
+    draw(rate);
   shown = now;
   shown_cycles = cycles;
-  drawn = true;
+}
+
+void spinach_progress_end(void) {
+  clear();
+  const double seconds = spinach_host_seconds();
+  if (options->progress && options->progress_json)
+    write_line(seconds > 0 ? (double)spinach_cycles(spinach_fastest_clock()) / seconds : 0);
 }

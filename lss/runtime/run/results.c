@@ -133,7 +133,7 @@ bool spinach_results_possible(const spinach_options *options) {
 int spinach_results_deliver(const char *ended) {
   const spinach_options *options = spinach_run_options();
   double seconds = spinach_host_seconds();
-  spinach_progress_clear();
+  spinach_progress_end();
   spinach_recorder_stop();
   const bool sound = (*spinach_error_text && !spinach_run_is_stuck()) ||
                      (machine->debug ? spinach_state_is_sound() : spinach_balance_check());

@@ -257,7 +257,8 @@ def test_layers_that_cannot_be(given: dict, why: str) -> None:
 
 def test_what_is_seen_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """How far it is and what its machine printed last, without what a shell asks of its terminal; what was said is kept without the former."""
-    said = "Linux\r\x1b[K1.500 ms simulated   3.00 M cycles/s    12 %\n\x1b[1;32minit:\x1b[0m \x1b[6nup\n\x1b[6n\n\r\x1b[K2.250 ms simulated   3.10 M cycles/s\r\x1b[K"
+    first, last = (f'{{"time_fs": {ms * 10**12:.0f}, "cycles": {{"clk": 5}}, "per_second": 3e+06, "share": {share}}}\n' for ms, share in ((1.5, 0.12), (2.25, "null")))
+    said = f"Lin{first}ux\n\x1b[1;32minit:\x1b[0m \x1b[6nup\n\x1b[6n\n{last}"
     monkeypatch.setattr(watch.os, "getpid", lambda: 77)
     busy = watch.Watch(tmp_path)
     assert busy.latest() == ""
