@@ -43,15 +43,19 @@ def word(argument: str | Path) -> str:
 
 def begin(
     command: Sequence[str | Path], cwd: Path | None = None, stdin: int = subprocess.DEVNULL, log: IO[str] | None = None,
-    text: bool = True,
+    text: bool = True, errors: IO[str] | None = None,
 ) -> subprocess.Popen:  # fmt: skip
-    """Starts a command that ends with this process; `forget` it once it has ended."""
+    """Starts a command that ends with this process; `forget` it once it has ended.
+
+    All that it says goes to `log`, and what it says on standard error to `errors`; else to pipes.
+    """
     with _lock:
         if _ending:
             raise Ended
         child = subprocess.Popen(
             [word(argument) for argument in command], cwd=cwd, stdin=stdin, stdout=log or subprocess.PIPE,
-            stderr=log or subprocess.PIPE, text=text, errors="surrogateescape" if text else None, process_group=0,
+            stderr=errors or log or subprocess.PIPE, text=text, process_group=0,
+            errors="surrogateescape" if text else None,
         )  # fmt: skip
         _children.add(child)
         return child
@@ -107,6 +111,11 @@ def run_logged(command: Sequence[str | Path], cwd: Path, log: Path, timeout: flo
 def said_in(log: Path) -> str:
     """What a log holds, carriage returns included."""
     return log.read_bytes().decode(errors="surrogateescape")
+
+
+def end(child: subprocess.Popen) -> None:
+    """Ends a child, with all that it started, and waits for it."""
+    _end([child])
 
 
 def _end(children: Sequence[subprocess.Popen]) -> None:

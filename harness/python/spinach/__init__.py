@@ -7,6 +7,7 @@ write, and leaves sweeps to the study system of the harness.  docs/python.md exp
     tools       the compiler: where it is, its version, one call
     machine     Machine: a netlist, built; its tables and its diagram
     run         Run: what one simulation came to
+    session     Session: a run that goes on step by step
     sweeps      sweep and study: many simulations, as one table
     figure      a sweep drawn, and shown by a notebook
     frames      tables of pandas, which is imported at first use
@@ -16,9 +17,10 @@ write, and leaves sweeps to the study system of the harness.  docs/python.md exp
 from spinach.errors import BuildError, RunError, SpinachError, UnknownName, VersionError
 from spinach.machine import Machine
 from spinach.run import Run
+from spinach.session import Session, State
 from spinach.sweeps import Axis, Measure, Sweep, study, sweep
 
 __all__ = [
-    "Axis", "BuildError", "Machine", "Measure", "Run", "RunError", "SpinachError", "Sweep", "UnknownName",
-    "VersionError", "study", "sweep",
+    "Axis", "BuildError", "Machine", "Measure", "Run", "RunError", "Session", "SpinachError", "State", "Sweep",
+    "UnknownName", "VersionError", "study", "sweep",
 ]  # fmt: skip

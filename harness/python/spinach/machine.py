@@ -19,12 +19,12 @@ from harness.run.store import content_name
 from spinach import tools
 from spinach.errors import BuildError, RunError, UnknownName, unknown
 from spinach.frames import frame
-from spinach.run import Run, full_name
+from spinach.run import LOG, STATS, Run, full_name, no_end, result
+from spinach.session import Session
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-LOG, STATS = "log.txt", "stats.json"
 Value = int | float | bool | str | os.PathLike[str]
 
 
@@ -145,12 +145,26 @@ class Machine:
         done = process.run(order.command, order.folder, order.timeout)
         (order.folder / LOG).write_bytes(os.fsencode(done.out + done.err))
         if done.status is None:
-            said = f"no end after {timeout:g} s: {order.folder}/{LOG} has what the run printed (pass a longer timeout=)"
-            raise RunError(order.command, None, said, order.folder)
-        if done.status:
-            said = done.err or done.out or f"{self.simulator.name}: ended with status {done.status}"
-            raise RunError(order.command, done.status, said, order.folder)
-        return Run(order.command, order.folder, done.out, json.loads((order.folder / STATS).read_text()))
+            raise RunError(order.command, None, no_end(order.timeout or 0, order.folder), order.folder)
+        return result(order.command, order.folder, done.status, done.out, done.err)
+
+    def start(
+        self, *, cycles: int | str | None = None, time: str | None = None, until: str | None = None, seed: int = 1,
+        window: tuple[str, str] | None = None, sample: str | None = None, watchdog: str | None = None,
+        restore: str | os.PathLike[str] | None = None, checkpoint: str | os.PathLike[str] | None = None,
+        folder: str | os.PathLike[str] | None = None, timeout: float | None = None,
+        **settings: Value | Sequence[Value],
+    ) -> Session:  # fmt: skip
+        """Starts a run that goes on step by step, as its caller says; it takes what run() takes.
+
+        Each step that takes longer than `timeout` seconds ends the run and raises RunError.
+        """
+        order = self._order(
+            settings, folder, timeout, cycles=cycles, time=time, until=until, seed=seed, sample=sample,
+            watchdog=watchdog, restore=_file(restore), checkpoint=_file(checkpoint),
+            measure_from=window[0] if window else None, measure_to=window[1] if window else None,
+        )  # fmt: skip
+        return Session(order.command, order.folder, order.timeout)
 
     def _order(
         self, settings: Mapping[str, Value | Sequence[Value]], folder: str | os.PathLike[str] | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from harness.study import reading
 from harness.study.expression import ExpressionError
-from spinach.errors import SpinachError, unknown
+from spinach.errors import RunError, SpinachError, unknown
 from spinach.frames import frame
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 SECOND = 1e15  # femtoseconds
+LOG, STATS = "log.txt", "stats.json"  # in the folder of a run: what it said, and what the simulator wrote
 
 
 def full_name(entry: Mapping[str, Any]) -> str:
@@ -94,3 +96,16 @@ class Run:
     def manifest(self) -> dict[str, Any]:
         """What the run was made of: seed, parameters, sources and files, with their hashes."""
         return dict(self.json["manifest"])
+
+
+def no_end(seconds: float, folder: Path) -> str:
+    """What is wrong with a run that takes too long."""
+    return f"no end after {seconds:g} s: {folder}/{LOG} has what the run printed (pass a longer timeout=)"
+
+
+def result(command: list[str], folder: Path, status: int, printed: str, said: str) -> Run:
+    """The run that has ended with this status; RunError if it failed."""
+    if status:
+        text = said or printed or f"{Path(command[0]).name}: ended with status {status}"
+        raise RunError(command, status, text, folder)
+    return Run(command, folder, printed, json.loads((folder / STATS).read_text()))

@@ -88,7 +88,11 @@ def test_a_changed_file_is_built_again(here: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "near", "text"),
     [
-        ("consumer.reddy", "consumer.ready", "chain.lss has no run-time parameter 'consumer.reddy'; did you mean 'consumer.ready'?"),
+        (
+            "consumer.reddy",
+            "consumer.ready",
+            "chain.lss has no run-time parameter 'consumer.reddy'; did you mean 'consumer.ready'?",
+        ),
         ("delay.depth", None, "chain.lss is built with 'delay.depth': pass it to Machine()"),
         ("kernel", None, "chain.lss has no run-time parameter 'kernel'; known are consumer.limit, consumer.pattern, "),
     ],
@@ -103,7 +107,9 @@ def test_a_wrong_setting_is_found_before_anything_runs(here: Path, name: str, ne
 
 
 def test_a_wrong_statistic(here: Path) -> None:
-    with pytest.raises(spinach.UnknownName, match=r"^the run has no statistic 'consumer.item'; did you mean 'consumer.items'\?$"):
+    with pytest.raises(
+        spinach.UnknownName, match=r"^the run has no statistic 'consumer.item'; did you mean 'consumer.items'\?$"
+    ):
         spinach.Machine("chain.lss").run(cycles=10)["consumer.item"]
 
 

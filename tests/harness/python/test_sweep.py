@@ -43,9 +43,13 @@ def test_a_sweep_is_a_table(here: Path) -> None:
 
 
 def test_what_was_run_is_not_run_again_and_the_file_says_the_same(here: Path) -> None:
-    first = spinach.sweep("chain.lss", READY, {"rate": Measure("consumer.items / cycles(clk)", "items/cycle", "Rate", "more")}, base=SHORT)
+    first = spinach.sweep(
+        "chain.lss", READY, {"rate": Measure("consumer.items / cycles(clk)", "items/cycle", "Rate", "more")}, base=SHORT
+    )
     assert [row.result.reused for row in first.outcome.every] == [False] * 3
-    again = spinach.sweep("chain.lss", READY, {"rate": Measure("consumer.items / cycles(clk)", "items/cycle", "Rate", "more")}, base=SHORT)
+    again = spinach.sweep(
+        "chain.lss", READY, {"rate": Measure("consumer.items / cycles(clk)", "items/cycle", "Rate", "more")}, base=SHORT
+    )
     assert [row.result.reused for row in again.outcome.every] == [True] * 3
     (here / "written.toml").write_text(first.toml)
     other = spinach.study("written.toml")
@@ -63,7 +67,9 @@ def test_axes_are_parameters_of_the_machine(here: Path) -> None:
     axes = {"depth": [1, 5], "ready": [1], "seed": range(1, 3)}
     made = spinach.sweep("top.lss", axes, {"items": "consumer.items"}, base={"option.cycles": 100}, jobs=1)
     assert made.frame["items"].tolist() == [99, 99, 95, 95]
-    with pytest.raises(spinach.UnknownName, match=r"^top.lss has no parameter 'dept'; did you mean 'depth'\? \(pass an Axis"):
+    with pytest.raises(
+        spinach.UnknownName, match=r"^top.lss has no parameter 'dept'; did you mean 'depth'\? \(pass an Axis"
+    ):
         spinach.sweep("top.lss", {"dept": [1]}, RATE)
 
 
@@ -74,7 +80,9 @@ def test_parameters_of_the_machine_and_parts_of_a_window(here: Path) -> None:
     assert made.frame.columns.tolist()[1:3] == ["rate", "rate ±"]
     assert 0 < made.frame["rate ±"].iloc[0] < 0.2
     assert 'D.delay.elastic" = false' in made.toml
-    whole = spinach.sweep(machine, {"ready": Axis("set.consumer.ready", [1])}, {"items": "consumer.items"}, window=("100 ns", "200 ns"))
+    whole = spinach.sweep(
+        machine, {"ready": Axis("set.consumer.ready", [1])}, {"items": "consumer.items"}, window=("100 ns", "200 ns")
+    )
     assert whole.frame["items"].tolist() == [100]
 
 
@@ -85,7 +93,9 @@ def test_parameters_of_the_machine_and_parts_of_a_window(here: Path) -> None:
         (READY, {"rate": "consumer.itms"}, "consumer.itms", "measure 'rate': 'consumer.itms': chain.lss has no statistic 'consumer.itms'; did you mean 'consumer.items'?"),
     ],
 )  # fmt: skip
-def test_a_wrong_name_is_found_before_anything_runs(here: Path, axes: dict, measures: dict, name: str, text: str) -> None:
+def test_a_wrong_name_is_found_before_anything_runs(
+    here: Path, axes: dict, measures: dict, name: str, text: str
+) -> None:
     with pytest.raises(spinach.UnknownName) as caught:
         spinach.sweep("chain.lss", axes, measures)
     assert (str(caught.value), caught.value.name) == (text, name)
@@ -103,7 +113,9 @@ def test_what_else_is_wrong_is_one_line(here: Path) -> None:
 
 def test_a_point_that_fails(here: Path) -> None:
     axes = {"ready": Axis("set.consumer.ready", [1, 7])}
-    with pytest.raises(spinach.RunError, match=r"^ready 7: consumer\.ready: 7 is outside its range.*1 of 2 points failed") as caught:
+    with pytest.raises(
+        spinach.RunError, match=r"^ready 7: consumer\.ready: 7 is outside its range.*1 of 2 points failed"
+    ) as caught:
         spinach.sweep("chain.lss", axes, RATE, base=SHORT)
     assert (caught.value.folder / "log.txt").is_file()
     kept = spinach.sweep("chain.lss", axes, RATE, base=SHORT, on_error="keep").frame
@@ -112,7 +124,9 @@ def test_a_point_that_fails(here: Path) -> None:
 
 def test_a_plot(here: Path) -> None:
     axes = {**READY, "seed": Axis("seed", [1, 2], "Seed")}
-    made = spinach.sweep("chain.lss", axes, {"rate": Measure("consumer.items / cycles(clk)", "items/cycle", "Rate")}, base=SHORT)
+    made = spinach.sweep(
+        "chain.lss", axes, {"rate": Measure("consumer.items / cycles(clk)", "items/cycle", "Rate")}, base=SHORT
+    )
     figure = made.plot("ready", "rate", "seed")
     assert figure.axes[0].get_ylabel() == "Rate (items/cycle)" and len(figure.axes[0].lines) >= 2
     assert figure._repr_png_().startswith(b"\x89PNG")

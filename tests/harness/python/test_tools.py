@@ -32,9 +32,13 @@ def test_without_a_compiler_one_line_says_how_to_get_it(tmp_path: Path, monkeypa
     monkeypatch.delenv("SPINACH_LSS", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(tools, "TREE", tmp_path)
-    with pytest.raises(spinach.BuildError, match=r"^the compiler is missing: no lss on the PATH \(install Spinach .*\)$"):
+    with pytest.raises(
+        spinach.BuildError, match=r"^the compiler is missing: no lss on the PATH \(install Spinach .*\)$"
+    ):
         spinach.Machine("chain.lss")
-    with pytest.raises(spinach.BuildError, match=r"^lss=: there is no program .*/none \(name the compiler, such as build/bin/lss\)$"):
+    with pytest.raises(
+        spinach.BuildError, match=r"^lss=: there is no program .*/none \(name the compiler, such as build/bin/lss\)$"
+    ):
         spinach.Machine("chain.lss", lss=tmp_path / "none")
 
 
@@ -54,9 +58,13 @@ def test_pandas_is_imported_at_first_use(here: Path, root: Path) -> None:
         "run = spinach.Machine('chain.lss').run(cycles=100)\nprint(run['consumer.items'])\nrun.stats\n"
     )
     path = f"{root}:{root}/harness/python"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
+    )
     assert done.stdout == "96\n" and done.returncode == 1
-    assert done.stderr.endswith("tables need pandas, which this Python does not have: pip install 'spinach-sim[notebook]'\n")
+    assert done.stderr.endswith(
+        "tables need pandas, which this Python does not have: pip install 'spinach-sim[notebook]'\n"
+    )
 
 
 @pytest.mark.soak
