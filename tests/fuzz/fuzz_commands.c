@@ -1,8 +1,8 @@
 /* Fuzzes --interactive=json, all of it in this process: any bytes are lines, each of which is answered by exactly one
  * line, an object of JSON that says whether the command was carried out. */
-#include "lss/runtime/debug/interactive.h"
-#include "lss/runtime/debug/line_reader.h"
-#include "lss/runtime/debug/replies.h"
+#include "lss/runtime/commands/interactive.h"
+#include "lss/runtime/commands/line_reader.h"
+#include "lss/runtime/commands/replies.h"
 #include "lss/runtime/engine/machine.h"
 #include "tests/fuzz/two_processors.h"
 

@@ -31,7 +31,7 @@ READERS = {
     "lss/elab/evaluate.c": "numbers/test_reader.py::test_the_language_reads_the_same",
     "lss/elab/operators.c": "numbers/test_reader.py::test_the_language_reads_the_same",
     "lss/front/lexer.l": "numbers/test_reader.py::test_the_language_reads_the_same",
-    "lss/runtime/debug/interactive.c": "numbers/test_places.py::test_commands",
+    "lss/runtime/commands/interactive.c": "numbers/test_places.py::test_commands",
     "lss/runtime/files/console_place.c": "modules/io/test_uart16550_console.py::test_a_wrong_place",
     "lss/runtime/run/option_table.c": "numbers/test_places.py::test_options_of_a_simulator",
     "lss/runtime/engine/settings.c": "numbers/test_places.py::test_each_unit_in_a_setting",

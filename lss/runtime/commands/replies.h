@@ -2,8 +2,8 @@
 //
 // Lines of JSON are {"ok": true, "time_fs", "cycles", "ended", "result"} or {"ok": false, "error"}.  They have a
 // descriptor of their own, and what the machine prints to standard output goes to standard error instead.
-#ifndef SPINACH_DEBUG_REPLIES_H
-#define SPINACH_DEBUG_REPLIES_H
+#ifndef SPINACH_REPLIES_H
+#define SPINACH_REPLIES_H
 
 #include <glib.h>
 #include <stdbool.h>

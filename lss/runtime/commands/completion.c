@@ -1,5 +1,5 @@
 // Names that begin with a word; see completion.h.
-#include "lss/runtime/debug/completion.h"
+#include "lss/runtime/commands/completion.h"
 
 #include "lss/runtime/engine/names.h"
 

@@ -1,5 +1,5 @@
 // Going on to a goal; see goal.h.
-#include "lss/runtime/debug/goal.h"
+#include "lss/runtime/commands/goal.h"
 
 #include "lss/runtime/debug/conduct.h"
 #include "lss/runtime/engine/signals.h"

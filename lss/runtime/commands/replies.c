@@ -1,8 +1,8 @@
 // The replies to commands; see replies.h.
-#include "lss/runtime/debug/replies.h"
+#include "lss/runtime/commands/replies.h"
 
+#include "lss/runtime/commands/goal.h"
 #include "lss/runtime/debug/conduct.h"
-#include "lss/runtime/debug/goal.h"
 #include "lss/runtime/debug/state_commands.h"
 #include "lss/runtime/observe/device_registers.h"
 #include "lss/runtime/observe/print.h"

@@ -1,7 +1,7 @@
 // The names of a machine that a word on a command line may become, level by level: instances up to the next dot, then
 // what is in them.  The caller frees what it is given.
-#ifndef SPINACH_DEBUG_COMPLETION_H
-#define SPINACH_DEBUG_COMPLETION_H
+#ifndef SPINACH_COMPLETION_H
+#define SPINACH_COMPLETION_H
 
 #include <glib.h>
 

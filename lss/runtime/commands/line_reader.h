@@ -1,6 +1,6 @@
 // Lines of commands from a program: of a bounded length, whatever bytes they have.
-#ifndef SPINACH_DEBUG_LINE_READER_H
-#define SPINACH_DEBUG_LINE_READER_H
+#ifndef SPINACH_LINE_READER_H
+#define SPINACH_LINE_READER_H
 
 #include <glib.h>
 

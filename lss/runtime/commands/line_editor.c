@@ -1,5 +1,5 @@
 // libedit's readline interface, loaded at run time; see line_editor.h.
-#include "lss/runtime/debug/line_editor.h"
+#include "lss/runtime/commands/line_editor.h"
 
 #include "lss/runtime/engine/request.h"
 

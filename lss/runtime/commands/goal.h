@@ -1,6 +1,6 @@
 // A run that goes on by commands: until the goal of one is reached, the run ends, or a signal ends the command.
-#ifndef SPINACH_DEBUG_GOAL_H
-#define SPINACH_DEBUG_GOAL_H
+#ifndef SPINACH_GOAL_H
+#define SPINACH_GOAL_H
 
 #include "lss/runtime/cores/cores.h"
 #include "lss/runtime/engine/request.h"

@@ -3,8 +3,8 @@
 // libedit does it, where it is installed (Debian's package libedit2, on which those of clang depend).  It is loaded
 // when somebody sits at a terminal, so that no simulator depends on it; without it lines are read as the terminal has
 // them.
-#ifndef SPINACH_DEBUG_LINE_EDITOR_H
-#define SPINACH_DEBUG_LINE_EDITOR_H
+#ifndef SPINACH_LINE_EDITOR_H
+#define SPINACH_LINE_EDITOR_H
 
 #include <glib.h>
 

@@ -1,5 +1,5 @@
 // Lines of commands from a program; see line_reader.h.
-#include "lss/runtime/debug/line_reader.h"
+#include "lss/runtime/commands/line_reader.h"
 
 #include "lss/runtime/engine/signals.h"
 
