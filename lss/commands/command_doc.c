@@ -1,5 +1,5 @@
-// lss doc [--markdown] [-I DIR] NAME...: documentation of modules, of machines, or of all types of a file, from their
-// declarations.
+// lss doc [--markdown | --json] [-I DIR] NAME...: documentation of modules, of machines, or of all types of a file,
+// from their declarations.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/base/library.h"
@@ -12,13 +12,14 @@
 
 static const OptionSpec own[] = {
     {"--markdown", NULL, "as Markdown, for a reference"},
+    {"--json", NULL, "for tools: a line of JSON for each module, machine or type"},
     {0},
 };
 static const OptionSpec *const tables[] = {own, folder_options, NULL};
 
 static bool doc_option(const char *command, const char *name, const char *value, gpointer data) {
-  (void)command, (void)name, (void)value;
-  *(ReferenceStyle *)data = REFERENCE_MARKDOWN;
+  (void)command, (void)value;
+  *(ReferenceStyle *)data = !strcmp(name, "--json") ? REFERENCE_JSON : REFERENCE_MARKDOWN;
   return true;
 }
 
@@ -103,7 +104,7 @@ static int document(GString *out, const char *name, const GPtrArray *folders, co
   for (guint i = 0; i < file->nodes->len; i++) {
     const Node *node = file->nodes->pdata[i];
     if (!reference_covers(node)) continue;
-    if (any) g_string_append_c(out, '\n');
+    if (any && style != REFERENCE_JSON) g_string_append_c(out, '\n');
     reference_print(out, node, shown, any ? NULL : about, style, find_module, &library);
     any = true;
   }
@@ -111,7 +112,7 @@ static int document(GString *out, const char *name, const GPtrArray *folders, co
   *strrchr(base, '.') = '\0';
   const Node *machine = machine_of(&library.file, base, options);
   if (machine) {
-    if (any) g_string_append_c(out, '\n');
+    if (any && style != REFERENCE_JSON) g_string_append_c(out, '\n');
     reference_print(out, machine, shown, any ? NULL : about, style, find_module, &library);
     any = true;
   }
@@ -130,7 +131,7 @@ static int doc_command(int argc, char **argv) {
   g_autoptr(GString) out = g_string_new(NULL);
   int status = 0;
   for (guint i = 0; i < options.rest->len; i++) {
-    if (out->len) g_string_append_c(out, '\n');
+    if (out->len && style != REFERENCE_JSON) g_string_append_c(out, '\n');
     status |= document(out, options.rest->pdata[i], folders, &options.compile, style);
   }
   fputs(out->str, stdout);

@@ -3,6 +3,7 @@
 #include "lss/front/reference.h"
 
 #include "lss/base/arena.h"
+#include "lss/runtime/text/json.h"
 
 #include <string.h>
 
@@ -348,6 +349,39 @@ static void print_title(GString *out, const Node *node, const char *kind, const 
   if (about) g_string_append_printf(out, "\n%s\n", about);
 }
 
+// "items_and_identities" of "Items and identities".
+static const char *key_of(const char *title) {
+  char *key = arena_strndup(title, strlen(title));
+  for (char *c = key; *c; c++) *c = *c == ' ' ? '_' : g_ascii_tolower(*c);
+  return key;
+}
+
+// Each section is a list of rows, whose cells are called as the heads of their columns; the first one is a name.
+static void print_json(GString *out, const Node *node, const char *kind, const char *path, const char *about,
+                       const Section *sections, int count) {
+  Json json;
+  json_start_line(&json);
+  json_open(&json, '{');
+  json_member(&json, "name", node->name);
+  json_member(&json, "kind", kind);
+  json_member(&json, "file", path);
+  json_member(&json, "summary", node->doc ? join_lines(node->doc) : NULL);
+  json_member(&json, "about", about);
+  for (int i = 0; i < count; i++) {
+    json_open_member(&json, key_of(sections[i].title), '[');
+    for (guint r = 0; r < sections[i].rows->len; r++) {
+      const char **row = sections[i].rows->pdata[r];
+      json_open(&json, '{');
+      for (int c = 0; sections[i].heads[c]; c++) json_member(&json, c ? sections[i].heads[c] : "name", row[c]);
+      json_close(&json, '}');
+    }
+    json_close(&json, ']');
+  }
+  json_close(&json, '}');
+  g_autofree char *text = json_finish(&json);
+  g_string_append(out, text);
+}
+
 // What C calls a member of a family of types: its name and the values of its arguments, as lss/elab/typeexpr.c joins
 // them.
 static void print_c_name(GString *out, const Node *node, ReferenceStyle style) {
@@ -377,8 +411,6 @@ static void print_type(GString *out, const Node *node, const char *path, const c
                            a->value ? expr_text(a->value) : "", i + 1 == node->arguments->len ? ")" : "");
   }
   if (node->kind == NODE_PACKED) g_string_append_printf(kind, " of %s", expr_text(node->type));
-  print_title(out, node, kind->str, path, about, style);
-  if (node_is_family(node) && node->arguments && node->arguments->len) print_c_name(out, node, style);
   Section section = {"Parts", heads, arena_array(), arena_array(), NULL};
   for (guint i = 0; node->body && i < node->body->len; i++) {
     const Node *part = node->body->pdata[i];
@@ -388,6 +420,12 @@ static void print_type(GString *out, const Node *node, const char *path, const c
     if (part->kind == NODE_MEMBER) type = arena_printf("%s %s", part->output ? "forward" : "backward", type);
     add_row(&section, declared(part), type, join_lines(part->doc));
   }
+  if (style == REFERENCE_JSON) {
+    print_json(out, node, kind->str, path, about, &section, 1);
+    return;
+  }
+  print_title(out, node, kind->str, path, about, style);
+  if (node_is_family(node) && node->arguments && node->arguments->len) print_c_name(out, node, style);
   print_section(out, &section, style);
 }
 
@@ -438,6 +476,10 @@ void reference_print(GString *out, const Node *node, const char *path, const cha
                      : node->crossing          ? "clock-domain crossing"
                      : reference_is_leaf(node) ? "leaf module"
                                                : "hierarchical module";
+  if (style == REFERENCE_JSON) {
+    print_json(out, node, kind, path, about, sections, SECTION_COUNT);
+    return;
+  }
   print_title(out, node, kind, path, about, style);
   for (int i = 0; i < SECTION_COUNT; i++) print_section(out, &sections[i], style);
 }

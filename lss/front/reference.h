@@ -4,7 +4,7 @@
 
 #include "lss/front/wrapped.h"
 
-typedef enum { REFERENCE_TEXT, REFERENCE_MARKDOWN } ReferenceStyle;
+typedef enum { REFERENCE_TEXT, REFERENCE_MARKDOWN, REFERENCE_JSON } ReferenceStyle; // JSON: a line for each node
 
 // Appends the documentation of `node`, a module or a type, declared in `path`.  `about` is what the file's opening
 // comment says, or NULL.  `find` reads the modules that it wraps.

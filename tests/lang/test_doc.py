@@ -1,5 +1,6 @@
 """lss doc and lss list: what they show of a module, and what they say when there is none."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -115,12 +116,13 @@ def test_markdown(here, lss, golden, root) -> None:
     golden(root / "tests/lang/doc/bridge.md", lss("doc", "--markdown", "bridge").out)
 
 
-@pytest.mark.parametrize("style", ["txt", "md"])
+@pytest.mark.parametrize("style", ["txt", "md", "json"])
 def test_everything_that_a_file_declares(tmp_path: Path, lss, golden, root, style: str) -> None:
     (tmp_path / "parts.lss").write_text(PARTS)
-    options = ["--markdown"] if style == "md" else []
+    options = {"md": ["--markdown"], "json": ["--json"]}.get(style, [])
     text = "".join(lss("doc", *options, name).out for name in ("parts", "./parts.lss"))
     golden(root / f"tests/lang/doc/parts.{style}", text)
+    assert style != "json" or [json.loads(line)["name"] for line in text.splitlines()][:2] == ["parts", "color"]
 
 
 def test_files_of_the_library_are_called_by_their_place_in_it(lss) -> None:

@@ -8,12 +8,14 @@ write, and leaves sweeps to the study system of the harness.  docs/python.md exp
     machine     Machine: a netlist, built; its tables and its diagram
     run         Run: what one simulation came to
     session     Session: a run that goes on step by step
+    drive       drive: one module between sources and sinks
     sweeps      sweep and study: many simulations, as one table
     figure      a sweep drawn, and shown by a notebook
     frames      tables of pandas, which is imported at first use
     progress    how far a sweep is: one block in a notebook, a bar on a terminal
 """
 
+from spinach.drive import drive
 from spinach.errors import BuildError, RunError, SpinachError, UnknownName, VersionError
 from spinach.machine import Machine
 from spinach.run import Run
@@ -22,5 +24,5 @@ from spinach.sweeps import Axis, Measure, Sweep, study, sweep
 
 __all__ = [
     "Axis", "BuildError", "Machine", "Measure", "Run", "RunError", "Session", "SpinachError", "State", "Sweep",
-    "UnknownName", "VersionError", "study", "sweep",
+    "UnknownName", "VersionError", "drive", "study", "sweep",
 ]  # fmt: skip

@@ -181,7 +181,7 @@ class Machine:
                 raise self._unknown_setting(name, known)
             text = _setting(given, known[name]["type"])
             command += ["--set", f"{name}={text}"] if "." in name else [f"--{name}", text]
-        return Order(command, self._folder(folder), timeout)
+        return Order(command, self.new_folder(folder), timeout)
 
     def _unknown_setting(self, name: str, known: Mapping[str, Any]) -> UnknownName:
         for instance in self.netlist["instances"]:
@@ -191,7 +191,7 @@ class Machine:
         near = difflib.get_close_matches(name, list(known), 3)
         return unknown(f"{self.source.name} has no run-time parameter", name, near, known)
 
-    def _folder(self, given: str | os.PathLike[str] | None) -> Path:
+    def new_folder(self, given: str | os.PathLike[str] | None = None) -> Path:
         """The folder of a run: the one that was given, or the next one of this machine."""
         if given is not None:
             folder = Path(given).resolve()

@@ -1,0 +1,228 @@
+"""drive: a module alone, between sources that offer items and sinks that take them, both as tables.
+
+The netlist around the module is made from its declaration (`lss doc --json`).  Items are written as scripts of `source`
+and read from the records of `sink`; both are the texts of values that lss/runtime/text/type.h describes.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.run import files
+from spinach import tools
+from spinach.errors import BuildError, SpinachError, unknown
+from spinach.frames import frame
+from spinach.machine import Machine, Value
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+LANE = re.compile(r'(\w+)(?:\[(?:(\d+)|"([^"]*)")\])?')  # a port, or a lane of it by its number or key
+TOKEN = re.compile(r"\s*([{}\[\]=]|[^\s{}\[\]=]+)")
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port as the module declares it."""
+
+    name: str
+    output: bool
+    optional: bool
+    type: str
+
+
+def drive(
+    module: str, inputs: Mapping[str, Sequence[Any] | str], *, ready: Mapping[str, float | str] | None = None,
+    cycles: int, include: Sequence[str | os.PathLike[str]] = (), **parameters: Value,
+) -> dict[str, DataFrame]:  # fmt: skip
+    """Runs a module for some cycles, and returns what left each outport: a table of cycle, lane and item.
+
+    `inputs` has the items for each inport, or the text or the name of a script of `source`; the items are offered in
+    their order, each as soon as it can be.  `ready` is the probability with which an outport is accepted in a cycle, or
+    a pattern of 0 and 1.  A port of several lanes has an entry for each: "in[0]", "in[1]".
+    """
+    accepted = dict(ready or {})
+    ports = declared(module, include)
+    for given, output in ((inputs, False), (accepted, True)):
+        _check_names(module, ports, given, output)
+    _check_complete(module, ports, inputs)
+    named = {_port(name) for name in accepted}
+    accepted |= {p.name: 1.0 for p in ports.values() if p.output and not p.optional and p.name not in named}
+    built: dict[str, Any] = {f"dut.{name}": value for name, value in parameters.items()}
+    machine = Machine(_netlist(module, ports, inputs, accepted), include=include, **built)
+    folder = machine.new_folder()
+    settings: dict[str, Any] = {}
+    for number, items in enumerate(inputs.values()):
+        settings[f"offer[{number}].script"] = _write(folder / f"offer{number}.txt", script(items))
+    for number, how in enumerate(accepted.values()):
+        settings[f"take[{number}].{'pattern' if isinstance(how, str) else 'ready'}"] = how
+        settings[f"take[{number}].record"] = folder / f"take{number}.txt"
+    machine.run(cycles=cycles, folder=folder, **settings)
+    return _tables(folder, list(accepted))
+
+
+# ---- The module
+
+
+def declared(module: str, include: Sequence[str | os.PathLike[str]] = ()) -> dict[str, Port]:
+    """The ports that a module declares."""
+    folders = [word for folder in include for word in ("-I", os.fspath(folder))]
+    said = tools.call(BuildError, [tools.find(), "doc", "--json", *folders, module])
+    found = {}
+    for one in json.loads(said.splitlines()[0])["ports"]:
+        words = one["direction"].split()
+        found[one["name"]] = Port(one["name"], words[-1] == "outport", "optional" in words, one["type"])
+    return found
+
+
+def _port(name: str) -> str:
+    match = LANE.fullmatch(name)
+    return match[1] if match else name
+
+
+def _check_names(module: str, ports: Mapping[str, Port], given: Mapping[str, Any], output: bool) -> None:
+    known = [port.name for port in ports.values() if port.output is output]
+    for name in given:
+        if _port(name) not in known:
+            what = f"{module} has no {'outport' if output else 'inport'}"
+            raise unknown(what, name, difflib.get_close_matches(_port(name), known, 3), known)
+
+
+def _check_complete(module: str, ports: Mapping[str, Port], inputs: Mapping[str, Any]) -> None:
+    given = {_port(name) for name in inputs}
+    for port in ports.values():
+        if not port.output and not port.optional and port.name not in given:
+            said = f"inputs lacks the inport {port.name!r} of {module} (an empty list offers nothing)"
+            raise SpinachError(["drive", module], None, said)
+
+
+def _netlist(
+    module: str, ports: Mapping[str, Port], inputs: Mapping[str, Sequence[Any] | str], outputs: Mapping[str, Any]
+) -> str:
+    lines = [f"instance dut : {module};"]
+    lines += [f"instance offer[{len(inputs)}] : source;"] if inputs else []
+    lines += [f"instance take[{len(outputs)}] : sink;"] if outputs else []
+    for number, (name, items) in enumerate(inputs.items()):
+        kind = _type(module, ports[_port(name)], items)
+        lines.append(f"offer[{number}].out -> dut.{name}{f' : {kind}' if kind else ''};")
+    lines += [f"dut.{name} -> take[{number}].in;" for number, name in enumerate(outputs)]
+    return "\n".join(lines) + "\n"
+
+
+def _type(module: str, port: Port, items: Sequence[Any] | str) -> str:
+    """The type for a port that may have several, by its items; "" for one that has one."""
+    choices = [] if port.type.startswith("'") else port.type.split(" | ")
+    if len(choices) == 1:
+        return ""
+    values = [_plain(item) for item in items] if not isinstance(items, str) else _scripted(script(items))
+    if values and all(isinstance(value, bool) for value in values):
+        fitting = ["bool"]
+    elif all(isinstance(value, int) for value in values):
+        fitting = ["int64", "int32", "int16", "int8"] if min(values, default=0) < 0 else []
+        fitting += ["uint64", "uint32", "uint16", "uint8", "int64", "int32", "int16", "int8"]
+    elif all(isinstance(value, int | float) for value in values):
+        fitting = ["float64", "float32"]
+    else:
+        said = f"the port {port.name!r} of {module} takes {port.type}: its items must be numbers or truths"
+        raise SpinachError(["drive", module], None, said)
+    return next((kind for kind in fitting if not choices or kind in choices), choices[0] if choices else "uint64")
+
+
+# ---- Items and their texts
+
+
+def _plain(item: Any) -> Any:
+    """Numbers of numpy are the numbers that they stand for."""
+    return item.item() if hasattr(item, "item") and not isinstance(item, str | Mapping) else item
+
+
+def item_text(item: Any) -> str:
+    """An item as a script has it."""
+    match _plain(item):
+        case bool() as truth:
+            return str(truth).lower()
+        case Mapping() as fields:
+            return "{" + " ".join(f"{name}={item_text(value)}" for name, value in fields.items()) + "}"
+        case str() as text:
+            return text
+        case Sequence() as elements:
+            return "[" + " ".join(item_text(one) for one in elements) + "]"
+        case other:
+            return str(other)
+
+
+def item_of(text: str) -> Any:
+    """An item of its text: a number, a truth, a name; a dict for a struct and a list for an array."""
+    tokens = TOKEN.findall(text)
+    return _read(tokens[::-1])
+
+
+def _read(tokens: list[str]) -> Any:
+    """Takes one value from the end of the reversed tokens."""
+    first = tokens.pop()
+    if first == "[":
+        elements = []
+        while tokens[-1] != "]":
+            elements.append(_read(tokens))
+        tokens.pop()
+        return elements
+    if first != "{":
+        return _word(first)
+    fields: dict[str, Any] = {}
+    while (name := tokens.pop()) != "}":
+        if tokens[-1] == "=":
+            tokens.pop()
+            fields[name] = _read(tokens)
+        else:
+            fields[""] = _word(name)  # bits of a packed word that have no name
+    return fields
+
+
+def _word(text: str) -> int | float | bool | str:
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (lambda word: int(word, 0), float):
+        try:
+            number: int | float = kind(text)
+            return number
+        except ValueError:
+            continue
+    return text
+
+
+def script(items: Sequence[Any] | str) -> str:
+    """A script that offers items one after the other, or the one that is given: its text or its file."""
+    if isinstance(items, str):
+        return items if "\n" in items else Path(items).read_text()
+    return "".join(f"0 {item_text(item)}\n" for item in items)
+
+
+def _scripted(text: str) -> list[Any]:
+    """The values of a script."""
+    lines = [line.partition("#")[0].split(maxsplit=1) for line in text.splitlines()]
+    return [item_of(re.sub(r"\s+(once|cancel)\s*$", "", line[1])) for line in lines if len(line) == 2]
+
+
+def _write(place: Path, text: str) -> Path:
+    files.write(place, text)
+    return place
+
+
+def _tables(folder: Path, names: Sequence[str]) -> dict[str, DataFrame]:
+    rows: dict[str, list[dict[str, Any]]] = {_port(name): [] for name in names}
+    for number, name in enumerate(names):
+        match = LANE.fullmatch(name)
+        key = match and match[3]
+        lane = key if key is not None else int((match and match[2]) or 0)
+        for line in (folder / f"take{number}.txt").read_text().splitlines():
+            cycle, _, text = line.partition(" ")
+            rows[_port(name)].append({"cycle": int(cycle), "lane": lane, "item": item_of(text)})
+    columns = ["cycle", "lane", "item"]
+    return {port: frame(sorted(taken, key=lambda row: row["cycle"]), columns) for port, taken in rows.items()}
