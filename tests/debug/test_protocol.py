@@ -85,6 +85,59 @@ def test_only_this_host_is_listened_to(machine, firmware, tmp_path) -> None:
         process.wait()
 
 
+@pytest.mark.parametrize("host", ["*", "0.0.0.0"])
+def test_other_hosts_are_listened_to_after_a_warning(host: str, machine, firmware, tmp_path) -> None:
+    command = [machine("single"), "--program", firmware("hello"), "--quiet", "--gdb", f"{host}:0"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    try:
+        shown = "" if host == "*" else "0\\.0\\.0\\.0"
+        port = int(re.fullmatch(rf"single: target extended-remote {shown}:(\d+)\n", process.stderr.readline())[1])
+        warning = f"single: warning: every computer that reaches {host} can change the machine (--gdb PORT is this computer alone)\n"
+        assert process.stderr.readline() == warning
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(framed(b"k"))
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+def listening(process: subprocess.Popen, path: Path) -> None:
+    """Until the simulator listens there, and has said so."""
+    assert process.stderr.readline() == f"single: target extended-remote {path.name}\n"
+
+
+def test_the_name_of_a_socket(machine, firmware, tmp_path: Path) -> None:
+    """What a killed run left is replaced, what listens or is no socket is not; at the end the own one goes, and no other."""
+    command = [machine("single"), "--program", firmware("hello"), "--quiet", "--gdb", "s"]
+    path = tmp_path / "s"
+
+    def start() -> subprocess.Popen:
+        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+        listening(process, path)
+        return process
+
+    killed = start()
+    busy = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (busy.returncode, busy.stderr) == (1, 'single: --gdb: cannot listen on "s": another process listens there (name another path)\n')
+    killed.kill()
+    killed.communicate()
+    assert path.is_socket() and path.stat().st_mode & 0o077 == 0
+    for other in False, True:
+        process = start()
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(path))
+            if other:
+                path.unlink()
+                path.write_text("kept")
+            client.sendall(framed(b"k"))
+            process.communicate(timeout=60)
+        assert path.exists() == other and [one.name for one in tmp_path.glob("s*")] == ["s"] * other
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stderr == 'single: --gdb: cannot listen on "s": there is a file of this name (name another one, or remove it)\n'
+    assert path.read_text() == "kept"
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -94,6 +147,10 @@ def test_only_this_host_is_listened_to(machine, firmware, tmp_path) -> None:
         (["--gdb", "1", "--sample", "1 ms"], "--sample writes down what happens once; with --gdb a run goes backwards, too"),
         (["--gdb", "1", "--history", "much"], "--history: "),
         (["--gdb", "no/such/folder/socket"], '--gdb: cannot listen on "no/such/folder/socket": No such file or directory'),
+        (["--gdb", 100 * "x"], f'--gdb: cannot listen on "{100 * "x"}": the path has 100 bytes; at most 99 are possible for a socket (name a shorter path)'),
+        (["--gdb", "65536"], '--gdb: cannot listen on "65536": a port is a number from 0 to 65535; 0 takes one that is free'),
+        (["--gdb", "localhost:gdb"], '--gdb: cannot listen on "localhost:gdb": a port is a number from 0 to 65535; 0 takes one that is free'),
+        (["--gdb", "no.such.host.invalid:0"], '(name an address of this computer)'),
     ],
 )
 def test_mistakes_are_one_line(options, words: str, machine, run_sim) -> None:

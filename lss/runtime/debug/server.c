@@ -8,17 +8,15 @@
 #include "lss/runtime/debug/run_control.h"
 #include "lss/runtime/debug/stub.h"
 #include "lss/runtime/engine/signals.h"
+#include "lss/runtime/files/listener.h"
+#include "lss/runtime/files/own_name.h"
+#include "lss/runtime/text/number.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum { INTERRUPT = 0x03, CHUNK = 4096 };
@@ -30,7 +28,7 @@ static GString *last;        // what was sent last, framed
 static bool runs_free;       // gdb has let go of the machine
 static bool ran_free;        // it had when this connection was made, over which no packet has come yet
 static bool spoken;          // one has
-static char *socket_path;    // of a Unix socket, to be removed
+static OwnName socket_name;  // of a Unix socket
 
 // ---- The port -------------------------------------------------------------------------------------------------------
 
@@ -38,40 +36,32 @@ static bool refuse(const char *why) {
   return spinach_report_error("--gdb: cannot listen on \"%s\": %s", given->gdb, why);
 }
 
-static bool open_unix(const char *path) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  g_autofree char *first = g_strdup_printf("%s.%d", path, (int)getpid()); // it gets its name when somebody listens
-  if (strlen(first) >= sizeof address.sun_path) return refuse("the path is too long for a socket");
-  strcpy(address.sun_path, first);
-  listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const mode_t mask = umask(0177); // only this user connects
-  const bool bound = listener >= 0 && !bind(listener, (struct sockaddr *)&address, sizeof address);
-  umask(mask);
-  const bool fine = bound && !listen(listener, 1) && !link(first, path);
-  const int error = errno == EEXIST ? EADDRINUSE : errno;
-  if (bound) unlink(first);
-  if (!fine) return refuse(g_strerror(error));
-  socket_path = g_strdup(path);
+static bool open_path(const char *path) {
+  g_autoptr(GError) why = NULL;
+  listener = listener_at_path(path, &why);
+  if (listener < 0) return refuse(why->message);
+  own_name_take(&socket_name, path);
   fprintf(stderr, "%s: target extended-remote %s\n", spinach_program, path);
   return true;
 }
 
-static bool open_tcp(const char *host, const char *port) {
-  struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
-  const int failed = getaddrinfo(strcmp(host, "*") ? host : NULL, port, &hints, &found);
-  if (failed) return refuse(gai_strerror(failed));
-  const int on = 1;
-  listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (listener >= 0) setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  const bool fine = listener >= 0 && !bind(listener, found->ai_addr, found->ai_addrlen) && !listen(listener, 1);
-  const int error = errno;
-  freeaddrinfo(found);
-  if (!fine) return refuse(g_strerror(error));
-  struct sockaddr_in bound;
-  socklen_t length = sizeof bound;
-  getsockname(listener, (struct sockaddr *)&bound, &length);
-  fprintf(stderr, "%s: target extended-remote %s:%u\n", spinach_program, strcmp(host, "*") ? host : "",
-          ntohs(bound.sin_port));
+static bool open_port(const char *text) {
+  g_autoptr(GError) why = NULL;
+  g_autofree char *host = NULL;
+  const char *written = listener_split(text, &host);
+  uint64_t number;
+  if (!number_parse(written, 65535, &number))
+    return refuse("a port is a number from 0 to 65535; 0 takes one that is free");
+  uint16_t port = (uint16_t)number;
+  bool exposed;
+  listener = listener_at_port(host, &port, &exposed, &why);
+  if (listener < 0) return refuse(why->message);
+  const char *shown = !host ? "127.0.0.1" : strcmp(host, "*") ? host : "";
+  fprintf(stderr, "%s: target extended-remote %s:%u\n", spinach_program, shown, port);
+  if (exposed)
+    fprintf(stderr,
+            "%s: warning: every computer that reaches %s can change the machine (--gdb PORT is this computer alone)\n",
+            spinach_program, host);
   return true;
 }
 
@@ -81,7 +71,7 @@ static bool adopt(GVariant *session) {
   g_variant_get_child(session, 0, "i", &listener);
   g_variant_get_child(session, 1, "i", &connection);
   g_variant_get_child(session, 2, "&s", &path);
-  if (*path) socket_path = g_strdup(path);
+  if (*path) own_name_take(&socket_name, path);
   fcntl(listener, F_SETFD, FD_CLOEXEC);
   fcntl(connection, F_SETFD, FD_CLOEXEC);
   return true;
@@ -94,19 +84,14 @@ bool spinach_debug_open(const spinach_options *options) {
   if (!spinach_cores()->len)
     return spinach_report_error(
         "--gdb: no module of this machine declares a processor (docs/language.md, debug views)");
-  const char *colon = strrchr(options->gdb, ':');
-  if (colon) {
-    g_autofree char *host = g_strndup(options->gdb, (gsize)(colon - options->gdb));
-    return open_tcp(host, colon + 1);
-  }
-  return strspn(options->gdb, "0123456789") == strlen(options->gdb) ? open_tcp("127.0.0.1", options->gdb)
-                                                                    : open_unix(options->gdb);
+  const bool at_port = strchr(options->gdb, ':') || strspn(options->gdb, "0123456789") == strlen(options->gdb);
+  return at_port ? open_port(options->gdb) : open_path(options->gdb);
 }
 
 static void close_all(void) {
   if (connection >= 0) close(connection);
   if (listener >= 0) close(listener);
-  if (socket_path) unlink(socket_path);
+  own_name_remove(&socket_name);
   connection = listener = -1;
 }
 
@@ -175,11 +160,9 @@ static bool is_requested(void) {
 // ---- The session ----------------------------------------------------------------------------------------------------
 
 static void accept_gdb(void) {
-  const int on = 1;
   connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
   ran_free = runs_free;
   spoken = false;
-  if (connection >= 0) setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
 static char *words_of(const GPtrArray *wanted) {
@@ -196,7 +179,7 @@ static StubState record_events(Stub *stub, const GString *packet, GString *reply
   g_autofree char *words = words_of(stub_wanted(stub));
   fprintf(stderr, "%s: building a variant that records %s\n", spinach_program, words);
   GVariant *session =
-      g_variant_new("(iis@ay@ayv)", listener, connection, socket_path ? socket_path : "",
+      g_variant_new("(iis@ay@ayv)", listener, connection, socket_name.path ? socket_name.path : "",
                     g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, received->data, received->len, 1),
                     g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, packet->str, packet->len, 1), stub_pack(stub));
   g_autoptr(GPtrArray) more = g_ptr_array_new();

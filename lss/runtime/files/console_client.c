@@ -1,7 +1,8 @@
 // A console to which clients connect; see console_client.h.
 #include "lss/runtime/files/console_client.h"
 
-#include "lss/runtime/files/console_socket.h"
+#include "lss/runtime/files/listener.h"
+#include "lss/runtime/files/own_name.h"
 #include "lss/runtime/text/refusal.h"
 #include "lss/runtime/text/report.h"
 
@@ -23,21 +24,14 @@ struct ConsoleClient {
   int listener;      // of a socket; -1 for a pseudo-terminal
   int handle;        // of the client, or of the pseudo-terminal; -1 when no client is there
   char device[NAME]; // of a pseudo-terminal, the other side
-  char *path;        // in the file system, to remove; NULL when there is none
-  struct stat made;  // which file that is
+  OwnName name;      // of the link or socket in the file system
   uint8_t kept[KEPT];
   size_t first, count; // of what was not sent yet
 };
 
 // ---- Names in the file system --------------------------------------------------------------------------------------
 void console_client_remove(ConsoleClient *client) {
-  struct stat now;
-  if (!client->path || lstat(client->path, &now)) return;
-  if (now.st_dev == client->made.st_dev && now.st_ino == client->made.st_ino) unlink(client->path);
-}
-
-static void own_name(ConsoleClient *client, const char *path) {
-  if (!lstat(path, &client->made)) client->path = g_strdup(path);
+  own_name_remove(&client->name);
 }
 
 static bool make_link(ConsoleClient *client, const char *link, GError **error) {
@@ -51,7 +45,7 @@ static bool make_link(ConsoleClient *client, const char *link, GError **error) {
                           link);
   if (symlink(client->device, link))
     return spinach_refuse(error, "cannot make the link \"%s\" for the console: %s", link, g_strerror(errno));
-  own_name(client, link);
+  own_name_take(&client->name, link);
   return true;
 }
 
@@ -78,17 +72,26 @@ static bool open_pty(ConsoleClient *client, const ConsolePlace *place, GError **
 }
 
 static bool open_socket(ConsoleClient *client, const ConsolePlace *place, GError **error) {
-  if (place->kind == CONSOLE_TCP) {
-    int port;
-    client->listener = console_socket_tcp(place, &port, error);
-    if (client->listener >= 0)
-      fprintf(stderr, "%s: the console is at tcp:%s%s%d\n", spinach_program, place->host ? place->host : "",
-              place->host ? ":" : "", port);
-    return client->listener >= 0;
-  }
-  client->listener = console_socket_unix(place->path, error);
-  if (client->listener >= 0) own_name(client, place->path);
-  return client->listener >= 0;
+  g_autoptr(GError) why = NULL;
+  const bool at_path = place->kind == CONSOLE_UNIX;
+  uint16_t port = place->port;
+  bool exposed = false;
+  client->listener =
+      at_path ? listener_at_path(place->path, &why) : listener_at_port(place->host, &port, &exposed, &why);
+  const char *host = place->host ? place->host : "", *colon = place->host ? ":" : "";
+  if (client->listener < 0)
+    return at_path
+               ? spinach_refuse(error, "cannot open the console at unix:%s: %s", place->path, why->message)
+               : spinach_refuse(error, "cannot open the console at tcp:%s%s%u: %s", host, colon, port, why->message);
+  if (at_path)
+    own_name_take(&client->name, place->path);
+  else
+    fprintf(stderr, "%s: the console is at tcp:%s%s%u\n", spinach_program, host, colon, port);
+  if (exposed)
+    fprintf(stderr,
+            "%s: warning: every computer that reaches %s can type at the console (tcp:PORT is this computer alone)\n",
+            spinach_program, host);
+  return true;
 }
 
 static bool is_there(const ConsoleClient *client) {
@@ -216,6 +219,6 @@ void console_client_close(ConsoleClient *client) {
   close_client(client);
   if (client->listener >= 0) close(client->listener);
   console_client_remove(client);
-  g_free(client->path);
+  own_name_clear(&client->name);
   g_free(client);
 }

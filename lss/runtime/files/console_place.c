@@ -1,11 +1,11 @@
 // Where a console of a machine is; see console_place.h.
 #include "lss/runtime/files/console_place.h"
 
+#include "lss/runtime/files/listener.h"
 #include "lss/runtime/text/number.h"
 #include "lss/runtime/text/refusal.h"
 
 #include <string.h>
-#include <sys/un.h>
 
 static bool refuse_word(const char *where, GError **error) {
   return spinach_refuse(error,
@@ -15,31 +15,26 @@ static bool refuse_word(const char *where, GError **error) {
 }
 
 static bool read_path(const char *where, const char *path, ConsolePlace *place, GError **error) {
-  enum { MOST = sizeof((struct sockaddr_un *)0)->sun_path - 1 };
   if (!*path) return refuse_word(where, error);
-  if (place->kind == CONSOLE_UNIX && strlen(path) > MOST)
+  if (place->kind == CONSOLE_UNIX && strlen(path) > LISTENER_PATH_MOST)
     return spinach_refuse(error,
                           "the console's socket \"%s\" has a name of %zu bytes; at most %d are possible (name a "
                           "shorter path)",
-                          path, strlen(path), MOST);
+                          path, strlen(path), LISTENER_PATH_MOST);
   place->path = g_strdup(path);
   return true;
 }
 
 static bool read_port(const char *where, const char *text, ConsolePlace *place, GError **error) {
-  const char *colon = strrchr(text, ':'), *port = colon ? colon + 1 : text;
+  const char *port = listener_split(text, &place->host);
   uint64_t number;
-  if (colon == text) return refuse_word(where, error);
+  if (place->host && !*place->host) return refuse_word(where, error);
   if (!number_parse(port, 65535, &number))
     return spinach_refuse(error,
                           "the console \"%s\" has no port: \"%s\" (write a number from 0 to 65535; 0 takes one "
                           "that is free)",
                           where, port);
   place->port = (uint16_t)number;
-  if (!colon) return true;
-  const gsize length = (gsize)(colon - text);
-  const bool brackets = length > 2 && text[0] == '[' && text[length - 1] == ']'; // of IPv6
-  place->host = brackets ? g_strndup(text + 1, length - 2) : g_strndup(text, length);
   return true;
 }
 

@@ -13,7 +13,7 @@ typedef struct {
   ConsoleKind kind;
   bool waits;    // the run begins when a client is there
   char *path;    // of a link or socket; NULL: a pseudo-terminal without link
-  char *host;    // NULL: this machine alone
+  char *host;    // as it is written; NULL: this machine alone
   uint16_t port; // 0: one that is free
 } ConsolePlace;
 

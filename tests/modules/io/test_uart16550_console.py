@@ -18,6 +18,7 @@ from tests.modules.io.registers import Accesses, Registers
 
 DATA, FCR, LCR = 0, 2, 3
 EIGHT = 3
+IPV6 = "00000000000000000000000000000001" in Path("/proc/net/if_inet6").read_text() if Path("/proc/net/if_inet6").exists() else False
 EXPECTED = 'write false, true, pty, pty:LINK, unix:PATH, tcp:PORT or tcp:HOST:PORT; the last five also with ",wait"'
 
 
@@ -94,7 +95,7 @@ def came(out: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "where", ["unix:c", "unix:c,wait", "tcp:0", "tcp:127.0.0.1:0,wait", "pty", "pty:c", "pty:c,wait"]
+    "where", ["unix:c", "unix:c,wait", "tcp:0", "tcp:127.0.0.1:0,wait", "tcp:localhost:0", "pty", "pty:c", "pty:c,wait"]
 )
 def test_a_client(where: str, start, tmp_path: Path) -> None:
     """It sees what was sent before it came; what it types arrives in order; nothing is left afterwards."""
@@ -198,9 +199,10 @@ def test_output_is_kept(start, tmp_path: Path) -> None:
         ("unix:file", "cannot open the console at unix:file: there is a file of this name (name another one, or remove it)"),
         ("pty:file", 'cannot make the link "file" for the console: there is a file of this name (name another one, or remove it)'),
         ("unix:none/c", "cannot open the console at unix:none/c: No such file or directory"),
-        ("unix:busy", "cannot open the console at unix:busy: another process has its console there (name another path)"),
+        ("unix:busy", "cannot open the console at unix:busy: another process listens there (name another path)"),
+        ("tcp:192.0.2.1:0", "cannot open the console at tcp:192.0.2.1:0: Cannot assign requested address"),
         ("unix:shown", 'cannot write "shown" for dut.terminal: dut.output writes it too (name another file)'),
-        (f"unix:{120 * 'x'}", f'the console\'s socket "{120 * "x"}" has a name of 120 bytes; at most 107 are possible (name a shorter path)'),
+        (f"unix:{120 * 'x'}", f'the console\'s socket "{120 * "x"}" has a name of 120 bytes; at most 99 are possible (name a shorter path)'),
     ],
 )  # fmt: skip
 def test_a_wrong_place(where: str, why: str, start, tmp_path: Path) -> None:
@@ -215,6 +217,31 @@ def test_a_wrong_place(where: str, why: str, start, tmp_path: Path) -> None:
         _, err = running.communicate(timeout=60)
     assert running.returncode != 0 and err.splitlines()[-1].endswith(f"error: dut: {why}"), err
     assert (tmp_path / "file").read_text() == "kept" and (tmp_path / "busy").exists()
+
+
+@pytest.mark.parametrize(("where", "host"), [("tcp:*:0", "*"), ("tcp:0.0.0.0:0,wait", "0.0.0.0")])
+def test_others_may_connect_after_a_warning(where: str, host: str, start) -> None:
+    running = start(where)
+    port = int(place(running).rpartition(":")[2])
+    warning = "can type at the console (tcp:PORT is this computer alone)"
+    assert running.stderr.readline().endswith(f"warning: every computer that reaches {host} {warning}\n")
+    client = console.connect(f"tcp:{port}", 60)
+    os.write(client, b"xyz")
+    assert running.communicate(timeout=60)[0].count("@received") == 3
+    os.close(client)
+
+
+@pytest.mark.skipif(not IPV6, reason="this machine has no IPv6")
+def test_an_address_of_ipv6(start) -> None:
+    """What is printed is what a client takes."""
+    running = start("tcp:[::1]:0")
+    at = place(running)
+    assert re.fullmatch(r"tcp:\[::1\]:\d+", at)
+    client = console.connect(at, 60)
+    os.write(client, b"xyz")
+    _, err = running.communicate(timeout=60)
+    os.close(client)
+    assert running.returncode == 0 and "warning" not in err
 
 
 def test_what_killed_runs_leave(start, tmp_path: Path) -> None:
