@@ -49,7 +49,10 @@ pkg_libs   = $(shell $(PKG_CONFIG) --libs $(1))
 MISSING := $(strip $(if $(CC),,clang) $(if $(LD_LLD),,lld) $(if $(LLVM_AR),,llvm) $(if $(BISON),,bison) \
   $(if $(FLEX),,flex) $(if $(PKG_CONFIG),,pkg-config) $(if $(LIBRARIES_FOUND),,$(LIBRARIES)) $(if $(PYTHON3),,python3))
 
-CFLAGS_COMMON := -std=gnu11 -O2 -g -gdwarf-4 -Wall -Wextra -Werror
+# The folder of the kit in debug information and for the compiler: another one than this when it is built for a package.
+HOME_FOLDER   ?= $(CURDIR)
+MAP_HOME      := $(if $(filter $(CURDIR),$(HOME_FOLDER)),,-ffile-prefix-map=$(CURDIR)=$(HOME_FOLDER))
+CFLAGS_COMMON := -std=gnu11 -O2 -g -gdwarf-4 -Wall -Wextra -Werror $(MAP_HOME)
 DEPFLAGS       = -MMD -MP -MF $(@:.o=.d)
 VENV          := $(BUILD)/venv
 PYTHON        := $(VENV)/bin/python
@@ -87,7 +90,7 @@ $(DEPS_TEST) $(DEPS_BENCH) $(DEPS_LINUX) $(DEPS_SOAK): | $(DEPS_BASE)
 clean:  ## remove everything that was built, but not the Python environments and what was downloaded
 	@test ! -d "$(BUILD)" || find "$(BUILD)" -mindepth 1 -maxdepth 1 ! -name 'venv*' ! -name downloads ! -name '.deps-*' -exec rm -rf {} +
 
-GOALS := all run studies docs test test-quick soak bench firmware linux reference goldens format lint prose install options dist dist-source dist-vsix
+GOALS := all run studies docs test test-quick soak bench firmware linux reference goldens format lint prose install options dist dist-source dist-deb dist-vsix
 .PHONY: $(GOALS)
 
 ifneq ($(MISSING),)
@@ -166,7 +169,8 @@ options: $(VENV_READY)  ## docs/options.md: the tables of the paper next to the 
 	@$(PYTHON) -m harness.report.options
 
 DIST       := $(BUILD)/dist
-DIST_PARTS := dist-source dist-vsix
+DIST_WORK  := $(BUILD)/dist-work
+DIST_PARTS := dist-source dist-deb dist-vsix
 C_SOURCES  = $(shell git ls-files -- '*.c' '*.h')
 LSS_SOURCES = $(shell git ls-files -- 'modules/*.lss' 'examples/*.lss')
 format: $(VENV_READY) $(BUILD)/bin/lss  ## lay out C and LSS in place, and mend what ruff can in Python
@@ -180,13 +184,16 @@ prose: $(VENV_READY)  ## report English that docs/style.md rules out, and lower 
 	@$(PYTHON) harness/prose.py
 
 dist:  ## the files of a release, of the commit that is checked out: build/dist/, with SHA256SUMS
+	@missing=; for part in $(DIST_PARTS:dist-%=%); do DIST_CHECK=yes harness/dist/$$part || missing=yes; done; [ -z "$$missing" ]
 	@rm -rf $(DIST)
 	@$(MAKE) $(DIST_PARTS)
 	@harness/dist/sums $(DIST)
 dist-source:  ## build/dist/spinach-VERSION.tar.gz
 	@harness/dist/source $(DIST)
+dist-deb:  ## build/dist/spinach_VERSION_ARCHITECTURE.deb, the kit for Debian 12
+	@harness/dist/deb $(DIST) $(DIST_WORK)/kit
 dist-vsix:  ## build/dist/spinach-lss-VERSION.vsix, for Visual Studio Code (needs node and npm)
-	@harness/dist/vsix $(DIST) $(BUILD)/dist-work/vscode
+	@harness/dist/vsix $(DIST) $(DIST_WORK)/vscode
 
 install: all  ## install compiler, library, harness and examples under PREFIX, and the harness's Python packages
 	@harness/install "$(BUILD)" "$(DESTDIR)$(PREFIX)"

@@ -9,7 +9,9 @@
 # The words of a file on one line: make 4.3 sometimes leaves the line break at the end of what $(file) reads.
 words_of = $(strip $(file <$(1)))
 
-FIRMWARE_CC = $(CC)
+FIRMWARE_CC = $(CC) $(MAP_HOME)
+# Where the disassembler finds the sources whose folder is mapped.
+FIRMWARE_SOURCES := $(if $(MAP_HOME),--prefix=$(CURDIR) --prefix-strip=$(words $(subst /, ,$(HOME_FOLDER))))
 FIRMWARE_LIB := $(call found,firmware/lib/*.c)
 LSS_LIBRARY  := $(call library,*.lss)
 
@@ -59,7 +61,7 @@ $(foreach name,$(notdir $(patsubst %/,%,$(dir $(call found,firmware/*/machine)))
 
 # What to read beside an executable: its disassembly with source lines, its symbols by address, its sections' sizes.
 $(BUILD)/firmware/%.asm: $(BUILD)/firmware/%.elf
-	$(LLVM_OBJDUMP) -d --no-show-raw-insn --source $< > $@
+	$(LLVM_OBJDUMP) -d --no-show-raw-insn --source $(FIRMWARE_SOURCES) $< > $@
 $(BUILD)/firmware/%.sym: $(BUILD)/firmware/%.elf
 	$(LLVM_NM) -n -S $< > $@
 $(BUILD)/firmware/%.size: $(BUILD)/firmware/%.elf

@@ -22,9 +22,7 @@ def _without(package: str | None) -> str:
     """What to do about a package that this Python has not."""
     if (KIT / "Makefile").exists():
         return f"harness: this Python has no {package}: run `make deps`, then build/venv/bin/python -m harness"
-    venv = KIT.parents[1] / "lib/spinach/venv"
-    fetch = f"python3 -m venv {venv} && {venv}/bin/pip install -r {KIT}/harness/pinned.txt"
-    return f"spinach: this Python has no {package}: {fetch}"
+    return f"spinach: this Python has no {package}: run `spinach packages`, which fetches what is missing"
 
 
 try:
@@ -335,6 +333,12 @@ def _add_traces(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     one.set_defaults(call=_trace)
 
 
+def _packages(options: argparse.Namespace) -> int:
+    """harness/spinach carries this out, for it needs no Python that has them."""
+    sys.stderr.write(f"harness: {PROGRAM} has its packages; an installed kit fetches them by `spinach packages`\n")
+    return 1
+
+
 def arguments() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(prog=PROGRAM, description="Traffic, captures, checks and reports.")
@@ -344,6 +348,7 @@ def arguments() -> argparse.ArgumentParser:
     _add_studies(commands)
     _add_traces(commands)
     commands.add_parser("firmware", help="build a folder's C program for a machine", add_help=False)
+    commands.add_parser("packages", help="fetch the Python packages of an installed kit").set_defaults(call=_packages)
 
     one = commands.add_parser("console", help="type at the console of a running simulator")
     one.add_argument("where", metavar="WHERE", help="as the simulator's --console: unix:PATH, tcp:PORT, pty:LINK")

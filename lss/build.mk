@@ -19,7 +19,7 @@ FST_STAMP := $(BUILD)/obj/.fst-$(FST)
 SANITIZE_LINK  := $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined)
 SANITIZE_FLAGS := $(if $(SANITIZE),$(SANITIZE_LINK) -fno-sanitize=function -fsanitize=fuzzer-no-link -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O0 -gline-tables-only)
 
-LSS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -I. -I$(BUILD)/gen $(call pkg_cflags,glib-2.0 json-c) -DSPINACH_SOURCE_TREE='"$(CURDIR)"' -DSPINACH_GLIB_CFLAGS='"$(call pkg_cflags,glib-2.0)"' $(SANITIZE_FLAGS)
+LSS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -I. -I$(BUILD)/gen $(call pkg_cflags,glib-2.0 json-c) -DSPINACH_SOURCE_TREE='"$(HOME_FOLDER)"' -DSPINACH_GLIB_CFLAGS='"$(call pkg_cflags,glib-2.0)"' $(SANITIZE_FLAGS)
 
 $(LSS_GEN)/parser.c: lss/front/parser.y
 	@mkdir -p $(@D)

@@ -181,10 +181,12 @@ def test_what_a_command_lacks(here: Callable, monkeypatch: pytest.MonkeyPatch, e
 
 def test_an_installed_kit_says_how_its_packages_come(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(command, "KIT", tmp_path / "share/spinach")
-    venv = tmp_path / "lib/spinach/venv"
-    assert command._without("rich") == (
-        f"spinach: this Python has no rich: python3 -m venv {venv} && {venv}/bin/pip install -r {tmp_path}/share/spinach/harness/pinned.txt"
-    )
+    assert command._without("rich") == "spinach: this Python has no rich: run `spinach packages`, which fetches what is missing"
+
+
+def test_packages_are_not_fetched_by_python(here: Callable) -> None:
+    status, _, says = here("packages")
+    assert status == 1 and says.startswith("harness: ") and says.endswith(" has its packages; an installed kit fetches them by `spinach packages`\n")
 
 
 def test_firmware_reads_its_own_command_line(here: Callable, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """The files of a release: they are those of a commit, the same bytes each time, and what is missing is named."""
 
 import hashlib
-import os
 import re
 import shutil
 import subprocess
@@ -11,32 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.install.release import dist
+
 NODE = shutil.which("node")
 OLD_NODE = not NODE or int(subprocess.run([NODE, "-p", "process.versions.node"], capture_output=True, text=True).stdout.split(".")[0]) < 20
-
-
-def git(tree: Path, *words: str) -> None:
-    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@localhost", *words], cwd=tree, check=True, capture_output=True)
-
-
-@pytest.fixture
-def tree(root: Path, tmp_path: Path) -> Path:
-    """A repository with what the scripts need."""
-    tree = tmp_path / "tree"
-    shutil.copytree(root / "harness/dist", tree / "harness/dist")
-    shutil.copytree(root / "harness/editors/vscode", tree / "harness/editors/vscode", ignore=shutil.ignore_patterns("node_modules"))
-    (tree / "lss").mkdir()
-    for name in "lss/VERSION", "LICENSE", ".gitattributes":
-        shutil.copy(root / name, tree / name)
-    git(tree, "init", "-q")
-    git(tree, "add", ".")
-    git(tree, "commit", "-qm", "one")
-    return tree
-
-
-def dist(tree: Path, script: str, *words: str | Path, path: str | None = None) -> subprocess.CompletedProcess:
-    environment = {**os.environ, "PATH": path or os.environ["PATH"]}
-    return subprocess.run([tree / "harness/dist" / script, *words], capture_output=True, text=True, env=environment)
 
 
 def test_the_sources_are_those_of_the_commit(tree: Path, tmp_path: Path) -> None:
@@ -80,6 +57,21 @@ def test_missing_tools_are_named(tree: Path, tmp_path: Path) -> None:
     for script, missing in expected.items():
         done = dist(tree, script, tmp_path / "a", tmp_path / "w", path=str(tmp_path / "bin"))
         assert (done.returncode, done.stderr) == (1, f"dist: missing: {missing}\n")
+
+
+def test_all_that_is_missing_is_named_first(root: Path, tree: Path, tmp_path: Path) -> None:
+    """`make dist` looks for the tools of every part before it makes one."""
+    recipe = re.search(r"^dist:.*\n((?:\t.*\n)+)", (root / "Makefile").read_text(), re.MULTILINE)[1]
+    (tree / "Makefile").write_text(f"DIST = dist\nDIST_PARTS = dist-source dist-deb\ndist:\n{recipe}\ndist-source dist-deb: ; @echo made >made\n")
+    (tmp_path / "bin").mkdir()
+    for tool in "sh", "dirname", "cat", "make", "tar":
+        (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
+    done = subprocess.run(["make", "dist"], cwd=tree, env={"PATH": str(tmp_path / "bin"), "GTKWAVE": "/none"}, capture_output=True, text=True)
+    assert done.returncode == 2 and not (tree / "made").exists()
+    assert done.stderr.splitlines()[:2] == [
+        "dist: missing: gzip (package gzip)",
+        "dist: missing: dpkg-deb (package dpkg), dpkg-shlibdeps (package dpkg-dev), strip (package binutils), gzip (package gzip), /none/fstapi.c (package verilator)",
+    ]
 
 
 def test_checksums_are_of_all_files(tree: Path, tmp_path: Path) -> None:

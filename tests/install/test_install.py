@@ -107,15 +107,66 @@ def test_without_packages_there_is_one_line(root: Path, build_dir: Path, tmp_pat
     assert install(root, build_dir, tmp_path).returncode == 0
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
     done = spinach(tmp_path, tmp_path, "theory", "1472", SPINACH_PYTHON=str(tmp_path / "bare/bin/python"))
-    line = f"python3 -m venv {tmp_path}/lib/spinach/venv && {tmp_path}/lib/spinach/venv/bin/pip install -r {tmp_path}/share/spinach/harness/pinned.txt"
-    assert done.returncode == 1 and done.stderr.startswith("spinach: this Python has no ") and done.stderr.endswith(f": {line}\n")
-    assert done.stderr.count("\n") == 1
+    assert done.returncode == 1 and done.stderr.startswith("spinach: this Python has no ")
+    assert done.stderr.endswith(": run `spinach packages`, which fetches what is missing\n") and done.stderr.count("\n") == 1
     fetched = subprocess.run(
         [root / "harness" / "deps", "installed", tmp_path], capture_output=True, text=True,
         env={"PATH": os.environ["PATH"], "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull},
     )  # fmt: skip
-    assert fetched.returncode == 0 and fetched.stderr.endswith(f"later: {line}\n") and fetched.stderr.count("\n") == 1
+    assert fetched.returncode == 0 and fetched.stderr.endswith(f"later: {tmp_path}/bin/spinach packages\n") and fetched.stderr.count("\n") == 1
     assert not (tmp_path / "lib/spinach/venv").exists()
+
+
+PYTHON = """
+case "$*" in
+"-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && echo venv "$3" >>"$LOG" ;;
+"-m pip "*) [ ! -e "$LOG.cut" ] || { echo no index >&2; exit 1; }; echo pip "$*" >>"$LOG" ;;
+*) exec PYTHON "$@" ;;
+esac
+"""
+
+
+def test_packages_are_fetched_once(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """Into the folder of the kit; into one of the user where that cannot be written; and what is half there is removed."""
+    prefix = tmp_path / "prefix"
+    assert install(root, build_dir, prefix).returncode == 0
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python3").write_text("#!/bin/sh" + PYTHON.replace("PYTHON", sys.executable))
+    (tmp_path / "bin/python3").chmod(0o755)
+    log = tmp_path / "log"
+
+    def fetch(**more: str) -> subprocess.CompletedProcess:
+        environment = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "HOME": str(tmp_path / "home"), "LOG": str(log), **more}
+        return subprocess.run([prefix / "bin/spinach", "packages"], env=environment, capture_output=True, text=True)
+
+    own = prefix / "lib/spinach/venv"
+    (tmp_path / "log.cut").touch()
+    done = fetch()
+    assert done.returncode == 1 and done.stderr.endswith("harness/pinned.txt; is the package index reachable?\n") and not own.exists()
+    (tmp_path / "log.cut").unlink()
+    done = fetch()
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"fetching the Python packages of spinach into {own}\n", "")
+    assert "--require-hashes" in log.read_text()
+    before = log.read_text()
+    assert fetch().stdout == f"the packages are in {own}\n" and log.read_text() == before
+    (own / ".ready").write_text("of another version")
+    assert fetch().stdout == f"fetching the Python packages of spinach into {own}\n"
+    source = subprocess.run([root / "harness/spinach", "packages"], capture_output=True, text=True)
+    assert (source.returncode, source.stderr) == (1, "spinach: in a source tree, run `make deps`\n")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root")
+def test_packages_of_a_user(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """Who may not write in the kit's folder gets them in a folder of that version below HOME."""
+    assert install(root, build_dir, tmp_path / "prefix").returncode == 0
+    (tmp_path / "python3").write_text('#!/bin/sh\necho "$*"; exit 1\n')
+    (tmp_path / "python3").chmod(0o755)
+    for folder in (tmp_path, *list(tmp_path.parents)[:-2]):
+        folder.chmod(folder.stat().st_mode | 0o055)
+    command = ["setpriv", "--reuid", "65534", "--clear-groups", "env", f"PATH={tmp_path}:{os.environ['PATH']}", "HOME=/home/ann", tmp_path / "prefix/bin/spinach", "packages"]
+    version = (root / "lss/VERSION").read_text().strip()
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout == f"fetching the Python packages of spinach into /home/ann/.local/share/spinach/{version}/venv\n"
 
 
 def test_packages_are_pinned(root: Path) -> None:
