@@ -1,5 +1,5 @@
-/* Fuzzes --interactive=json, all of it in this process: any bytes are lines, each of which is answered by exactly one
- * line, an object of JSON that says whether the command was carried out. */
+// Fuzzes --interactive=json, all of it in this process: any bytes are lines, each of which is answered by exactly one
+// line, an object of JSON that says whether the command was carried out.
 #include "lss/runtime/commands/interactive.h"
 #include "lss/runtime/commands/line_reader.h"
 #include "lss/runtime/commands/replies.h"
@@ -17,7 +17,7 @@ static int memory(const char *name) {
   return handle;
 }
 
-/* Files, which have no place here; and variants, which are other processes. */
+// Files, which have no place here; and variants, which are other processes.
 static bool goes_beyond(const char *text) {
   return strstr(text, "checkpoint") || strstr(text, "event") || strstr(text, "marker") || strstr(text, "trace");
 }
@@ -29,7 +29,7 @@ static bool quits(const char *line, size_t length) {
   return verb == strlen("quit") && !strncmp(text, "quit", verb);
 }
 
-/* As this file reads the input: the end of it is answered, too, unless a command ended the run before. */
+// As this file reads the input: the end of it is answered, too, unless a command ended the run before.
 static guint lines_to_reply_to(const char *text, size_t size) {
   guint count = 0;
   for (const char *line = text, *end; line < text + size; line = end + 1) {

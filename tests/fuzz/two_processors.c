@@ -1,4 +1,4 @@
-/* A machine that fuzzers debug; see two_processors.h. */
+// A machine that fuzzers debug; see two_processors.h.
 #include "tests/fuzz/two_processors.h"
 
 #include "lss/runtime/cores/cores.h"

@@ -4,6 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
+
 def git(tree: Path, *words: str) -> None:
     subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@localhost", *words], cwd=tree, check=True, capture_output=True)
 
