@@ -90,7 +90,7 @@ $(DEPS_TEST) $(DEPS_BENCH) $(DEPS_LINUX) $(DEPS_SOAK): | $(DEPS_BASE)
 clean:  ## remove everything that was built, but not the Python environments and what was downloaded
 	@test ! -d "$(BUILD)" || find "$(BUILD)" -mindepth 1 -maxdepth 1 ! -name 'venv*' ! -name downloads ! -name '.deps-*' -exec rm -rf {} +
 
-GOALS := all run studies docs test test-quick soak bench firmware linux reference goldens format lint prose install options dist dist-source dist-deb dist-vsix
+GOALS := all run studies docs test test-quick soak bench firmware linux reference goldens format lint prose install options dist dist-source dist-deb dist-guest dist-vsix
 .PHONY: $(GOALS)
 
 ifneq ($(MISSING),)
@@ -127,7 +127,7 @@ include $(call found,*/build.mk tests/*/build.mk)
 
 all: $(ALL) $(FIRMWARE)  ## build the compiler, the runtime, emulib and the firmware
 firmware: $(FIRMWARE)  ## build the firmware: ELF, map, disassembly, size
-linux: $(LINUX_FILES)  ## the host's kernel, initramfs and device tree: 1.7 GB, 20 minutes (OVERLAY=FOLDER, MACHINE="[FILE.lss] -D …", ENDIAN=big, VPES=true)
+linux: $(LINUX_FILES)  ## the host's kernel, initramfs and device tree: 1.7 GB, 20 minutes (PREBUILT=FILE|URL, OVERLAY=FOLDER, MACHINE="[FILE.lss] -D …", ENDIAN=big, VPES=true)
 
 run: all $(VENV_READY) $(DEPS_BASE)  ## the main job, or STUDY=FILE: any study; writes build/report/index.html
 	@$(PYTHON) -m harness study $(STUDY) --out $(BUILD)/report --build $(BUILD) $(RUNFLAGS)
@@ -170,7 +170,7 @@ options: $(VENV_READY)  ## docs/options.md: the tables of the paper next to the 
 
 DIST       := $(BUILD)/dist
 DIST_WORK  := $(BUILD)/dist-work
-DIST_PARTS := dist-source dist-deb dist-vsix
+DIST_PARTS := dist-source dist-deb dist-guest dist-vsix
 C_SOURCES  = $(shell git ls-files -- '*.c' '*.h')
 LSS_SOURCES = $(shell git ls-files -- 'modules/*.lss' 'examples/*.lss')
 format: $(VENV_READY) $(BUILD)/bin/lss  ## lay out C and LSS in place, and mend what ruff can in Python
@@ -192,6 +192,9 @@ dist-source:  ## build/dist/spinach-VERSION.tar.gz
 	@harness/dist/source $(DIST)
 dist-deb:  ## build/dist/spinach_VERSION_ARCHITECTURE.deb, the kit for Debian 12
 	@harness/dist/deb $(DIST) $(DIST_WORK)/kit
+# Current where it was made; a kernel is not compiled here.
+dist-guest: $(if $(wildcard $(LINUX)/out/vmlinux)$(PREBUILT),linux)  ## build/dist/spinach-guest-VERSION.tar.zst, of what `make linux` has made
+	@harness/dist/guest $(DIST) $(LINUX) $(BUILD)/downloads
 dist-vsix:  ## build/dist/spinach-lss-VERSION.vsix, for Visual Studio Code (needs node and npm)
 	@harness/dist/vsix $(DIST) $(DIST_WORK)/vscode
 

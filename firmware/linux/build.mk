@@ -5,6 +5,7 @@ ENDIAN    ?= little
 OVERLAY   ?=
 VPES      ?=
 MACHINE   ?=
+PREBUILT  ?=
 LINUX     := $(BUILD)/linux
 # What is of another machine than the standard one goes elsewhere, as the loader of that one refuses it.
 LINUX_OUT ?= $(LINUX)/$(if $(MACHINE),machine,out)$(if $(filter little,$(ENDIAN)),,-$(ENDIAN))$(if $(VPES),-vpes)
@@ -14,7 +15,10 @@ LINUX_FILES := $(LINUX_OUT)/vmlinux $(if $(filter little,$(ENDIAN)),$(foreach ou
 
 .PHONY: linux_step
 $(LINUX_OUT)/vmlinux: linux_step | $(DEPS_LINUX)
-	firmware/linux/kernel $(ENDIAN) "$(LLVM_SUFFIX)" $(BUILD) $(LINUX_OUT) $(if $(VPES),vpes)
+	$(if $(PREBUILT),$(PYTHON3) -B firmware/linux/prebuilt.py "$(PREBUILT)" $(BUILD) $(LINUX_OUT) $(ENDIAN) "$(VPES)", \
+	  firmware/linux/kernel $(ENDIAN) "$(LLVM_SUFFIX)" $(BUILD) $(LINUX_OUT) $(if $(VPES),vpes))
+# An archive has the package of busybox, too.
+$(LINUX_OUT)/initramfs.cpio $(LINUX_OUT)/root.ext4 $(LINUX_SHELL)/initramfs.cpio: | $(if $(PREBUILT),$(LINUX_OUT)/vmlinux)
 $(LINUX_OUT)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin linux_step | $(DEPS_LINUX)
 	@mkdir -p $(@D)
 	package=$$(firmware/linux/fetch busybox-static $(BUILD)/downloads) \

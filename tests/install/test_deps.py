@@ -89,7 +89,7 @@ def test_the_environment_of_the_site_has_what_is_pinned_with_hashes(root: Path, 
 
 
 def test_what_linux_is_built_with_is_requested_by_its_goal_alone(root: Path, tmp_path: Path) -> None:
-    tools = dict.fromkeys(["bc", "cpio", "xz"], "exit 0")
+    tools = dict.fromkeys(["bc", "cpio", "xz", "zstd"], "exit 0")
     environment = machine(tmp_path, 1000, apt_get="exit 9", apt_cache=KNOWS_22, **tools)
     done = deps(root, environment, "linux")
     assert done.returncode == 1 and done.stderr.count("\n") == 1
