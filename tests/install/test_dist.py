@@ -4,13 +4,14 @@ import hashlib
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from tests.install.release import dist
+from tests.install.release import dist, git
 
 NODE = shutil.which("node")
 OLD_NODE = not NODE or int(subprocess.run([NODE, "-p", "process.versions.node"], capture_output=True, text=True).stdout.split(".")[0]) < 20
@@ -101,3 +102,22 @@ def test_the_extension_is_one_small_file(tree: Path, tmp_path: Path) -> None:
     assert len(names) <= 10
     assert {name.lower() for name in names} >= {"extension/readme.md", "extension/license.txt", "extension/package.json"}
     assert set(re.findall(r'require\("(vscode[^"]*)"\)', script)) == {"vscode"}, "everything else is in the file"
+
+
+def test_the_wheel_is_that_of_the_commit(root: Path, tree: Path, tmp_path: Path) -> None:
+    version = (tree / "lss/VERSION").read_text().strip()
+    (tree / "pkg").mkdir()
+    (tree / "pkg/__init__.py").write_text("")
+    project = f'[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n[project]\nname = "spinach-sim"\nversion = "{version}"\nrequires-python = ">=3.11"\n'
+    (tree / "pyproject.toml").write_text(project + '[tool.hatch.build.targets.wheel]\npackages = ["pkg"]\n')
+    git(tree, "add", ".")
+    git(tree, "commit", "-qm", "two")
+    (tree / "pkg/untracked.py").write_text("")
+    for out in "a", "b":
+        done = dist(tree, "wheel", tmp_path / out, tmp_path / "work", sys.executable)
+        assert (done.returncode, done.stdout, done.stderr) == (0, f"{tmp_path}/{out}/spinach_sim-{version}-py3-none-any.whl\n", "")
+    first, second = (tmp_path / out / f"spinach_sim-{version}-py3-none-any.whl" for out in "ab")
+    assert first.read_bytes() == second.read_bytes()
+    assert "pkg/untracked.py" not in zipfile.ZipFile(first).namelist()
+    done = dist(tree, "wheel", tmp_path / "c", tmp_path / "work", "/bin/false")
+    assert (done.returncode, done.stderr) == (1, "dist: missing: hatchling for /bin/false (make deps)\n")
