@@ -90,7 +90,7 @@ $(DEPS_TEST) $(DEPS_BENCH) $(DEPS_LINUX) $(DEPS_SOAK): | $(DEPS_BASE)
 clean:  ## remove everything that was built, but not the Python environments and what was downloaded
 	@test ! -d "$(BUILD)" || find "$(BUILD)" -mindepth 1 -maxdepth 1 ! -name 'venv*' ! -name downloads ! -name '.deps-*' -exec rm -rf {} +
 
-GOALS := all run studies docs test test-quick soak bench firmware linux reference goldens format lint prose install options dist dist-source dist-deb dist-guest dist-image dist-vsix dist-wheel
+GOALS := all run studies docs test test-quick soak bench firmware linux reference goldens format lint prose install options dist dist-source dist-deb dist-guest dist-image dist-site dist-vsix dist-wheel
 .PHONY: $(GOALS)
 
 ifneq ($(MISSING),)
@@ -170,7 +170,7 @@ options: $(VENV_READY)  ## docs/options.md: the tables of the paper next to the 
 
 DIST       := $(BUILD)/dist
 DIST_WORK  := $(BUILD)/dist-work
-DIST_PARTS := dist-source dist-deb dist-guest dist-vsix dist-wheel dist-image
+DIST_PARTS := dist-source dist-deb dist-guest dist-vsix dist-wheel dist-site dist-image
 C_SOURCES  = $(shell git ls-files -- '*.c' '*.h')
 LSS_SOURCES = $(shell git ls-files -- 'modules/*.lss' 'examples/*.lss')
 format: $(VENV_READY) $(BUILD)/bin/lss  ## lay out C and LSS in place, and mend what ruff can in Python
@@ -199,6 +199,8 @@ dist-image: dist-deb dist-vsix  ## build/dist/spinach-VERSION.oci.tar, a contain
 	@harness/dist/image $(DIST) $(DIST_WORK)/image
 dist-vsix:  ## build/dist/spinach-lss-VERSION.vsix, for Visual Studio Code (needs node and npm)
 	@harness/dist/vsix $(DIST) $(DIST_WORK)/vscode
+dist-site: docs  ## build/dist/spinach-site-VERSION.tar.gz, of what `make docs` makes
+	@harness/dist/site $(DIST) $(BUILD)/site
 dist-wheel: $(VENV_READY)  ## build/dist/spinach_sim-VERSION-py3-none-any.whl, `import spinach`
 	@harness/dist/wheel $(DIST) $(DIST_WORK)/wheel $(PYTHON)
 

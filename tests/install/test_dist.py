@@ -1,6 +1,7 @@
 """The files of a release: they are those of a commit, the same bytes each time, and what is missing is named."""
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -102,6 +103,23 @@ def test_the_extension_is_one_small_file(tree: Path, tmp_path: Path) -> None:
     assert len(names) <= 10
     assert {name.lower() for name in names} >= {"extension/readme.md", "extension/license.txt", "extension/package.json"}
     assert set(re.findall(r'require\("(vscode[^"]*)"\)', script)) == {"vscode"}, "everything else is in the file"
+
+
+def test_the_site_is_the_same_twice(tree: Path, tmp_path: Path) -> None:
+    version = (tree / "lss/VERSION").read_text().strip()
+    site = tmp_path / "site"
+    assert dist(tree, "site", tmp_path / "a", site).stderr == f"dist: missing: {site}/index.html (make docs)\n"
+    (site / "deep").mkdir(parents=True)
+    for name in "index.html", "deep/page.html":
+        (site / name).write_text(name)
+    for out, time in ("a", 1), ("b", 2):
+        os.utime(site / "index.html", (time, time))
+        done = dist(tree, "site", tmp_path / out, site)
+        assert (done.returncode, done.stdout, done.stderr) == (0, f"{tmp_path}/{out}/spinach-site-{version}.tar.gz\n", "")
+    first, second = (tmp_path / out / f"spinach-site-{version}.tar.gz" for out in "ab")
+    assert first.read_bytes() == second.read_bytes()
+    with tarfile.open(first) as archive:
+        assert {one.name for one in archive if one.isfile()} == {f"spinach-site-{version}/{name}" for name in ("index.html", "deep/page.html")}
 
 
 def test_the_wheel_is_that_of_the_commit(root: Path, tree: Path, tmp_path: Path) -> None:
