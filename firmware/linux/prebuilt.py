@@ -6,6 +6,7 @@
 ARCHIVE is a file, or the address of one, which is fetched into BUILD/downloads once.  Its SHA-256 must stand in
 prebuilt.sha256: nothing of another file is used.  The kernel and its key go to OUTPUT, and the package of busybox, of
 which the first file system is made, to BUILD/downloads.  Files that are there with the same contents are left alone.
+A kernel of other options, or of another version, than this tree would compile is refused.
 """
 
 import hashlib
@@ -21,6 +22,7 @@ from urllib.parse import urlsplit
 KNOWN = Path(__file__).with_name("prebuilt.sha256")
 KERNEL = "out/vmlinux"
 KEY = "out/vmlinux.key"  # says of what the kernel was made; written last
+OPTIONS, VERSIONS = "host.config", "versions"
 SECONDS = 30  # that a server may be silent
 
 
@@ -88,10 +90,26 @@ def contents(file: Path) -> dict[str, bytes]:
         with tarfile.open(fileobj=zstd.stdout, mode="r|") as archive:
             for member in archive:
                 name = member.name.partition("/")[2]
-                if member.isreg() and (name in (KERNEL, KEY) or name.startswith("downloads/")):
+                if member.isreg() and (name in (KERNEL, KEY, OPTIONS, VERSIONS) or name.startswith("downloads/")):
                     needed[name] = archive.extractfile(member).read()
         zstd.stdout.read()
     return needed
+
+
+def version(versions: bytes) -> str:
+    """Of the kernel's source."""
+    return next((line for line in versions.decode().splitlines() if line.startswith("linux-source-")), "no kernel")
+
+
+def compare(options: bytes, versions: bytes) -> None:
+    """Refuses what this tree would not compile."""
+    tree = KNOWN.parent
+    here = (tree / VERSIONS).read_bytes()
+    has, wanted = version(versions), version(here)
+    if has != wanted:
+        raise Refused(f"its kernel is {has}, that of {tree / VERSIONS} {wanted}: leave out PREBUILT")
+    if options != (tree / OPTIONS).read_bytes():
+        raise Refused(f"its kernel has other options than {tree / OPTIONS}: leave out PREBUILT")
 
 
 def take(archive: str, build: Path, output: Path) -> None:
@@ -101,9 +119,10 @@ def take(archive: str, build: Path, output: Path) -> None:
     file = checked(archive, build / "downloads")
     try:
         needed = contents(file)
-        kernel, key = needed.pop(KERNEL), needed.pop(KEY)
+        kernel, key, options, versions = (needed.pop(name) for name in (KERNEL, KEY, OPTIONS, VERSIONS))
     except (tarfile.TarError, KeyError) as error:
         raise Refused(f"{file} has no kernel: {error}") from error
+    compare(options, versions)
     for name, data in needed.items():
         put(data, build / "downloads" / Path(name).name)
     if not ((output / "vmlinux").is_file() and (output / "vmlinux").read_bytes() == kernel):

@@ -47,6 +47,8 @@ class Tree:
         (inside / "out/vmlinux").write_text("a kernel")
         (inside / "out/vmlinux.key").write_text("key\n")
         (inside / "README.md").write_text("words")
+        for name in "host.config", "versions":
+            shutil.copy(self.folder / "firmware/linux" / name, inside / name)
         shutil.move(package(folder, "bin/busybox", b"all commands"), inside / "downloads" / self.busybox)
         self.pack(inside)
         self.build, self.out = self.folder / "build", self.folder / "build/linux/out"
@@ -102,6 +104,20 @@ def test_another_one_is_refused(tree: Tree, tmp_path: Path) -> None:
     tree.sums.write_text("# none yet\n")
     assert "(archives there: none)" in tree.take(tree.archive).stderr
     assert not tree.build.exists()
+
+
+def test_a_kernel_of_something_else_is_refused(tree: Tree) -> None:
+    """A tree with other options or another kernel compiles its own."""
+    linux = tree.folder / "firmware/linux"
+    with open(linux / "host.config", "a") as options:
+        options.write("CONFIG_MORE=y\n")
+    done = tree.take(tree.archive)
+    assert done.returncode == 1 and done.stderr == f"linux: PREBUILT: its kernel has other options than {linux}/host.config: leave out PREBUILT\n"
+    here = next(line for line in (linux / "versions").read_text().splitlines() if line.startswith("linux-source-"))
+    (linux / "versions").write_text("linux-source-9 9.1\n")
+    done = tree.take(tree.archive)
+    assert done.stderr == f"linux: PREBUILT: its kernel is {here}, that of {linux}/versions linux-source-9 9.1: leave out PREBUILT\n"
+    assert not (tree.out / "vmlinux").exists()
 
 
 def test_wrong_words_are_one_line(tree: Tree, tmp_path: Path) -> None:
