@@ -2,5 +2,6 @@
 
 stage copies README.md, docs/ and all that they link to into a folder of plain Markdown, with reference's page for each
 module and glossary's marks; it knows no generator. __main__ gives that folder to MkDocs, which mkdocs.yml sets up;
-lexer colours LSS. `make docs` runs it with the packages of pinned.txt, in an environment that serves nothing else.
+harness.lexer colours LSS. `make docs` runs it with the packages of pinned.txt, in an environment that serves nothing
+else.
 """

@@ -14,7 +14,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from harness.site import lexer, reference
+from harness import lexer
+from harness.site import reference
 from harness.site.reference import ReferenceError
 from harness.site.stage import StageError, stage
 

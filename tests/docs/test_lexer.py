@@ -8,7 +8,7 @@ import pytest
 from pygments.lexers import get_lexer_by_name
 from pygments.token import Comment, Error, Keyword, Name, Number, String, Token
 
-from harness.site import lexer
+from harness import lexer
 from tests.tree import found
 
 ROOT = Path(__file__).resolve().parents[2]

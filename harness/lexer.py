@@ -1,7 +1,8 @@
 """A Pygments lexer for LSS, made from the TextMate grammar of the editors, so that LSS looks the same everywhere.
 
 A pattern with `match` becomes a rule; one with `begin` and `end` becomes a state, in which C goes to the lexer of C.
-Text that no pattern takes is a name, white space or punctuation, as in an editor.
+Text that no pattern takes is a name, white space or punctuation, as in an editor.  An installed package names it to
+Pygments by an entry point, so that Jupyter, Sphinx and MkDocs find it.
 """
 
 import json
@@ -16,7 +17,7 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation
 
 __all__ = ["LssLexer"]  # where Pygments looks for lexers
 
-GRAMMAR = Path(__file__).parents[1] / "editors/vscode/syntaxes/lss.tmLanguage.json"
+GRAMMAR = Path(__file__).parent / "editors/vscode/syntaxes/lss.tmLanguage.json"
 # The beginning of a scope's name -> the token; the longest beginning counts.
 TOKENS = {
     "comment.block": Comment.Multiline,
