@@ -344,6 +344,7 @@ phase_end() {
   if (self->passes_barrier) {
     count(barriers);
     leave(self, self->order[0]);
+    set_until(freed, 2);
     memmove(&self->order[0], &self->order[1], --self->waiting);
   }
   if (transferred(memory_request)) {

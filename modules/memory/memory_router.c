@@ -221,5 +221,5 @@ phase_end() {
 next_event() {
   for (int k = 0; k < CLASSES; k++)
     if (self->snoop_hit[k]) return cycle();
-  return self->waiting < 0 || self->notified ? cycle() : unchanged(never());
+  return self->waiting < 0 || self->notified ? cycle() : never();
 }

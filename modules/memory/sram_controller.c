@@ -125,7 +125,8 @@ phase_end() {
     self->entry[tail] = item(in_request);
     set_stamp(accepted[tail], 0);
   }
-  if (replied && held == param(queue)) set_stamp(freed, 1);
+  const bool own = param_length(segments) > 0 && self->lane < 0; // the reply comes from here
+  if (replied && (held == param(queue) || own)) set_stamp(freed, 1);
   self->count = held + accepted - replied;
   if ((replied || held == 0) && self->count > 0) start(self, slot, replied);
 }

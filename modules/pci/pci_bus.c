@@ -227,6 +227,7 @@ phase_end() {
     if (transferred(master_read_data, i)) bytes = item(master_read_data, i).count;
   }
   if (self->failed) event(refused);
+  self->ended = self->failed || bytes;
   self->failed = false;
   if (bytes) advance(self, bytes < beat_bytes(self) ? bytes : beat_bytes(self));
   if (self->active || !due(bus_free_from(self->free_at, clock_period()))) return;
@@ -239,7 +240,7 @@ phase_end() {
 }
 
 next_event() {
-  const bool busy = self->active || self->requesting || self->failed || self->waiting_lanes ||
+  const bool busy = self->active || self->requesting || self->failed || self->ended || self->waiting_lanes ||
                     (self->phase != host_window_idle && self->phase != host_window_open);
   return busy ? cycle() : unchanged(never());
 }

@@ -39,6 +39,7 @@ typedef struct {
   GArray *connections; // of uint32_t
   void *state;         // before the cycle at hand; NULL when it is not compared
   bool gave;           // in the cycle before an item was transferred, and the state changed by it
+  bool took;           // in the cycle before an item came in
   bool repeated;       // the cycle before had the inputs of the one before it, and changed nothing
   uint64_t next;       // the cycle that was named
   uint64_t idle, needless;
@@ -176,7 +177,8 @@ static void check_output(const Sleeper *sleeper, const Signal *signal, uint64_t 
 }
 
 // Whether what was transferred may be gone without notice.  Who says `unchanged` is taken at its word, except for what
-// it offers from its state alone: then the engine sees that it was transferred.
+// it offers from its state alone: then the engine sees that it was transferred.  It sees as well what an instance gets
+// that waits, so that the cycle after that is stepped.
 static bool is_excused(const Sleeper *sleeper, const Signal *signal) {
   return sleeper->gave && (signal->from_state || !sleeper->who->repeats);
 }
@@ -192,12 +194,14 @@ static void compare(Sleeper *sleeper, uint64_t cycle) {
     check_output(sleeper, signal, cycle);
     other = signal;
   }
+  const bool followed = sleeper->took && sleeper->next == SPINACH_WAITING;
   bool received = false;
   const bool transferred = is_transferred(sleeper, &received);
   g_autofree char *field = changed_field(sleeper);
   sleeper->gave = transferred && (field || !sleeper->state);
+  sleeper->took = received;
   sleeper->repeated = false;
-  if (other_inputs || received || is_shared(sleeper) || (transferred && !other)) return;
+  if (other_inputs || received || followed || is_shared(sleeper) || (transferred && !other)) return;
   g_autofree char *what = other ? g_strdup_printf("%s.%s", other->port, other->word) : g_strdup(field);
   if (what && cycle < sleeper->next) fail(sleeper, cycle, what, "although no input did");
   if (what) return;
