@@ -128,6 +128,16 @@ def _console(options: argparse.Namespace) -> int:
         return 1
 
 
+def _watch(options: argparse.Namespace) -> int:
+    from harness.watch import command
+
+    try:
+        return command.run(options.simulator, options.simulator_arguments, options.port, options.open)
+    except command.WatchError as error:
+        print(f"harness: {error}", file=sys.stderr)
+        return 1
+
+
 def _bottleneck(options: argparse.Namespace) -> int:
     from harness.bottleneck import measure, page, text
 
@@ -353,6 +363,12 @@ def arguments() -> argparse.ArgumentParser:
     one = commands.add_parser("console", help="type at the console of a running simulator")
     one.add_argument("where", metavar="WHERE", help="as the simulator's --console: unix:PATH, tcp:PORT, pty:LINK")
     one.set_defaults(call=_console)
+
+    one = commands.add_parser("watch", help="run a simulator, and show the run on a page: SIMULATOR -- OPTION...")
+    one.add_argument("simulator", type=READ)
+    one.add_argument("--port", type=number(0, 65535), default=0, help="port of the page on 127.0.0.1; 0: a free one")
+    one.add_argument("--open", action="store_true", help="open the page in a browser")
+    one.set_defaults(call=_watch)
 
     one = commands.add_parser("reference", help="write the module reference")
     one.add_argument("types", nargs="*", help="files of types to document after the modules")

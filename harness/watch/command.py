@@ -1,0 +1,44 @@
+"""`spinach watch`: a simulator, and the page on which its run is shown."""
+
+import asyncio
+import signal
+import sys
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.watch.leader import Leader
+from harness.watch.server import Server
+
+LINGER = 1.0  # seconds in which browsers receive the end
+
+
+class WatchError(Exception):
+    """A run that cannot be watched; the text says why."""
+
+
+def run(simulator: Path, options: Sequence[str], port: int, opened: bool) -> int:
+    """Runs a simulator to its end under the eyes of its user; returns its status."""
+    if not simulator.is_file():
+        raise WatchError(f"there is no simulator {simulator} (lss build makes one)")
+    for word in options:
+        if word.split("=")[0] in ("--interactive", "--gdb", "--serve"):
+            raise WatchError(f"{word}: a run that is watched has commands of its page (leave it out)")
+    return asyncio.run(_run(simulator, options, port, opened))
+
+
+async def _run(simulator: Path, options: Sequence[str], port: int, opened: bool) -> int:
+    server = Server(port)
+    leader = Leader(simulator, options, server.notify)
+    server.latest, server.wish = leader.latest, leader.wish
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        loop.add_signal_handler(number, leader.stop)
+    print(server.address, flush=True)
+    if opened and not webbrowser.open(server.address):
+        print("harness: there is no browser that can be opened here", file=sys.stderr)
+    status = await leader.run()
+    if server.watchers:
+        await asyncio.sleep(LINGER)
+    server.stop()
+    return status if status >= 0 else 128 - status

@@ -1,0 +1,205 @@
+"""`spinach watch`: the run is that of the simulator alone, only its user is let in, and no simulator outlives it."""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tornado.httpclient import HTTPClientError, HTTPRequest
+from tornado.websocket import websocket_connect
+
+CHAIN = "instance s : source { count = 0x7fffffffff; }; instance p : pipe { depth = 4; }; instance k : sink; s.out -> p.in : uint32; p.out -> k.in;\n"
+CYCLES = 3_000_000
+
+
+@pytest.fixture(scope="module")
+def chain(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("watch")
+    (folder / "chain.lss").write_text(CHAIN)
+    subprocess.run([build_dir / "bin" / "lss", "build", "-O0", "chain.lss", "-o", "chain"], cwd=folder, check=True)
+    return folder / "chain"
+
+
+class Watched:
+    """A run that is watched, and what a browser would send."""
+
+    def __init__(self, root: Path, folder: Path, simulator: Path, *options: str) -> None:
+        command = [sys.executable, "-m", "harness", "watch", simulator, "--", "--quiet", "--stats", "s.json", *options]
+        environment = {**os.environ, "PYTHONPATH": str(root)}
+        self.process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        match = re.fullmatch(r"(http://127\.0\.0\.1:\d+)/\?token=([\w-]{22})\n", line)
+        assert match, line + self.process.stderr.read()
+        self.url, self.token = match[1], match[2]
+
+    def status(self, path: str = "/", **headers: str) -> int:
+        try:
+            with urllib.request.urlopen(urllib.request.Request(self.url + path, headers=headers), timeout=10) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    async def connect(self, **headers: str):
+        given = {"Origin": self.url, "Cookie": f"spinach={self.token}", **headers}
+        request = HTTPRequest(self.url.replace("http", "ws") + "/live", headers={name: text for name, text in given.items() if text})
+        return await websocket_connect(request)
+
+    def refused(self, **headers: str) -> int:
+        with pytest.raises(HTTPClientError) as caught:
+            asyncio.run(self.connect(**headers))
+        return caught.value.code
+
+
+async def shown(live, wanted) -> dict:
+    """The next message of which this is true."""
+    while True:
+        text = await asyncio.wait_for(live.read_message(), 20)
+        assert text is not None, "the server has closed the connection"
+        message = json.loads(text)
+        if wanted(message):
+            return message
+
+
+@pytest.fixture
+def watched(root: Path, tmp_path: Path, chain: Path) -> Iterator[Watched]:
+    run = Watched(root, tmp_path, chain)
+    yield run
+    run.process.kill()
+    run.process.wait()
+
+
+def test_only_its_user_is_let_in(watched: Watched) -> None:
+    own = {"Cookie": f"spinach={watched.token}"}
+    assert watched.status(f"/?token={watched.token}") == watched.status(**own) == watched.status("/watch.js", **own) == 200
+    assert watched.status() == watched.status("/watch.js") == watched.status("/?token=other") == watched.status(Cookie="spinach=other") == 401
+    assert watched.status(**own, Origin="http://evil.example") == watched.status(**own, Host="evil.example") == 403
+    assert watched.status("/nothing", **own) == 404
+    assert [watched.refused(Origin="http://evil.example"), watched.refused(Origin=""), watched.refused(Cookie="")] == [403, 403, 401]
+
+
+def test_statistics_are_those_of_a_plain_run(root: Path, tmp_path: Path, chain: Path) -> None:
+    """With pauses, steps of its user, and a checkpoint from which another run begins."""
+    run = Watched(root, tmp_path, chain, "--cycles", str(CYCLES))
+
+    async def use() -> dict:
+        live = await run.connect()
+
+        def wish(what: str, value: str = "") -> None:
+            live.write_message(json.dumps({"do": what, "value": value}))
+
+        wish("pause")
+        paused = await shown(live, lambda m: not m["going"] and m.get("statistics"))
+        begin = paused["cycles"]["clk"]
+        wish("cycle", "7")
+        stepped = await shown(live, lambda m: not m["going"] and m["cycles"]["clk"] != begin)
+        assert stepped["cycles"]["clk"] == begin + 7 and stepped["paused"]
+        for what, value, error in [
+            ("cycle", "-1", 'cycle: "-1" is not a number of cycles'), ("checkpoint", "../x", 'checkpoint: "../x" is not a plain file name'),
+            ("run", "", 'there is no command "run"'), ("until", "1\n2", "until: the text has more than one line"),
+        ]:  # fmt: skip
+            wish(what, value)
+            assert (await shown(live, lambda m: "refused" in m))["refused"] == error
+        live.write_message("{}")
+        assert (await shown(live, lambda m: "refused" in m))["refused"] == "a message has `do` and `value`"
+        wish("until", "nonsense")
+        assert "this is no condition" in (await shown(live, lambda m: m.get("error")))["error"]
+        wish("checkpoint", "live.checkpoint")
+        await shown(live, lambda m: m.get("command") == "checkpoint live.checkpoint")
+        live.close()
+        again = await run.connect()  # a page that is opened again goes on
+        again.write_message('{"do": "go"}')
+        return await shown(again, lambda m: m.get("status") is not None)
+
+    last = asyncio.run(use())
+    assert run.process.wait(20) == 0 and last["status"] == 0 and last["ended"] == "all cycles were simulated" and last["share"] == 1
+    subprocess.run([chain, "--quiet", "--cycles", str(CYCLES), "--stats", "plain.json"], cwd=tmp_path, check=True)
+    assert (tmp_path / "s.json").read_bytes() == (tmp_path / "plain.json").read_bytes()
+    subprocess.run([chain, "--quiet", "--restore", "live.checkpoint", "--cycles", str(CYCLES), "--stats", "restored.json"], cwd=tmp_path, check=True)
+    assert json.loads((tmp_path / "restored.json").read_text())["statistics"] == json.loads((tmp_path / "plain.json").read_text())["statistics"]
+
+
+def test_a_long_command_is_interrupted(watched: Watched) -> None:
+    async def use() -> None:
+        live = await watched.connect()
+        live.write_message('{"do": "until", "value": "1000 s"}')
+        await shown(live, lambda m: m.get("command") == "until 1000 s")
+        live.write_message('{"do": "pause"}')
+        await shown(live, lambda m: m.get("command") is None and m.get("cycles"))
+
+    asyncio.run(use())
+
+
+def test_a_signal_ends_the_simulator(watched: Watched, tmp_path: Path) -> None:
+    async def use() -> None:
+        await shown(await watched.connect(), lambda m: m.get("cycles"))
+
+    asyncio.run(use())
+    watched.process.send_signal(signal.SIGTERM)
+    assert watched.process.wait(20) == 128 + signal.SIGTERM
+    assert json.loads((tmp_path / "s.json").read_text())["run"]["ended"] == "interrupted"
+
+
+def test_a_failing_simulator_shows_its_report(root: Path, tmp_path: Path, chain: Path) -> None:
+    (tmp_path / "script").write_text("900000 1\n3 2\n")
+    run = Watched(root, tmp_path, chain, "--set", "s.script=script")
+
+    async def use() -> dict:
+        return await shown(await run.connect(), lambda m: m.get("status") is not None)
+
+    last = asyncio.run(use())
+    assert run.process.wait(20) == last["status"] == 1
+    report = "s: script:2: cycle 3 after cycle 900000: a script is in rising order"
+    assert last["error"] == report and any(report in line for line in last["console"]) and report in run.process.stderr.read()
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["none"], "harness: there is no simulator none (lss build makes one)\n"),
+        (["chain", "--", "--gdb", "1"], "harness: --gdb: a run that is watched has commands of its page (leave it out)\n"),
+    ],
+)
+def test_a_mistake_is_one_line(root: Path, chain: Path, words: list[str], text: str) -> None:
+    done = subprocess.run([sys.executable, "-m", "harness", "watch", *words], cwd=chain.parent, env={**os.environ, "PYTHONPATH": str(root)}, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, text)
+
+
+@pytest.mark.soak
+def test_the_page(watched: Watched) -> None:
+    """In a browser: numbers move, a pause stops them, a statistic is plotted, and the token leaves the address."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="there is no Playwright")
+    browser_path = next((path for path in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if os.path.exists(path)), None)
+    if not browser_path:
+        pytest.skip("there is no Chromium")
+    with playwright.sync_playwright() as driver:
+        page = driver.chromium.launch(executable_path=browser_path).new_page()
+        problems: list[str] = []
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.goto(f"{watched.url}/?token={watched.token}")
+        page.wait_for_selector("#table tr")
+        assert page.url == f"{watched.url}/"
+        page.get_by_role("button", name="Pause").click()
+        page.wait_for_function("document.getElementById('state').textContent === 'Paused'")
+        page.wait_for_timeout(700)
+        before = page.text_content("#far")
+        page.wait_for_timeout(500)
+        assert page.text_content("#far") == before
+        page.get_by_label("plot k.items").check()
+        page.get_by_role("button", name="Go on").click()
+        page.wait_for_function("document.querySelector('polyline')?.getAttribute('points').split(' ').length > 1")
+        page.wait_for_function("text => document.getElementById('far').textContent !== text", arg=before)
+        page.get_by_label("Cycles").fill("none")
+        page.get_by_role("button", name="Run").click()
+        page.wait_for_function("document.getElementById('error').textContent.includes('not a number of cycles')")
+        page.reload()
+        page.wait_for_selector("#table tr")
+        assert not problems
