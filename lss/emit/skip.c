@@ -85,10 +85,11 @@ static void emit_next_events(GString *out, const Kind *kind, const Clock *clock,
     for (guint k = 0; k < leaf->functions->len; k++) {
       const Function *f = leaf->functions->pdata[k];
       if (f->kind != FUNCTION_NEXT_EVENT || (f->clock ? f->clock : leaf->clock) != clock) continue;
-      g_string_append_printf(out,
-                             "  one = @K@_S%d_%s(&s->i%u, &spinach_questioner);\n  if (one <= spinach_time.cycle) return "
-                             "spinach_time.cycle;\n  if (one < first) first = one;\n",
-                             kind->spec_of[i], f->name, i);
+      g_string_append_printf(
+          out,
+          "  one = @K@_S%d_%s(&s->i%u, &spinach_questioner);\n  if (one <= spinach_time.cycle) return "
+          "spinach_time.cycle;\n  if (one < first) first = one;\n",
+          kind->spec_of[i], f->name, i);
     }
   }
 }
