@@ -9,7 +9,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -69,11 +69,23 @@ async def shown(live, wanted) -> dict:
 
 
 @pytest.fixture
-def watched(root: Path, tmp_path: Path, chain: Path) -> Iterator[Watched]:
-    run = Watched(root, tmp_path, chain)
-    yield run
-    run.process.kill()
-    run.process.wait()
+def watch(root: Path, tmp_path: Path, chain: Path) -> Iterator[Callable[..., Watched]]:
+    """watch(options): a run that is watched, which ends with the test."""
+    begun: list[Watched] = []
+
+    def begin(*options: str) -> Watched:
+        begun.append(Watched(root, tmp_path, chain, *options))
+        return begun[-1]
+
+    yield begin
+    for one in begun:
+        one.process.kill()  # its simulator finds the end of its input
+        one.process.wait()
+
+
+@pytest.fixture
+def watched(watch: Callable[..., Watched]) -> Watched:
+    return watch()
 
 
 def test_only_its_user_is_let_in(watched: Watched) -> None:
@@ -85,9 +97,9 @@ def test_only_its_user_is_let_in(watched: Watched) -> None:
     assert [watched.refused(Origin="http://evil.example"), watched.refused(Origin=""), watched.refused(Cookie="")] == [403, 403, 401]
 
 
-def test_statistics_are_those_of_a_plain_run(root: Path, tmp_path: Path, chain: Path) -> None:
+def test_statistics_are_those_of_a_plain_run(watch: Callable[..., Watched], tmp_path: Path, chain: Path) -> None:
     """With pauses, steps of its user, and a checkpoint from which another run begins."""
-    run = Watched(root, tmp_path, chain, "--cycles", str(CYCLES))
+    run = watch("--cycles", str(CYCLES))
 
     async def use() -> dict:
         live = await run.connect()
@@ -147,9 +159,9 @@ def test_a_signal_ends_the_simulator(watched: Watched, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "s.json").read_text())["run"]["ended"] == "interrupted"
 
 
-def test_a_failing_simulator_shows_its_report(root: Path, tmp_path: Path, chain: Path) -> None:
+def test_a_failing_simulator_shows_its_report(watch: Callable[..., Watched], tmp_path: Path) -> None:
     (tmp_path / "script").write_text("900000 1\n3 2\n")
-    run = Watched(root, tmp_path, chain, "--set", "s.script=script")
+    run = watch("--set", "s.script=script")
 
     async def use() -> dict:
         return await shown(await run.connect(), lambda m: m.get("status") is not None)
@@ -179,6 +191,7 @@ def test_the_page(watched: Watched) -> None:
     browser_path = next((path for path in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if os.path.exists(path)), None)
     if not browser_path:
         pytest.skip("there is no Chromium")
+    expect = playwright.expect
     with playwright.sync_playwright() as driver:
         page = driver.chromium.launch(executable_path=browser_path).new_page()
         problems: list[str] = []
@@ -188,18 +201,18 @@ def test_the_page(watched: Watched) -> None:
         page.wait_for_selector("#table tr")
         assert page.url == f"{watched.url}/"
         page.get_by_role("button", name="Pause").click()
-        page.wait_for_function("document.getElementById('state').textContent === 'Paused'")
+        expect(page.locator("#state")).to_have_text("Paused")
         page.wait_for_timeout(700)
         before = page.text_content("#far")
         page.wait_for_timeout(500)
         assert page.text_content("#far") == before
         page.get_by_label("plot k.items").check()
         page.get_by_role("button", name="Go on").click()
-        page.wait_for_function("document.querySelector('polyline')?.getAttribute('points').split(' ').length > 1")
-        page.wait_for_function("text => document.getElementById('far').textContent !== text", arg=before)
+        expect(page.locator("polyline")).to_have_attribute("points", re.compile(r"\S \S"))
+        expect(page.locator("#far")).not_to_have_text(before)
         page.get_by_label("Cycles").fill("none")
         page.get_by_role("button", name="Run").click()
-        page.wait_for_function("document.getElementById('error').textContent.includes('not a number of cycles')")
+        expect(page.locator("#error")).to_have_text('cycle: "none" is not a number of cycles')
         page.reload()
         page.wait_for_selector("#table tr")
         assert not problems

@@ -1,11 +1,12 @@
 // The page of a run: shows what the server says, and sends what its user wants.
 "use strict";
 const MOST_PLOTS = 8, POINTS = 300; // of a plot
+const REFUSED = 5000; // milliseconds for which it is shown that a wish was refused
 const byId = (id) => document.getElementById(id);
 const changes = new Map(); // statistic -> its changes per second
 const plotted = new Set();
 const none = byId("none");
-let before = null, shown = "", socket = null, over = false;
+let before = null, shown = "", socket = null, over = false, refusedUntil = 0;
 
 const grouped = (number) => number === null ? "–" : number.toLocaleString("en", { maximumFractionDigits: 3 });
 
@@ -27,10 +28,14 @@ function showState(run) {
   byId("far").textContent = [time, ...cycles, ...speed, ...rest].join(" · ");
   byId("share").hidden = run.share === null || run.share === undefined;
   if (!byId("share").hidden) byId("share").value = run.share;
-  byId("error").hidden = !run.error;
-  byId("error").textContent = run.error ?? "";
+  if (Date.now() > refusedUntil) showError(run.error);
   byId("command").textContent = run.command ?? (run.paused || over ? "" : "cycle N, cycle N, …");
   for (const button of document.querySelectorAll("button")) button.disabled = over;
+}
+
+function showError(text) {
+  byId("error").hidden = !text;
+  byId("error").textContent = text ?? "";
 }
 
 function showConsole(lines) {
@@ -110,8 +115,8 @@ function showPlots() {
 
 function show(run) {
   if (run.refused !== undefined) {
-    byId("error").hidden = false;
-    byId("error").textContent = run.refused;
+    refusedUntil = Date.now() + REFUSED;
+    showError(run.refused);
     return;
   }
   showState(run);
