@@ -30,6 +30,9 @@ def parts(tree: Path, tmp_path: Path) -> Path:
     for name, text in STUBS.items():
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
         (tmp_path / "bin" / name).chmod(0o755)
+    (tree / "harness/notebook.txt").write_text("one==1\n")
+    git(tree, "add", ".")
+    git(tree, "commit", "-qm", "two")
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc/motd").write_text("hello")
     with tarfile.open(tmp_path / "system.tar", "w") as system:
@@ -63,7 +66,7 @@ def test_an_image(tree: Path, parts: Path, tmp_path: Path) -> None:
     assert (tmp_path / "log.pip").read_text().count("download") == 2, "the packages of Python are fetched once for each folder"
     said = (tmp_path / "log").read_text()
     assert f"deb [signed-by={KEYRING}] http://mirror/debian bookworm main" in said
-    assert said.splitlines()[1:] == ["inside", "notebook.txt", f"spinach-lss-{version}.vsix", f"spinach_{version}_amd64.deb", "wheels"]
+    assert said.splitlines()[1:] == ["inside", f"spinach-lss-{version}.vsix", f"spinach_{version}_amd64.deb", "wheels"]
 
     with tarfile.open(parts / f"spinach-{version}.oci.tar") as archive:
         (index,) = json.load(archive.extractfile("./index.json"))["manifests"]
@@ -84,7 +87,7 @@ def test_what_is_missing_or_fails_is_one_line(tree: Path, parts: Path, tmp_path:
     assert (done.returncode, done.stderr) == (1, f"dist: mmdebstrap cannot make the system: E: no mirror; all of it is in {tmp_path}/work/mmdebstrap.log\n")
     (tmp_path / "bin/python3").write_text('#!/bin/sh\ncase "$*" in *download*) echo no index; exit 1 ;; esac\n')
     done = image(tree, parts, "other")
-    assert (done.returncode, done.stderr) == (1, f"dist: pip cannot fetch the packages of {tree}/harness/dist/notebook.txt ({tmp_path}/other/pip.log says why)\n")
+    assert (done.returncode, done.stderr) == (1, f"dist: pip cannot fetch the packages of {tree}/harness/notebook.txt ({tmp_path}/other/pip.log says why)\n")
     next(parts.glob("*.deb")).unlink()
     done = image(tree, parts)
     assert done.returncode == 1 and re.fullmatch(r"dist: missing: \S+/spinach_\S+_amd64.deb \(make dist-deb dist-vsix\)\n", done.stderr)
@@ -95,7 +98,7 @@ def test_what_is_missing_or_fails_is_one_line(tree: Path, parts: Path, tmp_path:
 def test_the_packages_are_those_of_the_kit(root: Path) -> None:
     """And the image, the Containerfile and the container of VS Code agree on places and versions."""
     pinned = dict(re.findall(r"^([\w.-]+)==(\S+)", (root / "harness/pinned.txt").read_text(), re.MULTILINE))
-    image = dict(re.findall(r"^([\w.-]+)==(\S+) --hash=sha256:[0-9a-f]{64}$", (root / "harness/dist/notebook.txt").read_text(), re.MULTILINE))
+    image = dict(re.findall(r"^([\w.-]+)==(\S+) --hash=sha256:[0-9a-f]{64}$", (root / "harness/notebook.txt").read_text(), re.MULTILINE))
     assert pinned.items() <= image.items() and {"notebook", "ipykernel", "pandas"} <= image.keys()
     text = (root / ".devcontainer/devcontainer.json").read_text()
     settings = json.loads(re.sub(r"^//.*\n", "", text))
