@@ -18,12 +18,12 @@ class WatchError(Exception):
 
 
 def run(simulator: Path, options: Sequence[str], port: int, opened: bool) -> int:
-    """Runs a simulator to its end under the eyes of its user; returns its status."""
+    """Runs a simulator to its end, with its page; returns its status."""
     if not simulator.is_file():
         raise WatchError(f"there is no simulator {simulator} (lss build makes one)")
     for word in options:
         if word.split("=")[0] in ("--interactive", "--gdb", "--serve"):
-            raise WatchError(f"{word}: a run that is watched has commands of its page (leave it out)")
+            raise WatchError(f"{word}: spinach watch controls the run from its page (leave this option out)")
     return asyncio.run(_run(simulator, options, port, opened))
 
 

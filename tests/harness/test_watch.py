@@ -176,7 +176,7 @@ def test_a_failing_simulator_shows_its_report(watch: Callable[..., Watched], tmp
     ("words", "text"),
     [
         (["none"], "harness: there is no simulator none (lss build makes one)\n"),
-        (["chain", "--", "--gdb", "1"], "harness: --gdb: a run that is watched has commands of its page (leave it out)\n"),
+        (["chain", "--", "--gdb", "1"], "harness: --gdb: spinach watch controls the run from its page (leave this option out)\n"),
     ],
 )
 def test_a_mistake_is_one_line(root: Path, chain: Path, words: list[str], text: str) -> None:
@@ -207,11 +207,11 @@ def test_the_page(watched: Watched) -> None:
         page.wait_for_timeout(500)
         assert page.text_content("#far") == before
         page.get_by_label("plot k.items").check()
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Continue").click()
         expect(page.locator("polyline")).to_have_attribute("points", re.compile(r"\S \S"))
         expect(page.locator("#far")).not_to_have_text(before)
         page.get_by_label("Cycles").fill("none")
-        page.get_by_role("button", name="Run").click()
+        page.get_by_role("button", name="Run cycles").click()
         expect(page.locator("#error")).to_have_text('cycle: "none" is not a number of cycles')
         page.reload()
         page.wait_for_selector("#table tr")
