@@ -38,10 +38,10 @@ def test_one_processor(editor, configuration, machine, firmware, debugged, tmp_p
     run = debugged(machine("rfu"), "--program", "count.elf")
     stop = editor.launch(configuration(0, miDebuggerServerAddress="gdb.socket"))
     assert 'addr="0x00000000"' in stop and 'mips.S"' in stop
-    where = re.search(r'number="(\d+)"', editor.ask('-break-insert -f "checksum.c:43"'))[1]  # what it stores may be in memory already
+    where = re.search(r'number="(\d+)"', editor.ask('-break-insert -f "checksum.c:42"'))[1]  # what it stores may be in memory already
     editor.ask("-exec-continue", "running")
     stop = editor.shown()
-    assert 'reason="breakpoint-hit"' in stop and f'bkptno="{where}"' in stop and 'line="43"' in stop
+    assert 'reason="breakpoint-hit"' in stop and f'bkptno="{where}"' in stop and 'line="42"' in stop
     first = editor.value("frame[1]")
     for command, reason in (("-exec-next", "end-stepping-range"), ("-exec-step", "end-stepping-range"), ("-exec-step-instruction", "end-stepping-range"), ("-exec-continue", "breakpoint-hit")):
         editor.ask(f"{command} --thread 1" if command != "-exec-continue" else command, "running")
@@ -63,7 +63,7 @@ def test_several_processors(editor, configuration, machine, firmware, debugged, 
     (tmp_path / "connect.gdb").write_text(script)
     editor.launch(configuration(1))
     assert re.findall(r'target-id="Thread (\d\.1)"', editor.ask("-thread-info")) == ["1.1", "2.1"]
-    editor.ask('-break-insert -f "sum.c:16"')
+    editor.ask('-break-insert -f "sum.c:15"')
     threads = set()
     for _ in range(4):
         editor.ask("-exec-continue", "running")

@@ -30,8 +30,8 @@ class Session:
 
 SESSIONS = {
     "dual_core": Session("dual", ["--program", "sum"], "*main", "next", 2),
-    "quad_core": Session("quad", ["--program", "matrix"], "matrix.c:24", "started", 4),
-    "multiprocessor": Session("multiprocessor", ["--program", "bucket_sort", "--arguments", "count"], "bucket_sort.c:57", "places[63]", 2),
+    "quad_core": Session("quad", ["--program", "matrix"], "matrix.c:23", "started", 4),
+    "multiprocessor": Session("multiprocessor", ["--program", "bucket_sort", "--arguments", "count"], "bucket_sort.c:56", "places[63]", 2),
     "rfu_core": Session("rfu", ["--program", "checksum"], "main", "frame[7]"),
     "vliw_core": Session("vliw", ["--program", "fir"], "filter_narrow", "*(int *) &narrow", step="stepi"),  # bundles have no lines
     "riscv_core": Session("riscv", ["--program", "sha256"], "main", "*(unsigned *) ($sp - 4)", add=0x00118213, source="$gp", result="$tp"),
