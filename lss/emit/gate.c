@@ -145,7 +145,7 @@ void emit_gate_functions(const Emitter *emitter, GString *out, const Kind *kind)
   for (guint i = 0; i < leaves->len; i++)
     if (emitter->plan->leaves[((Instance *)leaves->pdata[i])->id].stability == BY_NEXT_EVENT)
       g_string_append_printf(
-          out, "  one = @K@_S%d_next_event(&s->i%u, &spinach_questioner);\n  if (one < first) first = one;\n",
+          out, "  one = @K@_S%d_next_event(&s->i%u, &spinach_next_event_context);\n  if (one < first) first = one;\n",
           kind->spec_of[i], i);
   g_string_append(out, "  spinach_time.cycle--, spinach_time.now -= length;\n  (void)one;\n  return first;\n}\n");
 }

@@ -33,7 +33,8 @@ void emit_sleeper_functions(GString *out, const Kind *kind) {
       const Function *f = leaf->functions->pdata[k];
       if (f->kind == FUNCTION_NEXT_EVENT)
         g_string_append_printf(
-            out, "uint64_t @K@_S%u_says_%s(const void *self) { return @K@_S%u_%s(self, &spinach_questioner); }\n", i,
+            out,
+            "uint64_t @K@_S%u_says_%s(const void *self) { return @K@_S%u_%s(self, &spinach_next_event_context); }\n", i,
             f->name, i, f->name);
     }
     if (plan_find_function(leaf, FUNCTION_NEXT_EVENT) && accounts_for_idle_cycles(spec->source))
@@ -87,7 +88,7 @@ static void emit_next_events(GString *out, const Kind *kind, const Clock *clock,
       if (f->kind != FUNCTION_NEXT_EVENT || (f->clock ? f->clock : leaf->clock) != clock) continue;
       g_string_append_printf(
           out,
-          "  one = @K@_S%d_%s(&s->i%u, &spinach_questioner);\n  if (one <= spinach_time.cycle) return "
+          "  one = @K@_S%d_%s(&s->i%u, &spinach_next_event_context);\n  if (one <= spinach_time.cycle) return "
           "spinach_time.cycle;\n  if (one < first) first = one;\n",
           kind->spec_of[i], f->name, i);
     }
@@ -114,7 +115,8 @@ void emit_top_says(GString *out, const Kind *kind, const Clock *clock) {
     for (guint k = 0; k < leaf->functions->len; k++) {
       const Function *f = leaf->functions->pdata[k];
       if (f->kind != FUNCTION_NEXT_EVENT || (f->clock ? f->clock : leaf->clock) != clock) continue;
-      g_autofree char *ask = g_strdup_printf("@K@_S%d_%s(&s->i%u, &spinach_questioner)", kind->spec_of[i], f->name, i);
+      g_autofree char *ask =
+          g_strdup_printf("@K@_S%d_%s(&s->i%u, &spinach_next_event_context)", kind->spec_of[i], f->name, i);
       g_string_append_printf(cases, "  case %u: one = %s; break;\n", number, ask);
       g_string_append_printf(all,
                              "  one = %s;\n  if (one <= spinach_time.cycle) {\n    spinach_leaping.busy = %u;\n"

@@ -143,18 +143,14 @@ static void format_line(Formatter *f, const char **cursor) {
   g_ptr_array_add(f->lines, line);
 }
 
-static int code_width(const FmtLine *line) {
-  return line->indent + (int)g_utf8_strlen(line->code->str, -1);
-}
-
 // The column of the comment of lines[at]: FMT_COMMENT_COLUMN, or behind the longest of the run of longer lines that it
 // is in.
 static int comment_column(GPtrArray *lines, guint from, guint to, guint at) {
   int column = FMT_COMMENT_COLUMN;
-  if (code_width(g_ptr_array_index(lines, at)) < FMT_COMMENT_COLUMN) return column;
-  while (at > from && code_width(g_ptr_array_index(lines, at - 1)) >= FMT_COMMENT_COLUMN) at--;
-  for (; at < to && code_width(g_ptr_array_index(lines, at)) >= FMT_COMMENT_COLUMN; at++)
-    column = MAX(column, code_width(g_ptr_array_index(lines, at)) + 1);
+  if (fmt_code_width(g_ptr_array_index(lines, at)) < FMT_COMMENT_COLUMN) return column;
+  while (at > from && fmt_code_width(g_ptr_array_index(lines, at - 1)) >= FMT_COMMENT_COLUMN) at--;
+  for (; at < to && fmt_code_width(g_ptr_array_index(lines, at)) >= FMT_COMMENT_COLUMN; at++)
+    column = MAX(column, fmt_code_width(g_ptr_array_index(lines, at)) + 1);
   return column;
 }
 
@@ -166,7 +162,7 @@ static void print_lines(GPtrArray *lines, guint from, guint to, GString *out) {
     g_string_append_printf(out, "%*s%s", line->indent, "", line->code->str);
     if (line->comment) {
       line->column = comment_column(lines, from, to, i);
-      g_string_append_printf(out, "%*s%s", line->column - code_width(line), "", line->comment);
+      g_string_append_printf(out, "%*s%s", line->column - fmt_code_width(line), "", line->comment);
     }
     g_string_append_c(out, '\n');
   }

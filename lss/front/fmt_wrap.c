@@ -7,7 +7,10 @@
 
 #include <string.h>
 
-enum { LEAST_ROOM = 60, MARGIN = 4 }; // columns for the text of a comment at the end of a line; of its other lines
+enum {
+  LEAST_ROOM = 60, // columns for a comment at the end of a line
+  MARGIN = 3,      // spaces after the star of a line of a comment that make it a drawing
+};
 
 void fmt_line_free(gpointer data) {
   FmtLine *line = data;
@@ -26,6 +29,10 @@ static FmtLine *line_new(const char *code, gssize length, int indent, bool blank
 
 static int columns(const char *text, gssize length) {
   return (int)g_utf8_strlen(text, length);
+}
+
+int fmt_code_width(const FmtLine *line) {
+  return line->indent + columns(line->code->str, -1);
 }
 
 // ---- Comments
@@ -117,7 +124,7 @@ static char *filled_above(const char *comment, int indent, int width) {
 static bool wrap_comment(GPtrArray *lines, guint at, int width) {
   FmtLine *line = lines->pdata[at];
   if (!line->comment || !is_too_long(line->comment, line->column, width)) return false;
-  const int code = line->indent + columns(line->code->str, -1);
+  const int code = fmt_code_width(line);
   const int column = code < FMT_COMMENT_COLUMN ? FMT_COMMENT_COLUMN : code + 1;
   g_autofree char *comment = g_steal_pointer(&line->comment);
   if (is_block(comment) && !strchr(line->code->str, '\n') && width - column >= LEAST_ROOM) {
@@ -168,14 +175,14 @@ static bool wrap_paragraph(GPtrArray *lines, guint at, guint *end, int width) {
 // ---- Comments of several lines that stand alone
 
 // What follows the margin of a line of such a comment, and whether its layout shows something.
-static const char *behind_margin(const char *line, bool first, bool *drawn) {
+static const char *after_margin(const char *line, bool first, bool *drawn) {
   const char *p = line;
   if (!first) {
     while (*p == ' ' || *p == '\t') p++;
     if (*p == '*' && p[1] != '/') p++;
   }
   const gsize spaces = strspn(p, " \t");
-  *drawn = !first && (spaces > MARGIN - 1 || g_str_has_prefix(p + spaces, "- "));
+  *drawn = !first && (spaces >= MARGIN || g_str_has_prefix(p + spaces, "- "));
   return p + spaces;
 }
 
@@ -200,7 +207,7 @@ static bool wrap_block(FmtLine *line, int width) {
   g_autoptr(GString) out = g_string_new(NULL);
   for (guint i = 0; parts[i]; i++) {
     bool drawn;
-    const char *text = behind_margin(parts[i], i == 0, &drawn);
+    const char *text = after_margin(parts[i], i == 0, &drawn);
     if (*text && !drawn) {
       add_words(words, text, spaces_sentences(inside));
       continue;
@@ -221,7 +228,7 @@ static bool wrap_block(FmtLine *line, int width) {
 typedef enum { AFTER_OPERATOR, AFTER_COMMA, AFTER_STATEMENT, AFTER_BRACE } BreakKind;
 
 typedef struct {
-  gssize at; // behind the token
+  gssize at; // the end of the token
   int depth;
   BreakKind kind;
 } Break;

@@ -18,6 +18,8 @@ typedef struct {
 
 void fmt_line_free(gpointer line);
 
+int fmt_code_width(const FmtLine *line); // columns of its code, with the indentation
+
 // Breaks what is longer than `width`; whether anything was.  Indentation and columns are not right after it: the text
 // of the lines wants to be formatted again, and wrapped again, until nothing changes.
 bool fmt_wrap(GPtrArray *lines, int width);

@@ -164,6 +164,7 @@ phase_end() {
         note_write(self, item(snoop, i).address, item(snoop, i).size, -1, 0);
   }
   if (width(notify)) self->notified = 0;
+  self->replied = false;
   const bool idle = self->waiting == 0;
   if (!idle) {
     if (__builtin_expect(self->waiting == ROUTER_BARRIER, 0)) {
@@ -175,7 +176,10 @@ phase_end() {
       continue_barrier(self, sent, replied);
       return;
     }
-    if (self->waiting < 0) self->waiting = 0;
+    if (self->waiting < 0) {
+      self->waiting = 0;
+      self->replied = true;
+    }
     for (int i = 0; i < width(out_reply); i++)
       if (transferred(out_reply, i)) complete(self);
   }
@@ -221,5 +225,5 @@ phase_end() {
 next_event() {
   for (int k = 0; k < CLASSES; k++)
     if (self->snoop_hit[k]) return cycle();
-  return self->waiting < 0 || self->notified ? cycle() : never();
+  return self->waiting < 0 || self->notified || self->replied ? cycle() : unchanged(never());
 }

@@ -44,7 +44,7 @@ def parts(tree: Path, tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def image(tree: Path, out: Path, work: str = "work") -> subprocess.CompletedProcess:
+def image(tree: Path, out: Path, work: str = "scratch") -> subprocess.CompletedProcess:
     tmp_path = tree.parent
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     return dist(tree, "image", out, tmp_path / work, path=path, LOG=str(tmp_path / "log"), SYSTEM=str(tmp_path / "system.tar"), DEBIAN_MIRROR="http://mirror")
@@ -61,7 +61,7 @@ def test_an_image(tree: Path, parts: Path, tmp_path: Path) -> None:
     done = image(tree, parts)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{parts}/spinach-{version}.oci.tar\n", "")
     first = (parts / f"spinach-{version}.oci.tar").read_bytes()
-    for work in "work", "elsewhere":
+    for work in "scratch", "elsewhere":
         assert image(tree, parts, work).returncode == 0 and (parts / f"spinach-{version}.oci.tar").read_bytes() == first
     assert (tmp_path / "log.pip").read_text().count("download") == 2, "the packages of Python are fetched once for each folder"
     said = (tmp_path / "log").read_text()
@@ -84,7 +84,7 @@ def test_an_image(tree: Path, parts: Path, tmp_path: Path) -> None:
 def test_what_is_missing_or_fails_is_one_line(tree: Path, parts: Path, tmp_path: Path) -> None:
     (tmp_path / "bin/mmdebstrap").write_text("#!/bin/sh\necho working; echo 'E: no mirror'; exit 1\n")
     done = image(tree, parts)
-    assert (done.returncode, done.stderr) == (1, f"dist: mmdebstrap cannot make the system: E: no mirror; all of it is in {tmp_path}/work/mmdebstrap.log\n")
+    assert (done.returncode, done.stderr) == (1, f"dist: mmdebstrap cannot make the system: E: no mirror; all of it is in {tmp_path}/scratch/mmdebstrap.log\n")
     (tmp_path / "bin/python3").write_text('#!/bin/sh\ncase "$*" in *download*) echo no index; exit 1 ;; esac\n')
     done = image(tree, parts, "other")
     assert (done.returncode, done.stderr) == (1, f"dist: pip cannot fetch the packages of {tree}/harness/notebook.txt ({tmp_path}/other/pip.log says why)\n")

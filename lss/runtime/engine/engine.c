@@ -431,7 +431,7 @@ static uint64_t instant_after(int32_t clock, uint64_t n) {
 
 // ---- Leaving out cycles in which everything waits (leap.h)
 
-const spinach_saying spinach_questioner;
+const spinach_saying spinach_next_event_context;
 struct spinach_leaping spinach_leaping = {.pause = 1, .waiting = SPINACH_WAITING};
 
 // Debug builds step everything, so that they show what a module says wrongly, and where clusters are replayed each leap

@@ -73,7 +73,7 @@ void spinach_leap_reset(void); // the state was changed from outside
 typedef struct {
   bool unchanged;
 } spinach_saying;
-extern const spinach_saying spinach_questioner; // of next_event
+extern const spinach_saying spinach_next_event_context; // one for all: nothing is written there
 
 static inline uint64_t spinach_waits(const bool *unchanged) {
   (void)unchanged;
