@@ -222,7 +222,7 @@ static void report_one(Location at, const char *message, const char *text) {
     return;
   }
   if (strstr(message, "no member named 'unchanged'")) {
-    diag_error(at, "c-code", "unchanged() is for phase_end, where a cycle ends, and for next_event");
+    diag_error(at, "c-code", "unchanged() is for next_event");
     return;
   }
   if (g_regex_match(constant, message, 0, &match3)) {

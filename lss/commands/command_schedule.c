@@ -71,15 +71,18 @@ static void print_jumps(const Plan *plan) {
   if (!waking && plan->jumps) printf("  there are more than %d clocks\n", MOST_LEAPING_CLOCKS);
 }
 
-// Which clusters are looked up instead of stepped where they repeat themselves (docs/speed.md), and why others are not.
+// Which clusters sleep, and which are looked up instead of stepped where they repeat themselves (docs/speed.md), and why
+// others are not.
 static void print_replays(Netlist *netlist, Schedule *schedule, const char *path) {
   Plan plan = {.netlist = netlist, .schedule = schedule};
   if (!plan_build(&plan)) return;
   for (guint i = 0; i < schedule->clusters->len; i++) {
     const Cluster *cluster = schedule->clusters->pdata[i];
     if (!cluster->instance || !inside(cluster->instance, path)) continue;
-    const char *why = plan_of(&plan, cluster)->obstacle;
-    printf("%s is %s%s\n", cluster->instance->path, why ? "always stepped: " : "replayed where it repeats itself",
+    const char *stepped = plan_of(&plan, cluster)->stepped, *why = plan_of(&plan, cluster)->obstacle;
+    printf("%s %s%s\n", cluster->instance->path, stepped ? "is stepped while it waits: " : "sleeps while it waits",
+           stepped ? stepped : "");
+    printf("%s is %s%s\n", cluster->instance->path, why ? "not replayed: " : "replayed where it repeats itself",
            why ? why : "");
   }
   if (path) return;

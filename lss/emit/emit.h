@@ -116,7 +116,7 @@ guint emit_silents(const Emitter *emitter, GString *out); // the table of leaves
 void emit_skipping(const Emitter *emitter, GString *out, const Kind *kind);
 bool emit_is_compared(const Emitter *emitter, const Cluster *cluster, const Clock *clock); // some of its states are
 void emit_top_says(GString *out, const Kind *kind, const Clock *clock);
-void emit_sleeper_functions(GString *out, const Kind *kind);
+void emit_sleeper_functions(const Emitter *emitter, GString *out, const Kind *kind);
 guint emit_sleepers(const Emitter *emitter, GString *out); // the table; returns how many there are
 
 // segment.c
@@ -130,6 +130,8 @@ void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, cons
 // transfers.c: what notes that something was transferred, at the end of the piece of a segment that holds item
 // `one`, and at the end of a cycle
 void emit_transfers(const Emitter *emitter, GString *out, const Segment *segment, guint one);
+void emit_crossing(const Emitter *emitter, GString *out, const Connection *connection); // " | (…)", by the root
+bool emit_notes_transfers(const Emitter *emitter, const Cluster *cluster); // what its segments transfer is noted
 void emit_end_of_cycle(const Emitter *emitter, GString *out, const Clock *clock);
 
 // gate.c

@@ -1,5 +1,8 @@
 // Sleeping clusters (lss/plan/sleep.c) in C: what is looked at before a segment of one and after its cycle.
 //
+// A cycle of the cluster is watched now and then: what its segments transfer is noted.  When nothing was, nothing comes
+// from outside, and no instance acts in the next cycle, it sleeps from there on.
+//
 // Before each segment of a sleeping cluster the signals that the segment reads from outside are looked at; an item,
 // another number or another acknowledgment wakes it from that segment on, since the segments before it would have
 // computed what is in the scratch already.
@@ -70,7 +73,6 @@ static void comes_in(const Emitter *emitter, GString *out, const Cluster *cluste
 
 // Whether something comes that is never compared.
 static void comes_uncompared(const Emitter *emitter, GString *out, const Cluster *cluster, const GPtrArray *wires) {
-  g_string_append(out, "0");
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
     if (wire->kind != SIGNAL_DATA || wire->writer->cluster == cluster || kept(wire, cluster)) continue;
@@ -85,7 +87,22 @@ void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment
   g_string_append_printf(out, "  if (!spinach_gate_%d.asleep || spinach_time.cycle >= spinach_gate_%d.wake || (", id,
                          id);
   comes_in(emitter, out, segment->cluster, wires);
-  g_string_append_printf(out, ")) {\n  if (spinach_gate_%d.asleep) spinach_gate_wake(&spinach_gate_%d);\n", id, id);
+  // Woken on the way, it has not been watched in this cycle.
+  g_string_append_printf(out,
+                         ")) {\n  if (spinach_gate_%d.asleep) {\n    spinach_gate_wake(&spinach_gate_%d);\n"
+                         "    spinach_scratch_%d.moved = true;\n  }\n",
+                         id, id, id);
+}
+
+// What the cluster sends across its border and its neighbours take.
+static void goes_out(const Emitter *emitter, GString *out, const Cluster *cluster) {
+  const Plan *plan = emitter->plan;
+  for (guint i = 0; i < plan->netlist->connections->len; i++) {
+    const Connection *connection = plan->netlist->connections->pdata[i];
+    if (plan->schedule->cluster_of[connection->from->instance->id] == cluster &&
+        plan->schedule->cluster_of[connection->to->instance->id] != cluster)
+      emit_crossing(emitter, out, connection);
+  }
 }
 
 void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segment) {
@@ -100,16 +117,14 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
   const GPtrArray *wires = plan_of(emitter->plan, cluster)->border;
   g_autofree char *replaying =
       !plan_of(emitter->plan, cluster)->obstacle ? g_strdup_printf("!spinach_replay_%d.at && ", id) : g_strdup("");
-  g_string_append_printf(
-      out,
-      "  if (%s!spinach_gate_%d.asleep && spinach_gate_may_try(&spinach_gate_%d, spinach_cluster_state[%d]) "
-      "&&\n      spinach_gate_try(&spinach_gate_%d, spinach_cluster_state[%d], %s_compared, "
-      "spinach_scratch_%d.unchanged && !(",
-      replaying, id, id, id, id, id, emitter->kind_of[id]->name, id);
+  g_string_append_printf(out, "  if (%s!spinach_gate_%d.asleep && spinach_gate_tries(&spinach_gate_%d, spinach_scratch_%d.moved", replaying, id, id, id);
   comes_uncompared(emitter, out, cluster, wires);
-  g_string_append_printf(
-      out, ")) && spinach_gate_sleep(&spinach_gate_%d, %s_first_event(spinach_cluster_state[%d], %s))) {\n", id,
-      emitter->kind_of[id]->name, id, segment->clock->rounded ? "spinach_cycle_length" : "spinach_time.period");
+  goes_out(emitter, out, cluster);
+  g_string_append_printf(out,
+                         ") &&\n      %s_rests(&spinach_gate_%d, spinach_cluster_state[%d]) && "
+                         "spinach_gate_sleep(&spinach_gate_%d, %s_first_event(spinach_cluster_state[%d], %s))) {\n",
+                         emitter->kind_of[id]->name, id, id, id, emitter->kind_of[id]->name, id,
+                         segment->clock->rounded ? "spinach_cycle_length" : "spinach_time.period");
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
     if (!kept(wire, cluster)) continue;
@@ -125,29 +140,33 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
   g_string_append(out, "  }\n");
 }
 
-// What is compared is at the beginning of the cluster's state.
-static void emit_compared(GString *out, const Kind *kind) {
+// Whether the last cycle left the states as they were that say no more, or that count cycles which are left out.
+static void emit_rests(const Emitter *emitter, GString *out, const Kind *kind) {
   const GPtrArray *leaves = kind->cluster->leaves;
-  g_autofree char *end = g_strdup("end");
-  for (guint i = leaves->len; i-- > 0;) {
-    if (!plan_large_state(leaves->pdata[i])) continue;
-    g_free(end);
-    end = g_strdup_printf("i%u", i);
+  g_autoptr(GString) stays = g_string_new(NULL);
+  for (guint i = 0; i < leaves->len; i++) {
+    const LeafPlan *leaf = &emitter->plan->leaves[((Instance *)leaves->pdata[i])->id];
+    if (leaf->compared || leaf->counts)
+      g_string_append_printf(stays, "  stays &= spinach_stays(&k->i%u, &s->i%u, sizeof s->i%u);\n", i, i, i);
   }
-  g_string_append_printf(out, "const size_t @K@_compared = offsetof(@K@_state, %s);\n", end);
+  g_string_append(out, "bool @K@_rests(spinach_gate *gate, const void *state) {\n");
+  if (stays->len)
+    g_string_append_printf(out,
+                           "  const bool kept = spinach_gate_keeps(gate, sizeof(@K@_state));\n"
+                           "  const @K@_state *s = state;\n  @K@_state *k = gate->copy;\n  bool stays = true;\n"
+                           "  if (!k) return false;\n%s"
+                           "  return kept && (stays || spinach_gate_missed(gate));\n}\n",
+                           stays->str);
+  else
+    g_string_append(out, "  (void)gate, (void)state;\n  return true;\n}\n");
 }
 
 void emit_gate_functions(const Emitter *emitter, GString *out, const Kind *kind) {
-  const GPtrArray *leaves = kind->cluster->leaves;
-  emit_compared(out, kind);
-  g_string_append(out, "uint64_t @K@_first_event(const @K@_state *s, uint64_t length) {\n  (void)s;\n"
-                       "  uint64_t first = UINT64_MAX, one;\n  spinach_time.cycle++, spinach_time.now += length;\n");
-  for (guint i = 0; i < leaves->len; i++)
-    if (emitter->plan->leaves[((Instance *)leaves->pdata[i])->id].stability == BY_NEXT_EVENT)
-      g_string_append_printf(
-          out, "  one = @K@_S%d_next_event(&s->i%u, &spinach_next_event_context);\n  if (one < first) first = one;\n",
-          kind->spec_of[i], i);
-  g_string_append(out, "  spinach_time.cycle--, spinach_time.now -= length;\n  (void)one;\n  return first;\n}\n");
+  emit_rests(emitter, out, kind);
+  g_string_append(out, "uint64_t @K@_first_event(const @K@_state *s, uint64_t length) {\n"
+                       "  spinach_time.cycle++, spinach_time.now += length;\n"
+                       "  const uint64_t first = @K@_next_event0(s);\n"
+                       "  spinach_time.cycle--, spinach_time.now -= length;\n  return first;\n}\n");
 }
 
 void emit_sleeping_table(const Emitter *emitter, GString *out) {

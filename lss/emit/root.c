@@ -19,7 +19,7 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
       g_string_append_printf(out, "%stypedef struct %s_state_ %s_state;\n", kind->scratch, kind->name, kind->name);
       if (plan_of(emitter->plan, cluster)->sleeps)
         g_string_append_printf(out,
-                               "extern const size_t %s_compared;\n"
+                               "bool %s_rests(spinach_gate *, const void *state);\n"
                                "uint64_t %s_first_event(const %s_state *, uint64_t length);\n",
                                kind->name, kind->name, kind->name);
       for (guint c = 0; emitter->plan->leaps && c < plan_of(emitter->plan, cluster)->clocks->len; c++)
@@ -70,6 +70,19 @@ static void emit_pointers(const Emitter *emitter, GString *out) {
 
 // One instant of each clock; `tracked` for a loop: then the root is stepped by a second version of it, which notices
 // what depends on the time and what is no state; other clusters are looked up or sleep, or there is no loop.
+static bool is_first_of_cycle(const GPtrArray *step, guint at) {
+  for (guint i = 0; i < at; i++)
+    if (((Segment *)step->pdata[i])->cluster == ((Segment *)step->pdata[at])->cluster) return false;
+  return true;
+}
+
+// Whether what a cluster transfers in this cycle is noted.
+static void emit_watch(const Emitter *emitter, GString *out, const Cluster *cluster) {
+  g_autofree char *gate =
+      plan_of(emitter->plan, cluster)->sleeps ? g_strdup_printf(" | !spinach_gate_%d.pause", cluster->id) : g_strdup("");
+  g_string_append_printf(out, "  spinach_scratch_%d.watches = spinach_leaping.watches%s;\n  spinach_scratch_%d.moved = false;\n", cluster->id, gate, cluster->id);
+}
+
 static void emit_steps(const Emitter *emitter, GString *out, bool tracked) {
   const char *tick = tracked ? "tracked" : "tick";
   const Schedule *schedule = emitter->plan->schedule;
@@ -91,6 +104,8 @@ static void emit_steps(const Emitter *emitter, GString *out, bool tracked) {
                    replays = !plan_of(emitter->plan, segment->cluster)->obstacle;
         if (replays) emit_replay_open(out, segment);
         if (gated) emit_gate_open(emitter, out, segment);
+        if (emit_notes_transfers(emitter, segment->cluster) && is_first_of_cycle(schedule->steps[c], i))
+          emit_watch(emitter, out, segment->cluster);
         if (tracked) g_string_append(out, "  spinach_effects++;\n");
         g_string_append_printf(out, "  %s_seg%d(spinach_cluster_state[%d], &spinach_scratch_%d);\n",
                                emitter->kind_of[segment->cluster->id]->name, segment->index, segment->cluster->id,

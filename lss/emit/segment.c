@@ -300,9 +300,6 @@ static void emit_call(Emitter *emitter, GString *out, Kind *kind, Cluster *clust
   g_string_append_printf(out, "    @K@_S%d_%s(&s->i%d, &ctx", spec, name->str, leaf);
   if (function->indexed) g_string_append_printf(out, ", %d", function->lane);
   g_string_append(out, ");\n");
-  if (function->kind == FUNCTION_PHASE_END && plan_of(emitter->plan, cluster)->sleeps &&
-      emitter->plan->leaves[node->instance->id].stability == BY_UNCHANGED)
-    g_string_append(out, "    if (!ctx.unchanged) x->unchanged = false;\n");
   each_write(&call, false);
   g_string_append(out, "  }\n");
 }
@@ -409,10 +406,8 @@ void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, 
   g_string_append_printf(
       out, "%sSPINACH_STEP void @K@_%s%d(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1]) {\n",
       root && often ? "static inline " : "", name, segment->index);
-  const bool gated = plan_of(emitter->plan, segment->cluster)->sleeps;
   const guint items = segment->items->len;
   if (!pieces) declare_locals(emitter, out, segment, 0, items);
-  if (gated && segment->index == 0) g_string_append(out, "  x->unchanged = true;\n");
   if (!pieces) emit_items(emitter, out, kind, segment, 0, items, often && !emitter->plan->debug ? DECISIONS : 0);
   g_string_append_printf(out, "%s}\n", calls->str);
 }

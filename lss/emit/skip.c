@@ -18,14 +18,8 @@ guint emit_silents(const Emitter *emitter, GString *out) {
   return count;
 }
 
-static bool accounts_for_idle_cycles(const ModuleSource *source) {
-  for (guint i = 0; i < source->hooks->len; i++)
-    if (!strcmp(((Hook *)source->hooks->pdata[i])->word, "skip")) return true;
-  return false;
-}
-
 // For --check-idle, which asks each instance by itself.
-void emit_sleeper_functions(GString *out, const Kind *kind) {
+void emit_sleeper_functions(const Emitter *emitter, GString *out, const Kind *kind) {
   for (guint i = 0; i < kind->specs->len; i++) {
     const Spec *spec = kind->specs->pdata[i];
     const Instance *leaf = spec->example;
@@ -37,7 +31,7 @@ void emit_sleeper_functions(GString *out, const Kind *kind) {
             "uint64_t @K@_S%u_says_%s(const void *self) { return @K@_S%u_%s(self, &spinach_next_event_context); }\n", i,
             f->name, i, f->name);
     }
-    if (plan_find_function(leaf, FUNCTION_NEXT_EVENT) && accounts_for_idle_cycles(spec->source))
+    if (plan_find_function(leaf, FUNCTION_NEXT_EVENT) && emitter->plan->leaves[leaf->id].counts)
       g_string_append_printf(out, "void @K@_S%u_skips(void *self, uint64_t n) { @K@_S%u_skip(self, n); }\n", i, i);
   }
 }
@@ -48,8 +42,7 @@ guint emit_sleepers(const Emitter *emitter, GString *out) {
   for (guint i = 0; emitter->plan->debug && i < emitter->plan->netlist->leaves->len; i++) {
     const Instance *leaf = emitter->plan->netlist->leaves->pdata[i];
     g_autofree char *spec = emit_spec_name(emitter, leaf), *skip = g_strdup("NULL");
-    if (plan_find_function(leaf, FUNCTION_NEXT_EVENT) &&
-        accounts_for_idle_cycles(g_hash_table_lookup(emitter->plan->sources, leaf->leaf->c_file))) {
+    if (plan_find_function(leaf, FUNCTION_NEXT_EVENT) && emitter->plan->leaves[leaf->id].counts) {
       g_free(skip);
       skip = g_strdup_printf("%s_skips", spec);
       g_string_append_printf(out, "void %s(void *, uint64_t);\n", skip);
@@ -95,12 +88,11 @@ static void emit_next_events(GString *out, const Kind *kind, const Clock *clock,
   }
 }
 
-static void emit_skips_of(GString *out, const Kind *kind, const Clock *clock, guint from) {
+static void emit_skips_of(const Emitter *emitter, GString *out, const Kind *kind, const Clock *clock, guint from) {
   const Cluster *cluster = kind->cluster;
   for (guint i = from; i < MIN(from + piece_length(cluster), cluster->leaves->len); i++) {
     const Instance *leaf = cluster->leaves->pdata[i];
-    const Spec *spec = kind->specs->pdata[kind->spec_of[i]];
-    if (leaf->clock == clock && accounts_for_idle_cycles(spec->source))
+    if (leaf->clock == clock && emitter->plan->leaves[leaf->id].counts)
       g_string_append_printf(out, "  @K@_S%d_skip(&s->i%u, n);\n", kind->spec_of[i], i);
   }
 }
@@ -157,7 +149,7 @@ static void emit_stays(const Emitter *emitter, GString *out, const Kind *kind, c
 }
 
 // A function for some of the leaves: clang takes time that grows with the square of what it inlines into one.
-static void emit_leaf_pieces(GString *out, const Kind *kind, const Clock *clock, guint c) {
+static void emit_leaf_pieces(const Emitter *emitter, GString *out, const Kind *kind, const Clock *clock, guint c) {
   for (guint from = 0; from < kind->cluster->leaves->len; from += piece_length(kind->cluster)) {
     g_string_append_printf(out,
                            "static __attribute__((noinline)) uint64_t @K@_next_event%u_%u(const @K@_state *s, "
@@ -168,7 +160,7 @@ static void emit_leaf_pieces(GString *out, const Kind *kind, const Clock *clock,
                            "  return first;\n}\nstatic __attribute__((noinline)) void @K@_skip%u_%u(@K@_state *s, "
                            "uint64_t n) {\n  (void)s, (void)n;\n",
                            c, from);
-    emit_skips_of(out, kind, clock, from);
+    emit_skips_of(emitter, out, kind, clock, from);
     g_string_append(out, "}\n");
   }
 }
@@ -182,7 +174,7 @@ void emit_skipping(const Emitter *emitter, GString *out, const Kind *kind) {
   const GPtrArray *clocks = plan_of(emitter->plan, cluster)->clocks;
   for (guint c = 0; c < clocks->len; c++) {
     const Clock *clock = clocks->pdata[c];
-    if (!whole) emit_leaf_pieces(out, kind, clock, c);
+    if (!whole) emit_leaf_pieces(emitter, out, kind, clock, c);
     g_string_append_printf(out,
                            "uint64_t @K@_next_event%u(const void *state) {\n  const @K@_state *s = state;\n"
                            "  (void)s;\n  uint64_t first = UINT64_MAX%s;\n",
@@ -197,7 +189,7 @@ void emit_skipping(const Emitter *emitter, GString *out, const Kind *kind) {
                            "  return first;\n}\nvoid @K@_skip%u(void *state, uint64_t n) {\n"
                            "  @K@_state *s = state;\n  (void)s, (void)n;\n",
                            c);
-    if (whole) emit_skips_of(out, kind, clock, 0);
+    if (whole) emit_skips_of(emitter, out, kind, clock, 0);
     for (guint from = 0; !whole && from < leaves; from += length)
       g_string_append_printf(out, "  @K@_skip%u_%u(s, n);\n", c, from);
     g_string_append(out, "}\n");

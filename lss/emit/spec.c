@@ -65,8 +65,7 @@ static void emit_context(GString *out, const Instance *instance, const Function 
     if (plan_writes_local(instance, function, local))
       g_string_append_printf(out, "  @S@_local_%s write_local_%s;\n", local->name, local->name);
   }
-  g_string_append(out,
-                  function->kind == FUNCTION_PHASE_END ? "  bool unchanged;\n} @S@_ctx_" : "  char none;\n} @S@_ctx_");
+  g_string_append(out, "  char none;\n} @S@_ctx_");
   emit_function_name(out, function);
   g_string_append(out, ";\n");
 }

@@ -4,8 +4,10 @@
 //
 // Every item begins at a module that offers it without another item at hand, and what is between passes it on; so only
 // those connections are looked at, at the end of what steps their cluster, and only while cycles are being left out.
-// What is always accepted is shown or sent for one cycle, and the next_event of its module says when that changes.
+// What a handler sends from the state in every cycle stays there.  What is always accepted is shown or sent for one cycle, and the next_event of its module says when that changes.
 #include "lss/emit/emit.h"
+
+#include <string.h>
 
 static const Wire *wire_of(const Emitter *emitter, const Connection *connection, SignalKind kind) {
   return schedule_port_wire(emitter->plan->schedule, connection->to, kind, connection->to_lane);
@@ -27,12 +29,23 @@ static bool sees_item(const Emitter *emitter, const Vertex *writer, int depth) {
   return false;
 }
 
+// Whether it is sent from the state in every cycle: a transfer takes nothing away, and its module says when it changes.
+static bool stays_after_transfer(const Emitter *emitter, const Connection *connection, const Vertex *writer) {
+  const Instance *sender = writer->instance;
+  if (writer->kind != VERTEX_FUNCTION || writer->function->kind != FUNCTION_HANDLER || writer->reads->len > 0)
+    return false;
+  const ModuleSource *source = g_hash_table_lookup(emitter->plan->sources, sender->leaf->c_file);
+  const Hook *hook = source ? module_source_hook(source, "handler", writer->function->name) : NULL;
+  return hook && hook->sent_port && !strcmp(hook->sent_port, connection->from->c_name);
+}
+
 enum { MOST_LOCALS = 8 }; // one after the other
 
 static bool begins(const Emitter *emitter, const Connection *connection) {
   const Wire *data = wire_of(emitter, connection, SIGNAL_DATA);
   if (emitter->plan->leaves[connection->from->instance->id].compared) return false; // the transfer changed its state
-  return data && data->writer && !sees_item(emitter, data->writer, MOST_LOCALS) && is_handshake(emitter, connection);
+  return data && data->writer && !sees_item(emitter, data->writer, MOST_LOCALS) && is_handshake(emitter, connection) &&
+         !stays_after_transfer(emitter, connection, data->writer);
 }
 
 static int piece_of(const Emitter *emitter, const Wire *wire) {
@@ -78,17 +91,13 @@ static void emit_transfer(const Emitter *emitter, GString *out, Cluster *cluster
   g_string_append(out, ")");
 }
 
-static void emit_looking(GString *out, const GString *transfers, int clock) {
-  if (transfers->len)
-    g_string_append_printf(out,
-                           "  if (__builtin_expect(spinach_leaping.watches, 0))\n"
-                           "    spinach_leaping.moved |= (uint64_t)(0%s) << %d;\n",
-                           transfers->str, clock);
+bool emit_notes_transfers(const Emitter *emitter, const Cluster *cluster) {
+  return emitter->plan->leaps || plan_of(emitter->plan, cluster)->sleeps;
 }
 
 void emit_transfers(const Emitter *emitter, GString *out, const Segment *segment, guint one) {
   const Plan *plan = emitter->plan;
-  if (!plan->leaps) return;
+  if (!emit_notes_transfers(emitter, segment->cluster)) return;
   const Item *item = segment->items->pdata[one];
   const int piece = plan->piece_of[((Vertex *)item->nodes->pdata[0])->id];
   g_autoptr(GString) transfers = g_string_new(NULL);
@@ -98,7 +107,19 @@ void emit_transfers(const Emitter *emitter, GString *out, const Segment *segment
         last_piece(emitter, connection) == piece)
       emit_transfer(emitter, transfers, segment->cluster, connection, piece);
   }
-  emit_looking(out, transfers, segment->clock->id);
+  if (!transfers->len) return;
+  if (segment->cluster->instance)
+    g_string_append_printf(out, "  if (__builtin_expect(x->watches, 0)) x->moved |= 0%s;\n", transfers->str);
+  else
+    g_string_append_printf(out,
+                           "  if (__builtin_expect(spinach_leaping.watches, 0))\n"
+                           "    spinach_leaping.moved |= (uint64_t)(0%s) << %d;\n",
+                           transfers->str, segment->clock->id);
+}
+
+void emit_crossing(const Emitter *emitter, GString *out, const Connection *connection) {
+  if (begins(emitter, connection) && is_seen(emitter, wire_of(emitter, connection, SIGNAL_DATA), -1))
+    emit_transfer(emitter, out, NULL, connection, -1);
 }
 
 // What crosses the border of a cluster, and what the cycle left of the states that are compared.
@@ -109,13 +130,14 @@ void emit_end_of_cycle(const Emitter *emitter, GString *out, const Clock *clock)
   for (guint i = 0; i < plan->netlist->connections->len; i++) {
     const Connection *connection = plan->netlist->connections->pdata[i];
     Cluster *cluster = plan->schedule->cluster_of[connection->from->instance->id];
-    if (connection->from->clock == clock && !is_inside(emitter, connection, cluster) && begins(emitter, connection) &&
-        is_seen(emitter, wire_of(emitter, connection, SIGNAL_DATA), -1))
-      emit_transfer(emitter, transfers, NULL, connection, -1);
+    if (connection->from->clock == clock && !is_inside(emitter, connection, cluster))
+      emit_crossing(emitter, transfers, connection);
   }
   for (guint i = 0; i < plan->schedule->clusters->len; i++) {
     const Cluster *cluster = plan->schedule->clusters->pdata[i];
     guint place;
+    if (cluster->instance && g_ptr_array_find(plan_of(plan, cluster)->clocks, clock, NULL))
+      g_string_append_printf(transfers, " | spinach_scratch_%u.moved", i);
     if (!emit_is_compared(emitter, cluster, clock) || !g_ptr_array_find(plan_of(plan, cluster)->clocks, clock, &place))
       continue;
     g_string_append_printf(stays,

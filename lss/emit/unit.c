@@ -138,7 +138,8 @@ static void emit_scratch_struct(const Emitter *emitter, GString *out, Cluster *c
     }
     if (wire->flagged) emit_member(out, cluster, wire, star, "_known");
   }
-  g_string_append(out, "  bool unchanged;\n} @K@_scratch;\n");
+  g_string_append(out, "  bool watches, moved; // whether to note what is transferred, and whether anything was (gate.h)\n"
+                       "} @K@_scratch;\n");
 }
 
 // ---- Functions -------------------------------------------------------------------------------------------------
@@ -265,7 +266,7 @@ static void emit_runs(Emitter *emitter, GString *unit, GString *once, Kind *kind
   for (guint i = 0; i < cluster->segments->len; i++)
     emit_segment(emitter, unit, kind, cluster->segments->pdata[i], "seg", true);
   emit_skipping(emitter, unit, kind);
-  if (emitter->plan->debug) emit_sleeper_functions(unit, kind);
+  if (emitter->plan->debug) emit_sleeper_functions(emitter, unit, kind);
   if (plan_of(emitter->plan, cluster)->sleeps) emit_gate_functions(emitter, unit, kind);
   if (!plan_of(emitter->plan, cluster)->obstacle) emit_replay_state(unit, kind);
   if (!cluster->instance) emit_root(emitter, unit, kind);

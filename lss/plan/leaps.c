@@ -7,6 +7,23 @@
 // repeats itself while its inputs stay as they are.  That is the rule of sleeping clusters (sleep.c).
 #include "lss/plan/plan.h"
 
+#include <string.h>
+
+// Behaviour given by the user of a module, of which the module cannot know that it asks for the time.
+static bool is_timed_by_user(const Instance *leaf) {
+  for (guint i = 0; i < leaf->userpoints->len; i++) {
+    const Userpoint *userpoint = leaf->userpoints->pdata[i];
+    if (userpoint->code && module_source_uses_time(userpoint->code->string)) return true;
+  }
+  return false;
+}
+
+static bool counts_idle_cycles(const ModuleSource *source) {
+  for (guint i = 0; i < source->hooks->len; i++)
+    if (!strcmp(((Hook *)source->hooks->pdata[i])->word, "skip")) return true;
+  return false;
+}
+
 static bool is_collected(const Plan *plan, const Instance *leaf) {
   for (guint i = 0; i < plan->netlist->collectors->len; i++) {
     const Collector *collector = plan->netlist->collectors->pdata[i];
@@ -33,7 +50,9 @@ void plan_find_leaps(Plan *plan) {
     const Instance *leaf = plan->netlist->leaves->pdata[i];
     const ModuleSource *source = g_hash_table_lookup(plan->sources, leaf->leaf->c_file);
     LeafPlan *of = &plan->leaves[leaf->id];
+    of->timed_by_user = is_timed_by_user(leaf);
     of->waking = find_waking(plan, leaf);
+    of->counts = source && counts_idle_cycles(source);
     of->compared =
         !(source && source->repeats) && (leaf->state->len > 0 || plan_find_function(leaf, FUNCTION_PHASE_END));
     plan->leaps &= !of->waking;

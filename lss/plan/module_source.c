@@ -58,7 +58,7 @@ static const char *const times[] = {"now",          "cycle",        "after",   "
 static void read_call(ModuleSource *source, const char *word, const char *at, const char *function) {
   static const char *const others[] = {"next_event", "init", "statistics", "awaits", "check_state", "finish", NULL};
   const bool outside_cycles = g_strv_contains(others, function);
-  if (!strcmp(word, "unchanged")) *(strcmp(function, "next_event") ? &source->unchanged : &source->repeats) = true;
+  source->repeats |= !strcmp(word, "unchanged") && !strcmp(function, "next_event");
   source->timed |= !outside_cycles && g_strv_contains(times, word);
   source->waits |= !outside_cycles && (!strcmp(word, "until") || !strcmp(word, "within"));
   const bool payload = !strcmp(word, "data") || !strcmp(word, "item");
@@ -104,12 +104,21 @@ static void read_directive(ModuleSource *source, Cursor *c) {
   }
 }
 
-// Whether a handler does nothing but send a field of its state, or of an array there the element that belongs to its
-// lane.
+// The port of a handler that does nothing but send an item there.
+static char *sent_port(const char *body) {
+  g_autoptr(GRegex) form = g_regex_new("^\\s*send\\(\\s*(\\w+)\\s*,[^;]*\\)\\s*;\\s*$", 0, 0, NULL);
+  g_autoptr(GMatchInfo) match = NULL;
+  return g_regex_match(form, body, 0, &match) ? g_match_info_fetch(match, 1) : NULL;
+}
+
+// Whether a handler does nothing but send an item, and whether that is a field of its state, or of an array there the
+// element that belongs to its lane.
 static void read_body(ModuleSource *source, const char *start, const char *end) {
   if (!source->hooks->len) return;
   Hook *hook = source->hooks->pdata[source->hooks->len - 1];
   g_autofree char *body = g_strndup(start, (gsize)(end - start));
+  hook->sent_port = sent_port(body);
+  if (!hook->sent_port) return;
   g_autoptr(GRegex) form = g_regex_new(
       "^\\s*send\\(\\s*(\\w+)\\s*(?:,\\s*i\\s*)?,\\s*self->(\\w+)(\\[\\s*i\\s*(?:/\\s*(\\d{1,6})\\s*)?\\])?\\s*\\)"
       "\\s*;\\s*$",

@@ -11,7 +11,8 @@ typedef struct {
                   // check_state
   char *argument; // first argument, or ""
   char *second;   // second argument: the lane of a handler, the parameter of a reset; or ""
-  char *shown_port, *shown_field; // all it does is to send this field of the state there; else NULL
+  char *sent_port;                // all it does is to send an item there, in every cycle; else NULL
+  char *shown_port, *shown_field; // that item is this field of the state; else NULL
   int shown_divisor;              // n: the element that is the handler's lane divided by n; 0: the field itself
   int line;
 } Hook;
@@ -46,8 +47,7 @@ typedef struct {
   int lines;
   int open_line;     // of the first brace at file scope that is not closed; 0: none
   bool timed, waits; // in a cycle it asks for the time; for that until an instant of its state
-  bool unchanged;    // says unchanged() when a cycle ends
-  bool repeats;      // next_event says it: it speaks of cycles in which items are refused, too
+  bool repeats;      // next_event says `unchanged`: it speaks of cycles in which items are refused, too
 } ModuleSource;
 
 // Lives as long as the process.  NULL, with *error set, when the file cannot be read.

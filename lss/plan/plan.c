@@ -72,8 +72,8 @@ bool plan_build(Plan *plan) {
   plan_find_shown(plan);
   plan_find_places(plan);
   plan_find_border(plan);
-  plan_find_sleeps(plan);
   plan_find_leaps(plan);
+  plan_find_sleeps(plan);
   plan_find_obstacles(plan);
   plan->counts_loops = !plan->check_only && !plan->loops_obstacle;
   const Cluster *root = schedule->clusters->pdata[clusters - 1];

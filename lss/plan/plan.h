@@ -15,16 +15,12 @@ typedef struct {
 // Where a wire is for the code of a cluster: the last two are in the scratch of another one.
 typedef enum { PLACE_STATE, PLACE_LOCAL, PLACE_SCRATCH, PLACE_POINTER, PLACE_FOREIGN } Place;
 
-// How it is known that nothing but inputs and compared state lets a leaf do something else: from its C, because it
-// says so in each cycle, or because its next_event says when it will.
-typedef enum { UNSTABLE, BY_CODE, BY_UNCHANGED, BY_NEXT_EVENT } Stability;
-
 enum { MOST_LEAPING_CLOCKS = 64 }; // a bit each
 
 typedef struct {
   bool timed_by_user; // a userpoint of it asks for the time
-  Stability stability;
   bool compared;      // cycles that wait are left out only where they left its state as it was
+  bool counts;        // it counts cycles that are left out: skip(n)
   const char *waking; // why all of them are stepped because of it; NULL: they are not
 } LeafPlan;
 
@@ -43,8 +39,9 @@ typedef struct {
   GPtrArray *wires;     // Wire* that it writes or reads, in order
   GPtrArray *border;    // those of them that cross the border
   GPtrArray *clocks;    // Clock*, in order of appearance
-  bool sleeps;          // it may sleep
-  const char *obstacle; // why it is always stepped; NULL: it is replayed where it repeats itself
+  bool sleeps;          // it is not stepped while it waits
+  const char *stepped;  // why it is; NULL also for the root
+  const char *obstacle; // why it is not replayed; NULL: it is where it repeats itself
 } ClusterPlan;
 
 typedef struct {

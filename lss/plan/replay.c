@@ -71,7 +71,7 @@ static guint count_flags(const Plan *plan, const Cluster *cluster) {
   return flags;
 }
 
-// Why the cluster is always stepped; NULL when it can be replayed.
+// Why the cluster is not replayed; NULL when it can be.
 static const char *find_obstacle(const Plan *plan, const Cluster *cluster) {
   if (plan->debug) return "debug builds step everything";
   if (!cluster->instance) return "it is what remains of the machine";

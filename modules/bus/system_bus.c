@@ -338,7 +338,7 @@ phase_end() {
   if (get(winner) < 0 && quiet && !(width(quiet) > 0 && self->changed)) {
     bool spoken = false;
     for (int i = 0; i < width(agent_snoop_response); i++) spoken |= some(agent_snoop_response, i);
-    if (!spoken) return unchanged();
+    if (!spoken) return;
   }
   self->waiting = 0;
   for (int i = 0; i < width(agent_request); i++)

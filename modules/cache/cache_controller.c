@@ -593,7 +593,7 @@ phase_end() {
   for (int c = 0; c < width(unlink); c++) invalidation |= unlink_if(self, c, some(unlink, c) && data(unlink, c));
   for (int i = 0; i < width(snoop); i++) invalidation |= some(snoop, i);
   if (!(self->busy | invalidation)) {
-    if (get(outcome) == CACHE_NOTHING) return unchanged();
+    if (get(outcome) == CACHE_NOTHING) return;
     if (get(outcome) == CACHE_HIT && item(in_request).op == mem_op_read) {
       if (!transferred(in_request)) return;
       count(hits);
@@ -604,7 +604,7 @@ phase_end() {
     }
   } else if (!((get(outcome) != CACHE_NOTHING) | invalidation | self->fill_pending | some(fill_reply) |
                (some(fill_request) & acked(fill_request)))) {
-    return unchanged();
+    return;
   }
   const int32_t found = some(in_request) ? usable(self, item(in_request).address) : -1;
   if (transferred(fill_request)) {

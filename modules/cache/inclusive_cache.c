@@ -375,7 +375,7 @@ phase_end() {
                       some(below_response) | self->replying | self->responding;
   if (!spoken && self->active == 0 && self->snooped_count == 0 && self->ring.count == 0 &&
       self->recall == recall_phase_idle)
-    return unchanged();
+    return;
   self->replying = transferred(in_request);
   if (self->replying) serve(self, &data(in_request));
   if (transferred(above_snoop_response)) {
@@ -415,5 +415,5 @@ next_event() {
   if (works) return cycle();
   for (uint32_t e = 0; self->active > 0 && e < (uint32_t)param(transactions); e++)
     if (self->phase[e] == refill_phase_responds || self->phase[e] == refill_phase_requests) return cycle();
-  return never();
+  return unchanged(never());
 }

@@ -698,7 +698,6 @@ phase_end() {
   for (int c = 0; c < width(unlink); c++) unlinks |= some(unlink, c) && data(unlink, c) && self->linked[c];
   const bool empties = width(empty) > 0 && some(empty) && data(empty);
   if (!moves && !unlinks && !empties) {
-    if (!self->moved) unchanged();
     self->moved = false;
     return;
   }

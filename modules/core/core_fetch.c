@@ -36,11 +36,17 @@ phase_start() {
   typeof_port(memory_request)
       request = {.op = mem_op_read, .size = 4, .tag = PRECISE ? self->number : 0, .address = self->pc & ~3u};
   send_if(memory_request, requests(self), request);
-  const typeof_port(status)
-      report = {.halted = self->halted && self->outstanding == 0 && self->phase == core_fetch_phase_request,
-                .slot = PRECISE && self->redirected,
-                .pc = self->pc};
-  for (int i = 0; i < width(status); i++) send(status, i, report);
+}
+
+static inline typeof_port(status) status_of(const self_t *self) {
+  return (typeof_port(status)){.halted = self->halted && self->outstanding == 0 &&
+                                         self->phase == core_fetch_phase_request,
+                               .slot = PRECISE && self->redirected,
+                               .pc = self->pc};
+}
+
+handler(show_status, i) {
+  send(status, i, status_of(self));
 }
 
 handler(show_stopped, i) {
@@ -82,6 +88,7 @@ static inline void step(self_t *self, bool sent) {
 }
 
 static inline void obey(self_t *self, core_control command) {
+  self->refused = false;
   if (command.set_halt) {
     self->halted = command.halt;
     self->stepping = false;
@@ -114,6 +121,7 @@ static inline void obey(self_t *self, core_control command) {
 static __attribute__((noinline, unused)) void drop(self_t *self, uint32_t number) {
   if (self->stale == 0) sim_error("a word came with the number %u, and none is outstanding", (unsigned)number);
   self->stale--;
+  self->refused = false;
   event(dropped, number);
 }
 
@@ -132,6 +140,7 @@ static __attribute__((noinline, unused)) void restart_at(self_t *self, core_rest
   self->held_off = restart.hold;
   self->redirected = false;
   self->fresh = true;
+  self->refused = false;
   self->phase = core_fetch_phase_request;
   set_until(changes, 2);
 }
@@ -161,6 +170,7 @@ phase_end() {
     if (KILLED) self->outstanding = data(restart).in_flight;
     for (int i = 0; commanded && i < width(control); i++)
       if (transferred(control, i)) obey(self, data(control, i));
+    self->refused = false;
     self->moved = comes | transferred(done) | commanded;
     if (self->moved) set_until(changes, 2);
     self->at_rest = rests(self);
@@ -170,14 +180,16 @@ phase_end() {
   const bool arrives = replied && counts(self, data(memory_reply).tag);
   const bool leaves = transferred(out), sent = transferred(memory_request);
   const uint32_t pc = self->pc;
-  if (sent)
+  if (sent) {
     event(requested, pc);
-  else if (requests(self))
+  } else if (requests(self)) {
     event(blocked, pc);
+    self->refused = true;
+  }
   // What arrives and cannot continue waits here; what waited and was passed on makes room.
   if (leaves) {
     self->phase = core_fetch_phase_request;
-    self->fresh = false;
+    self->fresh = self->refused = false;
   } else if (arrives) {
     self->phase = core_fetch_phase_waits;
     self->waiting_pc = pc;
@@ -223,11 +235,10 @@ phase_end() {
   }
 }
 
-// A word that is outstanding comes with its reply, and one that is here goes on when it is taken.  A request that is
-// refused is an event in each cycle.
+// A word that is outstanding comes with its reply, one that is here goes on when it is taken, and so does a request.
 next_event() {
   const bool stopped = (CONTROLLED && (self->halted | self->stepping)) || (PRECISE && self->held_off);
-  if ((stopped && self->moved) || !within(changes, 0) || requests(self)) return cycle();
+  if ((stopped && self->moved) || !within(changes, 0) || (requests(self) && !self->refused)) return cycle();
   const bool rests = (PRECISE && self->held_off && self->phase == core_fetch_phase_request) ||
                      (CONTROLLED && self->halted && self->phase != core_fetch_phase_waits);
   return rests ? never() : unchanged();

@@ -264,5 +264,5 @@ statistics() {
 
 next_event() {
   if (self->changed) return cycle();
-  return self->phase == core_switch_phase_fast && self->running ? after(until(halts)) : never();
+  return unchanged(self->phase == core_switch_phase_fast && self->running ? after(until(halts)) : never());
 }

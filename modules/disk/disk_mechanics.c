@@ -560,10 +560,7 @@ phase_end() {
     sim_input_error("%llu sectors do not fit on a disk of %llu", (unsigned long long)sectors,
                     (unsigned long long)self->places);
   const bool any = transferred(in_request) | transferred(in_data) | transferred(in_reply) | transferred(out_reply);
-  if (!follow_signals(self, transferred(out_request), transferred(out_data)) && !any && until(decides)) {
-    unchanged();
-    return;
-  }
+  if (!follow_signals(self, transferred(out_request), transferred(out_data)) && !any && until(decides)) return;
   if (transferred(in_reply)) follow_reply(self);
   if (transferred(out_reply)) take_outcome(self, &data(out_reply));
   if (transferred(in_request)) take_request(self, &data(in_request), sectors);

@@ -79,7 +79,6 @@ phase_end() {
   if (transferred(disk_reply)) take_reply(self, &data(disk_reply));
   make(self, data(disk_sectors));
   if (any || was_offered != self->is_offered) set_until(shown_until, 2);
-  if (!until(shown_until)) unchanged();
 }
 
 next_event() {

@@ -625,7 +625,6 @@ phase_end() {
   const bool changed = action != self->action || dma != self->dma || carried != self->carry.count ||
                        ring != self->ring_count || self->shown != is_interrupting(self);
   if (any || changed) set_until(shown_until, 3);
-  if (!until(shown_until)) unchanged();
 }
 
 next_event() {

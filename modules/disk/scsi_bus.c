@@ -208,7 +208,6 @@ phase_end() {
   }
   self->offered = self->has && !until(there);
   if (before != shown_now(self) || won) set_until(shown_until, 2);
-  if (!until(shown_until)) unchanged();
 }
 
 next_event() {

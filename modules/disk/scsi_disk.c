@@ -637,7 +637,6 @@ phase_end() {
   self->phase = phase_of(self);
   submit(self);
   if (any || step != self->step || submitted != self->submitted) set_until(shown_until, 3);
-  if (!until(shown_until)) unchanged();
 }
 
 next_event() {

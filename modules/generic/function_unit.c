@@ -47,9 +47,13 @@ handler(accept) {
 }
 
 phase_end() {
-  unchanged(); // there is no state
   if (__builtin_expect(!get(fires), !param(all))) return;
   bool taken = width(control) > 0 && transferred(control);
   for (int i = 0; i < width(in); i++) taken = taken || transferred(in, i);
   if (taken && !transferred(out)) sim_error("one operand was cancelled while another was committed");
+}
+
+// There is no state.
+next_event() {
+  return unchanged(never());
 }

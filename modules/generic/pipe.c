@@ -32,10 +32,9 @@ phase_end() {
   if (width(flush) > 0 && flushing) set_until(flushes, 2);
   if (param(depth) == 1) { // one latch, elastic or not
     const bool enters = transferred(in);
-    unchanged(); // time plays no role here
     self->full[0] = enters | (some(out) & !acked(out) & !flushing);
     if (enters) self->slot[0] = item(in);
-    if (param(waits)) self->entered = enters;
+    self->entered = enters;
     if (flushing) count(flushed, some(out) & !acked(out));
     return;
   }
@@ -81,7 +80,7 @@ phase_end() {
 next_event() {
   if (width(flush) > 0 && !within(flushes, 0)) return cycle();
   if (param(depth) == 1) {
-    if (param(waits) ? self->entered : self->full[0]) return cycle();
+    if (self->entered) return cycle();
     return self->full[0] ? unchanged() : never();
   }
   if (self->count == 0) return never();

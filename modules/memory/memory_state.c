@@ -386,7 +386,7 @@ phase_end() {
   }
   bool loaded = false;
   for (int i = 0; i < width(contents); i++) loaded = loaded || transferred(contents, i);
-  if (reads && !loaded) return unchanged();
+  if (reads && !loaded) return;
   if (!plain || __builtin_expect(loaded, false)) {
     typeof_port(port_request) requests[width(port_request)];
     bool live[width(port_request)];

@@ -327,8 +327,9 @@ phase_end() {
     self->replied = true;
     remember(self, data(lookup_reply, c));
   }
-  self->holds = some(in_request) && t.route == micro_tlb_route_none && self->barrier == micro_tlb_barrier_none;
-  count(held, self->holds);
+  const bool holds = some(in_request) && t.route == micro_tlb_route_none && self->barrier == micro_tlb_barrier_none;
+  if (holds != self->holds) count_cycles(holding, holds);
+  self->holds = holds;
   const bool sent = transferred(cached_request) | transferred(uncached_request) |
                     (width(maintain_request) && transferred(maintain_request));
   const bool replied = transferred(cached_reply) | transferred(uncached_reply) |
@@ -337,9 +338,8 @@ phase_end() {
   if (width(written) > 0) keep_write(self, transferred(cached_request), &data(in_request), t.physical);
 }
 
-// What it holds is counted when cycles are left out, too.
-skip(n) {
-  count(held, self->holds ? n : 0);
+statistics() {
+  report(held, counted(holding) + self->holds * cycle());
 }
 
 next_event() {

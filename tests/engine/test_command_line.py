@@ -154,7 +154,7 @@ module unit {
 }
 """,
 }
-UNIT_CODE = "phase_end() { self->seen = param(pause) + param(limit) + param(rest) + param(output)[0] + param(input)[0]; unchanged(); }\n"
+UNIT_CODE = "phase_end() { self->seen = param(pause) + param(limit) + param(rest) + param(output)[0] + param(input)[0]; }\n"
 OPTIONS = """\
   --seconds : int                      = 3
       The machine's own.

@@ -49,7 +49,7 @@ def simulator(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
         "init() {\n  if (*param(packets)) packet_read_open(&self->frames, param(packets));\n"
         "  GError *error = NULL;\n"
         '  if (*param(program) && !program_open(param(program), PROGRAM_ELF, &error)) sim_input_error("%s", error->message);\n'
-        "}\nphase_end() { unchanged(); }\n"
+        "}\nphase_end() {}\n"
     )
     subprocess.run([build_dir / "bin" / "lss", "build", "-O0", folder / "m.lss", "-o", folder / "sim"], check=True)
     return folder / "sim"

@@ -443,7 +443,7 @@ def test_run_builds_once(lss, tmp_path):
         (
             "handler h : in.data -> in.ack;",
             "handler(h) { accept(in, true); unchanged(); }",
-            "m.c:1:32: error[c-code]: unchanged() is for phase_end",
+            "m.c:1:32: error[c-code]: unchanged() is for next_event",
         ),
         ("handler h : in.data -> in.ack;", "handler(h) { accept(in, 1) }", "m.c:1:27: error[c-code]: expected ';'"),
         (

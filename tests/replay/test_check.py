@@ -20,9 +20,8 @@ NAPPER_C = """phase_start() { accept(in, true); }
 phase_end() {
   if (transferred(in)) { count(taken); self->naps = 200; self->large[data(in) % 600]++; }
   WHILE
-  if (!transferred(in)) unchanged();
 }
-next_event() { return never(); }
+next_event() { return unchanged(never()); }
 """
 NAPPERS = """module bed { inport in : uint32;  instance p[4] : waiter;  instance n : napper;
   in -> p[0].in;  p[0].out -> p[1].in;  p[1].out -> p[2].in;  p[2].out -> p[3].in;  p[3].out -> n.in; }

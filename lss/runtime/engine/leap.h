@@ -81,8 +81,4 @@ static inline uint64_t spinach_waits(const bool *unchanged) {
   return spinach_leaping.waiting;
 }
 
-static inline void spinach_repeats(bool *unchanged) {
-  *unchanged = true;
-}
-
 #endif

@@ -10,9 +10,8 @@
 #define SP_ONE_()         1
 #define SP_ONE_GIVEN(...) (__VA_ARGS__)
 
-// At the end of a cycle a statement; in next_event what it returns, whose context is of another type.
-#define SP_UNCHANGED_()                                                                                                \
-  (_Generic(ctx, const spinach_saying *: spinach_waits, default: spinach_repeats)(&ctx->unchanged))
+// In next_event, whose context alone has the member.
+#define SP_UNCHANGED_()            spinach_waits(&ctx->unchanged)
 #define SP_UNCHANGED_UNTIL(cycle) (cycle)
 
 // What becomes of counters, traces and memories; a step that is to be repeated later defines it otherwise.

@@ -309,7 +309,7 @@ phase_end() {
   const bool idle = !some(limit) && !(some(control) | some(load));
   if (idle) {
     self->changed = false;
-    if (!written && !loaded) return unchanged();
+    if (!written && !loaded) return;
   }
   if (written) write(self, &data(port_request));
   for (int i = 0; i < width(contents); i++)
@@ -319,7 +319,7 @@ phase_end() {
   for (int i = 0; i < width(lines); i++) levels |= data(lines, i) ? (uint32_t)param(line_bits)[i] : 0;
   if (!written && !loaded && is_halted(self) && !self->changed && levels == self->levels && !some(control) &&
       !some(load) && !transferred(save))
-    return unchanged();
+    return;
   const fast_phase before = self->phase;
   self->changed = levels != self->levels || transferred(control) || transferred(load) || transferred(save);
   self->levels = levels;
@@ -349,7 +349,7 @@ next_event() {
   const bool offers = self->phase == fast_phase_requests && !self->offered;
   const bool executes = self->passes || (self->phase == fast_phase_runs && !sleeps(self));
   const uint64_t next = until(timer);
-  return after((offers || executes) && until(passed) < next ? until(passed) : next);
+  return unchanged(after((offers || executes) && until(passed) < next ? until(passed) : next));
 }
 
 #undef CP0

@@ -108,7 +108,7 @@ static void keep(self_t *self, core_state_word word) {
 
 phase_end() {
   if (__builtin_expect(!(some(load) | data(status).halted | self->moved | (self->position > 0)), true))
-    return unchanged();
+    return;
   const bool saves = transferred(save);
   self->moved = transferred(load) || saves;
   if (transferred(load)) keep(self, data(load));
@@ -121,7 +121,7 @@ phase_end() {
 }
 
 next_event() {
-  return self->moved ? cycle() : never();
+  return self->moved ? cycle() : unchanged(never());
 }
 
 #undef STATE_WORDS

@@ -449,7 +449,6 @@ phase_end() {
     for (int i = 0; i < width(done); i++) completes |= completion_status_valid(data(done, i).status);
     for (int i = 0; i < width(control); i++) completes |= some(control, i);
     if (!completes) {
-      if (!self->moved) unchanged();
       self->moved = false;
       return;
     }

@@ -57,7 +57,6 @@ static inline void enter(self_t *self, uint32_t pc, uint32_t context, uint32_t t
 phase_end() {
   const uint32_t n = data(train).count;
   if (n == 0) {
-    if (!self->moved) unchanged();
     self->moved = false;
     return;
   }

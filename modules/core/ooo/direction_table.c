@@ -48,7 +48,6 @@ phase_end() {
   const uint32_t n = data(train).count;
   if (shows) self->checked.count = 0;
   if (n == 0) {
-    if (!self->moved && !shows) unchanged();
     self->moved = shows;
     return;
   }

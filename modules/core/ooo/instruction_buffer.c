@@ -67,7 +67,6 @@ phase_end() {
     changed |= UINT32_C(1) << squashed;
   }
   if (!changed) {
-    if (!self->moved) unchanged();
     self->moved = false;
     return;
   }
@@ -76,5 +75,5 @@ phase_end() {
 }
 
 next_event() {
-  return self->moved ? cycle() : never();
+  return self->moved ? cycle() : unchanged(never());
 }

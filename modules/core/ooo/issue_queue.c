@@ -233,7 +233,6 @@ phase_end() {
   const bool cancels = register_any(data(cancelled).of, param(words)), squashes = data(squash).valid;
   if (came == 0 && !(get(grants) | self->leaving) && !register_any(set.of, param(words)) && !cancels && !squashes &&
       !self->promised && (param(interval) == 1 || self->resting == 0)) {
-    if (!self->moved) unchanged();
     self->moved = false;
     return;
   }

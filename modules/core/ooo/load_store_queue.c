@@ -532,7 +532,6 @@ phase_end() {
   const uint32_t commits = committed(self, &data(head));
   if (data(alloc).count == 0 && !commits && !squashes && idle(self) && !some(in) && !some(memory_reply) &&
       !some(store_request) && !some(store_reply) && !writes) {
-    if (!self->moved) unchanged();
     self->moved = false;
     return;
   }
@@ -582,5 +581,5 @@ phase_end() {
 }
 
 next_event() {
-  return self->moved ? cycle() : never();
+  return self->moved ? cycle() : unchanged(never());
 }

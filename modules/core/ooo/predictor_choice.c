@@ -31,7 +31,6 @@ phase_end() {
   const uint32_t n = data(checks, 0).count;
   if (n != data(checks, 1).count) sim_error("the two predictors were trained with different branches");
   if (n == 0) {
-    if (!self->moved) unchanged();
     self->moved = false;
     return;
   }
@@ -42,5 +41,5 @@ phase_end() {
 }
 
 next_event() {
-  return self->moved ? cycle() : never();
+  return self->moved ? cycle() : unchanged(never());
 }

@@ -228,7 +228,6 @@ phase_end() {
   const uint32_t taken = data(take), gone = data(retired).count;
   const bool recovers = __builtin_expect(data(squash).valid | (self->walking != 0), false);
   if ((taken | gone | self->latched.count) == 0 && data(retired).resolved == 0 && !recovers) {
-    if (!self->moved) unchanged();
     self->moved = false;
     return;
   }
@@ -257,5 +256,5 @@ phase_end() {
 }
 
 next_event() {
-  return self->moved ? cycle() : never();
+  return self->moved ? cycle() : unchanged(never());
 }
