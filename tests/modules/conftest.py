@@ -12,10 +12,10 @@ def bench(request: pytest.FixtureRequest, build_dir: Path, tmp_path_factory: pyt
     """Builds and runs netlists around single modules.
 
     What the optimiser makes of a module is the same module (tests/examples/test_builds_agree.py), but takes clang three
-    times as long: it works only with --optimized, as in make soak.  Debug builds stop at a lane or an index that does not
-    exist and at signals that nobody drove; one run with each module is repeated without that.
+    times as long: it works only with --optimized, as in make soak, where one run with each module is repeated on a debug
+    build.  Debug builds stop at a lane or an index that does not exist and at signals that nobody drove.
     """
     compiler, directory = build_dir / "bin" / "lss", tmp_path_factory.mktemp("modules")
     if request.config.getoption("--optimized"):
-        return Bench(compiler, directory)
-    return Bench(compiler, directory, "--debug", "-O0", again=["-O0"])
+        return Bench(compiler, directory, again=["--debug", "-O0"])
+    return Bench(compiler, directory, "--debug", "-O0", long=["-O0"])

@@ -101,16 +101,18 @@ NEEDLESS = r"^(\S+) : (\w+) on \w+: idle in (\d+) cycles, in (\d+) of them needl
 class Bench:
     """Builds netlists, each once, and runs them.
 
-    With `again`, the first long run with each module is repeated on a build with these options, and must be the same.  Debug
-    builds check what every module says in next_event, and that it sleeps when it has nothing to do; the repeated run jumps
-    over the idle time that it names.
+    Debug builds check what every module says in next_event, and that it sleeps when it has nothing to do; a build with the
+    options `long`, which is taken for long runs of modules that were tried so, jumps over the idle time that it names.  With
+    `again`, the first run with each module is repeated on a build with these options, and must be the same.
     """
 
-    def __init__(self, compiler: Path, directory: Path, *options: str, again: Sequence[str] | None = None) -> None:
-        self.compiler, self.directory, self.options, self.again = compiler, directory, options, again
+    def __init__(
+        self, compiler: Path, directory: Path, *options: str, long: Sequence[str] | None = None, again: Sequence[str] | None = None
+    ) -> None:
+        self.compiler, self.directory, self.options, self.long, self.again = compiler, directory, options, long, again
         self.built: dict[tuple, Path] = {}
         self.texts: dict[Path, str] = {}
-        self.compared: set[str] = set()
+        self.tried: set[str] = set()
         self.runs = 0
 
     def build(self, text: str, *options: str) -> Path:
@@ -162,16 +164,17 @@ class Bench:
         ok: bool = True,
         files: dict[str, str | bytes] | None = None,
     ) -> Ran:
-        """Runs a simulator in a directory of its own, with `files` in it; a long run of modules that were compared jumps over
-        idle time."""
+        """Runs a simulator in a directory of its own, with `files` in it; a long run of modules that were tried may have
+        another build."""
         modules = set(re.findall(r"^\s*instance [^:]*: (\w+)", self.texts.get(simulator, ""), re.MULTILINE))
-        if cycles >= LONG and self.again is not None and modules and modules <= self.compared:
-            return self._run_once(self._build(self.texts[simulator], self.again), cycles, settings, seed, ok, files)
+        if cycles >= LONG and self.long is not None and modules and modules <= self.tried:
+            return self._run_once(self._build(self.texts[simulator], self.long), cycles, settings, seed, ok, files)
         if simulator in self.texts:
             self._build(self.texts[simulator], self.options)
         ran = self._run_once(simulator, cycles, settings, seed, ok, files)
-        if ok and cycles >= LONG_ENOUGH and self.again is not None and modules - self.compared:
-            self.compared |= modules
+        new = modules - self.tried if ok and cycles >= LONG_ENOUGH else set()
+        self.tried |= new
+        if new and self.again is not None:
             other = self._run_once(self._build(self.texts[simulator], self.again), cycles, settings, seed, ok, files)
             where = f"{other.directory} differs from {ran.directory}, which was built with {' '.join(self.options)}"
             assert other.stats["statistics"] == ran.stats["statistics"], where

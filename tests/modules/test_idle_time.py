@@ -3,6 +3,7 @@
 import pytest
 
 from tests.modules.harness import MOST_CHECKED, Bench
+from tests.sample import sampled, seldom
 
 # A requester that waits for its reply, and then for a time, without a word: it lets idle time be skipped.
 REQUESTER = """
@@ -63,7 +64,7 @@ MACHINES = {
 }
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", sampled(MACHINES, 2))
 def test_skipped_cycles_count(bench: Bench, name: str) -> None:
     (bench.directory / "patient_requester.lss").write_text(REQUESTER)
     (bench.directory / "patient_requester.c").write_text(REQUESTER_C)
@@ -84,6 +85,7 @@ delay.out -> ram.port;
 """
 
 
+@seldom
 def test_a_cache_says_when_it_accepts_what_it_refused(bench: Bench) -> None:
     """Its reply comes with the first beat of a line, and what is asked for then has to wait for the others.  It is looked for idle time in one cycle of many,
     so the first request is tried in all of them."""

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.modules.harness import Bench, read_replies
+from tests.sample import sampled
 
 NETLIST = """
 import memory_types; import register_types;
@@ -30,7 +31,7 @@ SCRIPT = """0 write 1 0x1f000900 0x41
 """
 
 
-@pytest.mark.parametrize(("disks", "more", "magic"), [("", "", 0), ("disk_image", RAM, 0x74726976)], ids=["no disk", "a disk"])
+@pytest.mark.parametrize(("disks", "more", "magic"), sampled([("", "", 0), ("disk_image", RAM, 0x74726976)], 2, 1), ids=["no disk", "a disk"])
 def test_devices_are_where_the_map_has_them(bench: Bench, disks: str, more: str, magic: int) -> None:
     simulator = bench.build(NETLIST.format(disks=disks, more=more))
     ran = bench.run(simulator, 5001, {"cpu.script": "script", "cpu.record": "seen"}, files={"script": SCRIPT}, ok=False)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.modules.board.boards import board, runs
 from tests.modules.harness import Bench, happened
+from tests.sample import sampled, seldom
 
 
 def test_a_program_and_a_device(bench: Bench, tmp_path: Path) -> None:
@@ -21,8 +22,9 @@ def test_vpes_are_of_a_coherent_bus(bench: Bench) -> None:
     assert said in refused and refused.count("error[") == 1
 
 
-@pytest.mark.parametrize("system", ["plain_system", "coherent_system"])
-@pytest.mark.parametrize("processor", ["scalar_processor", "fast_processor"])
+@seldom
+@pytest.mark.parametrize("system", sampled(["plain_system", "coherent_system"], 2))
+@pytest.mark.parametrize("processor", sampled(["scalar_processor", "fast_processor"], 2))
 def test_the_loader_on_the_bus(system: str, processor: str, bench: Bench, tmp_path: Path) -> None:
     """It writes the same bytes, eight in a cycle, where the RAM is loaded in four cycles."""
     seen = 'collector starts on "dut.loader" event started { record <<< printf("@started %llu\\n", (unsigned long long)cycle); >>> }'

@@ -6,6 +6,7 @@ import pytest
 
 from tests.modules.board.boards import board, runs
 from tests.modules.harness import Bench
+from tests.sample import sampled
 
 MACHINES = {
     "a cache that writes through": ("plain_system", "width = 4; checked = true;"),
@@ -13,7 +14,7 @@ MACHINES = {
 }
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("machine", sampled(MACHINES, 2, 1))
 def test_a_program_in_lockstep(bench: Bench, machine: str, tmp_path: Path) -> None:
     system, body = MACHINES[machine]
     ran = runs(bench, tmp_path, system, "wide_processor", body)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.modules.cache.coherent import LINE, ORDERED, generated, looked_at, machine
 from tests.modules.harness import Bench, Bytes, Memory, Requests
+from tests.sample import seldom
 
 CLOCKS = "clock cpu_clk = {cpu} MHz;\nclock bus_clk = {bus} MHz;\n"
 
@@ -25,6 +26,7 @@ def test_words_of_a_line_belong_to_different_processors(bench: Bench, cpu: float
     assert [[(a.tag, a.data) for a in lane] for lane in replies] == [r.replies for r in requests]
 
 
+@seldom
 @pytest.mark.parametrize("slow", [False, pytest.param(True, marks=pytest.mark.soak)])
 def test_what_others_do_meanwhile_is_seen(bench: Bench, slow: bool) -> None:
     """Requests are on their way while the line, or the link, is lost: upgrades become reads, store_conditionals and write-backs are withdrawn."""
@@ -64,6 +66,7 @@ def test_timing(bench: Bench) -> None:
     assert cycles[1] - cycles[0] == 1 + 2 + 1
 
 
+@seldom
 def test_room_that_is_missing_is_reported(bench: Bench) -> None:
     """A crossing for fewer transactions than the bus has, to an agent that is slow."""
     text = machine(caches=2, port="entries = 8;", bus="turnaround = 0;", crossing="transactions = 1;")

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.modules.harness import Bench, Ran, collect, happened, read_items
+from tests.sample import sampled
 
 LINE, WIDTH, SNOOP, TURN, LATENCY = 32, 64, 4, 1, 10
 BEATS = 8 * LINE // WIDTH
@@ -221,7 +222,7 @@ def test_a_store_conditional_that_has_failed_gets_no_address(bench: Bench, other
     assert ran.stat("bus", "failed_conditionals") == int(fails)
 
 
-@pytest.mark.parametrize("home", [False, True])
+@pytest.mark.parametrize("home", sampled([False, True], 2, 1))
 def test_room_is_kept_for_a_home(bench: Bench, home: bool) -> None:
     """Of two transactions, one may be others', and the second is its own."""
     reads = [[f"10 {command('read_once', 32 * k)}"] for k in range(2)] + [[f"20 {command('read_once', 64)}"]]

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, Reply, collect, happened
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 PREFETCH = "line = 128; sets = 1; ways = 1;"  # a one-line instruction prefetch buffer
 BUFFER = "line = 8; sets = 1; ways = 1;"  # a one-line data buffer: write-through, no write-allocate
@@ -59,7 +59,7 @@ def test_hits_misses_and_evictions_are_signalled(bench: Bench) -> None:
     assert told == [[4, 0x40], [8, 0x24, 0x44], [0]]
 
 
-@pytest.mark.parametrize(("critical_first", "expected"), [(True, 2), (False, 13)])
+@pytest.mark.parametrize(("critical_first", "expected"), sampled([(True, 2), (False, 13)], 2))
 def test_the_critical_request_comes_first(bench: Bench, critical_first: bool, expected: int) -> None:
     machine = cache(bench, PREFETCH + f"critical_first = {str(critical_first).lower()};")
     [replies] = machine.play([["0 read 4 88"]], 40)
@@ -86,6 +86,7 @@ def test_writes_go_through_and_update_the_line(bench: Bench) -> None:
     assert [a.data for a in direct] == [0, 0x55 << 32, 0x66]
 
 
+@seldom
 def test_a_write_without_buffer_waits_for_the_memory(bench: Bench) -> None:
     machine = cache(bench, BUFFER + "write_buffer = 0;", sources=2)
     cached, direct = machine.play(
@@ -98,7 +99,7 @@ def test_a_write_without_buffer_waits_for_the_memory(bench: Bench) -> None:
 BY_INDEX, WRITE_BACK, INVALIDATE = 2, 4, 8  # in a cache_operation
 
 
-@pytest.mark.parametrize("separate", [False, True])
+@pytest.mark.parametrize("separate", sampled([False, True], 2))
 def test_maintenance_of_a_write_back_cache(bench: Bench, separate: bool) -> None:
     """The other requester reads what is in memory; a line that is kept hits, one that is invalidated is fetched again."""
     machine = cache(bench, f"line = 16; sets = 2; ways = 2; write_back = true; write_allocate = true; separate = {str(separate).lower()};", sources=2, extra=collect("cache.controller", "maintain(address)"))
@@ -118,6 +119,7 @@ def test_maintenance_of_a_write_back_cache(bench: Bench, separate: bool) -> None
         assert [told[1] for told in happened(machine.last, "maintain")] == [address] * found
 
 
+@seldom
 def test_maintenance_of_a_write_through_cache(bench: Bench) -> None:
     """What is in memory is seen once the line is invalidated, and behind a cache the operation goes on to the next one."""
     machine = cache(bench, "line = 16; sets = 2;", sources=2)
@@ -138,7 +140,7 @@ def test_maintenance_of_a_write_through_cache(bench: Bench) -> None:
     assert [a.data for a in mine] == [0, 0, 0, 9]
 
 
-@pytest.mark.parametrize("order", ["little", "big"])
+@pytest.mark.parametrize("order", sampled(["little", "big"], 2, 1))
 def test_snooped_writes_invalidate_the_line(bench: Bench, order: str) -> None:
     machine = cache(bench, BUFFER, extra="memory.snoop -> cache.snoop;", order=order, sources=2)
     script = ["0 read 4 16", "5 read 4 16", "11 read 4 16", "15 read 4 16"]
@@ -148,6 +150,7 @@ def test_snooped_writes_invalidate_the_line(bench: Bench, order: str) -> None:
     assert machine.last.stat("cache.controller", "invalidations") == 1
 
 
+@seldom
 def test_a_write_snooped_during_the_fill_invalidates_the_filled_line(bench: Bench) -> None:
     machine = cache(bench, "line = 32; sets = 1;", extra="memory.snoop -> cache.snoop;", sources=2)
     script = ["0 read 4 0", "20 read 4 0"]
@@ -155,6 +158,7 @@ def test_a_write_snooped_during_the_fill_invalidates_the_filled_line(bench: Benc
     assert [(a.cycle, a.data) for a in cached] == [(2, 0), (22, 5)]
 
 
+@seldom
 def test_a_write_over_more_lines_than_there_are_sets_is_snooped(bench: Bench) -> None:
     """Eight bytes of two lines: the later of them, the earlier of them, none of them, and one that is being filled."""
     extra = "memory.snoop -> cache.snoop;" + collect("cache.controller", "invalidate(address)")
@@ -175,6 +179,7 @@ def test_a_barrier_waits_for_the_fill_and_for_writes_on_their_way(bench: Bench) 
     assert [(a.cycle, a.tag) for a in replies] == [(0, 1), (11, 2), (32, 3)]
 
 
+@seldom
 def test_own_writes_need_not_invalidate_the_line(bench: Bench) -> None:
     body = BUFFER + "is_own_write = <<< return tag == 3; >>>;"  # the tag of writes of a one-beat cache
     machine = cache(bench, body, extra="memory.snoop -> cache.snoop;")
@@ -182,6 +187,7 @@ def test_own_writes_need_not_invalidate_the_line(bench: Bench) -> None:
     assert [(a.cycle, a.data) for a in replies] == [(2, 0), (5, 0), (9, 9)]
 
 
+@seldom
 def test_invalidate_all_invalidates_everything(bench: Bench) -> None:
     extra = "instance f : source; f.out -> cache.invalidate_all : bool;"
     machine = cache(bench, "line = 16; sets = 2;", extra=extra)
@@ -209,7 +215,8 @@ def test_least_recently_used_is_given_up(bench: Bench) -> None:
     assert [a.cycle % 10 for a in replies] == [2, 2, 0, 2, 0, 2]
 
 
-@pytest.mark.parametrize("ways", [3, 8])
+@seldom
+@pytest.mark.parametrize("ways", sampled([3, 8], 2))
 def test_any_order_of_use_is_remembered(bench: Bench, ways: int) -> None:
     """Against a list of the lines in the order of their latest uses, in two sets."""
     machine, rng = cache(bench, f"line = 8; sets = 2; ways = {ways};"), random.Random(7)
@@ -242,6 +249,7 @@ def test_a_write_back_cache_writes_when_it_gives_up(bench: Bench) -> None:
     assert machine.last.stat("cache.controller", "evictions") == 1
 
 
+@seldom
 def test_atomic_operations_reach_the_memory(bench: Bench) -> None:
     machine = cache(bench, "line = 16; sets = 2; write_back = true; write_allocate = true;", sources=2)
     cached, direct = machine.play([["0 write 4 0 5", "20 fetch_add 4 0 2", "50 read 4 0"], ["70 read 4 0"]], 90)
@@ -265,14 +273,14 @@ INSIDE = {
 CONFIGURATIONS = INSIDE | {f"{name}_separate": body + " separate = true;" for name, body in INSIDE.items()}
 
 
-@pytest.mark.parametrize("name", sampled(INSIDE, every=4))
+@pytest.mark.parametrize("name", sampled(INSIDE, every=8, first=4))
 def test_lines_inside_or_in_a_memory_of_their_own_make_no_difference(bench: Bench, name: str) -> None:
     script = [f"{7 * k} {'write' if k % 3 == 0 else 'read'} 4 {(k * 52) % 512 & ~3} {k}" for k in range(60)]
     runs = [cache(bench, CONFIGURATIONS[name + end]).play([script], 3000) for end in ("", "_separate")]
     assert len(runs[0][0]) == 60 and runs[0] == runs[1]
 
 
-@pytest.mark.parametrize(("name", "order"), sampled(product(CONFIGURATIONS, ("little", "big")), every=5))
+@pytest.mark.parametrize(("name", "order"), sampled(product(CONFIGURATIONS, ("little", "big")), every=14))
 def test_a_cache_never_changes_what_is_read(bench: Bench, name: str, order: str) -> None:
     """Random requests, some atomic, with refusals, jitter and cancelled requests, against plain bytes."""
     machine = cache(bench, CONFIGURATIONS[name], order=order)
@@ -324,7 +332,7 @@ LINKING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "separate"), sampled(product(LINKING, (False, True)), every=3))
+@pytest.mark.parametrize(("name", "separate"), sampled(product(LINKING, (False, True)), every=6, first=3))
 def test_a_store_conditional_stores_while_its_link_is_valid(bench: Bench, name: str, separate: bool) -> None:
     """Links are kept here: whoever asks memory meanwhile finds no reservation there."""
     body = f"line = 16; sets = 4; links = true; is_own_write = <<< return tag != 99; >>>; {LINKING[name]} separate = {str(separate).lower()};"
@@ -338,6 +346,7 @@ def test_a_store_conditional_stores_while_its_link_is_valid(bench: Bench, name: 
             assert [a.data for a in replies if a.tag >= 2] == [int(stored), 0, 7 if stored else 0], (between, unlink)
 
 
+@seldom
 def test_links_of_what_is_not_cacheable_are_of_memory(bench: Bench) -> None:
     body = BUFFER + "links = true; cacheable = <<< return address < 0x800; >>>;"
     machine = cache(bench, body, extra="instance f : source; f.out -> cache.unlink : bool;")
@@ -346,7 +355,7 @@ def test_links_of_what_is_not_cacheable_are_of_memory(bench: Bench) -> None:
     assert [a.data for a in replies] == [0, 1, 5, 0]
 
 
-@pytest.mark.parametrize("name", sampled(CONFIGURATIONS, every=7, first=1))
+@pytest.mark.parametrize("name", sampled(CONFIGURATIONS, every=14, first=8))
 def test_random_links(bench: Bench, name: str) -> None:
     """Against plain bytes and the number of the linked line, with refusals and jitter."""
     machine = cache(bench, CONFIGURATIONS[name] + " links = true;")
@@ -431,6 +440,7 @@ def test_an_error_of_memory_reaches_the_requester_and_nothing_is_kept(bench: Ben
             assert right == {2: 0, 6: 0x55, 7: 0, 10: 0, 15: 0x99}, name
 
 
+@seldom
 def test_random_requests_where_half_of_a_line_is_missing(bench: Bench) -> None:
     """Against plain bytes: an error exactly where there is no memory, everything else as if nothing had failed."""
     machine = failing(bench)
@@ -491,7 +501,7 @@ def shared(bench: Bench, body: str = BACK, order: str = "little", extra: str = "
     return Memory(bench, text, 2, body="if (i == 0) requester[i].width = 32; else requester[i].width = 64;")
 
 
-@pytest.mark.parametrize("order", ["little", "big"])
+@pytest.mark.parametrize("order", sampled(["little", "big"], 2))
 def test_a_snooped_write_keeps_what_the_requester_changed_elsewhere_in_the_line(bench: Bench, order: str) -> None:
     """Bytes 1 and 6 of a line are changed here, byte 2 by another: all three are in memory, and what is read again is up to date."""
     machine = shared(bench, order=order)
@@ -513,6 +523,7 @@ def test_a_clean_line_is_invalidated_without_a_write(bench: Bench) -> None:
     assert len(cached) == 2 and machine.last.stat("cache.controller", "evictions") == 0
 
 
+@seldom
 def test_own_write_backs_do_not_disturb(bench: Bench) -> None:
     """A line that is evicted, fetched again and changed again keeps the new change while its first write-back is announced."""
     mine = ["0 write 4 0 1", "1 write 4 64 2", "2 write 4 128 3", "3 write 4 0 4", "4 write 4 64 5", "60 read 4 0", "61 read 4 64", "62 read 4 128"]
@@ -520,6 +531,7 @@ def test_own_write_backs_do_not_disturb(bench: Bench) -> None:
     assert [a.data for a in cached[-3:]] == [4, 5, 3]
 
 
+@seldom
 def test_invalidate_all_writes_dirty_lines_back(bench: Bench) -> None:
     """An uncacheable request gets its reply after the write-backs: memory is up to date then."""
     extra = "instance f : source; f.out -> cache.invalidate_all : bool;"
@@ -531,6 +543,7 @@ def test_invalidate_all_writes_dirty_lines_back(bench: Bench) -> None:
     assert cached[5].data == 1 and machine.last.stat("cache.controller", "misses") == 5
 
 
+@seldom
 def test_writes_snooped_together_stop_a_write_back_cache(bench: Bench) -> None:
     body = BACK + "is_own_write = <<< return false; >>>;"
     machine = cache(bench, body, extra="requester[1].memory -> memory.port; requester[2].memory -> memory.port; memory.snoop -> cache.snoop;", sources=3)
@@ -538,6 +551,7 @@ def test_writes_snooped_together_stop_a_write_back_cache(bench: Bench) -> None:
     assert "several writes snooped together hit the dirty line at 0x0" in machine.last.err
 
 
+@seldom
 def test_a_request_across_a_line_stops_the_run(bench: Bench) -> None:
     machine = cache(bench, "line = 8; sets = 4;")
     machine.play([["0 read 4 6"]], 10, ok=False)
@@ -555,7 +569,7 @@ SNOOPING = {
 SNOOPING |= {f"{name}_separate": body + " separate = true;" for name, body in SNOOPING.items()}
 
 
-@pytest.mark.parametrize("name", sampled(SNOOPING, every=4))
+@pytest.mark.parametrize("name", sampled(SNOOPING, every=8))
 def test_two_writers_of_the_same_lines_lose_nothing(bench: Bench, name: str) -> None:
     """Every other byte belongs to the cache's requester, the rest to another that writes to memory: each reads its own bytes as it
     wrote them, and in the end, after invalidate_all, memory and cache agree on all of them."""
@@ -582,6 +596,7 @@ def test_two_writers_of_the_same_lines_lose_nothing(bench: Bench, name: str) -> 
         assert machine.last.stat("cache.controller", "invalidations") > 0
 
 
+@seldom
 def test_addresses_of_one_cell_are_one_line(bench: Bench) -> None:
     """A memory of 4 KiB at every multiple of it: loads and stores by any of its addresses see each other at once."""
     body = BUFFER + "write_buffer = 1; canonical_address = <<< return address & 0xfff; >>>;"
@@ -598,7 +613,8 @@ def test_addresses_of_one_cell_are_one_line(bench: Bench) -> None:
     assert machine.last.stat("cache.controller", "hits") > 100
 
 
-@pytest.mark.parametrize("write_buffer", [0, 1, 4])
+@seldom
+@pytest.mark.parametrize("write_buffer", sampled([0, 1, 4], 3, 1))
 def test_an_uncached_write_may_invalidate_lines(bench: Bench, write_buffer: int) -> None:
     """The upper half of the address space is the same memory, uncached: what is stored there is loaded at once."""
     options = f"write_buffer = {write_buffer}; post_uncacheable = true; cacheable = <<< return address < 0x1000; >>>; invalidates = <<< return address >= 0x1000; >>>;"

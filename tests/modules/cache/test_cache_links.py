@@ -5,6 +5,7 @@ import random
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory
+from tests.sample import sampled
 
 LINE, CONTEXTS, APART = 32, 4, 60  # bytes; cycles from one request to the next
 LOW = 20  # of the three bits of the context in a tag
@@ -20,7 +21,7 @@ CACHES = {
 }
 
 
-@pytest.mark.parametrize("name", CACHES)
+@pytest.mark.parametrize("name", sampled(CACHES, 2))
 def test_each_context_has_a_link(name: str, bench: Bench) -> None:
     """A link to a line that made room for another stands."""
     machine = Memory(bench, f"{CACHES[name]}requester[0].memory -> cache.in;\n{UNLINK}")

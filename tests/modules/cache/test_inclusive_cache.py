@@ -21,6 +21,7 @@ from tests.modules.cache.coherent import (
     two_levels,
 )
 from tests.modules.harness import Bench, Memory, Ran, collect, happened, read_items, read_replies
+from tests.sample import sampled
 
 ALONE = f"""
 import memory_types; import coherence_types;
@@ -181,7 +182,7 @@ def cached(bench: Bench, more: str = "", caches: int = 2, **options: str) -> Mem
     return Memory(bench, two_levels(1, caches, **({"cache": "sets = 1; ways = 1;", "level": "sets = 2; ways = 2;"} | options)) + more, caches + 1, 64)
 
 
-@pytest.mark.parametrize("array", [0, 5])
+@pytest.mark.parametrize("array", sampled([0, 5], 2, 1))
 def test_hits_and_misses(bench: Bench, array: int) -> None:
     """A hit of level 2 is a line of a memory of latency 1, and of what its arrays take longer; a miss waits with its answer for the bus below."""
     machine = Memory(bench, two_levels(1, 1, cache="sets = 1; ways = 1;", level="sets = 2; ways = 2;", array=array), 2, 64)
@@ -258,7 +259,7 @@ def test_a_million_operations(build_dir: Path, tmp_path: Path, name: str, seed: 
     assert seen["reads"] + seen["writes"] > 250_000 and seen["conditionals"] > 4_000
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", sampled(MACHINES, 4, 1))
 def test_every_read_sees_the_last_write(bench: Bench, name: str) -> None:
     """No two caches of a level believe that they alone have a line, and none of level 1 uses what its level 2 has not."""
     levels, _, _ = MACHINES[name]

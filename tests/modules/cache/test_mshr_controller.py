@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, Reply, collect, happened, read_items, read_replies
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 LATENCY = 10
 WORDS = b"".join(k.to_bytes(8, "little") for k in range(512))  # word k of memory is k
@@ -49,13 +49,13 @@ def cycles_of(replies: list[Reply]) -> list[int]:
 MISS = LATENCY + 2  # asks in the next cycle, memory's time, and the reply in the cycle behind memory's
 
 
-@pytest.mark.parametrize("latency", [1, 4, LATENCY])
+@pytest.mark.parametrize("latency", sampled([1, 4, LATENCY], 3, 1))
 def test_a_miss_takes_two_cycles_and_memorys(latency: int, bench: Bench) -> None:
     [replies, _] = play(machine(bench, WHOLE, latency=latency), ["3 read 8 24 0 1", "40 read 8 24 0 2"])
     assert [(a.cycle, a.tag, a.data) for a in replies] == [(3 + latency + 2, 1, 3), (40, 2, 3)]
 
 
-@pytest.mark.parametrize("mshrs", [1, 2, 3, 8, 16])
+@pytest.mark.parametrize("mshrs", sampled([1, 2, 3, 8, 16], 5, 2))
 def test_misses_overlap_until_there_are_as_many_as_mshrs(mshrs: int, bench: Bench) -> None:
     """Misses come in each cycle.  An MSHR is free again in the cycle in which the reply is sent, so m of them serve m misses in MISS cycles."""
     count = 32
@@ -65,7 +65,7 @@ def test_misses_overlap_until_there_are_as_many_as_mshrs(mshrs: int, bench: Benc
     assert [a.data for a in replies] == list(range(count)), "memory replies in order here, so do these"
 
 
-@pytest.mark.parametrize(("critical_first", "first"), [("true", 0), ("false", 2)])
+@pytest.mark.parametrize(("critical_first", "first"), sampled([("true", 0), ("false", 2)], 2))
 def test_a_line_comes_in_beats(critical_first: str, first: int, bench: Bench) -> None:
     """The one that is wanted first, if that is asked for; then one in a cycle; two lines are asked for one behind the other."""
     found = machine(bench, f"line = 32; critical_first = {critical_first};")
@@ -83,6 +83,7 @@ def test_hits_go_on_under_misses(bench: Bench) -> None:
     assert found.last.counted("cache") == {"hits": 3, "misses": 2, "mshr_cycles": 2 * MISS, "miss_cycles": 2 * MISS}
 
 
+@seldom
 def test_who_joins_a_miss_is_served_in_order_one_in_a_cycle(bench: Bench) -> None:
     """A write that joins is behind the reads before it and before those behind it; a request too many waits outside."""
     found = machine(bench, "line = 8; targets = 4; post_writes = false;")
@@ -119,6 +120,7 @@ def test_a_bank_accepts_one_request_in_a_cycle(bench: Bench) -> None:
     assert other[0].cycle == MISS, "each lane has a reply of its own"
 
 
+@seldom
 def test_lanes_that_want_one_bank_take_turns(bench: Bench) -> None:
     """Each of three asks in every cycle, and is accepted in every third; who comes alone does not wait."""
     found = machine(bench, WHOLE, lanes=3)
@@ -132,7 +134,7 @@ def test_lanes_that_want_one_bank_take_turns(bench: Bench) -> None:
         assert all([late - early for early, late in pairwise(one)] == [turns] * 29 for one in accepted), first
 
 
-@pytest.mark.parametrize("penalty", [0, 2, 5])
+@pytest.mark.parametrize("penalty", sampled([0, 2, 5], 3, 1))
 def test_a_line_that_comes_keeps_its_bank_busy(penalty: int, bench: Bench) -> None:
     found = machine(bench, WHOLE + f"fill_penalty = {penalty}; banks = 2;", lanes=2)
     after = 40 + MISS  # the cycle behind memory's reply
@@ -167,6 +169,7 @@ def test_which_line_makes_room(bench: Bench) -> None:
     assert cycles_of(replies) == [MISS, 1 + MISS, 2 * MISS]
 
 
+@seldom
 def test_a_line_may_have_its_set_elsewhere(bench: Bench) -> None:
     """Two lines of one set by their numbers are in two by the userpoint."""
     for index, misses in (("", 4), ("index = <<< return number ^ number >> 2; >>>;", 2)):
@@ -175,6 +178,7 @@ def test_a_line_may_have_its_set_elsewhere(bench: Bench) -> None:
         assert found.last.stat("cache", "misses") == misses
 
 
+@seldom
 def test_random_replacement_uses_every_way(bench: Bench) -> None:
     found = machine(bench, "line = 8; sets = 1; ways = 4; replacement = cache_replacement.random;", more=collect("cache", "fill(address, set, way)"))
     play(found, [f"{20 * k} read 8 {8 * k}" for k in range(40)], cycles=900)
@@ -193,6 +197,7 @@ def test_write_through(bench: Bench) -> None:
     assert found.last.counted("cache") | {"mshr_cycles": 0, "miss_cycles": 0} == {"hits": 2, "misses": 1, "joined": 2, "bypassed": 1, "mshr_cycles": 0, "miss_cycles": 0}
 
 
+@seldom
 def test_the_write_buffer_has_room_for_so_many(bench: Bench) -> None:
     """A place is free again two cycles and memory's time after it was taken."""
     for places in (1, 2, 4):
@@ -223,6 +228,7 @@ def test_errors_are_the_reference_s(bench: Bench) -> None:
     assert through.last.stat("cache", "memory_errors") == 1
 
 
+@seldom
 def test_a_part_of_a_line_may_be_an_error(bench: Bench) -> None:
     """The last line of a memory that ends within it."""
     text = machine(bench, "line = 32; post_writes = false;").text.replace("size = 4 KiB", "size = 16 B")
@@ -242,7 +248,8 @@ def test_links_and_atomic_operations(bench: Bench) -> None:
     assert [a.data for a in sorted(replies, key=lambda a: a.tag)] == [1, 1, 0, 5, 0, 1, 7, 0, 7, 3, 4, 10, 5, 0, 1 << 32 | 10, 0, 10, 10, 0xFA, (1 << 64) - 6]
 
 
-@pytest.mark.parametrize("contexts", [1, 2])
+@seldom
+@pytest.mark.parametrize("contexts", sampled([1, 2], 2, 1))
 def test_a_barrier_of_one_context_does_not_wait_for_ever(contexts: int, bench: Bench) -> None:
     """Behind those of another, which go on to miss; of one context they are older, or may be in vain, and go on."""
     found = machine(bench, f"{WHOLE} mshrs = 4; contexts = {contexts};", lanes=2)
@@ -355,7 +362,7 @@ def by_chance(bench: Bench, shape: str, manners: str, order: str, seed: int, cou
     return found
 
 
-@pytest.mark.parametrize(("shape", "manners", "order"), sampled(product(SHAPES, MANNERS, ("little", "big")), every=3))
+@pytest.mark.parametrize(("shape", "manners", "order"), sampled(product(SHAPES, MANNERS, ("little", "big")), every=9))
 def test_every_request_reads_what_was_written(shape: str, manners: str, order: str, bench: Bench) -> None:
     found = by_chance(bench, shape, manners, order, 1, 400)
     assert found.last.stat("cache", "misses") > 20
@@ -370,7 +377,8 @@ def test_a_million_requests(shape: str, bench: Bench) -> None:
             by_chance(bench, shape, manners, "big" if seed % 2 else "little", seed, 12_000)
 
 
-@pytest.mark.parametrize("cycle", [31, 100, 333])
+@seldom
+@pytest.mark.parametrize("cycle", sampled([31, 100, 333], 3, 1))
 def test_a_restored_run_goes_on(cycle: int, bench: Bench, tmp_path: Path) -> None:
     """From checkpoints in the middle of misses, with the same replies in the same cycles."""
     found = machine(bench, SHAPES["banks"], memory=MANNERS["slow"])
@@ -401,6 +409,7 @@ def test_what_it_cannot_be(body: str, words: str, bench: Bench) -> None:
     assert words in bench.refuse(text)
 
 
+@seldom
 def test_a_request_is_within_a_line(bench: Bench) -> None:
     found = machine(bench, "line = 16;")
     play(found, ["0 read 8 12"], ok=False)

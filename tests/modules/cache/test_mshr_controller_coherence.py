@@ -22,6 +22,7 @@ from tests.modules.cache.coherent import (
     snoop,
 )
 from tests.modules.harness import Bench, Memory, happened, read_items, read_replies
+from tests.sample import sampled
 
 # ---- By chance: one flat memory --------------------------------------------------------------------------------------
 DRAM = "memory_controller { queue = 8; refresh_interval = 300; }"
@@ -38,7 +39,7 @@ MACHINES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", sampled(MACHINES, 3))
 def test_every_read_sees_the_last_write(bench: Bench, name: str) -> None:
     ran = bench.run(bench.build(generated(8 * LINE, **MACHINES[name])), 12000)
     seen = looked_at(ran)
@@ -101,7 +102,7 @@ def outcomes(bench: Bench, bodies: list[list[str]], barrier: bool, seed: int, ro
 
 
 @pytest.mark.parametrize("barrier", [True, False], ids=["with barriers", "without"])
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", sampled(SHAPES, 3))
 def test_litmus_shapes(bench: Bench, name: str, barrier: bool) -> None:
     """Order is what barriers make; without them message passing and store buffering show that it is not there."""
     bodies, forbidden = SHAPES[name]
@@ -161,7 +162,7 @@ def test_a_line_is_supplied_until_memory_has_it(bench: Bench) -> None:
     assert ran.stat("dut", "write_backs") == 1 and ran.stat("dut", "supplied") == 2
 
 
-@pytest.mark.parametrize(("mshrs", "cycles"), [(1, [18, 36, 54, 72]), (2, [18, 22, 38, 42]), (4, [18, 22, 26, 30])])
+@pytest.mark.parametrize(("mshrs", "cycles"), sampled([(1, [18, 36, 54, 72]), (2, [18, 22, 38, 42]), (4, [18, 22, 26, 30])], 3, 1))
 def test_misses_overlap_on_the_bus(mshrs: int, cycles: list[int], bench: Bench) -> None:
     """A miss takes 18 cycles: the question, an address, 4 for answers, 1 + 6 of memory, 4 for the line, the reply.  Those that overlap come as the
     bus moves their lines, 4 cycles apart; an MSHR that is free again asks when the last of these has passed."""

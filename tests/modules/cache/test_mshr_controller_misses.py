@@ -7,6 +7,7 @@ import pytest
 from tests.modules.cache.coherent import LINE, scripted
 from tests.modules.cache.test_mshr_controller import machine, play
 from tests.modules.harness import Bench, Memory, Ran, collect, happened
+from tests.sample import sampled
 
 CAUSES = ("compulsory", "displaced", "invalidated", "maintained", "shared", "elsewhere")
 INVALIDATE = 8  # of cache_operation
@@ -49,7 +50,7 @@ def test_contexts_that_share_a_cache(bench: Bench) -> None:
     assert [found.last.stat("cache", name) for name in ("interthread", "avoided")] == [1, 2]
 
 
-@pytest.mark.parametrize("ways", [1, 2, 4])
+@pytest.mark.parametrize("ways", sampled([1, 2, 4], 3, 1))
 def test_against_a_list(ways: int, bench: Bench) -> None:
     """Random reads and writes: what a list of each set's lines, the latest used last, says of each."""
     print(f"seed {ways}")

@@ -10,7 +10,7 @@ import pytest
 from tests.modules.disk.mechanics import LATENCY, Disk, Reply, asked, contents, given, netlist
 from tests.modules.disk.mechanics import play as run_script
 from tests.modules.harness import MOST_CHECKED, Bench, Ran, collect, happened
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 NO_AHEAD = {"dut__read_ahead": False}
 EVENTS = collect("dut", "approach(write, sector, seek, rotation, transfer)", "done(op, sector, count, cycles)")
@@ -29,7 +29,18 @@ def part(data: bytes, sector: int) -> bytes:
     return data[512 * sector : 512 * (sector + 1)]
 
 
-@pytest.mark.parametrize("seek", ["curve", "lines", "constant", "none"])
+def test_all_in_so_few_cycles_that_each_is_checked(bench: Bench) -> None:
+    """Reads, writes, a flush, and reading ahead; what the module says of its next event is compared with what it does."""
+    disk = Disk(revolution=500, single=20, average=60, full=100, switch=20, overhead=10, skew=True, more="segment_sectors = 4; write_buffer = true;")
+    new = random.Random(4).randbytes(2 * 512)
+    script = asked(0, "read", 7, 2, 1) + asked(900, "write", 20, 2, 2) + asked(950, "flush", tag=3) + asked(1000, "read", 600, 1, 4) + asked(2500, "read", 21, 1, 5)
+    ran, replies = play(bench, disk, script, MOST_CHECKED, "".join(given(0, part(new, k)) for k in range(2)))
+    held = contents(disk.sectors)
+    assert sorted((one.tag, one.data) for one in replies if one.tag not in (2, 3)) == [(1, part(held, 7)), (1, part(held, 8)), (4, part(held, 600)), (5, part(new, 1))]
+    assert {name: ran.stat("dut", name) for name in ("reads", "writes", "flushes", "errors")} == {"reads": 3, "writes": 1, "flushes": 1, "errors": 0}
+
+
+@pytest.mark.parametrize("seek", sampled(["curve", "lines", "constant", "none"], 4, 1))
 def test_a_sector_takes_overhead_seek_rotation_and_transfer(bench: Bench, seek: str) -> None:
     """Over every distance inwards and back: overhead + seek + rotation to it + revolution / S, and the cycles of the buffer."""
     disk = Disk(seek=seek)
@@ -82,7 +93,8 @@ def test_the_platters_turn_with_time(bench: Bench) -> None:
     assert [one[4] for one in approaches(ran)] == [(3000 - cycle) % 10_000 for cycle in starts]
 
 
-@pytest.mark.parametrize("skew", [False, True])
+@seldom
+@pytest.mark.parametrize("skew", sampled([False, True], 2, 1))
 def test_a_track_and_the_next(bench: Bench, skew: bool) -> None:
     """Sectors of a track follow each other; the next track costs a revolution, or, where tracks are skewed, only the switch and the seek."""
     disk = Disk(skew=skew, more="segment_sectors = 64;")
@@ -98,7 +110,7 @@ def test_a_track_and_the_next(bench: Bench, skew: bool) -> None:
     assert lost < 4 * 1000 if skew else lost > 3 * 8000
 
 
-@pytest.mark.parametrize("sectors", [10, 7, 211])
+@pytest.mark.parametrize("sectors", sampled([10, 7, 211], 3, 1))
 def test_rotation_is_exact_where_sectors_are_no_whole_cycles(bench: Bench, sectors: int) -> None:
     disk = Disk(cylinders=4, heads=1, zones=((4, sectors),), revolution=9999, overhead=1, more="segment_sectors = 256;")
     disk.revolution = -(-60 * 10**9 // (60 * 10**9 // 9999))
@@ -107,6 +119,7 @@ def test_rotation_is_exact_where_sectors_are_no_whole_cycles(bench: Bench, secto
     assert [one.cycle for one in replies] == [first + disk.angle(k + 1, sectors) + LATENCY for k in range(sectors)]
 
 
+@seldom
 def test_zones(bench: Bench) -> None:
     """Outer tracks have more sectors, so that more of them pass in a revolution; the border is where the numbers say."""
     disk = Disk(cylinders=6, heads=2, zones=((2, 20), (3, 10), (1, 5)), overhead=0)
@@ -148,6 +161,7 @@ def test_reading_goes_on_behind_a_read(bench: Bench) -> None:
     assert ran.counted("dut")["hits"] == 2 and ran.counted("dut")["sectors_ahead"] == ran.counted("dut")["sectors_passed"] - 4
 
 
+@seldom
 def test_reading_ahead_ends_for_others(bench: Bench) -> None:
     """At once if the arm stands, else when it has settled."""
     disk = Disk(heads=1, overhead=0, more="segment_sectors = 20;")
@@ -159,6 +173,7 @@ def test_reading_ahead_ends_for_others(bench: Bench) -> None:
     assert replies[2].cycle == disk.passed(begins + disk.seek_cycles(1), far, (1, 0))[0] + LATENCY
 
 
+@seldom
 def test_a_full_segment_makes_the_platters_wait(bench: Bench) -> None:
     """Who takes replies too slowly loses a revolution, no sector."""
     disk = Disk(more="segment_sectors = 4;")
@@ -200,6 +215,7 @@ def test_buffered_writes(bench: Bench) -> None:
     assert replies[2].data == part(new, 0) and replies[2].cycle == disk.passed(on_disk, 605, disk.place(606)[:2])[0] + LATENCY
 
 
+@seldom
 def test_a_write_larger_than_a_segment(bench: Bench) -> None:
     """Its sectors are taken as those before are on the disk."""
     disk = Disk(overhead=0, more="segment_sectors = 4;")
@@ -228,17 +244,6 @@ def test_a_write_waits_for_its_sectors(bench: Bench) -> None:
     assert (ran.directory / "after").read_bytes()[: 7 * 512] == new
 
 
-def test_all_in_so_few_cycles_that_each_is_checked(bench: Bench) -> None:
-    """Reads, writes, a flush, and reading ahead; what the module says of its next event is compared with what it does."""
-    disk = Disk(revolution=500, single=20, average=60, full=100, switch=20, overhead=10, skew=True, more="segment_sectors = 4; write_buffer = true;")
-    new = random.Random(4).randbytes(2 * 512)
-    script = asked(0, "read", 7, 2, 1) + asked(900, "write", 20, 2, 2) + asked(950, "flush", tag=3) + asked(1000, "read", 600, 1, 4) + asked(2500, "read", 21, 1, 5)
-    ran, replies = play(bench, disk, script, MOST_CHECKED, "".join(given(0, part(new, k)) for k in range(2)))
-    held = contents(disk.sectors)
-    assert sorted((one.tag, one.data) for one in replies if one.tag not in (2, 3)) == [(1, part(held, 7)), (1, part(held, 8)), (4, part(held, 600)), (5, part(new, 1))]
-    assert {name: ran.stat("dut", name) for name in ("reads", "writes", "flushes", "errors")} == {"reads": 3, "writes": 1, "flushes": 1, "errors": 0}
-
-
 def test_what_is_beyond_the_end(bench: Bench) -> None:
     disk = Disk()
     script = asked(0, "read", 900, 1, 1) + asked(1000, "read", 899, 2, 2) + asked(2000, "write", 899, 2, 3) + asked(3000, "write", 0, 3, 4) + asked(60_000, "read", 899, 1, 5)
@@ -263,7 +268,7 @@ def told_of_901(bench: Bench, disk: Disk) -> str:
     return bench.run(simulator, 10, {"contents.image": "disk", "asking.count": 0, "giving.count": 0}, files=files, ok=False).err
 
 
-@pytest.mark.parametrize("order", ["arrival", "nearest", "elevator", "shortest"])
+@pytest.mark.parametrize("order", sampled(["arrival", "nearest", "elevator", "shortest"], 2, 1))
 def test_queued_reads(bench: Bench, order: str) -> None:
     """All wait at once, and are done in the order that the policy says, each in its closed form; tags say which is which."""
     disk = Disk(order=order, overhead=1000)
@@ -300,6 +305,7 @@ def served(disk: Disk, targets: list[int], at: tuple[int, int], now: int) -> lis
     return done
 
 
+@seldom
 def test_nobody_waits_for_ever(bench: Bench) -> None:
     """A far request among many near ones is done when it is older than the limit."""
     disk = Disk(order="nearest", overhead=0)
@@ -310,7 +316,7 @@ def test_nobody_waits_for_ever(bench: Bench) -> None:
         assert len(replies) == 41 and (place == 40) == last and place > 3
 
 
-@pytest.mark.parametrize(("seed", "buffered"), sampled(product(range(4), (False, True)), every=3))
+@pytest.mark.parametrize(("seed", "buffered"), sampled(product(range(4), (False, True)), every=8, first=3))
 def test_random_requests(bench: Bench, buffered: bool, seed: int) -> None:
     """Reads see the writes before them, replies of each request are whole and in order, whatever waits; the disk holds what was written."""
     rng = random.Random(100 * seed + buffered)
@@ -342,7 +348,7 @@ def test_random_requests(bench: Bench, buffered: bool, seed: int) -> None:
     assert counted["reads"] + counted["writes"] + counted["flushes"] == 60
 
 
-@pytest.mark.parametrize("cycle", [500, 20_000])
+@pytest.mark.parametrize("cycle", sampled([500, 20_000], 2))
 def test_a_checkpoint_in_the_midst(bench: Bench, cycle: int, tmp_path: Path) -> None:
     """What goes on from it is the straight run."""
     disk = Disk(order="shortest")

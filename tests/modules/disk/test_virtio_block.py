@@ -34,6 +34,7 @@ from tests.modules.disk.virtio import (
 )  # fmt: skip
 from tests.modules.harness import Bench, collect, happened, read_monitor
 from tests.modules.mips import BundleDevice, reply, request, struct
+from tests.sample import sampled
 
 DISK = random.Random(7).randbytes(512 * CAPACITY)
 INDIRECT_TABLES = 1 << 28
@@ -43,7 +44,7 @@ def status_read(cycle: int) -> str:
     return f"{cycle} read 4 {STATUS:#x}\n"
 
 
-@pytest.mark.parametrize("big", [False, True])
+@pytest.mark.parametrize("big", sampled([False, True], 2))
 def test_registers(bench: Bench, big: bool) -> None:
     """What is there at the start, what of it can be written when, in both byte orders."""
     queue = Queue(memory=bytearray(RAM))
@@ -196,7 +197,7 @@ UNFRIENDLY: dict[str, object] = {"delay.latency": 4, "delay.jitter": 9, "delay.r
 
 
 @pytest.mark.parametrize("big", [False, True])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", sampled(range(4), 4))
 def test_random_requests(bench: Bench, seed: int, big: bool) -> None:
     """Chains of any parts, in the queue's table and elsewhere, on a memory that is slow and refuses at random."""
     model = Model(seed, 12, 128, indirect=True)
@@ -285,7 +286,7 @@ def broken(name: str) -> Queue:
     return queue
 
 
-@pytest.mark.parametrize("name", broken("names").heads)
+@pytest.mark.parametrize("name", sampled(broken("names").heads, 2))
 def test_what_a_driver_must_not_do(bench: Bench, name: str) -> None:
     """The device says that it needs a reset, does nothing until then, and works again afterwards."""
     queue = broken(str(name))
@@ -304,7 +305,7 @@ def test_what_a_driver_must_not_do(bench: Bench, name: str) -> None:
     assert ran.counted("dut")["failures"] == 1 and ran.counted("dut")["chains"] == 1
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", sampled(range(12), 4))
 def test_queues_of_noise(bench: Bench, seed: int) -> None:
     """Bytes of a sound queue, or all of them, at random: whatever comes of it is defined, the device ends in peace or in need of a reset, and a reset helps."""
     rng = random.Random(seed)
@@ -324,7 +325,7 @@ def test_queues_of_noise(bench: Bench, seed: int) -> None:
     assert used(other, memory) == [(0, 513)] and memory[0x3A10] == 0, f"seed {seed}"
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", sampled(range(6), 3))
 @pytest.mark.parametrize("kind", [READ, WRITE])
 def test_a_reset_at_any_time(bench: Bench, kind: int, seed: int) -> None:
     """In the midst of requests; the next driver's come out right, sectors are whole, and what was not given to the disk is not written."""
@@ -350,7 +351,7 @@ def test_a_reset_at_any_time(bench: Bench, kind: int, seed: int) -> None:
         assert kind == WRITE or all(old)
 
 
-@pytest.mark.parametrize("cycle", [60, 700, 2500])
+@pytest.mark.parametrize("cycle", sampled([60, 700, 2500], 3, 1))
 def test_a_checkpoint_in_the_midst(bench: Bench, cycle: int, tmp_path: Path) -> None:
     model = Model(3, 8, 128, indirect=True)
     text = virtio.NETLIST.replace("ENDIAN", "false").replace("BODY", "") + collect("dut", "request(kind, sector, bytes, status)")

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.modules.harness import Bench, Device, moved
+from tests.sample import sampled
 
 
 def pipe(bench: Bench, depth: int, elastic: bool = True, flush: bool = False) -> Device:
@@ -90,7 +91,7 @@ def test_flush_drops_what_is_held_and_keeps_what_enters(bench: Bench, elastic: b
     assert ran.stat("dut", "flushed") == 2
 
 
-@pytest.mark.parametrize("depth", [1, 2, 5])
+@pytest.mark.parametrize("depth", sampled([1, 2, 5], 3, 1))
 @pytest.mark.parametrize("elastic", [True, False])
 def test_the_first_item_leaves_after_depth_cycles_and_then_one_a_cycle(bench: Bench, depth: int, elastic: bool) -> None:
     out = moved(pipe(bench, depth, elastic).stream(50, 1)["out", 0])

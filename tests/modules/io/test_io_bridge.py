@@ -5,6 +5,7 @@ import random
 import pytest
 
 from tests.modules.harness import MOST_CHECKED, Bench, Memory
+from tests.sample import sampled
 
 HEAD = """
 import register_types;
@@ -41,7 +42,7 @@ def test_each_device_sees_offsets(bench: Bench) -> None:
     assert [(a.data, a.error) for a in replies] == [(0, False)] * 3 + [(5, False), (6, False), (0, False), (7, False)] + [(0, True)] * 4 + [(0, False)]
 
 
-@pytest.mark.parametrize(("latency", "stages", "cycle"), [(1, 1, 13), (3, 1, 21), (1, 2, 18)])
+@pytest.mark.parametrize(("latency", "stages", "cycle"), sampled([(1, 1, 13), (3, 1, 21), (1, 2, 18)], 3, 1))
 def test_how_long_an_access_takes(latency: int, stages: int, cycle: int, bench: Bench) -> None:
     """To the next edge of the devices' clock, `latency` of its cycles, one in the device, and back."""
     machine = bridge(bench, f"stages = {stages};")

@@ -4,6 +4,7 @@ import pytest
 
 from tests.modules.harness import MOST_CHECKED, Bench, collect, read_replies
 from tests.modules.io.registers import Accesses, Registers
+from tests.sample import sampled
 
 
 def power(bench: Bench, body: str = "", **options) -> Registers:
@@ -11,7 +12,7 @@ def power(bench: Bench, body: str = "", **options) -> Registers:
 
 
 @pytest.mark.parametrize(("status", "told"), [(0, 0), (1, 1), (77, 77), (0x1FE, 254), (0x100, 1), (0xFFFFFFFF, 255)])
-@pytest.mark.parametrize("big", [False, True])
+@pytest.mark.parametrize("big", sampled([False, True], 2))
 def test_the_run_ends_with_the_status(status: int, told: int, big: bool, bench: Bench) -> None:
     """Both are bytes in the order of their addresses; a big-endian requester turns its words, as Linux does for such a device."""
     device = power(bench, f"big_endian = {str(big).lower()};")

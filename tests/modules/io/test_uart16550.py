@@ -10,6 +10,7 @@ import pytest
 from tests.console_scripts import WRONG_LINES
 from tests.modules.harness import MOST_CHECKED, Bench, collect
 from tests.modules.io.registers import Accesses, Registers
+from tests.sample import sampled
 
 DATA, IER, IIR, LCR, MCR, LSR, MSR, SCR = range(8)
 FCR, DLM = IIR, IER
@@ -49,7 +50,7 @@ def test_registers(case: str, bench: Bench) -> None:
     assert [value for step, value in zip(steps, values, strict=True) if not isinstance(step, tuple)] == expected
 
 
-@pytest.mark.parametrize(("width", "shift", "big"), [(32, 0, False), (32, 2, True), (64, 3, False), (64, 0, True)])
+@pytest.mark.parametrize(("width", "shift", "big"), sampled([(32, 0, False), (32, 2, True), (64, 3, False), (64, 0, True)], 4, 1))
 def test_accesses_of_several_bytes(width: int, shift: int, big: bool, bench: Bench) -> None:
     """One to each register among them; the bytes beside registers are nothing; addresses repeat."""
     device = uart(bench, f"reg_shift = {shift}; big_endian = {str(big).lower()};", width=width)
@@ -83,7 +84,7 @@ def test_the_time_of_a_character(bench: Bench) -> None:
     assert device.happened("sent") == expected
 
 
-@pytest.mark.parametrize(("divisor", "clock", "cycles"), [(1, 1843200, 8681), (2, 3686400, 8681), (0, 1843200, 8681), (3, 160000000, 300)])
+@pytest.mark.parametrize(("divisor", "clock", "cycles"), sampled([(1, 1843200, 8681), (2, 3686400, 8681), (0, 1843200, 8681), (3, 160000000, 300)], 2))
 def test_the_divisor_and_the_input_clock(divisor: int, clock: int, cycles: int, bench: Bench) -> None:
     """Whole cycles of the machine, rounded up; the second character follows the first."""
     device = uart(bench, clock=clock)

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.modules.harness import Bench, Memory, read_items
+from tests.sample import sampled
 
 
 def banked(lanes: int, body: str = "", extra: str = "") -> str:
@@ -13,7 +14,7 @@ def stride(step: int, count: int, first: int = 0) -> list[str]:
     return [f"0 read 4 {first + step * k} 0 {k}" for k in range(count)]
 
 
-@pytest.mark.parametrize("banks", [1, 2, 4])
+@pytest.mark.parametrize("banks", sampled([1, 2, 4], 3, 1))
 def test_bandwidth_grows_with_the_banks(bench: Bench, banks: int) -> None:
     """Four requesters in step over all of memory: one request a cycle and bank."""
     memory = Memory(bench, banked(4, f"banks = {banks};"), 4)
@@ -46,7 +47,7 @@ def test_banks_have_the_timing_of_their_controllers(bench: Bench, body: str, cyc
     assert [a.cycle for a in replies] == cycles
 
 
-@pytest.mark.parametrize(("body", "last"), [("", 66), ("first_access = 4;", 67), ("interleave = 64;", 66), ("banks = 1;", 66)])
+@pytest.mark.parametrize(("body", "last"), sampled([("", 66), ("first_access = 4;", 67), ("interleave = 64;", 66), ("banks = 1;", 66)], 4))
 def test_a_burst_goes_on_in_every_bank(bench: Bench, body: str, last: int) -> None:
     """Requests that take turns at the banks follow each other without a pause: for each bank they are one burst."""
     netlist = banked(1, f"{'' if 'banks' in body else 'banks = 2;'} {'' if 'first' in body else 'first_access = 3;'} queue = 8; outstanding = 16; {body}")

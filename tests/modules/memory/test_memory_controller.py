@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, Requests, collect, happened
+from tests.sample import seldom
 
 RCD, RP, CAS, RAS, RC, RRD, WR, WTR, TURN, RFC = 3, 4, 2, 9, 14, 2, 3, 2, 1, 20
 BEATS = 4  # of a line of 32 bytes, 8 in a cycle
@@ -194,6 +195,7 @@ def test_rambus_has_two_command_buses_and_shares_amplifiers(bench: Bench) -> Non
     assert len(set(cycles)) == len(cycles)
 
 
+@seldom
 @pytest.mark.parametrize("body", ["", "close_page = true; refresh_interval = 90; refresh_groups = 2;", "kind = dram_kind.rambus; beat = 16; refresh_interval = 200;"])
 def test_values(bench: Bench, body: str) -> None:
     """Random reads, writes, atomic operations and barriers: what each reads is what came before it, whatever passes what."""

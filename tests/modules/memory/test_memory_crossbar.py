@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, Requests, collect, happened
+from tests.sample import sampled, seldom
 
 
 def network(lanes: int, banks: int, body: str = "", queue: int = 2, inner: str = "") -> str:
@@ -35,6 +36,7 @@ def test_banks_work_at_once_and_one_bank_in_turn(bench: Bench) -> None:
     assert happened(memory.last, "granted") == [(k, k, 0, 32 * k, 8, 15 >> k << k) for k in range(4)]
 
 
+@seldom
 def test_one_requester_uses_all_banks(bench: Bench) -> None:
     """A request a cycle, each answered in the next."""
     [replies] = Memory(bench, network(1, 4), 1).play([reads([8 * k for k in range(12)])], 40, outstanding=4)
@@ -53,6 +55,7 @@ def test_a_barrier_has_its_reply_behind_what_is_before_it(bench: Bench) -> None:
 SLOW = "bank[b].first_access = b == 1 ? 9 : 1;"
 
 
+@seldom
 def test_an_early_reply_waits_for_an_older_one(bench: Bench) -> None:
     memory = Memory(bench, network(1, 4, inner=SLOW), 1)
     [replies] = memory.play([reads([8, 0, 16, 24, 0])], 40, outstanding=8)
@@ -60,7 +63,7 @@ def test_an_early_reply_waits_for_an_older_one(bench: Bench) -> None:
     assert memory.last.stat("net", "reordered") == 4
 
 
-@pytest.mark.parametrize(("outstanding", "cycles"), [(1, [1, 3, 5, 7]), (2, [1, 2, 3, 4])])
+@pytest.mark.parametrize(("outstanding", "cycles"), sampled([(1, [1, 3, 5, 7]), (2, [1, 2, 3, 4])], 2, 1))
 def test_requests_outstanding_are_limited(bench: Bench, outstanding: int, cycles: list[int]) -> None:
     memory = Memory(bench, network(1, 4, f"outstanding = {outstanding};"), 1)
     [replies] = memory.play([reads([0, 8, 16, 24])], 40, outstanding=8)
@@ -76,7 +79,7 @@ WHERE: list[tuple[str, Callable[[int], int]]] = [
 ]
 
 
-@pytest.mark.parametrize(("body", "bank"), WHERE, ids=["by 8", "by 64", "from a base", "segments", "userpoint"])
+@pytest.mark.parametrize(("body", "bank"), sampled(WHERE, 5, 2), ids=["by 8", "by 64", "from a base", "segments", "userpoint"])
 def test_the_address_says_which_bank(bench: Bench, body: str, bank: Callable[[int], int]) -> None:
     memory = Memory(bench, network(1, 4, body), 1)
     numbers = random.Random(7)
@@ -86,6 +89,7 @@ def test_the_address_says_which_bank(bench: Bench, body: str, bank: Callable[[in
     assert found == [sum(bank(a) == b for a in addresses) for b in range(4)]
 
 
+@seldom
 @pytest.mark.parametrize(
     ("body", "there"),
     [
@@ -117,12 +121,12 @@ def test_banks_may_see_addresses_of_their_own(bench: Bench, body: str, there: Ca
 
 @pytest.mark.parametrize(
     ("policy", "order"),
-    [
+    sampled([
         ("return highest(requests);", [2, 2, 1, 1, 0, 0]),
         ("return keep_last(requests, last);", [0, 0, 1, 1, 2, 2]),
         ("return keep_at_most(requests, last, served, 3);", [0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 1, 2]),
         ("", [0, 1, 2, 0, 1, 2]),
-    ],
+    ], 4, 2),
 )
 def test_each_bank_follows_the_policy(bench: Bench, policy: str, order: list[int]) -> None:
     body = f"policy = <<< {policy} >>>;" if policy else ""
@@ -132,6 +136,7 @@ def test_each_bank_follows_the_policy(bench: Bench, policy: str, order: list[int
     assert [i for _, i in sorted((a.cycle, i) for i, lane in enumerate(replies) for a in lane)] == order
 
 
+@seldom
 def test_a_memory_may_reply_at_once(bench: Bench) -> None:
     """Without controllers: the reply comes in the cycle of the request."""
     netlist = (
@@ -144,19 +149,21 @@ def test_a_memory_may_reply_at_once(bench: Bench) -> None:
     assert [[(a.cycle, a.data) for a in lane] for lane in replies] == [[(0, 0), (3, 5)], [(0, 0), (4, 5)]]
 
 
+@seldom
 def test_a_request_in_two_banks_stops_the_run(bench: Bench) -> None:
     memory = Memory(bench, network(2, 4), 2)
     memory.play([["0 read 8 0x14"], []], 10, ok=False)
     assert "a request of 8 bytes at 0x14 is in two banks" in memory.last.err
 
 
+@seldom
 def test_an_impossible_choice_stops_the_run(bench: Bench) -> None:
     memory = Memory(bench, network(2, 4, "policy = <<< return 2; >>>;"), 2)
     memory.play([reads([0]), []], 10, ok=False)
     assert "the policy chose lane 2, there are 2" in memory.last.err
 
 
-@pytest.mark.parametrize("nowhere", [-1, 4])
+@pytest.mark.parametrize("nowhere", sampled([-1, 4], 2, 1))
 def test_what_no_bank_has_gets_an_error_in_order(bench: Bench, nowhere: int) -> None:
     body = f"bank = <<< return address >= 0x800 ? {nowhere} : (int32_t)(address >> 3 & 3); >>>;"
     memory = Memory(bench, network(2, 4, body, inner=SLOW) + collect("net", "unmapped(lane, address)"), 2)

@@ -6,6 +6,7 @@ import struct
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, Requests, collect, happened, read_items
+from tests.sample import sampled
 
 
 def memory(bench: Bench, lanes: int = 1, width: int = 64, body: str = "size = 256 B;", extra: str = "") -> Memory:
@@ -421,7 +422,7 @@ blocks.out -> memory.contents;
 
 
 @pytest.mark.parametrize("big", [False, True])
-@pytest.mark.parametrize("width", [64, 256])
+@pytest.mark.parametrize("width", sampled([64, 256], 2))
 def test_blocks_of_contents(big: bool, width: int, bench: Bench) -> None:
     """Bytes as they come, to read in the next cycle, also in a read-only memory."""
     body = f"size = 256 B; base = 0x100; big_endian = {str(big).lower()}; writable = false;"

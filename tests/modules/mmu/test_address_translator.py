@@ -7,6 +7,7 @@ import pytest
 from tests.modules.harness import Bench
 from tests.modules.mmu.pages import Pair, operation
 from tests.modules.wide import Wide
+from tests.sample import sampled
 
 PORTS = {
     "port.query": ("in", 1, "address_query"),
@@ -43,7 +44,7 @@ def plain(address: int, writes: bool, context: dict[str, int]) -> int | None:
     return pair.physical(address)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", sampled([1, 2], 2))
 def test_addresses(seed: int, bench: Bench) -> None:
     device = Wide(bench, "address_translator", PORTS, after=JOINT)
     r, first, cycles = random.Random(seed), 10, 300

@@ -7,6 +7,7 @@ import pytest
 from tests.modules.harness import Bench, Memory, collect, happened, read_monitor
 from tests.modules.mmu.pages import KIB, Pair, first_match, operation
 from tests.modules.wide import Wide, value_of
+from tests.sample import sampled, seldom
 
 KERNEL = "(address_context){.kernel = true, .k0 = 3}"
 FAULTS = ["bus", "address", "refill", "invalid", "modified"]
@@ -54,6 +55,7 @@ def test_segments_of_the_kernel_pass_within_the_cycle(bench: Bench) -> None:
     assert machine.last.counted("dut") == {"requests": 6}
 
 
+@seldom
 def test_kseg0_is_cached_as_config_says(bench: Bench) -> None:
     machine = micro_tlb(bench, "(address_context){.kernel = true, .k0 = index / 4 & 7}")
     script = ["0 write 4 0xa0000040 5", *(f"{4 * k + 2} read 4 0x80000040" for k in range(8))]
@@ -61,7 +63,7 @@ def test_kseg0_is_cached_as_config_says(bench: Bench) -> None:
     assert [a.data for a in replies[1:]] == [5 if k in (2, 7) else 0 for k in range(8)]
 
 
-@pytest.mark.parametrize("cycles", [0, 1, 3])
+@pytest.mark.parametrize("cycles", sampled([0, 1, 3], 3, 1))
 def test_a_page_is_looked_up_once(bench: Bench, cycles: int) -> None:
     """The request waits for lookup_cycles + 1; of a larger page each 4 KiB are looked up."""
     machine = micro_tlb(bench, tlb=f"lookup_cycles = {cycles};")
@@ -74,6 +76,7 @@ def test_a_page_is_looked_up_once(bench: Bench, cycles: int) -> None:
     assert machine.last.counted("dut") == {"requests": 7, "lookups": 3}
 
 
+@seldom
 def test_the_page_that_was_looked_up_first_makes_room(bench: Bench) -> None:
     machine = micro_tlb(bench, body="entries = 2;")
     pairs = [Pair(k << 16, frames=(k << 14, 0)) for k in range(1, 4)]
@@ -108,6 +111,7 @@ def test_users_have_their_own_segment_only(bench: Bench) -> None:
     assert [(a.cycle, FAULTS[a.data]) for a in replies] == [(k, "address") for k in range(4)]
 
 
+@seldom
 def test_with_erl_the_users_segment_is_memory(bench: Bench) -> None:
     machine = micro_tlb(bench, "(address_context){.kernel = true, .erl = true, .k0 = 3}")
     replies = play(machine, ["0 write 4 0x1000 6", "1 read 4 0xa0001000", "2 read 4 0xc0000000"], [])
@@ -122,6 +126,7 @@ def test_a_missing_entry_is_known_until_the_tlb_is_written(bench: Bench) -> None
     assert machine.last.counted("dut")["lookups"] == 2
 
 
+@seldom
 def test_another_address_space_has_other_pages(bench: Bench) -> None:
     machine = micro_tlb(bench, "(address_context){.kernel = true, .asid = index < 20 ? 1 : 2, .k0 = 3}")
     script = ["10 write 4 0x4000 1", "19 read 4 0x4000", "20 read 4 0x4000", "30 read 4 0x80001000"]
@@ -139,6 +144,7 @@ def test_a_lookup_that_a_write_overtakes_is_repeated(bench: Bench, cycles: int) 
     assert machine.last.counted("dut")["lookups"] == 2
 
 
+@seldom
 def test_a_request_waits_for_those_that_went_the_other_way(bench: Bench) -> None:
     machine = micro_tlb(bench, way=SLOW)
     script = ["0 write 4 0xa0000000 1 1", "1 read 4 0xa0000000 0 2", "2 read 4 0x80000000 0 3", "3 read 4 0x4000 0 4", "4 read 4 0x80000004 0 5"]
@@ -156,6 +162,7 @@ def test_a_barrier_goes_along_both_ways(bench: Bench) -> None:
         machine.play([["1 barrier 1 0 0 2"]], cycles, outstanding=8)
 
 
+@seldom
 def test_the_instruction_cache_is_maintained_on_its_own_way(bench: Bench) -> None:
     """Whatever the page: cached or not; what has no translation is a fault as for a load."""
     caches = """
@@ -173,6 +180,7 @@ def test_the_instruction_cache_is_maintained_on_its_own_way(bench: Bench) -> Non
     assert machine.last.counted("instructions.controller") == {"bypassed": 2}
 
 
+@seldom
 def test_what_is_accelerated_may_be_combined(bench: Bench) -> None:
     way = """
         instance watch : monitor;
@@ -194,7 +202,7 @@ def expected(pair: Pair | None, address: int, write: bool) -> str | None:
     return "invalid" if not pair.valid[odd] else "modified" if write and not pair.dirty[odd] else None
 
 
-@pytest.mark.parametrize("cycles", [0, 1, 3])
+@pytest.mark.parametrize("cycles", sampled([0, 1, 3], 3, 1))
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_requests_while_the_tlb_is_written(bench: Bench, cycles: int, seed: int) -> None:
     """Memory replies in the cycle of a request, so each is translated by what was written before the cycle of its reply."""
@@ -231,6 +239,7 @@ def test_random_requests_while_the_tlb_is_written(bench: Bench, cycles: int, see
     assert outcomes == {None, "refill", "invalid", "modified"}
 
 
+@seldom
 def test_ports_of_any_width(bench: Bench) -> None:
     """As fetch of several instructions has them: faults are in the lowest bits of a reply; behind a lookup that is replied to at once the request
     passes in the next cycle, though nothing else moves."""
@@ -278,7 +287,7 @@ def several(bench: Bench, cycles: int, entries: int) -> Memory:
     )
 
 
-@pytest.mark.parametrize("cycles", [0, 2])
+@pytest.mark.parametrize("cycles", sampled([0, 2], 2, 1))
 def test_pages_are_of_a_context(bench: Bench, cycles: int) -> None:
     """One page of each lies in frames of its own, and another of its joint TLB is written now and then, so that what is kept of it alone goes.  Each frame
     holds its address."""
@@ -304,7 +313,7 @@ def test_pages_are_of_a_context(bench: Bench, cycles: int) -> None:
         assert machine.last.stat("dut", "lookups") < count
 
 
-@pytest.mark.parametrize("latency", [0, 5])
+@pytest.mark.parametrize("latency", sampled([0, 5], 2, 1))
 def test_writes_are_shown_until_their_replies(bench: Bench, latency: int) -> None:
     """From the cycle in which the cache takes them; reads are not, nor what goes past the cache."""
     way = "dut.cached -> far.in; far.out -> inside.port;" if latency else "dut.cached -> inside.port;"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.modules.assists import Rig, joined, load, noise, read, store, to_host, write
 from tests.modules.harness import Bench, collect, happened, read_replies
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 NETLIST = """
 instance dut : dma_assist { %s
@@ -43,7 +43,7 @@ def start(ring: int = 0, base: int = 0x1000) -> list[str]:
     return [write(4, 0), write(2 * ring + 1, base), write(2 * ring, base)]
 
 
-@pytest.mark.parametrize("burst", [8, 32, 128])
+@pytest.mark.parametrize("burst", sampled([8, 32, 128], 3, 1))
 def test_every_alignment_and_length(bench: Bench, burst: int) -> None:
     """Ten transfers in, between bytes that must stay as they are."""
     dut, data = rig(bench, f"burst = {burst};"), noise(4096)
@@ -76,6 +76,7 @@ def test_both_directions_and_both_rings(bench: Bench) -> None:
     assert got == data and replies[-2].data == 0x1020 and replies[-1].data == 0x1820
 
 
+@seldom
 def test_the_length_may_be_the_last_field(bench: Bench) -> None:
     body = "at_host_high = -1; at_host_low = 0; at_address = 4; at_control = 8; at_checksum = 12; at_length = 22;"
     dut, data = rig(bench, body), noise(100)
@@ -119,6 +120,7 @@ def test_a_direct_transfer_that_fails_says_so_and_rests_the_assist(bench: Bench)
 AT_ZERO = re.sub(r"(state|address|checksum|advance)_offset = \d+", r"\1_offset = 0", NETLIST) % "" + collect("bank", "access(lane, offset, value)") + collect("dut", "done(outward, host, address, length, ring)")
 
 
+@seldom
 def test_a_register_may_be_the_first_of_its_bank(bench: Bench) -> None:
     """All that there is of state, address, checksum and pointer is written to offset 0, in order; then a failed transfer, and one of direct mode."""
     dut, data = Rig(bench, AT_ZERO, host=True), bytes([1, 2, 3, 4])
@@ -141,6 +143,7 @@ bank.value["r5"] -> dut.direct_state;
 """
 
 
+@seldom
 def test_an_assist_with_nothing_but_a_ring(bench: Bench) -> None:
     """No register for state, checksum or a pointer: a failed transfer is repeated at once, checksums are stored in memory, and
     what asks for direct mode asks nobody. The buffer holds one piece of a transfer, so the bus waits for memory."""
@@ -203,7 +206,7 @@ def test_words_that_are_not_whole_keep_their_bytes_in_order(bench: Bench, host: 
     assert dut.last.err.count("not whole words") == 1
 
 
-@pytest.mark.parametrize("outstanding", [1, 3])
+@pytest.mark.parametrize("outstanding", sampled([1, 3], 2, 1))
 @pytest.mark.parametrize("faults", ["", "read_abort@2", "read_abort@3", "read_abort@4"])
 def test_a_checksum_goes_on_over_transfers(bench: Bench, outstanding: int, faults: str) -> None:
     """From one that begins it; the bytes of a transfer that failed count once, when it is repeated."""
@@ -226,7 +229,7 @@ def test_a_checksum_goes_on_over_transfers(bench: Bench, outstanding: int, fault
     assert dut.last.stat("dut", "errors") == bool(faults)
 
 
-@pytest.mark.parametrize("outstanding", [1, 3])
+@pytest.mark.parametrize("outstanding", sampled([1, 3], 2, 1))
 def test_a_failed_transfer_rests_the_assist(bench: Bench, outstanding: int) -> None:
     """Nothing of it, nor of what follows it, reaches a register; software moves the consumer past it, and clears the error."""
     seen = collect("dut", "begun(address)", "done(address)", "dropped(ring)")
@@ -247,7 +250,7 @@ def test_a_failed_transfer_rests_the_assist(bench: Bench, outstanding: int) -> N
     assert len(happened(dut.last, "dropped")) == len(behind)
 
 
-@pytest.mark.parametrize(("direction", "outstanding"), sampled(product(("inward", "outward"), (1, 2, 4))))
+@pytest.mark.parametrize(("direction", "outstanding"), sampled(product(("inward", "outward"), (1, 2, 4)), every=6, first=4))
 def test_failed_transfers_are_repeated_and_nothing_overtakes_them(bench: Bench, direction: str, outstanding: int) -> None:
     """Every fourth bus transfer fails, by chance. Software clears the error at once, while what was taken behind the failed transfer is still on its way: every descriptor is
     carried out, each once, and what a later one brings is never there before what an earlier one brings."""
@@ -286,7 +289,7 @@ def test_a_failed_write_is_seen(bench: Bench) -> None:
     assert replies[-2].data & 0x7F000000 and replies[-1].data == 0x1000
 
 
-@pytest.mark.parametrize("outstanding", [1, 2])
+@pytest.mark.parametrize("outstanding", sampled([1, 2], 2, 1))
 def test_nothing_is_sent_behind_a_write_that_may_have_failed(bench: Bench, outstanding: int) -> None:
     """On a slow bus, of three transfers the first and then the second fails: two bus transfers more, and no data that go nowhere."""
     dut = rig(bench, f"outstanding = {outstanding}; burst = 64; direction = assist_direction.outward;")
@@ -312,7 +315,8 @@ def wrapping(bench: Bench, width: int, body: str) -> Rig:
 BUFFERS = ['bank.value["r12"] -> dut.wrap_base["ring"];', 'bank.value["r13"] -> dut.wrap_base["pool"];', 'bank.value["r14"] -> dut.wrap_limit["pool"];']
 
 
-@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0)], ids=["forth", "back"])
+@seldom
+@pytest.mark.parametrize("order", [pytest.param((0, 1, 2), marks=pytest.mark.soak), (2, 1, 0)], ids=["forth", "back"])
 def test_circular_buffers_are_known_by_name(bench: Bench, order: tuple[int, ...]) -> None:
     """One ends where a register says, the other at wrap_end, whichever is connected first."""
     dut, data = rig(bench, "wrap_end = 0x5400;", "\n".join(BUFFERS[i] for i in order)), noise(32)
@@ -329,7 +333,7 @@ def test_an_end_belongs_to_a_circular_buffer(bench: Bench) -> None:
     assert "error[unknown-key]: `dut` has no circular buffer `pool`" in bench.refuse(f'{limit} s.out -> dut.wrap_limit["pool"] : uint32;')
 
 
-@pytest.mark.parametrize(("direction", "width", "outstanding"), sampled((d, *s) for d, s in product(("inward", "outward"), ((64, 4), (128, 1), (128, 4)))))
+@pytest.mark.parametrize(("direction", "width", "outstanding"), sampled(((d, *s) for d, s in product(("inward", "outward"), ((64, 4), (128, 1), (128, 4)))), every=6, first=2))
 def test_transfers_overlap_and_end_in_order(bench: Bench, width: int, outstanding: int, direction: str) -> None:
     """Every size and alignment, through a circular buffer, with and without checksum; the bytes between stay as they are."""
     body = f"outstanding = {outstanding}; burst = 64; direction = assist_direction.{direction}; wrap_end = 0x4400;"
@@ -363,6 +367,7 @@ def test_transfers_overlap_and_end_in_order(bench: Bench, width: int, outstandin
         assert b"".join(a.data.to_bytes(64, "little") for a in seen) == bytes(host[:192])
 
 
+@seldom
 def test_the_bus_and_memory_work_on_different_transfers(bench: Bench) -> None:
     """With bursts of a whole frame, a transfer takes bus and memory one after the other; two at once take the longer of both."""
     ends = []
@@ -378,6 +383,7 @@ def test_the_bus_and_memory_work_on_different_transfers(bench: Bench) -> None:
     assert ends[1] < 0.8 * ends[0]
 
 
+@seldom
 def test_descriptors_in_a_memory_of_their_own(bench: Bench) -> None:
     extra = """
     instance apart : memory_state { size = 64 KiB; big_endian = true; };

@@ -7,6 +7,7 @@ import pytest
 from harness.net import packets
 from tests.modules.assists import Rig, joined, load, noise, pcap, read, store, write
 from tests.modules.harness import Bench, read_replies
+from tests.sample import sampled
 
 NETLIST = """
 instance dut : mac_assist {
@@ -38,7 +39,7 @@ ring_users.out -> rings.port;
 """
 
 
-@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("apart", sampled([False, True], 2))
 def test_both_halves_at_once(bench: Bench, apart: bool) -> None:
     """Descriptors in NIC memory, or in a memory of their own."""
     dut = Rig(bench, NETLIST + (APART if apart else ""), wire=True)

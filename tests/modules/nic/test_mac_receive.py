@@ -7,7 +7,7 @@ import pytest
 
 from tests.modules.assists import LONGEST, TOO_LONG, Rig, joined, load, noise, pcap, read, tagged, write
 from tests.modules.harness import Bench, collect, happened, read_monitor
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 # Registers: 0 producer, 1 reference, 2 state, 3 buffer base, 4 its end, 5 buffer producer, 6 buffer reference.
 NETLIST = """
@@ -46,7 +46,7 @@ def play(dut: Rig, frames: list[bytes], script: list[str], cycles: int = 30000, 
     return dut.run(script, cycles, values, files={"in": pcap(frames)})
 
 
-@pytest.mark.parametrize(("burst", "width", "split"), sampled([(8, 64, False), (64, 64, False), (64, 64, True), (16, 128, False), (512, 128, True)]))
+@pytest.mark.parametrize(("burst", "width", "split"), sampled([(8, 64, False), (64, 64, False), (64, 64, True), (16, 128, False), (512, 128, True)], every=5, first=2))
 def test_frames_lie_behind_each_other(bench: Bench, burst: int, width: int, split: bool) -> None:
     """Memory of either width, descriptors by the same way or by one of their own: the same bytes lie there."""
     netlist = NETLIST % f"burst = {burst}; width = {width};"
@@ -119,7 +119,7 @@ KINDS = {"fcs": "bad_fcs", "fragment": "too_short", "short": "too_short", "long"
 WORDS = {"no_space": 0x100, "bad_fcs": 0x104, "too_short": 0x108, "too_long": 0x10C, "line_errors": 0x110}
 
 
-@pytest.mark.parametrize("same_cycle", [False, True])
+@pytest.mark.parametrize("same_cycle", sampled([False, True], 2))
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_fault_is_counted_as_what_it_is(bench: Bench, kind: str, same_cycle: bool) -> None:
     """Statistics and the words in NIC memory agree; the frames around are stored as they came; however fast memory replies."""
@@ -163,6 +163,7 @@ def crc_bit(address: bytes) -> int:
     return zlib.crc32(address) & 127
 
 
+@seldom
 @pytest.mark.parametrize("on", [False, True])
 def test_the_filter_passes_what_is_for_this_station(bench: Bench, on: bool) -> None:
     """Own address, broadcast and the groups of the table pass; without the filter, everything does. The table has two words of four."""
@@ -215,6 +216,7 @@ def test_memory_that_is_too_slow_loses_frames_and_says_so(bench: Bench) -> None:
     assert (replies[7].data, replies[9].data) == (0x102, 2) and joined(replies, 500) == frames[0]
 
 
+@seldom
 def test_who_waits_until_there_is_room_loses_nothing(bench: Bench) -> None:
     """The same memory, and a wire that waits until there is room for one more of the longest frames."""
     dut = Rig(bench, NETLIST % "max_frame = 600; buffer = 2048;" + SLOW, wire=True)
@@ -222,6 +224,7 @@ def test_who_waits_until_there_is_room_loses_nothing(bench: Bench) -> None:
     assert dut.last.counted("dut") == {"frames": 12, "bytes": 12 * 504}
 
 
+@seldom
 def test_more_short_frames_than_the_queue_has_places_for(bench: Bench) -> None:
     """A hundred and twenty-eight, although the queue has room for the bytes of twice as many; what comes in addition leaves no trace."""
     netlist = NETLIST.replace("ring_size = 256", "ring_size = 2048")
@@ -238,6 +241,7 @@ def test_more_short_frames_than_the_queue_has_places_for(bench: Bench) -> None:
     assert found[:128] == list(range(128)) and found == sorted(set(found)) and all(a.data == 0 for a in replies[-150:][stored:])
 
 
+@seldom
 def test_an_alarm_is_reported_once_while_frames_are_counted(bench: Bench) -> None:
     """Registers that reply after 230 cycles: meanwhile bad frames are counted in memory, and no reply is lost."""
     body = "state_offset = 8; attention_bit = 0x100; max_frame = 600; buffer = 2048;"
@@ -249,6 +253,7 @@ def test_an_alarm_is_reported_once_while_frames_are_counted(bench: Bench) -> Non
     assert len(start()) + 2 * stored < dut.last.stat("bank", "writes") <= len(start()) + 2 * stored + lost
 
 
+@seldom
 def test_ready_says_whether_one_more_of_the_longest_frames_surely_fits(bench: Bench) -> None:
     """Three of them, and a gap of eight bytes, have to fit into the buffer, and two descriptors into the ring; wherever the pointers are."""
     extra = "instance shown : monitor;\ninstance end : sink;\ndut.ready -> shown.in;\nshown.out -> end.in;\n"
@@ -288,6 +293,7 @@ def test_in_a_closed_loop_nothing_is_dropped(bench: Bench) -> None:
     assert dut.last.stat("dut", "frames_dropped") == 0
     assert 0x1000 < replies[7].data < 0x1040 and replies[-1].data > 0x1040
 
+@seldom
 def test_what_comes_while_receiving_is_off_is_ignored_not_dropped(bench: Bench) -> None:
     """It is on for a while only, among frames that follow each other."""
     extra = "instance shown : monitor;\ninstance end : sink;\ndut.ignored -> shown.in;\nshown.out -> end.in;\n"

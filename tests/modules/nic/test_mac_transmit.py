@@ -9,6 +9,7 @@ import pytest
 from harness.net import packets
 from tests.modules.assists import Rig, joined, load, noise, read, store, write
 from tests.modules.harness import Bench, collect, happened, read_monitor
+from tests.sample import sampled, seldom
 
 # Registers: 0 producer, 1 consumer, 2 state, 3 buffer base, 4 its end, 5 end of data, 6 buffer consumer.
 NETLIST = """
@@ -66,7 +67,7 @@ def test_every_short_length(bench: Bench) -> None:
     assert consumer == 0x1000 + 8 * len(frames) and buffers == 0x4000 + sum((len(one) + 7) // 8 * 8 for one in frames)
 
 
-@pytest.mark.parametrize("burst", [8, 64])
+@pytest.mark.parametrize("burst", sampled([8, 64], 2, 1))
 def test_frames_wrap_at_the_end_of_the_buffer(bench: Bench, burst: int) -> None:
     dut = rig(bench, f"burst = {burst};")
     frames = [noise(1000 + i, i) for i in range(3)]
@@ -104,6 +105,7 @@ def test_a_full_queue_of_bytes_keeps_the_pace_of_the_wire(bench: Bench) -> None:
     assert [b.time - a.time for a, b in zip(got, got[1:])] == [8 * (1514 + 24)] * 5
 
 
+@seldom
 def test_bursts_end_at_multiples_of_the_width_and_leave_a_cycle_to_others(bench: Bench) -> None:
     """A frame of 100 bytes at an odd address, in bursts of 32: a request in every cycle, but for one behind each burst."""
     dut = rig(bench, "burst = 32;", collect("arbiter", "won(lane, address)"), same_cycle=True)
@@ -115,6 +117,7 @@ def test_bursts_end_at_multiples_of_the_width_and_leave_a_cycle_to_others(bench:
     assert [cycle - first for cycle, _ in asked] == [0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 15]
 
 
+@seldom
 def test_registers_may_be_slow(bench: Bench) -> None:
     """Three writes at a time are answered after 300 cycles: the others wait in order, and no frame is sent for whose end there is no room."""
     netlist = NETLIST.replace('dut.registers -> bank.in["assist"];', "instance way : memory_delay { latency = 300; depth = 3; };\ndut.registers -> way.in;\nway.out -> bank.in[\"assist\"];")
@@ -141,7 +144,7 @@ def test_memory_that_is_not_there_stops_the_run_or_is_counted(bench: Bench) -> N
     assert ran.stat("dut", "memory_errors") > 0 and "it is dropped" in ran.err
 
 
-@pytest.mark.parametrize("width", [64, 128])
+@pytest.mark.parametrize("width", sampled([64, 128], 2, 1))
 def test_the_next_descriptor_is_read_ahead(bench: Bench, width: int) -> None:
     """Frames of all alignments, wrapping, through a port of either width: the same frames, in order, without a gap."""
     netlist = NETLIST % f"width = {width}; read_ahead = true; burst = 512; threshold = 64;"
@@ -169,6 +172,7 @@ def test_memory_that_is_too_slow_spoils_frames_and_says_so(bench: Bench) -> None
     assert [a.data for a in replies[-6:-2]] == [0x102, 0x1008, 0, 2] and joined(replies, 12) == struct.pack(">III", 7, 42, 8)
 
 
+@seldom
 def test_registers_and_counters_may_be_at_zero(bench: Bench) -> None:
     """The same with all of them there: what is written is the state, the buffer's consumer, the ring's; the counter is the first word of memory."""
     netlist = NETLIST.replace("buffer_consumer_offset = 24", "buffer_consumer_offset = 0") % "threshold = 64; state_offset = 0; attention_bit = 0x100; underrun_counter = 0;"
@@ -187,6 +191,7 @@ def test_a_vlan_tag_is_put_in(bench: Bench) -> None:
     assert [p.data for p in sent(dut)] == [one[:12] + bytes.fromhex("81002345") + one[12:]]
 
 
+@seldom
 def test_frames_that_have_their_fcs_from_descriptors_in_two_parts(bench: Bench) -> None:
     """Lengths around the shortest frame's, which beats fill and do not: each beat has bytes, the last one says so, and nothing is appended."""
     body = "add_fcs = false; pad_to = 64; descriptor_size = 16 B; at_address = 4; at_vlan = 8; at_length = 14;"

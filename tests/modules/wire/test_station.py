@@ -32,6 +32,7 @@ from tests.modules.wire.stations import (
     udp,
     with_fcs,
 )  # fmt: skip
+from tests.sample import seldom
 
 WATCHED = NETLIST + collect("dut", "playing(length)", "played(length)", "arriving()", "arrived(length)", "accepted(protocol, length)", "discarded(reason, length)", "sending(protocol, length)")
 
@@ -213,6 +214,7 @@ def test_the_sender_finds_out_where_its_host_is(bench: Bench) -> None:
     assert seen.ran.stat("dut", "udp_sent") == 500 and seen.ran.stat("dut", "sent[2]") == 5 and seen.ran.stat("dut", "sent[0]") == 3
 
 
+@seldom
 def test_a_sender_that_goes_on_keeps_its_rate(build_sim, run_sim, tmp_path: Path) -> None:
     """Of the time in which it had nothing left to send, nothing is caught up with."""
     simulator = build_sim(NETLIST)
@@ -284,6 +286,7 @@ def test_a_quiet_station_sleeps(bench: Bench) -> None:
     assert ran.stat("dut", "sent[0]") == 6 and ran.stats["run"]["skipped_cycles"] > 0.99 * cycles
 
 
+@seldom
 def test_a_station_in_place_of_ethernet(bench: Bench, tmp_path: Path) -> None:
     """The same ports: a link plays requests to it, and records its replies."""
     netlist = """

@@ -11,6 +11,7 @@ from tests.modules.assists import beats, noise
 from tests.modules.harness import Bench, collect
 from tests.modules.wire import stations
 from tests.modules.wire.stations import NETLIST, STATES, Seen, end_of, first_beat, mss, stream, tcp, with_fcs
+from tests.sample import sampled
 
 WATCHED = NETLIST + collect("dut", "tcp_changed(connection, phase)", "tcp_ended(received, received_crc, sent, sent_crc)")
 C, S = 5000, 1000  # initial sequence numbers
@@ -326,7 +327,7 @@ def test_sequence_numbers_wrap(bench: Bench) -> None:
     assert [event[1:] for event in seen.happened("tcp_ended")] == [(100, zlib.crc32(data), 1000, zlib.crc32(stream(1000)))]
 
 
-@pytest.mark.parametrize("cycle", [2, 200, 1111, 3003, 5200, 9000])
+@pytest.mark.parametrize("cycle", sampled([2, 200, 1111, 3003, 5200, 9000], 3, 1))
 def test_a_checkpoint_in_the_midst(cycle: int, bench: Bench, tmp_path: Path) -> None:
     """What the station sends after a restore, its states and its checksums are those of the whole run."""
     data = noise(900)

@@ -74,29 +74,6 @@ def link(bench: Bench, tmp_path: Path) -> Link:
     return Link(bench, tmp_path)
 
 
-def test_a_real_capture(link: Link, tmp_path: Path) -> None:
-    """TCP between two kernels: every frame arrives as it was, and no acknowledgment leaves before its data have come."""
-    files = packets.split(CAPTURE, "02:00:00:00:00:01", tmp_path)
-    send, receive = ([(p.time, p.data) for p in packets.read(file)] for file in files)
-    for think in (1.0, 0.0):
-        sent, received = link(send, receive, cycles=10000000, dut_think=think)
-        for given, found in (send, sent), (receive, received):
-            padded = sorted(data.ljust(60, b"\0") for _, data in given)
-            assert sorted(p.data for p in found) == padded
-        there, back = segments(sent, True), segments(received, False)
-        assert len(there) > 50 and len(back) > 50
-        for given, found, from_host in (send, there, True), (receive, back, False):
-            order = segments([packets.Packet(t, d.ljust(60, b"\0")) for t, d in given], from_host)
-            for key in {s.key for s in found}:
-                assert [s.data for s in found if s.key == key] == [s.data for s in order if s.key == key], "a conversation keeps its order"
-        # Times are those of the last byte at the far end: what answers was played later still.
-        assert not acknowledged_too_early(there, back) and not acknowledged_too_early(back, there)
-        assert link.ran.stat("dut", "conversations") == 5  # four of TCP, and ARP
-        assert link.ran.stat("dut", "dependent") > 60
-        assert link.ran.stat("dut", "round_trips_host") + link.ran.stat("dut", "round_trips_wire") == link.ran.stat("dut", "dependent")
-    assert sent[-1].time < 2_000_000, "nobody thinks"
-
-
 def test_the_same_trace_played_independently_is_not_causal(link: Link, tmp_path: Path) -> None:
     """What correlation is for: as fast as possible, acknowledgments overtake what they acknowledge."""
     files = packets.split(CAPTURE, "02:00:00:00:00:01", tmp_path)
@@ -149,6 +126,29 @@ def test_conversations_do_not_wait_for_each_other(link: Link) -> None:
     assert [p.data for p in received] == [answers[1][1].ljust(60, b"\0"), answers[0][1].ljust(60, b"\0")]
     assert [p.data.ljust(60, b"\0") for p in sent] == [f[1].ljust(60, b"\0") for f in (slow[0], quick[0], quick[1], slow[1])]
     assert sent[2].time < 10 * US and sent[3].time > 120 * US
+
+
+def test_a_real_capture(link: Link, tmp_path: Path) -> None:
+    """TCP between two kernels: every frame arrives as it was, and no acknowledgment leaves before its data have come."""
+    files = packets.split(CAPTURE, "02:00:00:00:00:01", tmp_path)
+    send, receive = ([(p.time, p.data) for p in packets.read(file)] for file in files)
+    for think in (1.0, 0.0):
+        sent, received = link(send, receive, cycles=10000000, dut_think=think)
+        for given, found in (send, sent), (receive, received):
+            padded = sorted(data.ljust(60, b"\0") for _, data in given)
+            assert sorted(p.data for p in found) == padded
+        there, back = segments(sent, True), segments(received, False)
+        assert len(there) > 50 and len(back) > 50
+        for given, found, from_host in (send, there, True), (receive, back, False):
+            order = segments([packets.Packet(t, d.ljust(60, b"\0")) for t, d in given], from_host)
+            for key in {s.key for s in found}:
+                assert [s.data for s in found if s.key == key] == [s.data for s in order if s.key == key], "a conversation keeps its order"
+        # Times are those of the last byte at the far end: what answers was played later still.
+        assert not acknowledged_too_early(there, back) and not acknowledged_too_early(back, there)
+        assert link.ran.stat("dut", "conversations") == 5  # four of TCP, and ARP
+        assert link.ran.stat("dut", "dependent") > 60
+        assert link.ran.stat("dut", "round_trips_host") + link.ran.stat("dut", "round_trips_wire") == link.ran.stat("dut", "dependent")
+    assert sent[-1].time < 2_000_000, "nobody thinks"
 
 
 def test_a_window_is_kept(link: Link) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.modules.harness import MOST_CHECKED, Bench, Memory, collect, happened, read_items
 from tests.modules.mips import struct as value
+from tests.sample import sampled
 
 ENTRY = 0x80100008
 MIPS32R2 = 0x70001000
@@ -110,7 +111,7 @@ def contents() -> dict[int, bytes]:
     return expected | {TREE_AT: FILES["dtb"], 0x2000000: FILES["cpio"], 0x10002F + 0x100000: b"\0"}
 
 
-@pytest.mark.parametrize(("big", "width"), [(False, 32), (True, 32), (False, 64), (True, 64)])
+@pytest.mark.parametrize(("big", "width"), sampled([(False, 32), (True, 32), (False, 64), (True, 64)], 2, 1))
 @pytest.mark.parametrize("settings", [{}, {"delay.latency": 12}, {"delay.refuse": 0.6, "delay.latency": 3}], ids=["at once", "late", "refusing"])
 def test_what_is_loaded(big: bool, width: int, settings: dict[str, object], bench: Bench) -> None:
     """Byte for byte, whoever refuses requests or answers late; the processors start when the last answer has come."""
@@ -127,7 +128,7 @@ def test_what_is_loaded(big: bool, width: int, settings: dict[str, object], benc
         assert cycle < 500
 
 
-@pytest.mark.parametrize(("big", "width"), [(False, 32), (True, 64)])
+@pytest.mark.parametrize(("big", "width"), sampled([(False, 32), (True, 64)], 2))
 def test_what_is_loaded_at_once(big: bool, width: int, bench: Bench) -> None:
     """The same bytes, a block in a cycle."""
     machine = loader(bench, big, width, at_once=True)
@@ -273,7 +274,7 @@ def test_a_kernel_for_one_processor_on_several(case: str, processors: int, bench
     assert read_items(machine.last.directory / "taken")
 
 
-@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("at_once", sampled([False, True], 2))
 def test_a_memory_that_refuses_ends_the_run(at_once: bool, bench: Bench) -> None:
     text = loader(bench, at_once=at_once).text.replace("ram : memory_state { width = 32; size = 64 MiB;", "ram : memory_state { width = 32; size = 1 MiB;")
     machine = loader(bench, at_once=at_once)

@@ -11,6 +11,7 @@ from tests.isa.system_core import KSEG0_CACHED, boot
 from tests.modules.core.mips import timeline
 from tests.modules.core.mips.timeline import assemble, build
 from tests.modules.harness import Bench
+from tests.sample import sampled
 
 MEM_TO_MEM = 4  # cycles from the memory stage to the memory stage; next to each other, instructions have one
 
@@ -35,7 +36,7 @@ EXCEPTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", EXCEPTIONS)
+@pytest.mark.parametrize("name", sampled(EXCEPTIONS, 2))
 def test_an_exception_takes_four_cycles(name: str, machine: Path, tmp_path: Path) -> None:
     code, vector = EXCEPTIONS[name]
     ran = Timeline(machine, tmp_path, code)
@@ -61,7 +62,7 @@ SERIALISING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SERIALISING)
+@pytest.mark.parametrize("name", sampled(SERIALISING, 2))
 def test_behind_a_serialising_instruction_the_next_takes_four_cycles(name: str, machine: Path, tmp_path: Path) -> None:
     """From the cycle in which it leaves the memory stage.  The one that waits does so with an interrupt pending, which is not enabled."""
     pending = "LI $t3, 0x10000100\nmtc0 $t3, $12\nLI $t3, 0x100\nmtc0 $t3, $13"

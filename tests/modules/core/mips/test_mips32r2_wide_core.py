@@ -11,20 +11,21 @@ from tests.isa.system_core import KSEG0_CACHED, boot
 from tests.modules.core.mips.test_mips32r2_core import EXCEPTIONS, SERIALISING
 from tests.modules.core.mips.timeline import Timeline, assemble, build
 from tests.modules.harness import Bench
+from tests.sample import sampled
 
 PASSES = 6  # until all that is fetched in vain is in the cache, too
 SERVED = 4  # cycles from the request for an instruction that is executed alone to its commitment, less than that of any other
 REDIRECTED = 5  # from the commitment of an instruction behind which all is dropped to that of the next
 
 
-@pytest.fixture(scope="session", params=[1, 4])
+@pytest.fixture(scope="session", params=sampled([1, 4], first=1))
 def machine(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, root: Path, build_dir: Path
 ) -> Path:
     return build(root, build_dir, tmp_path_factory.mktemp("core"), "core.core.list", "-D", f"wide={request.param}")
 
 
-@pytest.mark.parametrize("name", EXCEPTIONS)
+@pytest.mark.parametrize("name", sampled(EXCEPTIONS, 3))
 def test_an_exception(name: str, machine: Path, tmp_path: Path) -> None:
     """From the cycle in which the system knows of it to the commitment of its handler's first instruction, which the general one has executed alone."""
     code, vector = EXCEPTIONS[name]
@@ -43,7 +44,7 @@ def test_an_interrupt(machine: Path, tmp_path: Path) -> None:
     assert ran.last("retire", "interrupt") - taken == 1 + REDIRECTED + SERVED
 
 
-@pytest.mark.parametrize("name", [*SERIALISING, "sc"])
+@pytest.mark.parametrize("name", sampled([*SERIALISING, "sc"], 3))
 def test_behind_what_serialises_all_is_fetched_anew(name: str, machine: Path, tmp_path: Path) -> None:
     """Or writes to memory alone."""
     pending = "LI $t3, 0x10000100\nmtc0 $t3, $12\nLI $t3, 0x100\nmtc0 $t3, $13"
@@ -58,7 +59,7 @@ def test_behind_what_serialises_all_is_fetched_anew(name: str, machine: Path, tm
 
 
 @pytest.mark.parametrize(
-    "code", ["mfc0 $t3, $12", "rdhwr $t3, $2", ".word 0x41c95800", ".word 0x41495800", "ll $t3, 0($t0)"]
+    "code", sampled(["mfc0 $t3, $12", "rdhwr $t3, $2", ".word 0x41c95800", ".word 0x41495800", "ll $t3, 0($t0)"], 2)
 )
 def test_what_is_executed_alone_holds_up_commitment(code: str, machine: Path, tmp_path: Path) -> None:
     """It is requested when what is before it is committed, and what is behind it is committed in the next cycle.  The line is in the cache."""

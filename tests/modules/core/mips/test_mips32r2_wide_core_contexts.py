@@ -10,6 +10,7 @@ from tests.isa import system
 from tests.isa.programs import run as run_tool
 from tests.isa.system_core import assemble_for, boot_contexts
 from tests.modules.harness import Bench
+from tests.sample import seldom
 
 # The control and the state of context 1 come from outside, and its state goes there.
 OUTSIDE = """
@@ -78,6 +79,7 @@ def played(machine: Path, elves: list[Path], directory: Path, cycles: int, *opti
     return {f"{path}.{name}": int(value) for path, name, value in re.findall(r"^(\S+) +(\S+) +(\d+) ", done.stdout, re.MULTILINE)}
 
 
+@seldom
 def test_contexts_that_wait_cost_no_time(machine: Path, tmp_path: Path) -> None:
     """Until the later timer; the other one meanwhile has all of the core, and is fetched for alone."""
     elves = [counting(0, 100, tmp_path, WAITS.format(ticks=500_000_000)), counting(1, 30_000, tmp_path, WAITS.format(ticks=1_000_000_000))]

@@ -10,6 +10,7 @@ from tests.isa import system
 from tests.isa.system_core import KSEG0_CACHED, boot, frame
 from tests.modules.core.mips.test_mips32r2_wide_core import REDIRECTED, SERVED
 from tests.modules.core.mips.timeline import PROGRAM, build
+from tests.sample import sampled
 
 ENTRIES, PASSES = 16, 5
 FAILED = 4  # cycles from the commitment of an instruction to the exception of the next, of which the micro TLB takes one to look it up
@@ -81,13 +82,13 @@ def steps(machine: Path, directory: Path, pages: int) -> list[tuple[int, bool]]:
     return [(b[0] - a[0], b[1]) for a, b in zip(last[1:-1], last[2:], strict=True)]
 
 
-@pytest.mark.parametrize("pages", [ENTRIES // 2, ENTRIES])
+@pytest.mark.parametrize("pages", sampled([ENTRIES // 2, ENTRIES], 2, 1))
 def test_pages_that_fit(pages: int, machine: Path, wide: int, tmp_path: Path) -> None:
     """Four instructions, which are two groups as the branch is taken."""
     assert set(steps(machine, tmp_path, pages)) == {({1: 4, 4: 2}[wide], False)}
 
 
-@pytest.mark.parametrize("pages", [ENTRIES + 1, 2 * ENTRIES])
+@pytest.mark.parametrize("pages", sampled([ENTRIES + 1, 2 * ENTRIES], 2))
 def test_pages_that_do_not(pages: int, machine: Path, wide: int, tmp_path: Path) -> None:
     """Each instruction of the handler, one that serialises between any two that are executed alone, and the load once more."""
     before = 4 - wide if wide < 4 else 0  # those of the loop that are committed behind the load

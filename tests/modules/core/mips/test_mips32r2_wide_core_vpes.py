@@ -10,6 +10,7 @@ import pytest
 
 from tests.isa.programs import run
 from tests.modules.core.mips.test_mips_vpe_control_cores import BYTE_ORDERS, MEMORIES, run_cases, run_relay
+from tests.sample import seldom
 
 # Width, and what caches and sizes there are.
 SHAPES = {
@@ -61,6 +62,7 @@ def test_directed_cases(machines, tmp_path: Path) -> None:
     follow_cases(machines("coherent", False, 2), False, tmp_path, *MEMORIES["random"])
 
 
+@seldom
 def test_a_relay_of_eight(machines, tmp_path: Path) -> None:
     follow_relay(machines("several misses", False, 8), 8, False, tmp_path)
 

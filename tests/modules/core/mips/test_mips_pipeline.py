@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.isa.programs import assemble, tool
+from tests.sample import sampled
 
 MACHINE = """
 import memory_types;
@@ -115,7 +116,7 @@ CODE = {
 }
 
 
-@pytest.mark.parametrize("name", CODE)
+@pytest.mark.parametrize("name", sampled(CODE, 2))
 def test_cycles(name: str, timing) -> None:
     """The scratchpad has one port, so a load or store in the memory stage takes the place of the fetch of the third
     instruction behind it, which then comes a cycle later unless something waits anyway."""
@@ -123,7 +124,7 @@ def test_cycles(name: str, timing) -> None:
     assert timing(code) == cycles
 
 
-@pytest.mark.parametrize("latency", [1, 3])
+@pytest.mark.parametrize("latency", sampled([1, 3], 2, 1))
 def test_slow_fetches_bound_the_rate(latency: int, timing) -> None:
     """One fetch is under way at a time, so each instruction takes the memory's latency and the cycle of asking."""
     assert timing("addu $t3, $t1, $t2\n" * 4, latency) == 5 * (latency + 1)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.isa.programs import assemble
 from tests.isa.streams import random_program
+from tests.sample import sampled
 
 MACHINE = """
 import memory_types;
@@ -80,8 +81,8 @@ def run(machine: Path, elf: Path, *options: object) -> subprocess.CompletedProce
     return subprocess.run([machine, "--program", elf, "--cycles", "300000", *map(str, options)], capture_output=True, text=True, timeout=60)
 
 
-@pytest.mark.parametrize("latency", [0, 5])
-@pytest.mark.parametrize("big", [True, False], ids=["big", "little"])
+@pytest.mark.parametrize("latency", sampled([0, 5], 2, 1))
+@pytest.mark.parametrize("big", sampled([True, False], 2), ids=["big", "little"])
 def test_right_cores_run_through(big: bool, latency: int, machines, tmp_path: Path):
     machine = machines("mips_pipeline", "-D", f"big_endian={str(big).lower()}", "-D", f"latency={latency}")
     for seed in range(3):
@@ -106,7 +107,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", sampled(WRONG, 2))
 def test_wrong_cores_are_reported(name: str, machines, tmp_path: Path):
     code, message = WRONG[name]
     done = run(machines("wrong_pipeline"), assemble(f"nop\n{code}\nEXIT 0\n", tmp_path / "x.elf", True, "device", "mips32r2"))

@@ -5,6 +5,7 @@ import pytest
 from tests.modules.core.mips.fast_program import SETTINGS, STATE_PC, WORDS, machine, scripts, shown
 from tests.modules.harness import Bench, collect, happened, read_items
 from tests.modules.mips import struct
+from tests.sample import sampled
 
 PARTS = """
     instance access : mips_state_access;
@@ -42,7 +43,7 @@ RENAMED = PARTS.replace("size = 128 B", "size = 256 B").replace("    instance hi
 RENAMED = RENAMED.replace("    access.hilo_load -> hilo.load;\n    hilo.hilo -> access.hilo;\n    works.out -> hilo.in : muldiv_request;\n", "")
 
 
-@pytest.mark.parametrize("parts", [PARTS, RENAMED], ids=["a unit with HI and LO", "registers"])
+@pytest.mark.parametrize("parts", sampled([PARTS, RENAMED], 2), ids=["a unit with HI and LO", "registers"])
 def test_a_state_arrives_and_goes_on(parts: str, bench: Bench) -> None:
     """The program's state, in the order of the numbers, once; then, while the core is halted, all of it is offered as it came, taken at random and again from the first word on."""
     dut = machine(bench, "import mmu_types;\n" + parts)

@@ -23,6 +23,7 @@ from tests.modules.core.mips.system_bench import (
     result_of,
 )
 from tests.modules.harness import Bench
+from tests.sample import sampled
 
 PC, ADDRESS, ASID, BASE = 0x80003004, 0x1234567C, 0x99, 0x7F800000
 KEPT = {"EPC": 0x1000, "BadVAddr": 0, "EntryHi": 0xABC00000 | ASID, "Context": BASE}
@@ -75,7 +76,7 @@ def set_up(status: int) -> list[str]:
     return [mtc0("Status", 0), *kept, mtc0("EBase", 0x80040000), mtc0("Cause", IV), mtc0("Status", status)]
 
 
-@pytest.mark.parametrize("name", CAUSES)
+@pytest.mark.parametrize("name", sampled(CAUSES, 2))
 def test_an_exception_says_what_it_was_and_where(bench: Bench, name: str) -> None:
     """In the cycle in which the instruction fails what is before it is killed, and nothing of it goes on or reaches write-back."""
     why = CAUSES[name]

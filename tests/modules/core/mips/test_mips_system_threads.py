@@ -8,6 +8,7 @@ import pytest
 from tests.modules.core.mips.system_bench import BD, CU0, EXL, IE, UM, SystemBench, item, mfc0, mtc0, registers
 from tests.modules.harness import Bench
 from tests.modules.mips import struct
+from tests.sample import sampled
 
 ALL = 0xFFFFFFFF
 THREAD = 25
@@ -67,7 +68,7 @@ def values_after(system: SystemBench, changes: dict[int, str], wanted: list[str]
     return dict(zip(wanted, found, strict=True))
 
 
-@pytest.mark.parametrize("vpe", [0, 2])
+@pytest.mark.parametrize("vpe", sampled([0, 2], 2, 1))
 def test_registers_after_reset(first: SystemBench, third: SystemBench, vpe: int) -> None:
     system, known = (third if vpe else first), names(vpe)
     found = values_after(system, {}, [name for name in known if name != "Count"], vpe)

@@ -12,6 +12,7 @@ from tests.isa.programs import assemble
 from tests.modules import wrong_core
 from tests.modules.core.ooo.conftest import COLLECTOR, Core, steps
 from tests.modules.wrong_core import run
+from tests.sample import sampled, seldom
 
 # What is damaged on its way, by its own numbers.
 DAMAGE = """
@@ -52,7 +53,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Pa
     return wrong_core.machines(tmp_path_factory.mktemp("lockstep"), build_dir, root, "mips_wide_core", DAMAGE, "-D", "big_endian=true")
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", sampled(WRONG, 3))
 def test_wrong_cores_are_reported(name: str, machines, tmp_path: Path) -> None:
     code, message = WRONG[name]
     elf = assemble(f"nop\n{code}\nEXIT 0\n.data\n.space 256\n", tmp_path / "x.elf", True, "device", "mips32r2")
@@ -79,7 +80,8 @@ def retired(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Pat
     return Core(build_dir / "bin/lss", machine, directory, lambda code, path: assemble(code, path, False, "device", "mips32r2"), processor="mips_wide_core")
 
 
-@pytest.mark.parametrize("width", [1, 4])
+@seldom
+@pytest.mark.parametrize("width", sampled([1, 4], 2, 1))
 def test_chains_cost_the_latency_of_their_units(width: int, retired: Core) -> None:
     """Additions, conditional moves, products; quotients: their remainder is a product more."""
     assert steps(retired("addiu $t0, $t0, 1\n" * 60, 0, 60, width=width)) == {1}
@@ -91,6 +93,7 @@ def test_chains_cost_the_latency_of_their_units(width: int, retired: Core) -> No
     assert steps(chain[1::2]) == {42}, "quotient, remainder and move"
 
 
+@seldom
 def test_multiplications_follow_each_other(retired: Core) -> None:
     """Two operations each, of three cycles; the second one's LO is what both of the next sum of products begin with."""
     cycles = retired("mult $t0, $t1\n" * 30, 5, 20)
@@ -113,6 +116,7 @@ def test_a_wrong_prediction_costs_8_cycles(retired: Core) -> None:
     assert [b - a for a, b in zip(cycles[::3], cycles[1::3])] == [7] * 8
 
 
+@seldom
 def test_a_loop_is_predicted(retired: Core) -> None:
     """Its delay slot too, wherever in a group the branch is: at its end, the slot is a group of its own."""
     for shift, each in ((0, 1), (1, 1), (2, 2), (3, 2)):

@@ -7,6 +7,7 @@ import pytest
 from tests.modules.harness import Bench, collect, happened
 from tests.modules.wide import ALU, BRANCH, STORE, Wide, each, only, renamed, renamed_group
 from tests.modules.wide import completion as done
+from tests.sample import seldom
 
 PORTS = {
     "in": ("in", 1, "renamed_group(4)"), "done": ("in", 2, "completion"), "store_room": ("in", 1, "uint32"), "read.age": ("in", 1, "uint32"),
@@ -126,6 +127,7 @@ def test_faults_count_when_they_are_oldest(bench: Bench) -> None:
     assert device.stat("instructions") == 1
 
 
+@seldom
 def test_markers(bench: Bench) -> None:
     device = listed(bench, "marker = <<< return word == 101 ? 7 : 0; >>>;")
     device.play({"in": {0: group((0, ALU), (1, ALU))}, "done[0]": {1: done(0)}, "done[1]": {1: done(1)}}, 5)
@@ -229,6 +231,7 @@ def test_an_order_to_go_on_cancels_one_to_hold(bench: Bench) -> None:
     assert dropped(seen) == {8: (0, 4, 0)} and device.stat("instructions") == 1
 
 
+@seldom
 def test_the_pc_is_set_between_instructions(bench: Bench) -> None:
     """While nothing is here: fetch goes on there, and so does the program, if an interrupt comes; but while the core is halted and empty none is taken.
     `status` says when it is empty, and where it goes on; in a delay slot, that it does."""
@@ -247,6 +250,7 @@ def test_the_pc_is_set_between_instructions(bench: Bench) -> None:
         device.play({"in": {0: group((0, ALU))}, "control[0]": {2: {"set_pc": 1, "pc": 4}}}, 4)
 
 
+@seldom
 def test_loads_that_were_overtaken_are_executed_anew(bench: Bench) -> None:
     """When they are the oldest, with all that is younger; one in a delay slot as such; those that are committed or dropped already are not."""
     device = Wide(bench, "active_list", SERIAL | {"overtaken": ("in", 1, "context_places")}, "entries = 4; observed = true; delay_slot = true;", after=EVENTS)
@@ -282,6 +286,7 @@ def test_contexts_share_what_is_committed(bench: Bench) -> None:
     assert [device.stat(f"{name}[{c}]") for c in range(2)] == [3, 3]
 
 
+@seldom
 def test_who_commits_is_chosen(bench: Bench) -> None:
     device = shared(bench, "commit_width = 1; choose = <<< (void)last; return ready_contexts >> 1 & 1; >>>;")
     lanes = {"done[0]": {1: done(0), 2: done(2)}, "done[1]": {1: done(1), 2: done(3)}}
@@ -316,6 +321,7 @@ def dropped_of(seen: dict) -> dict[int, tuple[int, int, int]]:
     return {cycle: (to["context"], seen["squash"][cycle]["age"], pc) for cycle, (_, pc, _) in dropped(seen).items() for to in [seen["redirect"][cycle]]}
 
 
+@seldom
 def test_what_fails_in_one_context_leaves_the_other_alone(bench: Bench) -> None:
     """Both ask for an instruction of their own in the same cycle; while that of one is executed the other one's is committed and goes on."""
     device = controlled(bench)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.modules.harness import Bench
 from tests.modules.wide import Wide
+from tests.sample import sampled
 
 PORTS = {"port.query": ("in", 1, "direction_query"), "port.taken": ("out", 1, "uint32"), "train": ("in", 1, "branch_outcomes(4)"), "checks": ("out", 1, "direction_checks(4)")}
 
@@ -46,7 +47,7 @@ INDICES = {
 }
 
 
-@pytest.mark.parametrize("name", INDICES)
+@pytest.mark.parametrize("name", sampled(INDICES, 4, 1))
 def test_indices(name: str, bench: Bench) -> None:
     """Random branches, against counters in Python."""
     body, index = INDICES[name]

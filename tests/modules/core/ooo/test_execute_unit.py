@@ -6,6 +6,7 @@ import pytest
 
 from tests.modules.harness import Bench
 from tests.modules.wide import Wide, completions
+from tests.sample import sampled
 
 PORTS = {"in": ("in", 1, "operands"), "results": ("out", 1, "result"), "done": ("out", 2, "completion"), "squash": ("in", 1, "squash_order")}
 M = 0xFFFFFFFF
@@ -31,7 +32,7 @@ def item(age: int, control: dict[str, object], a: int, b: int, dest: int = 0, pc
     return {"op": op, "age": age, "dest": dest, "value": [a, b]}
 
 
-@pytest.mark.parametrize("latency", [1, 2, 4])
+@pytest.mark.parametrize("latency", sampled([1, 2, 4], 3, 1))
 def test_arithmetic(latency: int, bench: Bench) -> None:
     device = Wide(bench, "execute_unit", PORTS, f"latency = {latency};")
     r, given, cycles = random.Random(5), {}, 120
@@ -117,7 +118,7 @@ def quotients(a: int, b: int) -> dict[str, int]:
     return {"quotient": abs(signed(a)) // abs(signed(b)) * (1 if signed(a) * signed(b) >= 0 else -1) & M, "quotient_unsigned": a // b}
 
 
-@pytest.mark.parametrize("latency", [1, 6, 35])
+@pytest.mark.parametrize("latency", sampled([1, 6, 35], 3, 1))
 def test_products_and_quotients(latency: int, bench: Bench) -> None:
     device = Wide(bench, "execute_unit", TRIPLES, f"sources = 3; latency = {latency};")
     r, given, expected = random.Random(7), {}, []

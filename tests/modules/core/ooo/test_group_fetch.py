@@ -6,6 +6,7 @@ import pytest
 
 from tests.modules.harness import Bench
 from tests.modules.wide import Wide, of_each
+from tests.sample import sampled, seldom
 
 PORTS = {
     "memory.request": ("out", 1, "mem_request(128)"), "memory.reply": ("in", 1, "mem_reply(128)"), "predictor.query": ("out", 1, "branch_query"), "predictor.fetched": ("out", 1, "bool"),
@@ -89,19 +90,21 @@ def test_delay_slots(late: int, bench: Bench) -> None:
     assert 0x110 not in asked and 0x700 not in asked and asked[:2] == [0x100, 0x400]
 
 
-@pytest.mark.parametrize("aligned", [False, True])
+@pytest.mark.parametrize("aligned", sampled([False, True], 2))
 def test_words_of_the_other_byte_order(aligned: bool, bench: Bench) -> None:
     device = Wide(bench, "group_fetch", PORTS, f"reset_pc = 264; big_endian = true; aligned = {str(aligned).lower()};")
     seen = device.play({"room": of_each(always(8, 1)), "memory_reply": {0: reply(10)}, "predictor_guess": {0: guess(0x110, 2)}}, 1)
     assert seen["out"][0]["word"][:2] == ([11, 10] if aligned else [13, 12])
 
 
+@seldom
 def test_room_for_what_words_become(bench: Bench) -> None:
     device = Wide(bench, "group_fetch", PORTS, "parts = 3;")
     seen = device.play({"room": of_each({0: 11, 1: 12}), "memory_reply": {1: reply(10)}, "predictor_guess": always(guess(16), 2)}, 2)
     assert [one is not None for one in seen["memory_request"]] == [False, True]
 
 
+@seldom
 def test_where_nothing_can_be_fetched(bench: Bench) -> None:
     """An error of memory, addresses that are not executable or not aligned: one word that is a fault, and the next place."""
     device = Wide(bench, "group_fetch", PORTS, "reset_pc = 256; executable = <<< return address < 0x1000; >>>;")
@@ -122,6 +125,7 @@ def test_start_and_halt(bench: Bench) -> None:
     assert [one and one["address"] for one in seen["memory_request"]] == [None, None, None, 0x200, 0x240, None, None, None]
 
 
+@seldom
 @pytest.mark.parametrize(("command", "message"), [
     ({"set_pc": 1, "pc": 4}, "the pc is set while instructions are in flight"), ({"flush": 1}, "it does not flush"),
 ])  # fmt: skip
@@ -131,6 +135,7 @@ def test_commands_that_it_does_not_know(command: dict, message: str, bench: Benc
         device.play({"room": of_each(always(8, 4)), "memory_reply": {0: reply(0)}, "predictor_guess": {0: guess(16)}, "control": {2: command}}, 4)
 
 
+@seldom
 def test_a_step_fetches_one_word(bench: Bench) -> None:
     """Of halted fetch, which says when it awaits nothing, and at which pc it is; commands come on several lanes."""
     device = Wide(bench, "group_fetch", PORTS | {"control": ("in", 2, "core_control"), "status": ("out", 1, "core_status")}, "reset_pc = 256;")
@@ -144,6 +149,7 @@ def test_a_step_fetches_one_word(bench: Bench) -> None:
     assert halted == {3: 0x240, 4: 0x240, 8: 0x244, 9: 0x300}
 
 
+@seldom
 @pytest.mark.parametrize(("words", "following", "delayed"), [(2, 0x400, 1), (3, 0x400, 0), (2, 0x108, 0), (1, 0x400, 0)])
 def test_a_group_that_is_cut_keeps_its_delay_slot(words: int, following: int, delayed: int, bench: Bench) -> None:
     """Of a group that ends in the slot of its branch: of the branch alone its slot comes next, and then the target."""
@@ -172,6 +178,7 @@ def test_a_redirect_may_hold_fetch(bench: Bench) -> None:
     assert [one["pc"] for one in seen["out"] if one] == [0x740] and device.stat("asleep") == 4
 
 
+@seldom
 @pytest.mark.parametrize(("pc", "body", "fault"), [(0x102, "", 1), (0x100, "executable = <<< return false; >>>;", 0)])
 def test_why_nothing_can_be_fetched(pc: int, body: str, fault: int, bench: Bench) -> None:
     """The mem_fault is in place of the word: of an odd address, where there is nothing, and what memory replies."""
@@ -208,6 +215,7 @@ def test_two_contexts_in_a_cycle(bench: Bench) -> None:
     assert [one["tag"] >> 19 for one in seen["memory_request[0]"]] == [1, 3, 1]
 
 
+@seldom
 def test_contexts_in_turn(bench: Bench) -> None:
     """One that sleeps, has no room or was redirected in the cycle is left out."""
     device = Wide(bench, "group_fetch", several(4, 1, True), "contexts = 4; reset_pc = 256; order = <<< (void)counts; return fetch_in_turn(ready_contexts, last); >>>;")
@@ -222,6 +230,7 @@ def test_contexts_in_turn(bench: Bench) -> None:
     assert (device.stat("fetching"), device.stat("fetchable")) == (9, 3 + 3 + 3 + 2 + 1 + 2 + 3 + 3 + 4)
 
 
+@seldom
 def test_a_context_waits_for_its_own_reference(bench: Bench) -> None:
     """The lane goes on with the other, and tags tell whose the replies are. A redirect makes what is awaited stale; what cannot be fetched waits for a cycle without a reply."""
     device = Wide(bench, "group_fetch", several(2, 1, True), "contexts = 2; reset_pc = 256; executable = <<< return address != 0x900; >>>;")
@@ -235,6 +244,7 @@ def test_a_context_waits_for_its_own_reference(bench: Bench) -> None:
     assert [one["tag"] >> 19 for one in seen["memory_request"] if one] == [1, 0, 0, 0, 1, 0]
 
 
+@seldom
 def test_the_status_of_each_context(bench: Bench) -> None:
     """Each is halted by itself, by any lane of its own, and tells so when its own reference has its reply."""
     ports = several(2, 2) | {"control": ("in", 4, "core_control"), "status": ("out", 4, "core_status")}

@@ -6,6 +6,7 @@ import pytest
 
 from tests.modules.harness import Bench
 from tests.modules.wide import LOAD, Wide, of_each, registers, renamed, renamed_group
+from tests.sample import sampled
 
 PORTS = {
     "in": ("in", 1, "renamed_group(4)"), "issue": ("out", 2, "issued"), "wakes": ("out", 2, "register_set"), "awake": ("in", 2, "register_set"),
@@ -38,7 +39,7 @@ def test_age_goes_round_the_list(bench: Bench) -> None:
     assert granted(seen) == {6: (1, 0), 7: (1, 1), 8: (2, 0)}
 
 
-@pytest.mark.parametrize("latency", [2, 3, 5])
+@pytest.mark.parametrize("latency", sampled([2, 3, 5], 3, 1))
 def test_long_units_wake_later(latency: int, bench: Bench) -> None:
     device = Wide(bench, "issue_queue", PORTS, f"latency = {latency}; {TAKES}")
     seen = device.play({"in": {0: renamed_group(renamed(0, dest=40)), 1: renamed_group(renamed(1, dest=41))}}, 12)
@@ -57,7 +58,7 @@ def test_what_is_dropped_wakes_nobody(bench: Bench) -> None:
     assert all(one in (registers(), registers(40)) for one in seen["wakes[0]"])
 
 
-@pytest.mark.parametrize("interval", [1, 2, 5])
+@pytest.mark.parametrize("interval", sampled([1, 2, 5], 3, 1))
 def test_a_unit_that_is_busy_for_some_cycles(interval: int, bench: Bench) -> None:
     ports = PORTS | {"issue": ("out", 1, "issued")}
     device = Wide(bench, "issue_queue", ports, f"latency = 5; interval = {interval}; {TAKES}")
@@ -116,7 +117,7 @@ def test_another_choice(bench: Bench) -> None:
     assert granted(device.play({"in": {0: group}}, 4)) == {3: (1, 0), 2: (1, 1), 1: (2, 0), 0: (2, 1)}
 
 
-@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("count", sampled([2, 3], 2, 1))
 @pytest.mark.parametrize("seed", range(3))
 def test_random_dependences(seed: int, count: int, bench: Bench) -> None:
     """All are granted once, none before what it reads was woken, and of two that are ready the older first."""

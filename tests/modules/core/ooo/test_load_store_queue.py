@@ -6,6 +6,7 @@ import pytest
 
 from tests.modules.harness import Bench, collect, happened
 from tests.modules.wide import LOAD, STORE, Wide, completions, of_each, only, registers, renamed, renamed_group
+from tests.sample import sampled, seldom
 
 PORTS = {
     "alloc": ("in", 1, "renamed_group(4)"), "in": ("in", 1, "operands"), "memory.request": ("out", 1, "mem_request(64)"), "memory.reply": ("in", 1, "mem_reply(64)"),
@@ -40,7 +41,7 @@ def test_a_load_that_hits(bench: Bench) -> None:
     assert (device.stat("loads"), device.stat("cancelled")) == (1, 0)
 
 
-@pytest.mark.parametrize("speculate", [True, False])
+@pytest.mark.parametrize("speculate", sampled([True, False], 2))
 def test_a_load_that_does_not_hit(speculate: bool, bench: Bench) -> None:
     device = Wide(bench, "load_store_queue", PORTS, f"speculate = {str(speculate).lower()};")
     seen = device.play({"alloc": {0: alloc(LOAD)}, "in": {2: moves(0, LOAD, 64)}, "memory_reply": {7: {"tag": 0, "data": 99}}}, 10)
@@ -63,7 +64,7 @@ def value_read(value: int, size: int, sign: bool) -> int:
 OVERLAPS = [(s, a, n, sign) for s in (1, 2, 4) for a in range(-3, 5) for n in (1, 2, 4) for sign in (False, True) if (64 + a) % n == 0]
 
 
-@pytest.mark.parametrize("committed", [False, True])
+@pytest.mark.parametrize("committed", sampled([False, True], 2, 1))
 def test_every_overlap_of_a_load_with_an_older_store(committed: bool, bench: Bench) -> None:
     """Covered: the store's value; overlapped in part: it waits until the store is in memory; else memory at once."""
     device = Wide(bench, "load_store_queue", PORTS)
@@ -167,7 +168,8 @@ def part_of(part: str, big: bool, address: int) -> tuple[int, int]:
     return (address, 4 - offset) if (part == "left") == big else (address - offset, offset + 1)
 
 
-@pytest.mark.parametrize("big", [False, True], ids=["little", "big"])
+@seldom
+@pytest.mark.parametrize("big", sampled([False, True], 2, 1), ids=["little", "big"])
 def test_parts_of_words(big: bool, bench: Bench) -> None:
     """A load leaves the rest of its register; a store writes the left or the right bytes of its own."""
     device = Wide(bench, "load_store_queue", PORTS, f"word_parts = true; big_endian = {str(big).lower()};")
@@ -190,6 +192,7 @@ def test_parts_of_words(big: bool, bench: Bench) -> None:
             assert completed(seen)[1][2] == stored
 
 
+@seldom
 def test_overlaps_in_the_other_byte_order(bench: Bench) -> None:
     device = Wide(bench, "load_store_queue", PORTS, "big_endian = true;")
     for size, offset, n, sign in OVERLAPS:
@@ -225,6 +228,7 @@ def test_a_load_linked_and_a_store_conditional(bench: Bench) -> None:
     assert happened(device.ran, "conditional") == [(20, 64, 9, 1, 0)]
 
 
+@seldom
 def test_a_store_conditional_of_no_register_is_decided_once(bench: Bench) -> None:
     """Memory replies in the cycle of the request, and what it refuses is offered on."""
     device = Wide(bench, "load_store_queue", PORTS, "links = true;")
@@ -290,6 +294,7 @@ def test_addresses_that_are_translated(bench: Bench) -> None:
     assert seen["drained"] == [1] * 9 + [0, 0, 1]
 
 
+@seldom
 @pytest.mark.parametrize("control", [LOAD, STORE])
 def test_what_is_not_plain_is_left_to_others(control: dict, bench: Bench) -> None:
     """Nothing is done about it here, and it is no store that younger loads wait for; so with what `cacheable` does not allow."""
@@ -304,6 +309,7 @@ def test_what_is_not_plain_is_left_to_others(control: dict, bench: Bench) -> Non
         assert seen["room"][-1] == 16 and all(seen["drained"])
 
 
+@seldom
 def test_loads_that_others_overtake(bench: Bench) -> None:
     """Those that have read, or were sent to, bytes that somebody else writes, until they are committed; not those that wait, and not for one's own
     writes."""
@@ -336,6 +342,7 @@ def heads(*changes: tuple[int, int, int], cycles: int = 40) -> dict[int, object]
     return found
 
 
+@seldom
 def test_a_store_is_no_other_context_s(bench: Bench) -> None:
     """Neither waited for, nor forwarded: what a load of another context reads is in memory."""
     device = Wide(bench, "load_store_queue", SHARED, "contexts = 2;")
@@ -346,6 +353,7 @@ def test_a_store_is_no_other_context_s(bench: Bench) -> None:
     assert completed(seen) == {1: (4, 0, 5), 0: (5, 1, 7), 2: (7, 2, 7)}
 
 
+@seldom
 def test_committed_stores_of_both_contexts(bench: Bench) -> None:
     """Share the buffer, and each forwards from its own."""
     device = Wide(bench, "load_store_queue", SHARED, "contexts = 2; buffer = 4;")
@@ -356,6 +364,7 @@ def test_committed_stores_of_both_contexts(bench: Bench) -> None:
     assert seen["store_room"][7] == 2 and seen["store_request"][6]["tag"] == 0 and {age: value for age, (_, _, value) in completed(seen).items()} == {0: 7, 1: 8, 2: 7, 3: 8}
 
 
+@seldom
 def test_a_squash_of_loads_is_of_one_context(bench: Bench) -> None:
     """Replies to the other's are still wanted, and places of both are free again."""
     device = Wide(bench, "load_store_queue", SHARED, "contexts = 2; entries = 4;")
@@ -366,6 +375,7 @@ def test_a_squash_of_loads_is_of_one_context(bench: Bench) -> None:
     assert completed(seen) == {3: (10, 0, 2)} and seen["room"][6:8] == [0, 1]
 
 
+@seldom
 def test_contexts_take_turns(bench: Bench) -> None:
     """One load goes in a cycle, of that context which did not go last; and addresses may lie elsewhere for each."""
     device = Wide(bench, "load_store_queue", SHARED, "contexts = 2; speculate = false; locate = <<< return address + 4096 * context; >>>;")
@@ -375,6 +385,7 @@ def test_contexts_take_turns(bench: Bench) -> None:
     assert [(one["address"], one["tag"]) for one in seen["memory_request"] if one] == [(64, 0), (68, 1), (4096 + 72, 1 << 19), (4096 + 76, 1 << 19 | 1)]
 
 
+@seldom
 def test_no_load_goes_while_a_barrier_is_refused(bench: Bench) -> None:
     """Not even of another context, so that what it waits for comes to an end; and each context has one of its own."""
     device = Wide(bench, "load_store_queue", SHARED, "contexts = 2; barriers = true; speculate = false;")
@@ -387,6 +398,7 @@ def test_no_load_goes_while_a_barrier_is_refused(bench: Bench) -> None:
     assert completed(seen) == {1: (10, 0, 0), 0: (14, 0, 3), 2: (22, 0, 0)}
 
 
+@seldom
 @pytest.mark.parametrize("late", [False, True])
 def test_links_are_of_a_context(late: bool, bench: Bench) -> None:
     """Each has a tag of its own, and waits for the stores of its own context only."""
@@ -401,6 +413,7 @@ def test_links_are_of_a_context(late: bool, bench: Bench) -> None:
     assert seen["memory_request"][4]["op"] == "store_conditional" and happened(device.ran, "conditional") == [(9 if late else 4, 96, 9, 1, 1)]
 
 
+@seldom
 def test_stores_of_other_contexts_overtake_loads(bench: Bench) -> None:
     """From the cycle in which memory takes a store to that of its reply: loads of others that have read there, or are sent there meanwhile; not its own.
     What others write to memory overtakes loads of all."""

@@ -5,15 +5,16 @@ import pytest
 
 from tests.modules.core.ooo.conftest import Core, steps
 from tests.modules.harness import Bench
+from tests.sample import sampled, seldom
 
 
-@pytest.mark.parametrize("latency", [1, 2, 4])
-@pytest.mark.parametrize("width", [1, 4])
+@pytest.mark.parametrize("latency", sampled([1, 2, 4], 3, 1))
+@pytest.mark.parametrize("width", sampled([1, 4], 2, 1))
 def test_a_chain_costs_the_latency_of_its_units(width: int, latency: int, retired: Core) -> None:
     assert steps(retired("addi a0, a0, 1\n" * 80, 0, 80, width=width, unit_latency=latency)) == {latency}
 
 
-@pytest.mark.parametrize(("width", "units"), [(1, 1), (2, 1), (2, 2), (4, 2), (4, 4), (8, 4), (8, 8)])
+@pytest.mark.parametrize(("width", "units"), sampled([(1, 1), (2, 1), (2, 2), (4, 2), (4, 4), (8, 4), (8, 8)], 7, 3))
 def test_independent_instructions_are_limited_by_width_and_units(width: int, units: int, retired: Core) -> None:
     code = "".join(f"addi x{5 + i % 20}, zero, {i}\n" for i in range(160))
     cycles = retired(code, 32, 96, width=width, units=units, entries=64, queue=64, registers=128)
@@ -21,7 +22,7 @@ def test_independent_instructions_are_limited_by_width_and_units(width: int, uni
     assert cycles[-1] - cycles[0] in (96 // rate - 1, 96 // rate), "as groups lie"
 
 
-@pytest.mark.parametrize("queue", [1, 2, 3, 4])
+@pytest.mark.parametrize("queue", sampled([1, 2, 3, 4], 4, 2))
 def test_a_queue_of_q_entries_sustains_a_quarter_of_q(queue: int, retired: Core) -> None:
     """Its room is known where instructions are sent four cycles after one left."""
     code = "".join(f"addi x{5 + i % 20}, zero, {i}\n" for i in range(120))
@@ -29,7 +30,8 @@ def test_a_queue_of_q_entries_sustains_a_quarter_of_q(queue: int, retired: Core)
     assert abs(cycles[80] - cycles[0] - 80 * 4 // queue) <= 3
 
 
-@pytest.mark.parametrize(("speculate", "each"), [("true", 2), ("false", 3)])
+@seldom
+@pytest.mark.parametrize(("speculate", "each"), sampled([("true", 2), ("false", 3)], 2))
 def test_a_chain_of_loads(speculate: str, each: int, retired: Core) -> None:
     """Load to use is 2 when loads are believed to hit, and one more when not."""
     code = "la a0, cell\n" + "lw a0, 0(a0)\n" * 60 + ".data\ncell: .word cell\n.text"
@@ -43,7 +45,7 @@ def test_a_value_through_memory(retired: Core) -> None:
     assert steps(loads[2:]) == {3}
 
 
-@pytest.mark.parametrize("width", [1, 4, 8])
+@pytest.mark.parametrize("width", sampled([1, 4, 8], 3, 1))
 def test_a_wrong_prediction_costs_7_cycles(width: int, retired: Core) -> None:
     """From the branch to what follows it, as both are granted and so as both are committed; a branch that was never seen is taken to fall through."""
     code = "nop\n" * 16 + "".join(f"beq zero, zero, {n}f\n.word 0\n.word 0\n{n}: nop\n" for n in range(1, 9))
@@ -51,7 +53,8 @@ def test_a_wrong_prediction_costs_7_cycles(width: int, retired: Core) -> None:
     assert [b - a for a, b in zip(cycles[::2], cycles[1::2])] == [7] * 8
 
 
-@pytest.mark.parametrize(("width", "entries", "snapshots"), [(1, 4, 0), (1, 32, 0), (2, 16, 0), (4, 8, 0), (4, 32, 0), (4, 32, 8)])
+@seldom
+@pytest.mark.parametrize(("width", "entries", "snapshots"), sampled([(1, 4, 0), (1, 32, 0), (2, 16, 0), (4, 8, 0), (4, 32, 0), (4, 32, 8)], 3, 2))
 def test_a_walk_back_costs_more_behind_many(width: int, entries: int, snapshots: int, retired: Core) -> None:
     """The branch waits until the list is full of what follows it.  Two cycles of the walk are there anyway, until the right instructions come
     to renaming."""
@@ -68,6 +71,7 @@ def test_a_loop_is_predicted(retired: Core) -> None:
     assert steps(cycles[::4]) == {1}
 
 
+@seldom
 def test_returns_deeper_than_the_stack_miss(retired: Core) -> None:
     """One return for each level beyond the entries of the return stack, in each round."""
 

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from tests.modules.core.ooo.conftest import Core
+from tests.sample import sampled, seldom
 
 MEMORY = 40  # cycles to memory
 CACHED = {"caches": "true", "latency": MEMORY, "memory_queue": 32, "queue": 32, "entries": 64, "registers": 128}
@@ -35,6 +36,7 @@ def each(retired: Core, lines: int, rounds: int = 6, chains: int = 1, **paramete
     return (loads[-1] - loads[warm - 1]) / (len(loads) - warm)
 
 
+@seldom
 @pytest.mark.parametrize("lines", [1, 7, 8])
 def test_a_chase_in_the_cache(lines: int, retired: Core) -> None:
     """What fits takes the time of a hit, when it was fetched once."""
@@ -53,13 +55,14 @@ def test_a_chase_at_each_level(lines: int, step: int, retired: Core) -> None:
     assert each(retired, lines, 6, change=LEVEL_2, dcache_size="256 B", **CACHED) == step
 
 
-@pytest.mark.parametrize("mshrs", [1, 2, 4])
-@pytest.mark.parametrize("chains", [1, 2, 4, 6, 8])
+@pytest.mark.parametrize("mshrs", sampled([1, 2, 4], 3, 1))
+@pytest.mark.parametrize("chains", sampled([1, 2, 4, 6, 8], 3, 1))
 def test_chases_in_parallel(chains: int, mshrs: int, retired: Core) -> None:
     """m chases take the time of one until there are as many as MSHRs, which are busy as long as a chase takes for a step; then they share these."""
     assert each(retired, 65, 4, chains, mshrs=mshrs, dcache_size="256 B", **CACHED) == MISS * max(1, chains / mshrs), "each chain is in another set than its neighbours"
 
 
+@seldom
 @pytest.mark.parametrize(("store", "step"), [("", 2), ("sw a0, 4(a0)", 3), ("sw a0, 0(a0)", 3), ("sb a1, 0(a0)", 7)])
 def test_a_store_before_a_load(store: str, step: int, retired: Core) -> None:
     """Of another address: nothing waits, but one address is formed in a cycle.  Of the same: the value is forwarded, as fast.  Of a part: the store has to be in memory."""
@@ -69,7 +72,8 @@ def test_a_store_before_a_load(store: str, step: int, retired: Core) -> None:
     assert {b - a for a, b in zip(loads[20:], loads[21:])} == {step}
 
 
-@pytest.mark.parametrize("entries", [32, 64])
+@seldom
+@pytest.mark.parametrize("entries", sampled([32, 64], 2))
 def test_misses_overlap_if_both_are_in_the_list(entries: int, retired: Core) -> None:
     """The second load is `distance` instructions behind the first, which is the oldest while it waits.  If it has a place, four
     instructions a cycle lie between them; else its place is known to be free four cycles after the first is committed."""
@@ -97,7 +101,7 @@ module small_table {
 """
 
 
-@pytest.mark.parametrize("ways", ["T", "TN", "TTN", "NNT", "TNN", "TTTN", "TTNN"])
+@pytest.mark.parametrize("ways", sampled(["T", "TN", "TTN", "NNT", "TNN", "TTTN", "TTNN"], 3))
 def test_branches_that_share_a_counter(ways: str, retired: Core) -> None:
     """One behind the other, each always or never taken: what two bits count."""
     code = "li s0, ROUNDS\n.balign 256\n1:\n"
@@ -118,6 +122,7 @@ def test_branches_that_share_a_counter(ways: str, retired: Core) -> None:
     assert wrong(60) - wrong(40) == sum(found[40:])
 
 
+@seldom
 def test_branches_on_bits_that_nobody_foresees(retired: Core) -> None:
     """Where each is predicted wrongly a step is the 7 cycles of that, the sum that the next load needs, and the load; where none is, fetch limits;
     where half of them are, each costs the 7 and a part of what it waited for."""
@@ -136,8 +141,8 @@ def test_branches_on_bits_that_nobody_foresees(retired: Core) -> None:
     assert few < 5 and wrong > length // 3 and 7 < (taken - foreseen) / (wrong - few) < 7 + 1 + HIT
 
 
-@pytest.mark.parametrize("units", [1, 2, 4])
-@pytest.mark.parametrize("chains", [1, 2, 3, 4, 6, 8])
+@pytest.mark.parametrize("units", sampled([1, 2, 4], 3, 1))
+@pytest.mark.parametrize("chains", sampled([1, 2, 3, 4, 6, 8], 3, 1))
 def test_chains_share_the_units(chains: int, units: int, retired: Core) -> None:
     """n steps of k independent chains take n * max(k / units, 1) cycles."""
     code = "".join(f"addi x{10 + c}, x{10 + c}, 1\n" for c in range(chains)) * 96
@@ -146,7 +151,8 @@ def test_chains_share_the_units(chains: int, units: int, retired: Core) -> None:
     assert last[80] - last[32] == pytest.approx(48 * max(1, chains / units), abs=1)
 
 
-@pytest.mark.parametrize(("contexts", "units"), [(1, 4), (4, 4), (8, 4), (8, 8)])
+@seldom
+@pytest.mark.parametrize(("contexts", "units"), sampled([(1, 4), (4, 4), (8, 4), (8, 8)], 4, 1))
 def test_contexts_of_one_chain_each_share_the_units(contexts: int, units: int, retired: Core) -> None:
     """An instruction of each context in a cycle, until the units are too few."""
     parameters = {"contexts": contexts, "fetch_contexts": 2 if contexts > 1 else 1, "width": 8, "units": units, "queue": 64, "registers": 31 * contexts + 128}

@@ -6,6 +6,7 @@ import pytest
 
 from tests.modules.harness import Bench
 from tests.modules.wide import Wide
+from tests.sample import sampled
 
 PORTS = {
     "port.query": ("in", 1, "branch_query"), "port.guess": ("out", 1, "branch_guess"), "port.fetched": ("in", 1, "bool"), "targets.query": ("out", 1, "target_query"),
@@ -15,8 +16,8 @@ PORTS = {
 KINDS = ["none", "conditional", "jump", "call", "subroutine_return"]
 
 
-@pytest.mark.parametrize("slot", [False, True])
-@pytest.mark.parametrize("aligned", [False, True])
+@pytest.mark.parametrize("slot", sampled([False, True], 2))
+@pytest.mark.parametrize("aligned", sampled([False, True], 2, 1))
 def test_groups_of_all_kinds(aligned: bool, slot: bool, bench: Bench) -> None:
     """A delay slot belongs to the group, or follows it, and then it is known where fetch goes behind that."""
     device = Wide(bench, "predictor", PORTS, f"aligned = {str(aligned).lower()}; delay_slot = {str(slot).lower()};")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.modules.harness import Bench
 from tests.modules.wide import ALU, BRANCH, LOAD, MULTIPLY, Wide, each, micro_op
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 PORTS = {
     "in": ("in", 1, "op_ring(16)"), "take": ("out", 1, "uint32"), "out": ("out", 1, "renamed_group(4)"), "list_room": ("in", 1, "context_numbers"),
@@ -72,6 +72,7 @@ def test_registers_and_snapshots_run_out(bench: Bench) -> None:
     assert seen["take"][4:] == [1, 0, 1]
 
 
+@seldom
 def test_room_for_multiplications(bench: Bench) -> None:
     """Of all queues for them, less what was renamed last, of which they do not know yet; others do not wait for it."""
     device = Wide(bench, "rename_map", PORTS | {"product_room": ("in", 2, "uint32")}, "registers = 64;")
@@ -200,7 +201,7 @@ def random_run(r: random.Random, model: Model, cycles: int, sources: int, entrie
 @pytest.mark.parametrize(("contexts", "registers", "snapshots", "sources", "walk"), sampled([
     (1, 33, 1, 2, 1), (1, 40, 3, 3, 1), (1, 64, 0, 3, 2), (1, 128, 8, 2, 1), (1, 64, 64, 3, 1), (1, 33, 0, 2, 1), (2, 80, 0, 2, 1), (1, 128, 0, 2, 4),
     (3, 128, 4, 3, 1), (1, 128, 0, 2, 1), (8, 512, 0, 2, 3), (2, 64, 1, 2, 1), (8, 300, 16, 2, 1),
-]))  # fmt: skip
+], every=4))  # fmt: skip
 def test_random_instructions(contexts: int, registers: int, snapshots: int, sources: int, walk: int, bench: Bench) -> None:
     """Of several contexts, retired in order, branches resolved or squashed in any order, also while maps walk back; a squash of one context
     leaves the others as they are."""
@@ -215,6 +216,7 @@ def test_random_instructions(contexts: int, registers: int, snapshots: int, sour
     assert device.stat("renamed") == sum(len(one) for one in expected)
 
 
+@seldom
 def test_snapshots_against_walks(bench: Bench) -> None:
     """A walk that undoes everything in a cycle is a snapshot, to the last cycle; small lists go round."""
     found = []
@@ -228,7 +230,7 @@ def test_snapshots_against_walks(bench: Bench) -> None:
     assert found[0] == found[1] and sum(taken >> 4 * c & 15 for taken in found[0][0] for c in range(2)) > 200
 
 
-@pytest.mark.parametrize("walk", [1, 2, 4, 8])
+@pytest.mark.parametrize("walk", sampled([1, 2, 4, 8], 4, 1))
 @pytest.mark.parametrize("behind", [0, 1, 2, 7, 8, 13])
 def test_a_walk_takes_its_time(behind: int, walk: int, bench: Bench) -> None:
     """With n instructions behind the branch renaming goes on max(1, ceil(n / walk)) cycles behind the squash, which may come with some of them
@@ -274,6 +276,7 @@ def test_a_squash_of_all_is_done_at_once(bench: Bench) -> None:
         assert [op["dest"] for op in seen["out"][6]["op"][:3]] == [3, 34, 33], "given back from the youngest on"
 
 
+@seldom
 def test_contexts_take_turns(bench: Bench) -> None:
     """The first is another in each cycle, and stays it until there is room for it; the others have what it leaves."""
     device = Wide(bench, "rename_map", ports(2, 128), "contexts = 2; registers = 128;")

@@ -10,6 +10,7 @@ import pytest
 from tests.isa.programs import TEXT, tool
 from tests.isa.riscv import assemble, random_program
 from tests.isa.streams import explain
+from tests.sample import sampled
 from tests.tree import found
 
 MACHINE = f"""
@@ -76,7 +77,7 @@ CODE = {
 }
 
 
-@pytest.mark.parametrize("name", CODE)
+@pytest.mark.parametrize("name", sampled(CODE, 2))
 def test_cycles(name: str, machines: dict[bool, Path], tmp_path: Path) -> None:
     """A taken branch costs the annulled word behind it, less-than a comparison and the wait for it."""
     code, cycles = CODE[name]

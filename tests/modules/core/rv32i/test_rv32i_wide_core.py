@@ -11,6 +11,7 @@ import pytest
 from tests.isa.riscv import assemble
 from tests.modules import wrong_core
 from tests.modules.wrong_core import run
+from tests.sample import sampled
 
 # What is damaged on its way, by its own numbers.
 DAMAGE = """
@@ -40,7 +41,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Pa
     return wrong_core.machines(tmp_path_factory.mktemp("lockstep"), build_dir, root, "rv32i_wide_core", DAMAGE)
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", sampled(WRONG, 3))
 def test_wrong_cores_are_reported(name: str, machines, tmp_path: Path) -> None:
     code, message = WRONG[name]
     elf = assemble(f"nop\n{code}\nEXIT 0\n", tmp_path / "x.elf", "device")
