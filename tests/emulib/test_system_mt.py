@@ -42,7 +42,7 @@ def test_every_bit_and_who_executes(root: Path, build_dir: Path, tmp_path: Path)
     """Run with sanitizers."""
     program = tmp_path / "system_mt"
     sources = [Path(__file__).with_name("system_mt.c"), root / "emulib/mips/mvp.c", *found(root / "emulib/mips", "system*.c")]
-    subprocess.run([tool("clang"), "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
+    subprocess.run([tool("clang"), "-O0", "-gline-tables-only", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
                     f"-I{root}/emulib", f"-I{build_dir}/gen/emulib", *sources, "-o", program], check=True)  # fmt: skip
     done = subprocess.run([program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

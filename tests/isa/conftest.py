@@ -1,5 +1,6 @@
 """What tests of the MIPS32 cores' systems share, in both byte orders: the machine, and the hostile program with its final state."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,28 @@ from tests.isa.hostile import checked, hostile_program
 from tests.isa.system_core import build
 
 
+class Systems(dict[bool, Path]):
+    """Machines by whether they are big-endian, each built when it is first asked for."""
+
+    def __init__(self, make: Callable[[bool], Path]) -> None:
+        super().__init__()
+        self.make = make
+
+    def __missing__(self, big: bool) -> Path:
+        self[big] = self.make(big)
+        return self[big]
+
+
 @pytest.fixture(scope="session")
 def systems(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Path, optimising) -> dict[bool, Path]:
     """By whether it is big-endian: system_machine.lss, compared in lockstep with the functional processor."""
     directory = tmp_path_factory.mktemp("systems")
-    with optimising():
-        return {big: build(root, build_dir, directory / f"system{big}", "-D", f"big_endian={str(big).lower()}", "-D", "checked=true") for big in (True, False)}
+
+    def make(big: bool) -> Path:
+        with optimising():
+            return build(root, build_dir, directory / f"system{big}", "-D", f"big_endian={str(big).lower()}", "-D", "checked=true")
+
+    return Systems(make)
 
 
 @pytest.fixture(scope="session")

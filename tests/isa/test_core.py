@@ -12,6 +12,7 @@ import pytest
 from tests.isa import cases
 from tests.isa.programs import assemble
 from tests.isa.streams import explain, random_program
+from tests.sample import sampled
 
 FIRST = int(os.environ.get("SEED", "1"))
 SETS = ("prijoff", "mips32r2")
@@ -59,7 +60,7 @@ def run(core: Path, elf: Path, *options: str, cycles: int = 200000) -> subproces
 
 
 @BYTE_ORDERS
-@pytest.mark.parametrize("nops", [0, 1, 2])
+@pytest.mark.parametrize("nops", sampled([0, 1, 2], 3, 1))
 @pytest.mark.parametrize("name", cases.NAMES)
 def test_instruction(name: str, nops: int, big: bool, cores: dict[str, Path], programs: Path):
     instruction_set = cases.set_of(name)
@@ -76,7 +77,7 @@ def test_a_failing_case_is_seen(cores: dict[str, Path], tmp_path: Path):
 
 
 @BYTE_ORDERS
-@pytest.mark.parametrize("nops", [0, 1])
+@pytest.mark.parametrize("nops", sampled([0, 1], 2))
 def test_every_instruction_on_slow_memory(nops: int, big: bool, cores: dict[str, Path], programs: Path):
     """Interlocks hold when loads, stores and fetches take any number of cycles."""
     failed = {}
@@ -108,7 +109,7 @@ def compare(seed: int, big: bool, instruction_set: str, cores: dict[str, Path], 
 
 
 @BYTE_ORDERS
-@pytest.mark.parametrize("seed", range(FIRST, FIRST + 10))
+@pytest.mark.parametrize("seed", sampled(range(FIRST, FIRST + 10), 5))
 def test_random_stream(seed: int, big: bool, cores: dict[str, Path], build_dir: Path, tmp_path: Path):
     """SEED=n in the environment starts at another seed; even seeds are programs for MIPS32r2."""
     compare(seed, big, "mips2" if seed % 2 else "mips32r2", cores, build_dir, tmp_path)

@@ -24,6 +24,7 @@ from tests.isa.litmus import (
     relaxed,
 )
 from tests.memory_model import CORES, SHAPES, agree, table
+from tests.sample import sampled
 
 LONG = 200  # runs of a program, of MOST rounds each: 100,000
 
@@ -53,7 +54,7 @@ def machine(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(
     params=[
-        pytest.param((4, 1, 0), id="short"),
+        pytest.param((4, 1, 0), id="short", marks=pytest.mark.soak),
         pytest.param((4, 1, 2), id="level 2, short"),
         pytest.param((2, LONG, 0), id="long", marks=pytest.mark.soak),
         pytest.param((2, LONG, 1), id="one level 2, long", marks=pytest.mark.soak),
@@ -111,7 +112,7 @@ def test_load_buffering(pair: tuple[Path, int], tmp_path: Path) -> None:
         assert outcomes[0, 1] and outcomes[1, 0], outcomes
 
 
-@pytest.mark.parametrize("clusters", [0, 2])
+@pytest.mark.parametrize("clusters", sampled([0, 2], 2, 1))
 @pytest.mark.parametrize("runs", [3, pytest.param(LONG, marks=pytest.mark.soak)])
 def test_four_processors_agree_on_an_order(machine: Callable[..., Path], runs: int, clusters: int, tmp_path: Path) -> None:
     """Two store, two look at both words in opposite orders: they never see the stores in opposite orders."""

@@ -7,6 +7,7 @@ import pytest
 
 from tests.isa import riscv
 from tests.isa.programs import assemble
+from tests.sample import sampled
 
 MACHINE = """
 import memory_types;
@@ -139,7 +140,7 @@ next: .space 256
 
 
 @ROUNDS
-@pytest.mark.parametrize("isa", ["mips", "rv32i"])
+@pytest.mark.parametrize("isa", sampled(["mips", "rv32i"], 2))
 def test_no_store_is_behind_a_barrier(isa: str, rounds: int, build_sim, run_sim, tmp_path: Path) -> None:
     simulator = build_sim(MACHINE.format(core=f"{isa}_pipeline", big="true" if isa == "mips" else "false"))
     for barrier, times, status in (("sync" if isa == "mips" else "fence", rounds, 0), ("nop", 200, 9)):

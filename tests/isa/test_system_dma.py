@@ -91,9 +91,9 @@ lost:
 MACHINES = [
     pytest.param(settings, id=" ".join(settings) or "plain", marks=marks)
     for settings, marks in (
-        ((), ()),
+        ((), pytest.mark.soak),
         (("checked=true",), pytest.mark.soak),
-        (("coherent=true", "checked=true"), ()),
+        (("coherent=true", "checked=true"), pytest.mark.soak),
         (("wide=4", "checked=true"), pytest.mark.soak),
         (("wide=4", "coherent=true", "checked=true"), pytest.mark.soak),
         (("wide=4", "coherent=true", "mshrs=8", "checked=true"), ()),
@@ -155,6 +155,7 @@ older:
 """
 
 
+@pytest.mark.soak  # tests/isa/test_wide_system_contexts.py has message passing and load buffering
 @pytest.mark.parametrize("caches", [pytest.param((), marks=pytest.mark.soak), pytest.param(("coherent=true",), marks=pytest.mark.soak), ("coherent=true", "mshrs=8")], ids=lambda caches: " ".join(caches) or "plain")
 @pytest.mark.parametrize("shows", [True, False])
 def test_loads_take_effect_in_order(shows: bool, caches: tuple[str, ...], described: Path, build_dir: Path, tmp_path: Path) -> None:

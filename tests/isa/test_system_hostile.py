@@ -8,6 +8,7 @@ import pytest
 from tests.isa import system
 from tests.isa.hostile import checked
 from tests.isa.system_core import KSEG0_CACHED, on_core
+from tests.sample import sampled
 
 BYTE_ORDERS = pytest.mark.parametrize("big", [True, False], ids=["big", "little"])
 MEMORIES = {"fast": [], "slow": ["--set", "delay.latency=9"], "slower": ["--set", "delay.latency=40"],
@@ -26,8 +27,8 @@ def test_qemu(big: bool, expected):
     assert checked(system.on_qemu(elf, big)) == state
 
 
-@BYTE_ORDERS
-@pytest.mark.parametrize("memory", [pytest.param(name, marks=[pytest.mark.soak] * (name == "slow")) for name in MEMORIES])
+@pytest.mark.parametrize("big", [True, pytest.param(False, marks=pytest.mark.soak)], ids=["big", "little"])  # which takes another machine
+@pytest.mark.parametrize("memory", sampled(MEMORIES, len(MEMORIES), 3))
 def test_core_in_lockstep(memory: str, big: bool, expected, systems: dict[bool, Path], tmp_path: Path):
     elf, state = expected(big)
     assert checked(on_core(systems[big], elf, tmp_path, big, KSEG0_CACHED, "--quiet", *MEMORIES[memory], cycles=40000000)) == state

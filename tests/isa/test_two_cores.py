@@ -147,7 +147,7 @@ def run(simulator: Path, elf: Path, cycles: int) -> subprocess.CompletedProcess:
     return done
 
 
-@pytest.mark.parametrize("big", [True, False], ids=["big", "little"])
+@pytest.mark.parametrize("big", sampled([True, False], 2), ids=["big", "little"])
 @pytest.mark.parametrize("cpus", sampled([1, 2, 4, 8], first=1))
 def test_no_increment_is_lost(cpus: int, big: bool, machines, tmp_path: Path):
     rounds = 40

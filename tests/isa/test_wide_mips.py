@@ -33,7 +33,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Pat
 WAYS = [("smallest slow", True, 0), ("four", False, 1), ("eight slow", False, 0)]
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: " ".join(map(str, way)))
+@pytest.mark.parametrize("way", sampled([(way,) for way in WAYS], 3, 1), ids=lambda way: " ".join(map(str, way)))
 def test_every_instruction(way: tuple[str, bool, int], machine, tmp_path: Path) -> None:
     """A third in each way."""
     compare_instructions(cases.names_of("mips32r2")[WAYS.index(way) :: len(WAYS)], *way, machine, tmp_path)
@@ -72,14 +72,15 @@ def compare(seed: int, big: bool, names: list[str], machine, build_dir: Path, tm
             assert found == expected.stdout, f"seed {seed} on {name}: {explain(expected.stdout, found)}"
 
 
-@pytest.mark.parametrize("name", sampled(MACHINES, first=1))
+@pytest.mark.parametrize("name", sampled(MACHINES, 10, 3))
 def test_random_streams(name: str, machine, build_dir: Path, tmp_path: Path) -> None:
     """SEED=n in the environment starts at another seed.  RV32I has the other half of the machines; they take turns with the byte orders."""
     for seed in range(FIRST, FIRST + 2):
         compare(seed, list(MACHINES).index(name) % 2 == 0, [name], machine, build_dir, tmp_path)
 
 
-@pytest.mark.parametrize(("name", "big"), [("narrow cached", False), ("eight slow", True)])
+@pytest.mark.soak  # tests/isa/test_wide_core.py does it with RV32I, test_wide_system_contexts.py with MIPS
+@pytest.mark.parametrize(("name", "big"), sampled([("narrow cached", False), ("eight slow", True)], 2))
 def test_debug_builds_do_the_same(name: str, big: bool, machine, tmp_path: Path) -> None:
     """Statistics and all; and each module says when it may sleep."""
     elf = assemble(random_program(FIRST + 1, instruction_set="mips32r2").text, tmp_path / "x.elf", big, "device", "mips32r2")
@@ -159,7 +160,7 @@ module prijoff_decode_group {
 """
 
 
-@pytest.mark.parametrize("nops", [0, 1, 2])
+@pytest.mark.parametrize("nops", sampled([0, 1, 2], 3))
 def test_a_decoder_of_ones_own(nops: int, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """PRI and JOFF have encodings of MOVN and MOVZ."""
     (tmp_path / "prijoff_decode_group.lss").write_text(PRIJOFF)

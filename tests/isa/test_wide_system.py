@@ -13,6 +13,7 @@ from tests.isa import test_system_core, test_system_fuzz
 from tests.isa.hostile import checked
 from tests.isa.system_core import KSEG0_CACHED, build, on_core
 from tests.isa.test_system_hostile import MEMORIES
+from tests.sample import sampled
 
 FIRST = int(os.environ.get("SEED", "1"))
 MACHINES = {
@@ -71,7 +72,7 @@ def test_every_instruction_of_programs(name: str, big: bool, memory: str, machin
     test_system_core.compare_instructions(test_system_core.NAMES, machine(name, big), 0, memory, big, tmp_path, CYCLES)
 
 
-@pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize("cached", sampled([True, False]))
 @some(("four", False, "fast"))
 def test_directed_cases(cached: bool, name: str, big: bool, memory: str, machine, tmp_path: Path) -> None:
     test_system_core.compare_cases(machine(name, big), cached, memory, big, tmp_path, CYCLES, name in WRITING_BACK)
@@ -89,7 +90,7 @@ def test_a_random_program_under_a_hostile_kernel(name: str, big: bool, memory: s
     assert test_system_fuzz.compare(FIRST, big, memory, systems, tmp_path, CYCLES, name in WRITING_BACK) > 50000
 
 
-@some(("four", False, "random"))
+@some()  # in `make test` it runs on the core in order (test_system_hostile.py)
 def test_the_hostile_program(name: str, big: bool, memory: str, machine, expected, tmp_path: Path) -> None:
     elf, state = expected(big)
     assert (
@@ -113,6 +114,7 @@ def test_ten_million_instructions(name: str, machine, tmp_path: Path) -> None:
         seed += 1
 
 
+@pytest.mark.soak  # tests/isa/test_wide_system_contexts.py does it with two contexts
 def test_debug_builds_do_the_same(root: Path, build_dir: Path, expected, tmp_path: Path) -> None:
     """Statistics and all; and each module says when it may sleep."""
     elf, _ = expected(False)

@@ -205,6 +205,7 @@ def test_load_buffering(name: str, length: tuple[int, int], machine, tmp_path: P
     assert counted[0, 1] + counted[1, 0] > 0, counted
 
 
+@pytest.mark.soak  # the other tests have two
 @LENGTHS
 @pytest.mark.parametrize("name", ["four, MSHRs", *(pytest.param(name, marks=pytest.mark.soak) for name in SOAK if number(name) >= 4)])
 def test_four_contexts_agree_on_an_order(name: str, length: tuple[int, int], machine, tmp_path: Path) -> None:
