@@ -24,7 +24,7 @@ MACHINES = {
     "contexts mips": ["wide_core/wide_core.lss", "-D", "processor=mips_wide_core", "-D", "big_endian=true", "-D", "contexts=2", "-D", "shared_memory=true", "-D", "caches=true", "-D", "dcache_size=128 B", "-D", "mshrs=2", "-D", "snapshots=0"],
     "vliw": ["vliw_core/vliw_core.lss"],
     "frames": ["tigon2/tigon2.lss", "-O0", "-D", "processors=2", "--record", "frames", "--record", "instructions"],
-    "tigon2": ["tigon2/tigon2.lss", "-D", "processors=2"],
+    "tigon2": ["tigon2/tigon2.lss", "-D", "processors=2", "--record", "profile"],
     "nic10g": ["nic10g/nic10g.lss"],
 }
 OFTEN = {"quad", "tigon2"}  # run for long, so they are optimised, like the same machines of other tests

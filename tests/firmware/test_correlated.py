@@ -75,7 +75,7 @@ PARALLEL = {"processors": 2, "name": "tigon2_parallel"}
 
 @pytest.mark.parametrize(
     ("talk", "losses", "parameters"),
-    [((6, 5, 100, 12000), SPOILT, {"processors": 1}), ((6, 5, 100, 12000), SPOILT, PARALLEL), ((400, 2, 20, 20), OVERRUN, {"processors": 1, "mac_buffer": 8192})],
+    [((6, 5, 100, 12000), SPOILT, {"processors": 1}), ((6, 5, 100, 12000), SPOILT, PARALLEL), pytest.param((400, 2, 20, 20), OVERRUN, {"processors": 1, "mac_buffer": 8192}, marks=pytest.mark.soak)],
     ids=["faulty", "faulty-parallel", "overrun"],
 )  # fmt: skip
 def test_what_is_lost_is_sent_again(machine, tmp_path: Path, talk: tuple[int, int, int, int], losses: list[str], parameters: dict) -> None:

@@ -112,7 +112,7 @@ def test_sizes_of_the_memory(machine, cpus: int, name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cpus,assist,name", sampled(WHO.values(), first=1))
+@pytest.mark.parametrize("cpus,assist,name", sampled(WHO.values(), 6, 1))
 @pytest.mark.parametrize("payload", [18, pytest.param(1472, marks=pytest.mark.soak)])
 def test_ten_thousand_frames(machine, cpus: int, assist: str, name: str, payload: int) -> None:
     ran = machine(processors=cpus, name=name).run("--assist", assist, "--payload", payload, "--count", 10000)

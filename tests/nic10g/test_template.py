@@ -8,18 +8,19 @@ from pathlib import Path
 import pytest
 
 from tests.nic10g.test_firmware import MORE
+from tests.sample import sampled
 
 FAULTS = "read_abort/97,write_abort/61,read_parity/83,write_parity/71"
 
 
 @pytest.mark.parametrize(
     ("payload", "options"),
-    [
+    sampled([
         (18, []),
         pytest.param(1472, ["--set", f"host.faults={FAULTS}"], marks=MORE),
         pytest.param(300, ["--ratio_send", 0], marks=MORE),
         pytest.param(300, ["--ratio_receive", 0], marks=MORE),
-    ],
+    ], 4),
 )
 def test_frames_past_the_ends_of_the_rings(nic10g, build_dir: Path, payload: int, options: list) -> None:
     machine = nic10g(processors=1)

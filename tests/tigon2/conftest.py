@@ -7,6 +7,8 @@ import pytest
 from tests.modules.harness import Bench
 from tests.tigon2.chip import Chip
 
+AS_ELSEWHERE = ("--record", "profile")  # as tests/firmware has it built, so that each machine is optimised once
+
 
 @pytest.fixture(scope="session")
 def bench(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Bench:

@@ -16,6 +16,7 @@ from harness.net import packets
 from harness.study.uses.faults import table
 from tests.modules.assists import pcap
 from tests.tigon2.chip import RX_BASE, RX_RING, Chip
+from tests.tigon2.conftest import AS_ELSEWHERE
 from tests.tigon2.test_contract import noise
 
 pytestmark = pytest.mark.optimised
@@ -39,7 +40,7 @@ def simulators(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFac
     folder, built = tmp_path_factory.mktemp("faults"), {}
     for cpus in 1, 2:
         built[cpus] = folder / f"tigon2_{cpus}"
-        command = [build_dir / "bin/lss", "build", root / "examples/tigon2/tigon2.lss", "-D", f"processors={cpus}", "-o", built[cpus]]
+        command = [build_dir / "bin/lss", "build", root / "examples/tigon2/tigon2.lss", "-D", f"processors={cpus}", "-o", built[cpus], *AS_ELSEWHERE]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
     return built

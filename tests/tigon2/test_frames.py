@@ -14,6 +14,7 @@ import pytest
 
 from harness.net import check, packets, traffic, udp
 from harness.study.uses import throughput
+from tests.tigon2.conftest import AS_ELSEWHERE
 
 pytestmark = pytest.mark.optimised
 
@@ -49,7 +50,7 @@ def machines(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFacto
                 root / "examples/tigon2/tigon2.lss",
                 "-o",
                 simulator,
-                *options,
+                *(options if "--sanitize" in options else (*options, *AS_ELSEWHERE)),
             ]
             done = subprocess.run(command, capture_output=True, text=True)
             assert done.returncode == 0, done.stderr

@@ -8,6 +8,7 @@ import pytest
 
 from harness.net import check, theory, traffic
 from harness.study.uses import throughput
+from tests.tigon2.conftest import AS_ELSEWHERE
 
 pytestmark = pytest.mark.optimised
 
@@ -20,7 +21,7 @@ def two(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -
     def build(mhz: int) -> Path:
         simulator = folder / f"at{mhz}"
         if not simulator.exists():
-            options = ["-D", "processors=2", "-D", f"sram_frequency={mhz}MHz"]
+            options = ["-D", "processors=2", "-D", f"sram_frequency={mhz}MHz", *AS_ELSEWHERE]
             command = [build_dir / "bin/lss", "build", root / "examples/tigon2/tigon2.lss", "-o", simulator, *options]
             done = subprocess.run(command, capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
