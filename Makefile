@@ -142,8 +142,10 @@ docs: $(BUILD)/bin/lss $(VENV_DOCS)  ## the documentation as a site with search;
 	@$(BUILD)/venv-docs/bin/python -m harness.site --build $(BUILD) $(if $(SERVE),--serve $(SERVE))
 
 STUDY ?= examples/tigon2/study.toml
-# Whole files to a worker, which builds the machines that they share, unless there is one file only.
-PYTEST = $(PYTHON) -m pytest -n $(or $(WORKERS),2) $(if $(T),,--dist loadfile) --junitxml=$(BUILD)/tests.xml $(PYTESTFLAGS)
+# Whole files to a worker, which builds the machines that they share, unless there is one file only.  More workers than four
+# would build more of them twice; the soak, whose guests take much memory, has two.
+PYTEST = $(PYTHON) -m pytest -n $(or $(WORKERS),$(AT_ONCE),2) $(if $(T),,--dist loadfile) --junitxml=$(BUILD)/tests.xml $(PYTESTFLAGS)
+test test-quick: AT_ONCE = $(shell [ "$$(nproc 2>/dev/null || echo 2)" -ge 4 ] && echo 4)
 # The packages of the tests bring the writer of FST (lss/build.mk), which may not have been there when make began.
 WITH_FST = $(if $(filter no,$(FST)),$(MAKE) all,:)
 test: all $(TEST_PRODUCTS) $(VENV_READY) $(DEPS_TEST)  ## every test but the soak (T=tests/x.py::y runs only that)
