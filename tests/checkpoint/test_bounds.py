@@ -2,12 +2,14 @@
 
 import pytest
 
+from tests.sample import sampled
+
 MACHINE = "instance s : source;\ninstance k : sink;\ns.out -> k.in : uint32;\n"
 
 
 @pytest.mark.parametrize(
     ("options", "error"),
-    [
+    sampled([
         (("--cycles", 10), "--cycles 10: the run goes on at cycle 400 of clk, which is later (cycles count from the start of the checkpoint's run)"),
         (("--time", "10 ns"), "--time: the run goes on at 400 ns, which is later (time counts from the start of the checkpoint's run)"),
         (("--until", "cycles(clk) >= 300"), "--until cycles(clk) >= 300: the run goes on at 400 ns, which is later"),
@@ -17,7 +19,7 @@ MACHINE = "instance s : source;\ninstance k : sink;\ns.out -> k.in : uint32;\n"
         (("--cycles", 401), None),
         (("--time", "400 ns"), None),
         (("--until", "cycles(clk) >= 401"), None),
-    ],
+    ], 3),
 )
 def test_what_was_over(options, error, build_sim, run_sim, tmp_path) -> None:
     simulator = build_sim(MACHINE)

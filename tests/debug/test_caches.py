@@ -5,6 +5,8 @@ import random
 
 import pytest
 
+from tests.sample import sampled
+
 CACHED = """
 import memory_types;
 import core_types;
@@ -39,12 +41,12 @@ DATA = LINES * LINE
 
 @pytest.mark.parametrize(
     "options",
-    [
+    sampled([
         ["write_back=true", "write_allocate=true"],
         ["write_back=true", "write_allocate=true", "separate=true"],
         ["write_back=true", "write_allocate=false", "write_buffer=4"],
         ["write_back=false", "write_allocate=false", "write_buffer=4", "separate=true"],
-    ],
+    ], 4, 1),
     ids=" ".join,
 )
 def test_all_copies_are_read_and_written(options, build_sim, debugged) -> None:

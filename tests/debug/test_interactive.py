@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sample import sampled
+
 CHAIN = "instance s : source { count = 200; }; instance p : pipe { depth = 4; }; instance k : sink; s.out -> p.in : uint32; p.out -> k.in;"
 
 
@@ -74,6 +76,7 @@ def counted(tmp_path):
     return count
 
 
+@pytest.mark.soak  # measures long runs
 @pytest.mark.optimised
 def test_going_on_for_cycles_or_a_time_costs_what_a_plain_run_does(build_sim, counted):
     """At two lengths, so that what a process and its commands cost once is left out."""
@@ -108,7 +111,7 @@ def test_the_end_of_the_input_ends_the_run(chain, talk):
 
 @pytest.mark.parametrize(
     ("command", "words"),
-    [
+    sampled([
         ("stp", 'there is no command "stp"; did you mean "step"?'),
         ("frobnicate", 'there is no command "frobnicate"; help lists them'),
         ("cycle 0", '"0" is less than 1'),
@@ -124,7 +127,7 @@ def test_the_end_of_the_input_ends_the_run(chain, talk):
         ("checkpoint", "checkpoint FILE"),
         ("checkpoint no/where", "cannot write the checkpoint"),
         ("run far", "until CONDITION stops before the end"),
-    ],
+    ], 3),
 )
 def test_a_mistake_is_one_line_and_changes_nothing(chain, talk, run_sim, command, words):
     _, err, stats = talk(chain, "cycle 5", command, "run")

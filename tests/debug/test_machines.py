@@ -41,7 +41,11 @@ SESSIONS = {
 }
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.soak if name == "nic10g" else []) for name in SESSIONS])
+# The others of two cores or more, and of both instruction sets, are as these.
+REST = ("nic10g", "quad_core", "dual_core", "wide_core")
+
+
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.soak if name in REST else []) for name in SESSIONS])
 def session(request) -> Session:
     if request.param in LOOKED_AT and "written" in request.node.name:
         pytest.skip("no instruction is written there")

@@ -225,6 +225,7 @@ def test_a_signal_cuts_no_reply(machine, firmware, tmp_path) -> None:
     assert not nothing and detached.startswith(b"OK#") and {len(reply) for reply in replies} == {2 * 0x1000 + len("#00")} and len(replies) == asked
 
 
+@pytest.mark.soak  # tests/debug/test_interactive.py has such a run
 def test_a_run_without_progress_stops(build_sim, debugged, run_sim, tmp_path) -> None:
     """Where the watchdog ends the straight run, and as that says; what is written counts as progress."""
     simulator, options = build_sim(ENDLESS), ["--watchdog", "1 ms"]
@@ -468,7 +469,7 @@ class Cores:
         return int(self.gdb.ask(f"m{address:x},4"), 16)
 
 
-@pytest.mark.parametrize(("name", "program", "least"), [("quad", "matrix", 20), ("tigon2", "tigon2_parallel", 40)])
+@pytest.mark.parametrize(("name", "program", "least"), [pytest.param("quad", "matrix", 20, marks=pytest.mark.soak), ("tigon2", "tigon2_parallel", 40)])
 def test_what_was_stored_is_read(name: str, program: str, least: int, machine, firmware, debugged) -> None:
     """After each store, memory holds what was stored, though it is still in a write buffer, a cache or on its way."""
     option = "--firmware" if name == "tigon2" else "--program"

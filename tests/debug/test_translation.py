@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.sample import sampled, seldom
+
 MACHINE = """
 import mmu_types;
 clock clk = 100 MHz;
@@ -56,7 +58,7 @@ def gdb(build_sim, debugged):
 PLACES = {0x80001104: 0x1104, 0xA0001104: 0x1104, 0x400104: 0x1104, 0xC0000104: 0x8104, 0xC0003FFC: 0xBFFC, 0xC0004104: 0x4104}
 
 
-@pytest.mark.parametrize("address", PLACES)
+@pytest.mark.parametrize("address", sampled(PLACES, 3))
 def test_memory_is_read_and_written_where_programs_find_it(gdb, address: int) -> None:
     physical = PLACES[address]
     assert gdb.ask(f"M{address:x},4:01020304") == "OK" and gdb.ask(f"m{address:x},4") == "01020304"
@@ -73,6 +75,7 @@ def test_what_is_not_mapped_is_not_there(gdb) -> None:
     assert gdb.ask("m400104,4").startswith("E") and gdb.ask("mc0000104,4") == "00000000"
 
 
+@seldom
 def test_after_reset_the_user_segment_is_memory(gdb) -> None:
     gdb.monitor("set control.Status = 4")
     go_on(gdb)
@@ -94,5 +97,6 @@ def test_registers_of_system_control(gdb) -> None:
     assert "0x1000ff00" in gdb.monitor("print /x control.Status")
 
 
+@seldom
 def test_words_that_have_names_are_found_at_addresses_of_programs(build_sim, run_sim) -> None:
     assert "set $device = (unsigned int *) 0xa0000104" in run_sim(build_sim(MACHINE), "--gdb", "2331", "--gdb-script").out

@@ -7,6 +7,7 @@ import pytest
 from tests.debug.test_gdb import same_results, values
 from tests.isa import riscv
 from tests.isa.programs import assemble
+from tests.sample import sampled
 
 PROGRAMS = ("sha256", "list_walk")
 
@@ -52,7 +53,7 @@ cell: .word {cell}
 """
 
 
-@pytest.mark.parametrize("place", [0, 1, 3, 14])
+@pytest.mark.parametrize("place", sampled([0, 1, 3, 14], 4, 2))
 @pytest.mark.parametrize("context", [0, 1])
 def test_what_is_written_acts(context: int, place: int, machine, debugged, tmp_path) -> None:
     """On one program: a register, memory and the pc, before an instruction that adds 1. The other goes on meanwhile, and nothing of it is changed."""
@@ -144,6 +145,7 @@ def test_one_memory(machine, debugged, tmp_path) -> None:
     assert values(text) == ["0", "1", "5", "5", "200", "22", "22", "22"], text
 
 
+@pytest.mark.soak  # tests/debug/test_machines.py does the same with the core of one context
 def test_the_run_is_not_affected(machine, firmware, debugged, run_sim, tmp_path) -> None:
     """Breakpoints at one name in two programs, stops of both, and the way back; the names are those of each one's own program."""
     programs = ",".join(str(firmware(name)) for name in PROGRAMS)

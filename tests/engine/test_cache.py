@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sample import sampled
+
 # Every one can be a folder's name.  The last ones are those that #include or a message cannot name.
 NAMES = [
     "a b",
@@ -65,7 +67,7 @@ def compiled(done) -> int:
     return done.err.count("compiling ")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sampled(NAMES, 4))
 def test_any_folder_builds_and_is_kept(name: str, machine, cached, tmp_path: Path) -> None:
     folder, cache = machine(name), tmp_path / f"cache {name}".replace("%", "")
     first = cached("run", folder / "top.lss", "-O0", "--", "--cycles", "3", "--print", "a.n", cache=cache)
@@ -126,7 +128,7 @@ SEARCHES = {
 }
 
 
-@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("search", sampled(SEARCHES, 4))
 def test_a_header_that_comes_to_shadow_another_counts(search: str, machine, lss, tmp_path: Path) -> None:
     """Until it goes again; nothing is compiled that did not change."""
     environment, include = SEARCHES[search]
@@ -253,7 +255,7 @@ def total(cache: Path) -> int:
     return sum(path.stat().st_size for path in cache.rglob("*") if path.is_file())
 
 
-@pytest.mark.parametrize("damaged", ["much\n", "", "-5\n", None])
+@pytest.mark.parametrize("damaged", sampled(["much\n", "", "-5\n", None], 4, 1))
 def test_sizes_are_added_up_and_looked_at_anew_when_in_doubt(damaged: str | None, machine, cached, tmp_path: Path) -> None:
     """A build does not look at every entry, only at the numbers of those before it."""
     cache, sizes = tmp_path / "cache", tmp_path / "cache" / "sizes"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.isa import programs, riscv
+from tests.sample import sampled
 
 MODULES = Path(__file__).parent / "modules"
 GOLDEN = Path(__file__).parent / "event_errors.golden"
@@ -155,7 +156,7 @@ def core(isa):
     return text.replace("START", "instance start : program_start { program = program; };  start.control -> core.control;" if mips else "")
 
 
-@pytest.mark.parametrize("isa", LOOP)
+@pytest.mark.parametrize("isa", sampled(LOOP, 2))
 def test_markers_of_programs(isa, build_sim, run_sim, tmp_path):
     """A marker takes the time of a nop; the windows between markers are those of the instructions between them."""
     mips = isa == "mips"
@@ -183,7 +184,7 @@ def test_markers_of_programs(isa, build_sim, run_sim, tmp_path):
     assert 'before the condition of --measure-to, "marker(2)", came true' in refused.err
 
 
-@pytest.mark.parametrize("isa", LOOP)
+@pytest.mark.parametrize("isa", sampled(LOOP, 2, 1))
 def test_reports_name_the_functions_of_the_program(isa, build_sim, run_sim, tmp_path):
     """Where the core was when the run failed is told by the program's own symbols, and its code as instructions."""
     code = ".type wrong, @function\nwrong:\nnop\n.word 0xffffffff\nnop\nnop\nnop\nnop\n.size wrong, . - wrong\n"

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sample import sampled
+
 pytestmark = pytest.mark.optimised
 
 MACHINE = """
@@ -78,7 +80,7 @@ def test_it_is_made_anew_when_a_run_or_what_it_reads_changes(build, folder: Path
 
 @pytest.mark.parametrize(
     ("run", "options", "status", "says"),
-    [
+    sampled([
         (
             "--cycles 10 --set producer.script=nothing",
             (),
@@ -90,7 +92,7 @@ def test_it_is_made_anew_when_a_run_or_what_it_reads_changes(build, folder: Path
         ("--cycles 10", ("--sanitize",), 2, "lss build: --pgo optimises, so it does not go with --sanitize; "),
         ("--cycles 10", ("-O", "0"), 2, "lss build: --pgo optimises, so it does not go with -O 0; "),
         ("--list", (), 3, "lss: the run of --pgo `--list` left no profile"),
-    ],
+    ], 3),
 )
 def test_what_cannot_be_is_one_line(
     build, folder: Path, run: str, options: tuple[str, ...], status: int, says: str

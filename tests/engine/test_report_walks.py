@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.loops import told
+from tests.sample import sampled
 
 WORD = 4
 WALKS = 60
@@ -137,7 +138,7 @@ def check(report: str, walk: Walk, entries: int) -> list[int]:
     return shown
 
 
-@pytest.mark.parametrize("entries", RINGS)
+@pytest.mark.parametrize("entries", sampled(RINGS, 3, 1))
 def test_what_is_shown_is_what_was_executed(entries: int, walks: list[Walk], walker, run_sim) -> None:
     simulator, longer = walker(entries), 0
     for number, walk in enumerate(walks):

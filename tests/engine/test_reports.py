@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from tests.sample import sampled
+
 PACKETS = """
 struct packet { uint32 address; uint32 pc; uint32 word; uint64 control; uint16 size; };
 instance s : source { generate = <<< return (packet){16 + index, 4 * index, 0x24020000 + index, 1000000, 3}; >>>; };
@@ -26,7 +28,7 @@ def keeper(build_sim, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [
+    sampled([
         ("a.big", "a.big = 0x11170\n"),
         ("a.small", "a.small = 9\n"),
         ("a.pc", "a.pc = 0x40\n"),
@@ -39,7 +41,7 @@ def keeper(build_sim, tmp_path):
         ("a.rows[0..1][2]", "nothing may follow a range"),
         ("*.small", "a.small = 9\n"),
         ("b.*", 'no state matches "b.*"'),
-    ],
+    ], 3),
 )
 def test_states_are_printed_by_name_range_and_pattern(keeper, run_sim, name, text):
     done = run_sim(keeper, "--cycles", 2, "--quiet", "--print", name, ok=None)

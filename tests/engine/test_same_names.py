@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.sample import sampled
+
 TYPES = """
 struct status { uint32 value; bool good; };
 enum mode { slow, fast };
@@ -121,7 +123,7 @@ FREE = [
 ]
 
 
-@pytest.mark.parametrize("options", [[], ["--debug", "--collect", "connections"]], ids=["release", "debug"])
+@pytest.mark.parametrize("options", sampled([[], ["--debug", "--collect", "connections"]], 2, 1), ids=["release", "debug"])
 def test_names_of_types_mean_nothing_else_in_c(options: list[str], build_sim, run_sim, lss, tmp_path):
     """Those that do are refused in one line; all others build, short and common ones too."""
     for name in TAKEN:

@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from tests.sample import sampled
+
 
 def test_sleeping_clusters_change_nothing(build_sim, run_sim, tmp_path):
     machine = """
@@ -38,6 +40,7 @@ def test_sleeping_clusters_change_nothing(build_sim, run_sim, tmp_path):
     assert done.value("lanes[1].k", "items") == 8
 
 
+@pytest.mark.soak  # test_sleeping_clusters_change_nothing does it with less
 def test_processors_that_wait_sleep_and_change_nothing(build_sim, run_sim):
     machine = """
         import memory_types;
@@ -67,7 +70,7 @@ def test_processors_that_wait_sleep_and_change_nothing(build_sim, run_sim):
     assert runs[0] == runs[1] == runs[2]
 
 
-@pytest.mark.parametrize("latency", [1, 6])
+@pytest.mark.parametrize("latency", sampled([1, 6], 2, 1))
 def test_a_reply_of_a_sleeping_register_bank_lasts_one_cycle(build_sim, run_sim, latency):
     machine = """
         import memory_types;  import register_types;
@@ -112,7 +115,7 @@ CROSSINGS = {
 }
 
 
-@pytest.mark.parametrize("crossing", CROSSINGS)
+@pytest.mark.parametrize("crossing", sampled(CROSSINGS, 2))
 def test_no_change_behind_a_crossing_is_jumped_over(build_sim, run_sim, tmp_path, crossing):
     """Connections that are counted keep every cycle."""
     (tmp_path / "blocked_sender.lss").write_text(BLOCKED_SENDER)

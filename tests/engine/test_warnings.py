@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.sample import sampled
 from tests.tree import found
 
 DECLARED = """module m {{
@@ -59,7 +60,7 @@ def test_names_of_a_module_end_with_it(lss, module, tmp_path: Path) -> None:
 @pytest.mark.optimised  # in two units, of which one tells
 @pytest.mark.parametrize(
     ("statement", "says"),
-    [
+    sampled([
         (
             "if (self->full = 1) self->n++;",
             "m.c:6:18: warning[c-warning]: using the result of an assignment as a condition without parentheses [-Wparentheses]",
@@ -70,7 +71,7 @@ def test_names_of_a_module_end_with_it(lss, module, tmp_path: Path) -> None:
             "int low = -1; if (low < self->n) self->n++;",
             "m.c:6:25: warning[c-warning]: comparison of integers of different signs",
         ),
-    ],
+    ], 4),
 )
 def test_a_warning_is_reported_each_time(statement: str, says: str, lss, module, tmp_path: Path) -> None:
     """By a check, by the build that compiles, and by one that finds the object in the cache."""

@@ -60,7 +60,7 @@ WAITING = """
 words: .word 1, 2, 3, 4, 5, 6
 """
 LENGTHS = ("short", "middle", "long")
-RESTORED = {"short": 2, "middle": 60, "long": 3}  # times that a run is interrupted
+RESTORED = {"short": 1, "middle": 60, "long": 3}  # times that a run is interrupted
 
 
 def by_length(length: str, *values: int) -> str:
@@ -96,7 +96,7 @@ def in_windows(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
 
 def sorting(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
     text = tmp_path / "arguments"
-    text.write_text(by_length(length, 64, 500, 2000))
+    text.write_text(by_length(length, 16, 500, 2000))
     return ["--program", str(build_dir / "firmware/bucket_sort/bucket_sort.elf"), "--arguments", str(text), "--cycles", "10000000"]
 
 
@@ -110,7 +110,7 @@ def items(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
 
 
 def reads(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
-    return ["--requests", by_length(length, 5, 50, 150), "--outstanding", "4", "--time", "1000 s"]  # it ends before that
+    return ["--requests", by_length(length, 2, 50, 150), "--outstanding", "4", "--time", "1000 s"]  # it ends before that
 
 
 PACKETS = "sent.pcap", "received.pcap"  # that a NIC's run writes where it is run
@@ -146,7 +146,7 @@ WORK = {
     "rfu_core/rfu_core": ([], waiting),
     "riscv_core/riscv_core": ([], program("sha256", 20_000, 1_000_000, 10_000_000)),
     "single_core/single_core": ([], waiting),
-    "tigon2/tigon2": (["-D", "processors=2"], traffic("tigon2_parallel", 200, 1000, 5000)),
+    "tigon2/tigon2": (["-D", "processors=2"], traffic("tigon2_parallel", 130, 1000, 5000)),
     "tigon2/tigon2_hardware_limit": ([], traffic(None, 200, 1000, 5000)),
     "vliw_core/vliw_core": ([], waiting),
     "wide_core/wide_core": ([], program("sha256", 5_000, 100_000, 10_000_000)),
@@ -212,8 +212,8 @@ def interrupt(seed: str, simulators: list[Path], arguments: list[str], straight:
     assert not other, f"restored {at}, other values than in the straight run: {other}"
 
 
-# Machines whose modules are all in another that is tried.
-REST = ("multiprocessor/multiprocessor", "quad_core/quad_core", "dual_core/dual_core", "tigon2/tigon2_hardware_limit")
+# Machines whose modules are all, or nearly, in another that is tried.
+REST = ("multiprocessor/multiprocessor", "quad_core/quad_core", "dual_core/dual_core", "tigon2/tigon2_hardware_limit", "nic10g/nic10g", "single_core/single_core")
 REST += tuple(name for name in WORK if name.startswith("host/") and name != "host/host disk")
 
 

@@ -43,7 +43,7 @@ def built(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory)
 
 
 # `one` and the largest have a part of all that there is.
-REST = "two", "four", "four over one level 2", "four, small caches, lines of 64 bytes"
+REST = "one", "two", "four", "four over one level 2", "four, small caches, lines of 64 bytes"
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.soak] * (name in REST)) for name in BUILDS])

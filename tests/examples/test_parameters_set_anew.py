@@ -35,11 +35,11 @@ def parameters(simulator: Path) -> list[dict]:
 
 
 # Machines whose modules are, all but a few without parameters, in the others.
-REST = ("tigon2/tigon2", "dual_core/dual_core", "rfu_core/rfu_core", "vliw_core/vliw_core")
+REST = ("tigon2/tigon2", "nic10g/nic10g", "dual_core/dual_core", "rfu_core/rfu_core", "vliw_core/vliw_core")
 REST += tuple(name for name in WORK if name.startswith("host/") and name != "host/host disk")
 
 
-MANY = {"nic10g/nic10g": 4}  # of whose parameters every fourth is enough, but for the soak
+MANY = {"host/host disk": 2, "quad_core/quad_core": 2, "multiprocessor/multiprocessor level 2": 4}  # of whose parameters every n-th is enough, but for the soak
 
 
 @pytest.mark.parametrize("name", [name for name in WORK if name not in REST])

@@ -24,6 +24,7 @@ def test_chains_of_pointers(root, build_dir, build_sim, run_sim) -> None:
     assert done.value("dcache.controller", "misses") > 8 * 1024
 
 
+@pytest.mark.soak  # docs/wide-cores.md runs such kernels on four contexts
 @pytest.mark.optimised  # like the first machine of other tests
 def test_kernels_of_several_contexts(root, build_dir, build_sim, run_sim) -> None:
     """Each program is right alone, and beside the others, on a core that executes them at the same time."""

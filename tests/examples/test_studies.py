@@ -9,6 +9,7 @@ from harness.run.execute import executor
 from harness.run.progress import Progress
 from harness.study import machine, model, runner
 from harness.study.study_file import read
+from tests.sample import sampled
 from tests.tree import found
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,7 +18,7 @@ STUDIES = found(ROOT / "examples", "study.toml", "studies/*.toml")
 ELSEWHERE = "linux", "coremark"  # folders of the build
 
 
-@pytest.mark.parametrize("path", STUDIES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize("path", sampled(STUDIES, 2), ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_name_is_known(build_dir: Path, tmp_path: Path, path: Path) -> None:
     """What each study sets, measures and draws exists in the netlists of all its machines.  Software that is not made here,
     since it takes long or is downloaded, has empty files in its place."""
@@ -70,7 +71,7 @@ rounds = "events(core.writeback.marker)"
 """
 
 
-@pytest.mark.parametrize("machine", ["single_core", "riscv_core"])
+@pytest.mark.parametrize("machine", sampled(["single_core", "riscv_core"], 2))
 def test_a_program_marks_the_window(root: Path, build_dir: Path, tmp_path: Path, machine: str) -> None:
     """Of what a program does, only what lies between its markers is measured, and nothing is simulated after it."""
     source, netlist = tmp_path / "marked", root / f"examples/{machine}/{machine}.lss"

@@ -144,7 +144,7 @@ def test_a_branch_in_the_second_slot_stops_the_run(cores: dict[str, Path], tmp_p
     assert done.returncode == 1 and f"reserved instruction: pc 0x{TEXT + STRIDE + 4:08x}" in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("slots", [1, 4])
+@pytest.mark.parametrize("slots", sampled([1, 4], 2))
 def test_another_width(slots: int, root, build_dir, build_sim, run_sim) -> None:
     """Where no instructions are there are nops, so plain programs run at any width, and bundles on a wider core as on theirs."""
     simulator = build_sim(root / "examples/vliw_core/vliw_core.lss", "-O0", "-D", f"slots={slots}")

@@ -70,6 +70,7 @@ def test_on_the_functional_processor(vpes: int, program: Callable[[int], Path], 
     assert (done.returncode, done.stdout) == (0, RIGHT)
 
 
+@pytest.mark.soak  # tests/modules/core/mips/test_vpe_cores.py and test_mips_vpe_control_cores.py run such cores
 def test_three_in_order(machine, program: Callable[[int], Path], tmp_path: Path) -> None:
     """Requests are put off, too: of VPEs whose registers another one wants."""
     statistics = alone_in_turn(machine(IN_ORDER, 3), program(1), tmp_path)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.isa import riscv, system
 from tests.isa.programs import assemble
+from tests.sample import sampled
 
 CHAIN = "instance p : source; instance k : sink; p.out -> k.in : uint32;\n"
 SAYS = "lui $a1, %hi(text)\naddiu $a1, $a1, %lo(text)\naddiu $a0, $zero, {}\naddiu $a2, $zero, 6\naddiu $v0, $zero, 4004\nsyscall\n"
@@ -92,7 +93,7 @@ def run(command: list[str], redirections: str, place: Path) -> subprocess.Comple
     return subprocess.run(shell, cwd=place, capture_output=True, text=True, env=environment, timeout=60)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", sampled(PROGRAMS, 3))
 def test_what_is_printed_is_a_result(name: str, build_dir: Path, place: Path) -> None:
     words, prints_to = PROGRAMS[name]
     command = command_of(words, build_dir, place)

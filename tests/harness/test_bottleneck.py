@@ -12,6 +12,7 @@ from rich.console import Console
 
 from harness.bottleneck import Analysis, NetlistError, analyse, diagram, measure, page, text
 from harness.bottleneck.netlist import keys_of_lanes
+from tests.sample import sampled
 
 CYCLES = 3000
 
@@ -396,7 +397,7 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", sampled(EXAMPLES, 3))
 def test_examples(name: str, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """Every example can be examined, and those whose limiter is known by construction are found."""
     defines, arguments, limiter = EXAMPLES[name]
@@ -423,6 +424,7 @@ def test_what_is_too_wide_is_drawn_downwards() -> None:
     assert wide > low and narrow < high and narrow < diagram.WIDEST
 
 
+@pytest.mark.soak  # test_examples has smaller machines
 @pytest.mark.slow
 def test_the_network_interface(root: Path, build_dir: Path, tmp_path: Path) -> None:
     """A memory that is made slow on purpose is named, with its requesters."""

@@ -15,6 +15,7 @@ from harness.net import capture, packets
 from harness.run.store import RunError
 from harness.study import command as study_command
 from harness.study.uses import cost
+from tests.sample import sampled
 
 ROOT = Path(__file__).resolve().parents[2]
 TCP = ROOT / "examples/tigon2/traffic/tcp.pcap"
@@ -63,7 +64,7 @@ def test_check(drops: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments, status, says",
-    [
+    sampled([
         (
             ["split", TCP, "--host", "zz", "--out", "o"],
             1,
@@ -89,7 +90,7 @@ def test_check(drops: int, tmp_path: Path) -> None:
         (["divergence", "x", ""], 1, 'harness: "": it is empty; it names a simulator'),
         (["traffic", "--out", "o", "--ratio", "0:0"], 1, "harness: ratio '0:0': expected sends:receives"),
         (["conversations", "--out", "o", "--request", "0"], 1, "harness: request 0: at least 1 is needed"),
-    ],
+    ], 4),
     ids=lambda value: (
         " ".join(map(str, value[1:] if value[0] != "split" else value[2:])) if isinstance(value, list) else ""
     ),

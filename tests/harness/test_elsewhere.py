@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness import __main__ as main
+from tests.sample import sampled
 
 MACHINE = """
 /** How ready it is. */ runtime parameter ready = 1.0 : float;
@@ -48,7 +49,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "work"
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", sampled(COMMANDS, 3, 1))
 def test_the_compiler_on_the_path_is_used(root: Path, build_dir: Path, folder: Path, command: str) -> None:
     (folder.parent / "bin").mkdir()
     (folder.parent / "bin" / "lss").symlink_to(build_dir / "bin" / "lss")

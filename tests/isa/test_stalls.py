@@ -55,7 +55,7 @@ def program(name: str, seed: int, tmp_path: Path) -> Path:
     return assemble(streams.random_program(seed).text, tmp_path / f"{seed}.elf", True, "device")
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.soak if name in ("quad_core", "vliw_core") else []) for name in MACHINES])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.soak if name in ("quad_core", "riscv_core", "vliw_core") else []) for name in MACHINES])
 def test_every_cycle_counts_once(name: str, counts, tmp_path: Path) -> None:
     """What a debug build sees on the connections into and out of the stages tells issues and stalls a second time."""
     release, debug = counts(name), counts(name, "--debug", "--collect", "connections")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.sample import sampled
 from tests.tree import found
 
 HERE = Path(__file__).resolve().parent
@@ -112,7 +113,7 @@ def test_good_checks(source: Path, sanitized_lss: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("machine", ["arbiter", "rfu_core", "tigon2"])
+@pytest.mark.parametrize("machine", sampled(["arbiter", "rfu_core", "tigon2"], 3, 1))
 def test_whole_machines_are_checked(machine: str, sanitized_lss: Path, root: Path) -> None:
     """The code of their modules too, which the stages behind the netlist read and make anew."""
     command = [sanitized_lss, "check", root / "examples" / machine / f"{machine}.lss"]

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sample import sampled
+
 FLAT = """
 parameter n = 10 : int;
 instance a[n] : source { count = 5; };
@@ -80,7 +82,7 @@ def measure(command: list, cwd: Path, status_wanted: int = 0, times: int = 2, **
 
 
 @pytest.mark.parametrize("command", ["check", pytest.param("export", marks=pytest.mark.soak)])
-@pytest.mark.parametrize("shape", MACHINES)
+@pytest.mark.parametrize("shape", sampled(MACHINES))
 def test_elaboration_is_linear(command: str, shape: str, build_dir: Path, tmp_path: Path) -> None:
     instances, text = MACHINES[shape]
     (tmp_path / "gather.lss").write_text("module gather { inport in : 'a; always in.ack; phase_end; }\n")

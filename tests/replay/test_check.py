@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from tests.sample import sampled
+
 from .conftest import LANES
 
 # A cluster that waits, with a leaf that is quiet only most of the time.
@@ -52,7 +54,7 @@ HIDDEN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", HIDDEN)
+@pytest.mark.parametrize("what", sampled(HIDDEN, 4))
 def test_what_is_hidden_from_the_state_is_found(build_sim, run_sim, library, what):
     variable, code, expected = HIDDEN[what]
     text = (library / "looper.c").read_text().replace("  count(steps);", f"  count(steps);  {code}")

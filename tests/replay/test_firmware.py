@@ -163,8 +163,8 @@ def firmwares(build_dir: Path, tmp_path: Path) -> Callable[..., Firmwares]:
     return build
 
 
-# Their cores are those of others.
-REST = ("quad_core", "nic10g")
+# Their cores are those of others, or like those.
+REST = ("quad_core", "nic10g", "tigon2", "local_mips")
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.soak] * (name in REST)) for name in MACHINES])

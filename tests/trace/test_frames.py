@@ -22,7 +22,7 @@ def recorded(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("frames")
     words = ["-O0", "-D", "processors=2", "--record", "frames", "--record", "instructions"]
     subprocess.run([build_dir / "bin/lss", "build", root / "examples/tigon2/tigon2.lss", *words, "-o", "sim"], cwd=folder, check=True)
-    options = ["--firmware", build_dir / "firmware/tigon2_parallel/tigon2_parallel.elf", "--payload", "1000", "--time", "2500 us"]
+    options = ["--firmware", build_dir / "firmware/tigon2_parallel/tigon2_parallel.elf", "--payload", "1000", "--time", "1800 us"]
     subprocess.run(["./sim", "--quiet", *options, "--record", "run.trace", "--stats", "stats.json"], cwd=folder, check=True)
     return folder
 

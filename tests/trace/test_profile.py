@@ -14,6 +14,7 @@ import pytest
 
 from harness.trace import profile_table
 from harness.trace.profile import Core, Cost, Place, Profile, Region, Requests, chains, functions, read
+from tests.sample import sampled
 
 CAUSES = {"fetch": "stall_fetch", "memory": "stall_memory", "load_use": "stall_load_use", "branch": "stall_branch", "multiply_divide": "stall_multiply_divide", "structural": "stall_structural", "halted": "halted", "issued": "issued"}
 PROGRAM = r"""
@@ -80,7 +81,7 @@ def check_sums(done, profile: Profile) -> None:
 
 @pytest.mark.parametrize(
     ("machine", "program", "cores"),
-    [("dual_core/dual_core", "sum", 2), ("vliw_core/vliw_core", "fir", 1), ("rfu_core/rfu_core", "fir", 1)],
+    sampled([("dual_core/dual_core", "sum", 2), ("vliw_core/vliw_core", "fir", 1), ("rfu_core/rfu_core", "fir", 1)], 3),
 )
 def test_totals_are_the_statistics_of_the_run(machine, program, cores, profiled, build_dir: Path) -> None:
     done, profile = profiled(machine, [], "--program", build_dir / "firmware" / program / f"{program}.elf", "--cycles", 60000)

@@ -12,7 +12,7 @@ from harness.study.axis_values import in_expressions, scale_of
 from harness.study.reading import Counted, PointReading
 from tests.harness.chain import MACHINE, make
 
-SIZED = MACHINE.replace("parameter stages = 2 : int;", "parameter room = 2 B : size;").replace("[stages]", "[int(room)]").replace("stages", "int(room)")
+SIZED = MACHINE.replace("parameter stages = 2 : int;", "parameter room = 256 B : size;").replace("[stages]", "[int(room) / 128]").replace("stages", "int(room) / 128")
 STUDY = """
 title = "room"
 machine = "sized.lss"

@@ -13,6 +13,7 @@ from harness.run.progress import Progress
 from harness.study import collection, command, uses, validation
 from harness.study.study_file import Measure, StudyError
 from harness.study.uses import cost, faults
+from tests.sample import sampled
 
 FIG = """
 title = "A <figure>"
@@ -213,7 +214,7 @@ def test_unknown_studies(place: Path) -> None:
 
 @pytest.mark.parametrize(
     "directive, error",
-    [
+    sampled([
         ("x {{percent fig two 18}}", "text.md:5: {{percent fig two 18}}: there is no such thing"),
         ("x {{percent fig}}", "text.md:5: {{percent fig}}"),
         ("x {{colour fig one 18}}", "text.md:5: {{colour fig one 18}}"),
@@ -223,7 +224,7 @@ def test_unknown_studies(place: Path) -> None:
         ("{{figure fig 2}}", "fig has no figure 2 of kind lines"),
         ("x {{range fig speed}}", "{{range fig speed}}: there is no such thing ('speed')"),
         ("x {{points fig two}}", "{{points fig two}}: there is no such thing ('two')"),
-    ],
+    ], 3),
 )
 def test_bad_texts(place: Path, directive: str, error: str) -> None:
     (place / "text.md").write_text(f"# T\n\nabout\n\n{directive}\n")

@@ -16,6 +16,7 @@ import pytest
 
 from harness.run import execute
 from tests.harness.chain import ROOT, STUDY, command, make, run
+from tests.sample import sampled
 
 
 def test_two_studies_share_a_build_folder(place: Path) -> None:
@@ -198,11 +199,11 @@ def test_workers_that_cannot_import_the_harness(place: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments, error",
-    [
+    sampled([
         (["--workers", "tcp://127.0.0.1:1"], "--workers tcp://127.0.0.1:1: "),
         (["--slurm", "none.toml"], "none.toml: No such file"),
         (["--slurm", "none.toml", "--workers", "x"], "--workers and --slurm exclude each other"),
-    ],
+    ], 3),
 )  # fmt: skip
 def test_workers_that_are_not_there(place: Path, arguments: list[str], error: str) -> None:
     pytest.importorskip("distributed")
