@@ -33,8 +33,18 @@ init() {
   if (param(commit)[0] != '\0') stream_write_open(&self->committed, param(commit));
 }
 
+// What software has of the disk in its memory would not fit the other file.
+static void check_unused(const self_t *self) {
+  const char *used = self->filled ? "written to" : self->reach * SECTOR > (uint64_t)param(probed) ? "read" : NULL;
+  if (used)
+    sim_input_error("\"%s\": the run has already %s this disk, so it cannot have another image (restore a checkpoint "
+                    "from before that)",
+                    param(image), used);
+}
+
 // The guest knows how large the disk is.
 handler(reset, image) {
+  if (!stream_is_open(&self->file) || stream_is_replaced(&self->file)) check_unused(self);
   const uint64_t sectors = sectors_of_image(self);
   if (sectors != self->sectors)
     sim_input_error("\"%s\": the image has %llu bytes, but the disk of this run has %llu (give an image of that size)",
@@ -125,6 +135,7 @@ static void begin(self_t *self, disk_request request) {
   self->failed = request.op != disk_op_flush && (request.count == 0 || request.sector >= self->sectors ||
                                                  request.count > self->sectors - request.sector);
   count(refused, self->failed);
+  if (request.op == disk_op_read && !self->failed && self->end > self->reach) self->reach = self->end;
   const bool nothing = request.op == disk_op_flush || request.count == 0;
   self->phase = request.op == disk_op_write && !nothing ? disk_image_phase_writes
                 : nothing || self->failed               ? disk_image_phase_replies

@@ -2,6 +2,7 @@
 // files are open, and how far it has come, which does not.
 #include "lss/runtime/checkpoint/open_files.h"
 
+#include "lss/runtime/engine/inputs.h"
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/files/stream_private.h"
 
@@ -100,7 +101,28 @@ static bool go_on_from(HostFile *file, const char *earlier, uint64_t bytes, GErr
   return true;
 }
 
-static bool join(HostFile *file, uint32_t number, GVariant *files, bool go_on, GError **error) {
+static const char *sum_then(GVariant *inputs, const char *name) {
+  GVariantIter iterator;
+  const char *file, *sum;
+  g_variant_iter_init(&iterator, inputs);
+  while (g_variant_iter_next(&iterator, "(^&ay^&ay)", &file, &sum))
+    if (!strcmp(file, name)) return sum;
+  return NULL;
+}
+
+static const char *sum_now(const char *name) {
+  const char *file, *sum;
+  for (uint32_t i = 0; (file = spinach_input(i, &sum)); i++)
+    if (!strcmp(file, name)) return sum;
+  return NULL;
+}
+
+// Of a file with the name that it had then, same_inputs() in restore.c has seen that it is the same.
+static bool replaces(const HostFile *file, const OpenFile *was, GVariant *inputs) {
+  return strcmp(file->path, was->name) != 0 && g_strcmp0(sum_now(file->path), sum_then(inputs, was->name)) != 0;
+}
+
+static bool join(HostFile *file, uint32_t number, GVariant *files, GVariant *inputs, bool go_on, GError **error) {
   const int32_t instance = holder(file->owner);
   if (instance < 0) return true;
   OpenFile was;
@@ -110,13 +132,15 @@ static bool join(HostFile *file, uint32_t number, GVariant *files, bool go_on, G
     if (strcmp(was.path, machine->instances[instance].path) != 0 || was.offset != offset_in(instance, file->owner))
       continue;
     file->owner->id = number;
+    file->replaces = !file->out && replaces(file, &was, inputs);
     return !go_on || !was.output || !file->whole || go_on_from(file, was.name, was.bytes, error);
   }
   *file->owner = (stream){.id = number}; // it was not open then
+  file->replaces = !file->out;
   return true;
 }
 
-bool open_files_join(GVariant *files, bool go_on, GError **error) {
+bool open_files_join(GVariant *files, GVariant *inputs, bool go_on, GError **error) {
   OpenFile was;
   GVariantIter iterator;
   g_variant_iter_init(&iterator, files);
@@ -126,7 +150,7 @@ bool open_files_join(GVariant *files, bool go_on, GError **error) {
   }
   HostFile *file;
   for (uint32_t i = 0; (file = host_file_number(i)); i++)
-    if (!join(file, i + 1, files, go_on, error)) return false;
+    if (!join(file, i + 1, files, inputs, go_on, error)) return false;
   return true;
 }
 

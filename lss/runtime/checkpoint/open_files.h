@@ -12,8 +12,9 @@
 GVariant *open_files_describe(GError **error);
 
 // After the state of a checkpoint took the place of the one that opened this process's files: joins its streams to
-// these.  With `go_on`, outputs begin with what they held then.
-bool open_files_join(GVariant *files, bool go_on, GError **error);
+// these.  `inputs` are what it had read then, with digests, as CHECKPOINT_PAIRS_TYPE.  With `go_on`, outputs begin with
+// what they held then.
+bool open_files_join(GVariant *files, GVariant *inputs, bool go_on, GError **error);
 
 // Another process goes on with the files: how far each output has come, which is not where its stream is in a run that
 // went back.

@@ -372,11 +372,11 @@ static bool is_allowed(const spinach_options *options) {
 
 bool spinach_restore_state(const spinach_options *options) {
   if (!may_be_set(options) || !same_inputs(options) || !take_state(options) || !check_bounds(options)) return false;
-  g_autoptr(GVariant) files = entry("files");
+  g_autoptr(GVariant) files = entry("files"), inputs = entry("inputs");
   g_autoptr(GError) error = NULL;
   if (!spinach_settings_store(options)) return false;
   if (options->reseeds) spinach_reseed();
-  if (!open_files_join(files, options->outputs_go_on, &error)) return refuse(options, "%s", error->message);
+  if (!open_files_join(files, inputs, options->outputs_go_on, &error)) return refuse(options, "%s", error->message);
   if (!is_allowed(options)) return false;
   follow_settings(options);
   g_autoptr(GVariant) measured = entry("measured");

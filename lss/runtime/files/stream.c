@@ -38,6 +38,10 @@ bool stream_is_open(const stream *s) {
   return s->id != 0;
 }
 
+bool stream_is_replaced(const stream *s) {
+  return host_file(s)->replaces;
+}
+
 HostFile *host_file_use(stream *s, const char *path, FileUse use) {
   g_autoptr(GError) error = NULL;
   g_autofree char *user = host_file_user(path);

@@ -63,6 +63,8 @@ bool stream_terminal_read(stream *typed, uint8_t *character);
 void stream_terminal_write(stream *shown, const void *bytes, size_t size);
 
 bool stream_is_open(const stream *s);
+// Whether a restored run gave an input other bytes than the stream had at the checkpoint, or a file where it had none.
+bool stream_is_replaced(const stream *s);
 
 // ---- Packets: pcap and pcapng in, pcap with nanoseconds out, Ethernet frames without FCS
 

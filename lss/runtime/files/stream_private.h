@@ -28,6 +28,7 @@ struct HostFile {
   size_t size;                // of an input, in bytes
   HostImage *image;           // of an input that is read in parts
   size_t consumed;            // bytes of an input that were read, for the progress display
+  bool replaces;              // it is not what its stream read before the checkpoint
   FILE *out;                  // outputs
   uint64_t written;           // bytes, or packets, that it has; what is written again after going back is there already
   WholeFile *whole;           // as which an output grows; NULL when it is written in place

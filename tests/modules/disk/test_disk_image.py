@@ -238,3 +238,46 @@ def test_zeros_follow_a_file_where_the_disk_is_padded(size: int, bench: Bench, t
     assert (tmp_path / "after").read_bytes() == held + bytes(8192 - size)
     subprocess.run([simulator, "--quiet", "--restore", "point", "--set", "dut.image=short", "--cycles", "20"], cwd=tmp_path, check=True)
     assert (tmp_path / "after").read_bytes() == held[: size // 2] + bytes(8192 - size // 2)
+
+
+USES = {  # what a run does before its checkpoint, and why a restored one cannot have another image then
+    "nothing": ([], ""),
+    "a look for partitions": ([request("read", 0, 8)], ""),
+    "a read behind that": ([request("read", 0, 9)], "read"),
+    "a read at the end": ([request("read", 15)], "read"),
+    "a write": ([request("write", 0)], "written to"),
+    "a read that fails": ([request("read", 16)], ""),
+}
+
+
+@pytest.mark.parametrize("name", USES)
+@pytest.mark.parametrize("before", ["disk", ""])
+def test_a_used_disk_keeps_its_image(name: str, before: str, bench: Bench, tmp_path: Path) -> None:
+    """What a guest has read of the old image is in its memory; a copy of that image has the same contents."""
+    requests, used = USES[name]
+    (tmp_path / "disk").write_bytes(content(1, 16))
+    (tmp_path / "copy").write_bytes(content(1, 16))
+    (tmp_path / "other").write_bytes(content(2, 16))
+    (tmp_path / "requests").write_text("".join(f"0 {one}\n" for one in requests))
+    (tmp_path / "data").write_text(f"0 {sector(b'new')}\n")
+    simulator = image(bench).simulator
+    sources = {"in_request_source[0].script": "requests", "in_data_source[0].script": "data"} if requests else QUIET
+    given = [word for key, value in sources.items() for word in ("--set", f"{key}={value}")]
+
+    def run(*words: str) -> subprocess.CompletedProcess:
+        return subprocess.run([simulator, "--quiet", *words], cwd=tmp_path, capture_output=True, text=True)
+
+    begun = run(*given, "--set", f"dut.image={before}", "--cycles", "100", "--checkpoint", "point")
+    assert begun.returncode == 0, begun.stderr
+    done = run("--restore", "point", "--cycles", "200", "--set", "dut.image=other", "--set", "dut.commit=after")
+    if used:
+        why = f'dut: "other": the run has already {used} this disk, so it cannot have another image (restore a checkpoint from before that)'
+        assert done.returncode in (1, 2) and why in done.stderr and done.stderr.count("\n") == 1, done.stderr
+        assert not (tmp_path / "after").exists()
+    else:
+        assert done.returncode == 0 and (tmp_path / "after").read_bytes() == content(2, 16), done.stderr
+    if before:
+        copied = run("--restore", "point", "--cycles", "200", "--set", "dut.image=copy")
+        assert copied.returncode == 0, copied.stderr
+        taken = run("--restore", "point", "--cycles", "200", "--set", "dut.image=")
+        assert (taken.returncode != 0) == bool(used), taken.stderr
