@@ -90,7 +90,7 @@ $(DEPS_TEST) $(DEPS_BENCH) $(DEPS_LINUX) $(DEPS_SOAK): | $(DEPS_BASE)
 clean:  ## remove everything that was built, but not the Python environments and what was downloaded
 	@test ! -d "$(BUILD)" || find "$(BUILD)" -mindepth 1 -maxdepth 1 ! -name 'venv*' ! -name downloads ! -name '.deps-*' -exec rm -rf {} +
 
-GOALS := all run studies docs test test-quick soak bench firmware linux reference goldens format lint prose install options dist dist-source dist-deb dist-guest dist-image dist-site dist-vsix dist-wheel
+GOALS := all run studies docs test test-quick soak bench firmware linux linux-prompt reference goldens format lint prose install options dist dist-source dist-deb dist-guest dist-image dist-site dist-vsix dist-wheel
 .PHONY: $(GOALS)
 
 ifneq ($(MISSING),)
@@ -128,6 +128,7 @@ include $(call found,*/build.mk tests/*/build.mk)
 all: $(ALL) $(FIRMWARE)  ## build the compiler, the runtime, emulib and the firmware
 firmware: $(FIRMWARE)  ## build the firmware: ELF, map, disassembly, size
 linux: $(LINUX_FILES)  ## the host's kernel, initramfs and device tree: 1.7 GB, 20 minutes (PREBUILT=FILE|URL, OVERLAY=FOLDER, MACHINE="[FILE.lss] -D …", ENDIAN=big, VPES=true)
+linux-prompt: linux $(LINUX_PROMPT)/checkpoint  ## a checkpoint at the guest's prompt, where `spinach job` begins: build/linux/prompt (MACHINE="[FILE.lss] -D …", BOOT="OPTION …")
 
 run: all $(VENV_READY) $(DEPS_BASE)  ## the main job, or STUDY=FILE: any study; writes build/report/index.html
 	@$(PYTHON) -m harness study $(STUDY) --out $(BUILD)/report --build $(BUILD) $(RUNFLAGS)

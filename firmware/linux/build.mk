@@ -54,9 +54,27 @@ $(LINUX_SHELL)/overlay/bin/netload: firmware/linux/netload.c firmware/lib/marker
 	@mkdir -p $(@D)
 	$(CC) --target=mipsel-linux-gnu -mips32r2 -mno-abicalls -fno-pic -static -nostdlib -ffreestanding -fno-builtin -G0 -fuse-ld=lld \
 	  -O2 -g -Wall -Wextra -Werror -Ifirmware/lib $< -o $@
-$(LINUX_SHELL)/overlay/etc/rc.local: firmware/linux/shell/etc/rc.local
+$(LINUX_SHELL)/overlay/etc/rc.local $(LINUX_SHELL)/overlay/bin/job: $(LINUX_SHELL)/overlay/%: firmware/linux/shell/%
 	@mkdir -p $(@D)
 	cp $< $@
-$(LINUX_SHELL)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin $(LINUX_SHELL)/overlay/bin/netload $(LINUX_SHELL)/overlay/etc/rc.local linux_step | $(DEPS_LINUX)
+$(LINUX_SHELL)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin $(addprefix $(LINUX_SHELL)/overlay/,bin/netload bin/job etc/rc.local) linux_step | $(DEPS_LINUX)
 	package=$$(firmware/linux/fetch busybox-static $(BUILD)/downloads) \
 	  && firmware/linux/initramfs "$$package" $< $(LINUX_SHELL)/overlay $@
+
+# A checkpoint of that guest at its prompt, where jobs begin (`spinach job`): the machine with a disk of jobs, a tree of that machine, and
+# a boot with the options BOOT.  The simulator and the checkpoint are put in their place when they are others.
+BOOT ?=
+LINUX_PROMPT := $(if $(MACHINE),$(LINUX_OUT),$(LINUX))/prompt
+LINUX_PROMPT_MACHINE = -I examples/tigon2 $(if $(filter %.lss,$(MACHINE)),,examples/host/host.lss) $(MACHINE) -D jobs=true
+$(LINUX_PROMPT)/host.json: $(LINUX_MACHINE_FILES) linux_step
+	@mkdir -p $(@D)
+	$(BUILD)/bin/lss export $(LINUX_PROMPT_MACHINE) -o $@
+$(LINUX_PROMPT)/host.dts: $(LINUX_PROMPT)/host.json firmware/linux/host.dts firmware/tools/device_tree.py
+	$(PYTHON3) -B firmware/tools/device_tree.py $< firmware/linux/host.dts $@
+$(LINUX_PROMPT)/host.dtb: $(LINUX_PROMPT)/host.dts $(LINUX_SHELL)/initramfs.cpio firmware/linux/tree | $(DEPS_LINUX)
+	firmware/linux/tree $< $(LINUX_SHELL)/initramfs.cpio $@
+$(LINUX_PROMPT)/host: $(LINUX_MACHINE_FILES) linux_step $(ALL)
+	@mkdir -p $(@D)
+	$(BUILD)/bin/lss build $(LINUX_PROMPT_MACHINE) -o $@.part && { cmp -s $@.part $@ && rm $@.part || mv $@.part $@; }
+$(LINUX_PROMPT)/checkpoint: $(LINUX_PROMPT)/host $(LINUX_PROMPT)/host.dtb $(LINUX_OUT)/vmlinux $(LINUX_SHELL)/initramfs.cpio firmware/linux/prompt
+	firmware/linux/prompt $(@D) $(LINUX_OUT)/vmlinux $(@D)/host.dtb $(LINUX_SHELL)/initramfs.cpio $(BOOT)

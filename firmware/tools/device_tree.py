@@ -7,8 +7,8 @@ MACHINE.json is from `lss export`.  In the template ${NAME.base}, ${NAME.size} a
 are called by it) are of an entry of the machine's memory_map, ${NAME.interrupt} and ${NAME.intx} are the number in the
 key of the lane to which that port of the instance leads, or of one in it, ${NAME.frequency} is that of a clock,
 ${NAME.device} of a card on a PCI bus is its address there, and every other ${NAME.FIELD} a parameter of an instance.
-NAME may be a path; `machine` is the whole.  What stands between ${if NAME} and ${end} is left out when the machine has
-no instance of that name.
+Numbers of the map may have an offset: ${NAME.base+0x200}.  NAME may be a path; `machine` is the whole.  What stands
+between ${if NAME} and ${end} is left out when the machine has no instance of that name.
 
 Where the computer, which has RAM and a memory_map, is an instance of a larger machine, NAME is within that.
 """
@@ -64,10 +64,12 @@ class Machine:
             port = step["to"].rpartition(".")[0] + ".out"
         raise Unknown(f"the {port_name} of {name} leads to no lane with a number in its key")
 
-    def value(self, name: str, field: str) -> str:
+    def value(self, name: str, field: str, offset: str | None = None) -> str:
         if field in ("base", "size", "unit") and name in self.map:
-            number = self.map[name]["base" if field == "unit" else field]
+            number = self.map[name]["base" if field == "unit" else field] + int(offset or "0", 16)
             return f"{number:x}" if field == "unit" else f"{number:#x}"
+        if offset:
+            raise Unknown(f"{name}.{field} has no offset: it is no number of the address map")
         if field == "frequency" and name in self.clocks:
             return str(self.clocks[name])
         if field in ("interrupt", "intx"):
@@ -106,7 +108,7 @@ def main() -> int:
     try:
         known = Machine(json.loads(machine.read_text()))
         text = with_instances(known, template.read_text())
-        text = re.sub(r"\$\{([\w.\[\]]+)\.(\w+)\}", lambda match: known.value(match[1], match[2]), text)
+        text = re.sub(r"\$\{([\w.\[\]]+)\.(\w+)(?:\+0x([0-9a-f]+))?\}", lambda match: known.value(*match.groups()), text)
         output.write_text(text)
     except (OSError, Unknown, KeyError, json.JSONDecodeError) as error:
         print(f"linux: {template}: {error}", file=sys.stderr)
