@@ -33,6 +33,7 @@ except ModuleNotFoundError as error:
     sys.exit(_without(error.name))
 
 # What commands write in a folder that an argument names.
+JOB = folder("out", "out/*", "out.part", "out.part/*")
 PACKETS = folder("send.pcap", "receive.pcap")
 TRAFFIC = folder("send.pcap", "receive.pcap", "descriptors.txt")
 STUDY = folder(*study.WRITTEN)
@@ -126,6 +127,24 @@ def _console(options: argparse.Namespace) -> int:
     except console.ConsoleError as error:
         print(f"harness: {error}", file=sys.stderr)
         return 1
+
+
+def _job(options: argparse.Namespace) -> int:
+    from harness.job import archive, command
+
+    for word in options.simulator_arguments:
+        options.used.reads(word.partition("=")[2] or word, "the simulator")
+    try:
+        return command.run(
+            options.checkpoint, options.folder, options.simulator, options.manifest, options.simulator_arguments
+        )
+    except archive.JobError as error:
+        print(f"harness: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        process.end_children()
+        print(f"harness: interrupted; {archive.shown(str(options.folder))}/out is as it was", file=sys.stderr)
+        return 130
 
 
 def _watch(options: argparse.Namespace) -> int:
@@ -363,6 +382,14 @@ def arguments() -> argparse.ArgumentParser:
     one = commands.add_parser("console", help="type at the console of a running simulator")
     one.add_argument("where", metavar="WHERE", help="as the simulator's --console: unix:PATH, tcp:PORT, pty:LINK")
     one.set_defaults(call=_console)
+
+    one = commands.add_parser("job", help="run the files of a folder in a guest, and fetch what they leave in out/")
+    one.add_argument("checkpoint", type=READ, help="of the guest at its prompt: make linux-prompt makes one")
+    one.add_argument("folder", type=JOB, help="a folder with the program `run`, and what that needs")
+    one.add_argument("--simulator", type=READ, metavar="FILE", help="`host` next to the checkpoint, if left out")
+    one.add_argument("--manifest", type=WRITTEN, metavar="FILE", help="write hashes of all files of the job, as JSON")
+    one.epilog = "Options after -- are for the simulator.  The status is that of `run`."
+    one.set_defaults(call=_job)
 
     one = commands.add_parser("watch", help="run a simulator, and show the run on a page: SIMULATOR -- OPTION...")
     one.add_argument("simulator", type=READ)

@@ -43,18 +43,19 @@ def word(argument: str | Path) -> str:
 
 def begin(
     command: Sequence[str | Path], cwd: Path | None = None, stdin: int = subprocess.DEVNULL, log: IO[str] | None = None,
-    text: bool = True, errors: IO[str] | None = None,
+    text: bool = True, errors: IO[str] | None = None, keep: Sequence[int] = (),
 ) -> subprocess.Popen:  # fmt: skip
     """Starts a command that ends with this process; `forget` it once it has ended.
 
-    All that it says goes to `log`, and what it says on standard error to `errors`; else to pipes.
+    All that it says goes to `log`, and what it says on standard error to `errors`; else to pipes.  The descriptors
+    `keep` stay open in it.
     """
     with _lock:
         if _ending:
             raise Ended
         child = subprocess.Popen(
             [word(argument) for argument in command], cwd=cwd, stdin=stdin, stdout=log or subprocess.PIPE,
-            stderr=errors or log or subprocess.PIPE, text=text, process_group=0,
+            stderr=errors or log or subprocess.PIPE, text=text, process_group=0, pass_fds=keep,
             errors="surrogateescape" if text else None,
         )  # fmt: skip
         _children.add(child)
