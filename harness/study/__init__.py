@@ -9,6 +9,7 @@ A study goes through these in their order:
     windows      between which instants a simulator measures
     runner       builds, runs, measures, keeps the best; expression and reading say what was measured
     look         second looks at points: bottlenecks, costs, faults
+    jobs         files that go into the guest of a point, and those that it leaves
     outputs      tables for a terminal, CSV, JSON, the command that repeats a point
     headline     results within the first sentence of a page, and on its cards; words: how pages say values and places
     figures, tables, page (study.html)               the page of one study
@@ -17,4 +18,6 @@ command is what the command line calls.
 """
 
 # What a study writes in the folder of its page; `*` is any text.
-WRITTEN = ("index.html", "results.csv", "results.json", "provenance.json", "figure-*", "diagram-*/*", "point-*.pcap")
+WRITTEN = (
+    "index.html", "results.csv", "results.json", "provenance.json", "figure-*", "diagram-*/*", "point-*.pcap", "jobs/*",
+)  # fmt: skip

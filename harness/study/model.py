@@ -28,6 +28,7 @@ class Row:
     time_series: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict, hash=False)
     result: Result | None = None
     why: str = ""
+    job: Mapping[str, Any] = field(default_factory=dict, hash=False)  # the files that its job left
 
     def matches(self, where: Mapping[str, Any]) -> bool:
         """Whether the point has these coordinates; a list means any of its values."""
@@ -69,6 +70,7 @@ class Study:
     broken: dict[tuple, str] = field(default_factory=dict)  # machines that cannot be built, and why
     jobs: dict[int, Job] = field(default_factory=dict)
     begun: dict[int, Start] = field(default_factory=dict)  # where points begin, by number
+    packed: dict[str, list[dict[str, str]]] = field(default_factory=dict)  # the files of jobs, by folder
 
     @property
     def name(self) -> str:

@@ -18,7 +18,7 @@ from rich.table import Table
 from harness.run import files
 from harness.run.progress import Progress
 from harness.run.store import with_value
-from harness.study import machine
+from harness.study import jobs, machine
 from harness.study.model import OK, Outcome, Row, Study
 from harness.study.points import VARIANT, Point
 from harness.study.runner import unit
@@ -65,11 +65,19 @@ def as_json(outcome: Outcome) -> dict:
                 **dict(row.point.coordinates), "settings": study.settings(row.point), "status": row.status,
                 "shown": id(row) in shown, "measures": dict(row.measures), "errors": dict(row.errors),
                 "published": {k: v for k, v in outcome.published(row).items() if k in study.measures},
-                "series": dict(row.time_series),
+                "series": dict(row.time_series), **_job(study, row),
             }
             for row in outcome.every
         ],
     }  # fmt: skip
+
+
+def _job(study: Study, row: Row) -> dict:
+    """The files of a point's job, and those that it left, which are in jobs/NUMBER."""
+    folder = study.settings(row.point).get(jobs.SETTING)
+    if folder is None:
+        return {}
+    return {"job": {"number": row.point.number, "files": study.packed.get(folder, []), **row.job}}
 
 
 def show(outcome: Outcome, progress: Progress) -> None:
@@ -130,4 +138,5 @@ def write(outcome: Outcome, out: Path) -> None:
     """Writes results.csv and results.json."""
     out.mkdir(parents=True, exist_ok=True)
     files.write(out / "results.csv", as_csv(outcome))
+    jobs.write(outcome, out)
     files.write(out / "results.json", json.dumps(as_json(outcome), indent=1) + "\n")

@@ -13,7 +13,7 @@ import msgspec
 
 from harness.study import expression
 from harness.study.axis_values import in_expressions
-from harness.study.study_file import AxisValue, StudyError, StudyFile, Variant
+from harness.study.study_file import AxisValue, Single, StudyError, StudyFile, Variant
 
 VARIANT = "variant"  # the coordinate that every point has
 
@@ -119,6 +119,11 @@ def _skipped(study: StudyFile, coordinates: Mapping[str, Any], where: str) -> bo
     return any(holds(text, study, coordinates, f"{where}: skip") for text in study.skip)
 
 
+def _own(one: StudyFile | Variant | Single, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with the job that is named next to them."""
+    return dict(settings) | ({} if one.job is None else {"job": one.job})
+
+
 def points(study: StudyFile, path: Path) -> Iterator[Point]:
     """All points in the order of the file: variants, then axes, the last one fastest; then single points."""
     where, axes, number = str(path), _axis_values(study, str(path)), 0
@@ -131,12 +136,12 @@ def points(study: StudyFile, path: Path) -> Iterator[Point]:
             coordinates |= {axis: label for axis, (label, _) in zip(own, choice, strict=True)}
             if _skipped(study, {VARIANT: variant.name, **coordinates}, where):
                 continue
-            settings = dict(study.base) | variant.settings
+            settings = _own(study, study.base) | _own(variant, variant.settings)
             for _, more in choice:
                 settings |= more
             yield Point(number, coordinates, settings, machine, use, variant.label or variant.name)
             number += 1
     for single in study.point:
-        settings = dict(study.base) | single.settings
+        settings = _own(study, study.base) | _own(single, single.settings)
         yield Point(number, {VARIANT: single.name}, settings, path.parent / study.machine, study.use, single.name)
         number += 1

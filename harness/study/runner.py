@@ -16,7 +16,7 @@ from harness.run.execute import awaited, completed, threads
 from harness.run.lease import clear_abandoned
 from harness.run.progress import Progress, Task
 from harness.run.store import Result, RunError
-from harness.study import errors, expression, machine, names, reading, starts, uses, windows
+from harness.study import errors, expression, jobs, machine, names, reading, starts, uses, windows
 from harness.study.model import FAILED, NOT_RUN, OK, Outcome, Row, Study, published
 from harness.study.points import VARIANT, Point, points
 from harness.study.study_file import Measure, StudyError, read
@@ -109,6 +109,7 @@ def _make_jobs(study: Study, simulators: Mapping[tuple, Path]) -> None:
     built = [point for point in study.points if study.structure(point) in simulators]
     used = {point.number: _files(study, point) for point in built}
     study.begun = starts.plan(study, simulators, used)
+    carried: dict[str, uses.Files] = {}
     for point in built:
         use, simulator = study.uses[point.number], simulators[study.structure(point)]
         window = windows.options(study.file, bool(use and study.file.sample and use.samples(study.file.sample.every)))
@@ -121,7 +122,13 @@ def _make_jobs(study: Study, simulators: Mapping[tuple, Path]) -> None:
             lost = f"what {own.outputs[0][0]} has written of a run that was ended is lost"
             raise StudyError(f"{study.path}: run: checkpoint_every: {lost}")
         plain = (*made.plain, *(use.options(point) if use else ()))
-        study.jobs[point.number] = replace(made, plain=plain, inputs=(*made.inputs, *own.inputs), outputs=own.outputs,
+        more, folder = uses.Files(), study.settings(point).get(jobs.SETTING)
+        if folder is not None:
+            if folder not in carried:
+                carried[folder], study.packed[folder] = jobs.given(study, folder)
+            more = carried[folder]
+        study.jobs[point.number] = replace(made, plain=plain, inputs=(*made.inputs, *own.inputs, *more.inputs),
+                                           outputs=(*own.outputs, *more.outputs),
                                            checkpoint_every=run.checkpoint_every or "")  # fmt: skip
 
 
@@ -240,6 +247,7 @@ def _row(study: Study, point: Point, result: Result) -> Row:
         wrong = list(use.check(point, result)) if use else []
         if wrong:
             return Row(point, FAILED, result=result, why="\n  ".join(wrong))
+        left = jobs.results(result)
         others = dict(use.measures(point, result)) if use else {}
         series = dict(use.time_series(point, result)) if use else {}
         texts = {name: m.value for name, m in study.measures.items() if m.value}
@@ -267,7 +275,7 @@ def _row(study: Study, point: Point, result: Result) -> Row:
                 return Row(point, FAILED, measures, result=result, why=f"check {text!r} is not true")
     except (expression.ExpressionError, RunError) as error:
         return Row(point, FAILED, result=result, why=str(error))
-    return Row(point, OK, measures, known, series, result)
+    return Row(point, OK, measures, known, series, result, job=left)
 
 
 def _time_series(name: str, readings: Iterable[tuple[float, reading.PointReading]]) -> Iterable[tuple[float, float]]:

@@ -30,6 +30,7 @@ class Variant(Table):
     label: str = ""
     settings: dict[str, Any] = {}
     machine: str | None = None
+    job: str | None = None
     use: str | dict[str, Any] | None = None
 
 
@@ -57,6 +58,7 @@ class Single(Table):
 
     name: str
     settings: dict[str, Any] = {}
+    job: str | None = None
 
 
 class Window(Table):
@@ -170,6 +172,7 @@ class StudyFile(Table):
     needs: dict[str, str] = {}
     base: dict[str, Any] = {}
     text: dict[str, str] = {}
+    job: str | None = None
     variant: list[Variant] = []
     axis: list[Axis] = []
     point: list[Single] = []
