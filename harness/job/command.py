@@ -21,7 +21,7 @@ from harness.run.store import digest
 
 SIMULATOR = "host"  # in the folder of the checkpoint
 NEEDED = "job"  # the parameter of a machine with a disk of jobs
-OURS = ("restore", "job", "job_result", "console", "console_script", "serve", "interactive", "gdb")
+RESERVED = ("restore", "job", "job_result", "console", "console_script", "serve", "interactive", "gdb")
 MOST_LINES = 20  # of entries that were left out
 
 
@@ -31,7 +31,7 @@ def _check_options(options: Sequence[str]) -> None:
         name = word.removeprefix("--") if word.startswith("--") else ""
         if at and options[at - 1] == "--set" or word.startswith("--set="):
             name = word.removeprefix("--set=")
-        if (name := name.partition("=")[0]) in OURS:
+        if (name := name.partition("=")[0]) in RESERVED:
             raise JobError(f"{word}: spinach job sets --{name} itself (leave this option out)")
 
 

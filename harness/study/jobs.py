@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SETTING = "job"
 FOLDER = "jobs"  # of archives in the build directory, of results in that of the page
 RESULT = "--job_result"
-OURS = ("option.job", "option.job_result", "option.console_script", "option.console")
+RESERVED = ("option.job", "option.job_result", "option.console_script", "option.console")
 
 
 def check(study: "Study", settings: Mapping[str, Any], known: "Machine", where: str) -> None:
@@ -38,7 +38,7 @@ def check(study: "Study", settings: Mapping[str, Any], known: "Machine", where: 
         raise StudyError(f'{where}: job: {known.path.name} has no disk of jobs (set "D.jobs" = true)')
     if study.file.start is None:
         raise StudyError(f"{where}: job: it needs a `start` at the prompt of a guest")
-    if set_twice := [one for one in OURS if one in settings or one in study.file.text]:
+    if set_twice := [one for one in RESERVED if one in settings or one in study.file.text]:
         raise StudyError(f"{where}: job: it sets {set_twice[0]!r} itself (leave this setting out)")
     try:
         pack.check(machine.resolve(folder, study.path, study.build))

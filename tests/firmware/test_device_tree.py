@@ -52,6 +52,26 @@ def test_a_tree_for_a_machine_without_devices(root: Path, build_dir: Path, tmp_p
     assert "virtio" not in compiled and "interrupt-map" not in compiled and "pcie@1b000000" in compiled
 
 
+def test_offsets_in_the_map(root: Path, machine: dict, tmp_path: Path) -> None:
+    """For a slot of several; other numbers have none."""
+    assert fill(root, tmp_path, machine, "virtio@${virtio.unit+0x200} <${virtio.base+0x200}>").returncode == 0
+    assert (tmp_path / "filled").read_text() == "virtio@1f002200 <0x1f002200>"
+    done = fill(root, tmp_path, machine, "${devices.uart.reg_shift+0x1}")
+    assert (done.returncode, done.stderr) == (1, "linux: template: devices.uart.reg_shift has no offset: it is no number of the address map\n")
+
+
+@pytest.mark.skipif(not shutil.which("dtc"), reason="there is no dtc (package device-tree-compiler)")
+def test_a_tree_with_a_disk_of_jobs(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """Both slots share an interrupt, or the second one has it alone; the standard tree has the first slot only."""
+    template = (root / "firmware/linux/host.dts").read_text()
+    for disks, slots in (("[disk_image]", 2), ("[]", 1)):
+        export = [build_dir / "bin/lss", "export", root / "examples/host/host.lss", "-D", "jobs=true", "-D", f"disks={disks}"]
+        assert fill(root, tmp_path, subprocess.run(export, capture_output=True, text=True, check=True).stdout, template).returncode == 0
+        compiled = subprocess.run(["dtc", "-q", "-I", "dts", "-O", "dts", tmp_path / "filled"], capture_output=True, text=True, check=True).stdout
+        assert compiled.count('compatible = "virtio,mmio";') == compiled.count("interrupts = <0x02>;") == slots and "virtio@1f002200 {" in compiled
+    assert "virtio@1f002200" not in (build_dir / "gen/firmware/linux/host.dts").read_text()
+
+
 WITHIN = """
 import host;
 wraps computer : host { disks = [disk_image]; cards = [scsi_card]; other_map = [{ name = "other", base = 0x1f003000, size = 8 }]; };

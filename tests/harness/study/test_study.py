@@ -91,6 +91,7 @@ def test_the_command_that_repeats_a_point(place: Path, build_dir: Path) -> None:
         ("rate = 0.9,", "rate = true,", "published 1: rate: a number is expected"),
         ("rate = 0.9,", "raet = 0.9,", "published 1: 'raet' is no measure"),
         ("{ stages = 2, ready", "{ stages = 3, ready", "published 1: there is no point where"),
+        ('title =', 'job = "j"\ntitle =', r'study.toml: stages 2, ready 0.5: job: chain.lss has no disk of jobs \(set "D.jobs" = true\)'),
         ('title =', 'use = "nothing"\ntitle =', "there is no plug-in 'nothing'; known are"),
         ('title =', 'skip = "stages > 1"\ntitle =', "no point is left"),
         ('title =', 'skip = "colour > 1"\ntitle =', "skip 'colour > 1': 'colour' is no axis"),
