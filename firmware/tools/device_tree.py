@@ -108,8 +108,8 @@ def main() -> int:
     try:
         known = Machine(json.loads(machine.read_text()))
         text = with_instances(known, template.read_text())
-        asked = re.compile(r"\$\{([\w.\[\]]+)\.(\w+)(?:\+0x([0-9a-f]+))?\}")
-        text = asked.sub(lambda match: known.value(*match.groups()), text)
+        wanted = re.compile(r"\$\{([\w.\[\]]+)\.(\w+)(?:\+0x([0-9a-f]+))?\}")
+        text = wanted.sub(lambda match: known.value(*match.groups()), text)
         output.write_text(text)
     except (OSError, Unknown, KeyError, json.JSONDecodeError) as error:
         print(f"linux: {template}: {error}", file=sys.stderr)

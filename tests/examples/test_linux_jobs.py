@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.linux_guest import Guest, build_host
+from tests.linux_guest import build_host, guest
 
 pytestmark = [pytest.mark.soak, pytest.mark.optimised]
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def prompt(root: Path, build_dir: Path, software: Guest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prompt(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a checkpoint and its simulator, as `make linux-prompt` leaves it."""
+    software = guest(build_dir)
     place = tmp_path_factory.mktemp("prompt")
     files = build_dir.resolve() / "linux/shell/initramfs.cpio"
     build_host(root, build_dir, place / "host", "jobs=true", "processor=fast_processor")
