@@ -73,7 +73,7 @@ $(LINUX_PROMPT)/host.dts: $(LINUX_PROMPT)/host.json firmware/linux/host.dts firm
 	$(PYTHON3) -B firmware/tools/device_tree.py $< firmware/linux/host.dts $@
 $(LINUX_PROMPT)/host.dtb: $(LINUX_PROMPT)/host.dts $(LINUX_SHELL)/initramfs.cpio firmware/linux/tree | $(DEPS_LINUX)
 	firmware/linux/tree $< $(LINUX_SHELL)/initramfs.cpio $@
-$(LINUX_PROMPT)/host: $(LINUX_MACHINE_FILES) linux_step $(ALL)
+$(LINUX_PROMPT)/host: $(LINUX_MACHINE_FILES) linux_step | all
 	@mkdir -p $(@D)
 	$(BUILD)/bin/lss build $(LINUX_PROMPT_MACHINE) -o $@.part && { cmp -s $@.part $@ && rm $@.part || mv $@.part $@; }
 $(LINUX_PROMPT)/checkpoint: $(LINUX_PROMPT)/host $(LINUX_PROMPT)/host.dtb $(LINUX_OUT)/vmlinux $(LINUX_SHELL)/initramfs.cpio firmware/linux/prompt

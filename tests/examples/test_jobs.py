@@ -39,9 +39,13 @@ def refused(simulator: Path, directory: Path, *options: object) -> str:
     return done.stderr
 
 
-def test_two_jobs_from_one_checkpoint(root: Path, build_sim, tmp_path: Path) -> None:
+OTHERS = [("disks=[]",), ("system_kind=coherent_system", "checked=true"), ("processor=wide_processor", "checked=true"), ("processor=fast_processor",)]
+
+
+@pytest.mark.parametrize("given", [(), *(pytest.param(one, marks=pytest.mark.soak) for one in OTHERS)], ids=lambda one: " ".join(one) or "plain")
+def test_two_jobs_from_one_checkpoint(root: Path, build_sim, given: tuple[str, ...], tmp_path: Path) -> None:
     """Right outputs, statistics and status, the same bytes when repeated; one that is too large, and a disk that was read, are refused."""
-    simulator = build_sim(root / "examples/host/host.lss", "-D", "jobs=true")
+    simulator = build_sim(root / "examples/host/host.lss", "-D", "jobs=true", *(word for one in given for word in ("-D", one)))
     (tmp_path / "host").symlink_to(simulator)
     start = [simulator, "--quiet", "--kernel", guest(tmp_path), "--time", "1 ms", "--checkpoint"]
     subprocess.run([*start, "prompt"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)

@@ -147,7 +147,7 @@ WRONG = {
     "a setting of ours": ("", ["--", "--set", "console_script=x"], "console_script=x: spinach job sets --console_script itself (leave this option out)"),
     "a guest that ends": ("", ["--", "--lose"], "the run has ended before the guest had packed its results (its console says what it did)"),
     "a killed simulator": ("", ["--", "--signal"], "the simulator was ended by signal 9; mine/out is as it was"),
-    "a full disk": ("printf ' the files in out/ do not fit on the disk of 64 MiB' >mine/reason", [], "the guest could not finish the job: the files in out/ do not fit on the disk of 64 MiB"),
+    "a full disk": ("printf ' out/ cannot be packed onto the disk of 64 MiB: No space left on device' >mine/reason", [], "the guest could not finish the job: out/ cannot be packed onto the disk of 64 MiB: No space left on device"),
     "a full memory": ("printf ' the files cannot be unpacked to /tmp: \\033[1m' >mine/reason", [], "the guest could not finish the job: the files cannot be unpacked to /tmp: \\x1b[1m"),
 }  # fmt: skip
 
