@@ -67,6 +67,7 @@ BOOT ?=
 LINUX_PROMPT := $(if $(MACHINE),$(LINUX_OUT),$(LINUX))/prompt
 LINUX_PROMPT_MACHINE = -I examples/tigon2 $(if $(filter %.lss,$(MACHINE)),,examples/host/host.lss) $(MACHINE) -D jobs=true
 $(LINUX_PROMPT)/host.json: $(LINUX_MACHINE_FILES) linux_step
+	$(if $(filter-out little,$(ENDIAN)),$(error linux-prompt: there is no guest with a shell for ENDIAN=$(ENDIAN)))
 	@mkdir -p $(@D)
 	$(BUILD)/bin/lss export $(LINUX_PROMPT_MACHINE) -o $@
 $(LINUX_PROMPT)/host.dts: $(LINUX_PROMPT)/host.json firmware/linux/host.dts firmware/tools/device_tree.py
