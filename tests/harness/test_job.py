@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -194,6 +195,22 @@ def test_one_command_at_a_time(place: Path) -> None:
     executable(place / "mine/run", "#!/bin/sh\nls >names\nmkdir out\nmv names out\n")
     assert job(place).returncode == 0 and held(place / "mine/out") == {"names": b"names\nrun\nwords\n"}
     assert sorted(os.listdir(place / "mine")) == ["out", "run", "words"]
+
+
+def test_an_interrupted_job(place: Path) -> None:
+    """The simulator ends, and nothing is left of the run."""
+    executable(place / "mine/run", f"#!/bin/sh\necho $$ >'{place}/pid.part'\nmv '{place}/pid.part' '{place}/pid'\nexec sleep 60\n")
+    command = [sys.executable, "-m", "harness", "job", "prompt", "mine"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, cwd=place, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
+        while not (place / "pid").exists():
+            time.sleep(0.02)
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=60)
+    assert (running.returncode, said.splitlines()[-1]) == (130, "harness: interrupted; mine/out is as it was")
+    assert sorted(os.listdir(place / "mine")) == ["run", "words"]
+    ended = Path(f"/proc/{(place / 'pid').read_text().strip()}/cmdline")
+    assert not ended.exists() or not ended.read_bytes()
 
 
 def test_a_checkpoint_in_the_results(place: Path) -> None:
