@@ -8,7 +8,7 @@ import hashlib
 import io
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,15 +85,16 @@ def _unpacked(image: Path, place: Path) -> unpack.Results:
 
 
 def write(outcome: "Outcome", out: Path) -> None:
-    """Writes the results of each point to a folder with its number, in place of those that are there."""
-    images: Iterable[tuple[int, Path]] = (
-        (row.point.number, image)
+    """Writes the results of each point to a folder with its number; those that are there go."""
+    images = {
+        row.point.number: image
         for row in outcome.every
-        if row.job.get("out") is not None and row.result and (image := row.result.output(RESULT))
-    )
-    for number, image in images:
+        if row.job and row.result and (image := row.result.output(RESULT))
+    }
+    for old in (out / FOLDER).glob("[0-9]*"):
+        shutil.rmtree(old, ignore_errors=True)
+    for number, image in images.items():
         (out / FOLDER).mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=out / FOLDER, prefix=".part") as part:
             _unpacked(image, Path(part) / archive.OUT)
-            shutil.rmtree(out / FOLDER / str(number), ignore_errors=True)
             (Path(part) / archive.OUT).rename(out / FOLDER / str(number))

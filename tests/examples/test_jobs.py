@@ -104,6 +104,7 @@ def test_a_study_of_jobs(root: Path, build_dir: Path, tmp_path: Path) -> None:
             assert (tmp_path / f"page/jobs/{number}/said").read_text() == f"0 of {name}\n"
         assert sorted(os.listdir(tmp_path / "page/jobs")) == ["0", "1"]
         kept.append((tmp_path / "page/results.json").read_bytes())
+        (tmp_path / "page/jobs/2").mkdir()  # of a point that has failed since
     points = json.loads(kept[0])["points"]
     assert kept[0] == kept[1] and [one["measures"].get("sectors") for one in points] == [8, 8, None]
     assert [[file["file"] for file in one["job"].get("out", [])] for one in points] == [["said"], ["said"], []]
