@@ -78,11 +78,13 @@ class UsedFiles:
         """Notes that `user` ("--text", "the study") reads a file."""
         self._note(path, user, False)
         for place, writer, names in self._folders:
-            self._spare(place, writer, names, path, user)
+            self._spare(place, writer, names, path, user, False)
 
     def writes(self, path: str | os.PathLike, user: str) -> None:
         """Notes that `user` writes a file."""
         self._note(path, user, True)
+        for place, writer, names in self._folders:
+            self._spare(place, writer, names, path, user, True)
 
     def writes_in(self, place: str | os.PathLike, names: Iterable[str], user: str) -> None:
         """Notes that `user` writes files of these names in a folder."""
@@ -90,9 +92,9 @@ class UsedFiles:
         for name in names:
             if "*" not in name:
                 self._note(os.path.join(place, name), user, True)
-        for path, reader, written in list(self._used.values()):
-            if not written:
-                self._spare(os.fspath(place), user, names, path, reader)
+        for path, other, written in list(self._used.values()):
+            if other != user:
+                self._spare(os.fspath(place), user, names, path, other, written)
         self._folders.append((os.fspath(place), user, names))
 
     def _note(self, path: str | os.PathLike, user: str, written: bool) -> None:
@@ -105,11 +107,13 @@ class UsedFiles:
         mine, other = ((text, user), before) if written else (before, (text, user, False))
         _refuse(*mine[:2], *other)
 
-    def _spare(self, place: str, writer: str, names: tuple[str, ...], path: str | os.PathLike, user: str) -> None:
-        """Refuses what is read in a folder where files of such names are written."""
+    def _spare(
+        self, place: str, writer: str, names: tuple[str, ...], path: str | os.PathLike, user: str, writes: bool
+    ) -> None:  # fmt: skip
+        """Refuses what another one uses in a folder where files of such names are written."""
         below = os.path.relpath(os.path.realpath(path), os.path.realpath(place))
         if any("*" in name and fnmatch.fnmatchcase(below, name) for name in names):
-            _refuse(os.path.join(place, below), writer, os.fspath(path), user, False)
+            _refuse(os.path.join(place, below), writer, os.fspath(path), user, writes)
 
 
 def _refuse(path: str, writer: str, other: str, user: str, writes: bool) -> None:
