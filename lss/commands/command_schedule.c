@@ -71,8 +71,8 @@ static void print_jumps(const Plan *plan) {
   if (!waking && plan->jumps) printf("  there are more than %d clocks\n", MOST_LEAPING_CLOCKS);
 }
 
-// Which clusters sleep, and which are looked up instead of stepped where they repeat themselves (docs/speed.md), and why
-// others are not.
+// Which clusters sleep, and which are looked up instead of stepped where they repeat themselves (docs/speed.md), and
+// why others are not.
 static void print_replays(Netlist *netlist, Schedule *schedule, const char *path) {
   Plan plan = {.netlist = netlist, .schedule = schedule};
   if (!plan_build(&plan)) return;

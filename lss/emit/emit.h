@@ -126,6 +126,7 @@ void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, 
 // reference.c: a signal in the code of a cluster, `suffix` "_some" for whether it carries anything, "_known" for its
 // flag
 void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix);
+void emit_border_reference(const Emitter *emitter, GString *out, const Wire *wire, const char *suffix); // in the root
 
 // transfers.c: what notes that something was transferred, at the end of the piece of a segment that holds item
 // `one`, and at the end of a cycle
@@ -139,7 +140,6 @@ void emit_gate_functions(const Emitter *emitter, GString *out, const Kind *kind)
 void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster);
 void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment); // around the call of a segment
 void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segment);
-void emit_border_reference(const Emitter *emitter, GString *out, const Wire *wire, const char *suffix); // in the root
 void emit_sleeping_table(const Emitter *emitter, GString *out); // the clusters that sleep
 
 // replay.c

@@ -40,13 +40,6 @@ void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster)
   g_string_append_printf(out, "} spinach_kept_%d;\n", cluster->id);
 }
 
-void emit_border_reference(const Emitter *emitter, GString *out, const Wire *wire, const char *suffix) {
-  Cluster *owner = emitter->plan->wires[wire->id].owner;
-  char base[256];
-  plan_wire_base(owner, wire, base, sizeof base);
-  g_string_append_printf(out, "spinach_scratch_%d.%s%s", owner->id, base, suffix);
-}
-
 // "a_some | (b_some != kept) | (b_some & (b != kept)) | (c != kept)": true when something comes in that is not what it
 // was.
 static void comes_in(const Emitter *emitter, GString *out, const Cluster *cluster, const GPtrArray *wires) {
@@ -117,7 +110,9 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
   const GPtrArray *wires = plan_of(emitter->plan, cluster)->border;
   g_autofree char *replaying =
       !plan_of(emitter->plan, cluster)->obstacle ? g_strdup_printf("!spinach_replay_%d.at && ", id) : g_strdup("");
-  g_string_append_printf(out, "  if (%s!spinach_gate_%d.asleep && spinach_gate_tries(&spinach_gate_%d, spinach_scratch_%d.moved", replaying, id, id, id);
+  g_string_append_printf(
+      out, "  if (%s!spinach_gate_%d.asleep && spinach_gate_tries(&spinach_gate_%d, spinach_scratch_%d.moved",
+      replaying, id, id, id);
   comes_uncompared(emitter, out, cluster, wires);
   goes_out(emitter, out, cluster);
   g_string_append_printf(out,

@@ -29,3 +29,10 @@ void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, cons
   case PLACE_FOREIGN: g_string_append_printf(out, "spinach_scratch_%d.%s%s", owner->id, base, suffix); break;
   }
 }
+
+void emit_border_reference(const Emitter *emitter, GString *out, const Wire *wire, const char *suffix) {
+  Cluster *owner = emitter->plan->wires[wire->id].owner;
+  char base[256];
+  plan_wire_base(owner, wire, base, sizeof base);
+  g_string_append_printf(out, "spinach_scratch_%d.%s%s", owner->id, base, suffix);
+}

@@ -78,9 +78,12 @@ static bool is_first_of_cycle(const GPtrArray *step, guint at) {
 
 // Whether what a cluster transfers in this cycle is noted.
 static void emit_watch(const Emitter *emitter, GString *out, const Cluster *cluster) {
-  g_autofree char *gate =
-      plan_of(emitter->plan, cluster)->sleeps ? g_strdup_printf(" | !spinach_gate_%d.pause", cluster->id) : g_strdup("");
-  g_string_append_printf(out, "  spinach_scratch_%d.watches = spinach_leaping.watches%s;\n  spinach_scratch_%d.moved = false;\n", cluster->id, gate, cluster->id);
+  g_autofree char *gate = plan_of(emitter->plan, cluster)->sleeps
+                              ? g_strdup_printf(" | !spinach_gate_%d.pause", cluster->id)
+                              : g_strdup("");
+  g_string_append_printf(
+      out, "  spinach_scratch_%d.watches = spinach_leaping.watches%s;\n  spinach_scratch_%d.moved = false;\n",
+      cluster->id, gate, cluster->id);
 }
 
 static void emit_steps(const Emitter *emitter, GString *out, bool tracked) {

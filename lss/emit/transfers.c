@@ -4,7 +4,8 @@
 //
 // Every item begins at a module that offers it without another item at hand, and what is between passes it on; so only
 // those connections are looked at, at the end of what steps their cluster, and only while cycles are being left out.
-// What a handler sends from the state in every cycle stays there.  What is always accepted is shown or sent for one cycle, and the next_event of its module says when that changes.
+// What a handler sends from the state in every cycle stays there.  What is always accepted is shown or sent for one
+// cycle, and the next_event of its module says when that changes.
 #include "lss/emit/emit.h"
 
 #include <string.h>

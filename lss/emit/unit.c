@@ -138,8 +138,9 @@ static void emit_scratch_struct(const Emitter *emitter, GString *out, Cluster *c
     }
     if (wire->flagged) emit_member(out, cluster, wire, star, "_known");
   }
-  g_string_append(out, "  bool watches, moved; // whether to note what is transferred, and whether anything was (gate.h)\n"
-                       "} @K@_scratch;\n");
+  g_string_append(out,
+                  "  bool watches, moved; // whether to note what is transferred, and whether anything was (gate.h)\n"
+                  "} @K@_scratch;\n");
 }
 
 // ---- Functions -------------------------------------------------------------------------------------------------

@@ -7,11 +7,11 @@
 
 // A function that the module contract asks for: "handler" with its name, "phase_end" with an optional port, ….
 typedef struct {
-  char *word;     // phase_start, handler, phase_end, init, finish, next_event, skip, statistics, awaits,
-                  // check_state
-  char *argument; // first argument, or ""
-  char *second;   // second argument: the lane of a handler, the parameter of a reset; or ""
-  char *sent_port;                // all it does is to send an item there, in every cycle; else NULL
+  char *word;      // phase_start, handler, phase_end, init, finish, next_event, skip, statistics, awaits,
+                   // check_state
+  char *argument;  // first argument, or ""
+  char *second;    // second argument: the lane of a handler, the parameter of a reset; or ""
+  char *sent_port; // all it does is to send an item there, in every cycle; else NULL
   char *shown_port, *shown_field; // that item is this field of the state; else NULL
   int shown_divisor;              // n: the element that is the handler's lane divided by n; 0: the field itself
   int line;

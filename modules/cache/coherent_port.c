@@ -120,8 +120,7 @@ static void respond(self_t *self, const bus_snoop *snoop) {
 }
 
 phase_end() {
-  if (!some(in_request) && !some(bus_snoop) && !some(bus_response) && !self->responding && self->used == 0)
-    return;
+  if (!some(in_request) && !some(bus_snoop) && !some(bus_response) && !self->responding && self->used == 0) return;
   const uint32_t replied = self->used > 0 ? first_entry(self, entry_phase_replies) : (uint32_t)param(entries);
   if (replied < (uint32_t)param(entries)) {
     const typeof_port(in_request) *request = &self->request[replied];

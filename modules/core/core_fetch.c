@@ -39,8 +39,8 @@ phase_start() {
 }
 
 static inline typeof_port(status) status_of(const self_t *self) {
-  return (typeof_port(status)){.halted = self->halted && self->outstanding == 0 &&
-                                         self->phase == core_fetch_phase_request,
+  return (typeof_port(status)){.halted =
+                                   self->halted && self->outstanding == 0 && self->phase == core_fetch_phase_request,
                                .slot = PRECISE && self->redirected,
                                .pc = self->pc};
 }

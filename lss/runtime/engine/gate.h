@@ -24,13 +24,13 @@ typedef struct {
   int32_t cluster, clock;
 } spinach_sleeping;
 
-enum { SPINACH_WATCHED = 4, SPINACH_MOST_PAUSE = 8 }; // cycles in vain without a pause; the longest pause
+enum { SPINACH_MOST_IN_VAIN = 4, SPINACH_MOST_PAUSE = 8 }; // cycles in vain without a pause; the longest pause
 #define SPINACH_GATE {.kept = UINT64_MAX - 1}
 
 // The cycle was in vain.
 static inline bool spinach_gate_missed(spinach_gate *gate) {
-  if (gate->missed < SPINACH_WATCHED + SPINACH_MOST_PAUSE) gate->missed++;
-  gate->pause = gate->missed > SPINACH_WATCHED ? gate->missed - SPINACH_WATCHED : 0;
+  if (gate->missed < SPINACH_MOST_IN_VAIN + SPINACH_MOST_PAUSE) gate->missed++;
+  gate->pause = gate->missed > SPINACH_MOST_IN_VAIN ? gate->missed - SPINACH_MOST_IN_VAIN : 0;
   return false;
 }
 
@@ -48,7 +48,7 @@ static inline void spinach_gate_reset(spinach_gate *gate) {
   gate->asleep = false;
   gate->kept = UINT64_MAX - 1;
 }
-bool spinach_gate_keeps(spinach_gate *gate, size_t size); // whether the copy holds what was after the last cycle
+bool spinach_gate_keeps(spinach_gate *gate, size_t size);   // whether the copy holds what was after the last cycle
 bool spinach_gate_sleep(spinach_gate *gate, uint64_t wake); // false: it costs more than it saves
 void spinach_gate_wake(spinach_gate *gate);
 

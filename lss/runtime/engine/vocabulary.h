@@ -11,7 +11,7 @@
 #define SP_ONE_GIVEN(...) (__VA_ARGS__)
 
 // In next_event, whose context alone has the member.
-#define SP_UNCHANGED_()            spinach_waits(&ctx->unchanged)
+#define SP_UNCHANGED_()           spinach_waits(&ctx->unchanged)
 #define SP_UNCHANGED_UNTIL(cycle) (cycle)
 
 // What becomes of counters, traces and memories; a step that is to be repeated later defines it otherwise.

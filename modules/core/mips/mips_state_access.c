@@ -107,8 +107,7 @@ static void keep(self_t *self, core_state_word word) {
 }
 
 phase_end() {
-  if (__builtin_expect(!(some(load) | data(status).halted | self->moved | (self->position > 0)), true))
-    return;
+  if (__builtin_expect(!(some(load) | data(status).halted | self->moved | (self->position > 0)), true)) return;
   const bool saves = transferred(save);
   self->moved = transferred(load) || saves;
   if (transferred(load)) keep(self, data(load));
