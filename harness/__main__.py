@@ -148,13 +148,33 @@ def _job(options: argparse.Namespace) -> int:
 
 
 def _watch(options: argparse.Namespace) -> int:
-    from harness.watch import command
+    from harness.watch import command, server
 
     try:
+        if options.study and options.simulator:
+            raise server.WatchError(f"{options.simulator}: watch either a simulator or a --study (leave one out)")
+        if options.study:
+            return _watch_study(options)
+        if not options.simulator:
+            raise server.WatchError("there is nothing to watch (name a simulator, or a study with --study FILE)")
         return command.run(options.simulator, options.simulator_arguments, options.port, options.open)
-    except command.WatchError as error:
+    except server.WatchError as error:
         print(f"harness: {error}", file=sys.stderr)
         return 1
+
+
+def _watch_study(options: argparse.Namespace) -> int:
+    """As `study` with the options after --, with a page."""
+    from harness.study import command
+    from harness.watch import study
+
+    given = arguments().parse_args(["study", process.word(options.study), *options.simulator_arguments])
+    given.used = check_arguments(given.actions, given)
+
+    def work(progress: Progress) -> int:
+        return command.one(given, progress)
+
+    return study.run(given.study, given.build, work, options.port, options.open)
 
 
 def _bottleneck(options: argparse.Namespace) -> int:
@@ -216,7 +236,7 @@ def _words(command: str) -> list[str]:
             return words
         raise ValueError("it is empty; it names a simulator")
     except ValueError as error:
-        raise DivergenceError(f"\"{command}\": {str(error).lower()}") from None
+        raise DivergenceError(f'"{command}": {str(error).lower()}') from None
 
 
 def _divergence(options: argparse.Namespace) -> int:
@@ -301,7 +321,7 @@ def _add_traffic(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
     one = commands.add_parser("theory", help="theoretical maximum of a link")
     one.add_argument("payload", type=number(1, traffic.LARGEST), nargs="+", help="bytes of UDP payload")
-    one.add_argument("--rate", type=_rate, default=theory.GIGABIT, help="of the link: \"10 Gb/s\"")
+    one.add_argument("--rate", type=_rate, default=theory.GIGABIT, help='of the link: "10 Gb/s"')
     one.set_defaults(call=_theory)
 
 
@@ -391,10 +411,12 @@ def arguments() -> argparse.ArgumentParser:
     one.epilog = "Options after -- are for the simulator.  The status is that of `run`."
     one.set_defaults(call=_job)
 
-    one = commands.add_parser("watch", help="run a simulator, and show the run on a page: SIMULATOR -- OPTION...")
-    one.add_argument("simulator", type=READ)
+    one = commands.add_parser("watch", help="run a simulator or make a study, and show its progress on a page")
+    one.add_argument("simulator", type=READ, nargs="?")
+    one.add_argument("--study", type=READ, metavar="FILE", help="make this study; the page has a line for each point")
     one.add_argument("--port", type=number(0, 65535), default=0, help="port of the page on 127.0.0.1; 0: a free one")
     one.add_argument("--open", action="store_true", help="open the page in a browser")
+    one.epilog = "Options after -- are for the simulator, or for `study`."
     one.set_defaults(call=_watch)
 
     one = commands.add_parser("reference", help="write the module reference")

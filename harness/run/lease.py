@@ -29,13 +29,13 @@ def _now(folder: Path) -> float:
 
 
 @contextlib.contextmanager
-def working_directory(folder: Path) -> Iterator[Path]:
-    """A new directory in `folder` under a lease; what is left of it at the end is removed."""
+def working_directory(folder: Path, what: str = "") -> Iterator[Path]:
+    """A new directory in `folder` under a lease, which names the work; what is left of it at the end is removed."""
     folder.mkdir(parents=True, exist_ok=True)
     working = folder / f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:12]}"
     working.mkdir()
     lease, done = working / NAME, Event()
-    lease.touch()
+    lease.write_text(what)
 
     def renew() -> None:
         while not done.wait(RENEW):
@@ -48,6 +48,15 @@ def working_directory(folder: Path) -> Iterator[Path]:
     finally:
         done.set()
         shutil.rmtree(working, ignore_errors=True)
+
+
+def held(folder: Path) -> dict[str, Path]:
+    """The directories of `folder` that are worked in now, on any host, by the names of the work."""
+    found = {}
+    for lease in sorted(folder.glob(f"*/{NAME}")):
+        with contextlib.suppress(OSError):  # it has just ended
+            found[lease.read_text()] = lease.parent
+    return found
 
 
 def clear_abandoned(folder: Path) -> int:

@@ -1,6 +1,7 @@
 """Says what is going on: a live bar on a terminal that can draw one, plain lines everywhere else."""
 
 import contextlib
+import sys
 import time
 from collections.abc import Callable, Iterator
 from threading import Event, Thread, Timer
@@ -40,6 +41,13 @@ class Progress:
         """A line that stays, and is flushed even when output goes to a file."""
         self.console.print(text, markup=False)
         self.console.file.flush()
+
+    def fail(self, text: str) -> None:
+        """Why the work ends here: a line on standard error."""
+        print(f"harness: {text}", file=sys.stderr)
+
+    def part(self, number: int, name: str, state: str, text: str = "", job: str = "") -> None:
+        """The state of one of many parts, with the job that it is; only a display of all parts shows it."""
 
     @contextlib.contextmanager
     def showing(self, task: Task, look: Callable[[], str]) -> Iterator[None]:

@@ -24,6 +24,7 @@ from pathlib import Path
 from harness.run import lease, process, serve, watch
 
 STATS, NOTES, LOG = "stats.json", "run.json", "log.txt"
+BUSY = "busy"  # the folder of a store in which runs are being made
 BLOCK = 4096  # bytes of an image's block
 LARGE = 1 << 30  # bytes of a file that is not hashed byte by byte
 UNFINISHED = "unfinished.checkpoint"  # of the latest run of a job that was ended
@@ -199,7 +200,7 @@ def run(job: Job, store: Path) -> Result:
 def _run_once(job: Job, store: Path) -> Result:
     folder = store / job.name()
     try:
-        with lease.working_directory(store / "busy") as working:
+        with lease.working_directory(store / BUSY, job.name()) as working:
             why, notes, said = _simulate(job, working, folder / UNFINISHED)
             (working / lease.NAME).unlink(missing_ok=True)
             if why:

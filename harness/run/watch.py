@@ -6,7 +6,9 @@ A simulator says with --progress=json how far it is; that, and what the machine 
 import json
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 PROGRESS = "--progress=json"
 # As a simulator writes it, also in the middle of a line of the machine.
@@ -22,6 +24,30 @@ def without(text: str) -> str:
     return SHOWN.sub("", text)
 
 
+@dataclass(frozen=True)
+class Seen:
+    """The end of a log."""
+
+    far: dict[str, Any] | None  # how far the run is, as --progress=json writes it
+    line: str  # the last line of anything else
+
+    @property
+    def text(self) -> str:
+        """Both, in a few words."""
+        far = [f"{self.far['time_fs'] / MILLISECOND:.3f} ms"] if self.far else []
+        return ", ".join([*far, *filter(None, [self.line])])
+
+
+def look(log: Path) -> Seen:
+    """What a run said last; OSError if its log is no longer there."""
+    with log.open("rb") as opened:
+        opened.seek(max(0, opened.seek(0, os.SEEK_END) - TAIL))
+        text = opened.read().decode(errors="replace")
+    far = SHOWN.findall(text)
+    lines = [line.strip() for line in TERMINAL.sub("", without(text)).splitlines() if line.strip()]
+    return Seen(json.loads(far[-1]) if far else None, lines[-1][:LONGEST] if lines else "")
+
+
 class Watch:
     """Looks at the directories in which this process simulates."""
 
@@ -32,14 +58,6 @@ class Watch:
         """The run that said something last: how far it is, what it printed last."""
         try:
             logs = sorted(self.busy.glob(f"*-{os.getpid()}-*/log.txt"), key=lambda file: file.stat().st_mtime)
-            return self._seen(logs[-1]) if logs else ""
+            return look(logs[-1]).text if logs else ""
         except OSError:  # it has just ended
             return ""
-
-    def _seen(self, log: Path) -> str:
-        with log.open("rb") as opened:
-            opened.seek(max(0, opened.seek(0, os.SEEK_END) - TAIL))
-            text = opened.read().decode(errors="replace")
-        far = [f"{json.loads(one)['time_fs'] / MILLISECOND:.3f} ms" for one in SHOWN.findall(text)]
-        lines = [line.strip() for line in TERMINAL.sub("", without(text)).splitlines() if line.strip()]
-        return ", ".join([*far[-1:], *(line[:LONGEST] for line in lines[-1:])])

@@ -1,7 +1,6 @@
 """The commands `study` and `studies`: from files to pages."""
 
 import argparse
-import sys
 from collections.abc import Callable
 from concurrent.futures import Executor
 from pathlib import Path
@@ -15,19 +14,21 @@ from harness.study import WRITTEN, model, outputs, runner
 from harness.study.study_file import StudyError
 
 
-def _guarded(work: Callable[[argparse.Namespace, Progress], bool], options: argparse.Namespace) -> int:
+def _guarded(
+    work: Callable[[argparse.Namespace, Progress], bool], options: argparse.Namespace, progress: Progress
+) -> int:
     """Does the work; what is wrong is a line, and a signal ends the simulators first."""
     try:
-        return 0 if work(options, Progress()) else 1
+        return 0 if work(options, progress) else 1
     except StudyError as error:  # in one line, whatever text of the study it shows
-        print(f"harness: {str(error).replace(chr(10), ' ')}", file=sys.stderr)
+        progress.fail(str(error).replace("\n", " "))
         return 1
     except (CompilerError, ExecuteError) as error:
-        print(f"harness: {error}", file=sys.stderr)
+        progress.fail(str(error))
         return 1
     except KeyboardInterrupt:
         process.end_children()
-        print("harness: interrupted; what was finished is kept", file=sys.stderr)
+        progress.fail("interrupted; what was finished is kept")
         return 130
 
 
@@ -76,11 +77,11 @@ def _several(options: argparse.Namespace, progress: Progress) -> bool:
     return not made.failed
 
 
-def one(options: argparse.Namespace) -> int:
+def one(options: argparse.Namespace, progress: Progress | None = None) -> int:
     """Makes one study; the status is 1 when one of its points failed."""
-    return _guarded(_one, options)
+    return _guarded(_one, options, progress or Progress())
 
 
 def several(options: argparse.Namespace) -> int:
     """Makes several studies and the report on them."""
-    return _guarded(_several, options)
+    return _guarded(_several, options, Progress())

@@ -14,6 +14,7 @@ from harness.study.study_file import Measure, StudyFile
 from harness.study.uses import Files, Use
 
 FAILED, OK, NOT_RUN = "failed", "ok", "not run"
+WAITING = "waiting"  # a point that has not run yet, but will
 MISSING = object()
 
 

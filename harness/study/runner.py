@@ -17,7 +17,7 @@ from harness.run.lease import clear_abandoned
 from harness.run.progress import Progress, Task
 from harness.run.store import Result, RunError
 from harness.study import errors, expression, jobs, machine, names, reading, starts, uses, windows
-from harness.study.model import FAILED, NOT_RUN, OK, Outcome, Row, Study, published
+from harness.study.model import FAILED, NOT_RUN, OK, WAITING, Outcome, Row, Study, published
 from harness.study.points import VARIANT, Point, points
 from harness.study.study_file import Measure, StudyError, read
 from harness.study.uses import Use
@@ -48,6 +48,8 @@ def prepare(
             names.check_broken(study, points)
             raise CompilerError(next(iter(study.broken.values())))
     names.check(study)
+    for point in study.points:
+        progress.part(point.number, point.name, WAITING)
     return study
 
 
@@ -150,22 +152,25 @@ def _files(study: Study, point: Point) -> uses.Files:
 def run(study: Study, pool: Executor, progress: Progress, before_only: bool = False) -> Outcome:
     """Runs all points; with `before_only`, only looks for what was run before."""
     place = study.build.resolve() / STORE
-    clear_abandoned(place / "busy")
+    clear_abandoned(place / store.BUSY)
     rows: dict[int, Row] = {}
+
+    def note(row: Row) -> None:
+        rows[row.point.number] = row
+        progress.part(row.point.number, row.point.name, row.status, _came_to(study, row))
+
     if not study.runs:
-        broken = study.broken
-        return Outcome(study, [
-            Row(p, FAILED, why=broken[study.structure(p)]) if study.structure(p) in broken
-            else Row(p, OK if p.number in study.jobs else NOT_RUN)
-            for p in study.points
-        ])  # fmt: skip
+        for p in study.points:
+            why = study.broken.get(study.structure(p))
+            note(Row(p, FAILED, why=why) if why is not None else Row(p, OK if p.number in study.jobs else NOT_RUN))
+        return Outcome(study, list(rows.values()))
     groups: dict[int, tuple[Use | None, list[Point]]] = {}
     not_begun = starts.run(study, pool, place, progress, before_only)
     for point in study.points:
         if point.number in not_begun:
-            rows[point.number] = Row(point, NOT_RUN if before_only else FAILED, why=not_begun[point.number])
+            note(Row(point, NOT_RUN if before_only else FAILED, why=not_begun[point.number]))
         if why := study.broken.get(study.structure(point)):
-            rows[point.number] = Row(point, FAILED, why=why)
+            note(Row(point, FAILED, why=why))
         use = study.uses[point.number]
         groups.setdefault(id(use), (use, []))[1].append(point)
     waves: list[list[Point]] = []
@@ -179,18 +184,18 @@ def run(study: Study, pool: Executor, progress: Progress, before_only: bool = Fa
         for point in wave:
             use = study.uses[point.number]
             if point.number not in rows and use and use.stop(point, done):
-                rows[point.number] = Row(point, NOT_RUN)
+                note(Row(point, NOT_RUN))
         left = [point for point in wave if point.number not in rows]
         if before_only:
             for point in left:
                 job = study.jobs.get(point.number)
                 known = store.find(job, place) if job else None
-                rows[point.number] = _row(study, point, known) if known else Row(point, NOT_RUN, why="not run yet")
+                note(_row(study, point, known) if known else Row(point, NOT_RUN, why="not run yet"))
         elif left:
-            busy = watch.Watch(place / "busy")
+            busy = watch.Watch(place / store.BUSY)
             with progress.task(f"{study.name}: simulating", len(left)) as task, progress.showing(task, busy.latest):
                 for row in _run_wave(study, left, pool, place, task):
-                    rows[row.point.number] = row
+                    note(row)
     return Outcome(study, [rows[point.number] for point in study.points])
 
 
@@ -201,6 +206,7 @@ def _run_wave(study: Study, wave: Sequence[Point], pool: Executor, place: Path, 
     for point in wave:
         job = study.jobs[point.number]
         name = job.name()
+        task.progress.part(point.number, point.name, WAITING, job=name)
         if name not in futures:
             futures[name] = pool.submit(store.run, job, place)
         shared.setdefault(futures[name], []).append(point)
@@ -228,8 +234,13 @@ def _finished(study: Study, point: Point, future: Future) -> Row:
 
 
 def _words(study: Study, row: Row) -> str:
-    if row.status == FAILED:
-        return f"failed: {row.why.splitlines()[0]}"
+    return f"failed: {_came_to(study, row)}" if row.status == FAILED else _came_to(study, row)
+
+
+def _came_to(study: Study, row: Row) -> str:
+    """The measures of a point that ran, or why it failed or did not run."""
+    if row.why:
+        return row.why.splitlines()[0]
     known = [(name, measure) for name, measure in study.measures.items() if name in row.measures]
     shown = [f"{name} {number(row.measures[name])}{unit(measure)}" for name, measure in known]
     kept = " (kept from before)" if row.result and row.result.reused else ""

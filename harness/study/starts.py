@@ -98,7 +98,7 @@ def run(study: Study, pool: Executor, place: Path, progress: Progress, before_on
     why: dict[Job, str] = dict.fromkeys(jobs, "its start was not run yet")
     left = [job for job in jobs if not found[job]]
     if left and not before_only:
-        busy, title = watch.Watch(place / "busy"), f"{study.name}: simulating starts"
+        busy, title = watch.Watch(place / store.BUSY), f"{study.name}: simulating starts"
         with progress.task(title, len(left)) as task, progress.showing(task, busy.latest):
             running = {job: pool.submit(store.run, job, place) for job in left}
             for job, future in running.items():

@@ -1,5 +1,5 @@
-"""A page on a run that is going on: `spinach watch`.
+"""A page on work that is going on: `spinach watch`.
 
-leader drives a simulator by --interactive=json in slices, server shows the page of page/ to one user of this host, and
-command joins the two.
+server shows a page of page/ to one user of this host.  For a run, leader drives a simulator by --interactive=json in
+slices, and command joins the two.  For a study, points collects its progress, and study joins that with the server.
 """

@@ -2,19 +2,11 @@
 
 import asyncio
 import signal
-import sys
-import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
 from harness.watch.leader import Leader
-from harness.watch.server import Server
-
-LINGER = 1.0  # seconds in which browsers receive the end
-
-
-class WatchError(Exception):
-    """A run that cannot be watched; the text says why."""
+from harness.watch.server import LINGER, Server, WatchError, show_address
 
 
 def run(simulator: Path, options: Sequence[str], port: int, opened: bool) -> int:
@@ -28,15 +20,13 @@ def run(simulator: Path, options: Sequence[str], port: int, opened: bool) -> int
 
 
 async def _run(simulator: Path, options: Sequence[str], port: int, opened: bool) -> int:
-    server = Server(port)
+    server = Server(port, "index.html")
     leader = Leader(simulator, options, server.notify)
     server.latest, server.wish = leader.latest, leader.wish
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         loop.add_signal_handler(number, leader.stop)
-    print(server.address, flush=True)
-    if opened and not webbrowser.open(server.address):
-        print("harness: there is no browser that can be opened here", file=sys.stderr)
+    show_address(server, opened)
     status = await leader.run()
     if server.watchers:
         await asyncio.sleep(LINGER)

@@ -7,6 +7,8 @@ page of another server speaks through the browser.
 
 import json
 import secrets
+import sys
+import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,9 +23,11 @@ from harness.watch.leader import Message, WishError
 HOST = "127.0.0.1"
 COOKIE = "spinach"
 LONGEST = 4096  # bytes of a message
+LINGER = 1.0  # seconds in which browsers receive the end
 PAGE = Path(__file__).parent / "page"
-FILES = {
-    "/": ("index.html", "text/html"),
+FILES = {  # "/" is the page of the server
+    "/live.js": ("live.js", "text/javascript"),
+    "/study.js": ("study.js", "text/javascript"),
     "/watch.js": ("watch.js", "text/javascript"),
     "/watch.css": ("watch.css", "text/css"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
@@ -35,6 +39,10 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 Wish = Callable[[str, str], None]
+
+
+class WatchError(Exception):
+    """Work that cannot be watched; the text says why."""
 
 
 class Guard(RequestHandler):
@@ -60,9 +68,10 @@ class Page(Guard):
     """The page and its parts."""
 
     def get(self) -> None:
+        server: Server = self.application.settings["server"]
         if self.get_query_argument("token", ""):  # the page removes it from the address
-            self.set_cookie(COOKIE, self.application.settings["server"].token, httponly=True, samesite="Strict")
-        name, kind = FILES[self.request.path]
+            self.set_cookie(COOKIE, server.token, httponly=True, samesite="Strict")
+        name, kind = FILES.get(self.request.path, (server.page, "text/html"))
         self.set_header("Content-Type", f"{kind}; charset=utf-8")
         self.write((PAGE / name).read_bytes())
 
@@ -99,19 +108,24 @@ class Live(Guard, WebSocketHandler):
 
 
 class Server:
-    """The server of one run."""
+    """The server of one run, or of one study; `page` is the file of its page."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, page: str) -> None:
+        self.page = page
         self.token = secrets.token_urlsafe(16)
         self.watchers: set[Live] = set()
         self.latest: Callable[[], Message] = dict
         self.wish: Wish = lambda what, value: None
-        sockets = bind_sockets(port, HOST)
+        try:
+            sockets = bind_sockets(port, HOST)
+        except OSError as error:
+            cure = "choose another one, or leave it out for a free one"
+            raise WatchError(f"--port {port}: {error.strerror} ({cure})") from error
         self.port = sockets[0].getsockname()[1]
         names = (HOST, "localhost")
         self.hosts = {f"{name}:{self.port}" for name in names}
         self.origins = {f"http://{host}" for host in self.hosts}
-        handlers: list[tuple[str, Any]] = [*((path, Page) for path in FILES), ("/live", Live)]
+        handlers: list[tuple[str, Any]] = [*((path, Page) for path in ("/", *FILES)), ("/live", Live)]
         application = Application(
             handlers, server=self, websocket_max_message_size=LONGEST, websocket_ping_interval=20, log_function=_no_log
         )
@@ -131,6 +145,13 @@ class Server:
     def stop(self) -> None:
         """Serves nobody any more."""
         self._server.stop()
+
+
+def show_address(server: Server, opened: bool) -> None:
+    """Says where the page is, and opens it if that is wanted."""
+    print(server.address, flush=True)
+    if opened and not webbrowser.open(server.address):
+        print("harness: there is no browser that can be opened here", file=sys.stderr)
 
 
 def _no_log(handler: RequestHandler) -> None:

@@ -5,16 +5,15 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tornado.httpclient import HTTPClientError, HTTPRequest
-from tornado.websocket import websocket_connect
+
+from tests.harness.watched import Watched, browser, check_security, shown
 
 CHAIN = "instance s : source { count = 0x7fffffffff; }; instance p : pipe { depth = 4; }; instance k : sink; s.out -> p.in : uint32; p.out -> k.in;\n"
 CYCLES = 3_000_000
@@ -28,53 +27,13 @@ def chain(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "chain"
 
 
-class Watched:
-    """A run that is watched, and what a browser would send."""
-
-    def __init__(self, root: Path, folder: Path, simulator: Path, *options: str) -> None:
-        command = [sys.executable, "-m", "harness", "watch", simulator, "--", "--quiet", "--stats", "s.json", *options]
-        environment = {**os.environ, "PYTHONPATH": str(root)}
-        self.process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
-        match = re.fullmatch(r"(http://127\.0\.0\.1:\d+)/\?token=([\w-]{22})\n", line)
-        assert match, line + self.process.stderr.read()
-        self.url, self.token = match[1], match[2]
-
-    def status(self, path: str = "/", **headers: str) -> int:
-        try:
-            with urllib.request.urlopen(urllib.request.Request(self.url + path, headers=headers), timeout=10) as answer:
-                return answer.status
-        except urllib.error.HTTPError as error:
-            return error.code
-
-    async def connect(self, **headers: str):
-        given = {"Origin": self.url, "Cookie": f"spinach={self.token}", **headers}
-        request = HTTPRequest(self.url.replace("http", "ws") + "/live", headers={name: text for name, text in given.items() if text})
-        return await websocket_connect(request)
-
-    def refused(self, **headers: str) -> int:
-        with pytest.raises(HTTPClientError) as caught:
-            asyncio.run(self.connect(**headers))
-        return caught.value.code
-
-
-async def shown(live, wanted) -> dict:
-    """The next message of which this is true."""
-    while True:
-        text = await asyncio.wait_for(live.read_message(), 20)
-        assert text is not None, "the server has closed the connection"
-        message = json.loads(text)
-        if wanted(message):
-            return message
-
-
 @pytest.fixture
 def watch(root: Path, tmp_path: Path, chain: Path) -> Iterator[Callable[..., Watched]]:
     """watch(options): a run that is watched, which ends with the test."""
     begun: list[Watched] = []
 
     def begin(*options: str) -> Watched:
-        begun.append(Watched(root, tmp_path, chain, *options))
+        begun.append(Watched(root, tmp_path, chain, "--", "--quiet", "--stats", "s.json", *options))
         return begun[-1]
 
     yield begin
@@ -89,12 +48,8 @@ def watched(watch: Callable[..., Watched]) -> Watched:
 
 
 def test_only_its_user_is_let_in(watched: Watched) -> None:
-    own = {"Cookie": f"spinach={watched.token}"}
-    assert watched.status(f"/?token={watched.token}") == watched.status(**own) == watched.status("/watch.js", **own) == 200
-    assert watched.status() == watched.status("/watch.js") == watched.status("/?token=other") == watched.status(Cookie="spinach=other") == 401
-    assert watched.status(**own, Origin="http://evil.example") == watched.status(**own, Host="evil.example") == 403
-    assert watched.status("/nothing", **own) == 404
-    assert [watched.refused(Origin="http://evil.example"), watched.refused(Origin=""), watched.refused(Cookie="")] == [403, 403, 401]
+    check_security(watched)
+    assert watched.status("/watch.js", Cookie=f"spinach={watched.token}") == 200
 
 
 def test_statistics_are_those_of_a_plain_run(watch: Callable[..., Watched], tmp_path: Path, chain: Path) -> None:
@@ -175,31 +130,29 @@ def test_a_failing_simulator_shows_its_report(watch: Callable[..., Watched], tmp
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["none"], "harness: there is no simulator none (lss build makes one)\n"),
-        (["chain", "--", "--gdb", "1"], "harness: --gdb: spinach watch controls the run from its page (leave this option out)\n"),
+        (["none"], "there is no simulator none (lss build makes one)"),
+        (["chain", "--", "--gdb", "1"], "--gdb: spinach watch controls the run from its page (leave this option out)"),
+        ([], "there is nothing to watch (name a simulator, or a study with --study FILE)"),
+        (["chain", "--study", "none.toml"], "chain: watch either a simulator or a --study (leave one out)"),
+        (["--study", "none.toml"], "there is no study none.toml (--study takes the TOML file of a study)"),
+        (["chain", "--port", "PORT"], "--port PORT: Address already in use (choose another one, or leave it out for a free one)"),
+        (["--study", "chain.lss", "--port", "PORT"], "--port PORT: Address already in use (choose another one, or leave it out for a free one)"),
     ],
 )
 def test_a_mistake_is_one_line(root: Path, chain: Path, words: list[str], text: str) -> None:
-    done = subprocess.run([sys.executable, "-m", "harness", "watch", *words], cwd=chain.parent, env={**os.environ, "PYTHONPATH": str(root)}, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (1, text)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        command = [sys.executable, "-m", "harness", "watch", *(word.replace("PORT", port) for word in words)]
+        done = subprocess.run(command, cwd=chain.parent, env={**os.environ, "PYTHONPATH": str(root)}, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"harness: {text.replace('PORT', port)}\n")
 
 
 @pytest.mark.soak
 def test_the_page(watched: Watched) -> None:
     """In a browser: numbers move, a pause stops them, a statistic is plotted, and the token leaves the address."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="there is no Playwright")
-    browser_path = next((path for path in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if os.path.exists(path)), None)
-    if not browser_path:
-        pytest.skip("there is no Chromium")
-    expect = playwright.expect
-    with playwright.sync_playwright() as driver:
-        page = driver.chromium.launch(executable_path=browser_path).new_page()
-        problems: list[str] = []
-        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.goto(f"{watched.url}/?token={watched.token}")
-        page.wait_for_selector("#table tr")
-        assert page.url == f"{watched.url}/"
+    with browser(watched) as (page, expect):
         page.get_by_role("button", name="Pause").click()
         expect(page.locator("#state")).to_have_text("Paused")
         page.wait_for_timeout(700)
@@ -215,4 +168,3 @@ def test_the_page(watched: Watched) -> None:
         expect(page.locator("#error")).to_have_text('cycle: "none" is not a number of cycles')
         page.reload()
         page.wait_for_selector("#table tr")
-        assert not problems

@@ -1,19 +1,10 @@
 // The page of a run: shows what the server says, and sends what its user wants.
 "use strict";
 const MOST_PLOTS = 8, POINTS = 300; // of a plot
-const REFUSED = 5000; // milliseconds for which it is shown that a wish was refused
-const byId = (id) => document.getElementById(id);
 const changes = new Map(); // statistic -> its changes per second
 const plotted = new Set();
 const none = byId("none");
-let before = null, shown = "", socket = null, over = false, refusedUntil = 0;
-
-const grouped = (number) => number === null ? "–" : number.toLocaleString("en", { maximumFractionDigits: 3 });
-
-function duration(seconds) {
-  if (seconds < 60) return `${Math.ceil(seconds)} s`;
-  return seconds < 3600 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
-}
+let before = null, shown = "", over = false;
 
 function showState(run) {
   const cycles = Object.entries(run.cycles ?? {}).map(([clock, count]) => `${grouped(count)} cycles of ${clock}`);
@@ -33,19 +24,6 @@ function showState(run) {
   for (const button of document.querySelectorAll("button")) button.disabled = over;
 }
 
-function showError(text) {
-  byId("error").hidden = !text;
-  byId("error").textContent = text ?? "";
-}
-
-function showConsole(lines) {
-  const box = byId("console"), atEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 4;
-  const text = lines.join("\n");
-  if (box.textContent === text) return;
-  box.textContent = text;
-  if (atEnd) box.scrollTop = box.scrollHeight;
-}
-
 function showBlocked(run) {
   const items = run.blocked === null || run.blocked === undefined
     ? ["Build the machine with --debug to see which ports wait."]
@@ -56,12 +34,6 @@ function showBlocked(run) {
     item.textContent = text;
     return item;
   }));
-}
-
-function cell(content, kind = "td") {
-  const made = document.createElement(kind);
-  made.append(content);
-  return made;
 }
 
 function rowOf(name) {
@@ -114,11 +86,7 @@ function showPlots() {
 }
 
 function show(run) {
-  if (run.refused !== undefined) {
-    refusedUntil = Date.now() + REFUSED;
-    showError(run.refused);
-    return;
-  }
+  if (showRefused(run)) return;
   showState(run);
   showConsole(run.console);
   showBlocked(run);
@@ -126,16 +94,6 @@ function show(run) {
     shown = JSON.stringify(run.statistics);
     showTable(run);
   }
-}
-
-function connect() {
-  socket = new WebSocket(`ws://${location.host}/live`);
-  socket.addEventListener("message", (message) => show(JSON.parse(message.data)));
-  socket.addEventListener("close", () => {
-    if (over) return;
-    byId("state").textContent = "The connection is lost.";
-    setTimeout(connect, 1000);
-  });
 }
 
 const signals = { pause: "SIGINT, if a command is running", go: "cycle N, again and again" };
@@ -152,5 +110,4 @@ byId("commands").addEventListener("submit", (event) => event.preventDefault());
 byId("filter").addEventListener("input", () => {
   for (const row of byId("table").children) row.hidden = !row.dataset.name.includes(byId("filter").value);
 });
-if (location.search) window.history.replaceState(null, "", "/"); // the token; a cookie has it now
-connect();
+connect(show, () => over);
