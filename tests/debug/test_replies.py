@@ -65,6 +65,16 @@ def test_statistics_come_in_the_order_of_the_list(ask: Callable, chain: Path) ->
     assert [(one["path"], one["name"]) for one in reply["result"]] == [(one["path"], one["name"]) for one in listed]
 
 
+def test_connections_are_those_of_the_statistics(ask: Callable, build_dir: Path, tmp_path: Path) -> None:
+    (tmp_path / "chain.lss").write_text(CHAIN)
+    subprocess.run([build_dir / "bin" / "lss", "build", "-O0", "--collect", "connections", "chain.lss", "-o", "counted"], cwd=tmp_path, check=True)
+    (_, reply, _), _ = ask("cycle 10\nconnections\nquit\n", simulator=tmp_path / "counted")
+    assert reply["result"] == json.loads((tmp_path / "s.json").read_text())["connections"]
+    assert reply["result"][0] == {"from": "s.out", "to": "p.in", "transferred": 10, "stalled": 0, "cancelled": 0, "idle": 0}
+    done = subprocess.run([tmp_path / "counted", "--interactive", "--quiet"], input="cycle 10\nconnections\nquit\n", capture_output=True, text=True, check=True)
+    assert "s.out -> p.in: transferred 10, stalled 0, cancelled 0, idle 0\n" in done.stdout
+
+
 MISTAKES = {
     "": "the line is empty; help lists the commands",
     "stp": 'there is no command "stp"; did you mean "step"?',
@@ -76,6 +86,7 @@ MISTAKES = {
     "until end": "until takes a time, cycles(CLOCK) >= N, PATH.STATE >= N, event(PATH.EVENT, N) or marker(N)",
     "list q": 'no instance matches "q"',
     "statistics q": 'no statistic matches "q"',
+    "connections": "connections are not counted (build the simulator with --collect connections)",
     "registers": 'no register has a name that matches ""',
     "checkpoint": "checkpoint FILE",
     "checkpoint no/where": None,

@@ -199,6 +199,11 @@ static void do_statistics(const char *words) {
   reply_statistics(words);
 }
 
+static void do_connections(const char *words) {
+  (void)words;
+  reply_connections();
+}
+
 static void do_status(const char *words) {
   (void)words;
   reply_status();
@@ -228,6 +233,7 @@ static const struct {
     {"where", "", "the time, and what each processor has executed last", do_where, NOTHING},
     {"print", "NAME", "states: a name, a range a.b[0..63], a pattern a.*", do_print, A_STATE},
     {"statistics", "[PATTERN]", "statistics so far: all, or those of instances or names", do_statistics, AN_INSTANCE},
+    {"connections", "", "the items of each connection, with --collect connections", do_connections, NOTHING},
     {"status", "", "the speed, how far the run is, and which ports wait for which", do_status, NOTHING},
     {"registers", "[PATTERN]", "device registers, and what their bits are called", do_registers, NOTHING},
     {"set", "PATH.STATE = VALUE", "changes a state", do_set, A_SETTING},

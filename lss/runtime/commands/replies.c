@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -254,6 +255,21 @@ bool reply_statistics(const char *pattern) {
   reply_close_list();
   if (count) return true;
   return spinach_report_error(*pattern ? "no statistic matches \"%s\"" : "this machine has no statistics%s", pattern);
+}
+
+bool reply_connections(void) {
+  if (!machine->counted)
+    return spinach_report_error("connections are not counted%s", " (build the simulator with --collect connections)");
+  reply_open_list();
+  if (handle >= 0) spinach_connections_entries(&result);
+  for (uint32_t i = 0; handle < 0 && i < machine->connection_count; i++) {
+    const uint64_t *counts = spinach_connection_counts(i);
+    if (!counts) continue;
+    printf("%s -> %s: transferred %" PRIu64 ", stalled %" PRIu64 ", cancelled %" PRIu64 ", idle %" PRIu64 "\n",
+           machine->connections[i].from, machine->connections[i].to, counts[0], counts[1], counts[2], counts[3]);
+  }
+  reply_close_list();
+  return true;
 }
 
 static void write_wait(const spinach_connection *connection, bool accepted, const char *item, void *data) {

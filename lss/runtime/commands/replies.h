@@ -26,6 +26,7 @@ bool reply_states(const char *pattern);  // names of states
 bool reply_events(const char *pattern);  // of events
 bool reply_registers(const char *pattern);
 bool reply_statistics(const char *pattern);
+bool reply_connections(void); // the counts of connections
 void reply_status(void);
 void reply_open_list(void); // rows of it follow
 void reply_command(const char *name, const char *arguments, const char *help);

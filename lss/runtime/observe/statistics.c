@@ -184,6 +184,22 @@ const uint64_t *spinach_connection_counts(uint32_t number) {
   return (const uint64_t *)((char *)spinach_cluster_state[connection->cluster] + connection->counts_offset);
 }
 
+void spinach_connections_entries(Json *json) {
+  static const char *const words[] = {"transferred", "stalled", "cancelled", "idle"};
+  for (uint32_t i = 0; i < machine->connection_count; i++) {
+    const uint64_t *counts = spinach_connection_counts(i);
+    if (!counts) continue;
+    json_open(json, '{');
+    json_member(json, "from", machine->connections[i].from);
+    json_member(json, "to", machine->connections[i].to);
+    for (gsize k = 0; k < G_N_ELEMENTS(words); k++) {
+      json_key(json, words[k]);
+      json_uint(json, counts[k]);
+    }
+    json_close(json, '}');
+  }
+}
+
 typedef struct {
   FILE *out;
   int path_width, name_width;

@@ -22,6 +22,9 @@ void spinach_statistics_values(GArray *values);
 // Of a connection: transferred, stalled, cancelled, idle.  NULL: not counted.
 const uint64_t *spinach_connection_counts(uint32_t connection);
 
+// Those of all connections that are counted, as rows of a list that is open in `json`: see run/document.h.
+void spinach_connections_entries(Json *json);
+
 // The members "statistics" and "derived" of the document (run/document.h), and the same without values: those of
 // modules, not of collectors.
 void spinach_statistics_entries(Json *json);

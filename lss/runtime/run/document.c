@@ -9,22 +9,9 @@
 static const spinach_machine *const machine = &spinach_machine_table;
 
 static void write_connections(Json *json) {
-  static const char *const words[] = {"transferred", "stalled", "cancelled", "idle"};
   if (!machine->counted) return;
   json_open_member(json, "connections", '[');
-  for (uint32_t i = 0; i < machine->connection_count; i++) {
-    const spinach_connection *connection = &machine->connections[i];
-    const uint64_t *counts = spinach_connection_counts(i);
-    if (!counts) continue;
-    json_open(json, '{');
-    json_member(json, "from", connection->from);
-    json_member(json, "to", connection->to);
-    for (int k = 0; k < 4; k++) {
-      json_key(json, words[k]);
-      json_uint(json, counts[k]);
-    }
-    json_close(json, '}');
-  }
+  spinach_connections_entries(json);
   json_close(json, ']');
 }
 
