@@ -1,11 +1,14 @@
 """`spinach watch --study`: a line for each point, the results and the end of the study as without the page."""
 
 import asyncio
+import gc
+import io
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,7 +19,7 @@ from harness.study.model import FAILED, OK, WAITING
 from harness.watch.points import Points
 from tests.harness.chain import STUDY
 from tests.harness.study.test_workers import LONG, alive, simulators
-from tests.harness.watched import Watched, browser, check_security, shown
+from tests.harness.watched import Watched, browser, check_memory, check_security, shown
 
 CHECKED = f'check = "rate > 0.6"\n{STUDY}'
 MEASURED = {
@@ -154,6 +157,36 @@ def test_only_what_has_changed_is_sent(tmp_path: Path, capsys: pytest.CaptureFix
     assert [(one["state"], one["share"], one["rest"], one["text"]) for one in message["points"]] == [("failed", None, None, "it broke"), ("ok", None, None, "rate 5")]
     assert message["error"] == "no more" and capsys.readouterr().err == "harness: no more\n"
     assert len(points.latest()["points"]) == 3 and points.changes() is None
+
+
+def test_updates_leave_nothing(tmp_path: Path) -> None:
+    """What is kept for a page depends on the number of points, not on that of updates."""
+    points = Points(tmp_path)
+    points.console.file = io.StringIO()
+
+    def update(count: int) -> int:
+        for number in range(count):
+            text = f'{{"time_fs": {number}, "cycles": {{"clk": 5}}, "per_second": 5.0, "share": {number / count}}}\n'
+            (working / store.LOG).write_text(text)
+            points.say(f"line {number:06}")
+            points.console.file.truncate(0)
+            assert points.changes() and points.latest()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    with lease.working_directory(tmp_path / store.BUSY, "work") as working:
+        points.part(0, "a", WAITING, job="work")
+        tracemalloc.start()
+        try:
+            before = update(300)
+            assert update(1000) - before < 100_000
+        finally:
+            tracemalloc.stop()
+
+
+@pytest.mark.soak
+def test_memory_does_not_grow(watch: Callable[..., Watched]) -> None:
+    check_memory(watch(LONG))
 
 
 @pytest.mark.soak

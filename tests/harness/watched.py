@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -65,6 +66,37 @@ def check_security(watched: Watched) -> None:
     assert watched.status(**own, Origin="http://evil.example") == watched.status(**own, Host="evil.example") == 403
     assert watched.status("/nothing", **own) == 404
     assert [watched.refused(Origin="http://evil.example"), watched.refused(Origin=""), watched.refused(Cookie="")] == [403, 403, 401]
+
+
+WARM, SOAK = 30, 180  # seconds before memory is measured, and between the two measurements
+MOST = 1024  # KiB by which the memory of a server may grow
+
+
+def memory(pid: int) -> int:
+    """The memory of a process, in KiB."""
+    return int(re.search(r"^VmRSS:\s+(\d+) kB$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)[1])
+
+
+def check_memory(watched: Watched) -> None:
+    """The server does not grow, with a page that shows everything and others that come and go."""
+
+    async def show(seconds: float) -> int:
+        lasting, messages, end = await watched.connect(), 0, time.monotonic() + seconds
+        while time.monotonic() < end:
+            passing = await watched.connect()
+            for _ in range(10):
+                assert await asyncio.wait_for(lasting.read_message(), 20) and await asyncio.wait_for(passing.read_message(), 20)
+                messages += 2
+            passing.close()
+        lasting.close()
+        return messages
+
+    asyncio.run(show(WARM))
+    before = memory(watched.process.pid)
+    messages = asyncio.run(show(SOAK))
+    grown = memory(watched.process.pid) - before
+    print(f"{messages} messages, {before} KiB and {grown:+} KiB")
+    assert messages > SOAK and grown <= MOST
 
 
 @contextmanager
