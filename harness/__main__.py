@@ -153,11 +153,14 @@ def _watch(options: argparse.Namespace) -> int:
     try:
         if options.study and options.simulator:
             raise server.WatchError(f"{options.simulator}: watch either a simulator or a --study (leave one out)")
+        if options.study and options.netlist:
+            raise server.WatchError("--netlist: it is for the page of a simulator (leave it out with --study)")
         if options.study:
             return _watch_study(options)
         if not options.simulator:
             raise server.WatchError("there is nothing to watch (name a simulator, or a study with --study FILE)")
-        return command.run(options.simulator, options.simulator_arguments, options.port, options.open)
+        given = options.simulator_arguments
+        return command.run(options.simulator, given, options.port, options.open, options.netlist)
     except server.WatchError as error:
         print(f"harness: {error}", file=sys.stderr)
         return 1
@@ -414,6 +417,7 @@ def arguments() -> argparse.ArgumentParser:
     one = commands.add_parser("watch", help="run a simulator or make a study, and show its progress on a page")
     one.add_argument("simulator", type=READ, nargs="?")
     one.add_argument("--study", type=READ, metavar="FILE", help="make this study; the page has a line for each point")
+    one.add_argument("--netlist", type=READ, metavar="FILE", help="of lss export: show the load of its connections")
     one.add_argument("--port", type=number(0, 65535), default=0, help="port of the page on 127.0.0.1; 0: a free one")
     one.add_argument("--open", action="store_true", help="open the page in a browser")
     one.epilog = "Options after -- are for the simulator, or for `study`."

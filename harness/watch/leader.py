@@ -12,10 +12,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.watch.graph import Graph
 
 SLICE = 0.2  # seconds that a slice is to take
 LOOK = 0.5  # seconds between two looks at statistics
+DRAW = 2.0  # seconds between two drawings of the diagram, at least
+REST = 20  # times as long as the last drawing took
 MOST_CYCLES = 1 << 40  # of a slice
 LINES = 200  # of the console that are kept
 GRACE = 5.0  # seconds that a simulator has to end
@@ -30,7 +35,10 @@ class WishError(Exception):
 class Leader:
     """A run: it goes on in slices until it is paused, and carries out wishes between them."""
 
-    def __init__(self, simulator: Path, options: Sequence[str], notify: Callable[[Message], None]) -> None:
+    def __init__(
+        self, simulator: Path, options: Sequence[str], notify: Callable[[Message], None], graph: "Graph | None" = None
+    ) -> None:
+        self._graph, self._next_drawing = graph, 0.0
         self._command, self._notify = [str(simulator.resolve()), *options, "--interactive=json"], notify
         self._wishes: deque[str] = deque()
         self._awake = asyncio.Event()
@@ -39,7 +47,8 @@ class Leader:
         self._stopped = False
         self._child: asyncio.subprocess.Process | None = None
         self._looked = 0.0
-        self._state: Message = {"paused": False, "going": True, "error": None, "command": None, "status": None}
+        self._state: Message = {"paused": False, "going": True, "error": None, "command": None, "status": None,
+                                "graph": None}  # fmt: skip
 
     async def run(self) -> int:
         """The whole run, to the end of the simulator; returns its status."""
@@ -145,8 +154,22 @@ class Leader:
             reply = await self._ask("statistics")
             rows = reply["result"] if reply and reply["ok"] else []
             self._state["statistics"] = [[f"{r['path']}.{r['name']}", r["value"], r.get("unit", "")] for r in rows]
+            if self._graph and (forced or now > self._next_drawing):
+                await self._draw(self._graph, rows)
         self._show()
         return True
+
+    async def _draw(self, graph: "Graph", statistics: list[Message]) -> None:
+        """Draws the load of the connections since the last time."""
+        began = time.monotonic()
+        reply = await self._ask("connections")
+        if reply and reply["ok"]:
+            await graph.draw(statistics, reply["result"], self._state["time_fs"])
+        elif reply:
+            graph.error = reply["error"]
+        self._state["graph"] = graph.shown()
+        now = time.monotonic()
+        self._next_drawing = now + max(DRAW, REST * (now - began))
 
     def _show(self) -> None:
         self._notify(self.latest())

@@ -76,6 +76,14 @@ class Page(Guard):
         self.write((PAGE / name).read_bytes())
 
 
+class Picture(Guard):
+    """The latest diagram of a run."""
+
+    def get(self) -> None:
+        self.set_header("Content-Type", "image/svg+xml; charset=utf-8")
+        self.write(self.application.settings["server"].picture())
+
+
 class Live(Guard, WebSocketHandler):
     """The run as it goes on, and the wishes of the user."""
 
@@ -115,6 +123,7 @@ class Server:
         self.token = secrets.token_urlsafe(16)
         self.watchers: set[Live] = set()
         self.latest: Callable[[], Message] = dict
+        self.picture: Callable[[], str] = str
         self.wish: Wish = lambda what, value: None
         try:
             sockets = bind_sockets(port, HOST)
@@ -125,7 +134,11 @@ class Server:
         names = (HOST, "localhost")
         self.hosts = {f"{name}:{self.port}" for name in names}
         self.origins = {f"http://{host}" for host in self.hosts}
-        handlers: list[tuple[str, Any]] = [*((path, Page) for path in ("/", *FILES)), ("/live", Live)]
+        handlers: list[tuple[str, Any]] = [
+            *((path, Page) for path in ("/", *FILES)),
+            ("/graph.svg", Picture),
+            ("/live", Live),
+        ]
         application = Application(
             handlers, server=self, websocket_max_message_size=LONGEST, websocket_ping_interval=20, log_function=_no_log
         )

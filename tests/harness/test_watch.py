@@ -8,12 +8,13 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.harness.watched import Watched, browser, check_security, shown
+from tests.harness.watched import Watched, browser, check_memory, check_security, shown
 
 CHAIN = "instance s : source { count = 0x7fffffffff; }; instance p : pipe { depth = 4; }; instance k : sink; s.out -> p.in : uint32; p.out -> k.in;\n"
 CYCLES = 3_000_000
@@ -25,6 +26,31 @@ def chain(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "chain.lss").write_text(CHAIN)
     subprocess.run([build_dir / "bin" / "lss", "build", "-O0", "chain.lss", "-o", "chain"], cwd=folder, check=True)
     return folder / "chain"
+
+
+@pytest.fixture(scope="module")
+def counted(chain: Path, build_dir: Path) -> Path:
+    """The machine with counts of its connections, and its netlist, next to the other."""
+    lss = build_dir / "bin" / "lss"
+    subprocess.run([lss, "build", "-O0", "--collect", "connections", "chain.lss", "-o", "counted"], cwd=chain.parent, check=True)
+    subprocess.run([lss, "export", "chain.lss", "-o", "chain.json"], cwd=chain.parent, check=True)
+    return chain.with_name("counted")
+
+
+@pytest.fixture
+def graph(root: Path, tmp_path: Path, counted: Path) -> Iterator[Callable[..., Watched]]:
+    """graph(simulator, netlist, options): a run that is watched with its block diagram."""
+    begun: list[Watched] = []
+
+    def begin(simulator: str, netlist: Path, *options: str) -> Watched:
+        words = [counted.with_name(simulator), "--netlist", netlist, "--", "--quiet", "--stats", "s.json", *options]
+        begun.append(Watched(root, tmp_path, *words))
+        return begun[-1]
+
+    yield begin
+    for one in begun:
+        one.process.kill()
+        one.process.wait()
 
 
 @pytest.fixture
@@ -132,6 +158,9 @@ def test_a_failing_simulator_shows_its_report(watch: Callable[..., Watched], tmp
     [
         (["none"], "there is no simulator none (lss build makes one)"),
         (["chain", "--", "--gdb", "1"], "--gdb: spinach watch controls the run from its page (leave this option out)"),
+        (["chain", "--netlist", "none.json"], "--netlist none.json: No such file or directory (lss export MACHINE -o FILE writes one)"),
+        (["chain", "--netlist", "chain.lss"], "--netlist chain.lss: this is no netlist (lss export MACHINE -o FILE writes one)"),
+        (["--study", "s.toml", "--netlist", "n.json"], "--netlist: it is for the page of a simulator (leave it out with --study)"),
         ([], "there is nothing to watch (name a simulator, or a study with --study FILE)"),
         (["chain", "--study", "none.toml"], "chain: watch either a simulator or a --study (leave one out)"),
         (["--study", "none.toml"], "there is no study none.toml (--study takes the TOML file of a study)"),
@@ -147,6 +176,65 @@ def test_a_mistake_is_one_line(root: Path, chain: Path, words: list[str], text: 
         command = [sys.executable, "-m", "harness", "watch", *(word.replace("PORT", port) for word in words)]
         done = subprocess.run(command, cwd=chain.parent, env={**os.environ, "PYTHONPATH": str(root)}, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"harness: {text.replace('PORT', port)}\n")
+
+
+def test_the_diagram_shows_the_load_of_connections(graph: Callable[..., Watched], counted: Path, tmp_path: Path) -> None:
+    """Since the last drawing, while the run goes on; the run is that without it."""
+    run = graph("counted", counted.with_name("chain.json"), "--set", "k.ready=0.5", "--cycles", str(5 * CYCLES))
+
+    async def use() -> str:
+        live = await run.connect()
+        live.write_message('{"do": "pause"}')
+        first = (await shown(live, lambda m: not m["going"] and m["graph"] and m["graph"]["number"]))["graph"]
+        live.write_message('{"do": "cycle", "value": "1000"}')
+        message = await shown(live, lambda m: not m["going"] and m["graph"]["number"] > first["number"])
+        assert message["graph"]["error"] is None
+        assert run.status("/graph.svg") == 401
+        request = urllib.request.Request(f"{run.url}/graph.svg", headers={"Cookie": f"spinach={run.token}"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            assert answer.headers["Content-Type"] == "image/svg+xml; charset=utf-8"
+            picture = answer.read().decode()
+        live.write_message('{"do": "go"}')
+        await shown(live, lambda m: m.get("status") is not None)
+        return picture
+
+    picture = asyncio.run(use())
+    assert {f"<title>{name}</title>" for name in ("s", "p", "k")} <= set(re.findall(r"<title>\w</title>", picture))
+    waits = re.findall(r"> waits (\d+) % <", picture)  # the full pipe makes the source wait as well
+    assert len(waits) == 2 and all(40 <= int(share) <= 60 for share in waits)
+    assert run.process.wait(20) == 0
+    subprocess.run([counted, "--quiet", "--set", "k.ready=0.5", "--cycles", str(5 * CYCLES), "--stats", "plain.json"], cwd=tmp_path, check=True)
+    assert (tmp_path / "s.json").read_bytes() == (tmp_path / "plain.json").read_bytes()
+
+
+def test_a_diagram_that_cannot_be_drawn(graph: Callable[..., Watched], counted: Path, tmp_path: Path) -> None:
+    netlist = json.loads(counted.with_name("chain.json").read_text())
+    netlist["connections"][0]["from"] = "k.in"
+    (tmp_path / "other.json").write_text(json.dumps(netlist))
+    (tmp_path / "damaged.json").write_text(json.dumps({**netlist, "instances": []}))
+    for simulator, file, text in [
+        ("chain", counted.with_name("chain.json"), "connections are not counted (build the simulator with --collect connections)"),
+        ("counted", tmp_path / "other.json", "the statistics lack k.in -> p.in: they are from another machine"),
+        ("counted", tmp_path / "damaged.json", "the netlist is damaged: write it again with lss export MACHINE -o FILE"),
+    ]:
+        run = graph(simulator, file)
+
+        async def use(run: Watched) -> dict:
+            return (await shown(await run.connect(), lambda m: m["graph"] and m["graph"]["error"]))["graph"]
+
+        assert asyncio.run(use(run)) == {"number": 0, "error": text}
+
+
+@pytest.mark.soak
+def test_the_page_with_a_diagram(graph: Callable[..., Watched], counted: Path) -> None:
+    with browser(graph("counted", counted.with_name("chain.json"), "--set", "k.ready=0.5")) as (page, expect):
+        expect(page.locator("#graph svg")).to_be_visible(timeout=20_000)
+        expect(page.locator("#graph")).to_contain_text("waits")
+
+
+@pytest.mark.soak
+def test_memory_does_not_grow(watched: Watched) -> None:
+    check_memory(watched)
 
 
 @pytest.mark.soak

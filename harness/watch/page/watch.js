@@ -4,7 +4,9 @@ const MOST_PLOTS = 8, POINTS = 300; // of a plot
 const changes = new Map(); // statistic -> its changes per second
 const plotted = new Set();
 const none = byId("none");
-let before = null, shown = "", over = false;
+let before = null, shown = "", over = false, drawn = 0;
+const WITHOUT = "Build the machine with --collect connections, export its netlist with lss export MACHINE -o netlist.json, "
+  + "and pass --netlist netlist.json to spinach watch.";
 
 function showState(run) {
   const cycles = Object.entries(run.cycles ?? {}).map(([clock, count]) => `${grouped(count)} cycles of ${clock}`);
@@ -34,6 +36,19 @@ function showBlocked(run) {
     item.textContent = text;
     return item;
   }));
+}
+
+// The diagram is drawn on the server; its titles are tooltips, so it becomes a part of the page.
+async function showGraph(graph) {
+  byId("no-graph").textContent = graph === null ? WITHOUT
+    : graph.error ?? (graph.number ? "Each line shows the share of the time in which an item waits on it." : "");
+  if (!graph?.number || graph.number === drawn) return;
+  drawn = graph.number;
+  const answer = await fetch("graph.svg");
+  if (!answer.ok) return;
+  const made = new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement;
+  byId("graph").replaceChildren(document.importNode(made, true));
+  byId("graph").hidden = false;
 }
 
 function rowOf(name) {
@@ -90,6 +105,7 @@ function show(run) {
   showState(run);
   showConsole(run.console);
   showBlocked(run);
+  showGraph(run.graph).catch(() => { drawn = 0; }); // it is fetched with the next one
   if (run.statistics && JSON.stringify(run.statistics) !== shown) {
     shown = JSON.stringify(run.statistics);
     showTable(run);
