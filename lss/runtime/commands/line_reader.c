@@ -39,6 +39,6 @@ LineRead line_reader_next(int handle, GString *line) {
   g_string_truncate(line, 0);
   sigprocmask(SIG_BLOCK, &ending, &before);
   const LineRead outcome = read_line(handle, line, &before);
-  sigprocmask(SIG_SETMASK, &before, NULL);
-  return outcome;
+  sigprocmask(SIG_SETMASK, &before, NULL); // a signal that came with the end of the input is taken here
+  return spinach_interrupted() ? LINE_IS_STOPPED : outcome;
 }
