@@ -51,7 +51,7 @@ class Watched:
 async def shown(live, wanted) -> dict:
     """The next message of which this is true."""
     while True:
-        text = await asyncio.wait_for(live.read_message(), 20)
+        text = await asyncio.wait_for(live.read_message(), 90)
         assert text is not None, "the server has closed the connection"
         message = json.loads(text)
         if wanted(message):
