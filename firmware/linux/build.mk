@@ -34,14 +34,16 @@ LINUX_TREE     := $(if $(MACHINE),$(LINUX_OUT)/host.dts,$(LINUX_STANDARD))
 ALL += $(LINUX_STANDARD)
 linux_export = $(BUILD)/bin/lss export -I examples/tigon2 $(1) -o $@
 LINUX_ALL_DEVICES   := examples/host/server.lss -D 'cards=[tigon2_slot,scsi_card]'
+LINUX_MACHINE        = $(if $(filter %.lss,$(MACHINE)),,examples/host/host.lss) $(MACHINE)
+LINUX_PROMPT        := $(if $(MACHINE),$(LINUX_OUT),$(LINUX))/prompt
 LINUX_MACHINE_FILES := $(call found,examples/host/*.lss) $(call found,examples/tigon2/*.lss) $(BUILD)/bin/lss $(LSS_LIBRARY)
 $(BUILD)/gen/firmware/linux/host.json: $(LINUX_MACHINE_FILES)
 	@mkdir -p $(@D)
 	$(call linux_export,$(LINUX_ALL_DEVICES))
 $(LINUX_OUT)/host.json: $(LINUX_MACHINE_FILES) linux_step
 	@mkdir -p $(@D)
-	$(call linux_export,$(if $(filter %.lss,$(MACHINE)),,examples/host/host.lss) $(MACHINE))
-$(LINUX_STANDARD) $(LINUX_OUT)/host.dts: %.dts: %.json firmware/linux/host.dts firmware/tools/device_tree.py
+	$(call linux_export,$(LINUX_MACHINE))
+$(LINUX_STANDARD) $(LINUX_OUT)/host.dts $(LINUX_PROMPT)/host.dts: %.dts: %.json firmware/linux/host.dts firmware/tools/device_tree.py
 	$(PYTHON3) -B firmware/tools/device_tree.py $< firmware/linux/host.dts $@
 # Made anew each time, as MACHINE may be another; put in their place when they are others.
 $(LINUX_OUT)/host.dtb $(LINUX_SHELL)/host.dtb: %/host.dtb: $(LINUX_TREE) %/initramfs.cpio firmware/linux/tree linux_step | $(DEPS_LINUX)
@@ -64,18 +66,14 @@ $(LINUX_SHELL)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin $(addprefix $(LI
 # A checkpoint of that guest at its prompt, where jobs begin (`spinach job`): the machine with a disk of jobs, a tree of that machine, and
 # a boot with the options BOOT.  The simulator and the checkpoint are put in their place when they are others.
 BOOT ?=
-LINUX_PROMPT := $(if $(MACHINE),$(LINUX_OUT),$(LINUX))/prompt
-LINUX_PROMPT_MACHINE = -I examples/tigon2 $(if $(filter %.lss,$(MACHINE)),,examples/host/host.lss) $(MACHINE) -D jobs=true
 $(LINUX_PROMPT)/host.json: $(LINUX_MACHINE_FILES) linux_step
 	$(if $(filter-out little,$(ENDIAN)),$(error linux-prompt: there is no guest with a shell for ENDIAN=$(ENDIAN)))
 	@mkdir -p $(@D)
-	$(BUILD)/bin/lss export $(LINUX_PROMPT_MACHINE) -o $@
-$(LINUX_PROMPT)/host.dts: $(LINUX_PROMPT)/host.json firmware/linux/host.dts firmware/tools/device_tree.py
-	$(PYTHON3) -B firmware/tools/device_tree.py $< firmware/linux/host.dts $@
+	$(call linux_export,$(LINUX_MACHINE) -D jobs=true)
 $(LINUX_PROMPT)/host.dtb: $(LINUX_PROMPT)/host.dts $(LINUX_SHELL)/initramfs.cpio firmware/linux/tree | $(DEPS_LINUX)
 	firmware/linux/tree $< $(LINUX_SHELL)/initramfs.cpio $@
 $(LINUX_PROMPT)/host: $(LINUX_MACHINE_FILES) linux_step | all
 	@mkdir -p $(@D)
-	$(BUILD)/bin/lss build $(LINUX_PROMPT_MACHINE) -o $@.part && { cmp -s $@.part $@ && rm $@.part || mv $@.part $@; }
+	$(BUILD)/bin/lss build -I examples/tigon2 $(LINUX_MACHINE) -D jobs=true -o $@.part && { cmp -s $@.part $@ && rm $@.part || mv $@.part $@; }
 $(LINUX_PROMPT)/checkpoint: $(LINUX_PROMPT)/host $(LINUX_PROMPT)/host.dtb $(LINUX_OUT)/vmlinux $(LINUX_SHELL)/initramfs.cpio firmware/linux/prompt
 	firmware/linux/prompt $(@D) $(LINUX_OUT)/vmlinux $(@D)/host.dtb $(LINUX_SHELL)/initramfs.cpio $(BOOT)
