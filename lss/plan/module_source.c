@@ -106,7 +106,8 @@ static void read_directive(ModuleSource *source, Cursor *c) {
 
 // The port of a handler that does nothing but send an item there.
 static char *sent_port(const char *body) {
-  g_autoptr(GRegex) form = g_regex_new("^\\s*send\\(\\s*(\\w+)\\s*,[^;]*\\)\\s*;\\s*$", 0, 0, NULL);
+  static GRegex *form;
+  if (!form) form = g_regex_new("^\\s*send\\(\\s*(\\w+)\\s*,[^;]*\\)\\s*;\\s*$", 0, 0, NULL);
   g_autoptr(GMatchInfo) match = NULL;
   return g_regex_match(form, body, 0, &match) ? g_match_info_fetch(match, 1) : NULL;
 }
@@ -119,10 +120,12 @@ static void read_body(ModuleSource *source, const char *start, const char *end) 
   g_autofree char *body = g_strndup(start, (gsize)(end - start));
   hook->sent_port = sent_port(body);
   if (!hook->sent_port) return;
-  g_autoptr(GRegex) form = g_regex_new(
-      "^\\s*send\\(\\s*(\\w+)\\s*(?:,\\s*i\\s*)?,\\s*self->(\\w+)(\\[\\s*i\\s*(?:/\\s*(\\d{1,6})\\s*)?\\])?\\s*\\)"
-      "\\s*;\\s*$",
-      0, 0, NULL);
+  static GRegex *form;
+  if (!form)
+    form = g_regex_new(
+        "^\\s*send\\(\\s*(\\w+)\\s*(?:,\\s*i\\s*)?,\\s*self->(\\w+)(\\[\\s*i\\s*(?:/\\s*(\\d{1,6})\\s*)?\\])?\\s*\\)"
+        "\\s*;\\s*$",
+        0, 0, NULL);
   g_autoptr(GMatchInfo) match = NULL;
   if (!g_regex_match(form, body, 0, &match)) return;
   hook->shown_port = g_match_info_fetch(match, 1);
