@@ -68,8 +68,6 @@ static void emit_pointers(const Emitter *emitter, GString *out) {
   g_string_append(out, "}\n");
 }
 
-// One instant of each clock; `tracked` for a loop: then the root is stepped by a second version of it, which notices
-// what depends on the time and what is no state; other clusters are looked up or sleep, or there is no loop.
 static bool is_first_of_cycle(const GPtrArray *step, guint at) {
   for (guint i = 0; i < at; i++)
     if (((Segment *)step->pdata[i])->cluster == ((Segment *)step->pdata[at])->cluster) return false;
@@ -86,6 +84,8 @@ static void emit_watch(const Emitter *emitter, GString *out, const Cluster *clus
       cluster->id, gate, cluster->id);
 }
 
+// One instant of each clock; `tracked` for a loop: then the root is stepped by a second version of it, which notices
+// what depends on the time and what is no state; other clusters are looked up or sleep, or there is no loop.
 static void emit_steps(const Emitter *emitter, GString *out, bool tracked) {
   const char *tick = tracked ? "tracked" : "tick";
   const Schedule *schedule = emitter->plan->schedule;
