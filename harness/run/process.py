@@ -12,13 +12,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 from typing import IO
 
 GRACE = 5.0  # seconds that a child has between SIGTERM and SIGKILL
 
+# Changed without a lock, in single steps: a signal or a finalizer may come at any point of `begin` in the same thread.
 _children: set[subprocess.Popen] = set()
-_lock = Lock()
 _ending = False
 
 
@@ -50,24 +49,22 @@ def begin(
     All that it says goes to `log`, and what it says on standard error to `errors`; else to pipes.  The descriptors
     `keep` stay open in it.
     """
-    with _lock:
-        if _ending:
-            raise Ended
-        child = subprocess.Popen(
-            [word(argument) for argument in command], cwd=cwd, stdin=stdin, stdout=log or subprocess.PIPE,
-            stderr=errors or log or subprocess.PIPE, text=text, process_group=0, pass_fds=keep,
-            errors="surrogateescape" if text else None,
-        )  # fmt: skip
-        _children.add(child)
-        return child
+    if _ending:
+        raise Ended
+    child = subprocess.Popen(
+        [word(argument) for argument in command], cwd=cwd, stdin=stdin, stdout=log or subprocess.PIPE,
+        stderr=errors or log or subprocess.PIPE, text=text, process_group=0, pass_fds=keep,
+        errors="surrogateescape" if text else None,
+    )  # fmt: skip
+    _children.add(child)
+    return child
 
 
 def forget(child: subprocess.Popen) -> None:
     """A child has ended, or is made to."""
     if child.poll() is None:  # an exception, such as Ctrl-C
         _end([child])
-    with _lock:
-        _children.discard(child)
+    _children.discard(child)
 
 
 def run(command: Sequence[str | Path], cwd: Path | None = None, timeout: float | None = None) -> Finished:
@@ -133,7 +130,7 @@ def _end(children: Sequence[subprocess.Popen]) -> None:
 def end_children() -> None:
     """Ends all children; from now on none is started."""
     global _ending
-    _ending = True  # without the lock: a signal may come while it is held
+    _ending = True
     _end(list(_children))
 
 

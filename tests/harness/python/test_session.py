@@ -1,10 +1,13 @@
 """Runs that go on step by step from Python: what they come to is what a plain run does, and no simulator outlives its user."""
 
+import gc
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Timer
+from typing import Any
 
 import pytest
 
@@ -132,6 +135,27 @@ def test_no_simulator_is_left_after_an_exception(machine: spinach.Machine) -> No
     child = forgotten._child
     del forgotten
     assert child.returncode is not None
+
+
+@pytest.mark.timeout(60)
+def test_a_forgotten_session_may_end_while_another_child_starts(
+    machine: spinach.Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The finalizer runs wherever the garbage collector does, such as inside of the start of the next child."""
+    started = subprocess.Popen
+
+    def collect_and_start(*given: Any, **more: Any) -> subprocess.Popen:
+        gc.collect()
+        return started(*given, **more)
+
+    forgotten = machine.start(**ENDLESS)
+    child = forgotten._child
+    forgotten.itself = forgotten  # type: ignore[attr-defined]
+    del forgotten
+    assert child.returncode is None
+    monkeypatch.setattr(subprocess, "Popen", collect_and_start)
+    with machine.start(**ENDLESS):
+        assert child.returncode is not None
 
 
 def test_no_simulator_is_left_after_an_interrupt(machine: spinach.Machine) -> None:
