@@ -128,9 +128,10 @@ void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, 
 void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix);
 void emit_border_reference(const Emitter *emitter, GString *out, const Wire *wire, const char *suffix); // in the root
 
-// transfers.c: what notes that something was transferred, at the end of the piece of a segment that holds item
-// `one`, and at the end of a cycle
-void emit_transfers(const Emitter *emitter, GString *out, const Segment *segment, guint one);
+// transfers.c: what notes that something was transferred, by the items of a segment from `first` to before `end`, which
+// are a piece, and at the end of a cycle
+guint emit_transfers(const Emitter *emitter, GString *out, const Segment *segment, guint first,
+                     guint end); // the item after which to note it
 void emit_crossing(const Emitter *emitter, GString *out, const Connection *connection); // " | (…)", by the root
 bool emit_notes_transfers(const Emitter *emitter, const Cluster *cluster); // what its segments transfer is noted
 void emit_end_of_cycle(const Emitter *emitter, GString *out, const Clock *clock);
@@ -138,7 +139,8 @@ void emit_end_of_cycle(const Emitter *emitter, GString *out, const Clock *clock)
 // gate.c
 void emit_gate_functions(const Emitter *emitter, GString *out, const Kind *kind);
 void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster);
-void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment); // around the call of a segment
+void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment,
+                    bool first); // around the call of a segment
 void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segment);
 void emit_sleeping_table(const Emitter *emitter, GString *out); // the clusters that sleep
 

@@ -74,17 +74,25 @@ static void comes_uncompared(const Emitter *emitter, GString *out, const Cluster
   }
 }
 
-void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment) {
+void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment, bool first) {
   int id = segment->cluster->id;
   const GPtrArray *wires = plan_of_segment(emitter->plan, segment)->reads;
-  g_string_append_printf(out, "  if (!spinach_gate_%d.asleep || spinach_time.cycle >= spinach_gate_%d.wake || (", id,
-                         id);
-  comes_in(emitter, out, segment->cluster, wires);
-  // Woken on the way, it has not been watched in this cycle.
   g_string_append_printf(out,
-                         ")) {\n  if (spinach_gate_%d.asleep) {\n    spinach_gate_wake(&spinach_gate_%d);\n"
-                         "    spinach_scratch_%d.moved = true;\n  }\n",
+                         "  if (__builtin_expect(spinach_time.cycle < spinach_gate_%d.due, 1) || "
+                         "!spinach_gate_%d.asleep || spinach_time.cycle >= spinach_gate_%d.wake || (",
                          id, id, id);
+  comes_in(emitter, out, segment->cluster, wires);
+  g_string_append_printf(out,
+                         ")) {\n"
+                         "  if (__builtin_expect(spinach_time.cycle >= spinach_gate_%d.due, 0)) {\n"
+                         "    if (spinach_gate_%d.asleep) {\n      spinach_gate_wake(&spinach_gate_%d);\n",
+                         id, id, id);
+  if (first)
+    g_string_append_printf(out, "    }\n    spinach_scratch_%d.watches = true, spinach_scratch_%d.moved = false;\n", id,
+                           id);
+  else // woken on the way, it has not been watched in this cycle
+    g_string_append_printf(out, "      spinach_scratch_%d.watches = spinach_scratch_%d.moved = true;\n    }\n", id, id);
+  g_string_append(out, "  }\n");
 }
 
 // What the cluster sends across its border and its neighbours take.
@@ -110,15 +118,18 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
   const GPtrArray *wires = plan_of(emitter->plan, cluster)->border;
   g_autofree char *replaying =
       !plan_of(emitter->plan, cluster)->obstacle ? g_strdup_printf("!spinach_replay_%d.at && ", id) : g_strdup("");
-  g_string_append_printf(
-      out, "  if (%s!spinach_gate_%d.asleep && spinach_gate_tries(&spinach_gate_%d, spinach_scratch_%d.moved",
-      replaying, id, id, id);
+  g_string_append_printf(out,
+                         "  if (__builtin_expect(spinach_scratch_%d.watches, 0)) {\n"
+                         "  spinach_scratch_%d.watches = false;\n"
+                         "  if (%s(!(spinach_scratch_%d.moved",
+                         id, id, replaying, id);
   comes_uncompared(emitter, out, cluster, wires);
   goes_out(emitter, out, cluster);
   g_string_append_printf(out,
-                         ") &&\n      %s_rests(&spinach_gate_%d, spinach_cluster_state[%d]) && "
+                         ") || spinach_gate_missed(&spinach_gate_%d)) &&\n      "
+                         "%s_rests(&spinach_gate_%d, spinach_cluster_state[%d]) && "
                          "spinach_gate_sleep(&spinach_gate_%d, %s_first_event(spinach_cluster_state[%d], %s))) {\n",
-                         emitter->kind_of[id]->name, id, id, id, emitter->kind_of[id]->name, id,
+                         id, emitter->kind_of[id]->name, id, id, id, emitter->kind_of[id]->name, id,
                          segment->clock->rounded ? "spinach_cycle_length" : "spinach_time.period");
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
@@ -132,7 +143,7 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
     emit_border_reference(emitter, out, wire, "");
     g_string_append(out, ";\n");
   }
-  g_string_append(out, "  }\n");
+  g_string_append(out, "  }\n  }\n");
 }
 
 // Whether the last cycle left the states as they were that say no more, or that count cycles which are left out.

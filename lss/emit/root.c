@@ -74,14 +74,11 @@ static bool is_first_of_cycle(const GPtrArray *step, guint at) {
   return true;
 }
 
-// Whether what a cluster transfers in this cycle is noted.
-static void emit_watch(const Emitter *emitter, GString *out, const Cluster *cluster) {
-  g_autofree char *gate = plan_of(emitter->plan, cluster)->sleeps
-                              ? g_strdup_printf(" | !spinach_gate_%d.pause", cluster->id)
-                              : g_strdup("");
+// Whether what a cluster without a gate transfers in this cycle is noted.
+static void emit_watch(GString *out, const Cluster *cluster) {
   g_string_append_printf(
-      out, "  spinach_scratch_%d.watches = spinach_leaping.watches%s;\n  spinach_scratch_%d.moved = false;\n",
-      cluster->id, gate, cluster->id);
+      out, "  spinach_scratch_%d.watches = spinach_leaping.watches;\n  spinach_scratch_%d.moved = false;\n",
+      cluster->id, cluster->id);
 }
 
 // One instant of each clock; `tracked` for a loop: then the root is stepped by a second version of it, which notices
@@ -104,11 +101,13 @@ static void emit_steps(const Emitter *emitter, GString *out, bool tracked) {
                                root);
       else {
         const bool gated = plan_of(emitter->plan, segment->cluster)->sleeps,
-                   replays = !plan_of(emitter->plan, segment->cluster)->obstacle;
+                   replays = !plan_of(emitter->plan, segment->cluster)->obstacle,
+                   first = is_first_of_cycle(schedule->steps[c], i);
         if (replays) emit_replay_open(out, segment);
-        if (gated) emit_gate_open(emitter, out, segment);
-        if (emit_notes_transfers(emitter, segment->cluster) && is_first_of_cycle(schedule->steps[c], i))
-          emit_watch(emitter, out, segment->cluster);
+        if (gated)
+          emit_gate_open(emitter, out, segment, first);
+        else if (first && emit_notes_transfers(emitter, segment->cluster))
+          emit_watch(out, segment->cluster);
         if (tracked) g_string_append(out, "  spinach_effects++;\n");
         g_string_append_printf(out, "  %s_seg%d(spinach_cluster_state[%d], &spinach_scratch_%d);\n",
                                emitter->kind_of[segment->cluster->id]->name, segment->index, segment->cluster->id,
@@ -352,6 +351,7 @@ void emit_root(const Emitter *emitter, GString *out, const Kind *root) {
   emit_steps(emitter, out, false);
   if (leaps_over(emitter, false)) emit_top_says(out, root, fastest_clock(emitter));
   emit_run(emitter, out, false);
+  emit_sleeping_table(emitter, out);
   if (emitter->plan->counts_loops) {
     for (guint i = 0; i < emitter->plan->schedule->clusters->len; i++) {
       const Cluster *cluster = emitter->plan->schedule->clusters->pdata[i];
@@ -360,7 +360,6 @@ void emit_root(const Emitter *emitter, GString *out, const Kind *root) {
     }
     emit_steps(emitter, out, true);
     emit_run(emitter, out, true);
-    emit_sleeping_table(emitter, out);
   }
   emit_observation(emitter, out);
 }

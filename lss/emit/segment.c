@@ -347,28 +347,44 @@ static const Wire *specialized_local(const Item *item) {
   return NULL;
 }
 
-// The items from one on, to the end of the segment or piece.  What follows a specialize local is there twice, in the
-// two arms of a branch on it, so that clang knows it in each; so many of them may still make branches.
-static void emit_items(Emitter *emitter, GString *out, Kind *kind, Segment *segment, guint first, guint end,
-                       int decisions) {
-  for (guint i = first; i < end; i++) {
-    Item *item = segment->items->pdata[i];
+// Items of a segment up to before `end`: all of it, or a piece of it.
+typedef struct {
+  Segment *segment;
+  guint end;
+  GString *notes;    // of what they transfer
+  guint noted_after; // this item
+} Piece;
+
+// The items from one on, to the end of the piece.  What follows a specialize local is there twice, in the two arms of a
+// branch on it, so that clang knows it in each; so many of them may still make branches.
+static void emit_items(Emitter *emitter, GString *out, Kind *kind, const Piece *piece, guint first, int decisions) {
+  for (guint i = first; i < piece->end; i++) {
+    Item *item = piece->segment->items->pdata[i];
     if (item->iterated)
-      emit_loop(emitter, out, kind, segment, item);
+      emit_loop(emitter, out, kind, piece->segment, item);
     else
-      emit_call(emitter, out, kind, segment->cluster, item->nodes->pdata[0], false);
+      emit_call(emitter, out, kind, piece->segment->cluster, item->nodes->pdata[0], false);
+    if (i == piece->noted_after) g_string_append(out, piece->notes->str);
     const Wire *wire = decisions > 0 ? specialized_local(item) : NULL;
     if (!wire) continue;
     g_string_append(out, "  if (");
-    emit_reference(emitter, out, segment->cluster, wire, "");
+    emit_reference(emitter, out, piece->segment->cluster, wire, "");
     g_string_append(out, ") {\n");
-    emit_items(emitter, out, kind, segment, i + 1, end, decisions - 1);
+    emit_items(emitter, out, kind, piece, i + 1, decisions - 1);
     g_string_append(out, "  } else {\n");
-    emit_items(emitter, out, kind, segment, i + 1, end, decisions - 1);
+    emit_items(emitter, out, kind, piece, i + 1, decisions - 1);
     g_string_append(out, "  }\n");
     return;
   }
-  emit_transfers(emitter, out, segment, end - 1);
+}
+
+// The body of a function for items of a segment.
+static void emit_piece(Emitter *emitter, GString *out, Kind *kind, Segment *segment, guint first, guint end,
+                       bool often) {
+  g_autoptr(GString) notes = g_string_new(NULL);
+  const Piece piece = {segment, end, notes, emit_transfers(emitter, notes, segment, first, end)};
+  declare_locals(emitter, out, segment, first, end);
+  emit_items(emitter, out, kind, &piece, first, often && !emitter->plan->debug ? DECISIONS : 0);
 }
 
 enum { PIECES_OF_UNIT = 10 };
@@ -392,8 +408,7 @@ static void emit_pieces(Emitter *emitter, GString *out, Kind *kind, Segment *seg
                         segment->index, number);
     if (unit != out) g_string_append_printf(out, "%s;\n", head);
     g_string_append_printf(unit, "%s%s {\n", unit == out ? "static " : "", head);
-    declare_locals(emitter, unit, segment, first, end);
-    emit_items(emitter, unit, kind, segment, first, end, often && !emitter->plan->debug ? DECISIONS : 0);
+    emit_piece(emitter, unit, kind, segment, first, end, often);
     g_string_append(unit, "}\n");
     g_string_append_printf(calls, "  @K@_%s%d_%u(s, x);\n", name, segment->index, number);
   }
@@ -406,8 +421,6 @@ void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, 
   g_string_append_printf(
       out, "%sSPINACH_STEP void @K@_%s%d(@K@_state s[static restrict 1], @K@_scratch x[static restrict 1]) {\n",
       root && often ? "static inline " : "", name, segment->index);
-  const guint items = segment->items->len;
-  if (!pieces) declare_locals(emitter, out, segment, 0, items);
-  if (!pieces) emit_items(emitter, out, kind, segment, 0, items, often && !emitter->plan->debug ? DECISIONS : 0);
+  if (!pieces) emit_piece(emitter, out, kind, segment, 0, segment->items->len, often);
   g_string_append_printf(out, "%s}\n", calls->str);
 }

@@ -550,11 +550,11 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
       out,
       "  %s, %u, spinach_table_sleepers, spinach_join, spinach_wake, spinach_run, spinach_start_shared, "
       "spinach_report_shared, spinach_table_watches, spinach_table_records, spinach_table_waves, %u, "
-      "spinach_table_derived, %s, %u, spinach_table_balances, spinach_table_tallied, %u, %u, spinach_table_silents, "
+      "spinach_table_derived, %s, spinach_sleepings, %u, spinach_table_balances, spinach_table_tallied, %u, %u, "
+      "spinach_table_silents, "
       "%d, spinach_table_identity, spinach_table_environment};\n",
       emit_observed(emitter) ? "spinach_observations" : "NULL", sleepers, netlist->derived->len,
-      emitter->plan->counts_loops ? "spinach_run_tracked, spinach_sleepings" : "NULL, NULL", balances, skippers,
-      silents, identity);
+      emitter->plan->counts_loops ? "spinach_run_tracked" : "NULL", balances, skippers, silents, identity);
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
 }
 

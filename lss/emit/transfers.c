@@ -3,7 +3,7 @@
 // state.
 //
 // Every item begins at a module that offers it without another item at hand, and what is between passes it on; so only
-// those connections are looked at, at the end of what steps their cluster, and only while cycles are being left out.
+// those connections are looked at, once all of them are known, and only while cycles are being left out.
 // What a handler sends from the state in every cycle stays there.  What is always accepted is shown or sent for one
 // cycle, and the next_event of its module says when that changes.
 #include "lss/emit/emit.h"
@@ -96,19 +96,36 @@ bool emit_notes_transfers(const Emitter *emitter, const Cluster *cluster) {
   return emitter->plan->leaps || plan_of(emitter->plan, cluster)->sleeps;
 }
 
-void emit_transfers(const Emitter *emitter, GString *out, const Segment *segment, guint one) {
+// The last item from `first` to before `end` that writes what is looked at.
+static guint known_after(const Emitter *emitter, const Segment *segment, guint first, guint end,
+                         const GPtrArray *connections) {
+  guint last = first;
+  for (guint i = 0; i < connections->len; i++) {
+    for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
+      const Wire *wire = wire_of(emitter, connections->pdata[i], (SignalKind)kind);
+      for (guint item = last + 1; wire && wire->writer && item < end; item++)
+        if (g_ptr_array_find(((Item *)segment->items->pdata[item])->nodes, wire->writer, NULL)) last = item;
+    }
+  }
+  return last;
+}
+
+guint emit_transfers(const Emitter *emitter, GString *out, const Segment *segment, guint first, guint end) {
   const Plan *plan = emitter->plan;
-  if (!emit_notes_transfers(emitter, segment->cluster)) return;
-  const Item *item = segment->items->pdata[one];
+  if (first == end || !emit_notes_transfers(emitter, segment->cluster)) return end;
+  const Item *item = segment->items->pdata[first];
   const int piece = plan->piece_of[((Vertex *)item->nodes->pdata[0])->id];
   g_autoptr(GString) transfers = g_string_new(NULL);
+  g_autoptr(GPtrArray) noted = g_ptr_array_new();
   for (guint i = 0; i < plan->netlist->connections->len; i++) {
-    const Connection *connection = plan->netlist->connections->pdata[i];
-    if (is_inside(emitter, connection, segment->cluster) && begins(emitter, connection) &&
-        last_piece(emitter, connection) == piece)
-      emit_transfer(emitter, transfers, segment->cluster, connection, piece);
+    Connection *connection = plan->netlist->connections->pdata[i];
+    if (!is_inside(emitter, connection, segment->cluster) || !begins(emitter, connection) ||
+        last_piece(emitter, connection) != piece)
+      continue;
+    emit_transfer(emitter, transfers, segment->cluster, connection, piece);
+    g_ptr_array_add(noted, connection);
   }
-  if (!transfers->len) return;
+  if (!noted->len) return end;
   if (segment->cluster->instance)
     g_string_append_printf(out, "  if (__builtin_expect(x->watches, 0)) x->moved |= 0%s;\n", transfers->str);
   else
@@ -116,6 +133,7 @@ void emit_transfers(const Emitter *emitter, GString *out, const Segment *segment
                            "  if (__builtin_expect(spinach_leaping.watches, 0))\n"
                            "    spinach_leaping.moved |= (uint64_t)(0%s) << %d;\n",
                            transfers->str, segment->clock->id);
+  return known_after(emitter, segment, first, end, noted);
 }
 
 void emit_crossing(const Emitter *emitter, GString *out, const Connection *connection) {

@@ -182,9 +182,9 @@ phase_end() {
   const uint32_t pc = self->pc;
   if (sent) {
     event(requested, pc);
-  } else if (requests(self)) {
-    event(blocked, pc);
-    self->refused = true;
+  } else {
+    self->refused = requests(self);
+    if (self->refused) event(blocked, pc);
   }
   // What arrives and cannot continue waits here; what waited and was passed on makes room.
   if (leaves) {
@@ -198,6 +198,7 @@ phase_end() {
     set_until(changes, 2);
   } else if (sent) {
     self->phase = core_fetch_phase_outstanding;
+    self->refused = false;
   }
   if (arrives) {
     event(fetched, pc, (uint32_t)data(memory_reply).data);

@@ -5,7 +5,7 @@
 // becomes the entry slot when it moves.
 //
 // An item that was refused stays where it is, and a pipe that only offers it again does nothing: that an item is new at
-// the exit is known from `entered`, `refused` or `ready`.
+// the exit is known from `refused` or `ready`.
 
 phase_start() {
   int head = param(depth) == 1 ? 0 : (int)self->head;
@@ -31,10 +31,10 @@ phase_end() {
   bool flushing = width(flush) > 0 && transferred(flush) && data(flush);
   if (width(flush) > 0 && flushing) set_until(flushes, 2);
   if (param(depth) == 1) { // one latch, elastic or not
-    const bool enters = transferred(in);
-    self->full[0] = enters | (some(out) & !acked(out) & !flushing);
+    const bool enters = transferred(in), stays = some(out) & !acked(out) & !flushing;
+    self->full[0] = enters | stays;
+    self->refused = stays;
     if (enters) self->slot[0] = item(in);
-    self->entered = enters;
     if (flushing) count(flushed, some(out) & !acked(out));
     return;
   }
@@ -79,12 +79,9 @@ phase_end() {
 
 next_event() {
   if (width(flush) > 0 && !within(flushes, 0)) return cycle();
-  if (param(depth) == 1) {
-    if (self->entered) return cycle();
-    return self->full[0] ? unchanged() : never();
-  }
-  if (self->count == 0) return never();
-  if (!param(elastic)) return self->refused ? unchanged() : cycle();
+  const bool empty = param(depth) == 1 ? !self->full[0] : self->count == 0;
+  if (empty) return never();
+  if (param(depth) == 1 || !param(elastic)) return self->refused ? unchanged() : cycle();
   const uint64_t left = until(ready[self->head]);
   return left > 0 ? after(left - 1) : unchanged();
 }

@@ -454,6 +454,7 @@ static void watch(void) {
   spinach_leaping.kept = 0;
   spinach_leaping.missed = 0;
   spinach_leaping.watches = true;
+  for (const spinach_sleeping *s = machine->sleeping; s->gate; s++) s->gate->due = 0;
 }
 
 // How far nothing changes: up to the next cycle of a clock whose last cycle changed something, or may have.

@@ -12,42 +12,28 @@
 
 typedef struct {
   bool asleep;
-  uint8_t pause, missed; // cycles before the next that is watched; how many were in vain
-  uint64_t since, wake;  // cycles of its clock: when it fell asleep, when it acts by itself
-  uint64_t kept;         // the cycle after which states were kept in the copy
+  uint8_t missed;       // watched cycles in vain
+  uint64_t due;         // cycle of its clock before which it is stepped and not watched; 0 while it sleeps
+  uint64_t since, wake; // cycles of its clock: when it fell asleep, when it acts by itself
+  uint64_t kept;        // the cycle after which states were kept in the copy
   void *copy;
 } spinach_gate;
 
 // A cluster that may sleep, and its clock.
 typedef struct {
-  const spinach_gate *gate;
+  spinach_gate *gate;
   int32_t cluster, clock;
 } spinach_sleeping;
 
-enum { SPINACH_MOST_IN_VAIN = 4, SPINACH_MOST_PAUSE = 8 }; // cycles in vain without a pause; the longest pause
 #define SPINACH_GATE {.kept = UINT64_MAX - 1}
-
-// The cycle was in vain.
-static inline bool spinach_gate_missed(spinach_gate *gate) {
-  if (gate->missed < SPINACH_MOST_IN_VAIN + SPINACH_MOST_PAUSE) gate->missed++;
-  gate->pause = gate->missed > SPINACH_MOST_IN_VAIN ? gate->missed - SPINACH_MOST_IN_VAIN : 0;
-  return false;
-}
-
-// Whether the cycle was watched, and did not move anything.
-static inline bool spinach_gate_tries(spinach_gate *gate, bool moved) {
-  if (gate->pause) {
-    gate->pause--;
-    return false;
-  }
-  return !moved || spinach_gate_missed(gate);
-}
 
 // As when the run began; what the last cycles taught it about trials stays.
 static inline void spinach_gate_reset(spinach_gate *gate) {
   gate->asleep = false;
+  gate->due = 0;
   gate->kept = UINT64_MAX - 1;
 }
+bool spinach_gate_missed(spinach_gate *gate);               // false: the cycle was watched in vain
 bool spinach_gate_keeps(spinach_gate *gate, size_t size);   // whether the copy holds what was after the last cycle
 bool spinach_gate_sleep(spinach_gate *gate, uint64_t wake); // false: it costs more than it saves
 void spinach_gate_wake(spinach_gate *gate);
