@@ -20,6 +20,8 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.kits import Kit
+
 ROOT = Path(__file__).resolve().parent.parent
 os.environ["LSS_PROGRESS"] = "off"  # however long a build takes, what is printed is the same
 CFLAGS = os.environ.get("LSS_CFLAGS", "")  # of whoever runs the tests
@@ -142,10 +144,10 @@ def optimising() -> Callable[[], AbstractContextManager]:
     return build
 
 
-@pytest.fixture(scope="session")
-def sanitized_lss(build_dir: Path, made: Callable[..., Path]) -> Path:
-    """The compiler with sanitizers; with --sanitize it also links a runtime that has them."""
-    return made(build_dir / "sanitize", "bin/lss", "SANITIZE=1")
+@pytest.fixture(scope="session", params=["plain", pytest.param("sanitized", marks=pytest.mark.soak)])
+def kit(request: pytest.FixtureRequest, build_dir: Path, made: Callable[..., Path]) -> Kit:
+    """The kit as it is built for users, and in the soak with sanitizers."""
+    return Kit(build_dir, request.param == "sanitized", made)
 
 
 def _run(command: list, cwd: Path | None, timeout: float, env: dict | None = None) -> Finished:

@@ -1,6 +1,6 @@
-# Fuzzers, with address and undefined-behaviour sanitizers; run by tests/fuzz/test_fuzz.py, which has them made with
-# SANITIZE=1 below build/sanitize.  The compiler and the runtime are those of the other tests there; only emulib, which is
-# not made with sanitizers, is compiled anew.
+# Fuzzers, run by tests/fuzz/test_fuzz.py, which has them made: of what is built for users, and with SANITIZE=1 below
+# build/sanitize.  The compiler and the runtime are those of the other tests there; only emulib, which is not made with
+# sanitizers, is compiled anew.
 FUZZ       := $(BUILD)/fuzz
 FUZZ_FLAGS := -std=gnu11 -g -D_GNU_SOURCE -DFUZZER -I. -Iemulib $(SANITIZE_FLAGS)
 FUZZ_LSS   := $(BUILD)/lib/liblss.a
@@ -18,7 +18,7 @@ $(FUZZ)/fuzz_gdb $(FUZZ)/fuzz_commands: FUZZ_FLAGS += -Wl,-u,isas
 $(FUZZ)/fuzz_checkpoint: tests/fuzz/fuzz_checkpoint.c
 $(FUZZ)/fuzz_trace: tests/fuzz/fuzz_trace.c emulib/program/input_file.c
 $(FUZZ)/fuzz_packets: tests/fuzz/fuzz_packets.c emulib/program/input_file.c lss/runtime/files/stream.c lss/runtime/files/packet.c
-$(FUZZ)/fuzz_program: tests/emulib/loader_mutation.c $(call found,emulib/program/*.c)
+$(FUZZ)/fuzz_program: tests/emulib/loader_mutation.c $(if $(SANITIZE),$(call found,emulib/program/*.c),$(BUILD)/lib/libemulib.a)
 $(FUZZ)/%: $(FUZZ_LSS) $(BUILD)/lib/libspinach.a
 	@mkdir -p $(@D)
 	$(CC) $(FUZZ_FLAGS) -fsanitize=fuzzer $(call pkg_cflags,glib-2.0) $(filter tests/%.c emulib/%.c,$^) $(filter %.a,$^) -o $@ $(call pkg_libs,glib-2.0 libpcap libdw libelf libzstd nettle json-c) $(if $(FST_OBJ),-lz) -lm

@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 from tests.examples.test_builds_agree import WORK
+from tests.kits import Kit
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = ROOT / "tests" / "engine" / "modules"
 RANGED = "instance s : source { count = 100000; };\ninstance r : ranged;\ns.out -> r.in : uint32;\n"
 SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=0:exitcode=77", "UBSAN_OPTIONS": "halt_on_error=1:exitcode=77"}
+SANITIZED = pytest.mark.parametrize("kit", ["sanitized"], indirect=True)
 # field, byte at which it is changed, bytes, what is said; nothing: the run goes on
 POKES = [
     ("last", 0, "04000000", "r.last: 4 is outside its range, -1 to 3"),
@@ -51,9 +53,9 @@ POKES = [
 
 
 @pytest.fixture(scope="module")
-def poker(build_dir: Path, made: Callable[..., Path], sanitized_lss: Path, tmp_path_factory) -> Callable[..., Path]:
-    """poker(machine, *options): a simulator with sanitizers whose restored states can be changed."""
-    changer = made(build_dir, "fuzz/poke_state.o")
+def poker(kit: Kit, tmp_path_factory) -> Callable[..., Path]:
+    """poker(machine, *options): a simulator, in the soak with sanitizers, whose restored states can be changed."""
+    changer = kit.make(kit.build, "fuzz/poke_state.o")
     flags = f"-O0 -Wl,--wrap=spinach_ranges_fault -Wl,{changer}"
 
     def build(machine: str | Path, *options: str) -> Path:
@@ -62,7 +64,7 @@ def poker(build_dir: Path, made: Callable[..., Path], sanitized_lss: Path, tmp_p
         if isinstance(machine, str):
             source = folder / "machine.lss"
             source.write_text(machine)
-        command = [sanitized_lss, "build", "--sanitize", "-I", MODULES, source, "-o", folder / "sim", *options]
+        command = [kit.lss, "build", *kit.options, "-I", MODULES, source, "-o", folder / "sim", *options]
         done = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, **SANITIZERS, "LSS_CFLAGS": flags}
         )
@@ -259,11 +261,13 @@ def test_every_machine_is_a_subject() -> None:
 
 
 @pytest.mark.soak
+@SANITIZED
 def test_any_state_is_refused_or_runs_for_long(poker) -> None:
     poke(poker(CHAIN), [], "--cycles", "300", "1300", "1 30 200 *")
 
 
 @pytest.mark.soak
+@SANITIZED
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_any_state_of_machines_is_refused_or_runs(name: str, poker, build_dir: Path, tmp_path: Path) -> None:
     work, more, first, last, every = SUBJECTS[name]

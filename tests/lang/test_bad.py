@@ -1,7 +1,7 @@
 """Wrong input: every file of bad/ fails with exactly the message in its golden file, caret and all.
 
 The first line of an input may name the check that it fails, `// error[check]`; a line `// -D name=value` gives options.
-The compiler that is built with the address and undefined-behaviour sanitizers says the same, of a sample in `make test`.
+The compiler that is built with the address and undefined-behaviour sanitizers says the same.
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sample import sampled
+from tests.kits import Kit
 from tests.tree import found
 
 HERE = Path(__file__).resolve().parent
@@ -34,17 +34,8 @@ def check(compiler: Path, source: Path) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("source", INPUTS, ids=lambda path: path.stem)
-def test_bad(source: Path, build_dir: Path, golden) -> None:
-    compare(build_dir / "bin/lss", source, golden)
-
-
-@pytest.mark.parametrize("source", sampled(INPUTS, 6), ids=lambda path: path.stem)
-def test_bad_with_sanitizers(source: Path, sanitized_lss: Path, golden) -> None:
-    compare(sanitized_lss, source, golden)
-
-
-def compare(compiler: Path, source: Path, golden) -> None:
-    status, text = check(compiler, source)
+def test_bad(source: Path, kit: Kit, golden) -> None:
+    status, text = check(kit.lss, source)
     assert status == 1, text
     first = re.search(r"(?:error|warning)\[([a-z-]+)\]", text)
     assert first, f"no diagnostic of ours:\n{text}"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.kits import Kit
 from tests.tree import found
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,8 +96,8 @@ def test_every_message_is_seen() -> None:
 
 
 @pytest.mark.parametrize("check", table())
-def test_explain(check: str, sanitized_lss: Path) -> None:
-    done = subprocess.run([sanitized_lss, "explain", check], capture_output=True, text=True, timeout=60)
+def test_explain(check: str, kit: Kit) -> None:
+    done = subprocess.run([kit.lss, "explain", check], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0
     assert done.stdout.startswith(check + "\n") and "wrong:" in done.stdout and "right:" in done.stdout
     lines = done.stdout.split("\n\n")[1].splitlines()  # as many words as fit into 100 columns
@@ -104,8 +105,8 @@ def test_explain(check: str, sanitized_lss: Path) -> None:
     assert all(len(line) + 1 + len(after.split()[0]) > 100 for line, after in zip(lines, lines[1:], strict=False))
 
 
-def test_explain_unknown(sanitized_lss: Path) -> None:
-    done = subprocess.run([sanitized_lss, "explain", "unti"], capture_output=True, text=True, timeout=60)
+def test_explain_unknown(kit: Kit) -> None:
+    done = subprocess.run([kit.lss, "explain", "unti"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert 'did you mean "unit"' in done.stderr
 
@@ -113,6 +114,6 @@ def test_explain_unknown(sanitized_lss: Path) -> None:
 @pytest.mark.parametrize(("asked", "said"), [
     ("clock", "near it: clock-crossing"), ("loop", "near it: combinational-loop"), ("missing-thing", "near it: import-missing, parameter-missing, key-missing, missing-enable"), ("zzz", "`lss explain` lists them"),
 ])  # fmt: skip
-def test_explain_suggests_names_with_a_word_of_it(asked: str, said: str, sanitized_lss: Path) -> None:
-    done = subprocess.run([sanitized_lss, "explain", asked], capture_output=True, text=True, timeout=60)
+def test_explain_suggests_names_with_a_word_of_it(asked: str, said: str, kit: Kit) -> None:
+    done = subprocess.run([kit.lss, "explain", asked], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and said.removeprefix("near it: ").split(", ")[-1] in done.stderr and len(done.stderr.splitlines()) == 1

@@ -7,42 +7,44 @@ from pathlib import Path
 
 import pytest
 
+from tests.kits import Kit
+
 
 def run(compiler: Path, *arguments: str | Path, cwd: Path) -> tuple[int, str]:
     done = subprocess.run([compiler, *arguments], cwd=cwd, capture_output=True, text=True, timeout=120)
     return done.returncode, done.stderr
 
 
-def test_no_such_file(sanitized_lss: Path, tmp_path: Path) -> None:
-    assert run(sanitized_lss, "check", "x.lss", cwd=tmp_path) == (
+def test_no_such_file(kit: Kit, tmp_path: Path) -> None:
+    assert run(kit.lss, "check", "x.lss", cwd=tmp_path) == (
         1,
         "error[import-missing]: cannot read x.lss: there is no such file\n",
     )
 
 
-def test_a_folder(sanitized_lss: Path, tmp_path: Path) -> None:
+def test_a_folder(kit: Kit, tmp_path: Path) -> None:
     (tmp_path / "x.lss").mkdir()
-    assert run(sanitized_lss, "check", "x.lss", cwd=tmp_path) == (
+    assert run(kit.lss, "check", "x.lss", cwd=tmp_path) == (
         1,
         "error[import-missing]: cannot read x.lss: it is a folder\n",
     )
 
 
-def test_a_huge_file(sanitized_lss: Path, tmp_path: Path) -> None:
+def test_a_huge_file(kit: Kit, tmp_path: Path) -> None:
     with open(tmp_path / "x.lss", "wb") as file:
         file.truncate((1 << 26) + 1)
-    assert run(sanitized_lss, "check", "x.lss", cwd=tmp_path) == (
+    assert run(kit.lss, "check", "x.lss", cwd=tmp_path) == (
         1,
         "x.lss: error[syntax]: this file is larger than 64 MiB\n",
     )
 
 
-def test_a_machine_called_like_a_module(sanitized_lss: Path, tmp_path: Path) -> None:
+def test_a_machine_called_like_a_module(kit: Kit, tmp_path: Path) -> None:
     lib = Path(__file__).resolve().parent / "lib"
     (tmp_path / "relay.lss").write_text(
         "instance p : producer; instance r : relay; instance c : consumer; p.out -> r.in; r.out -> c.in;"
     )
-    assert run(sanitized_lss, "check", "relay.lss", "-I", lib, cwd=tmp_path) == (0, "")
+    assert run(kit.lss, "check", "relay.lss", "-I", lib, cwd=tmp_path) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -67,17 +69,17 @@ def test_a_machine_called_like_a_module(sanitized_lss: Path, tmp_path: Path) -> 
         (("check", "a.lss", "--", "x"), "nothing may follow --"),
     ],
 )
-def test_wrong_command_line(arguments: tuple, says: str, sanitized_lss: Path, tmp_path: Path) -> None:
-    status, text = run(sanitized_lss, *arguments, cwd=tmp_path)
+def test_wrong_command_line(arguments: tuple, says: str, kit: Kit, tmp_path: Path) -> None:
+    status, text = run(kit.lss, *arguments, cwd=tmp_path)
     assert status == 2
     assert says in text
 
 
-def test_a_file_without_a_machine(sanitized_lss: Path, tmp_path: Path) -> None:
+def test_a_file_without_a_machine(kit: Kit, tmp_path: Path) -> None:
     """Nothing in it was checked but its syntax, and that is said."""
     (tmp_path / "m.lss").write_text("module m { inport in : nothing; phase_end; }\n")
     says = "m.lss: warning[no-behaviour]: nothing is instantiated here, so there is no machine; a module is checked where it is used\n"
-    assert run(sanitized_lss, "check", "m.lss", cwd=tmp_path) == (0, says)
+    assert run(kit.lss, "check", "m.lss", cwd=tmp_path) == (0, says)
 
 
 @pytest.fixture
@@ -144,7 +146,7 @@ def test_a_full_standard_output_is_an_error(arguments: list[str], build_dir: Pat
     assert (done.returncode, done.stderr) == (3, "lss: cannot write to standard output: No space left on device\n")
 
 
-def test_version(sanitized_lss: Path) -> None:
-    done = subprocess.run([sanitized_lss, "--version"], capture_output=True, text=True, timeout=60)
+def test_version(kit: Kit) -> None:
+    done = subprocess.run([kit.lss, "--version"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("lss ") and done.stdout.count("\n") == 1

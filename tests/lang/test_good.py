@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.kits import Kit
 from tests.sample import sampled
 from tests.tree import found
 
@@ -95,10 +96,10 @@ def digest(netlist: dict) -> str:
 
 
 @pytest.mark.parametrize("source", INPUTS, ids=lambda path: path.stem)
-def test_good(source: Path, sanitized_lss: Path, golden, tmp_path: Path) -> None:
+def test_good(source: Path, kit: Kit, golden, tmp_path: Path) -> None:
     options = [word for line in re.findall(r"^// (-\S.*)$", source.read_text(), re.M) for word in line.split()]
     out = tmp_path / "netlist.json"
-    command = [sanitized_lss, "export", "-I", "../lib", source.name, *options, "-o", out]
+    command = [kit.lss, "export", "-I", "../lib", source.name, *options, "-o", out]
     done = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     text = digest(json.loads(out.read_text()))
@@ -106,16 +107,16 @@ def test_good(source: Path, sanitized_lss: Path, golden, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("source", INPUTS, ids=lambda path: path.stem)
-def test_good_checks(source: Path, sanitized_lss: Path) -> None:
+def test_good_checks(source: Path, kit: Kit) -> None:
     options = [word for line in re.findall(r"^// (-\S.*)$", source.read_text(), re.M) for word in line.split()]
-    command = [sanitized_lss, "check", "--netlist-only", "-I", "../lib", source.name, *options]
+    command = [kit.lss, "check", "--netlist-only", "-I", "../lib", source.name, *options]
     done = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("machine", sampled(["arbiter", "rfu_core", "tigon2"], 3, 1))
-def test_whole_machines_are_checked(machine: str, sanitized_lss: Path, root: Path) -> None:
+def test_whole_machines_are_checked(machine: str, kit: Kit, root: Path) -> None:
     """The code of their modules too, which the stages behind the netlist read and make anew."""
-    command = [sanitized_lss, "check", root / "examples" / machine / f"{machine}.lss"]
+    command = [kit.lss, "check", root / "examples" / machine / f"{machine}.lss"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and not done.stderr, done.stderr

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.isa.programs import run
+from tests.kits import Kit
 
 from . import firmware
 from .firmware import HALT, Target
@@ -197,8 +198,9 @@ def test_random_firmware_does_the_same_without_replay(name: str, firmwares, alik
 
 
 @pytest.mark.soak
-def test_tables_under_sanitizers(sanitized_lss, firmwares, run_sim, tmp_path, monkeypatch) -> None:
+@pytest.mark.parametrize("kit", ["sanitized"], indirect=True)
+def test_tables_under_sanitizers(kit: Kit, firmwares, run_sim, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")
-    made = firmwares("local_mips", "-O", "0", "--sanitize", compiler=sanitized_lss)
+    made = firmwares("local_mips", "-O", "0", *kit.options, compiler=kit.lss)
     for seed in range(2000, 2003):
         run_sim(made.simulator, *made.options(seed, 50_000))

@@ -1,6 +1,8 @@
-"""The tables of replay under sanitizers: filled and cleared many times over, by cycles of one and of two segments."""
+"""The tables of replay, in the soak under sanitizers: filled and cleared many times over, by cycles of one and of two segments."""
 
 import subprocess
+
+from tests.kits import Kit
 
 from .conftest import LANE
 
@@ -16,11 +18,9 @@ lane[0].out -> k[0].in;  lane[1].out -> k[1].in;
 )
 
 
-def test_tables_are_cleared_and_filled_again(sanitized_lss, library, run_sim, tmp_path, monkeypatch):
+def test_tables_are_cleared_and_filled_again(kit: Kit, library, run_sim, tmp_path, monkeypatch):
     monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")
     machine, simulator = tmp_path / "lanes.lss", tmp_path / "lanes"
     machine.write_text(MACHINE)
-    subprocess.run(
-        [sanitized_lss, "build", "-O", "1", "--sanitize", "-I", library, machine, "-o", simulator], check=True
-    )
+    subprocess.run([kit.lss, "build", "-O", "1", *kit.options, "-I", library, machine, "-o", simulator], check=True)
     run_sim(simulator, "--cycles", 300_000)

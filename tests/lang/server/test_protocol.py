@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.kits import Kit
 from tests.lang.server.client import Editor, edit
 
 
@@ -57,8 +58,8 @@ def talk(lss: Path, *parts: bytes) -> tuple[int, list[dict]]:
         (frame({"id": 2, "method": "textDocument/didOpen"}), -32600),
     ],
 )
-def test_malformed_messages_have_their_replies(wrong: bytes, code: int, sanitized_lss: Path) -> None:
-    status, messages = talk(sanitized_lss, INITIALIZE, wrong, SHUTDOWN, EXIT)
+def test_malformed_messages_have_their_replies(wrong: bytes, code: int, kit: Kit) -> None:
+    status, messages = talk(kit.lss, INITIALIZE, wrong, SHUTDOWN, EXIT)
     errors = [m["error"]["code"] for m in messages if "error" in m]
     assert errors == [code], messages
     assert status == 0 and messages[-1]["id"] == 99
@@ -77,7 +78,7 @@ def test_a_header_is_too_long_once_it_has_4096_bytes(build_dir: Path) -> None:
     assert b"a header without an end" in answers and server.returncode == 0
 
 
-def test_malformed_notifications_are_ignored(sanitized_lss: Path) -> None:
+def test_malformed_notifications_are_ignored(kit: Kit) -> None:
     methods = ["didOpen", "didChange", "didSave", "didClose"]
     shapes = [
         None,
@@ -92,7 +93,7 @@ def test_malformed_notifications_are_ignored(sanitized_lss: Path) -> None:
     wrong = [frame({"method": f"textDocument/{m}", "params": s}) for m in methods for s in shapes]
     wrong += [frame({"method": "$/cancelRequest", "params": s}) for s in shapes]
     wrong += [frame({"method": "workspace/didChangeWatchedFiles", "params": {"changes": c}}) for c in (5, [5], [{}])]
-    status, messages = talk(sanitized_lss, INITIALIZE, *wrong, SHUTDOWN, EXIT)
+    status, messages = talk(kit.lss, INITIALIZE, *wrong, SHUTDOWN, EXIT)
     assert status == 0 and [m["id"] for m in messages] == [1, 99]
 
 
@@ -106,13 +107,13 @@ def test_order_of_life(build_dir: Path) -> None:
     assert talk(lss, INITIALIZE, b"Content-Length: 100\r\n\r\n{")[0] == 1, "in the middle of a message, too"
 
 
-def test_a_question_is_cancelled(tmp_path: Path, sanitized_lss: Path) -> None:
+def test_a_question_is_cancelled(tmp_path: Path, kit: Kit) -> None:
     document = {"uri": (tmp_path / "m.lss").as_uri(), "version": 1, "text": "instance s : source;\n"}
     opened = frame({"method": "textDocument/didOpen", "params": {"textDocument": document}})
     params = {"textDocument": document, "position": {"line": 0, "character": 0}}
     question = frame({"id": 7, "method": "textDocument/completion", "params": params})
     cancelled = frame({"method": "$/cancelRequest", "params": {"id": 7}})
-    status, messages = talk(sanitized_lss, INITIALIZE, opened, question, cancelled, SHUTDOWN, EXIT)
+    status, messages = talk(kit.lss, INITIALIZE, opened, question, cancelled, SHUTDOWN, EXIT)
     assert status == 0 and [m["error"]["code"] for m in messages if m.get("id") == 7] == [-32800]
 
 
@@ -147,7 +148,7 @@ def test_a_thousand_changes(tmp_path: Path, build_dir: Path) -> None:
     edit([build_dir / "bin" / "lss", "server"], scenario)
 
 
-def test_an_editing_session_with_sanitizers(tmp_path: Path, sanitized_lss: Path) -> None:
+def test_an_editing_session(tmp_path: Path, kit: Kit) -> None:
     """Every question at every place of a file that is typed character by character."""
     path = tmp_path / "m.lss"
     text = "instance s : source { count = 5; };\ninstance k : sink;\ns.out -> k.in : uint32;\n"
@@ -178,7 +179,7 @@ def test_an_editing_session_with_sanitizers(tmp_path: Path, sanitized_lss: Path)
         question = {"textDocument": document, "position": position, "newName": "other"}
         parts += [frame({"id": 1000 + asked, "method": f"textDocument/{methods[asked % 8]}", "params": question})]
     process = subprocess.Popen(
-        [sanitized_lss, "server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [kit.lss, "server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     assert process.stdin and process.stdout
     process.stdin.write(b"".join(parts))
