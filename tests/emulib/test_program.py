@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.isa.programs import assemble, link, run, tool
+from tests.kits import Kit
 from tests.sample import sampled
-from tests.tree import found
 
 EMULIB = Path(__file__).resolve().parents[2] / "emulib"
 
@@ -167,15 +167,9 @@ def test_a_raw_image_may_end_with_the_address_space(build_dir: Path, tmp_path: P
 
 
 @pytest.fixture(scope="session")
-def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The loader with address and undefined-behaviour sanitizers."""
-    program = tmp_path_factory.mktemp("sanitized") / "loader_mutation"
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "glib-2.0", "libdw", "libelf", "libzstd"], capture_output=True,
-                           text=True, check=True).stdout.split()
-    sources = [Path(__file__).with_name("loader_mutation.c"), *found(EMULIB / "program", "*.c")]
-    run([tool("clang"), "-std=gnu11", "-O0", "-gline-tables-only", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
-         f"-I{EMULIB}", *sources, *flags, "-o", program])
-    return program
+def loader(kit: Kit, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The loader, in the soak with sanitizers."""
+    return kit.program(Path(__file__).with_name("loader_mutation.c"), ["program/*.c"], tmp_path_factory.mktemp("loader") / "loader_mutation")
 
 
 @pytest.fixture(scope="session")
@@ -187,13 +181,14 @@ def compressed(elf: Path) -> Path:
 
 @pytest.mark.parametrize("seed", sampled(range(1, 5), 4))
 @pytest.mark.parametrize("program", ["elf", "compressed"])
-def test_mutations_are_loaded_or_refused(seed: int, program: str, sanitized: Path, request: pytest.FixtureRequest):
-    done = subprocess.run([sanitized, request.getfixturevalue(program), str(seed), "500"], capture_output=True, text=True)
+def test_mutations_are_loaded_or_refused(seed: int, program: str, loader: Path, request: pytest.FixtureRequest):
+    done = subprocess.run([loader, request.getfixturevalue(program), str(seed), "500"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.soak
+@pytest.mark.parametrize("kit", ["sanitized"], indirect=True)
 @pytest.mark.parametrize("program", ["elf", "compressed"])
-def test_many_mutations(program: str, sanitized: Path, request: pytest.FixtureRequest):
-    done = subprocess.run([sanitized, request.getfixturevalue(program), "99", "50000"], capture_output=True, text=True)
+def test_many_mutations(program: str, loader: Path, request: pytest.FixtureRequest):
+    done = subprocess.run([loader, request.getfixturevalue(program), "99", "50000"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -7,20 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.isa.programs import tool
-from tests.tree import found
+from tests.kits import Kit
 
 WORLDS = pytest.mark.parametrize(("big", "vpes"), [(False, 1), (True, 1), (False, 8), (True, 8)], ids=["little", "big", "little, VPEs", "big, VPEs"])
 
 
 @pytest.fixture(scope="module")
-def program(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built with sanitizers."""
-    built = tmp_path_factory.mktemp("code") / "system_code"
-    sources = [Path(__file__).with_name("system_code.c"), root / "emulib/mips/mvp.c", *found(root / "emulib/mips", "system*.c")]
-    subprocess.run([tool("clang"), "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
-                    f"-I{root}/emulib", f"-I{build_dir}/gen/emulib", *sources, "-o", built], check=True)  # fmt: skip
-    return built
+def program(kit: Kit, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """In the soak with sanitizers."""
+    return kit.program(Path(__file__).with_name("system_code.c"), ["mips/mvp.c", "mips/system*.c"], tmp_path_factory.mktemp("code") / "system_code", "-O1")
 
 
 def code_stores(program: Path, seed: int, rounds: int, big: bool, vpes: int) -> int:
@@ -38,6 +33,7 @@ def test_decoded_code_changes_nothing(program: Path, big: bool, vpes: int) -> No
 
 
 @pytest.mark.soak
+@pytest.mark.parametrize("kit", ["sanitized"], indirect=True)
 @WORLDS
 def test_a_million_stores_to_decoded_code(program: Path, big: bool, vpes: int) -> None:
     stores = 0

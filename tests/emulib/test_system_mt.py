@@ -8,8 +8,7 @@ import pytest
 
 from tests.emulib.mt_cases import mt_cases, qemu_programs
 from tests.isa import system
-from tests.isa.programs import tool
-from tests.tree import found
+from tests.kits import Kit
 
 BYTE_ORDERS = pytest.mark.parametrize("big", [True, False], ids=["big", "little"])
 
@@ -38,12 +37,9 @@ def test_directed_cases_on_qemu(big: bool, tmp_path: Path):
         check(cases, elf, done.stdout)
 
 
-def test_every_bit_and_who_executes(root: Path, build_dir: Path, tmp_path: Path):
-    """Run with sanitizers."""
-    program = tmp_path / "system_mt"
-    sources = [Path(__file__).with_name("system_mt.c"), root / "emulib/mips/mvp.c", *found(root / "emulib/mips", "system*.c")]
-    subprocess.run([tool("clang"), "-O0", "-gline-tables-only", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
-                    f"-I{root}/emulib", f"-I{build_dir}/gen/emulib", *sources, "-o", program], check=True)  # fmt: skip
+def test_every_bit_and_who_executes(kit: Kit, tmp_path: Path):
+    """In the soak with sanitizers."""
+    program = kit.program(Path(__file__).with_name("system_mt.c"), ["mips/mvp.c", "mips/system*.c"], tmp_path / "system_mt")
     done = subprocess.run([program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

@@ -12,18 +12,15 @@ from tests.isa import system
 from tests.isa.programs import tool
 from tests.isa.system_cases import all_cases
 from tests.isa.system_streams import random_system_program
+from tests.kits import Kit
 from tests.linux_guest import guest
-from tests.tree import found
 
 BYTE_ORDERS = pytest.mark.parametrize("big", [True, False], ids=["big", "little"])
 
 
-def test_what_an_owner_sees(root: Path, build_dir: Path, tmp_path: Path):
-    """Run with sanitizers."""
-    program = tmp_path / "system_owner"
-    sources = [Path(__file__).with_name("system_owner.c"), *found(root / "emulib/mips", "system*.c")]
-    subprocess.run([tool("clang"), "-O0", "-gline-tables-only", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
-                    f"-I{root}/emulib", f"-I{build_dir}/gen/emulib", *sources, "-o", program], check=True)  # fmt: skip
+def test_what_an_owner_sees(kit: Kit, tmp_path: Path):
+    """In the soak with sanitizers."""
+    program = kit.program(Path(__file__).with_name("system_owner.c"), ["mips/system*.c"], tmp_path / "system_owner")
     done = subprocess.run([program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
