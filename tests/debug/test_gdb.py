@@ -8,6 +8,7 @@ import pytest
 
 from harness.trace import frames
 from harness.trace.events import Events
+from tests.sample import seldom
 
 
 def same_results(folder: Path, run_sim, simulator: Path, *options) -> None:
@@ -130,6 +131,7 @@ def test_a_backtrace_ends_at_the_entry(kind: str, program: str, machine, firmwar
     assert "#2" not in text and not re.search("GDB (can't|is unable)|[Bb]acktrace stopped|warning", text), text
 
 
+@seldom
 def test_riscv(machine, firmware, debugged, run_sim, tmp_path) -> None:
     options = ["--program", firmware("sha256"), "--cycles", "200000"]
     run = debugged(machine("riscv"), *options, "--stats", "debugged.json")
@@ -140,6 +142,7 @@ def test_riscv(machine, firmware, debugged, run_sim, tmp_path) -> None:
     same_results(tmp_path, run_sim, machine("riscv"), *options)
 
 
+@seldom
 def test_the_run_becomes_a_variant_that_sees_events(machine, firmware, debugged, run_sim, tmp_path) -> None:
     """An event that was not compiled in: the run goes on in the variant with its past, gdb's connection, breakpoints
     and what was written, and ends as it would have."""
@@ -180,6 +183,7 @@ def test_the_run_becomes_a_variant_that_sees_events(machine, firmware, debugged,
     same_results(tmp_path, run_sim, machine("dual"), "--program", firmware("sum"))
 
 
+@seldom
 @pytest.mark.slow
 def test_tigon2(machine, firmware, debugged, run_sim, tmp_path) -> None:
     """Two processors under traffic: breakpoints in code that was copied to their scratchpads, a watchpoint on a device
@@ -225,6 +229,7 @@ def test_tigon2(machine, firmware, debugged, run_sim, tmp_path) -> None:
     assert [one["statistics"] for one in ends[:1]] == [one["statistics"] for one in ends[1:]] and ends[0]["run"] == ends[1]["run"]
 
 
+@seldom
 @pytest.mark.slow
 def test_what_frames_are_doing(machine, firmware, debugged, run_sim, build_dir, tmp_path) -> None:
     """`monitor frames` knows the frames that `spinach frames` finds unfinished in a record of the same run, what handles

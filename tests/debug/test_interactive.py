@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 CHAIN = "instance s : source { count = 200; }; instance p : pipe { depth = 4; }; instance k : sink; s.out -> p.in : uint32; p.out -> k.in;"
 
@@ -155,6 +155,7 @@ def test_events_and_traces_need_no_special_build(chain, talk, run_sim, tmp_path)
     assert stats["statistics"] == run_sim(chain, "--quiet").stats["statistics"]
 
 
+@seldom
 def test_what_was_set_and_written_goes_on_where_events_are_waited_for(build_sim, talk, tmp_path):
     recording = CHAIN.replace("sink;", 'sink { record = "items.txt"; };')
     done = []
@@ -170,6 +171,7 @@ def test_what_was_set_and_written_goes_on_where_events_are_waited_for(build_sim,
 STUCK = CHAIN.replace("instance k : sink;", "instance k : sink { ready = 0; };").replace("{ count = 200; }", "")
 
 
+@seldom
 def test_a_run_without_progress_ends_as_it_would(build_sim, run_sim, tmp_path):
     """Where it does without commands, also in the middle of them; a state that is set counts as progress."""
     simulator, options = build_sim(STUCK), ["--watchdog", "200 us", "--quiet"]

@@ -42,7 +42,7 @@ SESSIONS = {
 
 
 # The others of two cores or more, and of both instruction sets, are as these.
-REST = ("nic10g", "quad_core", "dual_core", "wide_core")
+REST = ("nic10g", "quad_core", "dual_core", "wide_core", "rfu_core", "vliw_core")
 
 
 @pytest.fixture(params=[pytest.param(name, marks=pytest.mark.soak if name in REST else []) for name in SESSIONS])

@@ -8,7 +8,7 @@ import pytest
 from tests.isa import system
 from tests.isa.programs import run
 from tests.isa.system_core import KSEG0_CACHED, assemble_for, boot, boot_contexts
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 CONTROLLED = "\ninstance nobody : source { count = 0; };\nnobody.out -> core.control : core_control;\n"
 PC, STATUS, CAUSE, T0, S0 = 37, 32, 36, 8, 16
@@ -166,6 +166,7 @@ def test_the_pc_is_set_during_a_wait(simulator, program, debugged, request) -> N
     assert status == 0 and len(system.records(out, len(CASES))) == len(CASES), error
 
 
+@seldom
 def test_each_context_has_its_own_system_control(root: Path, build_dir: Path, debugged, tmp_path: Path) -> None:
     """What gdb shows of Status, and by what it translates, is that of the program whose process it is: one enters an address space of its own."""
     elves = [assemble_for(n, system.source(CASES[-1:]), tmp_path / f"context{n}.elf", False) for n in range(2)]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.debug.remote import framed
+from tests.sample import seldom
 
 MALFORMED = ["m", "m10", "m10,", "mzz,4", "m10,4x", "M10,4", "M10,4:00", "M10,2:0g00", "X10,3:ab", "P", "P4", "P4=", "P4=12", "P99=00000000", "pzz", "G00", "Hx1", "Hgp9.1", "Hg", "Z", "Z0", "Z0,", "Z0,zz,4", "z5,10,4", "Z3,10", "Z4,zz,1"]
 MALFORMED += ["vCont;", "vCont;x", "vCont;c:p9.1", "vCont;C", "vAttach;9", "vAttach;", "D;9", "T", "Tp9.1", "c10", "C", "qXfer:features:read:target.xml:", "qXfer:features:read:target.xml:0", "qRcmd,1", "qRcmd,zz", "qThreadExtraInfo,p9.1"]
@@ -175,6 +176,7 @@ debug memory { 0 .. 0xffffffff = ram.bytes; }
 """
 
 
+@seldom
 def test_a_break_on_what_idle_time_counts(build_sim, debugged) -> None:
     """A core that nothing lets go is idle for ever, and its cycles are looked at all the same; those of another value are skipped."""
     halted = ENDLESS.replace("program_start { entry = 0; }", "source { count = 0; }").replace("start.control", "start.out")
@@ -246,6 +248,7 @@ def test_a_run_without_progress_stops(build_sim, debugged, run_sim, tmp_path) ->
     assert status == straight.status == 1 and re.search(r"error: no progress for 1 ms of simulated time, since 1\.[0-9]* ms\n", err) and "registers" in err
 
 
+@seldom
 def test_the_other_byte_order_and_memory_that_repeats(build_sim, debugged) -> None:
     """A little-endian processor executes what was written for it at another address of the same memory."""
     gdb = debugged(build_sim(ENDLESS)).remote()
@@ -367,6 +370,7 @@ def test_events_are_counted_both_ways(machine, firmware, debugged) -> None:
     assert stops[0] == stops[1] == "T05thread:1;", stops
 
 
+@seldom
 def test_outputs_and_changes_go_with_a_run_that_becomes_a_variant(build_sim, debugged, run_sim, tmp_path) -> None:
     """What was written, also beyond where the run went back to, is in the file once; what gdb changed stays changed; and
     a second variant has what the first one has."""
@@ -394,6 +398,7 @@ def test_outputs_and_changes_go_with_a_run_that_becomes_a_variant(build_sim, deb
     assert sorted(path.name for path in tmp_path.iterdir() if "items" in path.name) == ["items.txt"]
 
 
+@seldom
 def test_a_run_that_cannot_become_a_variant_goes_on(machine, firmware, debugged, run_sim, tmp_path, monkeypatch) -> None:
     """A variant that cannot be built, or that would find another program than the run has: one line, and nothing else."""
     (tmp_path / "copy.elf").write_bytes(firmware("hello").read_bytes())
@@ -418,6 +423,7 @@ def test_a_run_that_cannot_become_a_variant_goes_on(machine, firmware, debugged,
     assert gdb.ask("s") == "T05thread:1;"
 
 
+@seldom
 def test_what_collectors_count_goes_with_the_run_or_it_stays(build_sim, debugged, run_sim, tmp_path) -> None:
     """An event of a module leaves the counts where they are; one of a connection would not, and is refused."""
     collector = 'collector n on "core.**" event retire { declare <<< uint64_t n; >>> record <<< self->n++; >>> report <<< report_value("all", self->n, "instructions", "retired"); >>> }'

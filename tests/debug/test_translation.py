@@ -66,6 +66,7 @@ def test_memory_is_read_and_written_where_programs_find_it(gdb, address: int) ->
     assert gdb.monitor(f"print ram.bytes[{physical}..{physical + 3}]").split()[-4:] == ["1", "2", "3", "4"]
 
 
+@seldom
 def test_what_is_not_mapped_is_not_there(gdb) -> None:
     """No entry, one of another space, one that is not valid; a stretch ends before the page that is not there."""
     for address in (0x2000, 0x401000, 0xC0008000):

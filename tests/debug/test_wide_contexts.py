@@ -7,7 +7,7 @@ import pytest
 from tests.debug.test_gdb import same_results, values
 from tests.isa import riscv
 from tests.isa.programs import assemble
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 PROGRAMS = ("sha256", "list_walk")
 
@@ -113,6 +113,7 @@ cell: .word 0, 0
 """
 
 
+@seldom
 def test_one_memory(machine, debugged, tmp_path) -> None:
     """What is written through one process is there for the other, in caches as well; each has registers of its own, and is stopped where the other passes."""
     elf = assemble(SHARED, tmp_path / "shared.elf", True, "device")

@@ -7,6 +7,8 @@ executed in the soak only, after all blocks before it: a network interface, or a
 A variable that a block sets at the beginning of a line is there in those after it.  A block marked ```output``` after a
 run must appear in what that run printed, line for line; `…` stands for anything.  ```LANGUAGE shown=REASON``` is only
 shown; REASONS says why.  There are no other blocks: what is indented instead of fenced is an error.
+
+Pages that take LONG belong to the soak as a whole.
 """
 
 import os
@@ -63,14 +65,15 @@ ALL_PAGES = [ROOT / "README.md", *(page for folder in FOLDERS for page in found(
 def pages(mark: str) -> list:
     """The pages that have blocks with it."""
     chosen = [page for page in ALL_PAGES if any(mark in block.info for block in blocks(page))]
-    return [pytest.param(page, marks=[pytest.mark.optimised] * (page.name in LONG), id=name_of(page)) for page in chosen]
+    marks = {page: [pytest.mark.optimised, pytest.mark.soak] if page.name in LONG else [] for page in chosen}
+    return [pytest.param(page, marks=marks[page], id=name_of(page)) for page in chosen]
 
 
 def name_of(page: Path) -> str:
     return page.name if page.parent.name in ("docs", ROOT.name) else str(page.relative_to(ROOT))
 
 
-LONG = ("tutorial_study.md",)  # simulates more than it builds
+LONG = ("tutorial_study.md", "tutorial_firmware.md", "wide-cores.md")  # as long as all others together: the soak executes them
 
 
 def unmarked(text: str) -> list[str]:

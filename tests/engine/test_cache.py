@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 # Every one can be a folder's name.  The last ones are those that #include or a message cannot name.
 NAMES = [
@@ -255,6 +255,7 @@ def total(cache: Path) -> int:
     return sum(path.stat().st_size for path in cache.rglob("*") if path.is_file())
 
 
+@seldom
 @pytest.mark.parametrize("damaged", sampled(["much\n", "", "-5\n", None], 4, 1))
 def test_sizes_are_added_up_and_looked_at_anew_when_in_doubt(damaged: str | None, machine, cached, tmp_path: Path) -> None:
     """A build does not look at every entry, only at the numbers of those before it."""
@@ -289,12 +290,14 @@ def test_a_cache_may_be_as_large_as_its_limit(machine, cached, tmp_path: Path) -
     assert left[0] == left[1] > left[2]
 
 
+@seldom
 def test_a_build_outlives_any_limit(machine, cached) -> None:
     cached("cache", "--limit", "1 B")
     done = cached("run", machine() / "top.lss", "-O0", "--", "--cycles", "3", "--print", "a.n")
     assert "a.n = 3\n" in done.out
 
 
+@seldom
 def test_several_builds_share_a_small_cache(build_dir: Path, machine, cached, tmp_path: Path) -> None:
     cached("cache", "--limit", "300 KiB")
     folders = [machine(f"machine{n}") for n in range(4)]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 MACHINE = """
 parameter depth = 3 : int;                  /** of the pipe */
@@ -164,6 +164,7 @@ def test_windows_and_samples_are_where_they_are_in_the_whole_run(simulators, run
         assert error == f"--measure-{end[0]} {end[1]}: the run goes on at 400 ns, which is later"
 
 
+@seldom
 def test_the_same_conditions_go_on_as_if_there_had_been_no_break(simulators, run_sim, tmp_path) -> None:
     """Window and samples of a run that is interrupted within them, again and again; the events too."""
     plain = simulators["plain"]

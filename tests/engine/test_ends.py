@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sample import seldom
+
 PIPE = 'instance p : source;  instance k : sink { record = "items.txt"; };  p.out -> k.in : uint32;\n'
 # Its C never returns.
 UNRESPONSIVE = "module unresponsive { runtime parameter abort = false : bool; inport in : uint32; always in.ack; phase_end; }\n"
@@ -63,6 +65,7 @@ def unresponsive(build_sim, tmp_path):
     return build_sim(UNRESPONSIVE_MACHINE, "-I", tmp_path)
 
 
+@seldom
 def test_a_second_signal_ends_a_run_whose_c_does_not_return(unresponsive, tmp_path):
     with started(unresponsive, tmp_path) as run:
         while int(Path(f"/proc/{run.pid}/stat").read_text().split()[13]) < 20 and run.poll() is None:
@@ -182,6 +185,7 @@ def test_a_run_in_which_nothing_can_happen_ends(build_sim, run_sim, tmp_path):
     assert bounded.stats["run"]["ended"] == "all time was simulated" and bounded.stats["run"]["cycles"]["fast"] == 300_000
 
 
+@seldom
 def test_collectors_of_modules_events_let_idle_time_pass(build_sim, run_sim, tmp_path):
     (tmp_path / "taken.lss").write_text(RETIRED)
     (tmp_path / "moved.lss").write_text(RETIRED.replace('"k" event taken', '"k.in" event transferred'))

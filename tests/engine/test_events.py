@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.isa import programs, riscv
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 MODULES = Path(__file__).parent / "modules"
 GOLDEN = Path(__file__).parent / "event_errors.golden"
@@ -98,6 +98,7 @@ def test_a_variant_can_be_built_beforehand(lss, tickers, run_sim, tmp_path):
     assert wrong.status == 1 and "--watch:1:1: error[no-match]: an event to watch is written PATH.EVENT, PATH.EVENT(ARGUMENT == N) or marker(N)\n" in wrong.err
 
 
+@seldom
 def test_events_are_distinguished_by_an_argument(tickers, run_sim):
     """The values of a ticker count up: the condition comes true with the event that has the value, in every build."""
     conditions = ["--measure-from", "event(u.taken(value == 20))", "--measure-to", "event(u.taken(value >= 0x64), 3)", "--sample", "event(t[*].taken(value < 5))"]

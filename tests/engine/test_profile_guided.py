@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 pytestmark = pytest.mark.optimised
 
@@ -62,6 +62,7 @@ def test_results_stay_and_the_profile_is_kept(build, folder: Path, run_sim) -> N
     assert profiles(folder) == {first}
 
 
+@seldom
 def test_it_is_made_anew_when_a_run_or_what_it_reads_changes(build, folder: Path) -> None:
     build(TRAINING)
     first = profiles(folder)

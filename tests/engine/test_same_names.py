@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 TYPES = """
 struct status { uint32 value; bool good; };
@@ -123,6 +123,7 @@ FREE = [
 ]
 
 
+@seldom
 @pytest.mark.parametrize("options", sampled([[], ["--debug", "--collect", "connections"]], 2, 1), ids=["release", "debug"])
 def test_names_of_types_mean_nothing_else_in_c(options: list[str], build_sim, run_sim, lss, tmp_path):
     """Those that do are refused in one line; all others build, short and common ones too."""

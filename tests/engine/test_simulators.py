@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sample import seldom
+
 MODULES = Path(__file__).parent / "modules"
 
 BUSY = """
@@ -130,6 +132,7 @@ def test_a_stuck_run_says_who_waits(ticker, run_sim):
     assert sum(line.startswith("t ") for line in done.out.splitlines()) == 1
 
 
+@seldom
 def test_a_long_stuck_run_is_not_repeated_unasked(ticker, run_sim):
     done = run_sim(ticker, "--ready", "0", "--watchdog", "11 ms", "--cycles", "100000000", ok=False)
     assert done.status == 1 and "no progress for 11 ms" in done.err
@@ -189,6 +192,7 @@ def test_an_unknown_parameter_is_named(ticker, run_sim):
     assert "fail_ta" in done.err and "t.fail_at" in done.err
 
 
+@seldom
 def test_clocks_are_exact(build, run_sim):
     simulator = build(
         """
@@ -322,6 +326,7 @@ phase_end() { count(n, clocks[views]); }
     assert run_sim(tmp_path / "m", "--cycles", "10").value("a", "n") == 5 + 10 * 7
 
 
+@seldom
 def test_lines_of_c_are_there_for_a_debugger(lss, monkeypatch, tmp_path: Path) -> None:
     (tmp_path / "m.lss").write_text("instance s : source; instance k : sink; s.out -> k.in : uint32;")
     for flags in ("-O0", "-O0 -gdwarf-4"):
@@ -389,6 +394,7 @@ def test_idle_time_is_skipped_across_clocks(build, run_sim, tmp_path):
     assert [line.split()[0] for line in (tmp_path / "r.txt").read_text().splitlines()] == ["4", "1333334", "666666667"]
 
 
+@seldom
 def test_flags_for_clang_count_for_the_cache(lss, tmp_path):
     machine = tmp_path / "m.lss"
     machine.write_text(TICKER)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 
 def test_sleeping_clusters_change_nothing(build_sim, run_sim, tmp_path):
@@ -70,6 +70,7 @@ def test_processors_that_wait_sleep_and_change_nothing(build_sim, run_sim):
     assert runs[0] == runs[1] == runs[2]
 
 
+@seldom
 @pytest.mark.parametrize("latency", sampled([1, 6], 2, 1))
 def test_a_reply_of_a_sleeping_register_bank_lasts_one_cycle(build_sim, run_sim, latency):
     machine = """
@@ -115,6 +116,7 @@ CROSSINGS = {
 }
 
 
+@seldom
 @pytest.mark.parametrize("crossing", sampled(CROSSINGS, 2))
 def test_no_change_behind_a_crossing_is_jumped_over(build_sim, run_sim, tmp_path, crossing):
     """Connections that are counted keep every cycle."""
@@ -151,6 +153,7 @@ next_event() { return never(); }
 """
 
 
+@seldom
 def test_a_number_that_is_always_shown_keeps_nobody_awake(build_sim, run_sim, tmp_path):
     """What is shown to a group in every cycle wakes it only when it is another number."""
     for module, code in zip(BLINKER.splitlines(), (BLINKER_C, WATCHER_C), strict=True):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 MODULE = """module m {
   inport in : uint32;
@@ -151,6 +151,7 @@ def test_keys_of_an_unconnected_port_are_never_reached(build_sim, run_sim, tmp_p
     assert done.value("x", "sum") == each_cycle
 
 
+@seldom
 @pytest.mark.parametrize("wrong", sampled(["pair_request", "pair_request_16", "pair_request_t"], 3, 1))
 @pytest.mark.parametrize(("use", "column"), [("{} p = {{0}}; self->value = p.value;", 3), ("self->value = (({} *)0)->value;", 19)])
 def test_types_of_families_are_called_by_their_arguments(lss, tmp_path, wrong, use, column):

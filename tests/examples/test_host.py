@@ -17,6 +17,7 @@ from tests.examples import sectors
 from tests.isa import system
 from tests.kills import Work
 from tests.linux_guest import guest
+from tests.sample import seldom
 
 # Prints '>' and what is typed, up to a q, and waits until that has left.
 ECHO = f"""
@@ -305,8 +306,8 @@ def test_what_does_not_go_together(root: Path, lss, machine: tuple[str, ...], wh
 
 
 MISSES = ("wide", COHERENT, CHECKED, "mshrs=4")
-WITH_DISK = [pytest.param(one, marks=pytest.mark.soak) for one in (("host", DISK), ("host", DISK, COHERENT), ("wide", DISK))]
-WITH_DISK += [("server",), *(pytest.param(one, marks=pytest.mark.soak) for one in ((*MISSES, DISK), ("host", DISK, CHECKED)))]
+WITH_DISK = [pytest.param(one, marks=pytest.mark.soak) for one in (("server",), ("host", DISK, COHERENT), ("wide", DISK))]
+WITH_DISK += [("host", DISK), *(pytest.param(one, marks=pytest.mark.soak) for one in ((*MISSES, DISK), ("host", DISK, CHECKED)))]
 
 
 @pytest.mark.parametrize("machine", WITH_DISK, ids=" ".join)
@@ -339,6 +340,7 @@ def test_a_device_writes_to_where_there_is_no_memory(host, run_sim, tmp_path: Pa
     assert ends.status == 1 and f"error: {said}" in ends.err, ends.err
 
 
+@seldom
 def test_killed_runs_go_on(host, tmp_path: Path) -> None:
     """While a program writes to the disk; of Linux that is tests/firmware/test_linux_scsi.py."""
     given = ["--kernel", sectors.program(8, tmp_path), "--disk_image", sectors.image(tmp_path, 16)]
@@ -414,6 +416,7 @@ def test_programs_begin_on_the_fast_core(host, run_sim, tmp_path: Path, name: st
             assert (tmp_path / "first").read_bytes() + (tmp_path / "rest").read_bytes() == expected and rest.stats["statistics"] == done.stats["statistics"]
 
 
+@seldom
 def test_a_wide_core_gets_states_and_gives_them_back(host, run_sim, tmp_path: Path) -> None:
     """In lockstep, from anywhere; in windows, and a checkpoint between two of them changes nothing."""
     machine = host(*OUT_OF_ORDER[1:], CHECKED)

@@ -28,7 +28,7 @@ class Nic:
 
 
 TIGON2 = Nic("tigon2", "tigon2_nic.lss", "processors=2", "tigon2_parallel", "1450us", 15_000)
-NIC10G = Nic("nic10g", "nic10g_chip.lss", "processors=2", "nic10g", "200us", 15_000)
+NIC10G = Nic("nic10g", "nic10g_chip.lss", "processors=1", "nic10g", "200us", 15_000)
 
 
 def turned_round(text: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness import firmware
+from tests.sample import seldom
 
 MACHINE = "examples/multiprocessor/multiprocessor.lss"
 # Caches so small that lines leave them all the time.
@@ -69,6 +70,7 @@ def test_processors_share_the_work(built, run_sim, sort: Path) -> None:
     assert cycles[1] > 1.6 * cycles[2] > 1.6 * 1.4 * cycles[4], cycles
 
 
+@seldom
 def test_an_exception_is_the_status(built, run_sim, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """A program of one's own with the start-up of this one executes a break (9); a store where no memory is ends the run with a report."""
     source = tmp_path / "stops"

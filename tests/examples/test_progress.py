@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from harness import firmware
+from tests.sample import sampled
 
 MACHINE = "examples/multiprocessor/multiprocessor.lss"
 ROUNDS, LONG = 12, 10_000
@@ -72,7 +73,7 @@ def ends_in_time(simulator: Path, program: Path, directory: Path, kind: str, cpu
     return stats["run"]["cycles"]["cpu_clk"], COUNT * int(ran.stdout.split()[0]), failed
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sampled(KINDS, 4, 1))
 def test_four_processors_on_four_caches(machine, contend: Path, tmp_path: Path, kind: str) -> None:
     ends_in_time(machine(4, 4), contend, tmp_path, kind, 4, ROUNDS)
 

@@ -18,7 +18,7 @@ STUDIES = found(ROOT / "examples", "study.toml", "studies/*.toml")
 ELSEWHERE = "linux", "coremark"  # folders of the build
 
 
-@pytest.mark.parametrize("path", sampled(STUDIES, 2), ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize("path", sampled(STUDIES, 5), ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_name_is_known(build_dir: Path, tmp_path: Path, path: Path) -> None:
     """What each study sets, measures and draws exists in the netlists of all its machines.  Software that is not made here,
     since it takes long or is downloaded, has empty files in its place."""

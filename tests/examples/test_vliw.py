@@ -74,7 +74,7 @@ def cores(tmp_path_factory: pytest.TempPathFactory, build_dir: Path) -> dict[str
     return {name: directory / name for name in ("fast", "slow")}
 
 
-@pytest.mark.parametrize("seed", sampled(range(1, 9)))
+@pytest.mark.parametrize("seed", sampled(range(1, 9), 8))
 def test_random_stream(seed: int, cores: dict[str, Path], build_dir: Path, tmp_path: Path) -> None:
     text = without_places(random_program(seed).text)
     oracle = subprocess.run([build_dir / "bin" / "mips-oracle", assemble(text, tmp_path / "oracle.elf", True)], capture_output=True, timeout=60)

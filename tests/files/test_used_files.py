@@ -15,6 +15,7 @@ import pytest
 
 from tests.emulib.test_system import bare
 from tests.isa.programs import assemble
+from tests.sample import seldom
 
 CHAIN = "instance producer : source; instance consumer : sink; producer.out -> consumer.in : uint32;\n"
 ROOT = Path(__file__).resolve().parents[2]
@@ -197,6 +198,7 @@ def simulator(request: pytest.FixtureRequest, build_dir: Path, tmp_path_factory:
     return build(folder, build_dir, ROOT / "examples/disk/disk.lss", *small)
 
 
+@seldom
 def test_pairs(simulator: Simulator) -> None:
     assert check_pairs(simulator) > 100
 

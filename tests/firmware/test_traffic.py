@@ -8,7 +8,7 @@ import pytest
 from harness.net import tcp, udp
 from harness.net.packets import Packet, read, write
 from tests.firmware.frames import frames
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 pytestmark = pytest.mark.optimised
 
@@ -111,6 +111,7 @@ def test_sizes_of_the_memory(machine, cpus: int, name: str) -> None:
     assert (ran.sent, ran.received) == (800, 800)
 
 
+@seldom
 @pytest.mark.slow
 @pytest.mark.parametrize("cpus,assist,name", sampled(WHO.values(), 6, 1))
 @pytest.mark.parametrize("payload", [18, pytest.param(1472, marks=pytest.mark.soak)])
@@ -125,6 +126,7 @@ def test_a_run_repeats_exactly(machine, firmware_of: dict) -> None:
     assert first == second
 
 
+@seldom
 @given(ALONE)
 def test_a_send_ring_in_the_memory_of_the_nic(machine, cpus: int, assist: str, name: str) -> None:
     send_ring_in_the_memory(machine, cpus, assist, name)

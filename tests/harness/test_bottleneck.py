@@ -12,7 +12,7 @@ from rich.console import Console
 
 from harness.bottleneck import Analysis, NetlistError, analyse, diagram, measure, page, text
 from harness.bottleneck.netlist import keys_of_lanes
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 CYCLES = 3000
 
@@ -135,6 +135,7 @@ controller.memory -> memory.port;
 """
 
 
+@seldom
 def test_a_memory_that_two_requesters_share(examine: Examine) -> None:
     scripts = {
         "a_dot_txt": "".join("0 write 8 0x100 1\n" for _ in range(100)),
@@ -309,6 +310,7 @@ def test_who_counts_that_it_is_busy_comes_before_who_only_waits(examine: Examine
     assert path.cause.path == "unit" and path.steps[0].then == "is stalled by unit"
 
 
+@seldom
 def test_a_loop_of_credits_limits(examine: Examine) -> None:
     """Four credits and a round trip of more than twenty cycles: no instance is slow, what goes round comes back too late."""
     analysis = examine("""
@@ -332,6 +334,7 @@ def test_a_loop_of_credits_limits(examine: Examine) -> None:
         assert member in analysis.verdict
 
 
+@seldom
 def test_counts_cover_every_cycle_and_the_beginning_is_left_out(examine: Examine) -> None:
     whole = examine(CHAIN, "consumer.ready=0.3")
     assert {link.cycles for link in whole.machine.links} == {CYCLES}
@@ -371,6 +374,7 @@ module thinker {
 """
 
 
+@seldom
 def test_a_limiter_that_counts_its_stalls_says_why(examine: Examine, tmp_path: Path) -> None:
     netlist = "instance producer : source;\ninstance p : pipe;\ninstance slow : thinker;\nproducer.out -> p.in : uint32;\np.out -> slow.in;\n"
     analysis = examine(netlist, after="2 us", thinker_dot_lss=THINKER, thinker_dot_c=THINKER_C)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.run import divergence
+from tests.sample import seldom
 
 TIMER = "module timer { runtime parameter flip = -1 : int; runtime init parameter begin = 0 : int; state { uint32 words[2][3]; uint64 n; } init; phase_end; }\n"
 CODE = """
@@ -46,6 +47,7 @@ def test_runs_of_different_length(simulators: list[str], tmp_path: Path) -> None
     assert divergence.find(commands, tmp_path) == divergence.Divergence(200_500, 200_499, ["t.words[1][2]  0  64"])
 
 
+@seldom
 def test_the_command(simulators: list[str], build_dir: Path, tmp_path: Path) -> None:
     def say(first: str, second: str) -> tuple[int, str, str]:
         command = [build_dir / "venv/bin/python", "-m", "harness", "divergence", first, second]

@@ -20,7 +20,7 @@ import pytest
 from harness.report import page
 from harness.trace import callgrind, flame, pprof
 from harness.trace.profile import read
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 NAME = os.fsdecode(b"-a \"b' &<img src=x onerror=alert(1)>&amp;\xff\xc3\xa4\x01{0}{style}%s%25$x$\\d\\1#?;[red]`*_|")
 TEXT = "-a \"b' &<img src=x onerror=alert(1)>&amp;ä%s%25$x$\\d\\1#?;[red]`*_|"  # which a study and a directive can hold
@@ -163,6 +163,7 @@ def test_pictures_and_formats_of_a_profile(tmp_path: Path) -> None:
     assert page.shown(file).encode() in gzip.decompress(pprof.encode(found, found.cores))
 
 
+@seldom
 def test_traces(root: Path, build_dir: Path, tmp_path: Path) -> None:
     """What a machine of this name recorded, as a timeline; and a file of this name that is none."""
     (tmp_path / f"{NAME}.lss").write_text(MACHINE)
@@ -176,6 +177,7 @@ def test_traces(root: Path, build_dir: Path, tmp_path: Path) -> None:
         assert harness(root, build_dir, tmp_path, *command, f"./{NAME}.lss", status=1)[1].count("\n") == 1
 
 
+@seldom
 def test_packet_files(root: Path, build_dir: Path, tmp_path: Path) -> None:
     """Names that are printed are those of the files."""
     folder = f"./{NAME}{ENDS}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 PROGRAM = '#include "console.h"\nint main(void) { print("here\\n"); return 3; }\n'
 
@@ -91,6 +91,7 @@ UNDEFINED = {
 }
 
 
+@seldom
 @pytest.mark.parametrize("machine", sampled(["single_core", "riscv_core"], 2, 1))
 def test_undefined_behaviour_ends_the_run(machine: str, prefix: Path, tmp_path: Path) -> None:
     """With --sanitize, and the report names its kind and its line; without it some value comes out.  What C defines passes."""

@@ -24,7 +24,7 @@ from tests.isa.litmus import (
     relaxed,
 )
 from tests.memory_model import CORES, SHAPES, agree, table
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 LONG = 200  # runs of a program, of MOST rounds each: 100,000
 
@@ -94,6 +94,7 @@ def test_message_passing(pair: tuple[Path, int], tmp_path: Path) -> None:
         assert outcomes[0, 0] > 0 and outcomes[1, 1] > 0, outcomes
 
 
+@seldom
 def test_store_buffering(pair: tuple[Path, int], tmp_path: Path) -> None:
     """Both processors may miss the other's store, which waits for its line; never behind `sync`."""
     for order in ([], ["sync"]):
@@ -103,6 +104,7 @@ def test_store_buffering(pair: tuple[Path, int], tmp_path: Path) -> None:
         assert outcomes[0, 1] and outcomes[1, 0], outcomes
 
 
+@seldom
 def test_load_buffering(pair: tuple[Path, int], tmp_path: Path) -> None:
     """No load sees a store that comes after it in the program of the one who waits for that load's."""
     bodies = [[LOAD_X.format(FIRST), STORE_Y], [LOAD_Y.format(FIRST), STORE_X]]
@@ -123,6 +125,7 @@ def test_four_processors_agree_on_an_order(machine: Callable[..., Path], runs: i
         assert any(o[0] == (1, 0) for o in outcomes) and any(o[1] == (1, 0) for o in outcomes), outcomes
 
 
+@seldom
 def test_two_reads_of_a_word(pair: tuple[Path, int], tmp_path: Path) -> None:
     """Who has seen a store does not see the word as it was before, be the other's copy there or not."""
     outcomes = Counter(o[1] for o in seen(*pair, parts("CoRR", 2, False), tmp_path, warm=COPIES).elements())

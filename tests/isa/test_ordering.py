@@ -41,7 +41,7 @@ arbiter.out -> controller.in;
 controller.memory -> shared.port;
 controller.memory -> console.port;
 """
-ROUNDS = pytest.mark.parametrize("rounds", [300, pytest.param(10_000, marks=pytest.mark.soak)])
+ROUNDS = pytest.mark.parametrize("rounds", [100, pytest.param(10_000, marks=pytest.mark.soak)])
 
 # The lines at `next` are for each core what it writes, its two flags, and what it read; core 1 begins at 0x400100, and comes
 # later by 0 to 63 loops.

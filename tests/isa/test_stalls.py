@@ -7,6 +7,7 @@ import pytest
 
 from tests.isa import riscv, streams
 from tests.isa.programs import assemble
+from tests.sample import seldom
 
 DELAY = "instance delay : memory_delay {{ width = 32; latency = 2; jitter = 3; refuse = 0.3; }};\n{0} -> delay.in;\ndelay.out -> {1};"
 SLOW = ("filter.scratchpad -> scratchpad.port;", DELAY.format("filter.scratchpad", "scratchpad.port"))
@@ -55,7 +56,7 @@ def program(name: str, seed: int, tmp_path: Path) -> Path:
     return assemble(streams.random_program(seed).text, tmp_path / f"{seed}.elf", True, "device")
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.soak if name in ("quad_core", "riscv_core", "vliw_core") else []) for name in MACHINES])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.soak if name != "single_core" else []) for name in MACHINES])
 def test_every_cycle_counts_once(name: str, counts, tmp_path: Path) -> None:
     """What a debug build sees on the connections into and out of the stages tells issues and stalls a second time."""
     release, debug = counts(name), counts(name, "--debug", "--collect", "connections")
@@ -110,6 +111,7 @@ def test_stalls_have_their_reasons(build_sim, run_sim, root: Path, tmp_path: Pat
         assert more == {key: value for key, value in expected.items() if value}, (name, more)
 
 
+@seldom
 def test_halted_cycles_are_no_stalls(build_sim, run_sim, root: Path, tmp_path: Path) -> None:
     """Halted by a debugger in cycle 200 and let go in cycle 700: what was on its way is finished, then each cycle counts as halted; and so do those before the program is there."""
     text = (root / "examples/single_core/single_core.lss").read_text()

@@ -13,7 +13,7 @@ from tests.isa import riscv
 from tests.isa.programs import assemble
 from tests.isa.streams import random_program
 from tests.isa.wide import counted
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 FIRST = int(os.environ.get("SEED", "1"))
 NAMED = {"rv32i": 31, "mips2": 34, "mips32r2": 34}  # registers of each context that have names; 0 is one for all
@@ -159,6 +159,7 @@ flags: .word 0, 0, 0, 0
 """
 
 
+@seldom
 def test_contexts_with_one_memory(root: Path, build_dir: Path, tmp_path: Path) -> None:
     """Find their number in a0, and what the others stored in memory: none ends before all have begun."""
     given = ["-D", "contexts=4", "-D", "shared_memory=true"]

@@ -12,7 +12,7 @@ import pytest
 from tests.isa import riscv
 from tests.isa.streams import explain
 from tests.isa.wide import MACHINES, builder, counted, run, unfriendly
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 FIRST = int(os.environ.get("SEED", "1"))
 
@@ -23,7 +23,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory, build_dir: Path, root: Pat
 
 
 @pytest.mark.parametrize("name", sampled(["smallest slow", "four", "eight slow"], 3, 2))
-@pytest.mark.parametrize("nops", [0, 1, 2])
+@pytest.mark.parametrize("nops", sampled([0, 1, 2], 3, 1))
 def test_every_instruction(nops: int, name: str, machine, tmp_path: Path) -> None:
     """The exit status is the number of the first case that failed."""
     done = run(machine(name), riscv.assemble(riscv.cases(nops), tmp_path / "cases.elf", "device"), *unfriendly(name))
@@ -46,13 +46,14 @@ def compare(seed: int, names: list[str], machine, build_dir: Path, tmp_path: Pat
             assert found == expected.stdout, f"seed {seed} on {name}: {explain(expected.stdout, found)}"
 
 
-@pytest.mark.parametrize("name", sampled(MACHINES, 5, 2))
+@pytest.mark.parametrize("name", sampled(MACHINES, 10, 2))
 def test_random_streams(name: str, machine, build_dir: Path, tmp_path: Path) -> None:
     """SEED=n in the environment starts at another seed."""
     for seed in range(FIRST, FIRST + 3):
         compare(seed, [name], machine, build_dir, tmp_path)
 
 
+@seldom
 @pytest.mark.parametrize("name", sampled(["smallest slow", "four cached", "eight slow"], 3, 1))
 def test_debug_builds_do_the_same(name: str, machine, tmp_path: Path) -> None:
     """Statistics and all; and each module says when it may sleep."""
@@ -95,6 +96,7 @@ next_event() { return self->left > 0 || self->freed ? cycle() : never(); }
 """
 
 
+@seldom
 @pytest.mark.parametrize("busy", sampled([63, 64, 65], 3, 1))
 def test_what_memory_refuses_is_offered_on(busy: int, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """The core sleeps while it waits, and its request stands there when memory is free.  Whether all sleep for ever is asked before

@@ -13,7 +13,7 @@ from tests.isa import riscv
 from tests.isa.programs import CONSOLE, assemble
 from tests.isa.streams import Stream, chained, random_program
 from tests.isa.wide import ALL, GRID, builder, counted, run, unfriendly
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 FIRST = int(os.environ.get("SEED", "1"))
 SETS = ("rv32i", "mips2", "mips32r2")  # MIPS II big-endian, MIPS32r2 little-endian
@@ -83,6 +83,7 @@ collector commits on "core.core.list" event retire {
 """
 
 
+@seldom
 @pytest.mark.parametrize("instruction_set", sampled(["rv32i", "mips32r2"], 2))
 def test_both_ways_to_recover_commit_the_same(instruction_set: str, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """The same instructions with the same results in the same order, and the same registers and memory at the end."""

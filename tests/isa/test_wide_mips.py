@@ -14,7 +14,7 @@ from tests.isa import cases
 from tests.isa.programs import assemble
 from tests.isa.streams import explain, random_program
 from tests.isa.wide import MACHINES, builder, counted, run, unfriendly
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 FIRST = int(os.environ.get("SEED", "1"))
 REGISTERS = 35  # of programs: HI, LO and one between the operations of an instruction are among them
@@ -94,6 +94,7 @@ def test_debug_builds_do_the_same(name: str, big: bool, machine, tmp_path: Path)
     assert found[0] == found[1]
 
 
+@seldom
 def test_restored_runs_go_on(machine, tmp_path: Path) -> None:
     """From checkpoints in the middle of whatever was in flight, to the same end in the same cycle."""
     name = "four slow"
@@ -160,6 +161,7 @@ module prijoff_decode_group {
 """
 
 
+@seldom
 @pytest.mark.parametrize("nops", sampled([0, 1, 2], 3))
 def test_a_decoder_of_ones_own(nops: int, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """PRI and JOFF have encodings of MOVN and MOVZ."""

@@ -13,7 +13,7 @@ from tests.isa import test_system_core, test_system_fuzz
 from tests.isa.hostile import checked
 from tests.isa.system_core import KSEG0_CACHED, build, on_core
 from tests.isa.test_system_hostile import MEMORIES
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 FIRST = int(os.environ.get("SEED", "1"))
 MACHINES = {
@@ -67,6 +67,7 @@ def machine(
     return get
 
 
+@seldom
 @some(("four", False, "fast"))
 def test_every_instruction_of_programs(name: str, big: bool, memory: str, machine, tmp_path: Path) -> None:
     test_system_core.compare_instructions(test_system_core.NAMES, machine(name, big), 0, memory, big, tmp_path, CYCLES)

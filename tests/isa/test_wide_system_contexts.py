@@ -18,6 +18,7 @@ from tests.isa.system_fuzz import fuzz_program
 from tests.isa.test_litmus import COPIES, COUNT
 from tests.isa.test_system_hostile import MEMORIES
 from tests.memory_model import SHAPES, agree
+from tests.sample import seldom
 
 SEED = int(os.environ.get("SEED", "1"))
 CACHES: dict[str, dict[str, object]] = {"through": {}, "coherent": {"coherent": "true"}, "MSHRs": {"coherent": "true", "mshrs": 4}}
@@ -107,6 +108,7 @@ def test_every_instruction_is_interrupted_and_faults(name: str, machine, tmp_pat
     assert len({len(state) for state in states}) == 1
 
 
+@seldom
 def test_one_is_interrupted_while_the_other_computes(machine, tmp_path: Path) -> None:
     """Context 1 alone has a line that is high by chance, and sets its timer."""
     computing = hostile.hostile_text().replace("mtc0 $t0, $11", "nop").replace("mtc0 $k1, $11", "nop")
@@ -117,6 +119,7 @@ def test_one_is_interrupted_while_the_other_computes(machine, tmp_path: Path) ->
     assert interrupts.get(0, 0) <= 3 and interrupts[1] > 20 and min(found(done, "instructions_of")) > 20_000
 
 
+@seldom
 def test_debug_builds_and_restored_runs_do_the_same(machine, tmp_path: Path) -> None:
     """Statistics and all, and from a cycle in between; each module says when it may sleep."""
     name, seen = "two", []
@@ -186,6 +189,7 @@ def test_message_passing(name: str, length: tuple[int, int], machine, tmp_path: 
     assert anew > 0 or smallest or (length == SHORT and number(name) > 2), "so few rounds of so many may miss each other"
 
 
+@seldom
 @LENGTHS
 @SHARING
 def test_store_buffering(name: str, length: tuple[int, int], machine, tmp_path: Path) -> None:
@@ -196,6 +200,7 @@ def test_store_buffering(name: str, length: tuple[int, int], machine, tmp_path: 
         assert counted.total() == length[0] * length[1], counted
 
 
+@seldom
 @LENGTHS
 @SHARING
 def test_load_buffering(name: str, length: tuple[int, int], machine, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from harness.net import packets
 from tests.modules.assists import pcap
 from tests.modules.harness import Bench, read_replies
+from tests.sample import seldom
 
 REGISTERS, FRAMES, RECEIVE = 0xC0000000, 0x80000000, 0x80100000
 FETCH, READ, REPORT, WRITE, MAC_TX, MAC_RX = 0x38000, 0x3A000, 0x3C000, 0x3E000, 0x36000, 0x37000
@@ -150,6 +151,7 @@ def test_one_of_two_gets_the_run(chip: Chip) -> None:
     assert sorted([first[1], second[0]]) == [0, 8]
 
 
+@seldom
 def test_without_the_windows(bench: Bench, root: Path) -> None:
     plain = Chip(bench, root, "atomic_flags = false;")
     plain.run([plain.read("features"), plain.read(SET + 0x300), plain.read(UPDATE + 0x300)])

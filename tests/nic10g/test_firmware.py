@@ -8,6 +8,7 @@ import pytest
 
 from harness.net.packets import Packet, write
 from tests.firmware.frames import frames
+from tests.sample import seldom
 
 MORE = pytest.mark.slow
 
@@ -48,6 +49,7 @@ def test_a_task_for_every_frame(nic10g, ordering: int) -> None:
     assert (ran.sent, ran.received) == (700, 700)
 
 
+@seldom
 @MORE
 def test_without_atomic_windows(nic10g) -> None:
     """The firmware finds out, and does without."""

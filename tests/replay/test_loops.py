@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sample import seldom
+
 from .conftest import LANE
 
 # Groups of loopers that nothing disturbs but an alarm now and then; what they send is counted on another clock.
@@ -84,6 +86,7 @@ def cycles_in_loops(simulator: Path, run_sim, *options) -> int:
     return json.loads((simulator.parent / "run/timing.json").read_text())["cycles_in_loops"]
 
 
+@seldom
 def test_loops_are_left_out_and_nothing_else_changes(polling, run_sim, alike):
     """An alarm every 20,011 cycles ends a loop; conditions, samples and checkpoints cut them where they like."""
     simulator = polling()
@@ -96,6 +99,7 @@ def test_loops_are_left_out_and_nothing_else_changes(polling, run_sim, alike):
     assert loops > 100 and stretches >= 10
 
 
+@seldom
 def test_a_loop_that_nothing_ends_ends_a_run_without_bound(polling, build_sim, run_sim, library):
     """Where an alarm is due there is a timer; a bound is a bound."""
     polling()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 LOOK = 1 << 20  # cycles between two looks
 
@@ -71,6 +71,7 @@ def build(build_dir, tmp_path_factory):
     return build
 
 
+@seldom
 def test_a_dry_source_ends_a_run_and_the_line_names_who_did_not_say_so(build, run_sim):
     for options in ((), ("--debug", "-O0")):
         done = run_sim(build(chain("sum"), *options))
@@ -106,6 +107,7 @@ def test_waiting_is_no_standstill(machine, items, build, run_sim):
     assert done.stats["run"]["ended"] == "the condition of --until holds" and done.stats["run"]["cycles"]["clk"] > LOOK + 1
 
 
+@seldom
 def test_a_state_that_comes_again_is_none_either(build, run_sim):
     done = run_sim(build(chain("toggles", "count = 1;")), "--until", f"k.items >= {LOOK}")
     assert done.stats["run"]["cycles"]["clk"] == 2 * LOOK
@@ -118,6 +120,7 @@ p.out -> m.in;  m.out -> x.in;  x.out -> n.in;  n.out -> k.in;
 """
 
 
+@seldom
 def test_several_clocks(build, run_sim):
     """Each has done a cycle in which nothing changed."""
     runs = [run_sim(build(CLOCKS, *options)).stats for options in ((), ("--debug", "-O0"))]
@@ -137,6 +140,7 @@ def running(simulator: Path, *options: str, seconds: float) -> str:
     raise AssertionError(f"{options}: status {run.returncode}")
 
 
+@seldom
 def test_an_endless_run_says_once_what_could_bound_it(build):
     """After five seconds of the host; what has a bound or is to be quiet says nothing."""
     assert running(build(chain("sum")), "--quiet", "--watchdog", "off", seconds=0.5) == ""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from harness.net import packets
 from tests.modules.harness import Bench, read_monitor
+from tests.sample import seldom
 from tests.tigon2.chip import (
     BUFFER_END,
     K1,
@@ -75,6 +76,7 @@ def test_data_ports(chip: Chip) -> None:
 
 
 # ---- Registers -----------------------------------------------------------------------------------------------------
+@seldom
 def test_semaphores_of_two_processors(bench: Bench, root: Path) -> None:
     """In the same cycle A wins; the holder's write releases, another's does nothing."""
     chip = Chip(bench, root, requesters=2)

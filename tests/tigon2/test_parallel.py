@@ -8,7 +8,7 @@ import pytest
 
 from harness.net import check, theory, traffic
 from harness.study.uses import throughput
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 from tests.tigon2.conftest import AS_ELSEWHERE
 
 pytestmark = pytest.mark.optimised
@@ -76,6 +76,7 @@ def test_faster_memory_is_faster_with_small_frames(two, firmware: Path, run_sim,
     assert fast > 1.1 * slow
 
 
+@seldom
 @pytest.mark.slow
 def test_frames_as_expensive_as_published_are_limited_by_memory(two, build_dir, run_sim, tmp_path: Path) -> None:
     """With the work of the shipped firmware, two processors do not fill the link, and with faster memory they do."""

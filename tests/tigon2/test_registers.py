@@ -8,6 +8,7 @@ import pytest
 
 from tests.modules.assists import pcap
 from tests.modules.harness import Bench
+from tests.sample import seldom
 from tests.tigon2.chip import (
     READ_RING,
     TX_BASE,
@@ -171,6 +172,7 @@ def test_a_write_without_the_reset_bit_resets_nothing(chip: Chip) -> None:
     assert replies[value].data == 77
 
 
+@seldom
 def test_a_mac_that_memory_starves_requests_attention(bench: Bench, root: Path) -> None:
     """Line rate into an SRAM of 60 cycles an access: event 25 is up until the state register is written without the bit."""
     slow = Chip(bench, root, options="first_access = 60; next_access = 60; mac_buffer = 4096;")

@@ -13,6 +13,7 @@ import pytest
 
 from harness.trace import frames, timeline
 from harness.trace.events import Events
+from tests.sample import seldom
 from tests.trace import perfetto_wire
 
 
@@ -109,6 +110,7 @@ def test_table_and_json(recorded: Path, build_dir: Path, lives) -> None:
     assert broken.returncode == 1 and broken.stderr.count("\n") == 1 and "cut off" in broken.stderr
 
 
+@seldom
 def test_timeline_has_all_of_it(recorded: Path, build_dir: Path, lives) -> None:
     done = harness(recorded, build_dir, "timeline", "run.trace", "-o", "run.perfetto")
     assert done.returncode == 0, done.stderr

@@ -14,7 +14,7 @@ import pytest
 
 from harness.trace import profile_table
 from harness.trace.profile import Core, Cost, Place, Profile, Region, Requests, chains, functions, read
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 CAUSES = {"fetch": "stall_fetch", "memory": "stall_memory", "load_use": "stall_load_use", "branch": "stall_branch", "multiply_divide": "stall_multiply_divide", "structural": "stall_structural", "halted": "halted", "issued": "issued"}
 PROGRAM = r"""
@@ -89,6 +89,7 @@ def test_totals_are_the_statistics_of_the_run(machine, program, cores, profiled,
     assert len(profile.cores) == cores
 
 
+@seldom
 def test_inlined_functions(profiled, build_dir: Path, tmp_path: Path) -> None:
     """They are callees in the chain, by themselves in the table, and what they call is theirs; the sums stay the same."""
     done, profile = profiled("riscv_core/riscv_core", [], "--program", build_dir / "firmware/sha256/sha256.elf", "--cycles", 60000)
@@ -118,6 +119,7 @@ def test_inlined_functions(profiled, build_dir: Path, tmp_path: Path) -> None:
     assert "fn=rotate_right (inlined)\n" in calls and "cfn=rotate_right (inlined)\n" in calls
 
 
+@seldom
 def test_programs_of_one_processor(profiled, build_dir: Path) -> None:
     """Each has a profile of its own, in the functions of its own program, though both are at the same addresses."""
     programs = [build_dir / "firmware" / name / f"{name}.elf" for name in ("sha256", "list_walk")]
@@ -147,6 +149,7 @@ def test_two_processors_of_a_network_interface(profiled, build_dir: Path) -> Non
     assert min(profile.events[f"nic.mac_{one}"] for one in ("rx.received", "tx.sent")) > 25
 
 
+@seldom
 def test_memories_are_charged_for_fetches_that_wait(lss, run_sim, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """A memory that takes ten cycles longer takes that of the fetches that wait for it, and of nothing else."""
     waits, others = [], []

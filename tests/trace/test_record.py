@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sample import seldom
+
 MODULES = Path(__file__).resolve().parents[1] / "engine" / "modules"
 MACHINE = """
 packed status : uint32 { colour shade : 30; bool ready : 4; bits(12) count : 8; };
@@ -148,6 +150,7 @@ def test_instructions(dual, run_sim, lss, tmp_path: Path) -> None:
     assert len(stores) > 20 and all("op=write address=0xffff000" in line and "console.h:" in line for line in stores)
 
 
+@seldom
 def test_a_killed_run_leaves_nothing_and_an_interrupted_one_all(simulators, lss, tmp_path: Path) -> None:
     for number, left in ((signal.SIGKILL, []), (signal.SIGTERM, ["run.trace"])):
         run = subprocess.Popen([simulators["recording"], "--quiet", "--record", "run.trace"], cwd=tmp_path, stderr=subprocess.PIPE)

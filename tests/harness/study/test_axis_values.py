@@ -11,6 +11,7 @@ from harness.study import expression, figures, page
 from harness.study.axis_values import in_expressions, scale_of
 from harness.study.reading import Counted, PointReading
 from tests.harness.chain import MACHINE, make
+from tests.sample import seldom
 
 SIZED = MACHINE.replace("parameter stages = 2 : int;", "parameter room = 256 B : size;").replace("[stages]", "[int(room) / 128]").replace("stages", "int(room) / 128")
 STUDY = """
@@ -96,6 +97,7 @@ def test_a_quantity_in_quotation_marks_is_a_text(text: str) -> None:
     assert expression.evaluate('room == 4 KiB and mode == "fast"', reading) is True
 
 
+@seldom
 def test_powers_of_two_of_a_size(place: Path) -> None:
     (place / "sized.lss").write_text(SIZED)
     text = STUDY.replace('"0.002 MiB"]', '"2 KiB"]').replace('y = "rate", ', 'y = "rate", log = true, ')

@@ -16,9 +16,10 @@ import pytest
 
 from harness.run import execute
 from tests.harness.chain import ROOT, STUDY, command, make, run
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 
+@seldom
 def test_two_studies_share_a_build_folder(place: Path) -> None:
     (place / "other.toml").write_text(STUDY)
     both = [

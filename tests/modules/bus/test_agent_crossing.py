@@ -11,6 +11,7 @@ from tests.sample import seldom
 CLOCKS = "clock cpu_clk = {cpu} MHz;\nclock bus_clk = {bus} MHz;\n"
 
 
+@seldom
 @pytest.mark.parametrize(("cpu", "bus", "stages"), [(175, 87.5, 1), pytest.param(100, 133, 2, marks=pytest.mark.soak)])
 def test_words_of_a_line_belong_to_different_processors(bench: Bench, cpu: float, bus: float, stages: int) -> None:
     """Two caches and a device, each with words of its own in lines that all use: everybody reads what it wrote."""
@@ -44,6 +45,7 @@ LINKED = """<<<
 >>>"""
 
 
+@seldom
 @pytest.mark.parametrize("misses", [ORDERED, pytest.param("", marks=pytest.mark.soak)], ids=["one miss", "several misses"])
 @pytest.mark.parametrize("interval", [120, *(pytest.param(n, marks=pytest.mark.soak) for n in range(5, 160, 15))])
 def test_a_store_conditional_fails_for_one_that_stores(bench: Bench, misses: str, interval: int) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests.modules.harness import Bench, collect, happened, read_items, read_monitor, read_replies
+from tests.sample import seldom
 
 NETLIST = """
 import bus_types;
@@ -79,6 +80,7 @@ def test_a_transfer_of_no_bytes_ends_the_run(bench: Bench) -> None:
     assert "device 1 requests a bus transfer of no bytes" in ran.err
 
 
+@seldom
 def test_memory_ends_at_its_base_too(bench: Bench) -> None:
     """A request that begins below the memory and reaches into it."""
     simulator = bench.build("""
@@ -147,6 +149,7 @@ def test_memory_that_is_not_there_fails_the_transfer(bench: Bench) -> None:
 NARROW = NETLIST.replace("memory_size = 64 KiB;", "memory_size = 4 KiB; memory_base = 0x10000; bus_frequency = 33 MHz; bus_width = 4 B; policy = <<< return highest(requests); >>>;") + collect("dut", "transfer(lane, write, address, length)")
 
 
+@seldom
 def test_every_beat_moves_in_the_first_cycle_in_which_the_bus_has_carried_it(bench: Bench) -> None:
     """Two reads that the second device asks for while the first one's is on the bus, one behind the other at the end of memory; then a write."""
     asks = (f"0 {request(0x10003, 21)}\n0 {request(0x10FF1, 16)}\n", f"3 {request(0x10FF0, 16)}\n3 {request(0x10008, 8, 1)}\n")

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.modules.harness import Bench, Ran, collect, happened, read_items
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 LINE, WIDTH, SNOOP, TURN, LATENCY = 32, 64, 4, 1, 10
 BEATS = 8 * LINE // WIDTH
@@ -71,6 +71,7 @@ ADDRESS = 10 + 1 + TURN  # of a command that is offered in cycle 10; the bus was
 ANSWERS = ADDRESS + SNOOP
 
 
+@seldom
 def test_a_line_of_memory(bench: Bench) -> None:
     """Nobody has it: memory is asked in the cycle behind the answers, and drives the bus in the cycle behind its reply."""
     ran = play(bench, [[f"10 {command('read_shared')}"], []], [[f"{ADDRESS + 1} {answer('none')}"], [f"{ADDRESS + 1} {answer('none')}"]])
@@ -222,6 +223,7 @@ def test_a_store_conditional_that_has_failed_gets_no_address(bench: Bench, other
     assert ran.stat("bus", "failed_conditionals") == int(fails)
 
 
+@seldom
 @pytest.mark.parametrize("home", sampled([False, True], 2, 1))
 def test_room_is_kept_for_a_home(bench: Bench, home: bool) -> None:
     """Of two transactions, one may be others', and the second is its own."""

@@ -50,6 +50,7 @@ def test_a_miss_fills_and_hits_reply_at_once(bench: Bench) -> None:
     assert (machine.last.stat("cache.controller", "hits"), machine.last.stat("cache.controller", "misses")) == (2, 2)
 
 
+@seldom
 def test_hits_misses_and_evictions_are_signalled(bench: Bench) -> None:
     """Two lines that share a set; what is dirty is told when it leaves, by the address of its line."""
     events = collect("cache.controller", "hit(address)", "miss(address)", "evict(address)")
@@ -59,6 +60,7 @@ def test_hits_misses_and_evictions_are_signalled(bench: Bench) -> None:
     assert told == [[4, 0x40], [8, 0x24, 0x44], [0]]
 
 
+@seldom
 @pytest.mark.parametrize(("critical_first", "expected"), sampled([(True, 2), (False, 13)], 2))
 def test_the_critical_request_comes_first(bench: Bench, critical_first: bool, expected: int) -> None:
     machine = cache(bench, PREFETCH + f"critical_first = {str(critical_first).lower()};")
@@ -78,6 +80,7 @@ def test_secondary_misses_wait_for_the_fill(bench: Bench) -> None:
     assert machine.last.stat("cache.controller", "joined") == 1
 
 
+@seldom
 def test_writes_go_through_and_update_the_line(bench: Bench) -> None:
     machine = cache(bench, BUFFER, sources=2)
     script = ["0 read 4 16", "5 write 4 20 0x55", "6 read 4 20", "10 write 4 24 0x66", "16 read 4 24"]
@@ -199,6 +202,7 @@ def test_invalidate_all_invalidates_everything(bench: Bench) -> None:
     assert timing(replies) == [2, 8, 11, 15, 22]
 
 
+@seldom
 def test_what_is_not_cacheable_passes(bench: Bench) -> None:
     body = BUFFER + "cacheable = <<< return address < 0x800; >>>;"
     machine = cache(bench, body, sources=2)
@@ -231,6 +235,7 @@ def test_any_order_of_use_is_remembered(bench: Bench, ways: int) -> None:
         held[:] = [line, *held][:ways]
 
 
+@seldom
 def test_random_replacement_gives_up_different_ways(bench: Bench) -> None:
     machine = cache(bench, "line = 8; sets = 1; ways = 4; replacement = cache_replacement.random;")
     script = [f"{10 * k} read 4 {8 * (k % 5)}" for k in range(200)]
@@ -240,6 +245,7 @@ def test_random_replacement_gives_up_different_ways(bench: Bench) -> None:
     assert len(replies) == 200
 
 
+@seldom
 def test_a_write_back_cache_writes_when_it_gives_up(bench: Bench) -> None:
     machine = cache(bench, "line = 16; sets = 1; ways = 1; write_back = true; write_allocate = true;", sources=2)
     script = ["0 write 4 4 0x77", "20 read 4 4", "30 read 4 16", "50 read 4 4"]
@@ -273,6 +279,7 @@ INSIDE = {
 CONFIGURATIONS = INSIDE | {f"{name}_separate": body + " separate = true;" for name, body in INSIDE.items()}
 
 
+@seldom
 @pytest.mark.parametrize("name", sampled(INSIDE, every=8, first=4))
 def test_lines_inside_or_in_a_memory_of_their_own_make_no_difference(bench: Bench, name: str) -> None:
     script = [f"{7 * k} {'write' if k % 3 == 0 else 'read'} 4 {(k * 52) % 512 & ~3} {k}" for k in range(60)]
@@ -411,6 +418,7 @@ def writes_wait(body: str) -> bool:
     return "write_allocate" in body or "write_buffer = 0" in body
 
 
+@seldom
 def test_an_error_of_memory_reaches_the_requester_and_nothing_is_kept(bench: Bench) -> None:
     """Reads of what exists are right though their line is not whole, reads beyond are errors, again and again; a write beyond is
     an error where the requester waits for memory, and a write to what exists gets there."""
@@ -501,6 +509,7 @@ def shared(bench: Bench, body: str = BACK, order: str = "little", extra: str = "
     return Memory(bench, text, 2, body="if (i == 0) requester[i].width = 32; else requester[i].width = 64;")
 
 
+@seldom
 @pytest.mark.parametrize("order", sampled(["little", "big"], 2))
 def test_a_snooped_write_keeps_what_the_requester_changed_elsewhere_in_the_line(bench: Bench, order: str) -> None:
     """Bytes 1 and 6 of a line are changed here, byte 2 by another: all three are in memory, and what is read again is up to date."""

@@ -4,6 +4,7 @@ import pytest
 
 from tests.modules.cache.coherent import LINE, scripted
 from tests.modules.harness import Bench, Memory, collect, happened
+from tests.sample import seldom
 
 EVENTS = collect("port", "ordered(op, address, size, tag, value)", "performed(op, address, size, tag, value)")
 
@@ -12,6 +13,7 @@ def device(bench: Bench, port: str = "", **options: str) -> Memory:
     return scripted(bench, 1, EVENTS, port=port, cache="sets = 2; ways = 2;", **options)
 
 
+@seldom
 def test_timing(bench: Bench) -> None:
     """A read takes what the bus says and a cycle at either end; a write until memory has it; what is done is told when it is in order, and when its reply is sent."""
     machine = device(bench)
@@ -45,6 +47,7 @@ def test_it_sees_what_caches_changed_and_ends_their_copies(bench: Bench) -> None
     assert [a.data for a in replies[1]] == [1, 0, 2 << 32 | 1]
 
 
+@seldom
 def test_whole_lines(bench: Bench) -> None:
     """A write of a line takes nothing from its owner; as wide as a line, port and cache say the same."""
     wide = f"line = {LINE}; width = {8 * LINE};"
@@ -62,6 +65,7 @@ requester[0].memory -> cache.in; requester[1].memory -> port.in; cache.bus -> bu
     assert machine.last.stat("port", "whole_lines") == 1 and machine.last.stat("cache", "supplied") == 0
 
 
+@seldom
 def test_several_are_outstanding_and_a_barrier_waits_for_all(bench: Bench) -> None:
     """Four reads overlap; the fifth has no room; the barrier comes last; those to one line keep their order."""
     machine = device(bench)

@@ -21,7 +21,7 @@ from tests.modules.cache.coherent import (
     two_levels,
 )
 from tests.modules.harness import Bench, Memory, Ran, collect, happened, read_items, read_replies
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 ALONE = f"""
 import memory_types; import coherence_types;
@@ -182,6 +182,7 @@ def cached(bench: Bench, more: str = "", caches: int = 2, **options: str) -> Mem
     return Memory(bench, two_levels(1, caches, **({"cache": "sets = 1; ways = 1;", "level": "sets = 2; ways = 2;"} | options)) + more, caches + 1, 64)
 
 
+@seldom
 @pytest.mark.parametrize("array", sampled([0, 5], 2, 1))
 def test_hits_and_misses(bench: Bench, array: int) -> None:
     """A hit of level 2 is a line of a memory of latency 1, and of what its arrays take longer; a miss waits with its answer for the bus below."""
@@ -195,6 +196,7 @@ def test_hits_and_misses(bench: Bench, array: int) -> None:
     assert (machine.last.stat("level[0]", "hits"), machine.last.stat("level[0]", "misses")) == (1, 2)
 
 
+@seldom
 def test_hits_pass_a_miss(bench: Bench) -> None:
     """Of two processors the one whose line is here does not wait for the one whose line is not."""
     machine = cached(bench, bus="snoop_cycles = 30;")
@@ -212,6 +214,7 @@ def test_a_line_that_leaves_is_taken_from_those_above(bench: Bench) -> None:
     assert machine.last.counted("level[0]")["rooms_above"] >= 1 and machine.last.stat("level[0]", "write_backs") == 1
 
 
+@seldom
 def test_links_across_both_levels(bench: Bench) -> None:
     """A device's write below ends a link above; its read does not."""
     machine = cached(bench)

@@ -65,6 +65,7 @@ def test_misses_overlap_until_there_are_as_many_as_mshrs(mshrs: int, bench: Benc
     assert [a.data for a in replies] == list(range(count)), "memory replies in order here, so do these"
 
 
+@seldom
 @pytest.mark.parametrize(("critical_first", "first"), sampled([("true", 0), ("false", 2)], 2))
 def test_a_line_comes_in_beats(critical_first: str, first: int, bench: Bench) -> None:
     """The one that is wanted first, if that is asked for; then one in a cycle; two lines are asked for one behind the other."""
@@ -75,6 +76,7 @@ def test_a_line_comes_in_beats(critical_first: str, first: int, bench: Bench) ->
     assert cycles_of(replies)[1:] == [MISS + 3, MISS + 4], "the last beat but one; a hit"
 
 
+@seldom
 def test_hits_go_on_under_misses(bench: Bench) -> None:
     found = machine(bench, "line = 16; sets = 4; ways = 2;")
     script = ["0 read 8 0 0 1", "40 read 8 0x100 0 2", "41 read 8 0 0 3", "42 write 8 8 7 4", "43 read 8 8 0 5"]
@@ -102,6 +104,7 @@ def test_a_reply_of_a_miss_comes_before_a_hit(bench: Bench) -> None:
     assert cycles_of(replies)[2] == 40 + 2 * MISS
 
 
+@seldom
 def test_posted_writes_do_not_wait_for_their_line(bench: Bench) -> None:
     """What is read behind one is what it wrote; `post_writes = false` has the reply when it is done."""
     for post, at in (("true", 5), ("false", 5 + MISS)):
@@ -109,6 +112,7 @@ def test_posted_writes_do_not_wait_for_their_line(bench: Bench) -> None:
         assert cycles_of(replies) == [at, 5 + MISS + (post == "false")] and sorted(replies, key=lambda a: a.tag)[1].data == 99
 
 
+@seldom
 def test_a_bank_accepts_one_request_in_a_cycle(bench: Bench) -> None:
     """Lines of different sets on two lanes: in one bank the second lane waits, in two both go."""
     lanes = [["0 read 8 0", "40 read 8 0"], ["0 read 8 8", "40 read 8 8"]]
@@ -134,6 +138,7 @@ def test_lanes_that_want_one_bank_take_turns(bench: Bench) -> None:
         assert all([late - early for early, late in pairwise(one)] == [turns] * 29 for one in accepted), first
 
 
+@seldom
 @pytest.mark.parametrize("penalty", sampled([0, 2, 5], 3, 1))
 def test_a_line_that_comes_keeps_its_bank_busy(penalty: int, bench: Bench) -> None:
     found = machine(bench, WHOLE + f"fill_penalty = {penalty}; banks = 2;", lanes=2)
@@ -159,6 +164,7 @@ def test_changed_lines_are_written_back_and_not_fetched_before_that(bench: Bench
     assert found.last.counted("cache")["write_backs"] == 1
 
 
+@seldom
 def test_which_line_makes_room(bench: Bench) -> None:
     """The least recently used of those that do not wait for memory; when all do, a request waits."""
     found = machine(bench, "line = 8; sets = 1; ways = 2;")
@@ -186,6 +192,7 @@ def test_random_replacement_uses_every_way(bench: Bench) -> None:
 
 
 # ---- Writes that go through ------------------------------------------------------------------------------------------
+@seldom
 def test_write_through(bench: Bench) -> None:
     """A write is in memory soon; its line is not fetched, and one that is here, or on its way, is changed as well."""
     found = machine(bench, "line = 16; sets = 4; ways = 1; write_back = false;", latency=4)
@@ -259,6 +266,7 @@ def test_a_barrier_of_one_context_does_not_wait_for_ever(contexts: int, bench: B
     assert barrier.cycle < 60 + 2 * MISS if contexts > 1 else barrier.cycle > 500
 
 
+@seldom
 def test_barriers_and_what_is_not_cacheable_pass_alone(bench: Bench) -> None:
     """They wait until nothing is outstanding, all else until they are done; what is asked for without a cache is asked for each time."""
     found = machine(bench, WHOLE + "cacheable = <<< return address < 0x800; >>>;", lanes=2)
@@ -294,6 +302,7 @@ requester.memory -> dut.in; dut.memory.request -> asked.in; reply.out -> dut.mem
 """
 
 
+@seldom
 def test_memory_may_reply_in_any_order(bench: Bench) -> None:
     """What memory is asked for, cycle by cycle, and the replies of the second line first and from its end; the tag is the MSHR's number times the beats, and the beat."""
     files: dict[str, str | bytes] = {"s": "0 read 8 8 0 1\n1 read 8 16 0 2\n1 read 8 24 0 3\n", "r": "".join(f"{cycle} {{tag={tag} error=false latency=0 data={data}}} once\n" for cycle, tag, data in ((10, 3, 33), (12, 0, 30), (14, 2, 32), (16, 1, 31)))}
@@ -362,7 +371,7 @@ def by_chance(bench: Bench, shape: str, manners: str, order: str, seed: int, cou
     return found
 
 
-@pytest.mark.parametrize(("shape", "manners", "order"), sampled(product(SHAPES, MANNERS, ("little", "big")), every=9))
+@pytest.mark.parametrize(("shape", "manners", "order"), sampled(product(SHAPES, MANNERS, ("little", "big")), every=27))
 def test_every_request_reads_what_was_written(shape: str, manners: str, order: str, bench: Bench) -> None:
     found = by_chance(bench, shape, manners, order, 1, 400)
     assert found.last.stat("cache", "misses") > 20

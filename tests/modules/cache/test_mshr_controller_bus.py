@@ -20,7 +20,7 @@ from tests.modules.cache.coherent import (
     snoop,
 )
 from tests.modules.harness import Bench, Bytes, Memory, Requests, collect, happened, read_items, read_replies
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 
 @pytest.fixture(params=sampled([ORDERED, "mshrs = 8;"], first=1), ids=["one miss", "several misses"])
@@ -100,6 +100,7 @@ def cached(bench: Bench, misses: str, cache: str = "sets = 2; ways = 2;", more: 
     return scripted(bench, caches, more, cache=cache, misses=misses)
 
 
+@seldom
 def test_hits_and_misses(bench: Bench, misses: str) -> None:
     """A miss takes what the bus says and a cycle at either end; a hit none; a write to an exclusive line is one."""
     machine = cached(bench, misses)
@@ -112,11 +113,13 @@ def test_hits_and_misses(bench: Bench, misses: str) -> None:
     assert {name: counted.get(name, 0) for name in ("hits", "joined", "misses")} == {"joined": 0, "misses": 2} | served
 
 
+@seldom
 def test_a_write_may_wait_for_its_line(bench: Bench, misses: str) -> None:
     [replies, _, _] = cached(bench, misses, "sets = 2; ways = 2; post_writes = false;").play([["0 write 8 0 1"], [], []], 60)
     assert replies[0].cycle > 10
 
 
+@seldom
 def test_writes_keep_their_order(bench: Bench) -> None:
     """A write to a line that is here waits for one that waits for its line, only in total store order."""
     for order, later in (("total_store_order = true;", True), ("", False)):
@@ -170,6 +173,7 @@ def test_of_two_at_once_one_stores(bench: Bench, misses: str) -> None:
     assert sorted(lane[1].data for lane in replies[:2]) == [0, 1] and [lane[2].data for lane in replies[:2]] == [5, 5]
 
 
+@seldom
 def test_unlink(bench: Bench, misses: str) -> None:
     machine = cached(bench, misses, more="instance breaker : source; breaker.out -> cache[0].unlink : bool;")
     [replies, _, _] = machine.play([["0 load_linked 4 0", "100 store_conditional 4 0 5"], [], []], 200, {"breaker.script": "b"}, files={"b": "50 true once\n"})

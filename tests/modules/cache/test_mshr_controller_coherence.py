@@ -39,7 +39,7 @@ MACHINES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sampled(MACHINES, 3))
+@pytest.mark.parametrize("name", sampled(MACHINES, 9))
 def test_every_read_sees_the_last_write(bench: Bench, name: str) -> None:
     ran = bench.run(bench.build(generated(8 * LINE, **MACHINES[name])), 12000)
     seen = looked_at(ran)
@@ -102,7 +102,7 @@ def outcomes(bench: Bench, bodies: list[list[str]], barrier: bool, seed: int, ro
 
 
 @pytest.mark.parametrize("barrier", [True, False], ids=["with barriers", "without"])
-@pytest.mark.parametrize("name", sampled(SHAPES, 3))
+@pytest.mark.parametrize("name", sampled(SHAPES, 9))
 def test_litmus_shapes(bench: Bench, name: str, barrier: bool) -> None:
     """Order is what barriers make; without them message passing and store buffering show that it is not there."""
     bodies, forbidden = SHAPES[name]

@@ -7,7 +7,7 @@ import pytest
 from tests.modules.cache.coherent import LINE, scripted
 from tests.modules.cache.test_mshr_controller import machine, play
 from tests.modules.harness import Bench, Memory, Ran, collect, happened
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 CAUSES = ("compulsory", "displaced", "invalidated", "maintained", "shared", "elsewhere")
 INVALIDATE = 8  # of cache_operation
@@ -40,6 +40,7 @@ def test_what_is_lost_and_what_is_done_is_reported(bench: Bench) -> None:
     assert happened(found.last, "transition") == []
 
 
+@seldom
 def test_contexts_that_share_a_cache(bench: Bench) -> None:
     """Two bits above the lowest of a tag say whose it is.  Line 0 is fetched by one and found by the other, and by itself again; line 64 of the other takes its
     place, and that is the first's next miss; then the first displaces itself."""
@@ -78,6 +79,7 @@ def on_a_bus(bench: Bench) -> Memory:
     return scripted(bench, cache="sets = 1; ways = 2; miss_causes = 4 KiB;", module="mshr_cache")
 
 
+@seldom
 def test_on_a_bus(bench: Bench) -> None:
     """A line that is read beside another's copy is upgraded; one that the other has written is fetched again for that; then it makes room."""
     machine = on_a_bus(bench)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.modules.harness import Bench, moved, read_monitor
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 NETLIST = """
 {clocks}
@@ -67,6 +67,7 @@ def test_throughput_is_that_of_the_slower_clock(bench: Bench, writer: int, reade
     assert slower - 8 <= len(left) <= slower + 1
 
 
+@seldom
 def test_two_slots_on_equal_clocks_give_what_the_round_trip_allows(bench: Bench) -> None:
     assert len(cross(bench, 100, 100, 1000, depth=1)[1]) == pytest.approx(500, abs=2)
     assert len(cross(bench, 100, 100, 1000, depth=2)[1]) == pytest.approx(1000, abs=3)
@@ -86,6 +87,7 @@ def test_the_same_clock_on_both_sides_needs_no_domain(bench: Bench) -> None:
     assert bench.run(bench.build(text), 100).stat("k", "items") == 99
 
 
+@seldom
 @pytest.mark.parametrize(("writer", "reader"), sampled([(100, 100), (100, 50), (50, 100)], 3, 1))
 @pytest.mark.parametrize("stages", [1, 2])
 def test_what_acts_first_in_an_instant_is_not_seen(bench: Bench, writer: int, reader: int, stages: int) -> None:

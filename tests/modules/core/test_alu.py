@@ -3,7 +3,7 @@
 import pytest
 
 from tests.modules.harness import Bench, Device
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 M32 = 0xFFFFFFFF
 M64 = 0xFFFFFFFFFFFFFFFF
@@ -59,7 +59,7 @@ ROWS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", sampled(ROWS, 2))
+@pytest.mark.parametrize("kind", sampled(ROWS, 4))
 def test_results(kind: str, bench: Bench) -> None:
     device = alu(bench, kind)
     lines = ["a | b | op | out | flags"]
@@ -80,6 +80,7 @@ FIELDS = [
 ]  # fmt: skip
 
 
+@seldom
 def test_fields_of_bits(bench: Bench) -> None:
     ports = {"a": ("in", 1, "uint32"), "b": ("in", 1, "uint32"), "op": ("in", 1, "alu_op"), "field": ("in", 1, "bit_field"), "out": ("out", 1, "uint32")}
     rows = [f"{a} | {b} | {op} | {{position={position} size={size}}} | {out}" for a, b, op, position, size, out in FIELDS]
@@ -99,6 +100,7 @@ def test_nothing_without_all_three(bench: Bench) -> None:
     )
 
 
+@seldom
 def test_operands_wait_for_the_result_and_cancel_it(bench: Bench) -> None:
     alu(bench, "uint32", flags=False).check_table(
         """

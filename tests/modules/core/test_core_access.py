@@ -4,6 +4,7 @@ import pytest
 
 from tests.modules.harness import Bench, collect, happened
 from tests.modules.mips import BundleDevice, bypass, control, encode, executed, failed, finished, reply, request, shown
+from tests.sample import seldom
 
 WORD = 0x80017FFE
 OLD = 0xAABBCCDD
@@ -96,6 +97,7 @@ def test_stores(name: str, offset: int, big: bool, bench: Bench) -> None:
     assert number & (1 << 8 * size) - 1 == data, f"{number:#x}"
 
 
+@seldom
 def test_a_load_waits_for_its_reply_and_requests_once(bench: Bench) -> None:
     word, c, load = item("lw", 0x100)
     ask = request("read", 0x100, tag=1)
@@ -191,6 +193,7 @@ def test_a_barrier_waits_for_all_stores_and_then_for_its_reply(bench: Bench) -> 
     )
 
 
+@seldom
 def test_no_more_stores_go_than_can_be_distinguished(bench: Bench) -> None:
     """The seventeenth waits for a reply to the first."""
     word, _, store = item("sw", 0x100, 7)

@@ -2,6 +2,7 @@
 
 from tests.modules.harness import Bench, collect, happened
 from tests.modules.mips import BundleDevice, fetched, reply, request, struct
+from tests.sample import seldom
 
 
 def fetch(bench: Bench, body: str = "", controlled: bool = False, done: bool = True) -> BundleDevice:
@@ -154,6 +155,7 @@ def test_halted_before_a_delay_slot_resumes_with_it(bench: Bench) -> None:
     )
 
 
+@seldom
 def test_start_by_control_and_single_steps(bench: Bench) -> None:
     fetch(bench, "start_halted = true;", controlled=True).check_table(
         f"""
@@ -235,6 +237,7 @@ def test_a_pc_set_as_its_last_word_is_requested_or_arrives(bench: Bench) -> None
     )
 
 
+@seldom
 def test_control_without_done_is_refused(bench: Bench) -> None:
     """How far the pipeline has drained could not be known."""
     error = bench.run(fetch(bench, controlled=True, done=False).simulator, 1, ok=False).err

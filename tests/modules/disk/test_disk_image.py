@@ -10,6 +10,7 @@ import pytest
 
 from tests.modules.harness import Bench, read_items
 from tests.modules.mips import BundleDevice, struct
+from tests.sample import seldom
 
 IMPORTS = "import disk_types;\n"
 PORTS = {
@@ -77,6 +78,7 @@ def test_reads_and_writes(bench: Bench, tmp_path: Path) -> None:
     assert (tmp_path / "disk").read_bytes() == held
 
 
+@seldom
 def test_what_is_beyond_the_end(bench: Bench) -> None:
     """Without a file it is `capacity` of zeros; an error is the one reply, to a write behind its sectors, and nothing is written."""
     ran = image(bench, "capacity = 1 KiB;").check_table(
@@ -227,6 +229,7 @@ def test_a_restored_disk_is_as_large_as_it_was(size: int, bench: Bench, tmp_path
     assert done.returncode in (1, 2) and wanted in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
+@seldom
 @pytest.mark.parametrize("size", [0, 52, 512, 8000, 8192])
 def test_zeros_follow_a_file_where_the_disk_is_padded(size: int, bench: Bench, tmp_path: Path) -> None:
     held = random.Random(size).randbytes(size)

@@ -29,6 +29,7 @@ def part(data: bytes, sector: int) -> bytes:
     return data[512 * sector : 512 * (sector + 1)]
 
 
+@seldom
 def test_all_in_so_few_cycles_that_each_is_checked(bench: Bench) -> None:
     """Reads, writes, a flush, and reading ahead; what the module says of its next event is compared with what it does."""
     disk = Disk(revolution=500, single=20, average=60, full=100, switch=20, overhead=10, skew=True, more="segment_sectors = 4; write_buffer = true;")
@@ -79,6 +80,7 @@ def test_published_times_are_those_of_the_curve() -> None:
     assert disk.seek_cycles(1) == 700_000 and abs(disk.seek_cycles(n + 1) - 14_000_000) < 2 and abs(mean / 7_500_000 - 1) < 0.001
 
 
+@seldom
 def test_the_platters_turn_with_time(bench: Bench) -> None:
     """A sector read at instants of several revolutions waits until it comes, wherever it is then."""
     disk = Disk(seek="none", overhead=0)
@@ -110,6 +112,7 @@ def test_a_track_and_the_next(bench: Bench, skew: bool) -> None:
     assert lost < 4 * 1000 if skew else lost > 3 * 8000
 
 
+@seldom
 @pytest.mark.parametrize("sectors", sampled([10, 7, 211], 3, 1))
 def test_rotation_is_exact_where_sectors_are_no_whole_cycles(bench: Bench, sectors: int) -> None:
     disk = Disk(cylinders=4, heads=1, zones=((4, sectors),), revolution=9999, overhead=1, more="segment_sectors = 256;")
@@ -147,6 +150,7 @@ def test_a_track_read_twice_comes_from_the_buffer(bench: Bench) -> None:
     assert ran.counted("dut")["hits"] == 1 and ran.counted("dut")["sectors_passed"] == 10
 
 
+@seldom
 def test_reading_goes_on_behind_a_read(bench: Bench) -> None:
     """Up to the segment's end; what was read so is there at once, what is just being read when it has passed, and beyond that the platters are waited for."""
     disk = Disk(more="segment_sectors = 8;", overhead=10)
@@ -201,6 +205,7 @@ def test_writes(bench: Bench) -> None:
     assert (counted["writes"], counted["flushes"], counted["reads"]) == (1, 1, 1)
 
 
+@seldom
 def test_buffered_writes(bench: Bench) -> None:
     """Replied to when they are taken; a flush waits until they are on the disk, and so does a read of the same sectors."""
     disk = Disk(overhead=0, more="segment_sectors = 8; write_buffer = true;")

@@ -7,7 +7,7 @@ import pytest
 from tests.modules.disk.scsi import beat, connections
 from tests.modules.harness import MOST_CHECKED, Bench, Ran, collect, happened, read_monitor, read_replies
 from tests.modules.mips import BundleDevice, struct
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 IMAGE = random.Random(3).randbytes(512 * 1600)
 RAM = 0x10000
@@ -164,6 +164,7 @@ def test_commands_that_cannot_be(bench: Bench) -> None:
     assert {"0", "1"} == set(levels)
 
 
+@seldom
 def test_it_sleeps(bench: Bench) -> None:
     """When nothing happens, also behind what did: it resets the bus."""
     text = """
@@ -177,6 +178,7 @@ def test_it_sleeps(bench: Bench) -> None:
     assert ran.counted("dut") == {"commands": 1, "interrupts": 1} and ran.stats["run"]["skipped_cycles"] > 3 * MOST_CHECKED
 
 
+@seldom
 def test_nobody_responds(bench: Bench) -> None:
     """The interrupt comes when the timeout is over, in units of 8,192 times the clock factor: here of 1 GHz."""
     ends = []
@@ -267,6 +269,7 @@ def test_disconnecting_and_reselecting(bench: Bench) -> None:
     assert ran.counted("dut")["reselections"] == 1 and ran.stat("disk", "disconnects") == 1
 
 
+@seldom
 def test_reselected_instead_of_selecting(bench: Bench) -> None:
     """What a driver writes meanwhile does not reach the FIFO, and its selection is forgotten."""
     driver = Driver().set_up().ready().select(read_sectors(40, 1), tag=7)
@@ -279,6 +282,7 @@ def test_reselected_instead_of_selecting(bench: Bench) -> None:
     assert ran.counted("dut")["selections"] == 2
 
 
+@seldom
 def test_a_reselection_waits_until_it_is_enabled(bench: Bench) -> None:
     """The interrupt of the bus that became free is told alone, however late it is read, and then nothing comes until the driver allows it."""
     driver = Driver().set_up().ready().select(read_sectors(40, 1), tag=7)

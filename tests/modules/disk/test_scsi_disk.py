@@ -45,6 +45,7 @@ def sense(data: bytes) -> tuple[int, int, int]:
     return data[2], data[12], data[13]
 
 
+@seldom
 def test_commands_that_need_no_disk(bench: Bench) -> None:
     seen = commands(bench, bytes([0x12, 0, 0, 0, 255, 0]), bytes([0x12, 0, 0, 0, 5, 0]), bytes([0x25, *bytes(9)]), bytes([0x1A, 8, 8, 0, 255, 0]), bytes([0x1A, 0, 0x3F, 0, 4, 0]), bytes([0x1A, 0, 0x48, 0, 255, 0]), bytes([0xA0, *bytes(5), 0, 0, 1, 0, 0, 0]), READY)  # fmt: skip
     assert [one.status for one in seen] == [0] * 8
@@ -61,6 +62,7 @@ def test_commands_that_need_no_disk(bench: Bench) -> None:
     assert run.last.counted("dut")["commands"] == 9
 
 
+@seldom
 @pytest.mark.parametrize(("capacity", "last"), sampled([("3 GiB", 3 * 2**21 - 1), ("2 TiB", 2**32 - 1), ("2049 GiB", None)], 3, 1))
 def test_large_disks(bench: Bench, capacity: str, last: int | None) -> None:
     body = f"contents.capacity = {capacity}; contents.padded = true; mechanics.cylinders = 110000000;"
@@ -158,6 +160,7 @@ def test_the_cycle_of_disconnecting(bench: Bench) -> None:
     assert ends[1] - ends[0] == 300
 
 
+@seldom
 def test_tags_are_done_as_the_disk_has_them(bench: Bench) -> None:
     """Three reads wait at once; the nearest one is first. An ordered one waits for those before it, and others for it."""
     far, near = 1500, 60
@@ -185,6 +188,7 @@ def test_more_commands_than_wait(bench: Bench) -> None:
     assert sorted(statuses) == [0, 0, 2, 0x28, 0x28] and run.last.counted("dut")["full"] == 2
 
 
+@seldom
 def test_writes(bench: Bench) -> None:
     """Data are taken at once, in beats of any size; the status comes in a connection of its own when they are on the disk."""
     for each in (8, 5):
@@ -201,6 +205,7 @@ def test_writes(bench: Bench) -> None:
         assert after == IMAGE[: 300 * 512] + data + IMAGE[303 * 512 :]
 
 
+@seldom
 def test_an_error_of_the_disk_behind(bench: Bench) -> None:
     """A unit that is larger than what is behind it cannot be; what the disk behind refuses is a medium error."""
     port = {
@@ -331,6 +336,7 @@ def test_random_commands(bench: Bench, seed: int) -> None:
     assert (run.last.directory / "after").read_bytes() == held, f"seed {seed}"
 
 
+@seldom
 def test_all_in_so_few_cycles_that_each_is_checked(bench: Bench) -> None:
     """A read and a write that disconnect, on a fast bus and a disk that turns fast; what the module says of its next event is compared with what it does."""
     data = random.Random(1).randbytes(512)

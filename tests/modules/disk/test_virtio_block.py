@@ -34,7 +34,7 @@ from tests.modules.disk.virtio import (
 )  # fmt: skip
 from tests.modules.harness import Bench, collect, happened, read_monitor
 from tests.modules.mips import BundleDevice, reply, request, struct
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 DISK = random.Random(7).randbytes(512 * CAPACITY)
 INDIRECT_TABLES = 1 << 28
@@ -80,6 +80,7 @@ PORTS = {
 }  # fmt: skip
 
 
+@seldom
 def test_a_flush_cycle_by_cycle(bench: Bench) -> None:
     """With a memory that replies in the cycle behind, and a disk that does: every step, and what is asked in it."""
     steps = [line.split() for line in set_up(0, Queue(size=8)).splitlines()]
@@ -305,6 +306,7 @@ def test_what_a_driver_must_not_do(bench: Bench, name: str) -> None:
     assert ran.counted("dut")["failures"] == 1 and ran.counted("dut")["chains"] == 1
 
 
+@seldom
 @pytest.mark.parametrize("seed", sampled(range(12), 4))
 def test_queues_of_noise(bench: Bench, seed: int) -> None:
     """Bytes of a sound queue, or all of them, at random: whatever comes of it is defined, the device ends in peace or in need of a reset, and a reset helps."""

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.modules.harness import Bench, Device, collect, happened, moved
+from tests.sample import seldom
 
 ROUND = (
     "choose = <<< uint64_t after = last < 0 ? 0 : offered & (~UINT64_C(0) << last << 1); "
@@ -17,6 +18,7 @@ def mux(bench: Bench, lanes: int, select: bool = False, body: str = "") -> Devic
     return Device(bench, "mux", ports, body, after=collect("dut", "chosen(lane)"))
 
 
+@seldom
 def test_select_names_the_lane(bench: Bench) -> None:
     mux(bench, 2, select=True).check_table(
         """
@@ -32,6 +34,7 @@ def test_select_names_the_lane(bench: Bench) -> None:
     )
 
 
+@seldom
 def test_without_select_the_lowest_wins(bench: Bench) -> None:
     ran = mux(bench, 3).check_table(
         """

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.modules.harness import Bench, Device, moved
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 
 def pipe(bench: Bench, depth: int, elastic: bool = True, flush: bool = False) -> Device:
@@ -27,6 +27,7 @@ def test_a_register_takes_while_it_gives(bench: Bench) -> None:
     )
 
 
+@seldom
 def test_an_elastic_pipe_closes_up(bench: Bench) -> None:
     pipe(bench, 3).check_table(
         """
@@ -46,6 +47,7 @@ def test_an_elastic_pipe_closes_up(bench: Bench) -> None:
     )
 
 
+@seldom
 def test_a_rigid_pipe_keeps_its_bubbles(bench: Bench) -> None:
     pipe(bench, 3, elastic=False).check_table(
         """

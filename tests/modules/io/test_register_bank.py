@@ -3,6 +3,7 @@
 import pytest
 
 from tests.modules.harness import Bench, Memory, collect, happened, read_items, read_monitor
+from tests.sample import seldom
 
 TABLE = """
 const TABLE = [
@@ -73,6 +74,7 @@ def test_what_is_no_access_of_a_register(bench: Bench) -> None:
     assert machine.last.counted("bank") == {"reads": 1, "writes": 1}
 
 
+@seldom
 def test_a_write_has_eight_effects_at_most(bench: Bench) -> None:
     """A rule that always has one more is not asked for a ninth."""
     registers = ", ".join(f'{{ name = "r{i}", offset = {4 * i}, access = register_access.rw, doc = "" }}' for i in range(12))
@@ -152,6 +154,7 @@ def test_more_accesses_where_no_register_is_than_one_line_takes(bench: Bench) ->
     assert "0x4 1 time, first by r0; 0x8 1 time" in told and "; and others" in told
 
 
+@seldom
 def test_many_timers(bench: Bench) -> None:
     """Each counts from its own reset value, or from what was written to it."""
     rows = ", ".join(f'{{ name = "t{k}", offset = {4 * k}, reset = {k}, access = register_access.timer, doc = "" }}' for k in range(6))
@@ -162,6 +165,7 @@ def test_many_timers(bench: Bench) -> None:
     assert [reply.data for reply in replies] == [0, 2, 3, 102, 5, 6, 7, 3, 4, 4, 5, 7, 8]
 
 
+@seldom
 def test_latency(bench: Bench) -> None:
     for latency in (1, 3):
         [replies] = bank(bench, body=f"latency = {latency};").play([["2 read 4 0", "3 read 4 4"]], 20, outstanding=8)
@@ -198,6 +202,7 @@ def test_ports_drive_show_and_signal(bench: Bench) -> None:
     assert ruled[3] == 0x11 and ruled[5] == 0x77
 
 
+@seldom
 def test_live_values_are_looked_at_by_who_reads(bench: Bench) -> None:
     """What hardware shows in the cycle of a request is in its word, for that register and for the rules of others."""
     extra = "instance hand : source;\nhand.out -> bank.hardware_read[\"plain\"] : uint32;\n"
@@ -207,6 +212,7 @@ def test_live_values_are_looked_at_by_who_reads(bench: Bench) -> None:
     assert [a.data for a in replies] == [0x11, 0x77, 0x77, 0x78, 0x78]
 
 
+@seldom
 def test_hidden_words_are_for_the_rules_only(bench: Bench) -> None:
     """Who reads one gets 0, and a write does nothing; what hardware shows in it is there for the rules of registers."""
     table = """registers = [{ name = "seen", offset = 0 }, { name = "behind", offset = 4, access = register_access.hidden }]; size = 8 B;
@@ -222,6 +228,7 @@ def test_hidden_words_are_for_the_rules_only(bench: Bench) -> None:
     assert [replies[i].data for i in (0, 1, 2, 4)] == [0, 0x77, 0, 0x77]
 
 
+@seldom
 def test_a_write_may_reset_the_bank(bench: Bench) -> None:
     """Reset values everywhere, what is announced is announced, and the timer starts anew; bits that the rule does not mean reset nothing."""
     body = "resets = <<< return offset == 0x28 && (value & 8) != 0; >>>;"

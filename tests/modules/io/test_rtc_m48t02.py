@@ -8,6 +8,7 @@ import pytest
 
 from tests.modules.harness import Bench, collect
 from tests.modules.io.registers import Accesses, Registers
+from tests.sample import seldom
 
 CLOCK, TIMERS = 0x7F8, 0x800
 R, W = 0x40, 0x80
@@ -50,6 +51,7 @@ def test_time_passes_with_the_simulation(bench: Bench) -> None:
     assert device.last.stats["run"]["skipped_cycles"] > SECOND - 1000
 
 
+@seldom
 def test_the_memory(bench: Bench, tmp_path: Path) -> None:
     """Words in both byte orders, the first contents from a file, no date without W; addresses repeat."""
     for big in (False, True):
@@ -97,6 +99,7 @@ def test_the_clock_is_set(bench: Bench) -> None:
     assert values[9:] == shown(datetime(2026, 1, 1, tzinfo=UTC))
 
 
+@seldom
 def test_without_a_century(bench: Bench) -> None:
     """The control bits are what was written, and the century stays."""
     device = rtc(bench, "century = false;", interrupt=False)
@@ -131,6 +134,7 @@ def test_a_timer(timer: int, bench: Bench) -> None:
     assert device.last.counted("dut") == {"expirations": 2}
 
 
+@seldom
 def test_how_many_timers_there_are(bench: Bench) -> None:
     for timers in (0, 3):
         device = rtc(bench, f"timers = {timers};", interrupt=timers > 0)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.modules.harness import Bench, Device, Ran, collect, happened, read_monitor
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 CLOCK, DATA, DRIVE = 1, 2, 4
 WRITE, READ = 0xA0, 0xA1
@@ -104,6 +104,7 @@ def drives(request: pytest.FixtureRequest) -> bool:
     return request.param
 
 
+@seldom
 def test_the_reply_comes_in_the_cycle_after_the_clock_has_fallen(bench: Bench) -> None:
     """Lines and answer, cycle by cycle: the end of the byte that selects the device, and the end of its acknowledgment."""
     rows, level = ["lines | data"], 0
@@ -126,6 +127,7 @@ def test_bytes_at_an_address_and_behind_it(bench: Bench, drives: bool) -> None:
     assert eeprom.ran.counted("dut") == {"read_bytes": 3, "written_bytes": 3, "write_cycles": 1}
 
 
+@seldom
 def test_addresses_wrap_in_the_page_and_at_the_end(bench: Bench) -> None:
     """What is written behind a page's end comes to its beginning, over what came first; what is read goes on in the next page."""
     eeprom, master = Eeprom(bench, "size = 4 KiB; page = 16 B;"), Master()
@@ -164,6 +166,7 @@ def test_what_begins_no_write_cycle(bench: Bench) -> None:
     assert eeprom.ran.counted("dut") == {"read_bytes": 1}
 
 
+@seldom
 def test_another_device_is_meant(bench: Bench) -> None:
     """It stays silent until the next start, whatever is sent; its own address is that of its pins."""
     eeprom, master = Eeprom(bench, "address = 5;"), Master()

@@ -10,7 +10,7 @@ import pytest
 from tests.console_scripts import WRONG_LINES
 from tests.modules.harness import MOST_CHECKED, Bench, collect
 from tests.modules.io.registers import Accesses, Registers
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 DATA, IER, IIR, LCR, MCR, LSR, MSR, SCR = range(8)
 FCR, DLM = IIR, IER
@@ -50,6 +50,7 @@ def test_registers(case: str, bench: Bench) -> None:
     assert [value for step, value in zip(steps, values, strict=True) if not isinstance(step, tuple)] == expected
 
 
+@seldom
 @pytest.mark.parametrize(("width", "shift", "big"), sampled([(32, 0, False), (32, 2, True), (64, 3, False), (64, 0, True)], 4, 1))
 def test_accesses_of_several_bytes(width: int, shift: int, big: bool, bench: Bench) -> None:
     """One to each register among them; the bytes beside registers are nothing; addresses repeat."""
@@ -259,6 +260,7 @@ def test_a_script_that_types_into_nothing(accesses: Accesses, script: str, why: 
     assert f"error: dut: typed, {why} (wait for the text that it prints when it reads)" in device.last.err
 
 
+@seldom
 def test_a_script_that_waits_for_ever(bench: Bench) -> None:
     """Each character that is printed gives it as long again; 0 is without end."""
     device = uart(bench, "instant = true;")
@@ -272,6 +274,7 @@ def test_a_script_that_waits_for_ever(bench: Bench) -> None:
     device.play(accesses, 5000, files, typed='wait "B"')
 
 
+@seldom
 def test_a_terminal(bench: Bench) -> None:
     """Or whatever standard input is: characters arrive in order, no closer than they may, and the run says what it is."""
     device = uart(bench, "line_control = 3;")
@@ -360,6 +363,7 @@ def device_values(device: Registers, accesses: Accesses, rng: random.Random) -> 
     return device.play(accesses, 12000, settings)[2:]
 
 
+@seldom
 def test_an_idle_port_sleeps(bench: Bench) -> None:
     device = uart(bench)
     accesses = Accesses().write(0, LCR, EIGHT).write(1, DATA, 65)

@@ -15,6 +15,7 @@ import pytest
 from harness.run import console
 from tests.modules.harness import Bench, collect
 from tests.modules.io.registers import Accesses, Registers
+from tests.sample import seldom
 
 DATA, FCR, LCR = 0, 2, 3
 EIGHT = 3
@@ -151,6 +152,7 @@ def test_a_record_is_the_run(start, machine: Path, tmp_path: Path) -> None:
         assert again.returncode == 0 and repeated == out, err
 
 
+@seldom
 def test_a_client_that_never_reads(start, tmp_path: Path) -> None:
     """The run ends; a client that comes late gets the last 64 KiB."""
     accesses = Accesses().write(0, FCR, 1)

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, Requests, collect, happened
+from tests.sample import seldom
 
 
 def controller(bench: Bench, body: str = "") -> Memory:
@@ -37,6 +38,7 @@ def test_a_full_queue_has_room_in_the_cycle_after_a_reply(bench: Bench) -> None:
     assert machine.last.stat("controller", "row_conflicts") == 17
 
 
+@seldom
 def test_bursts_follow_at_once_and_have_a_length(bench: Bench) -> None:
     assert cycles(bench, [f"0 read 8 {8 * k}" for k in range(6)], "burst = 4; next_access = 2;") == [
         7,
@@ -48,10 +50,12 @@ def test_bursts_follow_at_once_and_have_a_length(bench: Bench) -> None:
     ]
 
 
+@seldom
 def test_the_end_of_a_row_ends_a_burst(bench: Bench) -> None:
     assert cycles(bench, [f"0 read 8 {0xF0 + 8 * k}" for k in range(4)], "burst = 0;") == [7, 8, 15, 16]
 
 
+@seldom
 def test_closed_pages_always_activate(bench: Bench) -> None:
     assert [
         c % 50 for c in cycles(bench, ["0 read 8 0", "50 read 8 64", "100 read 8 0x200"], "close_page = true;")
@@ -110,6 +114,7 @@ requester[0].memory -> controller.in; controller.memory -> low.port; controller.
 """
 
 
+@seldom
 def test_segments_have_rows_and_timings_of_their_own(bench: Bench) -> None:
     """The first segment has the controller's timing, the second one its own: rows of 64 B, bursts of 2; banks are not shared."""
     script = ["0 read 8 0", "50 read 8 0x1000", "100 read 8 0x1008", "150 read 8 0x1080", "200 read 8 8", "250 read 8 0x1040"]
@@ -125,6 +130,7 @@ def test_segments_may_see_addresses_of_their_own(bench: Bench) -> None:
     assert [(a.data, a.error) for a in replies] == [(0, False), (5, False), (0, False), (0, True)]
 
 
+@seldom
 def test_what_is_not_in_one_segment_reaches_no_memory(bench: Bench) -> None:
     """Over the end of a segment, whether another one follows or none, although each memory is as large as both."""
     script = [f"{50 * k} write {size} {address:#x} 0x5555" for k, (size, address) in enumerate([(8, 0xFFC), (2, 0xFFF), (4, 0xFFC), (8, 0x1FFC), (8, 0x1FF8)])]
@@ -132,6 +138,7 @@ def test_what_is_not_in_one_segment_reaches_no_memory(bench: Bench) -> None:
     assert [a.error for a in replies] == [True, True, False, True, False]
 
 
+@seldom
 def test_a_burst_ends_with_its_segment(bench: Bench) -> None:
     """Although the next address has the same number of a row: it is one of another memory, which is closed."""
     halves = "segments = [ { base = 0, size = 0x80 }, { base = 0x80, size = 0x80 } ];"

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, Requests, collect, happened
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 DELAY = "instance delay : memory_delay; instance memory : memory_state { size = 4 KiB; }; delay.out -> memory.port;\n"
 
@@ -34,6 +34,7 @@ def reads(count: int, base: int = 0) -> list[str]:
     return [f"0 read 4 {base + 4 * k} 0 {k}" for k in range(count)]
 
 
+@seldom
 def test_a_policy_may_choose_nobody_and_must_not_choose_a_lane_that_is_not_there(bench: Bench) -> None:
     """The first requester alone lets it choose one that requests nothing, two of them one that does not exist."""
     memory = Memory(bench, flat(3, "return requests == 1 ? 2 : requests == 4 ? -1 : 3;"), 3)
@@ -71,6 +72,7 @@ def test_policies(bench: Bench, policy: str, expected: list[int]) -> None:
     assert order == expected
 
 
+@seldom
 def test_requests_in_a_row_are_counted_up_to_255(bench: Bench) -> None:
     """The second requester is let in once the first has been served so often, which stays so."""
     policy = "return requests & 2 && served == 255 ? 1 : requests & 1 ? 0 : -1;"
@@ -79,6 +81,7 @@ def test_requests_in_a_row_are_counted_up_to_255(bench: Bench) -> None:
     assert [reply.cycle for reply in Memory(bench, flat(2, policy), 2).play([[f"0 read 4 {4 * k}" for k in range(300)], ["280 read 4 0"]], 400, outstanding=8)[1]] == [281]
 
 
+@seldom
 def test_a_policy_may_hold_everybody(bench: Bench) -> None:
     policy = "return requests == 3 ? 0 : -1;"
     replies = Memory(bench, flat(2, policy), 2).play([["0 read 4 0"], ["5 read 4 0"]], 30)
@@ -116,6 +119,7 @@ def test_everybody_gets_the_right_replies(bench: Bench, netlist: str, seed: int)
     assert [[(a.tag, a.data) for a in lane] for lane in replies] == [r.replies for r in requests]
 
 
+@seldom
 def test_replies_report_how_long_the_request_took(bench: Bench) -> None:
     """What the controller says of the latency comes back through two levels of arbiters."""
     netlist = """

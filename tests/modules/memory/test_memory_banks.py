@@ -3,7 +3,7 @@
 import pytest
 
 from tests.modules.harness import Bench, Memory, read_items
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 
 def banked(lanes: int, body: str = "", extra: str = "") -> str:
@@ -24,12 +24,14 @@ def test_bandwidth_grows_with_the_banks(bench: Bench, banks: int) -> None:
     assert [memory.last.stat(f"banks.controller[{b}]", "requests") for b in range(banks)] == [128 // banks] * banks
 
 
+@seldom
 def test_one_bank_for_all_is_the_worst_case(bench: Bench) -> None:
     memory = Memory(bench, banked(4), 4)
     replies = memory.play([stride(32, 16) for _ in range(4)], 400, outstanding=4)
     assert max(a.cycle for lane in replies for a in lane) == 64
 
 
+@seldom
 def test_segments_give_each_requester_a_bank_of_its_own(bench: Bench) -> None:
     memory = Memory(bench, banked(4, "interleave = 0;"), 4)
     replies = memory.play([stride(4, 16, 1024 * i) for i in range(4)], 100, outstanding=4)
@@ -47,6 +49,7 @@ def test_banks_have_the_timing_of_their_controllers(bench: Bench, body: str, cyc
     assert [a.cycle for a in replies] == cycles
 
 
+@seldom
 @pytest.mark.parametrize(("body", "last"), sampled([("", 66), ("first_access = 4;", 67), ("interleave = 64;", 66), ("banks = 1;", 66)], 4))
 def test_a_burst_goes_on_in_every_bank(bench: Bench, body: str, last: int) -> None:
     """Requests that take turns at the banks follow each other without a pause: for each bank they are one burst."""
@@ -68,6 +71,7 @@ def test_atomic_operations_count_every_requester(bench: Bench) -> None:
     assert [a.data for a in replies[5] if a.tag >= 100] == [120, 0x3F]
 
 
+@seldom
 def test_reservations_are_of_one_requester(bench: Bench) -> None:
     first = [
         "0 load_linked 4 0x10 0 1",
@@ -80,6 +84,7 @@ def test_reservations_are_of_one_requester(bench: Bench) -> None:
     assert [a.data for a in replies[0]] == [0, 0, 0, 1]
 
 
+@seldom
 def test_writes_are_signalled_with_the_lane_of_their_author(bench: Bench) -> None:
     memory = Memory(bench, banked(3, extra="instance heard : sink; banks.snoop -> heard.in;\n"), 3)
     memory.play([["0 write 4 0x40 1 7"], ["5 write 8 0x48 1 7"], ["9 read 4 0x40"]], 30, {"heard.record": "heard"})

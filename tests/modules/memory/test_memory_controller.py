@@ -76,6 +76,7 @@ def test_banks_open_while_others_move(bench: Bench) -> None:
     assert activates[:2] == [1, 1 + RRD] and all(b - a >= RRD for a, b in pairwise(activates))
 
 
+@seldom
 def test_activates_are_t_rrd_apart(bench: Bench) -> None:
     """With short bursts and a long t_rrd that is what limits: one row after the other."""
     replies, _ = play(bench, [f"0 read 8 {BANK * k}" for k in range(4)], rrd=6)
@@ -115,6 +116,7 @@ def test_first_ready_first_come(bench: Bench) -> None:
     assert replies == sorted(replies)
 
 
+@seldom
 def test_the_age_limit_ends_the_wait(bench: Bench) -> None:
     """A stream of hits does not starve the request of another row for longer than the limit and what is under way."""
     script = ["0 read 32 0"] + [f"{32 + 3 * k} read 32 {32 * (k % 8)}" for k in range(60)]
@@ -171,6 +173,7 @@ def test_refreshes_of_idle_time_are_those_of_busy_time(bench: Bench) -> None:
     assert happened(machine.last, "access")[-1] == (4999 + RP + RFC + RCD + CAS + BEATS, 0, RP + RFC + RCD + CAS + BEATS)
 
 
+@seldom
 def test_refresh_of_groups(bench: Bench) -> None:
     """With two groups of banks, bank 1 goes on while bank 0 is refreshed."""
     script = ["50 read 32 0", f"70 read 32 {BANK}", "99 read 32 0", f"99 read 32 {BANK}"]
@@ -179,6 +182,7 @@ def test_refresh_of_groups(bench: Bench) -> None:
     assert replies[3] <= 101 + CAS + BEATS
 
 
+@seldom
 def test_rambus_has_two_command_buses_and_shares_amplifiers(bench: Bench) -> None:
     """A row command goes out with a column command; of two neighbouring banks one has a row open, bank 2 is no neighbour of 0."""
     body = "kind = dram_kind.rambus; beat = 16;"

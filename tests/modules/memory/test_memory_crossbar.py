@@ -25,6 +25,7 @@ def reads(addresses: list[int], cycle: int = 0) -> list[str]:
     return [f"{cycle} read 8 {address:#x} 0 {k}" for k, address in enumerate(addresses)]
 
 
+@seldom
 def test_banks_work_at_once_and_one_bank_in_turn(bench: Bench) -> None:
     memory = Memory(bench, network(4, 4), 4)
     apart = memory.play([reads([8 * i]) for i in range(4)], 20)
@@ -63,6 +64,7 @@ def test_an_early_reply_waits_for_an_older_one(bench: Bench) -> None:
     assert memory.last.stat("net", "reordered") == 4
 
 
+@seldom
 @pytest.mark.parametrize(("outstanding", "cycles"), sampled([(1, [1, 3, 5, 7]), (2, [1, 2, 3, 4])], 2, 1))
 def test_requests_outstanding_are_limited(bench: Bench, outstanding: int, cycles: list[int]) -> None:
     memory = Memory(bench, network(1, 4, f"outstanding = {outstanding};"), 1)
@@ -119,6 +121,7 @@ def test_banks_may_see_addresses_of_their_own(bench: Bench, body: str, there: Ca
     assert sorted((a.tag, a.data) for lane in replies[1:] for a in lane) == [(a, a + 1) for a in addresses]
 
 
+@seldom
 @pytest.mark.parametrize(
     ("policy", "order"),
     sampled([

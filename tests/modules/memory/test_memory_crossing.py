@@ -5,7 +5,7 @@ import random
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, Requests
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 NETLIST = """
 clock core_clock = {core} MHz;
@@ -30,7 +30,7 @@ def test_the_round_trip_on_equal_clocks(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("seed", sampled(range(3), 3))
-@pytest.mark.parametrize(("core", "memory"), [(88, 100), (88, 250), (200, 33)])
+@pytest.mark.parametrize(("core", "memory"), sampled([(88, 100), (88, 250), (200, 33)], 3))
 def test_replies_are_right_and_in_order(bench: Bench, core: int, memory: int, seed: int) -> None:
     rng, model = random.Random(seed), Bytes(64)
     requests = Requests(rng)
@@ -41,6 +41,7 @@ def test_replies_are_right_and_in_order(bench: Bench, core: int, memory: int, se
     assert [(a.tag, a.data) for a in replies] == requests.replies
 
 
+@seldom
 def test_outstanding_requests_are_bounded(bench: Bench) -> None:
     """With two replies' room and a slow memory, two requests are on their way at a time."""
     memory = crossing(bench, 100, 100, outstanding=2)
@@ -51,6 +52,7 @@ def test_outstanding_requests_are_bounded(bench: Bench) -> None:
     assert ran.stat("requester[0]", "replies") > 990
 
 
+@seldom
 def test_each_stage_more_is_an_edge_of_the_side_that_looks(bench: Bench) -> None:
     """One slot for requests: the second one waits until it is seen on its side that the first has left."""
     [replies] = crossing(bench, 100, 100, requests=1, stages=3).play([["3 read 4 0", "3 read 4 0", "30 read 4 0"]], 60, outstanding=3)

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, collect, happened
+from tests.sample import seldom
 
 
 def netlist(lanes: int, ports: int) -> str:
@@ -12,6 +13,7 @@ def netlist(lanes: int, ports: int) -> str:
     return f"instance gate : memory_gate {{ ports = {ports}; }};\ninstance memory : memory_state {{ size = 256 B; }};\n{joins}{collect('gate', 'blocked(lane)')}"
 
 
+@seldom
 def test_the_highest_lane_goes_first(bench: Bench) -> None:
     scripts = [["4 read 4 0", "9 read 4 0"], ["4 read 4 4"], ["4 read 4 8"]]
     machine = Memory(bench, netlist(3, 1), 3)
@@ -33,6 +35,7 @@ def test_what_the_memory_refuses_is_not_blocked_here(bench: Bench) -> None:
     assert {name: happened(machine.last, "blocked") for name, machine in seen.items()} == {"wide": [], "gate": [(4, 0)]}
 
 
+@seldom
 def test_two_ports_let_two_through(bench: Bench) -> None:
     scripts = [["4 read 4 0"], ["4 read 4 4"], ["4 read 4 8"]]
     replies = Memory(bench, netlist(3, 2), 3).play(scripts, 30)

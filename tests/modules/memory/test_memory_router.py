@@ -5,6 +5,7 @@ import random
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, collect, happened, read_items
+from tests.sample import seldom
 
 ROUTES = """
   route = <<< return address < 0x100 ? lane(out, near) : address < 0x200 ? lane(out, far) : -1; >>>;
@@ -129,6 +130,7 @@ split.notify -> heard.in;
 """
 
 
+@seldom
 def test_targets_may_reply_in_the_cycle_of_the_reference(bench: Bench) -> None:
     """A memory without a controller, and hits of a cache; what misses, and what has no target, takes its time between them."""
     machine = Memory(bench, SAME_CYCLE.format(options=""))
@@ -148,6 +150,7 @@ def test_targets_may_reply_in_the_cycle_of_the_reference(bench: Bench) -> None:
     assert replies[0].cycle == 0 and replies[-1].cycle < 1000, "at once, and mostly so"
 
 
+@seldom
 def test_targets_that_were_to_take_time_and_do_not_are_named(bench: Bench) -> None:
     machine = Memory(bench, SAME_CYCLE.format(options="same_cycle_reply = false;"))
     machine.play([["0 read 4 0x44", "20 read 4 0x44"]], 40, ok=False)
@@ -174,6 +177,7 @@ for (i = 0; i < 3; i = i + 1) { split.out["way_" + string(i)] -> way[i].in;  way
 """
 
 
+@seldom
 def test_no_more_are_outstanding_than_may_be(bench: Bench) -> None:
     """Two here; the target would hold four, 10 cycles each. A request goes out in the cycle after a reply made room."""
     machine = Memory(bench, TARGETS)

@@ -6,7 +6,7 @@ import struct
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, Requests, collect, happened, read_items
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 
 def memory(bench: Bench, lanes: int = 1, width: int = 64, body: str = "size = 256 B;", extra: str = "") -> Memory:
@@ -95,6 +95,7 @@ def test_random_requests_of_three_ports(bench: Bench, order: str, seed: int) -> 
     assert [[a.data for a in lane] for lane in replies] == expected
 
 
+@seldom
 def test_narrow_and_wide_ports(bench: Bench) -> None:
     [replies] = memory(bench, width=32).play([["0 write 4 0 0x89abcdef", "1 read -2 2", "2 read 4 0"]], 6)
     assert [(a.error, a.data) for a in replies] == [(False, 0), (False, 0xFFFF89AB), (False, 0x89ABCDEF)]
@@ -104,6 +105,7 @@ def test_narrow_and_wide_ports(bench: Bench) -> None:
     assert [a.data for a in replies] == [0, value, value >> 64, 0x100F]
 
 
+@seldom
 def test_requesters_of_different_widths_share_the_cycle(bench: Bench) -> None:
     """Behind a memory_width each, on one memory of the widest port: no cycle is lost, and writes still come before reads."""
     netlist = """instance memory : memory_state { width = 128; size = 64 B; big_endian = true; };
@@ -125,6 +127,7 @@ def test_requesters_of_different_widths_share_the_cycle(bench: Bench) -> None:
     assert [[a.cycle for a in lane] for lane in (wide, word, double)] == [[0, 1, 2]] * 3
 
 
+@seldom
 def test_what_does_not_fit_is_an_error(bench: Bench) -> None:
     body = "size = 64 B; base = 0x1000;"
     script = [
@@ -143,6 +146,7 @@ def test_what_does_not_fit_is_an_error(bench: Bench) -> None:
     assert bench.run(simulator, 20).stat("r", "errors") == 4, "a size that no request has"
 
 
+@seldom
 def test_addresses_repeat_when_they_alias(bench: Bench) -> None:
     body = "size = 64 B; alias = true;"
     [replies] = memory(bench, body=body).play(
@@ -208,6 +212,7 @@ def test_operations_beyond_the_end_change_nothing_and_barriers_have_no_address(b
     assert [a.error for a in replies] == [True] * 7 + [False, False] and replies[-1].data == 0
 
 
+@seldom
 def test_what_was_not_committed_did_not_happen(bench: Bench) -> None:
     """Each requester takes half of its requests back before they are served, and has bytes of its own."""
     rng, models = random.Random(5), [Bytes(256), Bytes(256)]
@@ -293,6 +298,7 @@ def test_listeners_observe_the_writes_of_their_range(bench: Bench) -> None:
     assert "260" in first[0][1] and "5" in first[0][1]
 
 
+@seldom
 def test_a_range_may_end_with_the_address_space(bench: Bench) -> None:
     body = "size = 256 B; base = 0xffffff00; snoop_ranges = [{ base = 0xffffff80, size = 0x80 }];"
     device = memory(bench, 2, body=body, extra=snooping(2, 1))
@@ -303,6 +309,7 @@ def test_a_range_may_end_with_the_address_space(bench: Bench) -> None:
     assert second[0] == 4 and f"address={0xFFFFFFFF} size=1 " in second[1]
 
 
+@seldom
 def test_writes_of_one_cycle_are_observed_as_one_stretch(bench: Bench) -> None:
     device = memory(bench, 2, extra=snooping(2, 1))
     device.play([["0 write 4 0x10 1 5"], ["0 write 4 0x20 1 6"]], 4, {"heard[0].record": "a.txt"})
@@ -356,6 +363,7 @@ def test_initial_contents_from_a_program(bench: Bench, order: str) -> None:
     assert [a.data for a in replies] == [int.from_bytes(b"\1\2\3\4", order), int.from_bytes(b"\5\6\7\10", order)]
 
 
+@seldom
 def test_each_window_has_a_program(bench: Bench) -> None:
     """At the addresses of the first; the last program is also those of the windows behind it."""
     device = memory(bench, body="size = 256 B; windows = 4; base = 0x100; big_endian = true;")
@@ -421,6 +429,7 @@ blocks.out -> memory.contents;
 """ + collect("memory", "loaded(address, size)")
 
 
+@seldom
 @pytest.mark.parametrize("big", [False, True])
 @pytest.mark.parametrize("width", sampled([64, 256], 2))
 def test_blocks_of_contents(big: bool, width: int, bench: Bench) -> None:
@@ -433,6 +442,7 @@ def test_blocks_of_contents(big: bool, width: int, bench: Bench) -> None:
     assert happened(device.last, "loaded") == [(0, 0x104, 8), (1, 0x10C, 8)]
 
 
+@seldom
 def test_a_block_comes_after_the_requests_of_its_cycle(bench: Bench) -> None:
     """It overwrites what they write, and ends the reservations of what it covers."""
     device = memory(bench, 3, body="size = 256 B; base = 0x100;", extra=BLOCKS)
@@ -446,12 +456,14 @@ def test_a_block_comes_after_the_requests_of_its_cycle(bench: Bench) -> None:
     assert [reply.data for reply in third] == [0, 0x17161514]
 
 
+@seldom
 def test_a_block_that_does_not_fit(bench: Bench) -> None:
     device = memory(bench, body="size = 256 B; base = 0x100;", extra=BLOCKS)
     device.play([[]], 12, {"blocks.count": 3}, ok=False)
     assert "memory: 8 bytes of contents at 0x1f9 do not fit: the memory is 0x100 to 0x1ff (make it larger)" in device.last.err
 
 
+@seldom
 def test_a_memory_has_one_loader(bench: Bench) -> None:
     text = memory(bench, extra=BLOCKS).text
     assert "a memory is loaded by one loader" in bench.refuse(text + "instance more : source;\nmore.out -> memory.contents;\n")

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, collect, happened
+from tests.sample import seldom
 
 MAP = "segments = [ { base = 0x8000, size = 0x400, target = filter_target.scratchpad }, { base = 0xc000, size = 0x100, target = filter_target.registers } ];"
 
@@ -82,6 +83,7 @@ def test_what_leaves_the_core_leaves_in_order(bench: Bench, main_lanes: int) -> 
     assert (data[0].cycle, fetch[0].cycle) == (0, 1)
 
 
+@seldom
 def test_three_channels_share_each_port(bench: Bench) -> None:
     """The oldest stage first, on the scratchpad's port as well as outside; who waits is told in each cycle, and each gets its own replies."""
     machine = core(bench, channels=3)
@@ -115,11 +117,13 @@ def test_a_channel_waits_before_it_goes_elsewhere(bench: Bench) -> None:
     assert [(a.tag, a.cycle) for a in data] == [(1, 5), (2, 6)]
 
 
+@seldom
 def test_registers_are_main_memory_where_there_are_none(bench: Bench) -> None:
     _, data = core(bench, registers=False).play([[], ["0 read 4 0xc000"]], 10)
     assert [(a.cycle, a.error) for a in data] == [(1, True)]
 
 
+@seldom
 def test_the_map_may_be_a_function(bench: Bench) -> None:
     body = (
         "map = <<< return address >= 0x8000 && address < 0x8400 ? filter_target_scratchpad : filter_target_main; >>>;"

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, Requests, collect, happened
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 
 def controller(bench: Bench, body: str = "", width: int = 64) -> Memory:
@@ -44,11 +44,13 @@ def test_a_change_of_direction_ends_a_burst(bench: Bench) -> None:
     assert happened(memory.last, "access") == told
 
 
+@seldom
 def test_bursts_have_a_length(bench: Bench) -> None:
     [replies] = controller(bench, "queue = 8; burst = 4;").play([stream(9)], 60, outstanding=16)
     assert [a.cycle for a in replies] == [3, 4, 5, 6, 9, 10, 11, 12, 15]
 
 
+@seldom
 @pytest.mark.parametrize(("gap", "expected"), sampled([(0, [3, 8, 13]), (2, [3, 6, 9])], 2, 1))
 def test_a_burst_survives_a_gap(bench: Bench, gap: int, expected: list[int]) -> None:
     """One request at a time: each arrives two cycles after the reply to the one before."""
@@ -58,6 +60,7 @@ def test_a_burst_survives_a_gap(bench: Bench, gap: int, expected: list[int]) -> 
     assert [a.cycle for a in replies] == expected
 
 
+@seldom
 def test_a_burst_goes_on_in_the_next_block_of_an_interleaved_bank(bench: Bench) -> None:
     """Blocks of 16 bytes, 64 bytes apart; what is between them belongs to another bank, and is no continuation."""
     script = [f"0 read 8 {address}" for address in (0, 8, 64, 72, 80, 128)]
@@ -72,6 +75,7 @@ def test_a_barrier_waits_for_what_is_before_it_and_ends_a_burst(bench: Bench) ->
     assert [a.cycle for a in replies] == [3, 4, 7]
 
 
+@seldom
 def test_the_queue_bounds_what_is_held(bench: Bench) -> None:
     ran = bench.run(controller(bench, "queue = 1;").simulator, 400, {"requester[0].outstanding": 4})
     assert ran.stat("controller", "requests") == pytest.approx(100, abs=2)
@@ -123,6 +127,7 @@ def test_segments_have_their_own_memories_and_timings(bench: Bench) -> None:
     ]
 
 
+@seldom
 def test_a_burst_ends_with_its_segment(bench: Bench) -> None:
     """Although the next address is the first of another one; where no memory is there is no burst."""
     beside = SEGMENTS.replace("base = 0x1000, size = 0x100, first_access = 6, next_access = 2,", "base = 0x100, size = 0x100,")
@@ -132,6 +137,7 @@ def test_a_burst_ends_with_its_segment(bench: Bench) -> None:
     assert [(a.cycle, a.error) for a in replies] == [(3, False), (4, False), (7, False), (8, False), (11, True), (14, True)]
 
 
+@seldom
 def test_a_slow_memory_is_waited_for_in_order(bench: Bench) -> None:
     memory = Memory(
         bench,

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from tests.modules.harness import Bench, Bytes, Memory, collect, happened
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 EVENTS = collect("dut", "combined(address)", "sent(address, size)")
 
@@ -28,6 +28,7 @@ def departures(machine: Memory) -> list[tuple[int, int, int]]:
     return happened(machine.last, "sent")
 
 
+@seldom
 def test_writes_are_replied_to_at_once_and_leave_one_in_a_cycle(bench: Bench) -> None:
     machine = buffer(bench)
     script = ["0 write 4 0 1", "1 write 1 7 2", "2 write 2 8 3", "3 write 4 0 4"]
@@ -37,6 +38,7 @@ def test_writes_are_replied_to_at_once_and_leave_one_in_a_cycle(bench: Bench) ->
     assert machine.last.counted("dut") == {"writes": 4, "departures": 4}
 
 
+@seldom
 def test_a_full_buffer_takes_nothing(bench: Bench) -> None:
     machine = buffer(bench, "entries = 2;")
     [replies] = machine.play([[f"{k} write 4 {4 * k} {k}" for k in range(6)]], 200, {"delay.refuse": 1.0}, outstanding=8)
@@ -90,6 +92,7 @@ def test_what_has_begun_to_leave_is_not_joined(bench: Bench) -> None:
     assert replies[-1].data == 3 and len(departures(machine)) == 3
 
 
+@seldom
 @pytest.mark.parametrize("combine", sampled(["none", "marked", "all"], 3, 1))
 def test_only_marked_requests_are_combined(bench: Bench, combine: str) -> None:
     """Of the generated writes every third is not marked."""
@@ -134,6 +137,7 @@ def test_what_becomes_of_errors_is_one_of_three(bench: Bench) -> None:
     assert "dut: on_memory_error is end, drop or bus_error, not 'ignore'" in machine.last.err
 
 
+@seldom
 def test_no_more_writes_leave_than_are_remembered(bench: Bench) -> None:
     machine = buffer(bench, depth=128)
     script = [f"0 write 4 {4 * k} {k}" for k in range(80)]

@@ -47,6 +47,7 @@ def play(machine: Memory, script: list[str], writes: list[tuple[int, int, Pair]]
     return replies
 
 
+@seldom
 def test_segments_of_the_kernel_pass_within_the_cycle(bench: Bench) -> None:
     machine = micro_tlb(bench)
     script = ["3 write 4 0x80000100 7", "4 read 4 0x80000100", "5 read 4 0xa0000100", "6 write 4 0xa0000100 9", "7 read 4 0xa0000100", "8 read 4 0x80000100"]
@@ -104,6 +105,7 @@ def test_what_cannot_be_translated_gets_an_error_in_the_cycle_in_which_it_is_kno
     assert machine.last.counted("dut")["faults"] == 7
 
 
+@seldom
 def test_users_have_their_own_segment_only(bench: Bench) -> None:
     machine = micro_tlb(bench, "(address_context){.k0 = 3}")
     script = [f"{k} read 4 {address}" for k, address in enumerate((0x80000000, 0xA0000000, 0xC0000000, 0xFFFFFFFC))]
@@ -287,6 +289,7 @@ def several(bench: Bench, cycles: int, entries: int) -> Memory:
     )
 
 
+@seldom
 @pytest.mark.parametrize("cycles", sampled([0, 2], 2, 1))
 def test_pages_are_of_a_context(bench: Bench, cycles: int) -> None:
     """One page of each lies in frames of its own, and another of its joint TLB is written now and then, so that what is kept of it alone goes.  Each frame
@@ -313,6 +316,7 @@ def test_pages_are_of_a_context(bench: Bench, cycles: int) -> None:
         assert machine.last.stat("dut", "lookups") < count
 
 
+@seldom
 @pytest.mark.parametrize("latency", sampled([0, 5], 2, 1))
 def test_writes_are_shown_until_their_replies(bench: Bench, latency: int) -> None:
     """From the cycle in which the cache takes them; reads are not, nor what goes past the cache."""

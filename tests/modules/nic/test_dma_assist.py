@@ -175,6 +175,7 @@ def turned(data: bytes, host: int) -> bytes:
     return data[:begin] + b"".join(data[i : i + 4][::-1] for i in range(begin, end, 4)) + data[end:]
 
 
+@seldom
 def test_words_keep_their_value(bench: Bench) -> None:
     """Of a host of the other byte order, with the bit for that: there and back; without it bytes keep their order."""
     dut, data = rig(bench, "word_value_bit = 2; bus_burst = 20;"), noise(128)
@@ -206,6 +207,7 @@ def test_words_that_are_not_whole_keep_their_bytes_in_order(bench: Bench, host: 
     assert dut.last.err.count("not whole words") == 1
 
 
+@seldom
 @pytest.mark.parametrize("outstanding", sampled([1, 3], 2, 1))
 @pytest.mark.parametrize("faults", ["", "read_abort@2", "read_abort@3", "read_abort@4"])
 def test_a_checksum_goes_on_over_transfers(bench: Bench, outstanding: int, faults: str) -> None:
@@ -229,6 +231,7 @@ def test_a_checksum_goes_on_over_transfers(bench: Bench, outstanding: int, fault
     assert dut.last.stat("dut", "errors") == bool(faults)
 
 
+@seldom
 @pytest.mark.parametrize("outstanding", sampled([1, 3], 2, 1))
 def test_a_failed_transfer_rests_the_assist(bench: Bench, outstanding: int) -> None:
     """Nothing of it, nor of what follows it, reaches a register; software moves the consumer past it, and clears the error."""

@@ -7,7 +7,7 @@ import pytest
 from harness.net import packets
 from tests.modules.assists import Rig, joined, load, noise, pcap, read, store, write
 from tests.modules.harness import Bench, read_replies
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 NETLIST = """
 instance dut : mac_assist {
@@ -78,6 +78,7 @@ bank.value["r5"] -> dut.buffer_producer; bank.value["r6"] -> dut.buffer_referenc
 }
 
 
+@seldom
 @pytest.mark.parametrize("direction", ONE_WAY)
 def test_one_half_alone(bench: Bench, direction: str) -> None:
     """The other half is left out: one connection to memory and to the registers, and none to the other half of the wire."""

@@ -46,6 +46,7 @@ def play(dut: Rig, frames: list[bytes], script: list[str], cycles: int = 30000, 
     return dut.run(script, cycles, values, files={"in": pcap(frames)})
 
 
+@seldom
 @pytest.mark.parametrize(("burst", "width", "split"), sampled([(8, 64, False), (64, 64, False), (64, 64, True), (16, 128, False), (512, 128, True)], every=5, first=2))
 def test_frames_lie_behind_each_other(bench: Bench, burst: int, width: int, split: bool) -> None:
     """Memory of either width, descriptors by the same way or by one of their own: the same bytes lie there."""
@@ -86,6 +87,7 @@ def test_the_longest_frames(bench: Bench) -> None:
     assert dut.last.counted("dut") == {"frames": 1, "bytes": 1518, "frames_dropped": 1, "damaged": 1, "too_long": 1}
 
 
+@seldom
 def test_memory_that_is_not_there_stops_the_run_or_is_counted(bench: Bench) -> None:
     dut, script = rig(bench), start(base=0x20000, limit=0x28000)
     values = {"ethernet.input": "in", "ethernet.mode": "rate", "quiet.count": 0, "requester.script": "s"}
@@ -202,6 +204,7 @@ def test_layouts_that_cannot_work_are_refused(bench: Bench, body: str, words: st
 SLOW = "slow.first_access = 60;\nslow.next_access = 60;\nslow.queue = 1;\n"
 
 
+@seldom
 def test_memory_that_is_too_slow_loses_frames_and_says_so(bench: Bench) -> None:
     """Each request takes 60 cycles: frames at line rate overrun the queue; what is kept is whole, and the attention bit can be cleared."""
     body = "state_offset = 0; attention_bit = 0x100; max_frame = 600; buffer = 2048;"

@@ -144,6 +144,7 @@ def test_memory_that_is_not_there_stops_the_run_or_is_counted(bench: Bench) -> N
     assert ran.stat("dut", "memory_errors") > 0 and "it is dropped" in ran.err
 
 
+@seldom
 @pytest.mark.parametrize("width", sampled([64, 128], 2, 1))
 def test_the_next_descriptor_is_read_ahead(bench: Bench, width: int) -> None:
     """Frames of all alignments, wrapping, through a port of either width: the same frames, in order, without a gap."""
@@ -159,6 +160,7 @@ def test_the_next_descriptor_is_read_ahead(bench: Bench, width: int) -> None:
     assert [b.time - a.time for a, b in zip(got, got[1:])] == [8 * (max(60, len(one)) + 24) for one in frames[1:]]
 
 
+@seldom
 def test_memory_that_is_too_slow_spoils_frames_and_says_so(bench: Bench) -> None:
     """A frame is begun with its first 64 bytes here, and the rest does not come in time: the wire, the state register and a counter in memory are told."""
     body = "threshold = 64; state_offset = 8; attention_bit = 0x100; underrun_counter = 0x3004;"

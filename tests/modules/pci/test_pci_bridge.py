@@ -6,7 +6,7 @@ import pytest
 
 from tests.modules.harness import Bench, Ran, read_items, read_replies
 from tests.modules.mips import BundleDevice, reply, request, struct
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 IMPORTS = "import pci_types;\nimport bus_types;\nimport memory_types;\n"
 ONES = 2**64 - 1
@@ -43,6 +43,7 @@ def answer(data: int = 0, claimed: bool = True, error: bool = False) -> str:
 NOBODY = answer(ONES, claimed=False, error=True)
 
 
+@seldom
 def test_accesses_pass_one_at_a_time(bench: Bench) -> None:
     """The bus is asked in the next cycle, the processor has its reply one cycle after the bus's; configuration space goes first."""
     window, configuration = request("write", 0x44, 4, 7, tag=5), request("read", 0x08010, 2, tag=6)
@@ -63,6 +64,7 @@ def test_accesses_pass_one_at_a_time(bench: Bench) -> None:
     )
 
 
+@seldom
 @pytest.mark.parametrize("big_endian", sampled([False, True], 2))
 def test_what_processors_get(bench: Bench, big_endian: bool) -> None:
     """Numbers of each size, signs, functions that are not there, what nobody claims, what is no access: request, what the bus carries, what comes back."""
@@ -205,6 +207,7 @@ def refused(bench: Bench, values: dict[str, object], ok: bool = True, length: in
     return bench.run(bridge(bench, 'masters = ["read", "write", "scsi"];').simulator, 20, values, files=files, ok=ok)
 
 
+@seldom
 def test_errors_of_a_device_that_has_gone_on(bench: Bench) -> None:
     assert 'dut: a write of the bus\'s master "scsi" failed: nothing responds at address 0x00001008' in refused(bench, {}, ok=False).err
     for action in ("drop", "bus_error"):

@@ -6,7 +6,7 @@ import pytest
 
 from tests.modules.harness import Bench, collect, happened, read_items, read_replies
 from tests.modules.mips import struct
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 # Memory is a host whose own bus takes next to no time.
 NETLIST = (
@@ -79,6 +79,7 @@ class Run:
         return [beat["error"] in ("1", "true") for _, beat in self.got[lane]]
 
 
+@seldom
 def test_every_beat_moves_in_the_first_cycle_in_which_the_bus_has_carried_it(bench: Bench) -> None:
     """As on the bus of a host: reads of two masters, one asked for while another is on the bus, with a latency, then a write."""
     asks = (f"0 {request(0x10003, 21)}\n0 {request(0x10FE1, 16)}\n", f"3 {request(0x10FF0, 16)}\n3 {request(0x10008, 8, 1)}\n")

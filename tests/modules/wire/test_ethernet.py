@@ -9,7 +9,7 @@ import pytest
 from harness.net import packets
 from tests.modules.assists import LONGEST, TOO_LONG, beats, noise, pcap, tagged
 from tests.modules.harness import Bench, collect, happened, read_items
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 NETLIST = """
 import ethernet_types;
@@ -32,6 +32,7 @@ def play(bench: Bench, frames: list[bytes], cycles: int = 40000, clock: str = "1
     return ran, list(packets.read(ran.directory / "out")) if ok else []
 
 
+@seldom
 @pytest.mark.parametrize("clock", sampled(["100 MHz", "250 MHz", "99 MHz"], 3, 2))
 def test_frames_cross_at_line_rate(bench: Bench, clock: str) -> None:
     """What one link plays another one takes; the distance of two frames is their bytes on the wire, to the nanosecond or so."""
@@ -168,6 +169,7 @@ dut.taken_beats -> taken.in;
 """ + collect("dut", "arriving", "arrived(length)")
 
 
+@seldom
 def test_a_frame_is_damaged_that_does_not_come_at_the_pace_of_the_wire(bench: Bench) -> None:
     """Its FCS is right: it has a gap, two starts, or none; the others around are whole, however long the wire was idle before."""
     whole = noise(60)
@@ -274,6 +276,7 @@ def test_an_unknown_mode_is_refused(bench: Bench) -> None:
 TOLD = NETLIST % "100 MHz" + "instance who : source; who.out -> dut.next : uint32;\ninstance turns : sink;\ndut.own_count -> turns.in;\n"
 
 
+@seldom
 def test_frames_go_in_the_order_that_next_says(bench: Bench) -> None:
     """Whoever is at `next` names frames of the packet file; each is taken when the one before has gone."""
     frames = [noise(60 + i, i) for i in range(4)]

@@ -278,6 +278,7 @@ def test_other_addresses(bench: Bench) -> None:
     assert (reply.ethernet.src, reply.ip.src) == (other, address)
 
 
+@seldom
 def test_a_quiet_station_sleeps(bench: Bench) -> None:
     """Nobody knows the host: a request each millisecond, and hardly a cycle between them is stepped."""
     script = "".join(beats(with_fcs(arp()), 1))
@@ -307,6 +308,7 @@ between[1].out -> far.from_device;
     assert replies[1].data[42:] == requests[1][42:]
 
 
+@seldom
 def test_nothing_is_sent_before_the_device_is_ready(bench: Bench) -> None:
     """In cycle 1000 it is; it may have sent before, and it does not matter that it is not ready any more later."""
     netlist = WATCHED + "instance can : source; can.out -> dut.ready : bool;\n"

@@ -11,7 +11,7 @@ from tests.modules.assists import beats, noise
 from tests.modules.harness import Bench, collect
 from tests.modules.wire import stations
 from tests.modules.wire.stations import NETLIST, STATES, Seen, end_of, first_beat, mss, stream, tcp, with_fcs
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 WATCHED = NETLIST + collect("dut", "tcp_changed(connection, phase)", "tcp_ended(received, received_crc, sent, sent_crc)")
 C, S = 5000, 1000  # initial sequence numbers
@@ -200,6 +200,7 @@ RESETS = {
 }
 
 
+@seldom
 @pytest.mark.parametrize("name", RESETS)
 def test_what_belongs_to_no_connection(bench: Bench, name: str) -> None:
     frame, expected = RESETS[name]

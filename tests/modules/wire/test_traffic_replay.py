@@ -9,6 +9,7 @@ from harness.net.tcp import generate
 from tests.modules.assists import noise
 from tests.modules.conversations import acknowledged_too_early, segments, tcp
 from tests.modules.harness import MOST_CHECKED, Bench, Ran, collect, happened, read_monitor
+from tests.sample import seldom
 
 NETLIST = """
 import ethernet_types;
@@ -84,6 +85,7 @@ def test_the_same_trace_played_independently_is_not_causal(link: Link, tmp_path:
     assert link.ran.stat("dut", "conversations") == 0, "it keeps quiet"
 
 
+@seldom
 def test_it_sleeps_until_a_frame_is_due(link: Link) -> None:
     """Thinking takes whole cycles once and once it does not, and a cycle is several ticks; the run is short enough, and the state small enough, for what the
     module says of the time until then to be checked in each."""
@@ -128,6 +130,7 @@ def test_conversations_do_not_wait_for_each_other(link: Link) -> None:
     assert sent[2].time < 10 * US and sent[3].time > 120 * US
 
 
+@seldom
 def test_a_real_capture(link: Link, tmp_path: Path) -> None:
     """TCP between two kernels: every frame arrives as it was, and no acknowledgment leaves before its data have come."""
     files = packets.split(CAPTURE, "02:00:00:00:00:01", tmp_path)
@@ -275,6 +278,7 @@ def at_last(found: list[packets.Packet]) -> list[packets.Packet]:
     return sorted({p.data: p for p in found}.values(), key=lambda p: p.time)
 
 
+@seldom
 def test_a_lost_segment_is_sent_again(link: Link) -> None:
     """The second of three is lost: the acknowledgment of the third waits for it, and it comes so long after it began."""
     receive = [(0, tcp(False, 10 * i, None, bytes([65 + i]) * 10)) for i in range(3)]

@@ -17,6 +17,7 @@ from tests.modules.core.mips.fast_program import (
 )
 from tests.modules.harness import Bench, collect, happened, read_items
 from tests.modules.mips import encode, struct
+from tests.sample import seldom
 
 
 @pytest.mark.parametrize("quantum", [1, 3, 1000])
@@ -58,6 +59,7 @@ def test_markers_are_passed_in_their_cycles(bench: Bench, between: int) -> None:
     assert len(seen) == 1
 
 
+@seldom
 def test_a_state_comes(bench: Bench) -> None:
     """While it is halted; then it executes what that says: here the handler's marker, with other registers."""
     dut = machine(bench, "instance taken : sink;\ninstance other : source;\ndut.save -> taken.in;\nother.out -> dut.load : core_state_word;\n" + collect("dut", "marker(number)"))
@@ -72,6 +74,7 @@ def test_a_state_comes(bench: Bench) -> None:
     assert (went[9], went[34]) == (77, 0xBFC00204)
 
 
+@seldom
 def test_requests_of_others_pass(bench: Bench) -> None:
     """Within the cycle, while the processor is halted; not while it executes."""
     others = "instance other : memory_source { width = 32; };\nother.memory -> dut.others;\ninstance taken : sink;\ndut.save -> taken.in;\n"
@@ -103,6 +106,7 @@ blocks.out -> dut.contents;
 """
 
 
+@seldom
 @pytest.mark.parametrize("limits", [0, -1])
 def test_blocks_of_contents(limits: int, bench: Bench) -> None:
     """They are in the RAM at the end of their cycle, after what others write, whether it may execute or not."""

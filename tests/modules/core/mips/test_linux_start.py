@@ -8,7 +8,7 @@ import pytest
 
 from tests.modules.harness import MOST_CHECKED, Bench, Memory, collect, happened, read_items
 from tests.modules.mips import struct as value
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 ENTRY = 0x80100008
 MIPS32R2 = 0x70001000
@@ -128,6 +128,7 @@ def test_what_is_loaded(big: bool, width: int, settings: dict[str, object], benc
         assert cycle < 500
 
 
+@seldom
 @pytest.mark.parametrize(("big", "width"), sampled([(False, 32), (True, 64)], 2))
 def test_what_is_loaded_at_once(big: bool, width: int, bench: Bench) -> None:
     """The same bytes, a block in a cycle."""
@@ -140,6 +141,7 @@ def test_what_is_loaded_at_once(big: bool, width: int, bench: Bench) -> None:
     assert (cycle, command) == (BLOCKS, go()) and happened(machine.last, "started") == [(BLOCKS, ENTRY)]
 
 
+@seldom
 def test_blocks_end_at_multiples_of_their_size(bench: Bench) -> None:
     machine = loader(bench, at_once=True)
     machine.text += collect("ram", "loaded(address, size)")
@@ -182,6 +184,7 @@ def test_segments_of_the_rom(bench: Bench) -> None:
         assert f"kernel: {size} bytes at physical address {address:#010x} are not within the boot ROM after its first 40 bytes" in machine.last.err
 
 
+@seldom
 def test_every_processor_starts_once(bench: Bench) -> None:
     machine = loader(bench, lanes=2)
     settings = SETTINGS | {"taken[1].record": "second", "taken[1].pattern": "0" * (WRITES + 20) + "1"}

@@ -7,7 +7,7 @@ import pytest
 
 from tests.isa.system_core import assembled
 from tests.modules.harness import Bench
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 # Prints its number and PRId's low byte, stores and loads a line of kseg0, which is cached, and a word of kseg1, which is not.
 PROGRAM = """
@@ -77,6 +77,7 @@ def test_a_program_on_the_bus_and_past_it(bench: Bench) -> None:
     assert ran.stat("port", "writes") == ran.stat("port", "reads") == 1
 
 
+@seldom
 @pytest.mark.parametrize("post_writes", sampled([True, False], 2))
 def test_each_is_followed_in_lockstep(bench: Bench, post_writes: bool) -> None:
     ran = bench.run(bench.build(machine(f"lockstep = 1 MiB; post_writes = {str(post_writes).lower()};")), 4000, {"rom.image": "rom", "ram.image": "ram"}, files={"rom": assembled(PROGRAM, True), "ram": CODE})

@@ -11,7 +11,7 @@ from tests.isa.system_core import KSEG0_CACHED, boot
 from tests.modules.core.mips import timeline
 from tests.modules.core.mips.timeline import assemble, build
 from tests.modules.harness import Bench
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 MEM_TO_MEM = 4  # cycles from the memory stage to the memory stage; next to each other, instructions have one
 
@@ -62,6 +62,7 @@ SERIALISING = {
 }  # fmt: skip
 
 
+@seldom
 @pytest.mark.parametrize("name", sampled(SERIALISING, 2))
 def test_behind_a_serialising_instruction_the_next_takes_four_cycles(name: str, machine: Path, tmp_path: Path) -> None:
     """From the cycle in which it leaves the memory stage.  The one that waits does so with an interrupt pending, which is not enabled."""
@@ -70,6 +71,7 @@ def test_behind_a_serialising_instruction_the_next_takes_four_cycles(name: str, 
     assert ran.last("retire", "Y") - ran.last("retire", "X") == MEM_TO_MEM
 
 
+@seldom
 @pytest.mark.parametrize("code", ["mfc0 $t3, $12", "rdhwr $t3, $2", "ehb", "ssnop", ".word 0x41c95800", ".word 0x41495800", "ll $t3, 0($t0)", "sc $t3, 0($t0)"])
 def test_others_take_one(code: str, machine: Path, tmp_path: Path) -> None:
     """Loads, from lines that are there."""

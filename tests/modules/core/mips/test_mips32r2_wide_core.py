@@ -11,7 +11,7 @@ from tests.isa.system_core import KSEG0_CACHED, boot
 from tests.modules.core.mips.test_mips32r2_core import EXCEPTIONS, SERIALISING
 from tests.modules.core.mips.timeline import Timeline, assemble, build
 from tests.modules.harness import Bench
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 PASSES = 6  # until all that is fetched in vain is in the cache, too
 SERVED = 4  # cycles from the request for an instruction that is executed alone to its commitment, less than that of any other
@@ -44,6 +44,7 @@ def test_an_interrupt(machine: Path, tmp_path: Path) -> None:
     assert ran.last("retire", "interrupt") - taken == 1 + REDIRECTED + SERVED
 
 
+@seldom
 @pytest.mark.parametrize("name", sampled([*SERIALISING, "sc"], 3))
 def test_behind_what_serialises_all_is_fetched_anew(name: str, machine: Path, tmp_path: Path) -> None:
     """Or writes to memory alone."""
@@ -58,6 +59,7 @@ def test_behind_what_serialises_all_is_fetched_anew(name: str, machine: Path, tm
     assert ran.last("retire", "Y") - ran.last("retire", "X") == REDIRECTED
 
 
+@seldom
 @pytest.mark.parametrize(
     "code", sampled(["mfc0 $t3, $12", "rdhwr $t3, $2", ".word 0x41c95800", ".word 0x41495800", "ll $t3, 0($t0)"], 2)
 )

@@ -7,7 +7,7 @@ import pytest
 from tests.isa.streams import table
 from tests.modules.harness import Bench, Device
 from tests.modules.mips import IMPORTS, control, encode, failed, fetched, pack, struct
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 SETS = ("prijoff", "mips32r2", "mips32r2_system")
 
@@ -118,6 +118,7 @@ def test_a_failed_fetch_has_its_reason_as_its_result(bench: Bench) -> None:
     decoder(bench, "mips32r2_system").check_table("\n".join(rows))
 
 
+@seldom
 def test_reserved_words_and_failed_fetches_say_so(bench: Bench) -> None:
     reserved, broken = 0x7C000000, pack(trap="fetch", b="imm")
     ran = decoder(bench, "mips2").check_table(

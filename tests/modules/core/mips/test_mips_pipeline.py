@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.isa.programs import assemble, tool
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 MACHINE = """
 import memory_types;
@@ -124,6 +124,7 @@ def test_cycles(name: str, timing) -> None:
     assert timing(code) == cycles
 
 
+@seldom
 @pytest.mark.parametrize("latency", sampled([1, 3], 2, 1))
 def test_slow_fetches_bound_the_rate(latency: int, timing) -> None:
     """One fetch is under way at a time, so each instruction takes the memory's latency and the cycle of asking."""

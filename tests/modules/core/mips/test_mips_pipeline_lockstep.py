@@ -9,7 +9,7 @@ import pytest
 
 from tests.isa.programs import assemble
 from tests.isa.streams import random_program
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 MACHINE = """
 import memory_types;
@@ -132,6 +132,7 @@ EXIT 0
 """
 
 
+@seldom
 @pytest.mark.parametrize(("code", "address", "value", "message"), [
     ("lw $t3, 0($t0)", 0x500000, 77, "lw $t3, 0($t0): wrote $t3 = 0x0000004d, expected $t3 = 0x000004d2"),
     ("addiu $t3, $t3, 1", 0x400010, 0x256B0002, "addiu $t3, $t3, 2: its word is 0x256b0002, expected 0x256b0001"),

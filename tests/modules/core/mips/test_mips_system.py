@@ -20,6 +20,7 @@ from tests.modules.core.mips.system_bench import (
 )
 from tests.modules.harness import Bench
 from tests.modules.mips import request
+from tests.sample import seldom
 
 ALL = 0xFFFFFFFF
 OTHER = {"entries": 64, "big_endian": True, "user_local": True, "prid": 0x12345678, "caches": ((256, 2, 16), (64, 8, 64))}
@@ -32,6 +33,7 @@ def read_all(bench: SystemBench, items: list[str]) -> dict[str, int]:
     return dict(zip(registers(), found[-len(registers()) :], strict=True))
 
 
+@seldom
 def test_registers_after_reset(bench: Bench) -> None:
     """Count advances meanwhile."""
     found = read_all(SystemBench(bench), [])
@@ -148,6 +150,7 @@ def hwr(number: int) -> str:
 BODY_HWR = "cpu_number = 5; dcache_line = 64; count_divider = 4; user_local = true;"
 
 
+@seldom
 def test_hardware_registers_in_kernel_mode(bench: Bench) -> None:
     system = SystemBench(bench, BODY_HWR)
     items = [item("mtc0", rt=8, rd=4, low=2, b=0xABCD), mtc0("Cause", DC), mtc0("Count", 123), hwr(2)] + [hwr(n) for n in HARDWARE]
@@ -227,6 +230,7 @@ def test_what_cannot_be_shown_to_software_is_refused(bench: Bench) -> None:
 CP0_WORDS, TIMER, TIMER_HIGH, RANDOM, WAITING = 39, 35, 36, 37, 38  # enum mips_word
 
 
+@seldom
 def test_registers_come_from_outside(bench: Bench) -> None:
     """The instructions behind see them, but for Count, which follows from the time until it is Compare."""
     values = {name: 0x01010101 * n for n, name in enumerate(registers())} | {"Cause": 0, "Status": CU0, "Count": 0, "Compare": 1000, "Random": 3, "Wired": 1}
@@ -241,6 +245,7 @@ def test_registers_come_from_outside(bench: Bench) -> None:
     assert ended == list(range(1, len(writes)))  # links
 
 
+@seldom
 def test_a_halted_processor_is_in_no_mode(bench: Bench) -> None:
     """Its cycles are counted as halted alone."""
     stopped = "instance told : source { generate = <<< return index >= 10 && index < 25; >>>; };\ntold.out -> dut.stopped : bool;\n"

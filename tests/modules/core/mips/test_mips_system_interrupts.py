@@ -23,7 +23,7 @@ from tests.modules.core.mips.system_bench import (
     restart,
 )
 from tests.modules.harness import Bench
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 PC = 0x80003004
 ADD = item("addu", rd=8, pc=PC)
@@ -101,6 +101,7 @@ def test_an_instruction_whose_request_is_outstanding_is_not_interrupted(bench: B
     assert played.interrupt() == [(3, 0, PC)] and played.taken()[2] == 3 and played.seen["out"][3].value is None
 
 
+@seldom
 def test_several_devices_share_a_line(bench: Bench) -> None:
     system = SystemBench(bench, lines=["ip2", "ip3", "ip2"])
     played = system.play([mfc0("Cause")] * 8, lines={0: lambda c: c in (1, 2), 2: lambda c: c in (2, 3), 1: lambda c: c == 5})
@@ -115,6 +116,7 @@ def test_other_lines_there_are_not(bench: Bench, key: str) -> None:
 # The timer.
 
 
+@seldom
 @pytest.mark.parametrize("divider", sampled([1, 2, 3, 16], 4, 2))
 def test_count_advances_with_time_from_what_is_written(bench: Bench, divider: int) -> None:
     """Written in cycle 1 it has its value in this one."""
@@ -252,6 +254,7 @@ def test_no_instruction_is_lost_or_done_twice_whatever_the_stages_behind_do(benc
     assert counted["kernel_instructions"] == len(items) - len(exceptions) - len(interrupts), told
 
 
+@seldom
 def test_interrupts_are_shown_to_who_sends_only_some_instructions(bench: Bench) -> None:
     """As long as one would be taken: it is pending, and Status lets it."""
     dut = SystemBench(bench, wide=True)

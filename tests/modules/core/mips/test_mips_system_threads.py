@@ -8,7 +8,7 @@ import pytest
 from tests.modules.core.mips.system_bench import BD, CU0, EXL, IE, UM, SystemBench, item, mfc0, mtc0, registers
 from tests.modules.harness import Bench
 from tests.modules.mips import struct
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 ALL = 0xFFFFFFFF
 THREAD = 25
@@ -261,6 +261,7 @@ def test_others_interrupt_by_software(first: SystemBench) -> None:
     assert [told[0] for told in played.interrupt()] == [5]
 
 
+@seldom
 def test_what_is_connected(bench: Bench) -> None:
     with pytest.raises(Exception, match="threads, remote and vpe must be connected on a processor with VPEs"):
         SystemBench(bench, "vpes = 2;")

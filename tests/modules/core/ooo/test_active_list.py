@@ -39,6 +39,7 @@ def test_commitment_in_order(bench: Bench) -> None:
     assert happened(device.ran, "retire")[0][3:] == (55, 32, 0, 0, 0) and device.stat("instructions") == 5
 
 
+@seldom
 def test_width_of_commitment_and_window(bench: Bench) -> None:
     device = listed(bench, "commit_width = 2; window = 6;")
     seen = device.play({"in": {0: group(*((age, ALU) for age in range(4)))}, "done[0]": {1: done(0), 2: done(1)}, "done[1]": {1: done(2), 2: done(3)}}, 6)
@@ -56,6 +57,7 @@ def test_stores_wait_for_room(bench: Bench) -> None:
     assert happened(device.ran, "retire")[0] == (2, 0, 100, 7, 32, 64, 4, 0)
 
 
+@seldom
 def test_a_branch_with_a_delay_slot(bench: Bench) -> None:
     """Fetch goes on with the slot, and then elsewhere; behind a branch that annuls it when it is not taken, elsewhere at once."""
     device = listed(bench, "delay_slot = true;")
@@ -168,6 +170,7 @@ def dropped(seen: dict) -> dict[int, tuple[int, int, int]]:
     return {cycle: (squash["age"], to["pc"], to["hold"]) for cycle, (squash, to) in enumerate(both) if squash["valid"] and squash["all"] and to["valid"]}
 
 
+@seldom
 def test_a_fault_is_served_when_it_is_oldest(bench: Bench) -> None:
     """Nothing behind it is committed; an order that commits nothing drops it, too, in the cycle behind."""
     device = serving(bench)
@@ -273,6 +276,7 @@ def shared(bench: Bench, body: str = "") -> Wide:
     return Wide(bench, "active_list", SHARED, f"entries = 16; observed = true; contexts = 2; {body}", after=EVENTS)
 
 
+@seldom
 def test_contexts_share_what_is_committed(bench: Bench) -> None:
     """In turn: the first has as much as it can use, the other what is left.  Ages count each for itself."""
     device = shared(bench)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.modules.harness import Bench
 from tests.modules.wide import Wide
+from tests.sample import seldom
 
 PORTS = {"port.query": ("in", 1, "target_query"), "port.known": ("out", 1, "target_group(4)"), "train": ("in", 1, "branch_outcomes(4)")}
 
@@ -19,6 +20,7 @@ def outcome(*branches: tuple[int, int, str, bool]) -> dict[str, object]:
     return {"count": len(branches), "pc": list(pcs), "target": list(targets), "kind": list(kinds), "taken": list(takens)}
 
 
+@seldom
 def test_branches_of_a_group(bench: Bench) -> None:
     """Of so many sets that an entry behind the last one is none of its memory, where debug builds stop."""
     device = Wide(bench, "branch_targets", PORTS, "sets = 256;")
@@ -88,6 +90,7 @@ def test_sets_are_powers_of_two(bench: Bench) -> None:
     assert "branch targets need a power-of-two number of sets, not 12" in bench.refuse(text)
 
 
+@seldom
 def test_contexts_find_their_own_branches(bench: Bench) -> None:
     """Two ask in a cycle.  Those whose tags are the same share an entry."""
     ports = PORTS | {"port.query": ("in", 2, "target_query"), "port.known": ("out", 2, "target_group(4)")}

@@ -6,7 +6,7 @@ import pytest
 
 from tests.modules.harness import Bench
 from tests.modules.wide import Wide, completions
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 PORTS = {"in": ("in", 1, "operands"), "results": ("out", 1, "result"), "done": ("out", 2, "completion"), "squash": ("in", 1, "squash_order")}
 M = 0xFFFFFFFF
@@ -118,6 +118,7 @@ def quotients(a: int, b: int) -> dict[str, int]:
     return {"quotient": abs(signed(a)) // abs(signed(b)) * (1 if signed(a) * signed(b) >= 0 else -1) & M, "quotient_unsigned": a // b}
 
 
+@seldom
 @pytest.mark.parametrize("latency", sampled([1, 6, 35], 3, 1))
 def test_products_and_quotients(latency: int, bench: Bench) -> None:
     device = Wide(bench, "execute_unit", TRIPLES, f"sources = 3; latency = {latency};")
@@ -133,6 +134,7 @@ def test_products_and_quotients(latency: int, bench: Bench) -> None:
     assert [one["value"] for one in seen["results"][latency:]] == expected
 
 
+@seldom
 def test_branches_with_a_delay_slot(bench: Bench) -> None:
     """They link to what is behind it; one that annuls it goes elsewhere than fetch did whenever it is not taken."""
     device = Wide(bench, "execute_unit", PORTS, "delay_slot = true; even_targets = false;")
@@ -146,6 +148,7 @@ def test_branches_with_a_delay_slot(bench: Bench) -> None:
     assert found == [(0, 1, 0x400, 0x108), (0, 1, 0x203, 0x10C), (0, 1, 0x400, 0x110), (1, 0, 0x114, 0x114), (0, 0, 0x114, 0x114)]
 
 
+@seldom
 def test_another_arithmetic(bench: Bench) -> None:
     device = Wide(bench, "execute_unit", PORTS, "compute = <<< return a * 10 + b + 1000 * immediate; >>>;")
     assert device.play({"in": {0: item(0, {"kind": "alu"}, 7, 3, dest=5, immediate=2)}}, 2)["results"][1] == {"dest": 5, "value": 2073}
@@ -157,6 +160,7 @@ def test_one_instruction_at_a_time(bench: Bench) -> None:
     assert "a unit executes one instruction at a time" in bench.refuse(text)
 
 
+@seldom
 @pytest.mark.parametrize("latency", [1, 3])
 def test_a_squash_is_of_one_context(latency: int, bench: Bench) -> None:
     """Of two contexts in turn; a cycle after the last came, all of one is dropped that is younger than its first."""

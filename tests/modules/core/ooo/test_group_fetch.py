@@ -67,6 +67,7 @@ def test_redirects(late: int, bench: Bench) -> None:
         assert seen["predictor_query"][4] == {"context": 0, "words": 4, "pc": 0x700, "history": 5}
 
 
+@seldom
 def test_aligned_groups(bench: Bench) -> None:
     device = Wide(bench, "group_fetch", PORTS, "reset_pc = 264; aligned = true;")
     seen = device.play({"room": of_each(always(8, 1)), "memory_reply": {0: reply(10)}, "predictor_guess": {0: guess(0x110, 2)}}, 1)
@@ -90,6 +91,7 @@ def test_delay_slots(late: int, bench: Bench) -> None:
     assert 0x110 not in asked and 0x700 not in asked and asked[:2] == [0x100, 0x400]
 
 
+@seldom
 @pytest.mark.parametrize("aligned", sampled([False, True], 2))
 def test_words_of_the_other_byte_order(aligned: bool, bench: Bench) -> None:
     device = Wide(bench, "group_fetch", PORTS, f"reset_pc = 264; big_endian = true; aligned = {str(aligned).lower()};")
@@ -203,6 +205,7 @@ def fetched(seen: dict, lanes: int) -> list[list[tuple[int, int, int]]]:
     return [[(one["context"], one["pc"], one["count"]) for one in groups if one] for groups in zip(*(seen[f"out[{lane}]" if lanes > 1 else "out"] for lane in range(lanes)), strict=True)]
 
 
+@seldom
 def test_two_contexts_in_a_cycle(bench: Bench) -> None:
     """The second has the words that the first leaves; whose instructions wait least is first."""
     device = Wide(bench, "group_fetch", several(4, 2, True), "contexts = 4; reset_pc = 256; locate = <<< return address | context << 16; >>>;")
@@ -257,6 +260,7 @@ def test_the_status_of_each_context(bench: Bench) -> None:
         assert [one["halted"] for one in seen[f"status[{c}]"]] == [int(cycle >= since) for cycle in range(9)] and seen[f"status[{c}]"] == seen[f"status[{c + 2}]"]
 
 
+@seldom
 def test_what_memory_refuses_is_chosen_again(bench: Bench) -> None:
     """Whoever else may be fetched for meanwhile, so that it is taken at last; unless it is redirected."""
     device = Wide(bench, "group_fetch", several(3, 1, True), "contexts = 3; reset_pc = 256; locate = <<< return address | context << 16; >>>;")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.modules.harness import Bench
 from tests.modules.wide import LOAD, Wide, of_each, registers, renamed, renamed_group
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 
 PORTS = {
     "in": ("in", 1, "renamed_group(4)"), "issue": ("out", 2, "issued"), "wakes": ("out", 2, "register_set"), "awake": ("in", 2, "register_set"),
@@ -32,6 +32,7 @@ def test_oldest_first_of_what_is_ready(bench: Bench) -> None:
     assert device.stat("granted") == 5
 
 
+@seldom
 def test_age_goes_round_the_list(bench: Bench) -> None:
     device = Wide(bench, "issue_queue", PORTS, f"list = 4; {TAKES}")
     group = renamed_group(*(renamed(age) for age in (6, 7, 8)))
@@ -39,6 +40,7 @@ def test_age_goes_round_the_list(bench: Bench) -> None:
     assert granted(seen) == {6: (1, 0), 7: (1, 1), 8: (2, 0)}
 
 
+@seldom
 @pytest.mark.parametrize("latency", sampled([2, 3, 5], 3, 1))
 def test_long_units_wake_later(latency: int, bench: Bench) -> None:
     device = Wide(bench, "issue_queue", PORTS, f"latency = {latency}; {TAKES}")
@@ -58,6 +60,7 @@ def test_what_is_dropped_wakes_nobody(bench: Bench) -> None:
     assert all(one in (registers(), registers(40)) for one in seen["wakes[0]"])
 
 
+@seldom
 @pytest.mark.parametrize("interval", sampled([1, 2, 5], 3, 1))
 def test_a_unit_that_is_busy_for_some_cycles(interval: int, bench: Bench) -> None:
     ports = PORTS | {"issue": ("out", 1, "issued")}
@@ -74,6 +77,7 @@ def test_units_that_are_busy_have_a_queue_each(bench: Bench) -> None:
     assert "units that are busy for 2 cycles have a queue each" in bench.refuse(text)
 
 
+@seldom
 def test_three_sources(bench: Bench) -> None:
     """Each is waited for, and each may be promised in vain."""
     device = Wide(bench, "issue_queue", PORTS, f"sources = 3; {TAKES}")
@@ -89,6 +93,7 @@ def test_units_that_wake_others_themselves(bench: Bench) -> None:
     assert granted(seen) == {0: (1, 0)} and all(one == registers() for one in seen["wakes[0]"])
 
 
+@seldom
 def test_promises_in_vain(bench: Bench) -> None:
     """Granted on a promise in cycle 2, taken back in 3, granted again when the register comes; its own promise is one in vain."""
     device = Wide(bench, "issue_queue", PORTS, TAKES)
@@ -110,6 +115,7 @@ def test_squash(bench: Bench) -> None:
     assert granted(seen) == {0: (4, 0)} and seen["room"] == [16, 13, 15, 15, 15, 15] and device.stat("squashed") == 2
 
 
+@seldom
 def test_another_choice(bench: Bench) -> None:
     """The youngest first."""
     device = Wide(bench, "issue_queue", PORTS, f"{TAKES} choose = <<< return (uint32_t)(63 - __builtin_clzll(ready)); >>>;")
@@ -171,6 +177,7 @@ def heads(cycles: int, first: int = 0, second: int = 1) -> dict[int, object]:
     return {cycle: {"of": [first, second]} for cycle in range(cycles)}
 
 
+@seldom
 def test_who_came_first_goes_first(bench: Bench) -> None:
     """Of two contexts, whatever their ages are; entries are for both."""
     device = Wide(bench, "issue_queue", SHARED, TWO)

@@ -41,6 +41,7 @@ def test_a_load_that_hits(bench: Bench) -> None:
     assert (device.stat("loads"), device.stat("cancelled")) == (1, 0)
 
 
+@seldom
 @pytest.mark.parametrize("speculate", sampled([True, False], 2))
 def test_a_load_that_does_not_hit(speculate: bool, bench: Bench) -> None:
     device = Wide(bench, "load_store_queue", PORTS, f"speculate = {str(speculate).lower()};")
@@ -86,6 +87,7 @@ def test_every_overlap_of_a_load_with_an_older_store(committed: bool, bench: Ben
         assert completed(seen)[0][:2] == (3, 1)
 
 
+@seldom
 @pytest.mark.parametrize("base", [6, 2**32 - 1])
 def test_the_youngest_older_store_counts(base: int, bench: Bench) -> None:
     """Also where places go round, and where ages do."""
@@ -107,6 +109,7 @@ def test_loads_wait_for_addresses_of_older_stores(bench: Bench) -> None:
     assert [(cycle, one["address"]) for cycle, one in enumerate(seen["memory_request"]) if one] == [(4, 96), (7, 64)]
 
 
+@seldom
 def test_committed_stores(bench: Bench) -> None:
     """In order, one at a time, as soon as the head has passed them; the next when the reply is there."""
     device = Wide(bench, "load_store_queue", PORTS, "buffer = 2;")
@@ -152,6 +155,7 @@ def test_faults(bench: Bench) -> None:
     assert faults == {0: ("unaligned", 66), 1: ("unaligned", 65), 2: ("access", 1 << 20)}
 
 
+@seldom
 def test_what_is_not_cacheable_waits_until_it_is_oldest(bench: Bench) -> None:
     """And until the stores before it are in memory; what is younger and cacheable goes first."""
     device = Wide(bench, "load_store_queue", PORTS, "cacheable = <<< return address < 0x1000; >>>;")
@@ -239,6 +243,7 @@ def test_a_store_conditional_of_no_register_is_decided_once(bench: Bench) -> Non
 BARRIER, BARRIER_TAG = {"kind": "barrier", "size": 1}, 1 << 23
 
 
+@seldom
 def test_a_barrier(bench: Bench) -> None:
     """It goes when it is the oldest and no store is under way, and loads behind it when memory has replied."""
     device = Wide(bench, "load_store_queue", PORTS, "barriers = true;")
@@ -279,6 +284,7 @@ VIRTUAL = PORTS | {"translation.query": ("out", 1, "address_query"), "translatio
 TWICE = {"plain": 1, "physical": 0x40}
 
 
+@seldom
 def test_addresses_that_are_translated(bench: Bench) -> None:
     """In the cycle in which they arrive: a load finds the store of another address that is the same memory, and memory sees physical ones."""
     device = Wide(bench, "load_store_queue", VIRTUAL)

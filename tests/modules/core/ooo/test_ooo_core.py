@@ -14,6 +14,7 @@ def test_a_chain_costs_the_latency_of_its_units(width: int, latency: int, retire
     assert steps(retired("addi a0, a0, 1\n" * 80, 0, 80, width=width, unit_latency=latency)) == {latency}
 
 
+@seldom
 @pytest.mark.parametrize(("width", "units"), sampled([(1, 1), (2, 1), (2, 2), (4, 2), (4, 4), (8, 4), (8, 8)], 7, 3))
 def test_independent_instructions_are_limited_by_width_and_units(width: int, units: int, retired: Core) -> None:
     code = "".join(f"addi x{5 + i % 20}, zero, {i}\n" for i in range(160))
@@ -22,6 +23,7 @@ def test_independent_instructions_are_limited_by_width_and_units(width: int, uni
     assert cycles[-1] - cycles[0] in (96 // rate - 1, 96 // rate), "as groups lie"
 
 
+@seldom
 @pytest.mark.parametrize("queue", sampled([1, 2, 3, 4], 4, 2))
 def test_a_queue_of_q_entries_sustains_a_quarter_of_q(queue: int, retired: Core) -> None:
     """Its room is known where instructions are sent four cycles after one left."""
@@ -38,6 +40,7 @@ def test_a_chain_of_loads(speculate: str, each: int, retired: Core) -> None:
     assert steps(retired(code, 2, 60, speculate=speculate)) == {each}
 
 
+@seldom
 def test_a_value_through_memory(retired: Core) -> None:
     """Store and load of the same address, each needing the other: 3 cycles a pair."""
     code = "la t0, cell\n" + "sw a0, 0(t0)\nlw a0, 0(t0)\n" * 40 + ".data\ncell: .word 0\n.text"
@@ -45,6 +48,7 @@ def test_a_value_through_memory(retired: Core) -> None:
     assert steps(loads[2:]) == {3}
 
 
+@seldom
 @pytest.mark.parametrize("width", sampled([1, 4, 8], 3, 1))
 def test_a_wrong_prediction_costs_7_cycles(width: int, retired: Core) -> None:
     """From the branch to what follows it, as both are granted and so as both are committed; a branch that was never seen is taken to fall through."""

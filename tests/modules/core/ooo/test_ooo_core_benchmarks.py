@@ -55,6 +55,7 @@ def test_a_chase_at_each_level(lines: int, step: int, retired: Core) -> None:
     assert each(retired, lines, 6, change=LEVEL_2, dcache_size="256 B", **CACHED) == step
 
 
+@seldom
 @pytest.mark.parametrize("mshrs", sampled([1, 2, 4], 3, 1))
 @pytest.mark.parametrize("chains", sampled([1, 2, 4, 6, 8], 3, 1))
 def test_chases_in_parallel(chains: int, mshrs: int, retired: Core) -> None:
@@ -101,6 +102,7 @@ module small_table {
 """
 
 
+@seldom
 @pytest.mark.parametrize("ways", sampled(["T", "TN", "TTN", "NNT", "TNN", "TTTN", "TTNN"], 3))
 def test_branches_that_share_a_counter(ways: str, retired: Core) -> None:
     """One behind the other, each always or never taken: what two bits count."""

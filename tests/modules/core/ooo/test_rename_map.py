@@ -33,6 +33,7 @@ def ring(*ops: dict[str, object]) -> dict[str, object]:
     return {"head": 0, "count": len(ops), "op": list(ops)}
 
 
+@seldom
 def test_dependences_within_a_group(bench: Bench) -> None:
     device = Wide(bench, "rename_map", PORTS, "registers = 40;")
     group = ring(micro_op(dest=5, source=(1, 2)), micro_op(dest=5, source=(5, 0)), micro_op(dest=6, source=(5, 5)), micro_op(LOAD, source=(6, 7)))
@@ -61,6 +62,7 @@ def test_rooms(changes: dict[str, dict[int, int]], takes: list[int], bench: Benc
     assert device.play({"in": {0: group, 1: group}} | rooms(2, **changes), 2)["take"] == takes
 
 
+@seldom
 def test_registers_and_snapshots_run_out(bench: Bench) -> None:
     device = Wide(bench, "rename_map", PORTS, "registers = 34; snapshots = 1;")
     writes, branches = ring(*[micro_op(dest=n) for n in (1, 2, 3)]), ring(*[micro_op(BRANCH)] * 2)
@@ -201,7 +203,7 @@ def random_run(r: random.Random, model: Model, cycles: int, sources: int, entrie
 @pytest.mark.parametrize(("contexts", "registers", "snapshots", "sources", "walk"), sampled([
     (1, 33, 1, 2, 1), (1, 40, 3, 3, 1), (1, 64, 0, 3, 2), (1, 128, 8, 2, 1), (1, 64, 64, 3, 1), (1, 33, 0, 2, 1), (2, 80, 0, 2, 1), (1, 128, 0, 2, 4),
     (3, 128, 4, 3, 1), (1, 128, 0, 2, 1), (8, 512, 0, 2, 3), (2, 64, 1, 2, 1), (8, 300, 16, 2, 1),
-], every=4))  # fmt: skip
+], every=8))  # fmt: skip
 def test_random_instructions(contexts: int, registers: int, snapshots: int, sources: int, walk: int, bench: Bench) -> None:
     """Of several contexts, retired in order, branches resolved or squashed in any order, also while maps walk back; a squash of one context
     leaves the others as they are."""
@@ -261,6 +263,7 @@ def test_registers_must_be_enough(bench: Bench) -> None:
     assert "renaming has a ring for each of 3 contexts, and is connected on 1 lanes" in bench.refuse(text.replace("94", "95"))
 
 
+@seldom
 def test_a_squash_of_all_is_done_at_once(bench: Bench) -> None:
     """Without snapshots, too: all registers are free but those of the map, which is what is committed."""
     for body in ("snapshots = 2;", "snapshots = 0;"):

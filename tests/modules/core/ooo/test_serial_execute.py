@@ -6,6 +6,7 @@ import pytest
 
 from tests.modules.harness import Bench
 from tests.modules.wide import Wide, completions, registers
+from tests.sample import seldom
 
 PORTS = {
     "in": ("in", 1, "serial_request"), "drained": ("in", 1, "bool"), "registers.numbers": ("out", 1, "register_numbers"), "registers.values": ("in", 1, "register_values"),
@@ -38,6 +39,7 @@ def orders(seen: dict[str, list]) -> dict[int, dict[str, int]]:
     }
 
 
+@seldom
 def test_an_instruction_with_a_result(bench: Bench) -> None:
     """Its registers are read in the first cycle of the request, its result is shown in the cycle behind that in which it comes out, and is committed without
     dropping what is younger."""
@@ -138,6 +140,7 @@ def several(contexts: int) -> dict[str, tuple[str, int, str]]:
     return {name: (direction, contexts if name in each else lanes, kind) for name, (direction, lanes, kind) in PORTS.items()}
 
 
+@seldom
 def test_contexts_share_the_way_in_and_out(bench: Bench) -> None:
     """Both ask in a cycle: one begins behind the other, each with its own registers; both leave in a cycle: of one the list hears a cycle later.  What one
     waits for does not hold up the other."""

@@ -10,7 +10,7 @@ import pytest
 from tests.isa.programs import TEXT, tool
 from tests.isa.riscv import assemble, random_program
 from tests.isa.streams import explain
-from tests.sample import sampled
+from tests.sample import sampled, seldom
 from tests.tree import found
 
 MACHINE = f"""
@@ -91,6 +91,7 @@ def test_cycles(name: str, machines: dict[bool, Path], tmp_path: Path) -> None:
     assert retired[symbols["last"]] - retired[symbols["first"]] == cycles
 
 
+@seldom
 @pytest.mark.parametrize("seed", range(1, 5))
 def test_halts_and_steps_are_invisible(seed: int, machines: dict[bool, Path], build_dir: Path, tmp_path: Path) -> None:
     text = random_program(seed).text
