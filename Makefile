@@ -156,7 +156,7 @@ test: all $(TEST_PRODUCTS) $(VENV_READY) $(DEPS_TEST)  ## every test but the soa
 	@$(PYTEST) -m "not soak" $(or $(T),tests)
 test-quick: all $(TEST_PRODUCTS) $(VENV_READY)  ## the tests that take seconds
 	@$(PYTEST) -m "not soak and not slow" $(or $(T),tests)
-soak: all $(TEST_PRODUCTS) $(VENV_READY) $(VENV_DOCS) $(DEPS_TEST) $(DEPS_SOAK)  ## the long tests: fuzzing, many frames, random instruction streams
+soak: all $(TEST_PRODUCTS) $(VENV_READY) $(VENV_DOCS) $(DEPS_TEST) $(DEPS_SOAK)  ## the long tests: fuzzing, sanitizers, many frames, random instruction streams
 	@$(WITH_FST)
 	@$(if $(T),,$(MAKE) linux || echo "soak: goes on without the software of the host machine, whose tests are skipped" >&2)
 	@$(PYTEST) --timeout 5400 -m soak $(or $(T),tests)

@@ -18,7 +18,8 @@ Read this page if you have the Spinach paper (Willmann, Brogioli, Pai, LCTES 200
 this library. At its end you have the module, parameter or port that offers the option, and the tests that show it.
 
 The paper describes its modules in Tables 1 to 3 and in the text around them. The tables below list every option of the
-paper. `lss doc MODULE` explains a parameter exactly, and `make test T=tests/…` runs a test.
+paper. `lss doc MODULE` explains a parameter exactly. `make test T=tests/…` runs a test, and `make soak T=tests/…` one
+that `make test` leaves to the soak.
 
 `make options` generates this page from [options.toml](options.toml). A test checks that every module, parameter, port
 and test on it exists.

@@ -43,9 +43,9 @@ def test_all_in_so_few_cycles_that_each_is_checked(bench: Bench) -> None:
 
 @pytest.mark.parametrize("seek", sampled(["curve", "lines", "constant", "none"], 4, 1))
 def test_a_sector_takes_overhead_seek_rotation_and_transfer(bench: Bench, seek: str) -> None:
-    """Over every distance inwards and back: overhead + seek + rotation to it + revolution / S, and the cycles of the buffer."""
+    """Over every third distance inwards and back: overhead + seek + rotation to it + revolution / S, and the cycles of the buffer."""
     disk = Disk(seek=seek)
-    targets = [sector for d in range(30) for sector in (30 * d + 7 * d % 30, 0)]
+    targets = [sector for d in range(0, 30, 3) for sector in (30 * d + 7 * d % 30, 0)]
     script = "".join(asked(20_137 * k, "read", sector, tag=k) for k, sector in enumerate(targets))
     ran, replies = play(bench, disk, script, 20_137 * len(targets), **NO_AHEAD, dut__ready_sectors=1)
     at, wanted, moves, waits, hits = (0, 0), [], 0, 0, 0

@@ -40,7 +40,7 @@ L:
 """
 
 
-@pytest.fixture(scope="module", params=[1, 4])
+@pytest.fixture(scope="module", params=sampled([1, 4], first=1))
 def wide(request: pytest.FixtureRequest) -> int:
     return request.param
 
