@@ -73,7 +73,7 @@ def name_of(page: Path) -> str:
     return page.name if page.parent.name in ("docs", ROOT.name) else str(page.relative_to(ROOT))
 
 
-LONG = ("tutorial_study.md", "tutorial_firmware.md", "wide-cores.md")  # as long as all others together: the soak executes them
+LONG = ("tutorial_study.md", "tutorial_firmware.md", "wide-cores.md", "host.md")  # as long as all others together: the soak executes them
 
 
 def unmarked(text: str) -> list[str]:

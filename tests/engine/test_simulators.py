@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sample import seldom
+from tests.sample import sampled, seldom
 
 MODULES = Path(__file__).parent / "modules"
 
@@ -51,7 +51,7 @@ def without_build(stats: dict) -> dict:
     return {key: value for key, value in stats.items() if key != "manifest"}
 
 
-@pytest.mark.parametrize("options", [["-O0"], ["-O3"], ["--debug"], ["--sanitize"], ["--collect", "connections"]])
+@pytest.mark.parametrize("options", sampled([["-O0"], ["-O3"], ["--debug"], ["--sanitize"], ["--collect", "connections"]]))
 def test_every_build_gives_the_same_results(build, run_sim, tmp_path, options):
     results = []
     for arguments in ([], options):

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,7 @@ def pattern(message: str) -> re.Pattern:
     return re.compile(".*?".join(re.escape(part) for part in parts), re.S)
 
 
+@cache
 def evidence() -> str:
     goldens = [path.read_text(errors="replace") for path in found(BAD, "*.golden")]
     tests = [path.read_text() for path in found(ROOT / "tests", "test_*.py")]

@@ -146,7 +146,7 @@ def test_a_named_study_leaves_others_as_they_were(place: Path) -> None:
     assert len(shown(again, "why")) == 2 and all(row.result.reused for row in again.outcomes["soak"].rows)
 
 
-def test_the_report(place: Path) -> None:
+def test_the_report_and_its_records(place: Path) -> None:
     page = validation.write(run(place), place / "text.md", place / "build")
     text = page.read_text()
     assert "Ours is 123.0 %, +100 %; overhead 30 %; " in text and "(not run)" in text
@@ -165,10 +165,6 @@ def test_the_report(place: Path) -> None:
     assert "<h2>Fig</h2>" in text and text.count('id="fig"') == 1  # that is the study's figure
     for name in re.findall(r'href="([\w.-]+)"', text):
         assert (page.parent / name).exists(), name
-
-
-def test_records(place: Path) -> None:
-    validation.write(run(place), place / "text.md", place / "build")
     records = json.loads((place / "build/studies/studies.json").read_text())
     first = next(r for r in records if r["study"] == "fig" and r["payload_bytes"] == 1472)
     assert first == {
@@ -201,6 +197,7 @@ def test_a_plug_in_of_another_package(place: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_large_difference_needs_an_explanation(place: Path) -> None:
     (place / "fig.toml").write_text(FIG.replace(', explained = ["why"]', ""))
+    (place / "text.md").write_text("# T\n\nabout\n\n{{published}}\n")
     assert "not explained" in validation.write(run(place), place / "text.md", place / "build").read_text()
 
 
