@@ -65,8 +65,9 @@ def test_a_sector_takes_overhead_seek_rotation_and_transfer(bench: Bench, seek: 
         kept = [*kept, sector][-16:]
     assert replies == wanted
     counted = ran.counted("dut")
-    done = {"reads": 60, "hits": hits, "sectors_passed": 60 - hits, "seek_time": moves, "rotation_time": waits, "transfer_time": 1000 * (60 - hits)}
-    assert {name: counted.get(name, 0) for name in done} == done and hits > 25
+    passed = len(targets) - hits
+    done = {"reads": len(targets), "hits": hits, "sectors_passed": passed, "seek_time": moves, "rotation_time": waits, "transfer_time": 1000 * passed}
+    assert {name: counted.get(name, 0) for name in done} == done and hits > 0.4 * len(targets)
     assert counted["response"] == sum(reply.cycle - 20_137 * k for k, reply in enumerate(replies))
     assert counted["seeks"] == len([one for one in approaches(ran) if targets and one[2] // 30 != 0])
     assert [one[1:4] for one in happened(ran, "done")] == [(0, sector, 1) for sector in targets]
