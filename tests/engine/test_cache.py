@@ -97,6 +97,7 @@ def test_a_cache_that_clang_cannot_write_to_is_refused(machine, cached, tmp_path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a%b"]
 
 
+@seldom
 def test_a_header_that_changes_while_clang_reads_it_is_not_used(machine, cached, tmp_path: Path) -> None:
     """A compiler that touches the header plays the editor; the object is used, but under the name of its contents."""
     folder, tools = machine(), tmp_path / "tools"
@@ -275,6 +276,7 @@ def test_sizes_are_added_up_and_looked_at_anew_when_in_doubt(damaged: str | None
     assert total(cache) < limit * 3 // 2 and int(sizes.read_text()) <= total(cache)
 
 
+@seldom
 def test_a_cache_may_be_as_large_as_its_limit(machine, cached, tmp_path: Path) -> None:
     """Not a byte larger: then what was used last stays, and something goes."""
     cache, folders = tmp_path / "cache", [machine("one"), machine("two")]

@@ -157,6 +157,7 @@ def core(isa):
     return text.replace("START", "instance start : program_start { program = program; };  start.control -> core.control;" if mips else "")
 
 
+@seldom
 @pytest.mark.parametrize("isa", sampled(LOOP, 2))
 def test_markers_of_programs(isa, build_sim, run_sim, tmp_path):
     """A marker takes the time of a nop; the windows between markers are those of the instructions between them."""

@@ -365,6 +365,7 @@ PAIRS = [
 ]
 
 
+@seldom
 @pytest.mark.parametrize(("name", "pair", "given"), [pytest.param(*one, id=one[0], marks=[pytest.mark.soak] * (one is not PAIRS[0])) for one in PAIRS])
 def test_programs_begin_on_the_fast_core(host, run_sim, tmp_path: Path, name: str, pair: tuple[str, ...], given: tuple[str, ...]) -> None:
     """Wherever it gives them to the detailed one, they print the same and end the same; `never` also in the same cycle as without it."""

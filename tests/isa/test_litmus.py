@@ -114,6 +114,7 @@ def test_load_buffering(pair: tuple[Path, int], tmp_path: Path) -> None:
         assert outcomes[0, 1] and outcomes[1, 0], outcomes
 
 
+@seldom
 @pytest.mark.parametrize("clusters", sampled([0, 2], 2, 1))
 @pytest.mark.parametrize("runs", [3, pytest.param(LONG, marks=pytest.mark.soak)])
 def test_four_processors_agree_on_an_order(machine: Callable[..., Path], runs: int, clusters: int, tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ def follow(name: str, seed: int, memory: str, machine: Callable[..., Path], dire
     assert min(found(done, "refills")) > 0 and min(found(done, "user_instructions")) > 50, done.stdout
 
 
+@seldom
 @pytest.mark.parametrize(("name", "memory"), [("two", "random"), pytest.param("four, MSHRs", "slower", marks=[pytest.mark.soak, pytest.mark.optimised])])
 def test_random_programs_under_hostile_kernels(name: str, memory: str, machine, tmp_path: Path) -> None:
     """SEED=n in the environment starts at another seed."""

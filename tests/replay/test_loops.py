@@ -86,7 +86,6 @@ def cycles_in_loops(simulator: Path, run_sim, *options) -> int:
     return json.loads((simulator.parent / "run/timing.json").read_text())["cycles_in_loops"]
 
 
-@seldom
 def test_loops_are_left_out_and_nothing_else_changes(polling, run_sim, alike):
     """An alarm every 20,011 cycles ends a loop; conditions, samples and checkpoints cut them where they like."""
     simulator = polling()
@@ -133,6 +132,7 @@ def test_a_loop_does_not_end_where_a_run_looks_at_the_clock_on_the_wall(polling,
     assert int(found[2]) <= 4
 
 
+@seldom
 def test_a_run_without_progress_ends_where_it_would_without_loops(polling, run_sim):
     simulator = polling()
     runs = [

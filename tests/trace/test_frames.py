@@ -174,6 +174,7 @@ def test_what_does_not_end_and_what_overlaps(monkeypatch: pytest.MonkeyPatch) ->
     ]  # fmt: skip
 
 
+@seldom
 def test_what_was_not_recorded_is_missed(recorded: Path, root: Path, build_dir: Path, lss, run_sim, tmp_path: Path) -> None:
     lss("build", root / "examples/dual_core/dual_core.lss", "--record", "instructions", "-o", tmp_path / "dual")
     run_sim(tmp_path / "dual", "--program", build_dir / "firmware/sum/sum.elf", "--record", "run.trace")

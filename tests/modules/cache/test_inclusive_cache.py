@@ -204,6 +204,7 @@ def test_hits_pass_a_miss(bench: Bench) -> None:
     assert second[2].cycle < first[1].cycle - 20
 
 
+@seldom
 def test_a_line_that_leaves_is_taken_from_those_above(bench: Bench) -> None:
     """Three lines of a set with two ways: what was written above is in memory; the link to it, too, is lost; its cache finds out."""
     machine = cached(bench, cache="sets = 4; ways = 1;")

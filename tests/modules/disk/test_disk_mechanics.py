@@ -354,6 +354,7 @@ def test_random_requests(bench: Bench, buffered: bool, seed: int) -> None:
     assert counted["reads"] + counted["writes"] + counted["flushes"] == 60
 
 
+@seldom
 @pytest.mark.parametrize("cycle", sampled([500, 20_000], 2))
 def test_a_checkpoint_in_the_midst(bench: Bench, cycle: int, tmp_path: Path) -> None:
     """What goes on from it is the straight run."""

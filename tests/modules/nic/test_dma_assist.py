@@ -336,6 +336,7 @@ def test_an_end_belongs_to_a_circular_buffer(bench: Bench) -> None:
     assert "error[unknown-key]: `dut` has no circular buffer `pool`" in bench.refuse(f'{limit} s.out -> dut.wrap_limit["pool"] : uint32;')
 
 
+@seldom
 @pytest.mark.parametrize(("direction", "width", "outstanding"), sampled(((d, *s) for d, s in product(("inward", "outward"), ((64, 4), (128, 1), (128, 4)))), every=6, first=2))
 def test_transfers_overlap_and_end_in_order(bench: Bench, width: int, outstanding: int, direction: str) -> None:
     """Every size and alignment, through a circular buffer, with and without checksum; the bytes between stay as they are."""

@@ -76,6 +76,7 @@ def test_frames_lie_behind_each_other(bench: Bench, burst: int, width: int, spli
     assert [memory[place - 0x4000 : place - 0x4000 + len(one)] for (place, _), one in zip(slots, frames, strict=True)] == frames
 
 
+@seldom
 def test_the_longest_frames(bench: Bench) -> None:
     """A VLAN tag makes a frame longer by its four bytes."""
     dut = Rig(bench, NETLIST % "" + "ethernet.max_frame = 2000;\n", wire=True)

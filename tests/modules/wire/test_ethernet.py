@@ -62,6 +62,7 @@ def test_a_minimum_frame_takes_84_byte_times(bench: Bench) -> None:
     assert starts == [math.ceil((128 + 672 * i) / 10) for i in range(30)]
 
 
+@seldom
 def test_the_longest_frames(bench: Bench) -> None:
     """A VLAN tag makes a frame longer by its four bytes: what is played, and what comes."""
     ran, seen = play(bench, LONGEST, 100000)

@@ -5,6 +5,7 @@ import pytest
 from harness.net import udp
 from tests.modules.assists import noise, pcap
 from tests.modules.harness import MOST_CHECKED, Bench, collect, happened
+from tests.sample import seldom
 
 NETLIST = """
 import ethernet_types;
@@ -205,6 +206,7 @@ def test_the_run_ends_after_so_many_frames(bench: Bench) -> None:
     assert ran.stat("dut", "sent") + ran.stat("dut", "received") == 4
 
 
+@seldom
 def test_a_loss_is_found_when_everybody_else_sleeps(bench: Bench) -> None:
     """One frame from the wire that the host never finds: the run is too long to be checked cycle for cycle, and jumps."""
     text = """

@@ -71,6 +71,7 @@ def test_a_branch_with_a_delay_slot(bench: Bench) -> None:
     assert found == [(12, 1, 0x300, 1, 16), (0xC, 0, 0, 0, 12), (4, 1, 0x100, 0, 8)]
 
 
+@seldom
 def test_an_instruction_of_several_operations(bench: Bench) -> None:
     """The last of them is told and counted; they may leave in different cycles."""
     device = listed(bench, "parts = 3;")

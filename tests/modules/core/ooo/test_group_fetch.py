@@ -118,6 +118,7 @@ def test_where_nothing_can_be_fetched(bench: Bench) -> None:
     assert [one is not None for one in seen["memory_request"]] == [True, False, False, False, False]
 
 
+@seldom
 def test_start_and_halt(bench: Bench) -> None:
     device = Wide(bench, "group_fetch", PORTS, "start_halted = true;")
     seen = device.play({

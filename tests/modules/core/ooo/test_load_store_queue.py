@@ -211,6 +211,7 @@ def test_overlaps_in_the_other_byte_order(bench: Bench) -> None:
 LINKED, CONDITIONAL, LINK_TAG = {"kind": "linked", "size": 4}, {"kind": "conditional", "size": 4}, 1 << 22
 
 
+@seldom
 def test_a_load_linked_and_a_store_conditional(bench: Bench) -> None:
     """Each goes when it is the oldest and no store is under way; loads behind the store wait until it was decided, and then find in memory
     what there is: nothing is forwarded."""
