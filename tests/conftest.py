@@ -10,7 +10,7 @@ import json
 import os
 import shlex
 import subprocess
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -63,17 +63,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         within = [number for number, folder in enumerate(LONGEST) if path.is_relative_to(ROOT / "tests" / folder)]
         return min(within, default=len(LONGEST))
 
-    items.sort(key=lambda item: (place(item.path), item.path))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Every second worker reads the files from the last to the first: each takes from the other what that has compiled, of which
-    there is nothing yet when the tests run for the first time."""
-    report = yield
-    if isinstance(collector, (pytest.Session, pytest.Directory)) and os.environ.get("PYTEST_XDIST_WORKER", "0")[-1] in "13579":
-        report.result.reverse()
-    return report
+    items.sort(key=lambda item: place(item.path))
 
 
 class Files(LoadScopeScheduling):
