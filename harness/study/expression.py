@@ -13,7 +13,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial, reduce
 from statistics import median
 from typing import Any, Protocol
 
@@ -78,6 +78,7 @@ LISTS: dict[str, Callable] = {
     "sum": sum, "min": min, "max": max, "mean": lambda values: sum(values) / len(values), "median": median,
     "count": len, "percentile": _percentile, "only": _only,
 }  # fmt: skip
+SEVERAL: dict[str, Callable] = {"min": min, "max": max}  # of a list, or of two values or more
 NUMBERS: dict[str, Callable] = {"sqrt": math.sqrt}
 QUERIES = {"cycles": 1, "events": 1, "param": 1, "published": 1, "settled": 2}
 CONSTANTS = {"true": True, "false": False}
@@ -167,7 +168,7 @@ def _check(node: ast.expr) -> None:
             return
         case ast.Call(func=ast.Name(id=name), keywords=[]) if name in {**LISTS, **NUMBERS, **QUERIES}:
             wanted = QUERIES.get(name, 2 if name == "percentile" else 1)
-            if len(node.args) != wanted:
+            if len(node.args) != wanted and not (name in SEVERAL and node.args):
                 raise ExpressionError(f"{name}() takes {wanted} value{'s' if wanted > 1 else ''}")
             inner = node.args
         case ast.Call(func=ast.Name(id=name)):
@@ -278,6 +279,8 @@ def _number(name: str, value: Any) -> Any:
 
 
 def _call(name: str, args: list[ast.expr], reading: Reading) -> Any:
+    if name in SEVERAL and len(args) > 1:
+        return reduce(partial(_each, SEVERAL[name]), [_value(one, reading) for one in args])
     if name in LISTS:
         values, *more = [_value(one, reading) for one in args]
         values = list(values.values) if isinstance(values, Values) else [values]

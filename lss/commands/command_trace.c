@@ -1,5 +1,6 @@
 // lss trace: prints what a run recorded, chosen by processor, address, function, event and cycle.
 #include "emulib/program/input_file.h"
+#include "lss/base/diagnostics.h"
 #include "lss/build/options.h"
 #include "lss/commands/commands.h"
 #include "lss/commands/trace.h"
@@ -34,7 +35,7 @@ typedef struct {
 } Filter;
 
 // "A" or "A-B".
-static bool read_range(const char *command, const char *name, const char *text, Range *range) {
+static bool read_range(const char *command, const char *name, const char *text, const char *example, Range *range) {
   const char *at = text;
   bool fine = number_take_count(&at, UINT64_MAX, &range->first);
   range->last = range->first;
@@ -43,16 +44,16 @@ static bool read_range(const char *command, const char *name, const char *text, 
     fine = number_take_count(&at, UINT64_MAX, &range->last);
   }
   if (fine && !*at && range->first <= range->last) return true;
-  return !usage_error(command, "%s takes a number or a range, \"0xc00000-0xc00fff\", not \"%s\"", name, text);
+  return !usage_error(command, "%s takes a number or a range, \"%s\", not \"%s\"", name, example, text);
 }
 
 static bool take(const char *command, const char *name, const char *value, gpointer data) {
   Filter *filter = data;
   if (!strcmp(name, "--address")) {
     filter->by_address = true;
-    return read_range(command, name, value, &filter->address);
+    return read_range(command, name, value, "0xc00000-0xc00fff", &filter->address);
   }
-  if (!strcmp(name, "--cycles")) return read_range(command, name, value, &filter->cycles);
+  if (!strcmp(name, "--cycles")) return read_range(command, name, value, "1000-2000", &filter->cycles);
   if (!strcmp(name, "--core")) filter->core = value;
   if (!strcmp(name, "--event")) filter->event = value;
   if (!strcmp(name, "--function")) filter->function = value;
@@ -72,11 +73,33 @@ static bool matches_around(const char *pattern, const char *path) {
   return false;
 }
 
-static bool is_chosen_source(const Filter *filter, const TraceReadSource *source) {
-  if (filter->core && (!source->core || !matches_around(filter->core, source->path))) return false;
-  if (!filter->event) return true;
-  g_autofree char *name = g_strdup_printf("%s.%s", source->path, source->event);
-  return spinach_path_matches(filter->event, name);
+static bool is_of_core(const Filter *filter, const TraceReadSource *source) {
+  return !filter->core || (source->core && matches_around(filter->core, source->path));
+}
+
+static bool is_of_event(const Filter *filter, const char *name) {
+  return !filter->event || spinach_path_matches(filter->event, name);
+}
+
+// The sources that are chosen; false: a pattern is of none, which is a mistake.
+static bool choose_sources(Filter *filter, const TraceReadHeader *header, GError **error) {
+  g_autoptr(GPtrArray) events = g_ptr_array_new_with_free_func(g_free), cores = g_ptr_array_new();
+  bool by_core = false, by_event = false;
+  for (guint i = 0; i < header->source_count; i++) {
+    const TraceReadSource *source = &header->sources[i];
+    char *name = g_strdup_printf("%s.%s", source->path, source->event);
+    const bool of_core = is_of_core(filter, source), of_event = is_of_event(filter, name);
+    g_ptr_array_add(events, name);
+    if (source->core) g_ptr_array_add(cores, (char *)source->path);
+    filter->chosen[i] = of_core && of_event;
+    by_core |= of_core;
+    by_event |= of_event;
+  }
+  const char *what = !by_event ? "event" : "processor", *pattern = !by_event ? filter->event : filter->core;
+  if (by_core && by_event) return true;
+  g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "it has no %s \"%s\"%s", what, pattern,
+              did_you_mean(diag_suggestion(pattern, !by_event ? events : cores)));
+  return false;
 }
 
 static bool is_within(Range range, guint64 number) {
@@ -112,12 +135,14 @@ static bool print_records(TraceReader *reader, const Filter *filter, CodeNames *
   g_autoptr(GHashTable) words = g_hash_table_new(NULL, NULL);
   if (filter->json) trace_append_header(out, header);
   TraceRecord record;
+  bool any = false;
   while (trace_reader_next(reader, &record, error)) {
     if (!filter->chosen[record.source - header->sources]) continue;
     TraceLine line = {.record = &record, .cycle = trace_reader_cycle(header, &record)};
     if (!is_within(filter->cycles, line.cycle)) continue;
     add_place(&line, words, names);
     if (!is_chosen(filter, &line)) continue;
+    any = true;
     if (filter->json)
       trace_append_json(out, header, &line);
     else
@@ -127,6 +152,7 @@ static bool print_records(TraceReader *reader, const Filter *filter, CodeNames *
     g_string_truncate(out, 0);
   }
   fwrite(out->str, 1, out->len, stdout);
+  if (!any && !*error) fputs("lss trace: note: nothing that was recorded is what the options choose\n", stderr);
   return !*error;
 }
 
@@ -143,9 +169,8 @@ static bool print_file(const char *path, Filter *filter, GError **error) {
   for (guint i = 0; i < header->program_count; i++)
     code_names_add(names, header->programs[i].path, header->programs[i].bytes, header->programs[i].size);
   g_autofree bool *chosen = g_new0(bool, header->source_count + 1);
-  for (guint i = 0; i < header->source_count; i++) chosen[i] = is_chosen_source(filter, &header->sources[i]);
   filter->chosen = chosen;
-  return print_records(reader, filter, names, error);
+  return choose_sources(filter, header, error) && print_records(reader, filter, names, error);
 }
 
 static int trace_command(int argc, char **argv) {

@@ -103,6 +103,12 @@ def test_states_are_set_and_kept(chain, talk, run_sim, tmp_path):
     assert values["s", "items"] < 100
 
 
+def test_after_a_set_no_identity_is_compared_nor_from_its_checkpoint_on(chain, talk, run_sim, tmp_path):
+    _, err, _ = talk(chain, "cycle 10", "set k.count = 500", "checkpoint c", "run", options=("--cycles", 50))
+    assert not err
+    assert not run_sim(chain, "--restore", tmp_path / "c", "--cycles", 60, "--quiet").err
+
+
 def test_the_end_of_the_input_ends_the_run(chain, talk):
     for commands in (["cycle 3"], ["cycle 3", "quit", "cycle 100"]):
         _, err, stats = talk(chain, *commands)

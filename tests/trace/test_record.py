@@ -192,5 +192,11 @@ def test_wrong_command_lines(simulators, run_sim, lss, tmp_path: Path) -> None:
     refused(1, 'cannot record to "none/x": No such file or directory', "--record", "none/x", "--record-events", "g.read")
     refused(1, 'cannot record to "/dev/null": it is no regular file', "--record", "/dev/null", "--record-events", "g.read")
     assert not list(tmp_path.glob("x*"))
+    run_sim(simulators["plain"], "--cycles", 200, "--record", "y.trace", "--record-events", "g.read")
+    for option, pattern, said in (("--event", "g.raed", 'event "g.raed"; did you mean `g.read`?'), ("--core", "g", 'processor "g"')):
+        wrong = lss("trace", tmp_path / "y.trace", option, pattern, ok=False)
+        assert (wrong.status, wrong.out) == (1, "") and wrong.err == f'lss trace: cannot read "{tmp_path / "y.trace"}": it has no {said}\n'
+    empty = lss("trace", tmp_path / "y.trace", "--cycles", "1-2")
+    assert (empty.out, empty.err) == ("", "lss trace: note: nothing that was recorded is what the options choose\n")
     wrong = lss("trace", "x", "--cycles", "9-3", ok=False)
-    assert wrong.status == 2 and wrong.err == 'lss trace: --cycles takes a number or a range, "0xc00000-0xc00fff", not "9-3"; `lss trace --help` shows the usage\n'
+    assert wrong.status == 2 and wrong.err == 'lss trace: --cycles takes a number or a range, "1000-2000", not "9-3"; `lss trace --help` shows the usage\n'

@@ -46,6 +46,7 @@ static bool is_whole(GVariant *header, GError **error) {
                  {"inputs", CHECKPOINT_PAIRS_TYPE},
                  {"files", OPEN_FILES_TYPE},
                  {"measured", MEASURE_TYPE},
+                 {"changed", "b"}, // the user set a state
                  {"identity", IDENTITY_TYPE},
                  {"origins", ORIGINS_TYPE},
                  {"version", "s"},

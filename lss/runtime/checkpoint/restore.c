@@ -12,6 +12,7 @@
 #include "lss/runtime/files/confined.h"
 #include "lss/runtime/files/sha256.h"
 #include "lss/runtime/files/stream_private.h"
+#include "lss/runtime/observe/balance.h"
 #include "lss/runtime/observe/measure.h"
 #include "lss/runtime/observe/ranges.h"
 
@@ -379,7 +380,8 @@ bool spinach_restore_state(const spinach_options *options) {
   if (!open_files_join(files, inputs, options->outputs_go_on, &error)) return refuse(options, "%s", error->message);
   if (!is_allowed(options)) return false;
   follow_settings(options);
-  g_autoptr(GVariant) measured = entry("measured");
+  g_autoptr(GVariant) measured = entry("measured"), changed = entry("changed");
+  if (g_variant_get_boolean(changed)) spinach_balance_disturb();
   return spinach_measure_resume(measured, checkpoint.same);
 }
 

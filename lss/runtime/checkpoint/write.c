@@ -8,6 +8,7 @@
 #include "lss/runtime/engine/instants.h"
 #include "lss/runtime/engine/settings.h"
 #include "lss/runtime/files/whole_file.h"
+#include "lss/runtime/observe/balance.h"
 #include "lss/runtime/observe/measure.h"
 #include "lss/runtime/text/refusal.h"
 
@@ -91,6 +92,7 @@ static bool write_header(const spinach_options *options, int handle, CheckpointS
   add(&builder, "origins", origins);
   add(&builder, "files", files);
   add(&builder, "measured", spinach_measure_pack());
+  add(&builder, "changed", g_variant_new_boolean(spinach_balance_is_disturbed()));
   g_autoptr(GVariant) header = g_variant_ref_sink(g_variant_builder_end(&builder));
   if (g_variant_get_size(header) > CHECKPOINT_LARGEST) return spinach_refuse(error, "the samples in it exceed 1 GiB");
   pages_append_compressed(packed, g_variant_get_data(header), g_variant_get_size(header));

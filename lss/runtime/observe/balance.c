@@ -105,6 +105,10 @@ void spinach_balance_disturb(void) {
   disturbed = true;
 }
 
+bool spinach_balance_is_disturbed(void) {
+  return disturbed;
+}
+
 // ---- Comparing -----------------------------------------------------------------------------------------------------
 
 static const char *relation_text(char relation) {

@@ -8,8 +8,9 @@
 // The run begins here, or goes on from a state that did not come of what was counted: a restored or an earlier one.
 void spinach_balance_begin(void);
 
-// The state was changed by the user: nothing is compared any more.
+// The state was changed by the user, here or before the checkpoint: nothing is compared any more.
 void spinach_balance_disturb(void);
+bool spinach_balance_is_disturbed(void);
 
 // Compares all between two instants; false, after a line for each that does not hold.
 bool spinach_balance_check(void);

@@ -46,7 +46,7 @@ class Reading:
         ("1 / idle.y or 7", 7), ("cores == 4 and ipc < 1", True), ("cores > 4 or ipc < 1", True), ("not cores == 4", False),
         ("1 < cores <= 4", True), ('param("cpu.kb")', 8), ("param(cpu.kb)", 8), ("ipc / published(ipc)", 0.25),
         ("settled(ipc, 5 %)", 0.05), ('label == "far"', True), ("events(cpu[0].b.m)", 2), ("true and not false", True),
-        ("sqrt(2 * 8)", 4), ("sum(sqrt(4 * cpu[*].a.n - 3 * cpu[*].a.n))", 1 + 3**0.5),
+        ("min(7, top.x, 5)", 4), ("sum(max(cpu[*].a.n, 2))", 5), ("sqrt(2 * 8)", 4), ("sum(sqrt(4 * cpu[*].a.n - 3 * cpu[*].a.n))", 1 + 3**0.5),
     ],
 )  # fmt: skip
 def test_values(text: str, value: object) -> None:
