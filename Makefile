@@ -76,7 +76,7 @@ help:  ## list the goals
 	@sed -n 's/^\([a-z][a-z-]*\):.*## *\(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) \
 	  | while IFS='|' read -r goal words; do printf '%-14s %s\n' "$$goal" "$$words"; done
 
-deps: $(DEPS_BASE) $(VENV_READY)  ## install what the build needs (as root or through sudo), once
+deps: $(DEPS_BASE) $(VENV_READY)  ## install what the build needs (as root or through sudo) and the Python packages of the other commands, once: some minutes
 $(BUILD)/.deps-%: harness/deps
 	@mkdir -p $(BUILD)
 	@harness/deps $*
@@ -127,7 +127,7 @@ FIRMWARE :=
 TEST_PRODUCTS :=
 include $(call found,*/build.mk tests/*/build.mk)
 
-all: $(ALL) $(FIRMWARE)  ## build the compiler, the runtime, emulib and the firmware
+all: $(ALL) $(FIRMWARE)  ## build the compiler, the runtime, emulib and the firmware: 2 minutes on two idle cores
 firmware: $(FIRMWARE)  ## build the firmware: ELF, map, disassembly, size
 linux: $(LINUX_FILES)  ## the host's kernel, initramfs and device tree: 1.7 GB, 20 minutes (PREBUILT=FILE|URL, OVERLAY=FOLDER, MACHINE="[FILE.lss] -D …", ENDIAN=big, VPES=true)
 linux-prompt: linux $(LINUX_PROMPT)/checkpoint  ## a checkpoint at the guest's prompt, where `spinach job` begins: build/linux/prompt (MACHINE="[FILE.lss] -D …", BOOT="OPTION …")

@@ -74,7 +74,7 @@ class Mutant:
 
 
 MUTANTS = [
-    Mutant("pipe", ITEMS, "const bool enters = transferred(in);", "const bool enters = transferred(in) & !HIT;", quick=True),
+    Mutant("pipe", ITEMS, "self->full[0] = enters | stays;", "self->full[0] = (enters & !HIT) | stays;", quick=True),
     Mutant("pipe", ITEMS, "(some(out) & !acked(out) & !flushing)", "(some(out) & (!acked(out) | HIT) & !flushing)"),
     Mutant("pipe", ITEMS, "  if (transferred(in)) {\n    uint32_t tail", "  if (transferred(in) && !HIT) {\n    uint32_t tail", "MODULE { depth = 3; };"),
     Mutant("pipe", ITEMS, "  if (transferred(out)) {\n    self->count--;", "  if (transferred(out) && !HIT) {\n    self->count--;", "MODULE { depth = 3; };"),
