@@ -78,7 +78,7 @@ LISTS: dict[str, Callable] = {
     "sum": sum, "min": min, "max": max, "mean": lambda values: sum(values) / len(values), "median": median,
     "count": len, "percentile": _percentile, "only": _only,
 }  # fmt: skip
-SEVERAL: dict[str, Callable] = {"min": min, "max": max}  # of a list, or of two values or more
+SEVERAL = {"min", "max"}  # of a list, or of two values or more
 NUMBERS: dict[str, Callable] = {"sqrt": math.sqrt}
 QUERIES = {"cycles": 1, "events": 1, "param": 1, "published": 1, "settled": 2}
 CONSTANTS = {"true": True, "false": False}
@@ -280,7 +280,7 @@ def _number(name: str, value: Any) -> Any:
 
 def _call(name: str, args: list[ast.expr], reading: Reading) -> Any:
     if name in SEVERAL and len(args) > 1:
-        return reduce(partial(_each, SEVERAL[name]), [_value(one, reading) for one in args])
+        return reduce(partial(_each, LISTS[name]), [_value(one, reading) for one in args])
     if name in LISTS:
         values, *more = [_value(one, reading) for one in args]
         values = list(values.values) if isinstance(values, Values) else [values]

@@ -84,7 +84,7 @@ static bool is_of_event(const Filter *filter, const char *name) {
 // The sources that are chosen; false: a pattern is of none, which is a mistake.
 static bool choose_sources(Filter *filter, const TraceReadHeader *header, GError **error) {
   g_autoptr(GPtrArray) events = g_ptr_array_new_with_free_func(g_free), cores = g_ptr_array_new();
-  bool by_core = false, by_event = false;
+  bool by_core = !filter->core, by_event = !filter->event; // a file may have no sources
   for (guint i = 0; i < header->source_count; i++) {
     const TraceReadSource *source = &header->sources[i];
     char *name = g_strdup_printf("%s.%s", source->path, source->event);

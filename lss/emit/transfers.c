@@ -96,18 +96,17 @@ bool emit_notes_transfers(const Emitter *emitter, const Cluster *cluster) {
   return emitter->plan->leaps || plan_of(emitter->plan, cluster)->sleeps;
 }
 
-// The last item from `first` to before `end` that writes what is looked at.
-static guint known_after(const Emitter *emitter, const Segment *segment, guint first, guint end,
-                         const GPtrArray *connections) {
-  guint last = first;
-  for (guint i = 0; i < connections->len; i++) {
-    for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
-      const Wire *wire = wire_of(emitter, connections->pdata[i], (SignalKind)kind);
-      for (guint item = last + 1; wire && wire->writer && item < end; item++)
-        if (g_ptr_array_find(((Item *)segment->items->pdata[item])->nodes, wire->writer, NULL)) last = item;
+// The last item from `first` to before `end` that writes one of the wires.
+static guint known_after(const Segment *segment, guint first, guint end, GHashTable *wires) {
+  for (guint i = end - 1; i > first; i--) {
+    const Item *item = segment->items->pdata[i];
+    for (guint j = 0; j < item->nodes->len; j++) {
+      const Vertex *node = item->nodes->pdata[j];
+      for (guint k = 0; k < node->writes->len; k++)
+        if (g_hash_table_contains(wires, node->writes->pdata[k])) return i;
     }
   }
-  return last;
+  return first;
 }
 
 guint emit_transfers(const Emitter *emitter, GString *out, const Segment *segment, guint first, guint end) {
@@ -116,16 +115,17 @@ guint emit_transfers(const Emitter *emitter, GString *out, const Segment *segmen
   const Item *item = segment->items->pdata[first];
   const int piece = plan->piece_of[((Vertex *)item->nodes->pdata[0])->id];
   g_autoptr(GString) transfers = g_string_new(NULL);
-  g_autoptr(GPtrArray) noted = g_ptr_array_new();
+  g_autoptr(GHashTable) wires = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < plan->netlist->connections->len; i++) {
-    Connection *connection = plan->netlist->connections->pdata[i];
+    const Connection *connection = plan->netlist->connections->pdata[i];
     if (!is_inside(emitter, connection, segment->cluster) || !begins(emitter, connection) ||
         last_piece(emitter, connection) != piece)
       continue;
     emit_transfer(emitter, transfers, segment->cluster, connection, piece);
-    g_ptr_array_add(noted, connection);
+    for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++)
+      g_hash_table_add(wires, (gpointer)wire_of(emitter, connection, (SignalKind)kind));
   }
-  if (!noted->len) return end;
+  if (!transfers->len) return end;
   if (segment->cluster->instance)
     g_string_append_printf(out, "  if (__builtin_expect(x->watches, 0)) x->moved |= 0%s;\n", transfers->str);
   else
@@ -133,7 +133,7 @@ guint emit_transfers(const Emitter *emitter, GString *out, const Segment *segmen
                            "  if (__builtin_expect(spinach_leaping.watches, 0))\n"
                            "    spinach_leaping.moved |= (uint64_t)(0%s) << %d;\n",
                            transfers->str, segment->clock->id);
-  return known_after(emitter, segment, first, end, noted);
+  return known_after(segment, first, end, wires);
 }
 
 void emit_crossing(const Emitter *emitter, GString *out, const Connection *connection) {
