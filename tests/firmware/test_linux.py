@@ -203,6 +203,28 @@ def test_a_kernel_is_compiled_when_something_has_changed(kernel: Kernel) -> None
     assert kernel.build().returncode == 0 and kernel.made == 2
     assert kernel.build("big").returncode == 0 and (kernel.folder / "out/vmlinux").read_text() == "CONFIG_CPU_BIG_ENDIAN=y\n"
     assert "CROSS_COMPILE=mips-linux-gnu-" in kernel.log.read_text()
+    command(kernel.folder / "bin", "clang-0", "echo clang 1")
+    assert kernel.build("big").returncode == 0 and kernel.made == 3, "a new compiler makes no other kernel"
+
+
+@needs["dpkg-deb"]
+@needs["flock"]
+@needs["xz"]
+def test_a_kernel_of_another_folder_is_copied(kernel: Kernel) -> None:
+    """The standard machine's kernel serves every machine; one with other options, or half a one, does not."""
+    standard, out = kernel.folder / "build/linux/out", kernel.folder / "out"
+    standard.mkdir(parents=True)
+    assert kernel.build().returncode == 0 and kernel.made == 1
+    for name in "vmlinux", "vmlinux.key":
+        (out / name).rename(standard / name)
+    kernel.deb.unlink()
+    assert kernel.build().returncode == 0 and kernel.made == 1
+    assert (out / "vmlinux").read_bytes() == (standard / "vmlinux").read_bytes()
+    assert (out / "vmlinux.key").read_bytes() == (standard / "vmlinux.key").read_bytes()
+    assert kernel.build("big").returncode == 0 and kernel.made == 2
+    (out / "vmlinux.key").unlink()
+    (standard / "vmlinux").write_bytes(b"")
+    assert kernel.build().returncode == 0 and kernel.made == 3
 
 
 @needs["dpkg-deb"]
