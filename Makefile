@@ -117,6 +117,11 @@ $(info building into $(BUILD)/ what is not there yet; V=1 shows the commands)
 endif
 endif
 endif
+# On a terminal, the file that is compiled now, in a line that the next one overwrites.
+ON_TERMINAL := $(if $(V),,$(MAKE_TERMOUT))
+define say
+$(if $(ON_TERMINAL),@printf '\033[K  %s\r' $(1))
+endef
 # The files that patterns name: what is built from all of a kind must not be built from none, when they have been moved.
 found = $(or $(sort $(wildcard $(1))),$(error there is no file $(1)))
 # The library's files of a name or pattern, in whatever family.
@@ -128,6 +133,7 @@ TEST_PRODUCTS :=
 include $(call found,*/build.mk tests/*/build.mk)
 
 all: $(ALL) $(FIRMWARE)  ## build the compiler, the runtime, emulib and the firmware: 2 minutes on two idle cores
+	$(if $(ON_TERMINAL),@printf '\033[K')
 firmware: $(FIRMWARE)  ## build the firmware: ELF, map, disassembly, size
 linux: $(LINUX_FILES)  ## the host's kernel, initramfs and device tree: 1.7 GB, 20 minutes (PREBUILT=FILE|URL, OVERLAY=FOLDER, MACHINE="[FILE.lss] -D …", ENDIAN=big, VPES=true)
 linux-prompt: linux $(LINUX_PROMPT)/checkpoint  ## a checkpoint at the guest's prompt, where `spinach job` begins: build/linux/prompt (MACHINE="[FILE.lss] -D …", BOOT="OPTION …")

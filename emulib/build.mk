@@ -26,6 +26,7 @@ $(EMULIB_CONTROL): $(EMULIB_GEN)/%_control.inc: $(EMULIB_GEN)/%_instructions.h ;
 
 $(EMULIB_OBJ)/%.o: emulib/%.c $(EMULIB_HEADERS)
 	@mkdir -p $(@D)
+	$(call say,$<)
 	$(CC) $(CFLAGS_COMMON) $(EMULIB_CFLAGS) $(DEPFLAGS) -c $< -o $@
 
 define emulib_tool
@@ -37,6 +38,7 @@ $(foreach tool,oracle disasm,$(eval $(call emulib_tool,$(tool))))
 
 $(EMULIB_TEXT): $(EMULIB_OBJ)/text/%.o: lss/runtime/text/%.c
 	@mkdir -p $(@D)
+	$(call say,$<)
 	$(CC) $(CFLAGS_COMMON) $(EMULIB_CFLAGS) $(DEPFLAGS) -c $< -o $@
 
 $(BUILD)/lib/libemulib.a: $(EMULIB_OBJECTS) $(EMULIB_TEXT)

@@ -43,6 +43,7 @@ $(BUILD)/gen/firmware/$(1)/registers.h: $$(MACHINE_$(1)) firmware/tools/describe
 
 $(BUILD)/obj/firmware/$(1)/%.o: firmware/% $(BUILD)/gen/firmware/$(1)/registers.h firmware/build.mk $$(wildcard firmware/flags/*) $$(wildcard firmware/$(1)/shares firmware/$(1)/build.mk) $$($(1)_NEEDS)
 	@mkdir -p $$(@D)
+	$$(call say,$$<)
 	$$($(1)_COMPILE) -c $$< -o $$@
 
 $(BUILD)/obj/firmware/$(1)/start.o: $$(wildcard firmware/start/*.S) $(BUILD)/gen/firmware/$(1)/registers.h firmware/build.mk $$(wildcard firmware/flags/*) $$($(1)_NEEDS)

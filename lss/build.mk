@@ -40,6 +40,7 @@ $(BUILD)/lib/commit: always
 .PHONY: always
 $(BUILD)/obj/lss/%.o: lss/%.c
 	@mkdir -p $(@D)
+	$(call say,$<)
 	$(CC) $(LSS_FLAGS) $(DEPFLAGS) -c -o $@ $<
 $(BUILD)/obj/lss/gen/%.o: $(LSS_GEN)/%.c
 	@mkdir -p $(@D)
@@ -53,6 +54,7 @@ $(BUILD)/bin/lss: $(LSS_OBJ) $(BUILD)/lib/libspinach.a $(BUILD)/lib/libemulib.a
 # The runtime is linked into simulators, which may be optimised across it.
 $(BUILD)/obj/runtime/%.o: lss/runtime/%.c
 	@mkdir -p $(@D)
+	$(call say,$<)
 	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -I. $(call pkg_cflags,glib-2.0 nettle) $(SANITIZE_FLAGS) $(DEPFLAGS) -c -o $@ $<
 # What is compiled otherwise when the writer of FST comes or goes.
 $(FST_STAMP):
