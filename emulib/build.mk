@@ -53,10 +53,12 @@ $(EMULIB_TOOLS): $(BUILD)/bin/%: $(EMULIB_OBJ)/tool/%.o $(EMULIB_OBJ)/tools/orac
 	$(CC) -Wl,-u,isas $(filter %.o,$^) $(filter %.a,$^) $(EMULIB_LIBS) -o $@
 
 # The functional host machine has the address map of the modelled one.
-$(EMULIB_GEN)/host/registers.h: $(call found,examples/host/*.lss) $(BUILD)/bin/lss $(call library,*.lss) firmware/tools/describe.py
+$(EMULIB_GEN)/host/host.json: $(call found,examples/host/*.lss) $(BUILD)/bin/lss $(call library,*.lss) firmware/tools/describe.py
 	@mkdir -p $(@D)
-	$(BUILD)/bin/lss export examples/host/host.lss -o $(@D)/host.json
-	$(PYTHON3) -B firmware/tools/describe.py $(@D)/host.json $(@D)
+	$(BUILD)/bin/lss export examples/host/host.lss -o $@
+	$(PYTHON3) -B firmware/tools/describe.py $@ $(@D)
+# Written when it is another one only.
+$(EMULIB_GEN)/host/registers.h: $(EMULIB_GEN)/host/host.json ;
 $(EMULIB_OBJ)/tools/host_machine.o: $(EMULIB_GEN)/host/registers.h
 
 # Tools of one instruction set only.
