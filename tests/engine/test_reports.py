@@ -48,6 +48,17 @@ def test_states_are_printed_by_name_range_and_pattern(keeper, run_sim, name, tex
     assert text in (done.out if done.status == 0 else done.err) and done.status == (0 if text.endswith("\n") else 2)
 
 
+def test_what_has_states_is_told_from_what_is_none(build_sim, run_sim, tmp_path):
+    (tmp_path / "keeper.c").write_text(BYTES_C)
+    simulator = build_sim(BYTES.split("instance")[0] + "module box { inport in : uint32; instance inner : keeper; in -> inner.in; }\n"
+                          "instance s[3] : source; instance one : box; instance row[2] : box; s[0].out -> one.in; s[1].out -> row[0].in; s[2].out -> row[1].in;\n")
+    for name, pattern in ("one.inner", "one.inner.*"), ("one", "one.**"), ("row", "row[*].**"), ("row[1]", "row[1].**"):
+        done = run_sim(simulator, "--cycles", 2, "--quiet", "--print", name, ok=False)
+        assert f'"{name}" is an instance; {pattern} is all of its state' in done.err
+        assert "inner.small = 9" in run_sim(simulator, "--cycles", 2, "--quiet", "--print", pattern).out
+    assert '"on" is no state: write INSTANCE.FIELD' in run_sim(simulator, "--cycles", 2, "--print", "on", ok=False).err
+
+
 def test_long_stretches_of_bytes_are_a_hexdump(keeper, run_sim):
     done = run_sim(keeper, "--cycles", 2, "--quiet", "--print", "a.bytes[0x30..0x3f]")
     row = "30 31 32 33 34 35 36 37  38 39 3a 3b 3c 3d 3e 3f  0123456789:;<=>?"

@@ -181,8 +181,24 @@ const char *spinach_last_part(const char *name) {
   return last;
 }
 
+// What a name is followed by in the pattern of all state below it, if it is that of an instance, of an array of them,
+// or of one that has others inside; NULL for other names.
+static const char *all_below(const char *name) {
+  const gsize length = strlen(name);
+  for (uint32_t i = 0; length > 0 && i < machine->instance_count; i++) {
+    const spinach_instance *instance = &machine->instances[i];
+    if (!instance->layout || !g_str_has_prefix(instance->path, name)) continue;
+    if (!instance->path[length]) return ".*";
+    if (instance->path[length] == '.') return ".**";
+    if (instance->path[length] == '[') return "[*].**";
+  }
+  return NULL;
+}
+
 bool spinach_look_up(const char *name, spinach_place *place, char **error) {
   const char *dot = spinach_last_part(name) - 1;
+  const char *below = all_below(name);
+  if (below) return refuse(error, "\"%s\" is an instance; %s%s is all of its state", name, name, below);
   if (dot < name) return refuse(error, "\"%s\" is no state: write INSTANCE.FIELD (--list shows all)", name);
   g_autofree char *path = g_strndup(name, (gsize)(dot - name));
   gsize length = strcspn(dot + 1, "[");
