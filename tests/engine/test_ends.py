@@ -211,8 +211,8 @@ p.out -> t.in : uint32;  t.out -> s.in;  t.out -> x.in;  q.out -> y.in : uint32;
 
 
 @pytest.mark.parametrize(("arguments", "said", "ended", "cycles"), [
-    ([], "error: x: item 19 is too many (at 63 ns, cycle 19)", "x: item 19 is too many", {"fast": 19, "slow": 5}),
-    (["--set", "x.at=99", "--time", "50 ns"], "error: x: items are missing (at 50 ns, cycle ", "x: items are missing", {"fast": 15, "slow": 4}),
+    ([], "error: x: item 19 is too many (at 63 ns, cycle 19 of fast)", "x: item 19 is too many", {"fast": 19, "slow": 5}),
+    (["--set", "x.at=99", "--time", "50 ns"], "error: x: items are missing (at 50 ns, cycle 15 of fast)", "x: items are missing", {"fast": 15, "slow": 4}),
 ])  # fmt: skip
 def test_what_a_run_came_to_before_its_error_is_delivered(build_sim, run_sim, tmp_path, arguments, said, ended, cycles):
     """Errors of other instances' finish functions are then not reported."""

@@ -36,14 +36,18 @@ static void say_where(uint32_t id, const char *word) {
   fprintf(stderr, "%s: %s: %s%s", spinach_program, word, path, *path ? ": " : "");
 }
 
-static void say_when(void) {
-  fprintf(stderr, " (at %llu ns, cycle %llu)\n", (unsigned long long)spinach_now_ns(),
-          (unsigned long long)spinach_time.cycle);
-}
-
 static int32_t instance_of(uint32_t id) {
   return (int32_t)(id & SPINACH_CONNECTION_ID ? (uint32_t)machine->connections[id & ~SPINACH_CONNECTION_ID].to_instance
                                               : id);
+}
+
+// The clock whose cycle it is, where there are several.
+static void say_when(uint32_t id) {
+  const int32_t instance = instance_of(id);
+  const bool named = machine->clock_count > 1 && instance >= 0 && instance < (int32_t)machine->instance_count;
+  fprintf(stderr, " (at %llu ns, cycle %llu%s%s)\n", (unsigned long long)spinach_now_ns(),
+          (unsigned long long)spinach_time.cycle, named ? " of " : "",
+          named ? machine->clocks[machine->instances[instance].clock].name : "");
 }
 
 void spinach_set_error(const char *text) {
@@ -78,7 +82,7 @@ static _Noreturn void fail(uint32_t id, int prints, const char *format, va_list 
     spinach_set_error(text);
     leave(1);
   }
-  say_when();
+  say_when(id);
   if (difference) fputs(difference, stderr);
   if (prints == PRINTS_VIEWS) spinach_on_views(stderr, instance_of(id));
   spinach_set_error(text);
@@ -123,7 +127,7 @@ void spinach_warn(uint32_t id, const char *file, int line, const char *format, .
   va_start(arguments, format);
   say_where(id, "warning");
   vfprintf(stderr, format, arguments);
-  say_when();
+  say_when(id);
   va_end(arguments);
 }
 
