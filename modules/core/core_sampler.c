@@ -135,7 +135,7 @@ statistics() {
   const double unmeasured = fmax(0, 1 - size / (double)param(period));
   const double mean = (double)counted(sampled_cycles) / n / size;
   const double error = sqrt(self->squares / (2 * (n - 1)) / n * unmeasured);
-  const double half = student_t(sampler_degrees(self->done)) * error;
+  const double half = student_t(sampler_degrees(n)) * error;
   counted(error) = error;
   counted(low) = mean - half;
   counted(high) = mean + half;
