@@ -114,18 +114,26 @@ def _rows(outcome: Outcome, result: Result, condition: str) -> list[Row]:
     return [row for row in known if id(row.point) in chosen]
 
 
+def _measured(row: Row, result: Result) -> tuple[float, float]:
+    """The value of a measure, and its error: 0 where none is known."""
+    return row.measures[result.measure], row.errors.get(result.measure) or 0.0
+
+
 def _value(outcome: Outcome, result: Result) -> str:
     rows, study = _rows(outcome, result, result.where), outcome.study
     unit = study.measures[result.measure].unit
     if not rows:
         return NOT_RUN
-    value = rows[0].measures[result.measure]
     if result.how in MANY:
         return spelt(MANY[result.how]([row.measures[result.measure] for row in rows]), unit)
+    value, error = _measured(rows[0], result)
     if result.how in ("published", "off"):
         [published, *_] = _entries(study, result, [rows[0].point], "")
-        return f"{published:g} {unit}".strip() if result.how == "published" else changed(value, published)
+        return f"{published:g} {unit}".strip() if result.how == "published" else changed(value, published, error)
     if result.how == "change":
         base = _rows(outcome, result, result.base)
-        return changed(value, base[0].measures[result.measure]) if base else NOT_RUN
-    return spelt(value, unit)
+        if not base:
+            return NOT_RUN
+        other, other_error = _measured(base[0], result)
+        return changed(value, other, error, other_error)
+    return spelt(value, unit, error)

@@ -8,6 +8,7 @@ import json
 import re
 import shlex
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import jinja2
@@ -151,6 +152,11 @@ def _headline(outcome: Outcome) -> Markup:
     )
 
 
+def _interval(outcome: Outcome, lead: str, cards: Sequence[tuple[str, str]]) -> str:
+    """What ± is, if the headline or a card has one."""
+    return tables.interval(outcome, outcome.rows) if "±" in lead + "".join(map("".join, cards)) else ""
+
+
 def write(outcome: Outcome, out: Path, progress: Progress, plain: bool = False) -> Path:
     """Writes the page, and returns it."""
     outputs.write(outcome, out)
@@ -168,10 +174,12 @@ def write(outcome: Outcome, out: Path, progress: Progress, plain: bool = False) 
     points, looks = tables.points_table(outcome, out), _looks(outcome, out, progress, plain)
     parts = {"failed": bool(outcome.failed), "figures": bool(drawn[1:]), "published": bool(published),
              "tables": bool(shown), "points": True}  # fmt: skip
+    lead = _headline(outcome)
+    cards = [(headline.fill(outcome, one.value), headline.fill(outcome, one.text)) for one in file.card]
     text = environment.get_template("study.html").render(
         title=file.title, about=" ".join(file.about.split()), style=Markup(STYLE.read_text()),
-        facts=_facts(outcome, manifest.get("version", "")), repeat=_repeat(study), headline=_headline(outcome),
-        cards=[(headline.fill(outcome, one.value), headline.fill(outcome, one.text)) for one in file.card],
+        facts=_facts(outcome, manifest.get("version", "")), repeat=_repeat(study), headline=lead,
+        cards=cards, interval=_interval(outcome, lead, cards),
         sections=_sections(parts, looks), names=NAMES, figures=drawn, tables=shown, points=points,
         published=published, looks=looks, count=sum(row.status == OK for row in outcome.every),
         failed=[(row_name(study, row), row.why, outputs.command(study, row.point)) for row in outcome.failed],

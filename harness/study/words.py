@@ -23,8 +23,10 @@ def minus(text: str) -> str:
     return MINUS + text[1:] if text.startswith("-") else text
 
 
-def spelt(value: Any, unit: str) -> str:
-    """A value with its unit, as a text has it."""
+def spelt(value: Any, unit: str, error: float = 0.0) -> str:
+    """A value with its unit, as a text has it, and its error, unless that is 0."""
+    if error:
+        return f"{with_error(value, error)} {unit}".strip()
     if unit == "%":
         return f"{minus(f'{value:.1f}')} %"
     return f"{minus(number(value))} {unit}".strip()
@@ -38,14 +40,18 @@ def with_error(value: float, error: float) -> str:
     return minus(f"{value:,.{places}f} ± {error:,.{places}f}")
 
 
-def signed(percent: float) -> str:
-    """A difference, never −0.0."""
+def signed(percent: float, error: float = 0.0) -> str:
+    """A difference, never −0.0, and its error, unless that is 0."""
+    if error:
+        return ("+" if percent > 0 else "") + f"{with_error(percent, error)} %"
     return minus(f"{round(percent, 1) + 0:+.1f} %")
 
 
-def changed(value: float, base: float) -> str:
-    """How much a value differs from another one."""
-    return signed(100 * (value / base - 1)) if base else ""
+def changed(value: float, base: float, error: float = 0.0, base_error: float = 0.0) -> str:
+    """How much a value differs from another one, with the error that their errors, which are independent, make of it."""
+    if not base:
+        return ""
+    return signed(100 * (value / base - 1), 100 * math.hypot(error / base, value * base_error / base**2))
 
 
 def measure_label(name: str, measure: Measure) -> str:

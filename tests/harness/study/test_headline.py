@@ -49,6 +49,23 @@ def test_results_come_first_and_identifiers_not_at_all(place: Path) -> None:
     assert again.read_text() == written
 
 
+def test_results_that_have_errors_show_them(place: Path) -> None:
+    outcome = make(place, with_headline())
+    for row in outcome.rows:
+        row.errors.update(rate=0.0123, missing=0.0005)
+    written = page.write(outcome, place / "out", Progress(), plain=True).read_text()
+    assert "<strong>0.998 ± 0.012</strong> of <strong>0.9</strong>: <strong>+10.9 ± 1.4 %</strong>." in written
+    assert "<li><b>0.99</b><span>least, up to 0.998</span></li>" in written, "the least of several has none"
+    assert "<li><b>+400 ± 127 %</b>" in written
+    assert '<p class="note">± is half of the 95 % confidence interval.</p>' in written
+
+
+def test_differences_have_the_errors_of_both() -> None:
+    assert words.changed(50.0, 100.0, 3.0) == "−50.0 ± 3.0 %" and words.changed(110.0, 100.0, 3.0, 4.0) == "+10.0 ± 5.3 %"
+    assert words.changed(100.0, 100.0, 1.0) == "0.0 ± 1.0 %" and words.changed(1.0, 0.0, 1.0) == ""
+    assert words.spelt(58.6412, "%", 1.7) == "58.6 ± 1.7 %" and words.spelt(12, "", 3.0) == "12.0 ± 3.0"
+
+
 @pytest.mark.parametrize(
     "old, new, error",
     [
