@@ -48,7 +48,7 @@ def signed(percent: float, error: float = 0.0) -> str:
 
 
 def changed(value: float, base: float, error: float = 0.0, base_error: float = 0.0) -> str:
-    """How much a value differs from another one, with the error that their errors, which are independent, make of it."""
+    """How much a value differs from another one, with the error that follows from theirs, which are independent."""
     if not base:
         return ""
     return signed(100 * (value / base - 1), 100 * math.hypot(error / base, value * base_error / base**2))
