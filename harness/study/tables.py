@@ -26,7 +26,7 @@ def interval(outcome: Outcome, rows: Iterable[Row]) -> str:
     """What ± is of these points."""
     parts = {use.parts if (use := outcome.study.uses[row.point.number]) and use.parts else 0 for row in rows}
     count = max(parts, default=0) or outcome.study.file.window.parts
-    return f"{INTERVAL} from {count} parts of the measured time" if count > 1 else INTERVAL
+    return f"{INTERVAL} from {count} consecutive parts of the measured time" if count > 1 else INTERVAL
 
 
 def limit(outcome: Outcome, row: Row, name: str) -> float | None:

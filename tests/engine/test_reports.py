@@ -48,7 +48,7 @@ def test_states_are_printed_by_name_range_and_pattern(keeper, run_sim, name, tex
     assert text in (done.out if done.status == 0 else done.err) and done.status == (0 if text.endswith("\n") else 2)
 
 
-def test_instances_and_states_are_told_apart(build_sim, run_sim, tmp_path):
+def test_an_instance_is_no_state(build_sim, run_sim, tmp_path):
     (tmp_path / "keeper.c").write_text(BYTES_C)
     simulator = build_sim(BYTES.split("instance")[0] + "module box { inport in : uint32; instance inner : keeper; in -> inner.in; }\n"
                           "instance s[3] : source; instance one : box; instance row[2] : box; s[0].out -> one.in; s[1].out -> row[0].in; s[2].out -> row[1].in;\n")

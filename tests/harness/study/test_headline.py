@@ -37,7 +37,8 @@ def test_results_come_first_and_identifiers_not_at_all(place: Path) -> None:
     assert '<p class="lead"><strong>0.998</strong> of <strong>0.9</strong>: <strong>+10.9 %</strong>.</p>' in written
     assert "<li><b>0.99</b><span>least, up to 0.998</span></li>" in written
     assert "<li><b>+400.0 %</b><span>empty</span></li>" in written
-    assert f"Spinach {version()} · clocks: clk 100 MHz · 4 points, all checks passed · repeat: <b>spinach study " in written
+    assert f"Spinach {version()} · clocks: clk 100 MHz · 4 points, all checks passed</p>" in written
+    assert '<p class="facts">Run it again: <code>spinach study ' in written
     lines = [line for line in written.splitlines() if "<td" in line and ("theirs" in line or "another" in line)]
     assert "+10.9 %" in lines[0] and "not comparable" in lines[1] and "of another machine" in lines[1]
     anchors = re.findall(r'<nav.*?</nav>', written, re.DOTALL)[0]
