@@ -22,7 +22,7 @@ from harness.study import jobs, machine
 from harness.study.model import OK, Outcome, Row, Study
 from harness.study.points import VARIANT, Point
 from harness.study.runner import unit
-from harness.study.words import number
+from harness.study.words import measured
 
 
 def axes(study: Study) -> list[str]:
@@ -112,7 +112,7 @@ def _grid(outcome: Outcome, title: str, rows: list[Row]) -> Table:
         grid.add_column("")
     for row in rows:
         place = [str(row.point.coordinates.get(axis, "")) for axis in places]
-        values = [number(row.measures[name]) if name in row.measures else "" for name in known]
+        values = [measured(row, name) for name in known]
         cells = [*place, *values, row.status if row.status != OK or not known else ""]
         grid.add_row(*map(escape, cells[: len(grid.columns)]))
     return grid

@@ -12,7 +12,7 @@ from harness.study import outputs
 from harness.study.model import OK, Outcome, Row
 from harness.study.points import VARIANT
 from harness.study.study_file import ShownTable, is_comparable
-from harness.study.words import axis_label, changed, measure_label, minus, number, place, signed, spelt, with_error
+from harness.study.words import axis_label, changed, measure_label, measured, place, signed, spelt
 
 AGREES = 9.0  # percent: a larger difference from a published figure needs an explanation
 BEYOND = "*"  # marks a value above its limit by less than its error
@@ -44,10 +44,8 @@ def is_beyond(outcome: Outcome, row: Row, name: str) -> bool:
 def _cell(outcome: Outcome, row: Row, name: str) -> str:
     if name not in row.measures:
         return "–"
-    error = row.errors.get(name)
-    text = with_error(row.measures[name], error) if error else minus(number(row.measures[name]))
     mark = f"<sup>{BEYOND}</sup>" if is_beyond(outcome, row, name) else ""
-    return html.escape(text) + mark
+    return html.escape(measured(row, name)) + mark
 
 
 def _keep(outcome: Outcome, row: Row, out: Path) -> list[str]:

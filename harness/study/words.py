@@ -40,6 +40,14 @@ def with_error(value: float, error: float) -> str:
     return minus(f"{value:,.{places}f} ± {error:,.{places}f}")
 
 
+def measured(row: Row, name: str) -> str:
+    """A measure of a point, with its error if it has one; nothing where it was not measured."""
+    if name not in row.measures:
+        return ""
+    error = row.errors.get(name)
+    return with_error(row.measures[name], error) if error else minus(number(row.measures[name]))
+
+
 def signed(percent: float, error: float = 0.0) -> str:
     """A difference, never −0.0, and its error, unless that is 0."""
     if error:
