@@ -203,6 +203,7 @@ void spinach_connections_entries(Json *json) {
 typedef struct {
   FILE *out;
   int path_width, name_width;
+  unsigned zeros; // left out
 } Table;
 
 static void measure(const Entry *entry, void *data) {
@@ -212,9 +213,12 @@ static void measure(const Entry *entry, void *data) {
 }
 
 static void print_row(const Entry *entry, void *data) {
-  const Table *table = data;
+  Table *table = data;
   if (!isfinite(entry->value.number)) return;
-  if (entry->value.real ? entry->value.number == 0 : entry->value.integer == 0) return;
+  if (entry->value.real ? entry->value.number == 0 : entry->value.integer == 0) {
+    table->zeros++;
+    return;
+  }
   fprintf(table->out, "%-*s  %-*s  ", table->path_width, entry->path, table->name_width, entry->name);
   if (entry->value.real)
     fprintf(table->out, "%16.6g", entry->value.number);
@@ -239,13 +243,14 @@ static void visit_clocks(Visitor visit, void *data) {
 }
 
 void spinach_statistics_table(FILE *out) {
-  Table table = {out, 0, 0};
+  Table table = {out, 0, 0, 0};
   visit_clocks(measure, &table);
   visit_all(measure, &table);
   visit_derived(measure, &table);
   visit_clocks(print_row, &table);
   visit_all(print_row, &table);
   visit_derived(print_row, &table);
+  if (table.zeros) fprintf(out, "(%u more %s 0)\n", table.zeros, table.zeros == 1 ? "is" : "are");
 }
 
 static void add_quoted(GString *text, const char *word, char end) {
