@@ -2,6 +2,7 @@
 
 import io
 import os
+import signal
 import sys
 from collections.abc import Callable
 
@@ -48,7 +49,8 @@ def lost(stream: io.TextIOWrapper | None = None) -> OSError | None:
 
 
 def guard(name: str, main: Callable[[], int]) -> int:
-    """Runs a command; when what it printed is lost, that is one line on standard error and the status 1."""
+    """Runs a command; when what it printed is lost, that is one line on standard error and the status 1; of a closed
+    pipe there is no line, and the status is that of a process which SIGPIPE ended."""
     _open()
     try:
         status = main()
@@ -58,7 +60,9 @@ def guard(name: str, main: Callable[[], int]) -> int:
             print(status, file=sys.stderr)
         status = status if isinstance(status, int) else int(status is not None)
     error = lost()
-    if error is not None:
+    if isinstance(error, BrokenPipeError):  # the reader has what it wanted, as `head` has: no word, but no success
+        status = 128 + signal.SIGPIPE
+    elif error is not None:
         print(f"{name}: cannot write to standard output: {error.strerror}", file=sys.stderr)
     for number, stream in ((1, sys.stdout), (2, sys.stderr)):
         if lost(stream):

@@ -113,6 +113,13 @@ def test_what_is_printed_is_a_result(name: str, build_dir: Path, place: Path) ->
         assert (done.returncode != 0) == (prints_to != "out"), f"{full}: status {done.returncode}"
 
 
+def test_a_reader_that_has_enough_is_no_error(place: Path) -> None:
+    """`spinach … | head`: no message, and the status of a process that SIGPIPE ended, as `lss` has it."""
+    many = " ".join(str(size) for size in range(1, 1473)) + " "
+    done = run(["true"], f"; {{ {sys.executable} -m harness theory {many * 4}; echo $? >&2; }} | head -1", place)
+    assert (done.stdout.split()[0], done.stderr) == ("payload,", "141\n")
+
+
 @pytest.mark.parametrize("words", [["hangs.elf"], ["--system", "system_hangs.elf"]])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_what_a_program_printed_before_a_signal(words: list[str], number: int, build_dir: Path, place: Path) -> None:
