@@ -90,6 +90,13 @@ def plan(study: Study, simulators: Mapping[tuple, Path], files: Mapping[int, Fil
     return starts
 
 
+def served(study: Study, job: Job) -> str:
+    """The points that begin at a checkpoint, for people."""
+    numbers = [number for number, start in study.begun.items() if start.job == job]
+    first, *others = (one.name for one in study.points if one.number in numbers)
+    return f"for {first}" + (f" and {len(others)} more" if others else "")
+
+
 def run(study: Study, pool: Executor, place: Path, progress: Progress, before_only: bool) -> dict[int, str]:
     """Makes the checkpoints and has the jobs of all points begin there; returns why some cannot, by number.  With
     `before_only`, nothing is run."""
@@ -106,7 +113,7 @@ def run(study: Study, pool: Executor, place: Path, progress: Progress, before_on
                     found[job] = awaited(future)
                 except RunError as error:
                     why[job] = f"its start failed: {error}"
-                task.step(why[job].splitlines()[0] if not found[job] else job.simulator.name)
+                task.step(why[job].splitlines()[0] if not found[job] else served(study, job))
     for job, result in found.items():
         if result and result.stats["run"]["ended"] != REACHED:
             found[job], until = None, study.file.start.make.until

@@ -9,7 +9,7 @@ import pytest
 
 from harness.run import serve
 from harness.run.progress import Progress
-from harness.study import runner
+from harness.study import runner, starts
 from harness.study.model import FAILED, NOT_RUN, OK
 from harness.study.study_file import StudyError
 from tests.harness.chain import MACHINE, make, rates
@@ -63,6 +63,8 @@ def test_a_start_for_each_value(place: Path) -> None:
     once = SHARED.replace("} }", '}, once_per = ["option.*"] }')
     made = make(place, STUDY.replace(SHARED, once))
     assert len({start.job for start in made.study.begun.values()}) == 4
+    shared = make(place, STUDY).study
+    assert {starts.served(shared, start.job) for start in shared.begun.values()} == {"for stages 2, ready 0.25 and 1 more", "for stages 10, ready 0.25 and 1 more"}
     assert rates(made) == rates(make(place, STUDY.replace(SHARED, "")))
 
 
