@@ -20,7 +20,7 @@ def series(draw: random.Random, likeness: float, count: int) -> list[float]:
 
 @pytest.mark.parametrize("times", [500, pytest.param(5000, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("likeness", [0.0, 0.5, 0.7])
-@pytest.mark.parametrize("count", [5, 8, 10, 20])
+@pytest.mark.parametrize("count", [4, 5, 8, 10, 20])
 def test_the_interval_holds_the_truth(count: int, likeness: float, times: int) -> None:
     """At least 90 of 100 times, also where each part resembles the one before it; and it is not wide beyond use."""
     draw = random.Random(f"{count} {likeness}")
@@ -29,7 +29,9 @@ def test_the_interval_holds_the_truth(count: int, likeness: float, times: int) -
     held = sum(abs(fmean(one)) <= width for one, width in zip(every, widths, strict=True)) / len(every)
     ideal = errors.quantile(count - 1) / sqrt(count) / (1 - likeness)  # what is known of a long series
     assert held >= 0.9, held
-    assert sorted(widths)[len(widths) // 2] < ((4 if count == 5 else 2) if likeness == 0 else 12) * ideal
+    ranked = sorted(width / ideal for width in widths)
+    assert ranked[len(ranked) // 2] < (2.2 if likeness == 0 else 3.5), "half of the intervals"
+    assert ranked[len(ranked) * 9 // 10] < 8 and ranked[-1] < 16, "nine of ten, and all"
     if likeness >= 0.5:  # what takes no notice of the likeness misses it
         assert sum(abs(fmean(one)) <= errors.quantile(count - 1) * stdev(one) / sqrt(count) for one in every) / len(every) < 0.85
 
