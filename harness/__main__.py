@@ -370,18 +370,18 @@ def _add_studies(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def _add_traces(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """The commands that show what a run recorded."""
-    from harness.trace import command
+    from harness.trace import options
 
     one = commands.add_parser("profile", help="show where the cycles of processors went")
-    command.add_profile(one)
+    options.add_profile(one)
     one.set_defaults(call=_trace)
 
     one = commands.add_parser("frames", help="show what became of each frame in a network interface")
-    command.add_frames(one)
+    options.add_frames(one)
     one.set_defaults(call=_trace)
 
     one = commands.add_parser("timeline", help="make a timeline of recorded events, for Perfetto")
-    command.add_timeline(one)
+    options.add_timeline(one)
     one.set_defaults(call=_trace)
 
 

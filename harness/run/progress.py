@@ -5,10 +5,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from threading import Event, Thread, Timer
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
+if TYPE_CHECKING:  # imported where it is used, so that --help needs no package
+    from rich.console import Console
+    from rich.progress import Progress as Bar
 
 SILENT = 2.0  # seconds, after which work says what it is
 
@@ -34,7 +35,9 @@ class Task:
 class Progress:
     """Where progress goes; `console` is standard output unless a test gives another."""
 
-    def __init__(self, console: Console | None = None) -> None:
+    def __init__(self, console: "Console | None" = None) -> None:
+        from rich.console import Console
+
         self.console = console or Console(highlight=False, soft_wrap=True)
 
     def say(self, text: str) -> None:
@@ -86,6 +89,9 @@ class Progress:
     @contextlib.contextmanager
     def task(self, title: str, total: int) -> Iterator[Task]:
         """Work of `total` steps; ends with a line saying how long it took."""
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
         task, began = Task(self, title, total), time.monotonic()
         if self.console.is_interactive:
             text = TextColumn("{task.description}", markup=False)

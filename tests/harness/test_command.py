@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -28,6 +29,23 @@ def harness(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "harness", *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": f"{BUILD}/bin:{os.environ['PATH']}"}
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+
+
+def test_help_needs_no_package(tmp_path: Path) -> None:
+    """A newcomer asks first what there is; a command that needs a package says how to get it."""
+
+    def bare(*arguments: object) -> subprocess.CompletedProcess[str]:
+        python = [sys.executable, "-S", "-m", "harness", *map(str, arguments)]  # without site-packages
+        return subprocess.run(python, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+
+    whole = bare("--help")
+    assert whole.returncode == 0 and "show where the cycles of processors went" in whole.stdout
+    for name in re.search(r"\{([a-z,]+)\}", whole.stdout)[1].split(","):
+        done = bare(name, "--help")
+        assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("usage: "), name
+    done = bare("study", ROOT / "examples/quad_core/study.toml")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch(r"harness: this Python has no \w+: run `make deps`, then build/venv/bin/python -m harness\n", done.stderr)
 
 
 def test_split(tmp_path: Path) -> None:
