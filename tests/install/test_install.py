@@ -107,7 +107,8 @@ def test_without_packages_there_is_one_line(root: Path, build_dir: Path, tmp_pat
     """A Python without them says how to get them."""
     assert install(root, build_dir, tmp_path).returncode == 0
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
-    done = spinach(tmp_path, tmp_path, "theory", "1472", SPINACH_PYTHON=str(tmp_path / "bare/bin/python"))
+    study = str(root / "examples/quad_core/study.toml")
+    done = spinach(tmp_path, tmp_path, "study", study, SPINACH_PYTHON=str(tmp_path / "bare/bin/python"))
     assert done.returncode == 1 and done.stderr.startswith("spinach: this Python has no ")
     assert done.stderr.endswith(": run `spinach packages`, which fetches what is missing\n") and done.stderr.count("\n") == 1
 
