@@ -77,9 +77,11 @@ help:  ## list the goals
 	  | while IFS='|' read -r goal words; do printf '%-14s %s\n' "$$goal" "$$words"; done
 
 deps: $(DEPS_BASE) $(VENV_READY)  ## install what the build needs (as root or through sudo) and the Python packages of the other commands, once: some minutes
+# The first installation brings what the goal needs besides, in one go.
+DEPS_ALSO = $(patsubst linux-prompt,linux,$(filter test bench linux linux-prompt soak,$(MAKECMDGOALS)))
 $(BUILD)/.deps-%: harness/deps
 	@mkdir -p $(BUILD)
-	@harness/deps $*
+	@harness/deps $* $(if $(filter base,$*),$(DEPS_ALSO))
 	@touch $@
 $(VENV_READY): harness/requirements.txt | $(DEPS_BASE)
 	@harness/deps venv $(VENV)

@@ -76,6 +76,16 @@ def test_a_browser_for_the_tests_of_pages_is_installed_by_root_alone(root: Path,
     assert (done.returncode, done.stdout) == (0, "installing, which takes some minutes: chromium\n")
 
 
+def test_several_groups_are_installed_in_one_go(root: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    environment = machine(tmp_path, 0, apt_get=f'echo "$*" >> {log}', apt_cache=KNOWS_22)
+    assert deps(root, environment, "base", "test", "bench").returncode == 0
+    update, install = log.read_text().splitlines()
+    assert update == "update" and all(install.split().count(one) == 1 for one in ("bison", "tshark", "valgrind", "libsystemc-dev"))
+    done = deps(root, environment, "base", "tests")
+    assert (done.returncode, done.stderr) == (2, "deps: there is no group 'tests'\n") and len(log.read_text().splitlines()) == 2
+
+
 def test_the_environment_of_the_site_has_what_is_pinned_with_hashes(root: Path, tmp_path: Path) -> None:
     python = tmp_path / "venv/bin/python"
     python.parent.mkdir(parents=True)
