@@ -54,13 +54,14 @@ HIDDEN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", sampled(HIDDEN, 4))
+@pytest.mark.parametrize("what", sampled(HIDDEN, 3))
 def test_what_is_hidden_from_the_state_is_found(build_sim, run_sim, library, what):
     variable, code, expected = HIDDEN[what]
     text = (library / "looper.c").read_text().replace("  count(steps);", f"  count(steps);  {code}")
     (library / "looper.c").write_text(f"{variable}\n{text}")
     done = run_sim(build_sim(LANES, "-I", library), "--cycles", 100000, "--check-replay", ok=False)
     assert re.search(rf"error: {expected} from the same state and inputs before \(at ", done.err) is not None, done.err
+    assert done.status == 1 and done.stats["run"]["ended"].startswith("error: lane")
 
 
 @pytest.mark.parametrize(("code", "error"), [("", ""), ("if (self->naps) self->naps--;", "naps changed while bed[0] slept, since cycle")])

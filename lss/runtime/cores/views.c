@@ -92,7 +92,6 @@ static void print_view(FILE *out, const spinach_debug_view *view) {
 }
 
 void spinach_print_views(FILE *out, int32_t instance) {
-  if (instance >= (int32_t)machine->instance_count) return;
   bool any = false;
   for (uint32_t i = 0; i < machine->view_count; i++) {
     const spinach_debug_view *view = &machine->views[i];

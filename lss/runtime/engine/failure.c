@@ -36,15 +36,18 @@ static void say_where(uint32_t id, const char *word) {
   fprintf(stderr, "%s: %s: %s%s", spinach_program, word, path, *path ? ": " : "");
 }
 
+// The instance that an error or a warning is of; -1: none.
 static int32_t instance_of(uint32_t id) {
-  return (int32_t)(id & SPINACH_CONNECTION_ID ? (uint32_t)machine->connections[id & ~SPINACH_CONNECTION_ID].to_instance
-                                              : id);
+  const uint32_t connection = id & ~SPINACH_CONNECTION_ID;
+  if (id & SPINACH_CONNECTION_ID)
+    return connection < machine->connection_count ? machine->connections[connection].to_instance : -1;
+  return id < machine->instance_count ? (int32_t)id : -1;
 }
 
 // The clock whose cycle it is, where there are several.
 static void say_when(uint32_t id) {
   const int32_t instance = instance_of(id);
-  const bool named = machine->clock_count > 1 && instance >= 0 && instance < (int32_t)machine->instance_count;
+  const bool named = machine->clock_count > 1 && instance >= 0;
   fprintf(stderr, " (at %llu ns, cycle %llu%s%s)\n", (unsigned long long)spinach_now_ns(),
           (unsigned long long)spinach_time.cycle, named ? " of " : "",
           named ? machine->clocks[machine->instances[instance].clock].name : "");
@@ -84,7 +87,7 @@ static _Noreturn void fail(uint32_t id, int prints, const char *format, va_list 
   }
   say_when(id);
   if (difference) fputs(difference, stderr);
-  if (prints == PRINTS_VIEWS) spinach_on_views(stderr, instance_of(id));
+  if (prints == PRINTS_VIEWS && instance_of(id) >= 0) spinach_on_views(stderr, instance_of(id));
   spinach_set_error(text);
   free(message);
   free(text);
