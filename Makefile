@@ -121,9 +121,7 @@ endif
 endif
 # On a terminal, the file that is compiled now, in a line that the next one overwrites.
 ON_TERMINAL := $(if $(V),,$(MAKE_TERMOUT))
-define say
-$(if $(ON_TERMINAL),@printf '\033[K  %s\r' $(1))
-endef
+say = $(if $(ON_TERMINAL),@printf '\033[K  %s\r' $(1))
 # The files that patterns name: what is built from all of a kind must not be built from none, when they have been moved.
 found = $(or $(sort $(wildcard $(1))),$(error there is no file $(1)))
 # The library's files of a name or pattern, in whatever family.

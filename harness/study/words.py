@@ -23,8 +23,8 @@ def minus(text: str) -> str:
     return MINUS + text[1:] if text.startswith("-") else text
 
 
-def spelt(value: Any, unit: str, error: float = 0.0) -> str:
-    """A value with its unit, as a text has it, and its error, unless that is 0."""
+def spelt(value: Any, unit: str, error: float | None = None) -> str:
+    """A value with its unit, as a text has it, and its error if there is one."""
     if error:
         return f"{with_error(value, error)} {unit}".strip()
     if unit == "%":
@@ -42,10 +42,7 @@ def with_error(value: float, error: float) -> str:
 
 def measured(row: Row, name: str) -> str:
     """A measure of a point, with its error if it has one; nothing where it was not measured."""
-    if name not in row.measures:
-        return ""
-    error = row.errors.get(name)
-    return with_error(row.measures[name], error) if error else minus(number(row.measures[name]))
+    return spelt(row.measures[name], "", row.errors.get(name)) if name in row.measures else ""
 
 
 def signed(percent: float, error: float = 0.0) -> str:

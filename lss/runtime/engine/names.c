@@ -195,11 +195,19 @@ static const char *all_below(const char *name) {
   return NULL;
 }
 
-bool spinach_look_up(const char *name, spinach_place *place, char **error) {
-  const char *dot = spinach_last_part(name) - 1;
+// Refuses a name whose part before the last dot, `path`, is no instance with state; NULL: it has no dot.
+static bool refuse_name(const char *name, const char *path, char **error) {
   const char *below = all_below(name);
   if (below) return refuse(error, "\"%s\" is an instance; %s%s is all of its state", name, name, below);
-  if (dot < name) return refuse(error, "\"%s\" is no state: write INSTANCE.FIELD (--list shows all)", name);
+  if (!path) return refuse(error, "\"%s\" is no state: write INSTANCE.FIELD (--list shows all)", name);
+  const char *near = spinach_nearest(path, machine->instance_count, instance_name);
+  return refuse(error, "\"%s\": there is no instance \"%s\" with state%s%s%s", name, path,
+                near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
+bool spinach_look_up(const char *name, spinach_place *place, char **error) {
+  const char *dot = spinach_last_part(name) - 1;
+  if (dot < name) return refuse_name(name, NULL, error);
   g_autofree char *path = g_strndup(name, (gsize)(dot - name));
   gsize length = strcspn(dot + 1, "[");
   g_autofree char *field = g_strndup(dot + 1, length);
@@ -216,9 +224,7 @@ bool spinach_look_up(const char *name, spinach_place *place, char **error) {
     return refuse(error, "\"%s\": %s has no state \"%s\"%s%s%s", name, path, field, near ? "; did you mean \"" : "",
                   near ? near : "", near ? "\"?" : "");
   }
-  const char *near = spinach_nearest(path, machine->instance_count, instance_name);
-  return refuse(error, "\"%s\": there is no instance \"%s\" with state%s%s%s", name, path,
-                near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+  return refuse_name(name, path, error);
 }
 
 bool spinach_find(const char *name, spinach_place *place) {
