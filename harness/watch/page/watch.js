@@ -41,7 +41,7 @@ function showBlocked(run) {
 // The diagram is drawn on the server; its titles are tooltips, so it becomes a part of the page.
 async function showGraph(graph) {
   byId("no-graph").textContent = graph === null ? WITHOUT
-    : graph.error ?? (graph.number ? "Each line shows the share of the time in which an item waits on it." : "");
+    : graph.error ?? (graph.number ? "Each line shows the share of the time in which an item waits on it." : "The diagram is drawn once the run has begun.");
   if (!graph?.number || graph.number === drawn) return;
   drawn = graph.number;
   const answer = await fetch("graph.svg");
