@@ -15,7 +15,7 @@ write, and leaves sweeps to the study system of the harness.  docs/python.md exp
     progress    how far a sweep is: one block in a notebook, a bar on a terminal
 """
 
-from spinach.drive import drive
+from spinach.drive import Driven, drive
 from spinach.errors import BuildError, RunError, SpinachError, UnknownName, VersionError
 from spinach.machine import Machine
 from spinach.run import Run
@@ -23,6 +23,6 @@ from spinach.session import Session, State
 from spinach.sweeps import Axis, Measure, Sweep, study, sweep
 
 __all__ = [
-    "Axis", "BuildError", "Machine", "Measure", "Run", "RunError", "Session", "SpinachError", "State", "Sweep",
-    "UnknownName", "VersionError", "drive", "study", "sweep",
+    "Axis", "BuildError", "Driven", "Machine", "Measure", "Run", "RunError", "Session", "SpinachError", "State",
+    "Sweep", "UnknownName", "VersionError", "drive", "study", "sweep",
 ]  # fmt: skip

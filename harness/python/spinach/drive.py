@@ -20,6 +20,7 @@ from spinach import tools
 from spinach.errors import BuildError, SpinachError, unknown
 from spinach.frames import frame
 from spinach.machine import Machine, Value
+from spinach.run import Run
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -38,11 +39,19 @@ class Port:
     type: str
 
 
+class Driven(dict[str, "DataFrame"]):
+    """What left each outport: a table of cycle, lane and item.  `run` has the statistics; the module is `dut` there."""
+
+    def __init__(self, tables: Mapping[str, DataFrame], run: Run) -> None:
+        super().__init__(tables)
+        self.run = run
+
+
 def drive(
     module: str, inputs: Mapping[str, Sequence[Any] | str], *, ready: Mapping[str, float | str] | None = None,
     cycles: int, include: Sequence[str | os.PathLike[str]] = (), **parameters: Value,
-) -> dict[str, DataFrame]:  # fmt: skip
-    """Runs a module for some cycles, and returns what left each outport: a table of cycle, lane and item.
+) -> Driven:  # fmt: skip
+    """Runs a module for some cycles, and returns what left each outport.
 
     `inputs` has the items for each inport, or the text or the name of a script of `source`; the items are offered in
     their order, each as soon as it can be.  `ready` is the probability with which an outport is accepted in a cycle, or
@@ -64,8 +73,8 @@ def drive(
     for number, how in enumerate(accepted.values()):
         settings[f"take[{number}].{'pattern' if isinstance(how, str) else 'ready'}"] = how
         settings[f"take[{number}].record"] = folder / f"take{number}.txt"
-    machine.run(cycles=cycles, folder=folder, **settings)
-    return _tables(folder, list(accepted))
+    run = machine.run(cycles=cycles, folder=folder, **settings)
+    return Driven(_tables(folder, list(accepted)), run)
 
 
 # ---- The module

@@ -47,8 +47,10 @@ def test_items_are_values_of_python(here: Path, pair_sum: None) -> None:
 
 def test_back_pressure_parameters_and_scripts(here: Path) -> None:
     """Of a module for any type: that of its items."""
-    out = spinach.drive("pipe", {"in": [0, -1, 2, 3]}, ready={"out": "01"}, cycles=20, depth=3)["out"]
-    assert out.item.tolist() == [0, -1, 2, 3] and out.cycle.tolist() == [3, 5, 7, 9]
+    driven = spinach.drive("pipe", {"in": [0, -1, 2, 3]}, ready={"out": "01"}, cycles=20, depth=3)
+    assert driven["out"].item.tolist() == [0, -1, 2, 3] and driven["out"].cycle.tolist() == [3, 5, 7, 9]
+    assert driven.run["offer[0].items"] == driven.run["take[0].items"] == 4 and driven.run.cycles == {"clk": 20}
+    assert driven.run["dut.flushed"] == 0
     (here / "script.txt").write_text("0 1.5\n7 2 once\n8 1e9 cancel  # never arrives\n")
     out = spinach.drive("pipe", {"in": "script.txt", "flush": [False]}, cycles=20)["out"]
     assert out.item.tolist() == [1.5, 2.0] and out.cycle.tolist() == [1, 8]
