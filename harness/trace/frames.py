@@ -78,6 +78,7 @@ class _Lives:
         self.events = events
         self.frames: list[Frame] = []
         self.waiting: deque[Frame] = deque()  # received, and not carried to the host
+        self.early: deque[Step] = deque()  # ends on the wire of frames that are not known to be sent
         self.read: deque[tuple[int, int, Step]] = deque(maxlen=1024)  # DMA inward: address, length
         self.played: dict[str, deque[Step]] = defaultdict(deque)  # by wire: on their way to the interface
         self.sent: dict[str, deque[Frame]] = defaultdict(deque)  # on their way to the wire
@@ -123,13 +124,20 @@ class _Lives:
         frame.steps = [*(part[2] for part in parts), step]
         frame.parts = [part[0] for part in parts]
         frame.finished = True
-        self.sent[step.path].append(frame)
+        if self.early and self.early[0].ns == step.ns:
+            frame.steps.append(self.early.popleft())
+        else:
+            self.sent[step.path].append(frame)
 
     def arrived(self, step: Step) -> None:
-        if len(self.sent) == 1:
-            (queue,) = self.sent.values()
-            if queue:
-                queue.popleft().steps.append(step)
+        """A frame has left the wire.  The device may report in the same instant, but later, that it has sent it."""
+        if len(self.sent) > 1:
+            return
+        queue = next(iter(self.sent.values()), deque())
+        if queue:
+            queue.popleft().steps.append(step)
+        else:
+            self.early = deque([*(one for one in self.early if one.ns == step.ns), step])
 
     def take(self, record: Record) -> None:
         source, values = self.events.header.sources[record.source], record.arguments

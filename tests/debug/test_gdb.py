@@ -252,6 +252,20 @@ def test_what_frames_are_doing(machine, firmware, debugged, run_sim, build_dir, 
     assert (tmp_path / "debugged.json").read_bytes() == (tmp_path / "straight.json").read_bytes()
 
 
+@seldom
+@pytest.mark.slow
+def test_frames_that_have_arrived_are_gone(machine, firmware, debugged, run_sim, build_dir, tmp_path) -> None:
+    """Also the last one: the wire reports its end in the instant in which the interface reports that it was sent."""
+    options = ["--firmware", firmware("tigon2_parallel"), "--payload", "1000", "--frames", "6"]
+    run = debugged(machine("frames"), *options)
+    text = run.gdb("continue\nmonitor frames")
+    assert "being sent" in text and not re.search("send +[0-9]+ bytes  on the wire", text), text
+    assert run.end()[0] == 0
+    run_sim(machine("frames"), "--quiet", *options, "--record", tmp_path / "run.trace")
+    lives = [one for one in frames.lives(Events(tmp_path / "run.trace", build_dir)) if one.direction == "send"]
+    assert lives and all(one.steps[-1].what == "on the wire" for one in lives)
+
+
 def test_an_indexed_jump_is_stepped(machine, firmware, debugged) -> None:
     """JOFF, which gdb does not know, and its delay slot, both ways."""
     options = ["--firmware", firmware("tigon2_parallel"), "--payload", "1472", "--frames", "8"]

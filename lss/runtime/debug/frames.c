@@ -32,6 +32,8 @@ typedef struct {
 static const char *const words[] = {"frames", "instructions"};
 static GPtrArray *frames;    // Frame*, in the order in which they came
 static int64_t counted;      // frames that have a number
+static uint32_t early;       // frames that have arrived, and of which it is not yet known that they were sent,
+static uint64_t early_since; // at this instant
 static uint32_t first, last; // addresses from which frames were sent; what is read from the host to elsewhere is none
 static GHashTable *computed; // number: Computed*
 static CodeNames *names;
@@ -139,11 +141,26 @@ static void send(const Event *event, bool begins, int64_t address, int64_t lengt
     latest = part->part;
     g_ptr_array_remove(frames, part);
   }
+  if (!begins) forget_computed(address, length);
+  if (!begins && early > 0 && early_since == event->instant) {
+    early--;
+    counted++;
+    return;
+  }
   Frame *frame = add_frame(event, true, begins ? BEING_SENT : ON_WIRE, address, length);
   frame->part = latest;
-  if (begins) return;
-  frame->number = counted++;
-  forget_computed(address, length);
+  if (!begins) frame->number = counted++;
+}
+
+// A frame has left the wire.  The device may report in the same instant, but later, that it has sent it.
+static void arrive(const Event *event) {
+  Frame *frame = oldest(true, ON_WIRE, ON_WIRE);
+  if (frame) {
+    g_ptr_array_remove(frames, frame);
+    return;
+  }
+  early = early_since == event->instant ? early + 1 : 1;
+  early_since = event->instant;
 }
 
 static void compute(const Event *event, int64_t value) {
@@ -181,8 +198,8 @@ static void take(const Event *event) {
     drop_transfer(event);
   } else if (has_address && has_length && (begins || !strcmp(what, "sent"))) {
     send(event, begins, address, length);
-  } else if (!strcmp(what, "arrived") && (frame = oldest(true, ON_WIRE, ON_WIRE))) {
-    g_ptr_array_remove(frames, frame);
+  } else if (!strcmp(what, "arrived")) {
+    arrive(event);
   }
 }
 
@@ -279,7 +296,7 @@ void frames_print(GString *out, GPtrArray *wanted) {
   name_code();
   frames = g_ptr_array_new_with_free_func(g_free);
   computed = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-  counted = first = last = 0;
+  counted = first = last = early = early_since = 0;
   run_control_repeat(take);
   append_all(out);
   g_hash_table_unref(computed);
