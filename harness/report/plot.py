@@ -1,7 +1,7 @@
 """Plots: measured series beside limits and published figures, as SVG and PNG.
 
 Series differ in marker and dash as well as in colour (Okabe and Ito's palette), so the plot survives print and
-colour blindness.
+colour blindness.  The first seven have a style each; the next ones have the same colours with other markers and dashes.
 """
 
 import contextlib
@@ -9,8 +9,9 @@ import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import cycle, islice
+from itertools import count, cycle, islice
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -46,6 +47,8 @@ class Mark:
     value: float
 
 
+LABEL = 30  # characters of a line of the vertical axis' label
+ACROSS = 66  # characters that fit below the horizontal axis
 MOST_IN_PLACE = 5  # more names than that are in a legend
 
 
@@ -70,7 +73,7 @@ def _axes(
         figure, axes = pyplot.subplots(figsize=(7.2, height), layout="constrained")
         yield axes
         axes.set_xlabel(across)
-        axes.set_ylabel(textwrap.fill(up, 30))
+        axes.set_ylabel(_broken(up))
         axes.set_title(textwrap.fill(title, 62), loc="left", fontweight="bold")
         axes.grid(color=FAINT, linewidth=0.7)
         axes.set_axisbelow(True)
@@ -104,7 +107,7 @@ def lines(
             axes.fill_between(limit.across, limit.values, color=FAINT, alpha=0.35, linewidth=0)
         ticks = list(dict.fromkeys(at for line in drawn for at in line.across))
         named = not all(isinstance(at, int | float) and not isinstance(at, bool) for at in ticks)
-        for (color, marker, dash), line in zip(cycle(STYLES), drawn, strict=False):
+        for (color, marker, dash), line in zip(_styles(), drawn, strict=False):
             at = [ticks.index(one) for one in line.across] if named else line.across
             axes.plot(
                 at, line.values, color=color, marker=marker if markers else "", linestyle=dash, linewidth=1.8,
@@ -115,7 +118,7 @@ def lines(
             at = [ticks.index(one) for one in line.across] if named else line.across
             axes.plot(at, line.values, color=INK, linewidth=0.9, zorder=3, label=line.name or None)
         labels = dict.fromkeys(mark.label for mark in marks)
-        for (color, _, _), label in zip(islice(cycle(STYLES), len(drawn), None), labels, strict=False):
+        for (color, _, _), label in zip(islice(_styles(), len(drawn), None), labels, strict=False):
             alike = [mark for mark in marks if mark.label == label]
             at = [ticks.index(mark.across) if named else mark.across for mark in alike]
             size = 15 if len(alike) < 5 else 9
@@ -127,11 +130,40 @@ def lines(
             axes.set_xscale("log", base=2)
             axes.set_xticks(*_powers(ticks))
         elif len(ticks) <= 9 and markers:
-            axes.set_xticks(sorted(ticks))
+            labelled = _apart(sorted(ticks))
+            axes.set_xticks(labelled)
+            axes.set_xticks([at for at in ticks if at not in labelled], minor=True)
         if from_zero:
             axes.set_xlim(0, None)
         if not any(value < 0 for line in drawn for value in line.values):
             axes.set_ylim(0, None)
+
+
+def _styles() -> Iterator[tuple[str, str, Any]]:
+    """Colour, marker and dash of one series after the other: no two of the first 49 are the same."""
+    for number in count():
+        other = (number + number // len(STYLES)) % len(STYLES)
+        yield STYLES[number % len(STYLES)][0], STYLES[other][1], STYLES[other][2]
+
+
+def _broken(label: str) -> str:
+    """The label of the vertical axis in lines: what it is, and its unit, if one line cannot hold both."""
+    what, _, unit = label.rpartition(", ")
+    if len(label) > LABEL and what and max(len(what) + 1, len(unit)) <= LABEL:
+        return f"{what},\n{unit}"
+    return textwrap.fill(label, LABEL)
+
+
+def _apart(ticks: Sequence[float]) -> list[float]:
+    """Those of some ascending ticks whose labels do not touch."""
+    kept: list[float] = []
+    for at in ticks:
+        if kept:
+            distance = (at - kept[-1]) / (ticks[-1] - ticks[0]) * ACROSS
+            if distance < (len(f"{at:g}") + len(f"{kept[-1]:g}")) / 2 + 1:
+                continue
+        kept.append(at)
+    return kept
 
 
 def _bars_of_errors(axes: Axes, at: Sequence, line: Line, color: str) -> None:
@@ -166,10 +198,11 @@ def bars(title: str, up: str, drawn: Sequence[Line], out: Path, legend_title: st
     with _axes("", up, "", out, height=1.8 + 0.36 * len(drawn), legend_title=legend_title) as axes:
         # The names of the series take half of the width: the title begins above them.
         axes.figure.suptitle(title, x=0.01, ha="left", fontsize="large", fontweight="bold", wrap=True)
-        for (color, _, _), (index, column) in zip(cycle(STYLES), enumerate(columns), strict=False):
+        for (color, _, hatch), (index, column) in zip(_fills(), enumerate(columns), strict=False):
             values = [dict(zip(line.across, line.values, strict=True)).get(column, math.nan) for line in drawn]
             places = [row + (index - (len(columns) - 1) / 2) * thick for row in range(len(drawn))]
-            axes.barh(places, values, height=thick, color=color, label=str(column) or None)
+            axes.barh(places, values, height=thick, color=color, hatch=hatch, edgecolor="white", linewidth=0,
+                      label=str(column) or None)  # fmt: skip
         axes.axvline(0, color=INK, linewidth=1.0)
         axes.set_yticks(range(len(drawn)), [line.name for line in drawn], fontsize=9)
         axes.invert_yaxis()

@@ -123,13 +123,14 @@ def cross_table(outcome: Outcome, shape: ShownTable) -> Markup:
                 cells.append(change(row, base, shape.value))
         body.append(cells)
     ways = (shape.rows, "↓"), (shape.columns, "→")
-    corner = " ".join(f"{axis_label(outcome.study, axis)} {way}" for axis, way in ways if axis != VARIANT)
+    named = [f"{axis_label(outcome.study, axis)} {way}" for axis, way in ways if axis != VARIANT]
+    corner = "<br>".join(map(html.escape, named))
     labels = {row.point.coordinates.get(VARIANT): row.point.label for row in rows}
     heads = [html.escape(labels[column] if shape.columns == VARIANT else str(column)) for column in across]
     if shape.relative_to is not None:
         heads = [cell for head in heads for cell in (head, "change")]
     caption = shape.title or f"{measure_label(shape.value, measure)}. {' '.join(outcome.study.file.about.split())}"
-    return Markup(scrolled(table([html.escape(corner), *heads], body, caption), caption))
+    return Markup(scrolled(table([corner, *heads], body, caption), caption))
 
 
 def change(row: Row | None, base: Row | None, name: str) -> str:

@@ -276,7 +276,7 @@ def test_measures_of_some_variants_and_what_tables_say(place: Path) -> None:
     assert ["missing" in row.measures for row in outcome.rows] == [False] * 4 + [True] * 4
     assert outputs.as_csv(outcome).splitlines()[1].endswith(",,ok")
     shown = page.write(outcome, place / "out", Progress(), plain=True).read_text()
-    assert "<th scope=\"col\" class=\"word\">stages ↓ ready →</th>" in shown and ">Source<" not in shown
+    assert "<th scope=\"col\" class=\"word\">stages ↓<br>ready →</th>" in shown and ">Source<" not in shown
     assert shown.count("<th scope=\"col\">missing</th>") == 1, "variants without it have a table of their own"
     with pytest.raises(StudyError, match="measure 'missing': only: there is no variant 'fast'"):
         make(place, text.replace('only = ["slow"]', 'only = ["fast"]'))
