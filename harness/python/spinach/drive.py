@@ -39,6 +39,14 @@ class Port:
     type: str
 
 
+@dataclass(frozen=True)
+class Declared:
+    """What a module declares: its ports, and its parameters and userpoints, each with whether it is set at run time."""
+
+    ports: dict[str, Port]
+    parameters: dict[str, bool]
+
+
 class Driven(dict[str, "DataFrame"]):
     """What left each outport: a table of cycle, lane and item.  `run` has the statistics; the module is `dut` there."""
 
@@ -49,25 +57,32 @@ class Driven(dict[str, "DataFrame"]):
 
 def drive(
     module: str, inputs: Mapping[str, Sequence[Any] | str], *, ready: Mapping[str, float | str] | None = None,
-    cycles: int, include: Sequence[str | os.PathLike[str]] = (), **parameters: Value,
+    cycles: int, types: Mapping[str, str] | None = None, imports: Sequence[str] = (),
+    include: Sequence[str | os.PathLike[str]] = (), debug: bool = True, **parameters: Value,
 ) -> Driven:  # fmt: skip
     """Runs a module for some cycles, and returns what left each outport.
 
     `inputs` has the items for each inport, or the text or the name of a script of `source`; the items are offered in
     their order, each as soon as it can be.  `ready` is the probability with which an outport is accepted in a cycle, or
-    a pattern of 0 and 1.  A port of several lanes has an entry for each: "in[0]", "in[1]".
+    a pattern of 0 and 1.  A port of several lanes has an entry for each: "in[0]", "in[1]".  `types` names the types of
+    inports that take several, and `imports` the files that declare them.  The machine is a debug build, which also
+    checks the module's handlers, identities and `next_event`, unless `debug` is false.
     """
-    accepted = dict(ready or {})
-    ports = declared(module, include)
-    for given, output in ((inputs, False), (accepted, True)):
+    accepted, types = dict(ready or {}), dict(types or {})
+    known = declared(module, include)
+    ports = known.ports
+    for given, output in ((inputs, False), (accepted, True), (types, False)):
         _check_names(module, ports, given, output)
+    _check_parameters(module, known, parameters)
     _check_complete(module, ports, inputs)
     named = {_port(name) for name in accepted}
     accepted |= {p.name: 1.0 for p in ports.values() if p.output and not p.optional and p.name not in named}
-    built: dict[str, Any] = {f"dut.{name}": value for name, value in parameters.items()}
-    machine = Machine(_netlist(module, ports, inputs, accepted), include=include, **built)
+    at_run = {name for name in parameters if known.parameters.get(name)}
+    built: dict[str, Any] = {f"dut.{name}": value for name, value in parameters.items() if name not in at_run}
+    text = "".join(f"import {name};\n" for name in imports) + _netlist(module, ports, inputs, accepted, types)
+    machine = Machine(text, include=include, debug=debug, **built)
     folder = machine.new_folder()
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = {f"dut.{name}": parameters[name] for name in at_run}
     for number, items in enumerate(inputs.values()):
         settings[f"offer[{number}].script"] = _write(folder / f"offer{number}.txt", script(items))
     for number, how in enumerate(accepted.values()):
@@ -80,15 +95,16 @@ def drive(
 # ---- The module
 
 
-def declared(module: str, include: Sequence[str | os.PathLike[str]] = ()) -> dict[str, Port]:
-    """The ports that a module declares."""
+def declared(module: str, include: Sequence[str | os.PathLike[str]] = ()) -> Declared:
+    """What a module declares."""
     folders = [word for folder in include for word in ("-I", os.fspath(folder))]
-    said = tools.call(BuildError, [tools.find(), "doc", "--json", *folders, module])
-    found = {}
-    for one in json.loads(said.splitlines()[0])["ports"]:
+    said = json.loads(tools.call(BuildError, [tools.find(), "doc", "--json", *folders, module]).splitlines()[0])
+    ports = {}
+    for one in said["ports"]:
         words = one["direction"].split()
-        found[one["name"]] = Port(one["name"], words[-1] == "outport", "optional" in words, one["type"])
-    return found
+        ports[one["name"]] = Port(one["name"], words[-1] == "outport", "optional" in words, one["type"])
+    settings = {one["name"]: one["set"] != "when built" for one in said["parameters"]}
+    return Declared(ports, settings | {one["name"]: False for one in said["userpoints"]})
 
 
 def _port(name: str) -> str:
@@ -104,6 +120,14 @@ def _check_names(module: str, ports: Mapping[str, Port], given: Mapping[str, Any
             raise unknown(what, name, difflib.get_close_matches(_port(name), known, 3), known)
 
 
+def _check_parameters(module: str, known: Declared, given: Mapping[str, Value]) -> None:
+    """Parameters of the module itself; those of a part of it have a path."""
+    for name in given:
+        if "." not in name and name not in known.parameters:
+            near = difflib.get_close_matches(name, list(known.parameters), 3)
+            raise unknown(f"{module} has no parameter", name, near, known.parameters)
+
+
 def _check_complete(module: str, ports: Mapping[str, Port], inputs: Mapping[str, Any]) -> None:
     given = {_port(name) for name in inputs}
     for port in ports.values():
@@ -113,13 +137,14 @@ def _check_complete(module: str, ports: Mapping[str, Port], inputs: Mapping[str,
 
 
 def _netlist(
-    module: str, ports: Mapping[str, Port], inputs: Mapping[str, Sequence[Any] | str], outputs: Mapping[str, Any]
-) -> str:
+    module: str, ports: Mapping[str, Port], inputs: Mapping[str, Sequence[Any] | str], outputs: Mapping[str, Any],
+    types: Mapping[str, str],
+) -> str:  # fmt: skip
     lines = [f"instance dut : {module};"]
     lines += [f"instance offer[{len(inputs)}] : source;"] if inputs else []
     lines += [f"instance take[{len(outputs)}] : sink;"] if outputs else []
     for number, (name, items) in enumerate(inputs.items()):
-        kind = _type(module, ports[_port(name)], items)
+        kind = types.get(name) or types.get(_port(name)) or _type(module, ports[_port(name)], items)
         lines.append(f"offer[{number}].out -> dut.{name}{f' : {kind}' if kind else ''};")
     lines += [f"dut.{name} -> take[{number}].in;" for number, name in enumerate(outputs)]
     return "\n".join(lines) + "\n"
@@ -139,7 +164,10 @@ def _type(module: str, port: Port, items: Sequence[Any] | str) -> str:
     elif all(isinstance(value, int | float) for value in values):
         fitting = ["float64", "float32"]
     else:
-        said = f"the port {port.name!r} of {module} takes {port.type}: its items must be numbers or truths"
+        said = (
+            f"the port {port.name!r} of {module} takes {port.type}, and its items are not all numbers or all truths:"
+            f" name their type, types={{{port.name!r}: 'TYPE'}}"
+        )
         raise SpinachError(["drive", module], None, said)
     return next((kind for kind in fitting if not choices or kind in choices), choices[0] if choices else "uint64")
 

@@ -49,12 +49,16 @@ class Order:
 
 
 class Machine:
-    """A machine, from an LSS file or from LSS text (with a newline).  It is built at once, or found built."""
+    """A machine, from an LSS file or from LSS text (with a newline).  It is built at once, or found built.
+
+    With `debug`, it is a debug build, whose runs also check what modules say of cycles in which they do nothing.  The
+    results are the same.
+    """
 
     def __init__(
         self, source: str | os.PathLike[str], *, include: Sequence[str | os.PathLike[str]] = (),
         lss: str | os.PathLike[str] | None = None, build: str | os.PathLike[str] = Path("build"),
-        optimise: int | None = None, watch: Sequence[str] = (), **parameters: Value,
+        optimise: int | None = None, debug: bool = False, watch: Sequence[str] = (), **parameters: Value,
     ) -> None:  # fmt: skip
         self.lss, self.build = tools.find(lss), Path(build)
         self.source = source_file(source, self.build)
@@ -65,6 +69,8 @@ class Machine:
             self._options += ["-D", f"{name}={_text(value)}"]
         built = [word for event in watch for word in ("--watch", event)]
         built += ["-O", str(optimise)] if optimise is not None else []
+        built += ["--debug"] if debug else []
+        self._checks = ["--check-idle"] if debug else []
         named = content_name(str(self.source.resolve()), self._options, built, os.environ.get("LSS_CFLAGS", ""))
         self.simulator = (self.build / "python" / named / self.source.stem).resolve()
         self.simulator.parent.mkdir(parents=True, exist_ok=True)
@@ -171,7 +177,7 @@ class Machine:
         timeout: float | None, **options: int | str | None,
     ) -> Order:  # fmt: skip
         """The command of a run, whose names are all known, and its folder."""
-        command = [str(self.simulator), "--quiet", "--stats", STATS]
+        command = [str(self.simulator), "--quiet", "--stats", STATS, *self._checks]
         for name, value in options.items():
             if value is not None:
                 command += [f"--{name.replace('_', '-')}", str(value)]

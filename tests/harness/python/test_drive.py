@@ -32,6 +32,29 @@ module pair_sum {
 """
 
 
+LATE = """module late {
+  inport in : uint32;
+  outport out : uint32;
+  state { uint32 held; bool full; uint64 counted; }
+  phase_start -> out.data;
+  handler take : out.ack -> in.ack;
+  phase_end;
+  next_event;
+}
+"""
+LATE_CODE = """phase_start() { if (self->full) send(out, self->held); else send_nothing(out); }
+handler(take) { accept(in, !self->full || acked(out)); }
+phase_end() {
+  self->counted++;
+  if (transferred(out)) self->full = false;
+  if (!transferred(in)) return;
+  self->held = data(in);
+  self->full = true;
+}
+next_event() { return self->full ? cycle() : never(); }
+"""
+
+
 @pytest.fixture
 def pair_sum(here: Path) -> None:
     (here / "pair_sum.lss").write_text(SUM)
@@ -57,6 +80,25 @@ def test_back_pressure_parameters_and_scripts(here: Path) -> None:
     assert spinach.drive("pipe", {"in": "3 true\n"}, cycles=2)["out"].empty
 
 
+def test_items_of_a_named_type(here: Path, pair_sum: None) -> None:
+    """Those of a struct, at a port for any type; run-time parameters of the module."""
+    (here / "triple_types.lss").write_text("struct triple { uint8 a; uint8 b; uint8 c; };\n")
+    items = [{"a": 1, "b": 2, "c": 3}, {"b": 7}]
+    out = spinach.drive("pipe", {"in": items}, types={"in": "triple"}, imports=["triple_types"], include=["."], cycles=9)["out"]
+    assert out.item.tolist() == [{"a": 1, "b": 2, "c": 3}, {"a": 0, "b": 7, "c": 0}]
+    assert spinach.drive("sink", {"in": [1, 2, 3]}, cycles=20, limit=2, debug=False).run["dut.items"] == 2
+
+
+def test_a_module_is_checked(here: Path) -> None:
+    """A `next_event` that is wrong, which the items alone would not show."""
+    (here / "late.lss").write_text(LATE)
+    (here / "late.c").write_text(LATE_CODE)
+    options = {"cycles": 50, "include": ["."]}
+    assert spinach.drive("late", {"in": [1, 2]}, debug=False, **options)["out"].item.tolist() == [1, 2]
+    with pytest.raises(spinach.RunError, match=r"dut: next_event said never\(\), and counted changed in cycle"):
+        spinach.drive("late", {"in": [1, 2]}, **options)
+
+
 def test_lanes(here: Path) -> None:
     out = spinach.drive("tee", {"in": [7, 8]}, ready={"out[0]": 1.0, "out[1]": "001"}, cycles=20)["out"]
     assert out.values.tolist() == [[2, 0, 7], [2, 1, 7], [5, 0, 8], [5, 1, 8]]
@@ -72,7 +114,13 @@ def test_lanes(here: Path) -> None:
         (spinach.UnknownName, "pipe has no inport 'out'; known are flush, in", ("pipe", {"out": [1]}, {})),
         (spinach.UnknownName, "pipe has no outport 'ou'; did you mean 'out'?", ("pipe", {"in": [1]}, {"ready": {"ou": 1}})),
         (spinach.SpinachError, "inputs lacks the inport 'in' of pipe (an empty list offers nothing)", ("pipe", {}, {})),
-        (spinach.SpinachError, "the port 'in' of pipe takes 'a: its items must be numbers or truths", ("pipe", {"in": [{"x": 1}]}, {})),
+        (
+            spinach.SpinachError,
+            "the port 'in' of pipe takes 'a, and its items are not all numbers or all truths: name their type, types={'in': 'TYPE'}",
+            ("pipe", {"in": [{"x": 1}]}, {}),
+        ),
+        (spinach.UnknownName, "pipe has no inport 'inn'; did you mean 'in'?", ("pipe", {"in": [1]}, {"types": {"inn": "uint8"}})),
+        (spinach.UnknownName, "pipe has no parameter 'dept'; did you mean 'depth'?", ("pipe", {"in": [1]}, {"dept": 3})),
     ],
 )  # fmt: skip
 def test_a_mistake_is_found_before_anything_is_built(here: Path, kind: type[Exception], text: str, arguments: tuple) -> None:
@@ -84,8 +132,8 @@ def test_a_mistake_is_found_before_anything_is_built(here: Path, kind: type[Exce
 
 
 def test_what_the_tools_say_is_the_error(here: Path, pair_sum: None) -> None:
-    with pytest.raises(spinach.BuildError, match="the machine has no parameter `dut.dept`|no parameter `dept`"):
-        spinach.drive("pipe", {"in": [1]}, cycles=9, dept=3)
+    with pytest.raises(spinach.BuildError, match="depth"):
+        spinach.drive("pipe", {"in": [1]}, cycles=9, depth=0)
     with pytest.raises(spinach.RunError, match=r"offer0\.txt:2: '{z=1}' is not a value of this port's type") as caught:
         spinach.drive("pair_sum", {"in": [{"x": 1}, {"z": 1}]}, cycles=20, include=["."])
     assert (caught.value.folder / "offer0.txt").is_file()
