@@ -73,5 +73,10 @@ $(BUILD)/lib/libspinach.a: $(RUNTIME_OBJ) $(FST_OBJ) $(patsubst %,$(BUILD)/obj/e
 	@rm -f $@
 	$(LLVM_AR) rcs $@ $^
 
-ALL += $(BUILD)/bin/lss $(BUILD)/lib/libspinach.a $(BUILD)/lib/commit
+# The harness next to the compiler, so that one folder on the PATH has all commands.
+$(BUILD)/bin/spinach: | harness/spinach
+	@mkdir -p $(@D)
+	ln -sfr harness/spinach $@
+
+ALL += $(BUILD)/bin/lss $(BUILD)/bin/spinach $(BUILD)/lib/libspinach.a $(BUILD)/lib/commit
 -include $(LSS_OBJ:.o=.d) $(RUNTIME_OBJ:.o=.d)
