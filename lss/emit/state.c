@@ -44,11 +44,11 @@ void emit_state(GString *out, const Spec *spec) {
     else
       g_string_append_printf(out, "  spinach_text rt_%s;\n", parameter->name);
   }
+  g_string_append(out, "  uint32_t spinach_id;\n"); // the last of what a checkpoint compares
   for (guint i = 0; i < spec->collectors->len; i++) {
     const Collector *collector = spec->collectors->pdata[i];
     if (!collector->shared && !collector->of) g_string_append_printf(out, "  @S@_collector_%u collector_%u;\n", i, i);
   }
-  g_string_append(out, "  uint32_t spinach_id;\n");
   g_string_append(out, "} @S@_state;\n");
 }
 

@@ -87,7 +87,10 @@ def test_a_machine_built_observed_or_laid_out_otherwise_is_the_same(build, run_s
     run_sim(build(), "--cycles", 100, "--checkpoint", "point")
     for same in ({"comment": "// nothing"}, {"wires": "b.out -> y.in : uint32;\na.out -> x.in : uint32;"}):
         assert run_sim(build(**same), "--cycles", 200, "--restore", "point").stats["statistics"] == straight.stats["statistics"]
-    for options in (["--debug"], ["--watch", "x.taken"], ["--collect", "connections"], ["-O", "1", "--single-function"]):
+    (tmp_path / "many.lss").write_text('collector many on "*" event taken { declare <<< uint64_t n[9]; >>> record <<< self->n[0]++; >>> }\n')
+    for options in (
+        ["--debug"], ["--watch", "x.taken"], ["--collect", "connections"], ["--collect", tmp_path / "many.lss"], ["-O", "1", "--single-function"],
+    ):  # fmt: skip
         done = run_sim(build(*options), "--cycles", 200, "--restore", "point")
         assert done.stats["statistics"][: len(straight.stats["statistics"])] == straight.stats["statistics"], options
         assert done.stats["manifest"]["restored"][0]["differences"] == []

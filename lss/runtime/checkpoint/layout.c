@@ -53,6 +53,10 @@ static const GString *parameters_of(uint32_t instance) {
   return texts[instance];
 }
 
+uint64_t layout_bytes(uint32_t instance) {
+  return machine->instances[instance].layout->id_offset + sizeof(uint32_t);
+}
+
 char *layout_of_instance(uint32_t instance) {
   const spinach_layout *layout = machine->instances[instance].layout;
   const GString *parameters = parameters_of(instance);
@@ -63,7 +67,7 @@ char *layout_of_instance(uint32_t instance) {
   for (uint32_t i = 0; i < layout->field_count; i++) append_field(text, &layout->fields[i]);
   for (uint32_t i = 0; i < layout->field_count; i++) append_type(text, types, layout->fields[i].type);
   if (parameters) g_string_append(text, parameters->str);
-  g_string_append_printf(text, "bytes : %" G_GUINT64_FORMAT "\n", layout->size);
+  g_string_append_printf(text, "bytes : %" G_GUINT64_FORMAT "\n", layout_bytes(instance));
   return g_string_free(text, FALSE);
 }
 

@@ -19,4 +19,7 @@ char *layout_hash(void);
 // Where an instance's state begins in the arena.
 uint64_t layout_offset(uint32_t instance);
 
+// The bytes of an instance's state that are the machine's; what collectors of this build keep for it follows them.
+uint64_t layout_bytes(uint32_t instance);
+
 #endif

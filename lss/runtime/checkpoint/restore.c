@@ -299,7 +299,7 @@ static bool move_instances(const spinach_options *options, const guint8 *arena, 
   memcpy(spinach_passing, arena, spinach_clockwork_size()); // of as many clocks: it begins each arena
   for (guint32 i = 0; i < machine->instance_count; i++) {
     if (!machine->instances[i].layout) continue;
-    const gsize length = machine->instances[i].layout->size;
+    const gsize length = layout_bytes(i);
     const Earlier *known = g_hash_table_lookup(there, machine->instances[i].path); // same_instances() has seen it
     if (known->offset > size || length > size - known->offset)
       return refuse(options, "it is damaged: a state is outside its arena");
