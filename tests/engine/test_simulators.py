@@ -132,6 +132,16 @@ def test_a_stuck_run_says_who_waits(ticker, run_sim):
     assert sum(line.startswith("t ") for line in done.out.splitlines()) == 1
 
 
+def test_a_run_that_its_bound_ends_says_that_it_stood_still(ticker, run_sim):
+    """More than half of the time without progress, which the watchdog did not see since it waits longer."""
+    still = ["--set", "k.pattern=" + "1" * 20 + "0" * 4000, "--cycles", "3000"]
+    done = run_sim(ticker, "--watchdog", "1 ms", *still)
+    assert re.search(r"note: no progress since [0-9.e-]+ ms, for 9\d % of the time \(--watchdog \"[0-9.e-]+ ms\" shows what waits\)\n", done.err), done.err
+    for more in (["--quiet"], ["--watchdog", "off"]):
+        assert "note" not in run_sim(ticker, "--watchdog", "1 ms", *still, *more).err
+    assert "note" not in run_sim(ticker, "--watchdog", "1 ms", "--cycles", "10000").err
+
+
 @seldom
 def test_a_long_stuck_run_is_not_repeated_unasked(ticker, run_sim):
     done = run_sim(ticker, "--ready", "0", "--watchdog", "11 ms", "--cycles", "100000000", ok=False)

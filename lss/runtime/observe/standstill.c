@@ -80,7 +80,8 @@ void spinach_standstill_begin(const spinach_options *options) {
   began = g_get_monotonic_time();
   const bool looked_at = !options->unwatched && !spinach_streams_live();
   counts = looked_at;
-  notes = looked_at && !options->quiet;
+  const int until = options->conditions[SPINACH_UNTIL].kind;
+  notes = looked_at && !options->quiet && (!until || until == SPINACH_AT_END);
   const bool bounded = options->cycles != UINT64_MAX || options->until_tick != UINT64_MAX;
   looks = looked_at && !bounded && machine->silent_count;
   for (uint32_t i = 0; i < machine->silent_count; i++) looks &= !machine->silents[i].timed;

@@ -160,6 +160,8 @@ int spinach_results_deliver(const char *ended) {
     fprintf(stderr, "%s: %s after %g ms of simulated time (%.2f M cycles/s)\n", spinach_program, ended,
             (double)spinach_now_ns() / 1e6,
             seconds > 0 ? (double)spinach_cycles(spinach_fastest_clock()) / seconds / 1e6 : 0);
+  g_autofree char *silence = failed || options->quiet ? NULL : spinach_run_silence();
+  if (silence) fprintf(stderr, "%s: note: %s\n", spinach_program, silence);
   fine &= spinach_results_flush(); // last, since that a line was lost shows only when it was printed
   return fine ? (spinach_interrupted() ? 128 + spinach_interrupted() : spinach_stop_status) : 1;
 }

@@ -60,6 +60,14 @@ char *spinach_run_stuck(void) {
                          (double)spinach_passing->last_progress * ms);
 }
 
+char *spinach_run_silence(void) {
+  const uint64_t now = spinach_time.now, latest = spinach_passing->last_progress, silent = now - latest;
+  const double ms = 1e3 / (double)machine->ticks_per_second;
+  if (!given->watchdog || !latest || latest > now || silent <= now / 2 || spinach_passing->idle) return NULL;
+  return g_strdup_printf("no progress since %g ms, for %.0f %% of the time (--watchdog \"%.2g ms\" shows what waits)",
+                         (double)latest * ms, 100 * (double)silent / (double)now, (double)silent * ms / 2);
+}
+
 // The run ends with an error, which is reported.
 static const char *end_with_error(const char *text) {
   spinach_report_error("error: %s", text);

@@ -13,6 +13,9 @@ const char *spinach_run_begin(void);
 // Between two advances: words if there was no progress for the time of --watchdog, which the caller frees, or NULL.
 char *spinach_run_stuck(void);
 const char *spinach_run_end_stuck(const char *text); // reports them; returns why the run is over
+// At the end of a run that is watched: words if more than half of it passed without progress, which the caller frees,
+// or NULL.
+char *spinach_run_silence(void);
 
 // Whether modules keep to what they declare of their state; false after a line, and the run has an error.
 bool spinach_state_is_sound(void);
