@@ -6,6 +6,7 @@ still running before the process itself ends.
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 GRACE = 5.0  # seconds that a child has between SIGTERM and SIGKILL
+ERROR = re.compile(r"\berror(\[[\w-]+\])?: ")  # of a program, or of the compiler with its code
 
 # Changed without a lock, in single steps: a signal or a finalizer may come at any point of `begin` in the same thread.
 _children: set[subprocess.Popen] = set()
@@ -104,6 +106,12 @@ def run_logged(command: Sequence[str | Path], cwd: Path, log: Path, timeout: flo
     finally:
         forget(child)
     return Finished(status, "", said_in(log))
+
+
+def reason(said: str) -> str:
+    """The line of what a program said that names its error, among warnings and notes; without one, the first line."""
+    lines = said.strip().splitlines()
+    return next((line for line in lines if ERROR.search(line)), lines[0] if lines else "")
 
 
 def said_in(log: Path) -> str:

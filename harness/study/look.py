@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
-from harness.run import files
+from harness.run import files, process
 from harness.run.compiler import CompilerError
 from harness.run.execute import awaited, threads
 from harness.run.progress import Progress
@@ -114,7 +114,7 @@ def make_all(outcome: Outcome, looks: Iterable[Look], progress: Progress) -> lis
         running = [pool.submit(one, look) for look in looks]
         for look, came in zip(looks, map(awaited, running), strict=True):
             found.append((look, came))
-            task.step(f"{look.title}: {came.verdict if isinstance(came, Examined) else 'failed: ' + came}")
+            task.step(f"{look.title}: {came.verdict if isinstance(came, Examined) else 'failed: ' + process.reason(came)}")
     return found
 
 

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from harness.report import provenance
 from harness.report.page import STYLE, diagram, inline, link
 from harness.report.page import write as write_page
-from harness.run import compiler
+from harness.run import compiler, process
 from harness.run.progress import Progress
 from harness.study import figures, headline, look, outputs, tables
 from harness.study.axis_values import scale_of
@@ -101,7 +101,7 @@ def _looks(outcome: Outcome, out: Path, progress: Progress, plain: bool) -> list
 def _body(came: Examined | str) -> Markup:
     if isinstance(came, Examined):
         return Markup(came.body)
-    return Markup("<p>It could not be examined: {}</p>").format(came.splitlines()[0])
+    return Markup("<p>It could not be examined: {}</p>").format(process.reason(came))
 
 
 def _repeat(study: Study) -> str:

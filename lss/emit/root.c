@@ -31,7 +31,8 @@ void emit_foreign(const Emitter *emitter, GString *out, GHashTable *already) {
         if (!plan_of(emitter->plan, cluster)->obstacle) emit_step_declaration(out, kind, "record", k);
       }
     }
-    g_string_append_printf(out, "%s %s_scratch spinach_scratch_%u;\n", shared ? "extern" : "static", kind->name, i);
+    g_string_append_printf(out, "%s %s_scratch spinach_scratch_%u;\n",
+                           shared ? "extern" : "__attribute__((unused)) static", kind->name, i);
   }
 }
 

@@ -108,6 +108,8 @@ def test_cells_and_second_looks() -> None:
     assert [tables._cell(outcome, one, name) for name in ("rate", "n", "x")] == ["957.07 ± 0.08", "3", "–"]
     assert page._body(Examined("v", "<b>x</b>")) == "<b>x</b>"
     assert page._body("<it> broke\nbadly") == "<p>It could not be examined: &lt;it&gt; broke</p>"
+    said = "a.lss:4:2: warning[c-warning]: unused variable 'x'\nsimulator: error: it broke\nbadly"
+    assert page._body(said) == "<p>It could not be examined: simulator: error: it broke</p>"
 
 
 def test_pictures_that_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
