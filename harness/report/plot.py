@@ -111,7 +111,7 @@ def lines(
             at = [ticks.index(one) for one in line.across] if named else line.across
             axes.plot(
                 at, line.values, color=color, marker=marker if markers else "", linestyle=dash, linewidth=1.8,
-                label=line.name or None,
+                label=line.name or None, clip_on=False,
             )  # fmt: skip
             _bars_of_errors(axes, at, line, color)
         for line in beside:
