@@ -5,8 +5,8 @@
 
 ARCHIVE is a file, or the address of one, which is fetched into BUILD/downloads once.  Its SHA-256 must stand in
 prebuilt.sha256: nothing of another file is used.  The kernel and its key go to OUTPUT, and the package of busybox, of
-which the first file system is made, to BUILD/downloads.  Files that are there with the same contents are left alone.
-A kernel of other options, or of another version, than this tree would compile is refused.
+which the first file system is made, to BUILD/downloads.  With VPES it is the kernel for several processors.  Files that
+are there with the same contents are left alone.  A kernel of other options, or of another version, than this tree would compile is refused.
 """
 
 import hashlib
@@ -20,9 +20,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 KNOWN = Path(__file__).with_name("prebuilt.sha256")
-KERNEL = "out/vmlinux"
-KEY = "out/vmlinux.key"  # says of what the kernel was made; written last
-OPTIONS, VERSIONS = "host.config", "versions"
+OPTIONS, MORE, VERSIONS = "host.config", "vpes.config", "versions"
 SECONDS = 30  # that a server may be silent
 
 
@@ -83,14 +81,14 @@ def put(data: bytes, place: Path) -> None:
     part.replace(place)
 
 
-def contents(file: Path) -> dict[str, bytes]:
-    """What is needed of the archive, by name below its folder."""
+def contents(file: Path, wanted: set[str]) -> dict[str, bytes]:
+    """The wanted files of the archive and its downloads, by name below its folder."""
     needed = {}
     with subprocess.Popen(["zstd", "-dc", "--", file], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as zstd:
         with tarfile.open(fileobj=zstd.stdout, mode="r|") as archive:
             for member in archive:
                 name = member.name.partition("/")[2]
-                if member.isreg() and (name in (KERNEL, KEY, OPTIONS, VERSIONS) or name.startswith("downloads/")):
+                if member.isreg() and (name in wanted or name.startswith("downloads/")):
                     needed[name] = archive.extractfile(member).read()
         zstd.stdout.read()
     return needed
@@ -101,28 +99,32 @@ def version(versions: bytes) -> str:
     return next((line for line in versions.decode().splitlines() if line.startswith("linux-source-")), "no kernel")
 
 
-def compare(options: bytes, versions: bytes) -> None:
-    """Refuses what this tree would not compile."""
+def compare(options: dict[str, bytes], versions: bytes) -> None:
+    """Refuses what this tree would not compile; `options` are the texts of the files that have them."""
     tree = KNOWN.parent
     here = (tree / VERSIONS).read_bytes()
     has, wanted = version(versions), version(here)
     if has != wanted:
         raise Refused(f"its kernel is {has}, that of {tree / VERSIONS} {wanted}: leave out PREBUILT")
-    if options != (tree / OPTIONS).read_bytes():
-        raise Refused(f"its kernel has other options than {tree / OPTIONS}: leave out PREBUILT")
+    for name, text in options.items():
+        if text != (tree / name).read_bytes():
+            raise Refused(f"its kernel has other options than {tree / name}: leave out PREBUILT")
 
 
-def take(archive: str, build: Path, output: Path) -> None:
+def take(archive: str, build: Path, output: Path, vpes: bool) -> None:
     """Puts the files of the archive in their places."""
     if not shutil.which("zstd"):
         raise Refused("PREBUILT needs zstd (on Debian, install the package zstd)")
     file = checked(archive, build / "downloads")
+    inside = "out-vpes" if vpes else "out"
+    of_kernel = (f"{inside}/vmlinux", f"{inside}/vmlinux.key")  # the key says of what the kernel was made; written last
+    of_options = (OPTIONS, MORE) if vpes else (OPTIONS,)
     try:
-        needed = contents(file)
-        kernel, key, options, versions = (needed.pop(name) for name in (KERNEL, KEY, OPTIONS, VERSIONS))
+        needed = contents(file, {*of_kernel, *of_options, VERSIONS})
+        kernel, key = (needed.pop(name) for name in of_kernel)
+        compare({name: needed.pop(name) for name in of_options}, needed.pop(VERSIONS))
     except (tarfile.TarError, KeyError) as error:
         raise Refused(f"{file} has no kernel: {error}") from error
-    compare(options, versions)
     for name, data in needed.items():
         put(data, build / "downloads" / Path(name).name)
     if not ((output / "vmlinux").is_file() and (output / "vmlinux").read_bytes() == kernel):
@@ -134,11 +136,9 @@ def take(archive: str, build: Path, output: Path) -> None:
 def main() -> int:
     archive, build, output, endian, vpes = sys.argv[1:]
     try:
-        if endian != "little" or vpes:
-            wanted = "ENDIAN" if endian != "little" else "VPES"
-            has = "a little-endian kernel for one processor is all that archives have"
-            raise Refused(f"{has}: leave out {wanted}, or PREBUILT")
-        take(archive, Path(build), Path(output))
+        if endian != "little":
+            raise Refused("archives have only little-endian kernels: leave out ENDIAN, or PREBUILT")
+        take(archive, Path(build), Path(output), bool(vpes))
     except Refused as error:
         print(f"linux: PREBUILT: {error}", file=sys.stderr)
         return 1

@@ -12,7 +12,8 @@ import pytest
 from tests.install.release import dist, git
 
 pytestmark = pytest.mark.skipif(not shutil.which("zstd"), reason="there is no zstd")
-MADE = ("out/vmlinux", "out/vmlinux.key", "out/initramfs.cpio", "out/host.dtb", "out/root.ext4", "out/disk.dtb", "shell/initramfs.cpio", "shell/host.dtb")
+MADE = ("out/vmlinux", "out/vmlinux.key", "out/initramfs.cpio", "out/host.dtb", "out/root.ext4", "out/disk.dtb", "shell/initramfs.cpio", "shell/host.dtb",
+        "out-vpes/vmlinux", "out-vpes/vmlinux.key")  # fmt: skip
 
 
 @pytest.fixture
@@ -53,18 +54,20 @@ def test_an_archive(guest: Path, tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "a.tar") as archive:
         names = {one.name.partition("/")[2] for one in archive if one.isfile()}
         readme = archive.extractfile(f"spinach-guest-{version}/README.md").read().decode()
-    papers = {"README.md", "COPYING.GPL-2", "COPYING.spinach", "host.config", "host.dts", "versions"}
+    papers = {"README.md", "COPYING.GPL-2", "COPYING.spinach", "host.config", "vpes.config", "host.dts", "versions"}
     assert names == {*MADE, *papers, f"downloads/{package.name}"}
     assert readme.startswith(f"# The guest of Spinach {version}\n") and "@" not in readme
-    taken = subprocess.run(
-        ["python3", "-B", guest / "firmware/linux/prebuilt.py", tmp_path / "a" / name, tmp_path / "build", tmp_path / "out", "little", ""],
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert (taken.returncode, taken.stderr) == (0, "") and (tmp_path / "out/vmlinux").read_text() == "out/vmlinux"
+    for vpes, kernel in ("", "out/vmlinux"), ("true", "out-vpes/vmlinux"):
+        taken = subprocess.run(
+            ["python3", "-B", guest / "firmware/linux/prebuilt.py", tmp_path / "a" / name, tmp_path / "build", tmp_path / "out", "little", vpes],
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert (taken.returncode, taken.stderr) == (0, "") and (tmp_path / "out/vmlinux").read_text() == kernel
 
 
-def test_without_a_kernel(guest: Path, tmp_path: Path) -> None:
-    (tmp_path / "linux/out/vmlinux").unlink()
+@pytest.mark.parametrize(("folder", "goal"), [("out", "make linux"), ("out-vpes", "make linux VPES=true")])
+def test_without_a_kernel(guest: Path, tmp_path: Path, folder: str, goal: str) -> None:
+    (tmp_path / "linux" / folder / "vmlinux").unlink()
     done = dist(guest, "guest", tmp_path / "a", tmp_path / "linux", tmp_path / "downloads")
-    why = "make linux; or quickly make linux PREBUILT=FILE, with the archive of a release"
-    assert (done.returncode, done.stderr) == (1, f"dist: missing: {tmp_path}/linux/out/vmlinux ({why})\n")
+    why = f"{goal}; or quickly with PREBUILT=FILE, the archive of a release"
+    assert (done.returncode, done.stderr) == (1, f"dist: missing: {tmp_path}/linux/{folder}/vmlinux ({why})\n")

@@ -42,12 +42,13 @@ class Tree:
         self.busybox = f"busybox-static_{version.replace(':', '%3a')}.deb"
         self.archive = folder / NAME
         inside = folder / "inside/spinach-guest-9"
-        for name in "out", "downloads":
+        for name in "out", "out-vpes", "downloads":
             (inside / name).mkdir(parents=True)
-        (inside / "out/vmlinux").write_text("a kernel")
-        (inside / "out/vmlinux.key").write_text("key\n")
+        for name, text in ("out", ""), ("out-vpes", " for several"):
+            (inside / name / "vmlinux").write_text(f"a kernel{text}")
+            (inside / name / "vmlinux.key").write_text(f"key{text}\n")
         (inside / "README.md").write_text("words")
-        for name in "host.config", "versions":
+        for name in "host.config", "vpes.config", "versions":
             shutil.copy(self.folder / "firmware/linux" / name, inside / name)
         shutil.move(package(folder, "bin/busybox", b"all commands"), inside / "downloads" / self.busybox)
         self.pack(inside)
@@ -120,6 +121,16 @@ def test_a_kernel_of_something_else_is_refused(tree: Tree) -> None:
     assert not (tree.out / "vmlinux").exists()
 
 
+def test_a_kernel_for_several_processors(tree: Tree) -> None:
+    assert tree.take(tree.archive, "little", "true").returncode == 0
+    assert (tree.out / "vmlinux").read_text() == "a kernel for several" and (tree.out / "vmlinux.key").read_text() == "key for several\n"
+    more = tree.folder / "firmware/linux/vpes.config"
+    more.write_text("CONFIG_NR_CPUS=4\n")
+    assert tree.take(tree.archive, "little", "").returncode == 0
+    done = tree.take(tree.archive, "little", "true")
+    assert (done.returncode, done.stderr) == (1, f"linux: PREBUILT: its kernel has other options than {more}: leave out PREBUILT\n")
+
+
 def test_wrong_words_are_one_line(tree: Tree, tmp_path: Path) -> None:
     def says(*words: object) -> str:
         done = tree.take(*words)
@@ -128,8 +139,7 @@ def test_wrong_words_are_one_line(tree: Tree, tmp_path: Path) -> None:
         return line.removeprefix("linux: PREBUILT: ")
 
     assert says("/nowhere") == "there is no file /nowhere"
-    assert says(tree.archive, "big", "") == "a little-endian kernel for one processor is all that archives have: leave out ENDIAN, or PREBUILT"
-    assert says(tree.archive, "little", "true").endswith("leave out VPES, or PREBUILT")
+    assert says(tree.archive, "big", "") == "archives have only little-endian kernels: leave out ENDIAN, or PREBUILT"
     assert says("http://") == "http:// names no file"
     assert says("http://127.0.0.1:1/a.tar.zst") == "http://127.0.0.1:1/a.tar.zst cannot be fetched: Connection refused"
     tree.pack(tmp_path / "inside/spinach-guest-9/downloads")
@@ -176,5 +186,5 @@ def test_all_else_is_made_with_it(tree: Tree, tmp_path: Path) -> None:
     for initramfs, overlaid in ((made[0], True), (made[4], False)):
         listed = subprocess.run(["cpio", "-it", "--quiet"], input=initramfs.read_bytes(), capture_output=True).stdout.decode().split()
         assert {"bin/busybox", "init"} <= set(listed) and ("mine" in listed) == overlaid
-    done = tree.make(f"PREBUILT={tree.archive}", "VPES=true")
-    assert done.returncode == 2 and "leave out VPES, or PREBUILT" in done.stderr
+    done = tree.make(f"PREBUILT={tree.archive}", "VPES=true", "DEBIAN_MIRROR=http://127.0.0.1:1")
+    assert done.returncode == 0 and (linux / "out-vpes/vmlinux").read_text() == "a kernel for several", done.stderr
