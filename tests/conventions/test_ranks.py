@@ -42,7 +42,7 @@ FAMILIES["core/ooo"] = {*_LOW, "core", "cache", "mmu"}
 FAMILIES |= {family: {*_LOW, "core", "core/ooo", "cache", "mmu"} for family in INSTRUCTION_SETS}
 FAMILIES["board"] = set(FAMILIES)
 # What is of no instruction set, and no stage of anything.
-SHARED_BY_MODULES = {"emulib/program/image.h", "emulib/program/device_tree.h", "emulib/program/linux_banner.h", "emulib/arithmetic.h", "emulib/console_script.h", "emulib/rtc_registers.h", "lss/runtime/text/number.h", "lss/runtime/text/quantity.h"}
+SHARED_BY_MODULES = {"emulib/program/image.h", "emulib/program/device_tree.h", "emulib/program/linux_banner.h", "emulib/arithmetic.h", "emulib/console_script.h", "emulib/rtc_registers.h", "lss/runtime/engine/forks.h", "lss/runtime/text/number.h", "lss/runtime/text/quantity.h"}
 LARGEST_FOLDER = 30
 
 

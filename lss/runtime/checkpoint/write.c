@@ -4,6 +4,7 @@
 #include "lss/runtime/checkpoint/identity.h"
 #include "lss/runtime/checkpoint/layout.h"
 #include "lss/runtime/checkpoint/open_files.h"
+#include "lss/runtime/engine/forks.h"
 #include "lss/runtime/engine/inputs.h"
 #include "lss/runtime/engine/instants.h"
 #include "lss/runtime/engine/settings.h"
@@ -105,6 +106,7 @@ static bool write_header(const spinach_options *options, int handle, CheckpointS
 
 bool spinach_checkpoint_append(const spinach_options *options, int handle, GError **error) {
   CheckpointStart start;
+  spinach_forks_join();
   spinach_clear_all_past();
   return write_header(options, handle, &start, error) &&
          pages_write(spinach_arena, spinach_arena_size, start.checksum, handle, error);

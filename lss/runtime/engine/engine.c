@@ -372,16 +372,23 @@ static bool jump(uint64_t target, int32_t fastest) {
   return any;
 }
 
+// A module may fork the run: the new process, which returns from there as well, goes on by itself.
+static void step_machine(int32_t clock, uint64_t end, uint64_t until) {
+  const bool tracked = spinach_hooks.tracked && !spinach_hooks.before_instant;
+  (tracked ? machine->watch : machine->run)(cycles, due, periods, clock, end, until);
+  if (spinach_hooks.go_on) spinach_hooks.go_on();
+}
+
 // Steps the machine until `clock` has done `end` cycles or now() reaches `until`.
 static void run(int32_t clock, uint64_t end, uint64_t until) {
   if (!spinach_hooks.before_instant) {
-    (spinach_hooks.tracked ? machine->watch : machine->run)(cycles, due, periods, clock, end, until);
+    step_machine(clock, end, until);
     return;
   }
   while (!spinach_stopping && cycles[clock] < end && earliest() < until) {
     const uint64_t instant = earliest();
     spinach_hooks.before_instant(instant, due, true);
-    machine->run(cycles, due, periods, clock, UINT64_MAX, instant + 1);
+    step_machine(clock, UINT64_MAX, instant + 1);
     spinach_hooks.after_instant();
   }
 }
@@ -652,6 +659,7 @@ void spinach_advance_step(bool one_instant) {
   }
   spinach_time.now = earliest(); // where the run would continue
   if ((one_instant || !a->active) && spinach_hooks.synchronize) spinach_hooks.synchronize();
+  if ((one_instant || !a->active) && spinach_hooks.after_advance) spinach_hooks.after_advance();
 }
 
 struct spinach_moment spinach_now(void) {

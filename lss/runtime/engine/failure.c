@@ -11,7 +11,7 @@
 
 const char *spinach_error_text = "";
 jmp_buf spinach_escape;
-void (*spinach_on_error)(const char *text);
+void (*spinach_on_error)(const char *text), (*spinach_on_fault)(const char *text);
 void (*spinach_on_views)(FILE *out, int32_t instance);
 int (*spinach_on_end)(const char *ended);
 void (*spinach_on_leave)(void);
@@ -191,22 +191,29 @@ void spinach_not_written(uint32_t id, const char *signal, int lane) {
 #pragma weak __asan_init
 void __asan_init(void);
 
+// The process ends after a line.
+static void say_fault(const char *text) {
+  if (spinach_on_fault) spinach_on_fault(text);
+  fflush(stdout);
+  fprintf(stderr, "%s: error: %s\n", spinach_program, text);
+  spinach_streams_remove();
+}
+
 // A module's C did what C forbids: say when and where, or how to find out where.
 static void on_fault(int number) {
+  static char text[1024];
   const char *function = spinach_running.function;
-  fflush(stdout);
+  const unsigned long long ns = spinach_now_ns();
   if (function)
-    fprintf(stderr,
-            "%s: error: %s: the C of this module failed in %s (%s) at %llu ns; lss build --sanitize finds the line\n",
-            spinach_program, spinach_path(spinach_running.id), function, strsignal(number),
-            (unsigned long long)spinach_now_ns());
+    snprintf(text, sizeof text,
+             "%s: the C of this module failed in %s (%s) at %llu ns; lss build --sanitize finds the line",
+             spinach_path(spinach_running.id), function, strsignal(number), ns);
   else
-    fprintf(stderr,
-            "%s: error: the C of a module failed (%s) at %llu ns; lss build --debug names the instance, --sanitize "
-            "finds the "
-            "line\n",
-            spinach_program, strsignal(number), (unsigned long long)spinach_now_ns());
-  spinach_streams_remove();
+    snprintf(text, sizeof text,
+             "the C of a module failed (%s) at %llu ns; lss build --debug names the instance, --sanitize finds the "
+             "line",
+             strsignal(number), ns);
+  say_fault(text);
   signal(number, SIG_DFL);
   raise(number);
 }
@@ -214,13 +221,11 @@ static void on_fault(int number) {
 // GLib ends a process that it has no memory for; that is a line of ours, and leaves no temporary files.
 static void on_glib_error(const char *domain, GLogLevelFlags level, const char *message, gpointer data) {
   (void)domain, (void)level, (void)data;
+  static char text[1024];
   const char *bytes = strstr(message, "failed to allocate ");
-  fflush(stdout);
-  if (bytes)
-    fprintf(stderr, "%s: error: out of memory: %s more are needed\n", spinach_program, strpbrk(bytes, "0123456789"));
-  else
-    fprintf(stderr, "%s: error: %s\n", spinach_program, message);
-  spinach_streams_remove();
+  snprintf(text, sizeof text, bytes ? "out of memory: %s more are needed" : "%s",
+           bytes ? strpbrk(bytes, "0123456789") : message);
+  say_fault(text);
   _exit(1);
 }
 

@@ -33,6 +33,10 @@ struct spinach_hooks {
   void (*forget)(void); // it was not looked there, or the state was changed
   bool tracked;         // what has no place in a loop is to be noticed: `watch` of the machine and not `run`
 
+  // ---- forks: in a fork of the run, in place of the rest of it; after an advance, with results of forks joined
+  void (*go_on)(void);
+  void (*after_advance)(void);
+
   // ---- observe: a line for each cycle, so that none is jumped over
   bool each_cycle;
 };

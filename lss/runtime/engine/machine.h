@@ -339,6 +339,8 @@ extern const char *spinach_error_text; // of the error that ended the run, "" ot
 void spinach_set_error(const char *text);
 // Who wants to know of an error while the machine runs, before it is reported and ends the run; does not return.
 extern void (*spinach_on_error)(const char *text);
+// Likewise of a fault in the C of a module.
+extern void (*spinach_on_fault)(const char *text);
 // What prints the debug views around the instance that an error is of, and what writes all that the run was asked for
 // and returns the process's status.
 extern void (*spinach_on_views)(FILE *out, int32_t instance);

@@ -1,6 +1,12 @@
 // What options mean together; see request.h.
 #include "lss/runtime/engine/request.h"
 
+bool spinach_states_are_looked_at(const spinach_options *options) {
+  bool looked_at = options->gdb || options->interactive || options->trace;
+  for (int i = 0; i < SPINACH_CONDITIONS; i++) looked_at |= options->conditions[i].kind == SPINACH_AT_STATE;
+  return looked_at;
+}
+
 const char *spinach_writes_once(const spinach_options *options) {
   return options->checkpoint_every                        ? "--checkpoint-every"
          : options->state_hashes                          ? "--state-hashes"

@@ -40,6 +40,7 @@ typedef struct {
   uint64_t cycles;     // UINT64_MAX: no bound
   uint64_t until_tick; // now() at which the run ends; UINT64_MAX: no bound
   int64_t watchdog;    // femtoseconds without progress after which the run ends; 0: never
+  uint64_t forks;      // of the run that execute at once; 0: it waits for each
   bool unwatched;      // nor is it looked whether it can end at all
   spinach_condition conditions[SPINACH_CONDITIONS];
   uint64_t seed;
@@ -79,6 +80,8 @@ typedef struct {
   GArray *settings;                    // of spinach_setting, in order
 } spinach_options;
 
+// Whether states are looked at between any two instants.
+bool spinach_states_are_looked_at(const spinach_options *options);
 // An option that was given which writes down what happens once, on its way; NULL: none.
 const char *spinach_writes_once(const spinach_options *options);
 

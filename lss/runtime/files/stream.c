@@ -187,12 +187,15 @@ void stream_printf(stream *s, const char *format, ...) {
 
 void stream_flush(stream *s) {
   HostFile *file = output(s);
+  if (file->detached) return;
   if (fflush(file->out) != 0) spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
 }
 
 void stream_restart(stream *s) {
   HostFile *file = output(s);
-  s->position = s->records = file->written = 0;
+  s->position = s->records = 0;
+  if (file->detached) return;
+  file->written = 0;
   if (file->whole && (fflush(file->out) || ftruncate(fileno(file->out), 0) || fseeko(file->out, 0, SEEK_SET)))
     spinach_fail("cannot write \"%s\": %s", file->path, strerror(errno));
 }
@@ -215,6 +218,17 @@ void spinach_streams_diverge(void) {
       files[i]->conduct->cut(files[i]);
     else if (files[i]->out)
       cut(files[i]);
+}
+
+// What is written is taken to be there already, and no file is this process's to complete or to remove.
+void spinach_streams_detach(void) {
+  for (uint32_t i = 0; i < file_count; i++) {
+    if (files[i]->conduct) files[i]->conduct->detach(files[i]);
+    files[i]->conduct = NULL;
+    files[i]->written = UINT64_MAX;
+    files[i]->whole = NULL;
+    files[i]->detached = true;
+  }
 }
 
 static bool fail(GError **error) {

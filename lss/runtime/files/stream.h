@@ -79,6 +79,8 @@ void packet_write_open(stream *s, const char *path);
 void packet_write(stream *s, const uint8_t *frame, uint32_t length, uint64_t stamp_ns);
 
 // ---- For the runtime -----------------------------------------------------------------------------------------------
+// Of a forked process, which is to leave no trace: what streams write from here on is lost, and consoles are silent.
+void spinach_streams_detach(void);
 // Gives every output its final name; false, after a line on standard error, when one cannot be written completely.
 bool spinach_streams_commit(void);
 // Removes every unfinished output.  Safe to call at any time, also twice.

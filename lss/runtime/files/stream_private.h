@@ -14,11 +14,13 @@ typedef struct HostImage HostImage;
 typedef struct HostTerminal HostTerminal;
 typedef struct HostFile HostFile;
 
-// What a file of another kind does when a run goes on otherwise, at its end, and when a signal ends it.
+// What a file of another kind does when a run goes on otherwise, at its end, when a signal ends it, and in a forked
+// process that is to leave no trace.
 typedef struct {
   void (*cut)(HostFile *file);
   void (*close)(HostFile *file);
   void (*remove)(const HostFile *file);
+  void (*detach)(HostFile *file);
 } HostConduct;
 
 struct HostFile {
@@ -37,6 +39,7 @@ struct HostFile {
   bool packets;               // of an output: it is a packet file
   HostTerminal *terminal;     // of a console; two streams share one, what is typed and what is shown
   const HostConduct *conduct; // of that
+  bool detached;              // this process was forked from the one whose it is
 };
 
 HostFile *host_file_new(stream *s, const char *path);

@@ -91,8 +91,13 @@ static void remove_name(const HostFile *file) {
   if (file->terminal->client) console_client_remove(file->terminal->client);
 }
 
+// Nothing more is typed, and no look takes time.
+static void detach(HostFile *file) {
+  file->terminal->looks = UINT64_MAX;
+}
+
 static HostFile *open_file(stream *s, const char *path, HostTerminal *terminal) {
-  static const HostConduct conduct = {cut, end, remove_name};
+  static const HostConduct conduct = {cut, end, remove_name, detach};
   HostFile *file = host_file_new(s, path);
   file->terminal = terminal;
   file->conduct = &conduct;

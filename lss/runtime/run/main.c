@@ -22,6 +22,7 @@
 #include "lss/runtime/replay/check.h"
 #include "lss/runtime/replay/repeats.h"
 #include "lss/runtime/replay/replay.h"
+#include "lss/runtime/run/fork_loop.h"
 #include "lss/runtime/run/manifest.h"
 #include "lss/runtime/run/options.h"
 #include "lss/runtime/run/progress.h"
@@ -45,13 +46,12 @@ static GPtrArray *variant_words(const spinach_options *options) {
 
 // Whether clusters that repeat themselves are stepped: as the user wants, or since their state is looked at too often.
 static bool steps_all(const spinach_options *options) {
-  bool observed = options->gdb || options->interactive || options->trace;
-  for (int i = 0; i < SPINACH_CONDITIONS; i++) observed |= options->conditions[i].kind == SPINACH_AT_STATE;
-  return options->no_replay || (observed && !options->check_replay);
+  return options->no_replay || (spinach_states_are_looked_at(options) && !options->check_replay);
 }
 
 static void prepare(const spinach_options *options) {
   spinach_run_prepare(options);
+  spinach_fork_loop_prepare(options);
   run_conduct =
       (RunConduct){options, spinach_run_begin, spinach_run_stuck, spinach_run_end_stuck, spinach_progress_share};
   spinach_seed = options->seed;

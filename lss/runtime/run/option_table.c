@@ -129,6 +129,9 @@ static bool set_may_differ(spinach_options *options, const char *value) {
 static bool set_serve(spinach_options *options, const char *value) {
   return read_count("--serve", value, 1, &options->serve);
 }
+static bool set_forks(spinach_options *options, const char *value) {
+  return read_count("--forks", value, 0, &options->forks);
+}
 static bool set_compare(spinach_options *options, const char *value) {
   return (options->compare = value) != NULL;
 }
@@ -284,6 +287,10 @@ const spinach_option spinach_option_table[] = {
     {"serve", "N",
      "with --restore: begin a run there for each line of standard input, FOLDER [OPTION]..., at most N at once",
      set_serve},
+    {"forks", "N",
+     "at most N processes that modules fork from the run execute at once (default: one for each processor of this "
+     "computer); 0: the run waits for each",
+     set_forks},
     {"compare", "FILE", "with --restore: print which states differ between the two checkpoints, and end", set_compare},
     {"record", "FILE", "write events to FILE, for `lss trace` (docs/tracing.md): instructions, or those named by ...",
      set_record},

@@ -98,7 +98,8 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
                                .clock = spinach_fastest_clock(),
                                .cycles = UINT64_MAX,
                                .until_tick = UINT64_MAX,
-                               .seed = 1};
+                               .seed = 1,
+                               .forks = g_get_num_processors()};
   options->watchdog = default_watchdog();
   options->state_hash_every = STATE_HASH_EVERY;
   options->history = HISTORY;

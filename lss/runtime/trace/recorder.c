@@ -202,6 +202,11 @@ void spinach_recorder_stop(void) {
   if (writer) end();
 }
 
+void spinach_recorder_detach(void) {
+  spinach_recorder.on = false;
+  writer = NULL;
+}
+
 static bool close_file(void) {
   TraceBlock last = {.start = spinach_time.now, .total = total};
   last.sum = trace_block_sum(&last);

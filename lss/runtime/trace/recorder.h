@@ -24,6 +24,9 @@ void spinach_recorder_look(void);
 // No more events are recorded: what comes is the end of the run.
 void spinach_recorder_stop(void);
 
+// In a forked process, which has neither the thread that writes nor anything to record.
+void spinach_recorder_detach(void);
+
 // Ends the file, which gets its name if all of it could be written.  False, after a line, when it could not, or when
 // what was to begin never did.
 bool spinach_recorder_end(void);
