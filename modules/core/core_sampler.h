@@ -9,6 +9,15 @@
 // and an access to a device in addition, and a window starts when the detailed one completes an instruction.
 enum { SAMPLER_SLACK = 3 };
 
+// What was measured in a window.
+struct sampler_result {
+  uint64_t cycles, instructions;
+};
+
+static inline double sampler_mean(struct sampler_result result) {
+  return (double)result.cycles / (double)result.instructions;
+}
+
 // The 97.5 % quantile of Student's t with this number of degrees of freedom (1 or more): from the table, and above it
 // by the first terms of its expansion about the normal distribution's quantile, whose error is below 0.0001 there.
 static inline double student_t(double degrees) {

@@ -100,6 +100,7 @@ phase_start() {
     send_nothing(limit);
   for (int i = 0; i < width(executes); i++) send(executes, i, rests);
   for (int i = 0; i < width(back); i++) accept(back, i, self->phase == core_switch_phase_resuming);
+  for (int i = 0; i < width(onward); i++) accept(onward, i, self->phase == core_switch_phase_fast);
   for (int i = 0; i < width(empty); i++)
     send_if(empty, i, !rests && self->phase == core_switch_phase_emptying && self->emptied == (uint32_t)i, true);
 }
@@ -254,8 +255,9 @@ phase_end() {
     go_on(self, seen);
   }
   if (some(back)) call_back(self, before, data(back));
+  if (transferred(onward)) self->limit = (core_limit){.by_instructions = true, .instructions = data(onward)};
   if (some(control) && transferred(control) && data(control).set_halt) self->running = !data(control).halt;
-  self->changed = self->phase != before;
+  self->changed = self->phase != before || transferred(onward);
 }
 
 statistics() {

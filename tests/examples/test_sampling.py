@@ -20,7 +20,7 @@ int main(void)
 {
   unsigned a = 1, b = 3;
   __asm__ volatile("lui $0, 1");
-  for (int p = 0; p < 60; p++) {
+  for (int p = 0; p < COUNT; p++) {
     unsigned n = 2000 + rnd() % 8000;
     if (rnd() & 1)
       for (unsigned i = 0; i < n; i++)
@@ -36,11 +36,11 @@ int main(void)
 SAMPLER = "system.cpu.sampler"
 
 
-def phases(seed: int, directory: Path) -> Path:
+def phases(seed: int, directory: Path, count: int = 60) -> Path:
     (directory / "phases.c").write_text(PHASES)
     machine = ["--target=mipsel-linux-gnu", "-mips32r2", "-mno-abicalls", "-fno-pic", "-G0", "-ffreestanding"]
     linked = ["-static", "-nostdlib", "-fuse-ld=lld", "-Wl,-Ttext=0x80100000", "-o", directory / "phases.elf"]
-    subprocess.run([tool("clang"), *machine, "-O2", f"-DSEED={seed}", directory / "phases.c", *linked], check=True)
+    subprocess.run([tool("clang"), *machine, "-O2", f"-DSEED={seed}", f"-DCOUNT={count}", directory / "phases.c", *linked], check=True)
     return directory / "phases.elf"
 
 
@@ -48,25 +48,53 @@ def phases(seed: int, directory: Path) -> Path:
 @pytest.mark.optimised
 @pytest.mark.parametrize(("seed", "options"), [(3, []), (4, ["-D", "detailed=wide_processor"])], ids=["in order", "wide"])
 def test_intervals_hold_the_truth(root: Path, build_sim, run_sim, tmp_path: Path, seed: int, options: list[str]) -> None:
-    """Of 24 placements at least 20 do, and the mean of all is within 3 %, for a warm-up up to the period."""
+    """Of 24 placements at least 20 do, and the mean of all is within 3 %, for a warm-up up to the period, and in forked processes."""
     machine, elf = build_sim(root / "examples/host/sampled.lss", *options), phases(seed, tmp_path)
     executed = "system.cpu.processor.core." + ("core.core.list" if options else "pipeline.writeback")
 
-    def run(placement: int, **settings: int):
+    def run(placement: int, **settings: object):
         given = [word for name, value in settings.items() for word in ("--set", f"{SAMPLER}.{name}={value}")]
         return run_sim(machine, "--quiet", "--kernel", elf, "--switch_at", "marker(1)", "--seed", placement, *given)
 
     whole = run(1, shortest=10**9)
     truth = (whole.stats["run"]["cycles"]["cpu_clk"] - whole.value("system.cpu.switch", "fast_cycles")) / whole.value(executed, "instructions")
-    for warm, measure in ((200, 100), (2000, 1000), (20000, 1000)):
+    for warm, measure, forked in ((200, 100, "false"), (2000, 1000, "false"), (2000, 1000, "true"), (20000, 1000, "false")):
         means, inside = [], 0
         for placement in range(1, 25):
-            done = run(placement, period=30000, warm=warm, measure=measure)
+            done = run(placement, period=30000, warm=warm, measure=measure, forked=forked)
             means.append(done.value(SAMPLER, "sampled_cycles") / done.value(SAMPLER, "sampled_instructions"))
             inside += done.value(SAMPLER, "low") <= truth <= done.value(SAMPLER, "high")
         bias = sum(means) / len(means) / truth - 1
-        print(f"warm {warm} measure {measure}: {inside} of 24, bias {100 * bias:+.2f} %, truth {truth:.4f}")
-        assert inside >= 20 and abs(bias) < 0.03, (warm, measure, truth, means)
+        print(f"warm {warm} measure {measure} forked {forked}: {inside} of 24, bias {100 * bias:+.2f} %, truth {truth:.4f}")
+        assert inside >= 20 and abs(bias) < 0.03, (warm, measure, forked, truth, means)
+
+
+def others(done) -> list:
+    """All statistics but those of the sampler."""
+    return [entry for entry in done.stats["statistics"] if entry["path"] != SAMPLER]
+
+
+def test_forked_windows(root: Path, build_sim, run_sim, tmp_path: Path) -> None:
+    """Their figures do not depend on the number of processes, on a checkpoint on the way or on samples, and the program is that of a run without windows."""
+    machine, elf = build_sim(root / "examples/host/sampled.lss"), phases(5, tmp_path, 12)
+    begin = ["--quiet", "--kernel", elf, "--switch_at", "marker(1)", "--seed", 3]
+    forked = [word for one in ("forked=true", "period=30000", "warm=1000", "measure=500") for word in ("--set", f"{SAMPLER}.{one}")]
+    serial, *parallel = (run_sim(machine, *begin, *forked, "--forks", n) for n in (0, 1, 4))
+    assert serial.value(SAMPLER, "sampled") > 10 and not serial.value(SAMPLER, "failed")
+    for other in parallel:
+        assert (other.out, other.err, other.stats["statistics"]) == (serial.out, serial.err, serial.stats["statistics"])
+    without = run_sim(machine, *begin, *forked, "--set", f"{SAMPLER}.period={10**9}")
+    assert not without.value(SAMPLER, "sampled") and others(without) == others(serial)
+    at = serial.stats["run"]["cycles"]["cpu_clk"] // 2
+    half = run_sim(machine, *begin, *forked, "--cycles", at, "--checkpoint", "half")
+    sampled = run_sim(machine, *begin, *forked, "--measure-to", f"cycles(cpu_clk) >= {at}")
+    names = [(one["path"], one["name"]) for one in sampled.stats["statistics"]]
+    seen = sampled.stats["measured"]["to"]["values"][names.index((SAMPLER, "sampled_cycles"))]
+    assert half.value(SAMPLER, "sampled_cycles") == seen and 0 < half.value(SAMPLER, "sampled") < serial.value(SAMPLER, "sampled")
+    rest = run_sim(machine, "--quiet", "--restore", "half")
+    assert rest.stats["statistics"] == sampled.stats["statistics"] == serial.stats["statistics"]
+    refused = run_sim(machine, "--quiet", "--restore", "half", "--set", f"{SAMPLER}.forked=false", ok=False)
+    assert "forked = false: the checkpoint has windows of the other kind already (restore one from before the first switch)" in refused.err
 
 
 @pytest.mark.soak

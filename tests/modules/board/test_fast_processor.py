@@ -21,6 +21,14 @@ def test_windows_are_measured(bench: Bench, tmp_path: Path) -> None:
     assert ran.stat("dut.cpu.sampler", "sampled_instructions") == 10 * ran.stat("dut.cpu.sampler", "sampled") > 0
 
 
+def test_windows_in_forked_processes(bench: Bench, tmp_path: Path) -> None:
+    """In lockstep from the first instruction there, while the program ends on the functional processor."""
+    given = {f"cpu.sampler.{name}": value for name, value in {"period": 26, "warm": 5, "measure": 10, "forked": True}.items()}
+    ran = runs(bench, tmp_path, "plain_system", "fast_processor", BODY, switch_at="instructions(20)", **given, **{"cpu.quantum": 4})
+    assert ran.stat("dut.cpu.sampler", "sampled_instructions") == 10 * ran.stat("dut.cpu.sampler", "sampled") > 0
+    assert ran.stat("dut.cpu.switch", "switches") == 2 and not ran.stat("dut.cpu.sampler", "failed")
+
+
 def test_one_that_cannot_be_given_a_state(bench: Bench) -> None:
     said = "a processor without the ports `load` and `devices` cannot take over from the functional one"
     assert said in bench.refuse(board("coherent_system", "fast_processor(detailed = vpe_processor)"))

@@ -20,12 +20,14 @@ WORST = {1: 12.7062, 6: 2.4469}  # quantiles of Student's t
 class Processor:
     """A core_sampler, and sources that say cycle by cycle what the processors do."""
 
-    def __init__(self, bench: Bench, several: bool = False, accepts: bool = True) -> None:
+    def __init__(self, bench: Bench, several: bool = False, accepts: bool = True, onward: bool = False) -> None:
         self.bench, self.retires = bench, "completed" if several else "retired"
         self.inputs = INPUTS | {self.retires: "uint32" if several else "bool"}
         sources = "".join(f"instance {name} : source;\n{name}.out -> dut.{name} : {kind};\n" for name, kind in self.inputs.items())
-        back = f"instance back : sink {{ ready = {float(accepts)}; }};\ndut.back -> back.in;\n"
-        self.simulator = bench.build(f"import core_types;\ninstance dut : core_sampler;\n{sources}{back}" + collect("dut", "began(number)", "ended(number, cycles)"))
+        collected = collect("dut", "began(number)", "ended(number, cycles)") + (collect("dut", "forks(number)") if onward else "")
+        back = "instance onward : sink;\ndut.onward -> onward.in;\n" if onward else ""
+        back += f"instance back : sink {{ ready = {float(accepts)}; }};\ndut.back -> back.in;\n"
+        self.simulator = bench.build(f"import core_types;\ninstance dut : core_sampler;\n{sources}{back}" + collected)
 
     def run(self, completes: list[int], settings: dict[str, int], seed: int = 1, **columns: dict[int, object]) -> Ran:
         """`completes` are the instructions of each cycle, -1 an annulled one; other inputs are false and 0 but for what is given by cycle, from which on it stays."""
@@ -142,6 +144,54 @@ def test_a_short_way_is_not_taken(bench: Bench) -> None:
     assert not read_items(kept.directory / "back") and kept.stat("dut", "sampled") in (4, 5)
     refused = Processor(bench, accepts=False).run(completes, settings | {"shortest": 1})
     assert windows(refused) == windows(kept)
+
+
+# The run forks when the fast processor is about to complete what is left in two steps, and the sampler's own slack is 3 instructions.
+FORKED = {"forked": True, "step": 20, "period": 3000, "measure": 10, "warm": 40, "windows": 1}
+
+
+def away(dut: Processor, completes: list[int], **settings: int) -> Ran:
+    """A run whose fast processor gets the program after cycle 1, and is done in cycle 20; `completes` are the instructions of the detailed one from there on."""
+    [(cycle, distance), *_] = [(cycle, int(value)) for cycle, value in read_items(dut.run([1] * 9, FORKED | {"forked": False}).directory / "back")]
+    left = distance - 1  # without the instruction of that cycle
+    skipped: dict[int, object] = {cycle + 1: 0, 8: left - 41, 12: left - 40, 20: left}
+    program = [1] * (cycle + 1) + [0] * (20 - cycle - 1) + completes
+    return dut.run(program, FORKED | settings, executes={cycle + 1: False, 20: True}, skipped=skipped)
+
+
+def test_a_window_in_a_forked_process(bench: Bench) -> None:
+    """It is measured where it was placed, though the run goes on otherwise: it keeps the program on the fast processor, and shows nothing of the window."""
+    ran = away(Processor(bench, onward=True), [1] * 43 + [0, 0, 1] * 100)
+    assert happened(ran, "forks") == [(12, 1)] and not windows(ran) and not happened(ran, "began")
+    assert {int(value) for _, value in read_items(ran.directory / "back")} == {END} and not ran.stat("onward", "items")
+    assert [ran.stat("dut", name) for name in ("sampled", "sampled_instructions", "sampled_cycles", "failed")] == [1, 10, 30, 0]
+
+
+def test_a_forked_process_that_completes_nothing_fails(bench: Bench) -> None:
+    ran = away(Processor(bench, onward=True), [1] * 43 + [0] * 300, longest_stall=200)
+    assert [ran.stat("dut", name) for name in ("sampled", "failed")] == [0, 1]
+    assert "dut: window 1, which was forked at 12 ns, failed: dut: no instruction was completed in 200 cycles (at 262 ns)" in ran.err
+
+
+def test_forks_are_where_windows_are(bench: Bench) -> None:
+    """Each comes when the fast processor has two steps left to where it has to stop; a window for which it has to stop at once is left out."""
+    dut, step, warm = Processor(bench, onward=True), 5, 7
+    settings = {"period": 40, "measure": 10, "warm": warm, "step": step}
+    detailed = dut.run([1] * 700, settings | {"shortest": 10**9})
+    places = [first + 1 - 2 for first, _, _ in windows(detailed) if first >= 2]  # after two instructions in detail
+    columns: dict[str, dict[int, object]] = {"executes": {2: False}, "skipped": {cycle: step * (cycle - 4) for cycle in range(4, 140)}}
+    ran = dut.run([1] * 2 + [0] * 138, settings | {"forked": True}, **columns)
+    distances = [place - warm - 3 for place in places if place - warm - 3 > step]
+    wanted = [max(4 + -(-(distance - 2 * step) // step), 2) for distance in distances]
+    found = [cycle for cycle, _ in happened(ran, "forks")]
+    assert found == [cycle for cycle in wanted if cycle < 140] and len(found) > 12
+    limited = dut.run([1] * 2 + [0] * 138, settings | {"forked": True, "windows": 4}, **columns)
+    assert [cycle for cycle, _ in happened(limited, "forks")] == found[:4]
+
+
+def test_forks_need_a_port(bench: Bench) -> None:
+    ran = bench.run(Processor(bench).simulator, 5, {"dut.forked": True}, ok=False)
+    assert "forked = true: a forked process cannot call the detailed processor (connect `onward`)" in ran.err
 
 
 def test_a_window_longer_than_a_period(bench: Bench) -> None:

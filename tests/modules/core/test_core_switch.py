@@ -11,7 +11,7 @@ PORTS = {
 }  # fmt: skip
 BACK = {
     "executes": ("out", 1, "bool"), "back": ("in", 1, "uint64"), "detailed_status": ("in", 1, "core_status"), "detailed_save": ("in", 1, "core_state_word"),
-    "fast_load": ("out", 1, "core_state_word"), "empty": ("out", 2, "bool"), "quiet": ("in", 1, "bool"),
+    "fast_load": ("out", 1, "core_state_word"), "empty": ("out", 2, "bool"), "quiet": ("in", 1, "bool"), "onward": ("in", 1, "uint64"),
 }  # fmt: skip
 WORD, LAST = struct(number=4, value=7, last=False), struct(number=5, value=8, last=True)
 
@@ -117,6 +117,26 @@ def test_the_way_back(bench: Bench, slot: bool) -> None:
     ran = device.check_table(add(table, {"fast_status": [status(k != cycles - 1) for k in range(cycles)], "fast_save": [LAST if k == 2 else "." for k in range(cycles)], "limit": limits}), {"dut.at": "start"})
     assert ran.stat("dut", "switches") == 2 and happened(ran, "switched") == [(3, 1), (cycles - 2, 0)]
     assert ran.stat("dut", "fast_cycles") == 3 + 2
+
+
+def test_a_limit_while_the_fast_processor_executes(bench: Bench) -> None:
+    """It is taken in place of another one; in detail there is none."""
+    go, on = command(False, 16), command(False)
+    ran = switch(bench, back=True).check_table(
+        f"""
+        control | control.ack | fast_control | detailed_control | onward | onward.ack | limit | fast_status | fast_save | detailed_load | detailed_load.ack
+        {go} | 1 | {go} | .    | . | - | {limit(by_marker=True, marker=3)} | {status(True)}  | .      | .      | 0
+        .    | - | .    | .    | 9 | 1 | {limit(by_marker=True, marker=3)} | {status(False)} | .      | .      | 0
+        .    | - | .    | .    | . | - | {limit(by_instructions=True, instructions=9)} | {status(False)} | . | . | 0
+        .    | - | .    | .    | 5 | 1 | {limit(by_instructions=True, instructions=9)} | {status(False)} | . | . | 0
+        .    | - | .    | .    | . | - | {limit(by_instructions=True, instructions=5)} | {status(True)}  | {LAST} | . | 0
+        .    | - | .    | .    | 7 | 0 | {limit(by_instructions=True, instructions=5)} | {status(True)}  | {LAST} | {LAST} | 1
+        .    | - | .    | {on} | 7 | 0 | {limit(by_instructions=True, instructions=5)} | {status(True)}  | . | . | 0
+        .    | - | .    | .    | 7 | 0 | . | {status(True)}  | .      | .      | 0
+        """,
+        {"dut.at": "marker(3)"},
+    )
+    assert ran.stat("dut", "switches") == 1
 
 
 def test_wrong_points(bench: Bench) -> None:
