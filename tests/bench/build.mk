@@ -6,7 +6,8 @@ BENCH_PROGRAM  := tests/bench/program
 BENCH_MIPS     := --target=mips-linux-gnu -mips2 -mabi=32 -msoft-float -G0 -mno-abicalls -fno-pic -ffreestanding -fno-builtin \
   -O2 -gdwarf-4 -Wall -Wextra -Werror
 BENCH_WAITING  := --target=mipsel-linux-gnu -mips32r2 -mabi=32 -mno-abicalls -fno-pic
-BENCH_ELFS     := $(BENCH_OUT)/wait_for_memory.elf $(BENCH_OUT)/integer.elf $(BENCH_OUT)/integer_host.elf $(BENCH_OUT)/integer_5_passes.elf \
+BENCH_STALLED  := --target=mips-linux-gnu -mips32r2 -mabi=32 -mno-abicalls -fno-pic
+BENCH_ELFS     := $(BENCH_OUT)/wait_for_memory.elf $(BENCH_OUT)/stalled_cores.elf $(BENCH_OUT)/integer.elf $(BENCH_OUT)/integer_host.elf $(BENCH_OUT)/integer_5_passes.elf \
   $(BENCH_OUT)/integer_5_passes_linux.elf
 ALL            += $(BENCH_OUT)/monolith $(BENCH_OUT)/chain_c $(BENCH_ELFS)
 
@@ -31,7 +32,10 @@ $(BENCH_OUT)/obj/%.mips.o: $(BENCH_PROGRAM)/%.S
 $(BENCH_OUT)/obj/wait_for_memory.o: $(BENCH_PROGRAM)/wait_for_memory.S
 	@mkdir -p $(@D)
 	@$(CC) $(BENCH_WAITING) -c $< -o $@
-$(BENCH_OUT)/wait_for_memory.elf: $(BENCH_OUT)/obj/wait_for_memory.o $(BENCH_PROGRAM)/host.ld
+$(BENCH_OUT)/obj/stalled_cores.o: $(BENCH_PROGRAM)/stalled_cores.S
+	@mkdir -p $(@D)
+	@$(CC) $(BENCH_STALLED) -c $< -o $@
+$(BENCH_OUT)/wait_for_memory.elf $(BENCH_OUT)/stalled_cores.elf: $(BENCH_OUT)/%.elf: $(BENCH_OUT)/obj/%.o $(BENCH_PROGRAM)/host.ld
 	@$(LD_LLD) -T $(BENCH_PROGRAM)/host.ld $< -o $@
 $(BENCH_OUT)/%_linux.elf: $(BENCH_OUT)/obj/start_linux.mips.o $(BENCH_OUT)/obj/%.mips.o
 	@$(LD_LLD) $^ -o $@

@@ -56,6 +56,7 @@ KEYS = (
     "attached_ratio",
     "debugger",
     "waiting_host_instructions_per_cycle",
+    "stalled_cores_host_instructions_per_cycle",
 )
 
 
@@ -127,9 +128,15 @@ HOST_LIMITS = {
 }
 
 
+STALLED_LIMITS = {"4": "per cycle, goal 500", "8": "per cycle, goal 800"}
+
+
 def waiting_rows(results: dict) -> list[str]:
-    counted = results.get("waiting_host_instructions_per_cycle") or {}
-    return [row(f"host machine that waits, {latency} cycles to memory", count, "instructions", "per cycle") for latency, count in counted.items()]
+    waits, stalls = (results.get(f"{key}_host_instructions_per_cycle") or {} for key in ("waiting", "stalled_cores"))
+    return [
+        *(row(f"host machine that waits, {latency} cycles to memory", count, "instructions", "per cycle") for latency, count in waits.items()),
+        *(row(f"{cores} coherent cores, all stalled", count, "instructions", STALLED_LIMITS.get(cores, "")) for cores, count in stalls.items()),
+    ]
 
 
 FAST_CORE = {
