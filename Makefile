@@ -204,7 +204,7 @@ dist-source:  ## build/dist/spinach-VERSION.tar.gz
 dist-deb:  ## build/dist/spinach_VERSION_ARCHITECTURE.deb, the kit for Debian 12
 	@harness/dist/deb $(DIST) $(DIST_WORK)/kit
 # Current where it was made; a kernel is not compiled here.
-dist-guest: $(if $(wildcard $(LINUX)/out/vmlinux)$(PREBUILT),linux)  ## build/dist/spinach-guest-VERSION.tar.zst, of what `make linux` has made
+dist-guest: $(if $(wildcard $(LINUX)/out/vmlinux)$(PREBUILT),linux)  ## build/dist/spinach-guest-VERSION.tar.zst, of what `make linux` and `make linux VPES=true` have made
 	@$(if $(wildcard $(LINUX)/out-vpes/vmlinux)$(PREBUILT),$(MAKE) linux VPES=true)
 	@harness/dist/guest $(DIST) $(LINUX) $(BUILD)/downloads
 dist-image: dist-deb dist-vsix  ## build/dist/spinach-VERSION.oci.tar, a container image with the notebook (needs mmdebstrap and umoci)
