@@ -6,7 +6,8 @@
 ARCHIVE is a file, or the address of one, which is fetched into BUILD/downloads once.  Its SHA-256 must stand in
 prebuilt.sha256: nothing of another file is used.  The kernel and its key go to OUTPUT, and the package of busybox, of
 which the first file system is made, to BUILD/downloads.  With VPES it is the kernel for several processors.  Files that
-are there with the same contents are left alone.  A kernel of other options, or of another version, than this tree would compile is refused.
+are there with the same contents are left alone.  A kernel of other options, or of another version, than this tree would
+compile is refused.
 """
 
 import hashlib

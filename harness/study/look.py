@@ -114,7 +114,8 @@ def make_all(outcome: Outcome, looks: Iterable[Look], progress: Progress) -> lis
         running = [pool.submit(one, look) for look in looks]
         for look, came in zip(looks, map(awaited, running), strict=True):
             found.append((look, came))
-            task.step(f"{look.title}: {came.verdict if isinstance(came, Examined) else 'failed: ' + process.reason(came)}")
+            verdict = came.verdict if isinstance(came, Examined) else f"failed: {process.reason(came)}"
+            task.step(f"{look.title}: {verdict}")
     return found
 
 

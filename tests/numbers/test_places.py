@@ -55,6 +55,7 @@ OTHERS = {
     "lss/build/clang_errors.c": "messages of clang",
     "lss/plan/module_source.c": "digits that a regular expression found",
     "lss/runtime/debug/handover.c": "what one process passes to the next",
+    "lss/runtime/files/detach.c": "descriptors, as the system lists them",
     "lss/runtime/engine/bounds.c": "names of C types",
     "lss/runtime/files/file_place.c": "names below /proc/self/fd",
     "lss/runtime/observe/roles.c": "what the compiler wrote there",
