@@ -77,7 +77,7 @@ def drive(
     _check_complete(module, ports, inputs)
     named = {_port(name) for name in accepted}
     accepted |= {p.name: 1.0 for p in ports.values() if p.output and not p.optional and p.name not in named}
-    at_run = {name for name in parameters if known.parameters.get(name)}
+    at_run = [name for name in parameters if known.parameters.get(name)]
     built: dict[str, Any] = {f"dut.{name}": value for name, value in parameters.items() if name not in at_run}
     text = "".join(f"import {name};\n" for name in imports) + _netlist(module, ports, inputs, accepted, types)
     machine = Machine(text, include=include, debug=debug, **built)
