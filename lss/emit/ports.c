@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define INLINE "SPINACH_INLINE "
+#define INLINE      "SPINACH_INLINE "
+#define LARGE_VALUE "64" // bytes; a branch that the host predicts costs as much as a copy of these
 
 // A function that stores into a written signal, once for lane 0 and once with a lane; overloading distinguishes a lane
 // from a value whatever commas the value has.
@@ -52,7 +53,8 @@ static void emit_send_nothing(GString *out, const Port *port, bool flagged, bool
                          p, p, p);
 }
 
-// Without a branch around the value, which keeps long chains free of jumps.
+// Without a branch around the value, which keeps long chains free of jumps.  Only of a large value, such as a sector of
+// a disk, the copy costs more than the branch.
 static void emit_send_if(GString *out, const Port *port, bool flagged, bool debug) {
   const char *p = port->c_name, *type = emit_c_type(port->type);
   g_string_append_printf(out,
@@ -64,7 +66,8 @@ static void emit_send_if(GString *out, const Port *port, bool flagged, bool debu
         out, "  if (!present) { @S@_send_nothing_%s(w, id, i); return; }\n  @S@_send_%s(w, id, i, value);\n", p, p);
   else
     g_string_append_printf(out, "%s  %sw->v[i] = value;\n  w->some[i] = present;\n%s",
-                           port->lanes->len == 0 ? "  i = 0;\n" : "", plan_by_pointer(port->type) ? "*" : "",
+                           port->lanes->len == 0 ? "  i = 0;\n" : "",
+                           plan_by_pointer(port->type) ? "if (present || sizeof value <= " LARGE_VALUE ") *" : "",
                            flagged ? "  w->known[i] = true;\n" : "");
   g_string_append_printf(out,
                          "}\n" INLINE "__attribute__((overloadable)) void @S@_send_if_%s(@S@_w_%s_data *w, uint32_t "

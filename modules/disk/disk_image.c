@@ -117,14 +117,18 @@ finish() {
 }
 
 phase_start() {
-  typeof_port(in_reply) reply = {.tag = self->request.tag};
   const bool reads = self->phase == disk_image_phase_reads;
-  if (reads) read_sector(self, self->sector, &reply.bytes);
-  reply.last = !reads || self->sector + 1 == self->end;
-  reply.error = !reads && self->failed;
   accept(in_request, self->phase == disk_image_phase_idle);
   accept(in_data, self->phase == disk_image_phase_writes);
-  send_if(in_reply, reads || self->phase == disk_image_phase_replies, reply);
+  if (reads || self->phase == disk_image_phase_replies) {
+    typeof_port(in_reply) reply = {.tag = self->request.tag};
+    if (reads) read_sector(self, self->sector, &reply.bytes);
+    reply.last = !reads || self->sector + 1 == self->end;
+    reply.error = !reads && self->failed;
+    send(in_reply, reply);
+  } else {
+    send_nothing(in_reply);
+  }
   send(in_sectors, self->sectors);
 }
 

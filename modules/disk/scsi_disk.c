@@ -52,7 +52,7 @@ static bool is_held(const self_t *self, int k) {
 // The oldest command for which the disk behind is to be requested.
 static void submit(self_t *self) {
   int best = -1;
-  for (int k = 0; k < QUEUE; k++) {
+  for (int k = 0; self->orders && k < QUEUE; k++) {
     const scsi_task *task = &self->task[k];
     if (!task->used || task->stage != scsi_stage_waits || is_held(self, k)) continue;
     if (best < 0 || is_before(task, &self->task[best])) best = k;
@@ -409,7 +409,7 @@ static bool can_go_on(const self_t *self, int k) {
 // A command for which the initiator is to be reselected.
 static void find_work(self_t *self) {
   int best = -1;
-  for (int k = 0; k < QUEUE; k++)
+  for (int k = 0; self->orders && k < QUEUE; k++)
     if (can_go_on(self, k) && (best < 0 || is_before(&self->task[k], &self->task[best]))) best = k;
   self->current = best;
   self->step = best < 0 ? scsi_step_idle : scsi_step_reselects;
@@ -497,14 +497,18 @@ phase_start() {
   lines.period = self->periods[self->peer];
   scsi_request request = {.reselects = true};
   if (self->current >= 0) request.destination = self->task[self->current].initiator;
-  disk_sector sector = {.abandon = self->writer >= 0 && self->task[self->writer].aborted};
-  memcpy(&sector.bytes, self->written, SCSI_SECTOR);
   send(bus_lines, lines);
   send_if(bus_request, self->step == scsi_step_reselects && !self->selected, request);
   send_if(bus_sent, here && has_bytes(self), beat_of(self));
   accept(bus_received, true);
   send_if(disk_request, self->submitted >= 0, request_of(self));
-  send_if(disk_data, self->giving && self->writer >= 0, sector);
+  if (self->giving && self->writer >= 0) {
+    disk_sector sector = {.abandon = self->task[self->writer].aborted};
+    memcpy(&sector.bytes, self->written, SCSI_SECTOR);
+    send(disk_data, sector);
+  } else {
+    send_nothing(disk_data);
+  }
   accept(disk_reply, !self->holding);
 }
 

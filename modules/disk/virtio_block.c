@@ -448,13 +448,17 @@ phase_start() {
   disk_request request = {.op = writes ? disk_op_write : self->kind == VIRTIO_FLUSH ? disk_op_flush : disk_op_read};
   request.sector = request.op == disk_op_flush ? 0 : self->sector;
   request.count = self->sectors;
-  disk_sector sector = {.abandon = phase == virtio_phase_abandons};
-  if (phase == virtio_phase_gives) memcpy(&sector.bytes, self->buffer, VIRTIO_SECTOR);
+  const bool abandons = phase == virtio_phase_abandons && self->requested && writes && self->sectors;
   send_if(in_reply, self->replying, self->reply);
   send_if(memory_request, requests_memory(self), at_memory(self));
   send_if(disk_request, phase == virtio_phase_requests, request);
-  send_if(disk_data, phase == virtio_phase_gives || (sector.abandon && self->requested && writes && self->sectors),
-          sector);
+  if (phase == virtio_phase_gives || abandons) {
+    disk_sector sector = {.abandon = abandons};
+    if (!abandons) memcpy(&sector.bytes, self->buffer, VIRTIO_SECTOR);
+    send(disk_data, sector);
+  } else {
+    send_nothing(disk_data);
+  }
   accept(disk_reply, phase == virtio_phase_takes || phase == virtio_phase_waits || phase == virtio_phase_abandons);
   for (int i = 0; i < width(interrupt); i++) send(interrupt, i, self->interrupt_status != 0);
 }
