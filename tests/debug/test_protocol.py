@@ -494,3 +494,22 @@ def test_what_was_stored_is_read(name: str, program: str, least: int, machine, f
         stores += 1
         assert core.word(address) == before[word >> 16 & 31], f"at {address:#x}"
     assert stores >= least
+
+
+def test_a_device_register_shows_what_it_holds(machine, firmware, debugged) -> None:
+    """Of 12 bits, to which wider numbers are stored: at each stop of a watchpoint, both ways, not what is on its way from
+    the processor; and a store changes it once."""
+    gdb = debugged(machine("tigon2"), "--firmware", firmware("tigon2_parallel"), "--payload", "1472", "--frames", "80").remote()
+    gdb.ask("qSupported:multiprocess+")
+    producer = 0xC00000F0
+    assert gdb.ask("Hgp2.1") == "OK" and gdb.ask(f"Z2,{producer:x},4") == "OK"
+
+    def go(packet: str) -> int:
+        assert f"watch:{producer:x};" in gdb.ask(packet)
+        stored = int(re.search("0x([0-9a-f]{8})", gdb.monitor("registers mac_tx_producer"))[1], 16)
+        assert int(gdb.ask(f"m{producer:x},4"), 16) == stored < 0x1000
+        return stored
+
+    there = [go("c") for _ in range(4)]
+    assert len(set(there)) == 4
+    assert [go("bc") for _ in range(4)] == [*reversed(there[:3]), 0]

@@ -1,5 +1,6 @@
 // What a processor finds at its addresses; see cores.h.  Memory is what regions name; a dirty line of a cache is newer
-// than that, and what waits in a write buffer newer still.
+// than that, and what waits in a write buffer newer still.  A device register holds its state alone: what the device
+// makes of a write that is on its way is known when it arrives.
 #include "lss/runtime/cores/cores.h"
 
 #include "lss/runtime/engine/names.h"
@@ -10,6 +11,7 @@ enum { MOST_DATA = 128 }; // bytes of a request
 typedef struct {
   uint8_t *at;
   uint32_t canonical; // one address for all at which the byte is found
+  bool of_device;     // it is part of a register
 } Byte;
 
 static bool find_byte(const Core *core, uint32_t address, Byte *byte) {
@@ -21,6 +23,7 @@ static bool find_byte(const Core *core, uint32_t address, Byte *byte) {
     // The numbers of the state are the host's, little-endian.
     if (core->big_endian) offset = offset - offset % region->word + (region->word - 1 - offset % region->word);
     byte->at = region->bytes + offset;
+    byte->of_device = region->declared->name_count > 0;
     return true;
   }
   return false;
@@ -128,6 +131,7 @@ static const uint8_t *in_all_writes(const Core *core, const uint8_t *wanted) {
 
 static uint8_t read_byte(const Core *core, const Byte *byte) {
   uint8_t value = *byte->at;
+  if (byte->of_device) return value;
   for (guint c = 0; c < core->caches->len; c++) {
     const CoreCache *cache = &g_array_index(core->caches, CoreCache, c);
     const uint8_t *victim = in_victim(core, cache, byte->canonical);
