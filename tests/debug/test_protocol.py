@@ -331,7 +331,11 @@ def test_reads_and_accesses_have_watchpoints(machine, firmware, debugged) -> Non
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("break 3 ms", "a break waits for a state or an event"),
+        ("break 3 parsec", 'break: "3 parsec" has an unknown unit; a time is a number and one of s, ms, us, ns, ps, fs'),
+        ("break -3 ms", "a time is not negative"),
+        ("break 1e12 s", "1e12 s: the simulated time of this machine ends before that"),
+        ("break cycles(cpu_clock) >= 3", 'there is no clock "cpu_clock"; did you mean "cpu_clk"?'),
+        ("break end", "gdb stops at the end of the run in any case; a break waits for a time, "),
         ("break event(core.access.acces)", 'core.access has no event "acces"; did you mean "access"?'),
         ("break event(core.acces.access)", 'no instance with behaviour matches "core.acces"; did you mean "core.access"?'),
         ("break event(**.access(adress == 1))", 'the event "**.access" has no argument "adress"'),
@@ -344,6 +348,62 @@ def test_a_wrong_break_is_one_line(command: str, words: str, machine, firmware, 
     said = gdb.monitor(command)
     assert words in said and said.count("\n") == 1, said
     assert gdb.ask("c") and "is over" in gdb.output
+
+
+def test_a_break_on_a_time_works_both_ways(machine, firmware, debugged, run_sim, tmp_path) -> None:
+    """Where --until would end the run, also between instructions; and what is over says how to go there."""
+    options = ["--program", firmware("hello")]
+    run = debugged(machine("single"), *options, "--stats", "debugged.json")
+    gdb = run.remote()
+
+    def stop(packet: str) -> tuple[int, str]:
+        gdb.output = ""
+        assert gdb.ask(packet) == "T05thread:1;"
+        return int(re.search(r"cycle (\d+) of", gdb.monitor("where"))[1]), gdb.output
+
+    for condition in ("3.201 us", "10 us", "cycles(cpu_clk) >= 1234"):
+        assert gdb.monitor(f"break {condition}") == ""
+    assert [stop("c") for _ in range(3)] == [(321, "3.201 us\n"), (1000, "10 us\n"), (1234, "cycles(cpu_clk) >= 1234\n")]
+    assert gdb.monitor("break 10 us") == "10 us is in the past: the run is at 12340 ns, cycle 1234 of cpu_clk; reverse-continue goes back there\n"
+    assert gdb.monitor("break cycles(cpu_clk) >= 1234") == "cycles(cpu_clk) >= 1234 is now: the run is at 12340 ns, cycle 1234 of cpu_clk\n"
+    assert [stop("bc") for _ in range(2)] == [(1000, "10 us\n"), (321, "3.201 us\n")]
+    assert gdb.ask("bc").endswith("replaylog:begin;") and stop("c") == (321, "3.201 us\n")
+    # With a breakpoint and a state, each instant is looked at.
+    assert gdb.monitor("break core.writeback.instructions >= 300") == "" and gdb.ask("Z0,14c,4") == "OK"
+    there = [stop("c") for _ in range(12)]
+    assert there == sorted(there) and {"10 us\n", "core.writeback.instructions >= 300\n", ""} <= {why for _, why in there}
+    assert gdb.monitor("break") == "" and gdb.ask("z0,14c,4") == "OK" and gdb.ask("D;1") == "OK"
+    gdb.close()
+    assert run.end()[0] == 0
+    run_sim(machine("single"), "--quiet", *options, "--stats", tmp_path / "straight.json")
+    assert (tmp_path / "debugged.json").read_bytes() == (tmp_path / "straight.json").read_bytes()
+
+
+def test_a_break_before_the_history_says_so(machine, firmware, debugged, run_sim, tmp_path) -> None:
+    """After a change of the state, and in a run from a checkpoint; nothing is set then."""
+    program = ["--program", firmware("hello")]
+    run_sim(machine("single"), *program, "--quiet", "--cycles", 3000, "--checkpoint", tmp_path / "point")
+    gdb = debugged(machine("single"), *program, "--restore", "point").remote()
+    assert gdb.monitor("break 29 us") == "29 us is before the start of the history, at 30000 ns: start the run again to stop there (--history SIZE keeps more)\n"
+    assert gdb.monitor("break 30 us") == "30 us is now: the run is at 30000 ns, cycle 3000 of cpu_clk\n" and gdb.monitor("break 31 us") == ""
+    assert "thread" in gdb.ask("c") and gdb.output == "31 us\n" and gdb.ask("bc").endswith("replaylog:begin;")
+    assert gdb.ask("c") and gdb.ask("P4=12345678") == "OK"
+    assert "29 us is before the start of the history, at 30" in gdb.monitor("break 29 us")
+
+
+def test_a_break_on_a_time_in_idle_time(build_sim, debugged) -> None:
+    """Idle time is skipped up to it, not beyond it, and from both sides the run stops at the same instant."""
+    halted = ENDLESS.replace("program_start { entry = 0; }", "source { count = 0; }").replace("start.control", "start.out")
+    gdb = debugged(build_sim(halted), "--cycles", 3_000_000_000).remote()
+
+    def cycle(packet: str) -> int:
+        assert gdb.ask(packet) == "T05thread:1;"
+        return int(re.search(r"cycle (\d+) of", gdb.monitor("where"))[1])
+
+    for condition in ("1.005 s", "7 s", "20 s"):
+        assert gdb.monitor(f"break {condition}") == ""
+    assert [cycle("c") for _ in range(3)] == [100_500_000, 700_000_000, 2_000_000_000]
+    assert [cycle("bc") for _ in range(2)] == [700_000_000, 100_500_000]
 
 
 def test_events_are_counted_both_ways(machine, firmware, debugged) -> None:

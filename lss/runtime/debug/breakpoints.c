@@ -31,8 +31,8 @@ static bool has_accesses(void) {
   return false;
 }
 
-bool breakpoints_any(void) {
-  bool any = watches->len || stop_conditions_any();
+bool breakpoints_each_instant(void) {
+  bool any = watches->len || stop_conditions_each_instant();
   for (guint i = 0; i < core_count(); i++) any |= g_hash_table_size(points_of[i].breakpoints) > 0;
   return any;
 }

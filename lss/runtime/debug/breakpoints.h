@@ -22,7 +22,8 @@ void breakpoints_forget(guint core); // everything that was set for it; 0: for a
 GVariant *breakpoints_pack(void);
 void breakpoints_unpack(GVariant *packed);
 
-bool breakpoints_any(void);
+// Whether something has to be looked at after each instant.
+bool breakpoints_each_instant(void);
 // What is so now: what comes is compared with it.
 void breakpoints_see(void);
 // After an instant that began at `before`: adds what was met in it; `stepped`: also what that processor retired.  Of

@@ -67,7 +67,8 @@ Stop run_control_forward(guint core, bool stepped, StopScope scope) {
   drain_let_go();
   if (stepped && groups_step(core, &stop)) return stop;
   history_mark();
-  const bool one_instant = stepped || breakpoints_any();
+  const bool one_instant =
+      stepped || breakpoints_each_instant() || (scope == STOPS_OF_ONE_FIRST && stop_conditions_any());
   stop_conditions_see();
   breakpoints_see();
   g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(Met));
@@ -78,12 +79,14 @@ Stop run_control_forward(guint core, bool stepped, StopScope scope) {
     const StepOutcome outcome = stepping_step(one_instant);
     if (outcome != STEPPED) return ended(outcome);
     stepping_mark_far();
-    if (count % POLL_EVERY == 0 && poll_request()) return (Stop){.kind = STOP_REQUESTED};
-    if (!one_instant) continue;
-    breakpoints_collect(before, stepped ? core : 0, false, found);
+    if (one_instant)
+      breakpoints_collect(before, stepped ? core : 0, false, found);
+    else
+      stop_conditions_collect_times(before, found);
     if (scope != STOPS_OF_ALL) stops_drop_others(found, core, scope);
     if (first && drop_step(found)) first = false;
     if (found->len) return stop_at(found, before);
+    if (count % POLL_EVERY == 0 && poll_request()) return (Stop){.kind = STOP_REQUESTED};
     if (stepped && count > STEP_LIMIT) return breakpoints_report((Stop){.kind = STOP_STEPPED, .core = core});
   }
 }

@@ -25,6 +25,13 @@ static void on_error(const char *text) {
   longjmp(escape, 1);
 }
 
+// A time that is waited for is not passed: neither by a whole piece, which may have been chosen before it was set, nor
+// by a jump over idle time.
+static void bound(struct spinach_advancing *a, uint64_t tick) {
+  a->until = MIN(a->until, tick);
+  a->before = MIN(a->before, a->until);
+}
+
 StepOutcome stepping_step(bool one_instant) {
   const uint64_t before = spinach_next_instant();
   over = NULL;
@@ -41,6 +48,7 @@ StepOutcome stepping_step(bool one_instant) {
   if (!over && spinach_advancing.nothing_left) over = SPINACH_NOTHING_LEFT;
   if (over) return ENDED;
   spinach_on_error = on_error;
+  bound(&spinach_advancing, stop_conditions_tick());
   if (one_instant && stop_conditions_pass()) spinach_advance_each();
   spinach_advance_step(one_instant);
   spinach_on_error = NULL;

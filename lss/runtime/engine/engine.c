@@ -292,8 +292,11 @@ unsigned __int128 spinach_now_fs(void) {
          (unsigned __int128)(spinach_time.now % ticks) * FEMTOSECONDS / ticks;
 }
 
+uint64_t spinach_ns_of(uint64_t instant) {
+  return (uint64_t)((unsigned __int128)instant * 1000000000u / machine->ticks_per_second);
+}
 uint64_t spinach_now_ns(void) {
-  return (uint64_t)((unsigned __int128)spinach_time.now * 1000000000u / machine->ticks_per_second);
+  return spinach_ns_of(spinach_time.now);
 }
 uint64_t spinach_skipped(void) {
   return spinach_passing->skipped;

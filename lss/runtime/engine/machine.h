@@ -413,10 +413,11 @@ struct spinach_moment {
 struct spinach_moment spinach_now(void);
 // The arena holds an earlier state again, that of this moment.
 void spinach_rewind(const struct spinach_moment *moment);
-void spinach_finish(void);              // runs all finish functions and collectors' reports
-uint64_t spinach_now_ns(void);          // rounded down
-unsigned __int128 spinach_now_fs(void); // likewise; 64 bits are five hours
-uint64_t spinach_last_instant(void);    // at which a run that was not over before ends with an error
+void spinach_finish(void);                // runs all finish functions and collectors' reports
+uint64_t spinach_ns_of(uint64_t instant); // rounded down
+uint64_t spinach_now_ns(void);            // likewise
+unsigned __int128 spinach_now_fs(void);   // likewise; 64 bits are five hours
+uint64_t spinach_last_instant(void);      // at which a run that was not over before ends with an error
 uint64_t spinach_instant_of(int32_t clock, uint64_t cycle); // at which it begins; UINT64_MAX: at none
 uint64_t spinach_skipped(void);                             // cycles of the fastest clock that were jumped over
 
