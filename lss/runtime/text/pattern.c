@@ -14,7 +14,8 @@ bool spinach_path_matches(const char *pattern, const char *path) {
     for (gsize k = m + 1; k-- > 0;) {
       const char c = k < m ? path[k] : '\0';
       if (pattern[i] == '*' && pattern[i + 1] == '*') {
-        const bool none = pattern[i + 2] == '.' && MATCHES(i + 3, k);
+        const bool begins = k == 0 || path[k - 1] == '.'; // a name does
+        const bool none = begins && pattern[i + 2] == '.' && MATCHES(i + 3, k);
         MATCHES(i, k) = none || MATCHES(i + 2, k) || (c && MATCHES(i, k + 1));
       } else if (pattern[i] == '*') {
         MATCHES(i, k) = MATCHES(i + 1, k) || (c && !strchr(".[]", c) && MATCHES(i, k + 1));
