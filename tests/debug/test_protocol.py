@@ -290,8 +290,11 @@ def test_stops_of_others_while_one_is_stepped_are_reported_later(machine, firmwa
 
 def test_monitor(machine, firmware, debugged, run_sim, tmp_path) -> None:
     gdb = debugged(machine("single"), "--program", firmware("hello")).remote()
-    for command in gdb.monitor("help").splitlines():
+    *commands, note = gdb.monitor("help").splitlines()
+    for command in commands:
         assert command.split()[0] in ("print", "set", "statistics", "registers", "where", "break", "frames", "checkpoint", "help")
+        assert command[35] == " " != command[36]
+    assert note.startswith("The simulator's --list ")
     assert gdb.monitor("frames") == "nothing in this machine receives or sends frames\n"
     assert "did you mean" in gdb.monitor("print core.writeback.pcc")
     assert gdb.monitor("print /x core.fetcher.pc") == "0x00000000\n"
@@ -301,11 +304,13 @@ def test_monitor(machine, firmware, debugged, run_sim, tmp_path) -> None:
     gdb.ask("c")
     assert gdb.monitor("print core.writeback.instructions") == "100\n"
     assert "core.writeback.instructions = 100 instructions" in gdb.monitor("statistics core.writeback")
-    assert "no instance" in gdb.monitor("statistics nothing")
+    assert gdb.monitor("statistics instructions") == "core.writeback.instructions = 100 instructions\n"
+    assert gdb.monitor("statistics nothing") == 'no statistic matches "nothing"\n'
     assert gdb.monitor("registers x") == 'no register has a name that matches "x"\n'
     assert gdb.monitor("set core.writeback.history[0] = {behind=1 to=2}") == "" and gdb.monitor("print core.writeback.history[0]") == "{behind=1 to=2}\n"
     assert gdb.monitor("set core.fetcher.pc") == "set PATH.STATE = VALUE\n" and "name one of them" in gdb.monitor("set core.writeback.history = 1")
-    assert gdb.monitor("set core.fetcher.phase = nowhere") != "" and "there is no command" in gdb.monitor("jump")
+    assert gdb.monitor("set core.fetcher.phase = nowhere") != ""
+    assert gdb.monitor("stats") == 'there is no command "stats"; there are print, set, statistics, registers, where, break, frames, checkpoint and help\n'
     assert gdb.monitor("checkpoint point") == ""
     assert "restored" not in run_sim(machine("single"), "--restore", "point", "--quiet").err
 
@@ -404,6 +409,42 @@ def test_a_break_on_a_time_in_idle_time(build_sim, debugged) -> None:
         assert gdb.monitor(f"break {condition}") == ""
     assert [cycle("c") for _ in range(3)] == [100_500_000, 700_000_000, 2_000_000_000]
     assert [cycle("bc") for _ in range(2)] == [700_000_000, 100_500_000]
+
+
+def test_statistics_of_a_window(machine, firmware, debugged, run_sim, tmp_path) -> None:
+    """Between the mark and now, whichever comes first, as snapshots of the same run have it; the mark goes along into a variant."""
+    options = ["--program", firmware("hello")]
+    run = debugged(machine("single"), *options, "--stats", "debugged.json")
+    gdb = run.remote()
+
+    def since(pattern: str = "") -> tuple[str, dict[str, str]]:
+        bounds, *lines = gdb.monitor(f"statistics since {pattern}").splitlines()
+        return bounds, dict(re.match(r"(\S+) = (\S+)", line).groups() for line in lines if not line.startswith("("))
+
+    assert gdb.monitor("statistics since") == "there is no mark: statistics mark sets one\n"
+    assert gdb.monitor("statistics mark k") == "statistics mark takes nothing; statistics since [PATTERN] shows what was counted\n"
+    for instant in ("3 us", "10 us"):
+        assert gdb.monitor(f"break {instant}") == "" and "thread" in gdb.ask("c")
+        if instant == "3 us":
+            assert gdb.monitor("statistics mark") == "the mark is at 3000 ns\n"
+    assert gdb.monitor("statistics since back") == 'no statistic matches "back"\n'  # a pattern means whole names, not core.writeback
+    bounds, there = since()
+    assert bounds == "from 3000 ns to 10000 ns: 7000 ns, 700 cycles of cpu_clk" and since("instructions")[1].keys() == {"core.writeback.instructions"}
+    assert gdb.monitor("break event(core.access.access)") == "" and since() == (bounds, there)
+    assert gdb.monitor("break") == "" and gdb.monitor("statistics mark") == "the mark is at 10000 ns\n"
+    assert gdb.monitor("statistics since writeback").endswith(": 0 ns, 0 cycles of cpu_clk\n(1 statistic did not change)\n")
+    assert gdb.monitor("break 3 us") and gdb.ask("bc") and since() == (bounds, there)
+    assert gdb.ask("D;1") == "OK"
+    gdb.close()
+    assert run.end()[0] == 0
+    window = run_sim(machine("single"), *options, "--measure-from", "3 us", "--measure-to", "10 us", "--stats", tmp_path / "straight.json")
+    assert f"\nmeasured {bounds}\n" in window.out and all(f"\n{name} = {value} " in window.out for name, value in there.items())
+    stopped, straight = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("debugged", "straight"))
+    first, last = (straight["measured"][end] for end in ("from", "to"))
+    names = [f"{one['path']}.{one['name']}" for one in straight["statistics"]]
+    counted = {name: str(b - a) for name, a, b in zip(names, first["values"], last["values"]) if a != b}
+    assert there == counted | {"core.ipc": there["core.ipc"]} and float(there["core.ipc"]) == last["derived"][0]
+    assert stopped["statistics"] == straight["statistics"]
 
 
 def test_events_are_counted_both_ways(machine, firmware, debugged) -> None:

@@ -42,7 +42,7 @@ def test_a_session(ask: Callable, golden: Callable, root: Path) -> None:
     """The form of each reply."""
     commands = [
         "cycle 10", "status", "print k.items", "print p.slot", "print p.slot[1..2]", "print *.accepting", "list k", "events k",
-        "statistics k", "statistics items", "set p.slot[1] = 7", "until 20 ns", "where", "step", "checkpoint point", "trace", "run",
+        "statistics k", "statistics items", "statistics mark", "cycle 5", "statistics since", "statistics since k", "set p.slot[1] = 7", "until 20 ns", "where", "step", "checkpoint point", "trace", "run",
         "cycle", "print k.items", "status", "help", "quit",
     ]  # fmt: skip
     replies, done = ask("\n".join(commands) + "\n", "--cycles", 100)
@@ -63,6 +63,12 @@ def test_statistics_come_in_the_order_of_the_list(ask: Callable, chain: Path) ->
     listed = json.loads(subprocess.run([chain, "--list=json"], capture_output=True, check=True).stdout)["statistics"]
     (reply, _), _ = ask("statistics\n")
     assert [(one["path"], one["name"]) for one in reply["result"]] == [(one["path"], one["name"]) for one in listed]
+
+
+def test_the_mark_goes_along_into_a_variant(ask: Callable) -> None:
+    """Also that of a text session, whose lines are those of gdb."""
+    replies, done = ask("cycle 5\nstatistics mark\nuntil event(k.taken, 10)\nstatistics since k.items\nquit\n")
+    assert done.stderr.decode().count("building a variant") == 1 and replies[3]["result"][0]["value"] == 10
 
 
 def test_connections_are_those_of_the_statistics(ask: Callable, build_dir: Path, tmp_path: Path) -> None:
@@ -86,6 +92,8 @@ MISTAKES = {
     "until end": "until takes a time, cycles(CLOCK) >= N, PATH.STATE >= N, event(PATH.EVENT, N) or marker(N)",
     "list q": 'no instance matches "q"',
     "statistics q": 'no statistic matches "q"',
+    "statistics since q": "there is no mark: statistics mark sets one",
+    "statistics mark q": "statistics mark takes nothing; statistics since [PATTERN] shows what was counted",
     "connections": "connections are not counted (build the simulator with --collect connections)",
     "registers": 'no register has a name that matches ""',
     "checkpoint": "checkpoint FILE",

@@ -17,6 +17,7 @@
 #include "lss/runtime/observe/balance.h"
 #include "lss/runtime/observe/print.h"
 #include "lss/runtime/observe/trigger.h"
+#include "lss/runtime/observe/window.h"
 #include "lss/runtime/text/number.h"
 
 #include <unistd.h>
@@ -86,9 +87,10 @@ static void do_step(const char *words) {
   reply_where();
 }
 
-// Lines that were read, instances that are traced, and the descriptor of the replies (-1: they are text).
-#define SESSION      "(@assi)"
-#define SESSION_READ "(^a&ssi)"
+// Lines that were read, instances that are traced, the descriptor of the replies (-1: they are text), and the mark of
+// statistics.
+#define SESSION      "(@assi@" WINDOW_TYPE ")"
+#define SESSION_READ "(^a&ssi@" WINDOW_TYPE ")"
 
 // The command at hand needs a variant of the simulator, built with this word for `lss build` and its value: that goes
 // on with the run, and carries the command out.  Returns only when that cannot be.
@@ -107,8 +109,8 @@ static void become(const char *word, const char *value) {
   history_begin(given->history, 1);
   GVariant *read = g_variant_new_strv((const char *const *)lines->pdata, lines->len);
   const int handles[] = {replies_handle(), -1};
-  g_autofree char *why =
-      handover_become(given, words, g_variant_new(SESSION, read, traced ? traced : "", handles[0]), handles);
+  GVariant *session = g_variant_new(SESSION, read, traced ? traced : "", handles[0], spinach_window_pack());
+  g_autofree char *why = handover_become(given, words, session, handles);
   history_end();
   spinach_report_error("%s", why);
 }
@@ -232,7 +234,8 @@ static const struct {
      NOTHING},
     {"where", "", "the time, and what each processor has executed last", do_where, NOTHING},
     {"print", "NAME", "states: a name, a range a.b[0..63], a pattern a.*", do_print, A_STATE},
-    {"statistics", "[PATTERN]", "statistics so far: all, or those of instances or names", do_statistics, AN_INSTANCE},
+    {"statistics", "[mark|since] [PATTERN]", "statistics so far, or what they counted since the mark", do_statistics,
+     AN_INSTANCE},
     {"connections", "", "the items of each connection, with --collect connections", do_connections, NOTHING},
     {"status", "", "the speed, how far the run is, and which ports wait for which", do_status, NOTHING},
     {"registers", "[PATTERN]", "device registers, and what their bits are called", do_registers, NOTHING},
@@ -300,7 +303,9 @@ static GPtrArray *complete(const char *before, const char *word) {
 static void go_on(GVariant *session) {
   g_autofree const char **read = NULL;
   g_autofree char *instances = NULL;
-  g_variant_get(session, SESSION_READ, &read, &instances, NULL);
+  g_autoptr(GVariant) window = NULL;
+  g_variant_get(session, SESSION_READ, &read, &instances, NULL, &window);
+  spinach_window_unpack(window);
   history_begin(given->history, 1);
   handover_arrive();
   history_end();

@@ -4,6 +4,7 @@
 #include "lss/runtime/commands/goal.h"
 #include "lss/runtime/debug/conduct.h"
 #include "lss/runtime/debug/state_commands.h"
+#include "lss/runtime/debug/statistics_command.h"
 #include "lss/runtime/observe/device_registers.h"
 #include "lss/runtime/observe/print.h"
 #include "lss/runtime/observe/program_text.h"
@@ -249,12 +250,11 @@ bool reply_registers(const char *pattern) {
   return true;
 }
 
-bool reply_statistics(const char *pattern) {
-  reply_open_list();
-  const guint count = spinach_statistics_find(pattern, handle >= 0 ? &result : NULL);
-  reply_close_list();
-  if (count) return true;
-  return spinach_report_error(*pattern ? "no statistic matches \"%s\"" : "this machine has no statistics%s", pattern);
+bool reply_statistics(const char *words) {
+  g_autoptr(GString) text = g_string_new(NULL);
+  g_autofree char *error = statistics_command(words, handle >= 0 ? &result : NULL, text);
+  fputs(text->str, stdout);
+  return !error || spinach_report_error("%s", error);
 }
 
 bool reply_connections(void) {
@@ -330,7 +330,7 @@ void reply_open_list(void) {
 void reply_command(const char *name, const char *arguments, const char *help) {
   if (handle < 0) {
     g_autofree char *left = g_strjoin(" ", name, arguments, NULL);
-    printf("%-24s %s\n", left, help);
+    printf("%-34s %s\n", left, help);
     return;
   }
   json_open(&result, '{');

@@ -25,8 +25,8 @@ void reply_places(const GArray *places); // spinach_place: states and their valu
 bool reply_states(const char *pattern);  // names of states
 bool reply_events(const char *pattern);  // of events
 bool reply_registers(const char *pattern);
-bool reply_statistics(const char *pattern);
-bool reply_connections(void); // the counts of connections
+bool reply_statistics(const char *words); // statistics_command.h
+bool reply_connections(void);             // the counts of connections
 void reply_status(void);
 void reply_open_list(void); // rows of it follow
 void reply_command(const char *name, const char *arguments, const char *help);

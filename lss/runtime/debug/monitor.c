@@ -11,18 +11,15 @@
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/next_pc.h"
 #include "lss/runtime/debug/state_commands.h"
+#include "lss/runtime/debug/statistics_command.h"
 #include "lss/runtime/debug/stop_conditions.h"
 #include "lss/runtime/engine/names.h"
 #include "lss/runtime/files/confined.h"
 #include "lss/runtime/observe/device_registers.h"
-#include "lss/runtime/observe/statistics.h"
-#include "lss/runtime/text/pattern.h"
 
 #include <string.h>
 
 enum { SHOWN = 4096 }; // elements
-
-static const spinach_machine *const machine = &spinach_machine_table;
 
 // ---- print, set -----------------------------------------------------------------------------------------------------
 
@@ -60,21 +57,9 @@ static void set_state(GString *out, const char *words) {
 
 static void print_statistics(GString *out, const char *words) {
   history_mark(); // they are worked out in the state
-  spinach_update_statistics();
-  for (uint32_t i = 0; i < machine->instance_count; i++) {
-    const spinach_layout *layout = machine->instances[i].layout;
-    const char *path = machine->instances[i].path;
-    if (*words && !spinach_path_matches(words, path)) continue;
-    for (uint32_t k = 0; layout && k < layout->field_count; k++) {
-      const spinach_field *field = &layout->fields[k];
-      if (!field->statistic || spinach_field_elements(field) != 1) continue;
-      g_autofree char *text =
-          spinach_type_text(field->type, (const uint8_t *)spinach_instance_state((int32_t)i) + field->offset);
-      g_string_append_printf(out, "%s.%s = %s %s\n", path, field->name, text, field->unit ? field->unit : "");
-    }
-  }
+  g_autofree char *error = statistics_command(words, NULL, out);
   history_back(spinach_next_instant());
-  if (!out->len) g_string_append_printf(out, "no instance with statistics matches \"%s\"\n", words);
+  if (error) g_string_append_printf(out, "%s\n", error);
 }
 
 static void print_where(GString *out) {
@@ -108,16 +93,20 @@ static void break_when(GString *out, const char *words, GPtrArray *wanted) {
 // ---- All ------------------------------------------------------------------------------------------------------------
 
 static const char HELP[] =
-    "print [/x] PATH.STATE[FIRST..LAST]  a state, as its type is written, or in hexadecimal\n"
-    "set PATH.STATE = VALUE              changes it; the past is forgotten\n"
-    "statistics [PATTERN]                all statistics, or those of instances: cpu[0].**\n"
-    "registers [PATTERN]                 device registers, and what their bits are called\n"
-    "where                               the time, and what each processor executes next\n"
-    "break CONDITION                     stops when it comes true: PATH.STATE >= N, event(PATH.EVENT), marker(N)\n"
-    "break                               no more of these\n"
-    "frames                              what each frame in the machine is doing now\n"
+    "print [/x] PATH.STATE[FIRST..LAST]  a state, or elements of it; /x: in hexadecimal\n"
+    "set PATH.STATE = VALUE              changes a state; you cannot go back past the change\n"
+    "statistics [PATTERN]                statistics since the start of the run: all, or those of instances or names\n"
+    "statistics mark                     begins a window of statistics at this instant\n"
+    "statistics since [PATTERN]          what was counted between the mark and this instant\n"
+    "registers [PATTERN]                 the stored values of device registers, and the names of their bits\n"
+    "where                               the time, and the next instruction of each processor\n"
+    "break TIME                          stops at this instant, forwards and backwards: 3.2 ms\n"
+    "break CONDITION                     cycles(CLOCK) >= N, PATH.STATE >= N, event(PATH.EVENT), marker(N)\n"
+    "break                               removes all breaks of these two kinds\n"
+    "frames                              where each frame in the machine is\n"
     "checkpoint FILE                     writes the present state, for --restore\n"
-    "help                                this\n";
+    "help                                this list\n"
+    "The simulator's --list names all states and events.  PATTERN: nic.cpu[*].**, frames, mac_*.\n";
 
 char *monitor_command(const char *command, GPtrArray *wanted) {
   g_autofree char *line = g_strstrip(g_strdup(command));
@@ -144,6 +133,10 @@ char *monitor_command(const char *command, GPtrArray *wanted) {
   else if (!strcmp(verb, "help"))
     g_string_append(out, HELP);
   else
-    g_string_append_printf(out, "there is no command \"%s\"; monitor help lists them\n", verb);
+    g_string_append_printf(
+        out,
+        "there is no command \"%s\"; there are print, set, statistics, registers, where, break, frames, checkpoint "
+        "and help\n",
+        verb);
   return g_string_free(out, FALSE);
 }

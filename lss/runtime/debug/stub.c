@@ -2,6 +2,7 @@
 #include "lss/runtime/debug/breakpoints.h"
 #include "lss/runtime/debug/session.h"
 #include "lss/runtime/debug/stop_conditions.h"
+#include "lss/runtime/observe/window.h"
 #include "lss/runtime/trace/recorder.h"
 
 #include <string.h>
@@ -155,18 +156,19 @@ GVariant *stub_pack(const Stub *stub) {
   const Stop *stop = &stub->latest;
   return g_variant_new(STUB_TYPE, &attached, &texts, stub->general, stub->resume, stub->selected, stub->multiprocess,
                        stub->software, stub->hardware, stub->quiet, stub->over, (guint32)stop->kind, stop->core,
-                       stop->hardware, stop->address, (guint32)stop->watch, breakpoints_pack());
+                       stop->hardware, stop->address, (guint32)stop->watch, breakpoints_pack(), spinach_window_pack());
 }
 
 void stub_unpack(Stub *stub, GVariant *packed) {
   g_autoptr(GVariantIter) attached = NULL, texts = NULL;
-  g_autoptr(GVariant) points = NULL;
+  g_autoptr(GVariant) points = NULL, window = NULL;
   gboolean multiprocess, software, hardware, quiet, over, by_hardware;
   guint32 kind, watch, core;
   const char *text;
   Stop *stop = &stub->latest;
   g_variant_get(packed, STUB_TYPE, &attached, &texts, &stub->general, &stub->resume, &stub->selected, &multiprocess,
-                &software, &hardware, &quiet, &over, &kind, &stop->core, &by_hardware, &stop->address, &watch, &points);
+                &software, &hardware, &quiet, &over, &kind, &stop->core, &by_hardware, &stop->address, &watch, &points,
+                &window);
   for (guint i = 1; i <= core_count(); i++) stub->attached[i] = false;
   while (g_variant_iter_next(attached, "u", &core)) stub->attached[core] = true;
   while (g_variant_iter_next(texts, "&s", &text)) g_free(stop_conditions_add(text, stub->wanted));
@@ -179,6 +181,7 @@ void stub_unpack(Stub *stub, GVariant *packed) {
   stop->hardware = by_hardware;
   stop->watch = (WatchKind)watch;
   breakpoints_unpack(points);
+  spinach_window_unpack(window);
 }
 
 bool stub_is_quiet(const Stub *stub) {
@@ -191,6 +194,7 @@ bool stub_has_ended(const Stub *stub) {
 
 void stub_forget(Stub *stub) {
   breakpoints_forget(0);
+  spinach_window_forget();
   stub->quiet = stub->multiprocess = stub->software = stub->hardware = false;
   for (guint i = 1; i <= core_count(); i++) stub->attached[i] = i == 1;
   stub->general = stub->resume = stub->selected = 1;

@@ -26,7 +26,7 @@ const GPtrArray *stub_wanted(const Stub *stub);
 // It cannot be recorded, and why: the next packet is answered without it.
 void stub_refuse_events(Stub *stub, const char *why);
 // What gdb has set, for another process, and back.
-#define STUB_TYPE "(auasuuubbbbb(uubuu)v)"
+#define STUB_TYPE "(auasuuubbbbb(uubuu)vv)"
 GVariant *stub_pack(const Stub *stub);
 void stub_unpack(Stub *stub, GVariant *packed);
 // What the packet is for: no more acknowledgments after this one.

@@ -63,15 +63,23 @@ double spinach_derived_value(const spinach_derived *derived) {
   return work_out(derived, NULL, operands, &at);
 }
 
-void spinach_derived_write(Json *json, const GArray *before, const GArray *now) {
-  if (!machine->derived_count) return;
+void spinach_derived_values(const GArray *before, const GArray *now, GArray *values) {
   guint at = 0;
-  json_key(json, "derived");
-  json_open_row(json);
   for (uint32_t i = 0; i < machine->derived_count; i++) {
     const double value = work_out(&machine->derived[i], before, now, &at);
-    if (isfinite(value))
-      json_real(json, value);
+    g_array_append_val(values, value);
+  }
+}
+
+void spinach_derived_write(Json *json, const GArray *before, const GArray *now) {
+  if (!machine->derived_count) return;
+  g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(double));
+  spinach_derived_values(before, now, values);
+  json_key(json, "derived");
+  json_open_row(json);
+  for (guint i = 0; i < values->len; i++) {
+    if (isfinite(g_array_index(values, double, i)))
+      json_real(json, g_array_index(values, double, i));
     else
       json_string(json, NULL);
   }

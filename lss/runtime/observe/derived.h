@@ -14,8 +14,10 @@ void spinach_derived_operands(GArray *operands);
 // The value of a statistic as it is now; not a number where it divides by 0.
 double spinach_derived_value(const spinach_derived *derived);
 
-// The member "derived", a row of values: of what was counted from the operands `before` (NULL: the beginning) to those
-// of `now`.  Values that have a meaning at their instant alone are those of `now`.  Nothing when none are declared.
+// Appends the values (double) of what was counted from the operands `before` (NULL: the beginning) to those of `now`.
+// Values that have a meaning at their instant alone are those of `now`.
+void spinach_derived_values(const GArray *before, const GArray *now, GArray *values);
+// The same as the member "derived", a row.  Nothing when none are declared.
 void spinach_derived_write(Json *json, const GArray *before, const GArray *now);
 
 #endif

@@ -2,6 +2,7 @@
 #include "lss/runtime/observe/measure.h"
 
 #include "lss/runtime/observe/idle_check.h"
+#include "lss/runtime/observe/window.h"
 
 static spinach_trigger until, from, to, sample;
 static spinach_snapshot *window[2];
@@ -170,6 +171,13 @@ bool spinach_measure_end(void) {
   return !missing ||
          spinach_report_error("error: the run ended before the condition of --measure-%s, \"%s\", came true",
                               missing == &from ? "from" : "to", missing->condition->text);
+}
+
+void spinach_measure_table(FILE *out) {
+  if (!window[0] || !window[1]) return;
+  g_autoptr(GString) text = g_string_new("measured ");
+  spinach_window_between(window[0], window[1], "", NULL, text);
+  fprintf(out, "\n%s", text->str);
 }
 
 void spinach_measure_write(Json *json) {

@@ -42,6 +42,9 @@ void spinach_measure_advance(const spinach_options *options, struct spinach_slic
 // Takes the snapshots of the end of the run.  On a window that did not come to be prints a line and returns false.
 bool spinach_measure_end(void);
 
+// Prints what was counted in the window, if there was one.
+void spinach_measure_table(FILE *out);
+
 // The member "measured" of the object of statistics; nothing when it was not asked for.
 void spinach_measure_write(Json *json);
 // Whether it has "samples" (series.h).

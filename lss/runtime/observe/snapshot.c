@@ -39,26 +39,32 @@ void spinach_snapshot_free(spinach_snapshot *snapshot) {
   g_free(snapshot);
 }
 
-static void write_values(Json *json, const GArray *values) {
+static void write_values(Json *json, const spinach_snapshot *snapshot) {
+  const GArray *values = snapshot->values;
   json_key(json, "values");
   json_open_row(json);
   for (guint i = 0; i < values->len; i++) spinach_value_write(json, &g_array_index(values, spinach_value, i));
   json_close(json, ']');
 }
 
+const spinach_value *spinach_snapshot_value(const spinach_snapshot *snapshot, guint index, const char *reported) {
+  const GArray *values = snapshot->values;
+  guint at = index;
+  if (at >= values->len || g_array_index(values, spinach_value, at).reported != reported)
+    for (at = 0; at < values->len && g_array_index(values, spinach_value, at).reported != reported;) at++;
+  return at < values->len ? &g_array_index(values, spinach_value, at) : NULL;
+}
+
 // Collectors may say more or less at one time than at another; those of the end say which values there are.
-static void write_last_values(Json *json, const GArray *values) {
+static void write_last_values(Json *json, const spinach_snapshot *snapshot) {
   g_autoptr(GArray) final = g_array_new(FALSE, FALSE, sizeof(spinach_value));
   spinach_statistics_values(final);
   json_key(json, "values");
   json_open_row(json);
   for (guint i = 0; i < final->len; i++) {
-    const char *reported = g_array_index(final, spinach_value, i).reported;
-    guint at = i;
-    if (at >= values->len || g_array_index(values, spinach_value, at).reported != reported)
-      for (at = 0; at < values->len && g_array_index(values, spinach_value, at).reported != reported;) at++;
-    if (at < values->len)
-      spinach_value_write(json, &g_array_index(values, spinach_value, at));
+    const spinach_value *value = spinach_snapshot_value(snapshot, i, g_array_index(final, spinach_value, i).reported);
+    if (value)
+      spinach_value_write(json, value);
     else
       json_string(json, NULL);
   }
@@ -81,7 +87,7 @@ static void write_snapshot(Json *json, const spinach_snapshot *snapshot, const s
     json_uint(json, g_array_index(snapshot->events, uint64_t, i));
   }
   json_close(json, '}');
-  (last ? write_last_values : write_values)(json, snapshot->values);
+  (last ? write_last_values : write_values)(json, snapshot);
   spinach_derived_write(json, before ? before->operands : NULL, snapshot->operands);
   if (snapshot->connections->len) json_open_member(json, "connections", '[');
   for (guint i = 0; i < snapshot->connections->len; i++) {

@@ -22,6 +22,10 @@ spinach_snapshot *spinach_snapshot_new(unsigned __int128 time_fs, bool over);
 
 void spinach_snapshot_free(spinach_snapshot *snapshot); // NULL: nothing
 
+// The value of the statistic that is now at `index`, which a collector may have reported at another place then, or not
+// at all: NULL.
+const struct spinach_value *spinach_snapshot_value(const spinach_snapshot *snapshot, guint index, const char *reported);
+
 // A SNAPSHOT of measure.h, with the values that there were.  `before` is the one before it in its series; NULL: the
 // beginning of the run.
 void spinach_snapshot_write(Json *json, const spinach_snapshot *snapshot, const spinach_snapshot *before);

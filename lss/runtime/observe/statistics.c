@@ -3,28 +3,18 @@
 
 #include "lss/runtime/engine/names.h"
 #include "lss/runtime/observe/derived.h"
-#include "lss/runtime/text/pattern.h"
 
 #include <math.h>
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
-// One reported number.
-typedef struct {
-  const char *path, *name, *unit, *description;
-  const char *formula; // of a derived one
-  bool gauge;
-  spinach_value value;
-} Entry;
-
-typedef void (*Visitor)(const Entry *entry, void *data);
-
-static void visit_field(const spinach_place *place, Visitor visit, void *data) {
+static void visit_field(const spinach_place *place, spinach_see_entry visit, void *data) {
   const spinach_field *field = place->field;
   for (uint64_t i = 0; i < place->count; i++) {
     const void *value = spinach_element(place, i);
     g_autofree char *name = spinach_element_name(field, i);
-    Entry entry = {machine->instances[place->instance].path, name, field->unit, field->doc, NULL, field->gauge, {0}};
+    spinach_entry entry = {
+        machine->instances[place->instance].path, name, field->unit, field->doc, NULL, field->gauge, {0}};
     if (spinach_is_integer(field->type)) {
       entry.value.integer = (uint64_t)spinach_integer(field->type, value);
       entry.value.is_signed = field->type->kind == SPINACH_INT;
@@ -38,7 +28,7 @@ static void visit_field(const spinach_place *place, Visitor visit, void *data) {
   }
 }
 
-static void visit_all(Visitor visit, void *data) {
+void spinach_statistics_each(spinach_see_entry visit, void *data) {
   for (uint32_t i = 0; i < machine->instance_count; i++) {
     const spinach_layout *layout = machine->instances[i].layout;
     for (uint32_t k = 0; layout && k < layout->field_count; k++) {
@@ -51,26 +41,27 @@ static void visit_all(Visitor visit, void *data) {
   uint32_t count;
   const spinach_reported *reports = spinach_reports(&count);
   for (uint32_t i = 0; i < count; i++) {
-    Entry entry = {reports[i].path,
-                   reports[i].name,
-                   reports[i].unit,
-                   reports[i].description,
-                   NULL,
-                   reports[i].gauge,
-                   {reports[i].real, false, reports[i].integer, reports[i].number, NULL}};
+    g_autofree char *key = g_strdup_printf("%s %s", reports[i].path, reports[i].name);
+    spinach_entry entry = {reports[i].path,
+                           reports[i].name,
+                           reports[i].unit,
+                           reports[i].description,
+                           NULL,
+                           reports[i].gauge,
+                           {reports[i].real, false, reports[i].integer, reports[i].number, g_intern_string(key)}};
     visit(&entry, data);
   }
 }
 
-static void visit_derived(Visitor visit, void *data) {
+void spinach_derived_each(spinach_see_entry visit, void *data) {
   for (uint32_t i = 0; i < machine->derived_count; i++) {
     const spinach_derived *derived = &machine->derived[i];
-    const Entry entry = {.path = machine->instances[derived->instance].path,
-                         .name = derived->name,
-                         .unit = derived->unit,
-                         .description = derived->doc,
-                         .formula = derived->formula,
-                         .value = {.real = true, .number = spinach_derived_value(derived)}};
+    const spinach_entry entry = {.path = machine->instances[derived->instance].path,
+                                 .name = derived->name,
+                                 .unit = derived->unit,
+                                 .description = derived->doc,
+                                 .formula = derived->formula,
+                                 .value = {.real = true, .number = spinach_derived_value(derived)}};
     visit(&entry, data);
   }
 }
@@ -84,21 +75,15 @@ void spinach_value_write(Json *json, const spinach_value *value) {
     json_uint(json, value->integer);
 }
 
-static void add_value(const Entry *entry, void *data) {
+static void add_value(const spinach_entry *entry, void *data) {
   g_array_append_val((GArray *)data, entry->value);
 }
 
 void spinach_statistics_values(GArray *values) {
-  visit_all(add_value, values);
-  uint32_t count;
-  const spinach_reported *reports = spinach_reports(&count);
-  for (uint32_t i = 0; i < count; i++) {
-    g_autofree char *key = g_strdup_printf("%s %s", reports[i].path, reports[i].name);
-    g_array_index(values, spinach_value, values->len - count + i).reported = g_intern_string(key);
-  }
+  spinach_statistics_each(add_value, values);
 }
 
-static void write_named(Json *json, const Entry *entry, bool valued) {
+static void write_named(Json *json, const spinach_entry *entry, bool valued) {
   json_open(json, '{');
   json_member(json, "path", entry->path);
   json_member(json, "name", entry->name);
@@ -114,68 +99,35 @@ static void write_named(Json *json, const Entry *entry, bool valued) {
   json_close(json, '}');
 }
 
-static void write_entry(const Entry *entry, void *data) {
-  write_named(data, entry, true);
+void spinach_entry_write(Json *json, const spinach_entry *entry) {
+  write_named(json, entry, true);
 }
 
-static void write_name(const Entry *entry, void *data) {
+static void write_entry(const spinach_entry *entry, void *data) {
+  spinach_entry_write(data, entry);
+}
+
+static void write_name(const spinach_entry *entry, void *data) {
   write_named(data, entry, false);
 }
 
 void spinach_statistics_entries(Json *json) {
   json_open_member(json, "statistics", '[');
-  visit_all(write_entry, json);
+  spinach_statistics_each(write_entry, json);
   json_close(json, ']');
   if (!machine->derived_count) return;
   json_open_member(json, "derived", '[');
-  visit_derived(write_entry, json);
+  spinach_derived_each(write_entry, json);
   json_close(json, ']');
 }
 
 void spinach_statistics_names(Json *json) {
   json_open_member(json, "statistics", '[');
-  visit_all(write_name, json);
+  spinach_statistics_each(write_name, json);
   json_close(json, ']');
   json_open_member(json, "derived", '[');
-  visit_derived(write_name, json);
+  spinach_derived_each(write_name, json);
   json_close(json, ']');
-}
-
-typedef struct {
-  const char *pattern; // NULL: all
-  Json *json;          // NULL: they are printed
-  guint count;
-} Wanted;
-
-static bool is_wanted(const Wanted *wanted, const Entry *entry) {
-  g_autofree char *name = g_strdup_printf("%s%s%s", entry->path, *entry->path ? "." : "", entry->name);
-  return !wanted->pattern || spinach_path_matches(wanted->pattern, entry->path) ||
-         spinach_path_matches(wanted->pattern, name);
-}
-
-static void show_wanted(const Entry *entry, void *data) {
-  Wanted *wanted = data;
-  if (!is_wanted(wanted, entry)) return;
-  wanted->count++;
-  if (wanted->json) {
-    write_entry(entry, wanted->json);
-    return;
-  }
-  Json value;
-  json_start(&value);
-  if (isfinite(entry->value.number)) spinach_value_write(&value, &entry->value);
-  g_autofree char *text = json_finish(&value);
-  printf("%s%s%s = %s%s%s\n", entry->path, *entry->path ? "." : "", entry->name, g_strchomp(text),
-         entry->unit && *entry->unit ? " " : "", entry->unit ? entry->unit : "");
-}
-
-guint spinach_statistics_find(const char *pattern, Json *json) {
-  g_autofree char *anywhere = *pattern ? g_strconcat("**.", pattern, NULL) : NULL;
-  Wanted wanted = {anywhere, json, 0};
-  spinach_update_statistics();
-  visit_all(show_wanted, &wanted);
-  visit_derived(show_wanted, &wanted);
-  return wanted.count;
 }
 
 const uint64_t *spinach_connection_counts(uint32_t number) {
@@ -206,13 +158,13 @@ typedef struct {
   unsigned zeros; // left out
 } Table;
 
-static void measure(const Entry *entry, void *data) {
+static void measure(const spinach_entry *entry, void *data) {
   Table *table = data;
   table->path_width = MAX(table->path_width, (int)strlen(entry->path));
   table->name_width = MAX(table->name_width, (int)strlen(entry->name));
 }
 
-static void print_row(const Entry *entry, void *data) {
+static void print_row(const spinach_entry *entry, void *data) {
   Table *table = data;
   if (!isfinite(entry->value.number)) return;
   if (entry->value.real ? entry->value.number == 0 : entry->value.integer == 0) {
@@ -231,13 +183,13 @@ static void print_row(const Entry *entry, void *data) {
 }
 
 // The clocks' cycles, as if each clock were an instance.
-static void visit_clocks(Visitor visit, void *data) {
+static void visit_clocks(spinach_see_entry visit, void *data) {
   for (uint32_t i = 0; i < machine->clock_count; i++) {
-    const Entry entry = {.path = machine->clocks[i].name,
-                         .name = "cycles",
-                         .unit = "cycles",
-                         .description = "cycles of this clock",
-                         .value = {.integer = spinach_cycles((int32_t)i)}};
+    const spinach_entry entry = {.path = machine->clocks[i].name,
+                                 .name = "cycles",
+                                 .unit = "cycles",
+                                 .description = "cycles of this clock",
+                                 .value = {.integer = spinach_cycles((int32_t)i)}};
     visit(&entry, data);
   }
 }
@@ -245,11 +197,11 @@ static void visit_clocks(Visitor visit, void *data) {
 void spinach_statistics_table(FILE *out) {
   Table table = {out, 0, 0, 0};
   visit_clocks(measure, &table);
-  visit_all(measure, &table);
-  visit_derived(measure, &table);
+  spinach_statistics_each(measure, &table);
+  spinach_derived_each(measure, &table);
   visit_clocks(print_row, &table);
-  visit_all(print_row, &table);
-  visit_derived(print_row, &table);
+  spinach_statistics_each(print_row, &table);
+  spinach_derived_each(print_row, &table);
   if (table.zeros) fprintf(out, "(%u more %s 0)\n", table.zeros, table.zeros == 1 ? "is" : "are");
 }
 
@@ -263,7 +215,7 @@ static void add_quoted(GString *text, const char *word, char end) {
   g_string_append_c(text, end);
 }
 
-static void add_line(const Entry *entry, void *data) {
+static void add_line(const spinach_entry *entry, void *data) {
   GString *text = data;
   add_quoted(text, entry->path, ',');
   add_quoted(text, entry->name, ',');
@@ -279,7 +231,7 @@ static void add_line(const Entry *entry, void *data) {
 char *spinach_statistics_csv(void) {
   GString *text = g_string_new("path,name,value,unit,description\n");
   visit_clocks(add_line, text);
-  visit_all(add_line, text);
-  visit_derived(add_line, text);
+  spinach_statistics_each(add_line, text);
+  spinach_derived_each(add_line, text);
   return g_string_free(text, FALSE);
 }

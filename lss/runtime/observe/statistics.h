@@ -8,13 +8,26 @@
 #include <stdio.h>
 
 // The value of a statistic.
-typedef struct {
+typedef struct spinach_value {
   bool real, is_signed;
   uint64_t integer;
   double number;
   const char *reported; // by a collector: path and name, the same text for the same value; else NULL
 } spinach_value;
 void spinach_value_write(Json *json, const spinach_value *value);
+
+// A statistic, and its value now.
+typedef struct {
+  const char *path, *name, *unit, *description;
+  const char *formula; // of a derived one
+  bool gauge;          // it has a meaning at its instant alone
+  spinach_value value;
+} spinach_entry;
+typedef void (*spinach_see_entry)(const spinach_entry *entry, void *data);
+void spinach_statistics_each(spinach_see_entry see, void *data); // in the order of the document
+void spinach_derived_each(spinach_see_entry see, void *data);
+// As an element of a list that is open.
+void spinach_entry_write(Json *json, const spinach_entry *entry);
 
 // Appends the present values of all statistics, in the order of the document.
 void spinach_statistics_values(GArray *values);
@@ -29,10 +42,6 @@ void spinach_connections_entries(Json *json);
 // modules, not of collectors.
 void spinach_statistics_entries(Json *json);
 void spinach_statistics_names(Json *json);
-
-// Those that a pattern matches, as they are now: by the end of the path of their instance, or of their own; "": all.
-// Adds entries as above to a list that is open in `json`, or without one prints a line each.  Returns their number.
-guint spinach_statistics_find(const char *pattern, Json *json);
 
 // All for spreadsheets: path, name, value, unit and description of each, the clocks' cycles first.
 char *spinach_statistics_csv(void);

@@ -147,6 +147,7 @@ int spinach_results_deliver(const char *ended) {
   bool fine = (failed || spinach_measure_end()) && !failed;
   print_states(options);
   if (!options->quiet) spinach_statistics_table(stdout);
+  if (!options->quiet) spinach_measure_table(stdout);
   fine &= spinach_wave_end();
   fine &= spinach_streams_commit();
   fine &= spinach_recorder_end();
