@@ -562,6 +562,16 @@ def test_what_cannot_be_emptied_is_not_written(build_sim, debugged) -> None:
     assert "how its pipeline is emptied" in gdb.ask("M0,1:00")
 
 
+def test_a_device_register_is_not_looked_ahead_for(build_sim, debugged) -> None:
+    """Of a core whose stores are in memory a cycle after they retire: memory is shown with them, a register as it is stored."""
+    late = UNHALTED.replace("big_endian : true;", "big_endian : true; memory_behind : 1;")
+    named = late.replace("0 .. 3 = counter.index;", '0 .. 7 = counter.index; 8 .. 15 = counter.index : [{ name = "count", offset = 0 }];')
+    gdb = debugged(build_sim(named)).remote()
+    gdb.ask("vCont;s:1")
+    stored = int(re.search("0x([0-9a-f]{8})", gdb.monitor("registers count"))[1], 16)
+    assert (int(gdb.ask("m0,8"), 16), int(gdb.ask("m8,8"), 16)) == (stored + 1, stored)
+
+
 class Cores:
     """Registers and memory through a connection."""
 

@@ -135,6 +135,8 @@ const CoreNamed *core_named(const Core *core, const char *name);
 // The bytes at an address as the processor finds them now, those included that are only in its caches and write
 // buffers.  Returns how many could be read before the first address where there is nothing.
 uint32_t core_read(const Core *core, uint32_t address, uint8_t *bytes, uint32_t count);
+// Whether it is part of a device register, which is as it is stored: no write on its way to it counts.
+bool core_is_of_device(const Core *core, uint32_t address);
 // An instruction; false: there is nothing.
 bool core_instruction(const Core *core, uint32_t pc, uint32_t *word);
 // Whether the instruction at `pc` is in the delay slot of the one at `before`, which was executed just before it: gdb

@@ -154,6 +154,11 @@ uint32_t core_read(const Core *core, uint32_t address, uint8_t *bytes, uint32_t 
   return count;
 }
 
+bool core_is_of_device(const Core *core, uint32_t address) {
+  Byte byte;
+  return find_byte_of_program(core, address, &byte) && byte.of_device;
+}
+
 bool core_instruction(const Core *core, uint32_t pc, uint32_t *word) {
   if (core_read(core, pc, (uint8_t *)word, sizeof *word) != sizeof *word) return false;
   *word = core->big_endian ? GUINT32_FROM_BE(*word) : GUINT32_FROM_LE(*word);

@@ -15,8 +15,7 @@ static char *set_mark(Json *json, GString *out) {
 static char *show(const char *pattern, bool since, Json *json, GString *out) {
   if (since && !spinach_window_is_marked()) return g_strdup("there is no mark: statistics mark sets one");
   if (json) json_open(json, '[');
-  const guint count =
-      since ? spinach_window_since(pattern, json, out) : spinach_window_now(pattern, json, out);
+  const guint count = since ? spinach_window_since(pattern, json, out) : spinach_window_now(pattern, json, out);
   if (json) json_close(json, ']');
   if (count) return NULL;
   return *pattern ? g_strdup_printf("no statistic matches \"%s\"", pattern)

@@ -74,7 +74,7 @@ void read_memory(const Stub *stub, const char *text, GString *reply) {
   g_autofree guint8 *bytes = g_malloc(MIN(count, MOST_MEMORY) + 1);
   Read read = {core_of(stub->general), address, MIN(count, MOST_MEMORY), 0, bytes};
   const guint32 behind = read.core->memory_behind + (next_pc_within(stub->general) > 0);
-  stepping_look_ahead(behind, read_now, &read);
+  stepping_look_ahead(core_is_of_device(read.core, address) ? 0 : behind, read_now, &read);
   if (!read.there && count) return reply_with(reply, "E14");
   gdb_packet_append_bytes(reply, bytes, read.there);
 }

@@ -95,7 +95,8 @@ static void show_counted(const spinach_entry *entry, void *data) {
   Shown *shown = data;
   const guint index = shown->index++;
   if (!is_wanted(shown, entry)) return;
-  const spinach_value from = value_at(shown->from, index, &entry->value), to = value_at(shown->to, index, &entry->value);
+  const spinach_value from = value_at(shown->from, index, &entry->value),
+                      to = value_at(shown->to, index, &entry->value);
   spinach_entry counted = *entry;
   counted.value = entry->gauge ? to : difference(from, to);
   const bool changed = to.real ? to.number != from.number : to.integer != from.integer;
@@ -126,10 +127,10 @@ static void append_bounds(const Shown *shown) {
                          nanoseconds(shown->from), nanoseconds(shown->to),
                          (guint64)((shown->to->time_fs - shown->from->time_fs) / 1000000));
   for (uint32_t i = 0; i < machine->clock_count; i++)
-    g_string_append_printf(
-        shown->out, ", %" G_GUINT64_FORMAT " cycles of %s",
-        g_array_index(shown->to->cycles, uint64_t, i) - g_array_index(shown->from->cycles, uint64_t, i),
-        machine->clocks[i].name);
+    g_string_append_printf(shown->out, ", %" G_GUINT64_FORMAT " cycles of %s",
+                           g_array_index(shown->to->cycles, uint64_t, i) -
+                               g_array_index(shown->from->cycles, uint64_t, i),
+                           machine->clocks[i].name);
   g_string_append_c(shown->out, '\n');
 }
 
