@@ -96,11 +96,16 @@ class Session:
         """Changes a state that is one value."""
         self._ask(f"set {name} = {tools.spelt(value)}", name)
 
-    def statistics(self, pattern: str = "") -> DataFrame:
-        """Statistics so far: instance, statistic → value, unit; those whose path ends as the pattern says."""
+    def mark(self) -> None:
+        """Begins a window of statistics at the present instant, in place of an earlier one."""
+        self._ask("statistics mark")
+
+    def statistics(self, pattern: str = "", *, since_mark: bool = False) -> DataFrame:
+        """Statistics so far, or what they counted since the mark: instance, statistic → value, unit; those whose path
+        ends as the pattern says."""
         rows = [
             {"instance": one["path"], "statistic": one["name"], "value": one["value"], "unit": one.get("unit", "")}
-            for one in self._ask(f"statistics {pattern}")["result"]
+            for one in self._ask(f"statistics {'since ' if since_mark else ''}{pattern}")["result"]
         ]
         return frame(rows, ["instance", "statistic", "value", "unit"], ["instance", "statistic"])
 

@@ -68,10 +68,13 @@ def test_what_a_session_shows(session: spinach.Session) -> None:
     assert session.statistics("items")["value"].to_dict() == {("producer", "items"): 20, ("consumer", "items"): 16}
     assert session.statistics("consumer").loc[("consumer", "items")].tolist() == [16, "items"]
     assert len(session.statistics()) == 4
+    session.mark()
+    session.advance(5)
+    assert session.statistics("items", since_mark=True)["value"].to_dict() == {("producer", "items"): 5, ("consumer", "items"): 5}
     session["producer.index"] = 990
-    assert session.advance().ended == "nothing left to do" and session["consumer.items"] == 30  # it can still be asked
+    assert session.advance().ended == "nothing left to do" and session["consumer.items"] == 35  # it can still be asked
     run = session.finish()
-    assert run["consumer.items"] == 30 and session.finish() is run and run.printed == ""
+    assert run["consumer.items"] == 35 and session.finish() is run and run.printed == ""
     assert not is_running(session) and repr(session).startswith("Session('chain', folder=")
 
 
