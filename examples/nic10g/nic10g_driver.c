@@ -86,10 +86,15 @@ static void load_frame(self_t *self) {
   DRIVER_SCHEDULE_FRAME(self->stamp);
 }
 
+// Whether the send ring has no room for a frame.
+static bool is_full(const self_t *self) {
+  return self->send_producer - self->send_consumer + 2 > NIC_SEND_ENTRIES;
+}
+
 // The instant, or the other end's count, from which on the loaded frame may be submitted if nothing else changes.
 static void may_send_from(const self_t *self, uint64_t *instant, uint64_t *other) {
   *instant = *other = never();
-  if (!self->loaded || self->send_producer - self->send_consumer + 2 > NIC_SEND_ENTRIES) return;
+  if (!self->loaded || is_full(self)) return;
   if (self->traffic != traffic_mode_fast)
     *instant = self->due;
   else
@@ -366,4 +371,8 @@ phase_end() {
 
 next_event() {
   return cycle();
+}
+
+awaits() {
+  DRIVER_AWAITS(is_full(self));
 }

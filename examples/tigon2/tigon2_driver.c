@@ -130,12 +130,16 @@ static void load_frame(self_t *self) {
   DRIVER_SCHEDULE_FRAME(traced ? self->record_time : self->stamp);
 }
 
+// Whether the send ring has no room for the loaded frame.
+static bool is_full(const self_t *self) {
+  const uint32_t used = (self->send_producer - self->send_consumer) % (uint32_t)param(send_entries);
+  return used + self->pieces >= (uint32_t)param(send_entries);
+}
+
 // The instant, or the other end's count, from which on the loaded frame may be submitted if nothing else changes.
 static void may_send_from(const self_t *self, uint64_t *instant, uint64_t *other) {
   *instant = *other = never();
-  if (!self->loaded || self->emitting) return;
-  uint32_t used = (self->send_producer - self->send_consumer) % (uint32_t)param(send_entries);
-  if (used + self->pieces >= (uint32_t)param(send_entries)) return;
+  if (!self->loaded || self->emitting || is_full(self)) return;
   if (self->traffic != traffic_mode_fast)
     *instant = self->due;
   else
@@ -510,4 +514,8 @@ phase_end() {
 
 next_event() {
   return cycle();
+}
+
+awaits() {
+  DRIVER_AWAITS(is_full(self));
 }

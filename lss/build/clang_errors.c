@@ -126,7 +126,8 @@ static void report_function(Location at, const char *name) {
       "store load_span store_span unchanged get set known_data known_enable known_ack known_local width lane key "
       "param param_length typeof_port call typeof_argument event phase_start phase_end init finish next_event skip "
       "statistics awaits check_state handler now cycle due is_cycle cycle_modulo clock_period never random_bits "
-      "random_seed sim_error sim_input_error sim_difference sim_check sim_warn sim_exit sim_progress type_print "
+      "random_seed sim_error sim_input_error sim_difference sim_check sim_warn sim_exit sim_progress waits_for "
+      "type_print "
       "type_parse ticks_per_second";
   const char *userpoint = strstr(name, "_userpoint_");
   if (userpoint) {

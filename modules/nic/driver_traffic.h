@@ -95,6 +95,21 @@
     sim_progress();                                                                                                    \
   } while (0)
 
+// In awaits(): what keeps a frame from being submitted; `full` is whether the send ring has no room for it.
+#define DRIVER_AWAITS(full)                                                                                            \
+  do {                                                                                                                 \
+    if (self->awaiting_next) waits_for(next, 0, "the number of the next frame to send");                               \
+    if (!self->working || !self->waiting || !self->loaded) return;                                                     \
+    if (full)                                                                                                          \
+      waits_for(interrupt, 0,                                                                                          \
+                "the send ring is full until the device reports frames as sent (producer %u, consumer "                \
+                "%u)",                                                                                                 \
+                (unsigned)self->send_producer, (unsigned)self->send_consumer);                                         \
+    else if (self->traffic == traffic_mode_fast)                                                                       \
+      waits_for(other_count, 0, "the next frame of this end follows frame %llu of the other end",                      \
+                (unsigned long long)self->other_needed);                                                               \
+  } while (0)
+
 // ---- Ports ----------------------------------------------------------------------------------------------------------
 
 // Derives the values of the ports from the state.

@@ -518,6 +518,19 @@ handler(reset, on_memory_error) {
   MEMORY_ERROR_CHOOSE();
 }
 
+awaits() {
+  if (self->has_room || !width(ready)) return;
+  if (!self->running)
+    waits_for(mac_state, 0, "receiving is off: the register has 0x%08x", self->seen_mac);
+  else if (self->free_slots <= (uint32_t)self->frames_waiting + 1)
+    waits_for(reference, 0, "the ring has no free descriptor: its producer, 0x%08x, is next to its reference, 0x%08x",
+              self->seen_producer, self->seen_reference);
+  else if (!self->fits_below)
+    waits_for(buffer_reference, 0,
+              "the buffer has no room for a frame: its producer, 0x%08x, is next to its reference, 0x%08x",
+              self->seen_buffer_producer, self->seen_buffer_reference);
+}
+
 next_event() {
   const bool at_work = self->frames_waiting || self->arriving || self->counter_phase || self->any_counter_pending ||
                        self->attention || self->offers || self->updates_open;

@@ -261,7 +261,8 @@ phase_end() {
     }
     if (self->traffic == traffic_mode_fast || self->traffic == traffic_mode_correlated) {
       uint64_t other = width(other_count) && some(other_count) ? data(other_count) : 0;
-      if ((!ready && param(wait_for_ready)) || other < self->other_needed) return;
+      self->unready = !ready && param(wait_for_ready);
+      if (self->unready || other < self->other_needed) return;
     }
     begin(self);
     update_outputs(self);
@@ -285,4 +286,15 @@ next_event() {
     first = cycle();
   const uint64_t opens = line_cycle_at(self->incoming.opens_at, cycle(), now(), clock_period());
   return now() < self->incoming.opens_at + clock_period() && opens < first ? opens : first;
+}
+
+awaits() {
+  if (!self->linked && !self->exhausted) waits_for(ready, 0, "the link is down until the device can take a frame");
+  if (self->awaits_index) waits_for(next, 0, "the number of the next frame to play");
+  if (!self->loaded || self->line.playing || !due(self->line.wake)) return;
+  if (self->unready)
+    waits_for(ready, 0, "a frame of %u B is held until the device can take it", (unsigned)self->line.length);
+  else if (self->traffic == traffic_mode_fast)
+    waits_for(other_count, 0, "the next frame of this end follows frame %llu of the other end",
+              (unsigned long long)self->other_needed);
 }

@@ -238,6 +238,14 @@ finish() {
               (unsigned long long)self->lost, self->drops_now, self->ignored_now);
 }
 
+awaits() {
+  const uint64_t to_wire = self->entered[0] - self->exited[0], to_host = self->entered[1] - self->exited[1];
+  if (to_wire)
+    waits_for(wire_sent, 0, "frames from the host that are not on the wire: %llu", (unsigned long long)to_wire);
+  if (to_host)
+    waits_for(host_received, 0, "frames from the wire that the host does not have: %llu", (unsigned long long)to_host);
+}
+
 next_event() {
   return self->ending ? cycle() : never();
 }

@@ -16,6 +16,7 @@ void (*spinach_on_views)(FILE *out, int32_t instance);
 int (*spinach_on_end)(const char *ended);
 void (*spinach_on_leave)(void);
 void (*spinach_on_remark)(const char *path, const char *text);
+void (*spinach_on_wait)(uint32_t id, const char *port, int lane, const char *text);
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static char stop_words[1024];
@@ -146,6 +147,15 @@ void spinach_stop(uint32_t id, int32_t status, const char *format, ...) {
   va_end(arguments);
   spinach_stop_reason = stop_words;
   spinach_stopping |= SPINACH_STOP;
+}
+
+void spinach_waits_for(uint32_t id, const char *port, int lane, const char *format, ...) {
+  if (!spinach_on_wait) return;
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *text = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  spinach_on_wait(id, port, lane, text);
 }
 
 void spinach_progress(void) {

@@ -348,6 +348,8 @@ extern int (*spinach_on_end)(const char *ended);
 // Called last when an error ends the process, which spinach_error_text says.
 extern void (*spinach_on_leave)(void);
 extern void (*spinach_on_remark)(const char *path, const char *text); // takes errors in awaits() and check_state()
+// Takes what awaits() says with waits_for(): the port by its name in C (`memory_request`), and why.
+extern void (*spinach_on_wait)(uint32_t id, const char *port, int lane, const char *text);
 
 // What passing time changes beside the state of clusters; it begins the arena.
 typedef struct {
@@ -448,11 +450,11 @@ const spinach_reported *spinach_reports(uint32_t *count);
 
 #define SPINACH_NOTHING_LEFT "nothing left to do" // why a run is over, when an advance found that
 
-// ---- Beyond the engine: ../cores/views.c, ../observe/observe.c
+// ---- Beyond the engine: ../cores/views.c, ../observe/observe.c, ../observe/waits.c
 
 // Prints what every debug view around (or, with id < 0, all views of the machine) shows: pc, registers, history.
 void spinach_print_views(FILE *out, int32_t instance);
-// The stuck report: which ports wait on which.
+// The stuck report (../observe/waits.c): who waits for whom, innermost cause first.
 void spinach_print_waits(FILE *out);
 // The same one by one: items that are offered and not taken, or accepted and not committed.  Returns their number.
 // Debug builds only.

@@ -125,6 +125,9 @@ void spinach_warn(uint32_t id, const char *file, int line, const char *format, .
     __attribute__((cold, format(printf, 4, 5)));
 void spinach_stop(uint32_t id, int32_t status, const char *format, ...) __attribute__((cold, format(printf, 3, 4)));
 void spinach_progress(void);
+// In awaits(): the instance waits for what comes through a port.
+void spinach_waits_for(uint32_t id, const char *port, int lane, const char *format, ...)
+    __attribute__((cold, format(printf, 4, 5)));
 _Noreturn void spinach_unknown(uint32_t id, const char *signal) __attribute__((cold));
 
 // Checks of debug builds.

@@ -129,8 +129,12 @@
   do {                                                                                                                 \
     if (SP_checked && !(holds)) sim_error(__VA_ARGS__);                                                                \
   } while (0)
-#define sim_warn(...)                    spinach_warn(self->spinach_id, __FILE__, __LINE__, __VA_ARGS__)
-#define sim_exit(status, ...)            spinach_stop(self->spinach_id, (status), __VA_ARGS__)
-#define sim_progress()                   spinach_progress()
+#define sim_warn(...)         spinach_warn(self->spinach_id, __FILE__, __LINE__, __VA_ARGS__)
+#define sim_exit(status, ...) spinach_stop(self->spinach_id, (status), __VA_ARGS__)
+#define sim_progress()        spinach_progress()
+#define waits_for(p, i, ...)                                                                                           \
+  do {                                                                                                                 \
+    if (SP_width_##p > 0) spinach_waits_for(self->spinach_id, #p, (i), __VA_ARGS__);                                   \
+  } while (0)
 #define type_print(p, value, text, size) spinach_type_print(&SP_descriptor_##p, (value), (text), (size))
 #define type_parse(p, text, value, why)  spinach_type_parse(&SP_descriptor_##p, (text), (value), (why))

@@ -1,4 +1,4 @@
-// Looking at signals from outside: the line trace, and who waits for whom when a run is stuck.  Debug builds keep all
+// Looking at signals from outside: the line trace, and items that are offered and not taken.  Debug builds keep all
 // signals in memory and say where (spinach_machine.observed).
 #include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/engine/names.h"
@@ -142,18 +142,4 @@ uint32_t spinach_each_wait(spinach_see_wait see, void *data) {
     count++;
   }
   return count;
-}
-
-static void print_wait(const spinach_connection *c, bool accepted, const char *item, void *out) {
-  if (accepted)
-    fprintf(out, "  %s is accepted by %s and does not commit %s\n", c->from, c->to, item);
-  else
-    fprintf(out, "  %s offers %s and waits for %s to accept\n", c->from, item, c->to);
-}
-
-void spinach_print_waits(FILE *out) {
-  if (!machine->debug)
-    fprintf(out, "which ports wait is known to machines built with --debug\n");
-  else if (!spinach_each_wait(print_wait, out))
-    fprintf(out, "  no port waits for another: nothing is offered that is not taken\n");
 }

@@ -79,8 +79,9 @@ static const char *end_with_error(const char *text) {
 const char *spinach_run_end_stuck(const char *text) {
   end_with_error(text);
   stuck = true;
-  if (machine->debug) spinach_print_waits(stderr);
-  if (machine->debug || !is_repeatable()) spinach_print_views(stderr, -1);
+  if (!machine->debug && is_repeatable()) return spinach_error_text; // the repeated run says more
+  spinach_print_waits(stderr);
+  spinach_print_views(stderr, -1);
   return spinach_error_text;
 }
 
@@ -165,6 +166,7 @@ static const char *end_loop(void) {
   g_autofree char *text =
       spinach_standstill_loop_error(spinach_repeats_endless() / machine->clocks[spinach_fastest_clock()].period);
   const char *ended = end_with_error(text);
+  spinach_print_waits(stderr);
   spinach_print_views(stderr, -1);
   return ended;
 }
