@@ -119,9 +119,20 @@ $(info building into $(BUILD)/ what is not there yet; V=1 shows the commands)
 endif
 endif
 endif
-# On a terminal, the file that is compiled now, in a line that the next one overwrites.
+# On a terminal, the file that is compiled now, in a line that the next one overwrites; elsewhere a line every 10 s on
+# standard error, by the age of a file that all makes of a build share.
 ON_TERMINAL := $(if $(V),,$(MAKE_TERMOUT))
-say = $(if $(ON_TERMINAL),@printf '\033[K  %s\r' $(1))
+SAID := $(BUILD)/.said
+ifeq ($(MAKELEVEL),0)
+ifneq ($(filter-out help clean deps,$(MAKECMDGOALS)),)
+export BEGAN := $(shell mkdir -p $(BUILD) && touch $(SAID) && date +%s)
+endif
+endif
+say_now   = echo "make: $(1), after $$(($$(date +%s) - $${BEGAN:-$$(date +%s)})) s" >&2
+say_rarely = [ -n "$$(find $(SAID) -newermt '10 seconds ago' 2>/dev/null)" ] || { touch $(SAID); $(call say_now,$(1)); }
+say = $(if $(V),,$(if $(ON_TERMINAL),@printf '\033[K  %s\r' $(1),@$(call say_rarely,$(1))))
+# What takes minutes itself and says nothing.
+say_step = $(if $(V),,@$(if $(ON_TERMINAL),printf '\033[K  %s\r' "$(1)",touch $(SAID); $(call say_now,$(1))))
 # The files that patterns name: what is built from all of a kind must not be built from none, when they have been moved.
 found = $(or $(sort $(wildcard $(1))),$(error there is no file $(1)))
 # The library's files of a name or pattern, in whatever family.

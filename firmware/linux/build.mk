@@ -74,6 +74,8 @@ $(LINUX_PROMPT)/host.dtb: $(LINUX_PROMPT)/host.dts $(LINUX_SHELL)/initramfs.cpio
 	firmware/linux/tree $< $(LINUX_SHELL)/initramfs.cpio $@
 $(LINUX_PROMPT)/host: $(LINUX_MACHINE_FILES) linux_step | all
 	@mkdir -p $(@D)
+	$(call say_step,building the simulator of $(LINUX_MACHINE))
 	$(BUILD)/bin/lss build -I examples/tigon2 $(LINUX_MACHINE) -D jobs=true -o $@.part && { cmp -s $@.part $@ && rm $@.part || mv $@.part $@; }
 $(LINUX_PROMPT)/checkpoint: $(LINUX_PROMPT)/host $(LINUX_PROMPT)/host.dtb $(LINUX_OUT)/vmlinux $(LINUX_SHELL)/initramfs.cpio firmware/linux/prompt
+	$(call say_step,booting the guest until its prompt)
 	firmware/linux/prompt $(@D) $(LINUX_OUT)/vmlinux $(@D)/host.dtb $(LINUX_SHELL)/initramfs.cpio $(BOOT)

@@ -9,14 +9,17 @@ import fcntl
 import json
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 from harness.job.archive import OUT, PART, SCRIPT, JobError, shown
 from harness.job.pack import check, pack
 from harness.job.unpack import Results, unpack
-from harness.run import files, process
+from harness.run import files, process, watch
+from harness.run.heartbeat import Heartbeat
 from harness.run.store import digest
 
 SIMULATOR = "host"  # in the folder of the checkpoint
@@ -91,11 +94,44 @@ def replace(new: Path, out: Path, aside: Path) -> None:
     _remove(aside)
 
 
-def _simulate(command: Sequence[str | Path], lock: int) -> int:
+class Step:
+    """The step that the command is at, for the lines of its heartbeat."""
+
+    def __init__(self) -> None:
+        self.words, self.time = "packing the files", ""
+
+    def __str__(self) -> str:
+        return f"job: {self.words}{self.time}"
+
+    def enter(self, words: str) -> None:
+        self.words, self.time = words, ""
+
+    def simulated(self, seconds: float) -> None:
+        """The simulator has reached this time."""
+        self.words, self.time = "running in the guest", f", {1000 * seconds:.1f} ms simulated"
+
+
+def _pass_on(errors: IO[str], step: Step) -> None:
+    """What the simulator says on standard error, but for how far it is, which the step gets."""
+    for line in errors:
+        for far in watch.SHOWN.findall(line):
+            step.simulated(json.loads(far)["time_fs"] / 1e15)
+        if rest := watch.without(line):
+            sys.stderr.buffer.write(rest.encode(errors="surrogateescape"))
+            sys.stderr.buffer.flush()
+
+
+def _simulate(command: Sequence[str | Path], lock: int, step: Step) -> int:
     """Runs the simulator, which holds the lock as well, in case this process is killed."""
     sys.stdout.flush()
-    child = process.begin(command, log=sys.stdout, errors=sys.stderr, keep=[lock])
+    step.enter(f"restoring {shown(str(command[command.index('--restore') + 1]))}")
+    if any(str(word).startswith("--progress") for word in command):  # then it is the user who sees it
+        child = process.begin(command, log=sys.stdout, errors=sys.stderr, keep=[lock])
+    else:
+        child = process.begin([*command, watch.PROGRESS], log=sys.stdout, errors=subprocess.PIPE, keep=[lock])
     try:
+        if child.stderr:
+            _pass_on(child.stderr, step)
         return child.wait()
     finally:
         process.forget(child)
@@ -115,7 +151,8 @@ def run(
     _check_options(options)
     check(folder)
     simulator = find_simulator(checkpoint, given)
-    with _working(folder) as (part, lock):
+    step = Step()
+    with _working(folder) as (part, lock), Heartbeat(lambda: str(step)):
         with (part / "job.tar").open("wb") as file:
             packed = pack(folder, file)
         (part / "script").write_text(SCRIPT)
@@ -125,7 +162,8 @@ def run(
         ]  # fmt: skip
         if not any(word.startswith("--console_output") for word in options):
             command += ["--console_output", "-"]  # not where the checkpoint's run had it
-        status = _simulate(command, lock)
+        status = _simulate(command, lock, step)
+        step.enter(f"taking the results to {shown(str(folder))}/{OUT}")
         if status < 0:
             raise JobError(f"the simulator was ended by signal {-status}; {shown(str(folder))}/{OUT} is as it was")
         if not (part / "result.tar").exists():

@@ -1,4 +1,7 @@
-"""Says what is going on: a live bar on a terminal that can draw one, plain lines everywhere else."""
+"""Says what is going on: a live bar on a terminal that can draw one, plain lines everywhere else.
+
+Where there is no bar, lines on standard error say how far work is that is silent for long.
+"""
 
 import contextlib
 import sys
@@ -6,6 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from threading import Event, Thread, Timer
 from typing import TYPE_CHECKING
+
+from harness.run.heartbeat import Heartbeat
 
 if TYPE_CHECKING:  # imported where it is used, so that --help needs no package
     from rich.console import Console
@@ -39,11 +44,15 @@ class Progress:
         from rich.console import Console
 
         self.console = console or Console(highlight=False, soft_wrap=True)
+        self._heartbeat: Heartbeat | None = None
+        self._seen_at_work: Callable[[], str] | None = None
 
     def say(self, text: str) -> None:
         """A line that stays, and is flushed even when output goes to a file."""
         self.console.print(text, markup=False)
         self.console.file.flush()
+        if self._heartbeat:
+            self._heartbeat.said()
 
     def fail(self, text: str) -> None:
         """Why the work ends here: a line on standard error."""
@@ -54,18 +63,20 @@ class Progress:
 
     @contextlib.contextmanager
     def showing(self, task: Task, look: Callable[[], str]) -> Iterator[None]:
-        """While work goes on, what is seen of it: beside the bar every second, or a line twice a minute."""
-        over, every = Event(), 1.0 if task.bar is not None else 30.0
+        """While work goes on, what is seen of it: next to the bar every second, or in the lines on standard error."""
+        if task.bar is None:
+            self._seen_at_work = look
+            try:
+                yield
+            finally:
+                self._seen_at_work = None
+            return
+        over = Event()
 
         def show() -> None:
-            before = ""
-            while not over.wait(every):
+            while not over.wait(1.0):
                 text = look()
-                if task.bar is not None:
-                    task.bar.update(task.row, description=f"{task.title}: {text}" if text else task.title)
-                elif text and text != before:
-                    self.say(f"  … {text}")
-                before = text
+                task.bar.update(task.row, description=f"{task.title}: {text}" if text else task.title)
 
         shower = Thread(target=show, daemon=True)
         shower.start()
@@ -76,14 +87,22 @@ class Progress:
             shower.join()
 
     @contextlib.contextmanager
-    def _named(self, title: str) -> Iterator[None]:
-        """Where there is no bar, a line says what goes on, as soon as that has taken two seconds."""
+    def _named(self, title: str, task: Task | None = None) -> Iterator[None]:
+        """Where there is no bar, a line says what goes on, as soon as that has taken two seconds; later ones on
+        standard error say how far it is."""
+
+        def far() -> str:
+            seen = self._seen_at_work() if self._seen_at_work else ""
+            return title + (f": {task.done} of {task.total}" if task else "") + (f" ({seen})" if seen else "")
+
         timer = Timer(SILENT, self.say, [f"{title} …"])
         timer.daemon = True
         timer.start()
         try:
-            yield
+            with Heartbeat(far) as self._heartbeat:
+                yield
         finally:
+            self._heartbeat = None
             timer.cancel()
 
     @contextlib.contextmanager
@@ -100,7 +119,7 @@ class Progress:
                 task.row = task.bar.add_task(title, total=total)
                 yield task
         else:
-            with self._named(title):
+            with self._named(title, task):
                 yield task
         self.say(f"{title}: {task.done} in {time.monotonic() - began:.1f} s")
 

@@ -88,17 +88,34 @@ def build(study: Study, progress: Progress) -> None:
     """Builds the simulators and makes the jobs of all points."""
     build = study.build
     simulators: dict[tuple, Path] = {}
-    with progress.task(f"{study.name}: building simulators", len(study.machines)) as task, threads() as pool:
-        made = {pool.submit(machine.simulator, one, build, study.extra): key for key, one in study.machines.items()}
+    begun: list[tuple] = []
+
+    def make(key: tuple) -> Path:
+        begun.append(key)
+        try:
+            return machine.simulator(study.machines[key], build, study.extra)
+        finally:
+            begun.remove(key)
+
+    def at_work() -> str:
+        return "; ".join(map(_machine_words, list(begun)))
+
+    building = progress.task(f"{study.name}: building simulators", len(study.machines))
+    with building as task, progress.showing(task, at_work), threads() as pool:
+        made = {pool.submit(make, key): key for key in study.machines}
         for future in completed(made):
-            path, parameters = key = made[future]
+            key = made[future]
             try:
                 simulators[key] = future.result()
             except CompilerError as error:
                 study.broken[key] = str(error)
-            prefix = ["failed:"] if key in study.broken else []
-            task.step(" ".join([*prefix, path.name, *(f"{name}={value}" for name, value in parameters)]))
+            task.step(f"{'failed: ' if key in study.broken else ''}{_machine_words(key)}")
     _make_jobs(study, simulators)
+
+
+def _machine_words(key: tuple) -> str:
+    path, parameters = key
+    return " ".join([path.name, *(f"{name}={value}" for name, value in parameters)])
 
 
 def find_built(study: Study) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.job import archive
+from harness.job import archive, command
 from harness.job.pack import pack
 from harness.job.unpack import stays_inside, unpack
 
@@ -338,3 +338,27 @@ def test_a_damaged_archive_is_one_line(cut: int, tmp_path: Path) -> None:
         except archive.JobError as error:
             assert "\n" not in str(error)
     assert set(os.listdir(tmp_path)) <= {"image", "out0", "out1", "out2"}
+
+
+SLOW = """#!/bin/sh
+echo of the machine
+sleep 0.4
+echo '{"time_fs": 2500000000000, "cycles": {"clk": 1}, "per_second": 1.0, "share": null}' >&2
+echo a warning >&2
+sleep 0.4
+exit 3
+"""
+
+
+def test_a_long_job_says_at_which_step_it_is(place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """On standard error, among what the simulator says there; how far it is does not show otherwise, unless the user wants it."""
+    monkeypatch.setattr("harness.run.heartbeat.EVERY", 0.15)
+    executable(place / "slow", SLOW)
+    monkeypatch.setattr(command, "_has_job_disk", lambda simulator: True)
+    for options in ([], ["--progress"]):
+        assert command.run(place / "prompt", place / "mine", place / "slow", None, options) == 3
+        out, err = capfd.readouterr()
+        assert out == "of the machine\n" and "a warning\n" in err
+        restoring = f"harness: job: restoring {place / 'prompt'}, after 0 s\n"
+        assert restoring in err and ("harness: job: running in the guest, 2.5 ms simulated, after" in err) == (not options), err
+        assert ("time_fs" in err) == bool(options)

@@ -70,3 +70,20 @@ def test_silent_work_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
     lines = [re.sub(r"\d+\.\d s", "T", line) for line in console.file.getvalue().splitlines()]
     assert lines == ["building simulators …", "  [1/2] one", "building simulators: 1 in T", "examining …", "examining: T", "reading: T"]
+
+
+def test_silent_work_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """On standard error, where there is no bar, with what is seen of it; not while other lines come, and nothing afterwards."""
+    monkeypatch.setattr("harness.run.heartbeat.EVERY", 0.2)
+    progress = Progress(Console(file=io.StringIO(), force_terminal=False, highlight=False, width=100))
+    with progress.task("simulating", 3) as task, progress.showing(task, lambda: "0.1 ms"):
+        task.step("one")
+        time.sleep(0.5)
+        for _ in range(8):
+            time.sleep(0.05)
+            progress.say("a line")
+    with progress.step("examining"):
+        time.sleep(0.3)
+    time.sleep(0.3)
+    said = re.sub(r"\d+ s", "T", capsys.readouterr().err).splitlines()
+    assert said == ["harness: simulating: 1 of 3 (0.1 ms), after T"] * 2 + ["harness: examining, after T"]

@@ -49,7 +49,7 @@ class Silent(Progress):
         yield
 
     @contextlib.contextmanager
-    def _named(self, title: str) -> Iterator[None]:
+    def _named(self, title: str, task: Task | None = None) -> Iterator[None]:
         yield
 
 

@@ -83,10 +83,10 @@ static void collect(void) {
 // Tarjan's algorithm: instances that wait for each other are one component, and a component is complete after all for
 // which it waits.
 typedef struct {
-  uint32_t *seen, *low;  // per instance: when it was first seen, from 1; the least that it leads to
-  uint32_t *component;   // per instance, from 1 in the order in which they are complete; UNSEEN: not complete
+  uint32_t *seen, *low; // per instance: when it was first seen, from 1; the least that it leads to
+  uint32_t *component;  // per instance, from 1 in the order in which they are complete; UNSEEN: not complete
   uint32_t seen_count, component_count;
-  GArray *open;          // int32_t: instances of components that are not complete
+  GArray *open; // int32_t: instances of components that are not complete
 } Search;
 
 static void visit(Search *search, int32_t instance) {
@@ -143,8 +143,8 @@ static void print_component(FILE *out, const Search *search, uint32_t component)
 
 static void print_all(FILE *out) {
   const uint32_t n = machine->instance_count;
-  Search search = {g_new0(uint32_t, n), g_new0(uint32_t, n), g_new0(uint32_t, n), 0, 0,
-                   g_array_new(FALSE, FALSE, sizeof(int32_t))};
+  Search search = {
+      g_new0(uint32_t, n), g_new0(uint32_t, n), g_new0(uint32_t, n), 0, 0, g_array_new(FALSE, FALSE, sizeof(int32_t))};
   for (guint i = 0; i < waits->len; i++) {
     const int32_t waiter = g_array_index(waits, Wait, i).waiter;
     if (search.seen[waiter] == UNSEEN) visit(&search, waiter);

@@ -7,7 +7,7 @@ import pytest
 
 from tests.sample import seldom
 
-MODULES = Path(__file__).parent / "modules"
+MODULES = Path(__file__).parents[1] / "engine/modules"
 STUCK = ["--watchdog", "200 ns", "--cycles", "100000"]
 
 
