@@ -2,6 +2,7 @@
 
 Series differ in marker and dash as well as in colour (Okabe and Ito's palette), so the plot survives print and
 colour blindness.  The first seven have a style each; the next ones have the same colours with other markers and dashes.
+Lines that coincide share one line, whose dashes have their colours in turn, and one name.
 """
 
 import contextlib
@@ -50,6 +51,8 @@ class Mark:
 LABEL = 30  # characters of a line of the vertical axis' label
 ACROSS = 66  # characters that fit below the horizontal axis
 MOST_IN_PLACE = 5  # more names than that are in a legend
+SAME = 0.003  # of the vertical axis: about a pixel
+DASH = 4.0  # of a line that several share, in widths of the line
 
 
 def legend_columns(labels: Sequence[str]) -> int:
@@ -60,10 +63,11 @@ def legend_columns(labels: Sequence[str]) -> int:
 
 @contextlib.contextmanager
 def _axes(
-    title: str, across: str, up: str, out: Path, height: float = 4.6, legend_title: str = "", in_place: bool = False
+    title: str, across: str, up: str, out: Path, height: float = 4.6, legend_title: str = "", in_place: bool = False,
+    shared: Sequence[str] = (),
 ) -> Iterator[Axes]:  # fmt: skip
     """Axes in the common style; the picture is written as out.svg and out.png at the end; `legend_title` says what
-    distinguishes the series, which are named `in_place` if they are few."""
+    distinguishes the series, which are named `in_place` if they are few; `shared` are names of several series."""
     settings = {
         "font.size": 11, "font.family": "DejaVu Sans", "axes.edgecolor": INK, "text.color": INK, "svg.fonttype": "path",
         "svg.hashsalt": "spinach", "text.parse_math": False, "axes.labelcolor": INK, "xtick.color": INK,
@@ -82,7 +86,7 @@ def _axes(
         if in_place and len(labels) <= MOST_IN_PLACE:
             figure.canvas.draw()  # the layout is known from here on
             figure.set_layout_engine("none")
-            places.name_in_place(axes, handles, legend_title)
+            places.name_in_place(axes, handles, legend_title, shared)
         elif labels:
             columns = legend_columns([str(label) for label in labels])
             legend = figure.legend(frameon=False, loc="outside lower left", ncols=columns, title=legend_title or None)
@@ -99,9 +103,12 @@ def lines(
 ) -> None:  # fmt: skip
     """Draws out.svg and out.png: values over an axis; one whose values are no numbers has them side by side.
     Those `beside` are thin lines that others are compared with; a `log` axis is one of powers of two."""
-    names = {line.name for line in (*drawn, *limits, *beside) if line.name} | {mark.label for mark in marks}
-    height = 3.6 if len(names) <= MOST_IN_PLACE else 4.6  # with a legend
-    with _axes(title, across, up, out, height=height, legend_title=legend_title, in_place=True) as axes:
+    groups = coinciding(drawn)
+    others = {line.name for line in (*limits, *beside) if line.name} | {mark.label for mark in marks}
+    few = len(groups) + len(others) <= MOST_IN_PLACE
+    shared = [joined([line.name for line in group]) for group in groups if few and len(group) > 1]
+    height = 3.6 if few else 4.6  # with a legend
+    with _axes(title, across, up, out, height, legend_title, in_place=True, shared=shared) as axes:
         for limit in limits:
             axes.plot(limit.across, limit.values, color=INK, linewidth=1.4, label=limit.name)
             axes.fill_between(limit.across, limit.values, color=FAINT, alpha=0.35, linewidth=0)
@@ -109,9 +116,14 @@ def lines(
         named = not all(isinstance(at, int | float) and not isinstance(at, bool) for at in ticks)
         for (color, marker, dash), line in zip(_styles(), drawn, strict=False):
             at = [ticks.index(one) for one in line.across] if named else line.across
+            [group] = [one for one in groups if any(line is member for member in one)]
+            turn, turns = [line is member for member in group].index(True), len(group)
+            name = line.name if not few or turns == 1 else "" if turn else joined([one.name for one in group])
+            if turns > 1:
+                dash = (DASH * (turns - turn), (DASH, DASH * (turns - 1)))
             axes.plot(
                 at, line.values, color=color, marker=marker if markers else "", linestyle=dash, linewidth=1.8,
-                label=line.name or None, clip_on=False,
+                label=name or None, clip_on=False, markevery=(turn, turns),
             )  # fmt: skip
             _bars_of_errors(axes, at, line, color)
         for line in beside:
@@ -137,6 +149,35 @@ def lines(
             axes.set_xlim(0, None)
         if not any(value < 0 for line in drawn for value in line.values):
             axes.set_ylim(0, None)
+
+
+def coinciding(drawn: Sequence[Line]) -> list[list[Line]]:
+    """The lines in groups: those of a group have the same places, and values that no picture tells apart."""
+    values = [value for line in drawn for value in line.values]
+    least = SAME * (max([0.0, *values]) - min([0.0, *values]))
+    groups: list[list[Line]] = []
+    for line in drawn:
+        for group in groups:
+            first = group[0]
+            if list(first.across) == list(line.across) and all(
+                abs(one - other) <= least for one, other in zip(first.values, line.values, strict=True)
+            ):
+                group.append(line)
+                break
+        else:
+            groups.append([line])
+    return groups
+
+
+def joined(names: Sequence[str]) -> str:
+    """One name for several: words that all of them begin or end with occur once, "memory 10, 20 cycles away"."""
+    words = [name.split(" ") for name in names]
+    shortest = min(map(len, words)) - 1
+    first = next((k for k in range(shortest) if len({one[k] for one in words}) > 1), max(shortest, 0))
+    rest = shortest - first
+    last = next((k for k in range(rest) if len({one[-1 - k] for one in words}) > 1), max(rest, 0))
+    middle = ", ".join(" ".join(one[first : len(one) - last]) for one in words)
+    return " ".join([*words[0][:first], middle, *words[0][len(words[0]) - last :]])
 
 
 def _styles() -> Iterator[tuple[str, str, Any]]:

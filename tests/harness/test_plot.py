@@ -1,0 +1,83 @@
+"""Names of lines in figures: of lines that coincide one for all, and none that might be of another line or lies on another name."""
+
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from matplotlib import pyplot
+
+from harness.report import places, plot
+from harness.report.plot import Line
+
+ACROSS = [1, 4, 8, 16]
+RISING = [1.0, 2.0, 2.4, 2.5]
+
+
+def line(name: str, *values: float) -> Line:
+    return Line(name, ACROSS, values)
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Draws lines; returns the names in the picture with their boxes, and the lines with their colours."""
+
+    def draw(*lines: Line, legend_title: str = ""):
+        kept = []
+        monkeypatch.setattr(pyplot, "close", kept.append)
+        plot.lines("A figure", "across", "up", lines, [], tmp_path / "figure", legend_title=legend_title)
+        [figure] = kept
+        axes, renderer = figure.axes[0], figure.canvas.get_renderer()
+        figure.draw_without_rendering()
+        return {text.get_text(): text.get_window_extent(renderer) for text in axes.texts}, axes.get_lines(), figure
+
+    yield draw
+    monkeypatch.undo()
+    pyplot.close("all")
+
+
+def test_lines_that_coincide_share_a_name_and_their_dashes(drawn) -> None:
+    names, lines, _ = drawn(line("1", *RISING), line("2", *RISING), line("8", 0.5, 1.0, 1.2, 1.3), legend_title="cores")
+    assert list(names) == ["cores 1, 2", "cores 8"]
+    assert lines[0].get_linestyle() == lines[1].get_linestyle() == "--"
+    (first, pattern), (second, same) = (one._unscaled_dash_pattern for one in lines[:2])
+    assert pattern == same == (plot.DASH, plot.DASH) and abs(first - second) == plot.DASH
+    assert [one.get_markevery() for one in lines[:3]] == [(0, 2), (1, 2), (0, 1)]
+
+
+def test_names_of_close_lines_lie_apart_and_in_their_order(drawn) -> None:
+    bundle = [line(f"memory {n} cycles away", *(value - n / 300 for value in RISING)) for n in (10, 20, 40, 60, 80)]
+    names, _, figure = drawn(*bundle)
+    assert not [pair for pair in combinations(names.values(), 2) if pair[0].overlaps(pair[1])]
+    assert list(names) == sorted(names, key=lambda name: -names[name].y0)
+    assert all(figure.axes[0].get_window_extent().x1 - 20 < box.x0 and box.x1 <= figure.bbox.width for box in names.values())
+
+
+def test_lines_apart_have_their_names_next_to_them(drawn) -> None:
+    names, _, figure = drawn(line("fast", *RISING), line("slow", 0.2, 0.4, 0.6, 0.7))
+    assert all(box.x1 < figure.axes[0].get_window_extent().x1 + 1 for box in names.values())
+
+
+def test_more_names_than_fit_are_in_a_legend(drawn) -> None:
+    names, lines, figure = drawn(*(line(f"s{n}", *(value + n for value in RISING)) for n in range(6)), line("t", *RISING))
+    assert not names and [text.get_text() for text in figure.legends[0].get_texts()] == [*(f"s{n}" for n in range(6)), "t"]
+    assert lines[0]._unscaled_dash_pattern[1] == (plot.DASH, plot.DASH)
+
+
+@pytest.mark.parametrize(
+    ("names", "joined"),
+    [
+        (["1", "2"], "1, 2"),
+        (["latency 10", "latency 20", "latency 40"], "latency 10, 20, 40"),
+        (["memory 10 cycles away", "memory 20 cycles away"], "memory 10, 20 cycles away"),
+        (["fast", "slow memory"], "fast, slow memory"),
+        (["a", "a"], "a, a"),
+    ],
+)
+def test_one_name_for_several(names: list[str], joined: str) -> None:
+    assert plot.joined(names) == joined
+
+
+def test_heights_are_spread_between_bounds() -> None:
+    assert places._spread([1.0, 10.0], [2.0], 0, 20) == [1.0, 10.0]
+    assert places._spread([5.0, 5.0, 5.0], [2.0, 2.0], 0, 20) == [3.0, 5.0, 7.0]
+    assert places._spread([19.0, 19.5], [2.0], 0, 20) == [18.0, 20.0]
