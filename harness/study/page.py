@@ -19,7 +19,7 @@ from harness.report.page import STYLE, diagram, inline, link
 from harness.report.page import write as write_page
 from harness.run import compiler, process
 from harness.run.progress import Progress
-from harness.study import figures, headline, look, outputs, tables
+from harness.study import differences, figures, headline, look, outputs, tables
 from harness.study.axis_values import scale_of
 from harness.study.machine import KIT
 from harness.study.model import OK, Outcome, Row, Study
@@ -85,17 +85,27 @@ def _looks(outcome: Outcome, out: Path, progress: Progress, plain: bool) -> list
     found = look.make_all(outcome, look.requested(outcome), progress)
     looks = [{"title": one.title, "name": one.title, "body": _body(came)} for one, came in found]
     found = [] if plain or ask is not None else look.make_all(outcome, look.bottlenecks(outcome), progress)
-    bodies, drawn = {id(one.row): _body(came) for one, came in found}, []
-    for index, (text, row) in enumerate(look.extremes(outcome)):
+    bodies, extremes = {id(one.row): _body(came) for one, came in found}, look.extremes(outcome)
+    for index, (text, row) in enumerate(extremes):
         (name, measure), *_ = outcome.study.measures.items()
-        structure = outcome.study.structure(row.point)
         value = spelt(row.measures[name], measure.unit)
         title = f"{text}: {measure.label or name} {value} ({row_name(outcome.study, row)})"
-        picture = Markup("") if structure in drawn else Markup(_diagrams(outcome, row, index, out))
-        drawn.append(structure)
-        if body := picture + bodies.get(id(row), ""):
-            looks.append({"title": title, "name": f"{text} point", "body": body})
+        body = _machine(outcome, [one for _, one in extremes], index, out) + bodies.get(id(row), "")
+        looks.append({"title": title, "name": f"{text} point", "body": body})
     return looks
+
+
+def _machine(outcome: Outcome, rows: Sequence[Row], index: int, out: Path) -> Markup:
+    """The machine of the best or the worst point: its diagram, unless that of the best is the same, and, once, the
+    settings in which both differ."""
+    machines = [outcome.study.machine(row.point) for row in rows]
+    if index and differences.same_blocks(*machines):
+        shutil.rmtree(out / f"diagram-{index}", ignore_errors=True)
+        return Markup("<p>The machine has the same blocks as that of the best point.</p>\n")
+    picture = Markup(_diagrams(outcome, rows[index], index, out))
+    if index or len(rows) < 2:
+        return picture
+    return picture + differences.table(differences.of_settings(outcome.study, *rows), ("the best", "the worst"))
 
 
 def _body(came: Examined | str) -> Markup:

@@ -45,6 +45,18 @@ def test_a_grid_from_file_to_page(place: Path) -> None:
     assert all(row.result.reused for row in again.every) and outputs.as_csv(again) == outputs.as_csv(outcome)
 
 
+def test_machines_with_the_same_blocks_have_one_diagram(place: Path) -> None:
+    """The best and the worst point differ in a depth, which a table shows; with other blocks there are two diagrams."""
+    same = STUDY.replace("published =", "#").replace('"D.stages", values = [2, 10]', '"D.stage[*].depth", values = [1, 5]')
+    text = page.write(make(place, same), place / "out", Progress(), plain=True).read_text()
+    assert text.count('href="diagram-') and 'href="diagram-1/' not in text and not (place / "out/diagram-1").exists()
+    assert text.count("The machine has the same blocks as that of the best point.") == 1
+    assert re.search(r"<th>the best</th><th>the worst</th>.*\n<tbody>\n<tr><th>stages</th><td>1</td><td>5</td></tr>\n<tr><th>ready</th>", text)
+    text = page.write(make(place, STUDY), place / "out", Progress(), plain=True).read_text()
+    assert 'href="diagram-0/' in text and 'href="diagram-1/' in text and "same blocks" not in text
+    assert re.search(r"<tr><th>stages</th><td>2</td><td>10</td></tr>", text)
+
+
 def test_the_command_that_repeats_a_point(place: Path, build_dir: Path) -> None:
     outcome = make(place)
     row = outcome.rows[2]
