@@ -121,7 +121,17 @@ static int document(GString *out, const char *name, const GPtrArray *folders, co
   return 1;
 }
 
+// Documentation shows what files declare, with defaults as they are written: no parameter changes it.
+static bool sets_parameter(int argc, char **argv) {
+  for (int i = 1; i < argc; i++)
+    if (g_str_has_prefix(argv[i], "-D")) return true;
+  return false;
+}
+
 static int doc_command(int argc, char **argv) {
+  if (sets_parameter(argc, argv))
+    return usage_error(argv[0], "documentation shows declarations, which -D does not change (`lss export M.lss -D "
+                                "NAME=VALUE` shows a machine with these parameters)");
   g_auto(Options) options = {0};
   ReferenceStyle style = REFERENCE_TEXT;
   if (!options_parse(tables, argc, argv, &options, doc_option, &style, NULL)) return 2;

@@ -196,3 +196,9 @@ def test_the_library_is_listed_by_family(lss, root) -> None:
 @pytest.mark.parametrize("arguments", [["doc"], ["list", "x"], ["doc", "--nonsense", "pipe"]])
 def test_wrong_command_lines(lss, arguments: list[str]) -> None:
     assert lss(*arguments, ok=False).status == 2
+
+
+def test_a_parameter_is_refused_with_what_shows_it(lss) -> None:
+    done = lss("doc", "-D", "processors=2", "pipe", ok=False)
+    assert done.status == 2 and done.err.count("\n") == 1
+    assert "documentation shows declarations, which -D does not change (`lss export M.lss -D NAME=VALUE` shows" in done.err
