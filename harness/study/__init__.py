@@ -7,7 +7,9 @@ A study goes through these in their order:
     machine      netlists, what they know by name, simulators, the command line of a point
     names        checks every name in the study with them; conditions those of windows
     windows      between which instants a simulator measures
+    intervals    times between two events, which collectors in the simulators count
     runner       builds, runs, measures, keeps the best; expression and reading say what was measured
+    printed      what consoles printed; loaded_modules: where a guest loaded its kernel modules
     look         second looks at points: bottlenecks, costs, faults
     jobs         files that go into the guest of a point, and those that it leaves
     outputs      tables for a terminal, CSV, JSON, the command that repeats a point
@@ -20,4 +22,5 @@ command is what the command line calls.
 # What a study writes in the folder of its page; `*` is any text.
 WRITTEN = (
     "index.html", "results.csv", "results.json", "provenance.json", "figure-*", "diagram-*/*", "point-*.pcap", "jobs/*",
+    "intervals-*.csv",
 )  # fmt: skip

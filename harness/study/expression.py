@@ -60,6 +60,7 @@ class Reading(Protocol):
     def name(self, name: str) -> Any: ...
     def published(self, measure: str) -> float: ...
     def settled(self, measure: str, within: float) -> float: ...
+    def printed(self, pattern: str, console: str) -> "float | str": ...
 
 
 def _percentile(values: list[float], percent: float) -> float:
@@ -81,6 +82,7 @@ LISTS: dict[str, Callable] = {
 SEVERAL = {"min", "max"}  # of a list, or of two values or more
 NUMBERS: dict[str, Callable] = {"sqrt": math.sqrt}
 QUERIES = {"cycles": 1, "events": 1, "param": 1, "published": 1, "settled": 2}
+PRINTED = "printed"  # (pattern), or (pattern, console)
 CONSTANTS = {"true": True, "false": False}
 
 
@@ -102,6 +104,9 @@ def _source(text: str) -> str:
                 operand = False
             elif found["open"]:
                 parts.append(token)
+            elif found["string"]:  # as it is, for regular expressions; a doubled backslash may have come from TOML
+                parts.append(repr(token[1:-1].replace("\\\\", "\\")))
+                operand = False
             else:
                 parts.append("not " if token == "not" else token)
                 operand = token == "not"
@@ -171,8 +176,14 @@ def _check(node: ast.expr) -> None:
             if len(node.args) != wanted and not (name in SEVERAL and node.args):
                 raise ExpressionError(f"{name}() takes {wanted} value{'s' if wanted > 1 else ''}")
             inner = node.args
+        case ast.Call(func=ast.Name(id="printed"), args=args, keywords=[]):
+            if len(args) not in (1, 2) or not (isinstance(args[0], ast.Constant) and isinstance(args[0].value, str)):
+                raise ExpressionError("printed() takes a pattern in quotation marks, and the path of a console")
+            text_of(args[-1])
+            return
         case ast.Call(func=ast.Name(id=name)):
-            raise ExpressionError(f"there is no function {name}(); known are {', '.join([*LISTS, *NUMBERS, *QUERIES])}")
+            known = ", ".join([*LISTS, *NUMBERS, *QUERIES, PRINTED])
+            raise ExpressionError(f"there is no function {name}(); known are {known}")
         case _:
             raise ExpressionError("only + - * / ( ), comparisons, and, or, not, numbers, paths and functions are known")
     for one in inner:
@@ -189,14 +200,31 @@ def text_of(node: ast.expr) -> str:
     raise ExpressionError("a name is expected as this argument")
 
 
+def _printed(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and node.func.id == PRINTED
+
+
+def _console(args: list[ast.expr]) -> tuple[str, str]:
+    """The pattern and the console of a printed(); "": the only one."""
+    return text_of(args[0]), text_of(args[1]) if len(args) > 1 else ""
+
+
+def printed_calls(text: str) -> Iterator[tuple[str, str]]:
+    """The patterns of an expression, each with its console."""
+    return (_console(node.args) for node in ast.walk(parse(text)) if _printed(node))
+
+
 def mentions(text: str) -> Iterator[tuple[str, str]]:
     """What an expression speaks of: ("statistic", path), ("events", path), ("cycles", clock), ("param", path),
-    ("published", measure), ("settled", measure), ("name", name)."""
+    ("published", measure), ("settled", measure), ("printed", pattern), ("name", name)."""
     tree, inner = parse(text), set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.func.id in QUERIES:
             yield node.func.id, text_of(node.args[0])
             inner |= {id(one) for one in ast.walk(node.args[0])}
+        if _printed(node):
+            yield PRINTED, text_of(node.args[0])
+            inner |= {id(one) for argument in node.args for one in ast.walk(argument)}
         if isinstance(node, ast.Call):
             inner.add(id(node.func))
     for node in ast.walk(tree):
@@ -241,6 +269,8 @@ def _value(node: ast.expr, reading: Reading) -> Any:
             return reading.statistic(text_of(node))
         case ast.Call(func=ast.Name(id=name), args=args):
             return _call(name, args, reading)
+        case ast.UnaryOp(op=ast.Not(), operand=operand) if _printed(operand):
+            return not _has_printed(operand, reading)
         case ast.UnaryOp(op=ast.Not()):
             return not _value(node.operand, reading)
         case ast.UnaryOp():
@@ -254,6 +284,15 @@ def _value(node: ast.expr, reading: Reading) -> Any:
         case ast.BoolOp(op=ast.And()):
             return all(_value(one, reading) for one in node.values)
     return _alternative(node.values, reading)
+
+
+def _has_printed(node: ast.expr, reading: Reading) -> bool:
+    """Whether there is a match at all."""
+    try:
+        _value(node, reading)
+    except NoValue:
+        return False
+    return True
 
 
 def _alternative(nodes: list[ast.expr], reading: Reading) -> Any:
@@ -287,6 +326,8 @@ def _call(name: str, args: list[ast.expr], reading: Reading) -> Any:
         return LISTS[name](values, *more)
     if name in NUMBERS:
         return _number(name, _value(args[0], reading))
+    if name == PRINTED:
+        return reading.printed(*_console(args))
     name_of_measure = text_of(args[0])
     if name == "settled":
         return reading.settled(name_of_measure, _value(args[1], reading))

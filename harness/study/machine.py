@@ -174,18 +174,21 @@ def check_expression(text: str, machine: Machine, names: Iterable[str], where: s
              "name": "measure or axis", "published": "measure", "settled": "measure"}  # fmt: skip
     try:
         for kind, name in expression.mentions(text):
+            if kind == expression.PRINTED:
+                continue  # printed.py checks it with the settings of the points
             if kind in ("statistic", "events") and "*" in name:
                 if any(expression.pattern(name).fullmatch(one) for one in known[kind]):
                     continue
-            elif name in known[kind]:
+            elif name in known[kind] or (kind == "statistic" and name in names):  # of an interval
                 continue
             if kind == "events" and name.rpartition(".")[2] in CONNECTION_EVENTS:
                 continue  # the compiler refuses it, if there is no such connection
             if kind in ("statistic", "events") and _has_alternative(text):
                 continue
             meant = _meant(name, machine) if kind == "name" else ""
-            what = f"{machine.path.name} has no {kinds[kind]} {name!r}; {meant or suggest(name, known[kind])}"
-            raise UnknownNameError(f"{where}: {text!r}: {what}", name, near(name, known[kind]))
+            others = [*known[kind], *(one for one in names if kind == "statistic" and "." in one)]
+            what = f"{machine.path.name} has no {kinds[kind]} {name!r}; {meant or suggest(name, others)}"
+            raise UnknownNameError(f"{where}: {text!r}: {what}", name, near(name, others))
     except expression.ExpressionError as error:
         raise StudyError(f"{where}: {error}") from error
 

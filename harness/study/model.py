@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.run.store import Job, Result
-from harness.study import machine, uses, windows
+from harness.study import intervals, machine, uses, windows
 from harness.study.machine import Machine
 from harness.study.points import Point
 from harness.study.study_file import Measure, StudyFile
@@ -30,6 +30,7 @@ class Row:
     result: Result | None = None
     why: str = ""
     job: Mapping[str, Any] = field(default_factory=dict, hash=False)  # the files that its job left
+    intervals: Mapping[str, tuple[float, ...]] = field(default_factory=dict, hash=False)  # lengths, by name
 
     def matches(self, where: Mapping[str, Any]) -> bool:
         """Whether the point has these coordinates; a list means any of its values."""
@@ -84,17 +85,34 @@ class Study:
         for use in self.uses.values():
             made |= use.measured if use else {}
         own = {n: Measure(m) if isinstance(m, str) else m for n, m in self.file.measure.items()}
-        first, second = (own, made) if any(use and use.listed_last for use in self.uses.values()) else (made, own)
+        made |= intervals.measures(self.file.interval)
+        first, second = (own, made) if self._listed_last else (made, own)
         return {name: own.get(name, made.get(name)) for name in [*first, *second]}
+
+    @property
+    def _listed_last(self) -> bool:
+        """Whether measures of the file come first: those of intervals are many."""
+        return bool(self.file.interval) or any(use and use.listed_last for use in self.uses.values())
+
+    @property
+    def texts(self) -> list[str]:
+        """The expressions that points are measured by."""
+        own = [measure.value for measure in self.measures.values() if measure.value]
+        used = {id(use): use for use in self.uses.values() if use}.values()
+        return [*own, *self.file.check, *(text for use in used for text in use.texts())]
 
     @property
     def include(self) -> tuple[str, ...]:
         """Folders with modules of its machines."""
         return tuple(str(self.path.parent / folder) for folder in self.file.include)
 
+    def extra(self, machine: Machine) -> tuple[str, ...]:
+        """What the simulator of a machine is built with beside parameters."""
+        return (*self._extra, *intervals.build_options(self.file.interval, machine, self.build))
+
     @property
-    def extra(self) -> tuple[str, ...]:
-        """What its simulators are built with beside parameters."""
+    def _extra(self) -> tuple[str, ...]:
+        """What all of its simulators are built with beside parameters."""
         used = dict.fromkeys(word for use in self.uses.values() if use for word in use.build_options())
         return (*machine.compiler_options((), self.include), *windows.build_options(self.file), *used)
 

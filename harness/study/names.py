@@ -10,7 +10,7 @@ from typing import Any
 
 from harness import quantity
 from harness.run.compiler import CompilerError
-from harness.study import conditions, headline, jobs, machine, starts, windows
+from harness.study import conditions, expression, headline, intervals, jobs, machine, printed, starts, windows
 from harness.study.axis_values import axis_labels, scale_of
 from harness.study.model import Study
 from harness.study.points import VARIANT, Point
@@ -39,7 +39,7 @@ def check(study: Study) -> None:
             raise StudyError(f"{where}: measure {name!r}: only: there is no variant {unknown[0]!r}")
         if name in (*places, "time"):
             raise StudyError(f"{where}: measure {name!r}: expressions know something else by this name")
-    names = [*places, *study.measures]
+    names = [*places, *study.measures, *(f"{one.name}.series" for one in file.interval)]
     for point in study.points:
         # Of one that cannot be built, another structure of the same machine shows what its parameters are called.
         known = study.machines.get(study.structure(point)) or next(
@@ -52,6 +52,7 @@ def check(study: Study) -> None:
             for name in value if isinstance(value, list) and known.type_of(setting) == "string" else ():
                 machine.listed(name, setting, study.path, study.build)
     for one in {id(one): one for one in study.machines.values()}.values():
+        intervals.check(study, one)
         for name, measure in study.measures.items():
             if measure.value:
                 machine.check_expression(measure.value, one, names, f"{where}: measure {name!r}")
@@ -62,6 +63,7 @@ def check(study: Study) -> None:
             machine.check_expression(text, one, names, f"{where}: check")
         for key, text in windows.conditions(file, list(study.uses.values())):
             conditions.check(text, one, f"{where}: {key}")
+    _check_printed(study)
     starts.check(study)
     every = file.run.checkpoint_every
     if every:
@@ -133,6 +135,21 @@ def _check_texts(study: Study, places: list[str]) -> None:
             machine.check_setting(setting, one, where)
             if one.type_of(setting) != "string":
                 raise StudyError(f"{where}: it names no file")
+
+
+def _check_printed(study: Study) -> None:
+    """The patterns of printed(), and which consoles print."""
+    for use in study.looks:
+        if any(list(expression.printed_calls(text)) for text in use.texts()):
+            raise StudyError(f"{use.place}: printed() is for measures and checks, and not for a second look")
+    texts = [text for text in study.texts if list(expression.printed_calls(text))]
+    for point in study.points if texts else ():
+        known = study.machines.get(study.structure(point))
+        for text in texts if known else ():
+            try:
+                printed.check(text, known, {**study.settings(point), **study.file.text})
+            except expression.ExpressionError as error:
+                raise StudyError(f"{study.path}: {text!r}: {error}") from None
 
 
 def _check_shown(study: Study, names: list[str]) -> None:

@@ -18,7 +18,7 @@ from rich.table import Table
 from harness.run import files
 from harness.run.progress import Progress
 from harness.run.store import with_value
-from harness.study import jobs, machine
+from harness.study import intervals, jobs, machine
 from harness.study.model import OK, Outcome, Row, Study
 from harness.study.points import VARIANT, Point
 from harness.study.runner import unit
@@ -103,6 +103,7 @@ def _grid(outcome: Outcome, title: str, rows: list[Row]) -> Table:
     places = [axis for axis in axes(study) if axis != VARIANT and any(axis in row.point.coordinates for row in rows)]
     many = {name for use in study.uses.values() if use and use.listed_last for name in use.measured}
     many |= {name for name, measure in study.measures.items() if measure.hidden}
+    many |= {name for name in intervals.measures(study.file.interval) if not name.endswith(intervals.SHOWN)}
     known = [n for n in study.measures if n not in many and any(row.measures.get(n) is not None for row in rows)]
     for axis in places:
         grid.add_column(escape(axis), justify="right")
@@ -128,10 +129,28 @@ def command(study: Study, point: Point) -> str:
     """The command that makes one point again."""
     job, (path, defines) = study.jobs.get(point.number), study.structure(point)
     command = ["lss", "run", near(path), *machine.compiler_options(defines, [near(Path(one)) for one in study.include])]
+    if study.file.interval:
+        option, file = intervals.build_options(study.file.interval, study.machine(point), study.build)
+        command += [option, near(Path(file))]
     if not job:
         return shlex.join(command)
     given = [*job.arguments(near), *(one for option, name in job.outputs for one in with_value(option, name))]
     return shlex.join([*command, "--", *given])
+
+
+def _write_intervals(outcome: Outcome, out: Path) -> None:
+    """Writes the lengths of the intervals of each point."""
+    for old in out.glob("intervals-[0-9]*.csv"):
+        old.unlink()
+    for row in outcome.every:
+        if not row.intervals:
+            continue
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["interval", "number", "cycles"])
+        for name, lengths in row.intervals.items():
+            writer.writerows([name, number, spelt(length)] for number, length in enumerate(lengths, 1))
+        files.write(out / f"intervals-{row.point.number}.csv", text.getvalue())
 
 
 def write(outcome: Outcome, out: Path) -> None:
@@ -139,4 +158,5 @@ def write(outcome: Outcome, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     files.write(out / "results.csv", as_csv(outcome))
     jobs.write(outcome, out)
+    _write_intervals(outcome, out)
     files.write(out / "results.json", json.dumps(as_json(outcome), indent=1) + "\n")

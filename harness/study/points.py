@@ -78,7 +78,8 @@ def _variants(study: StudyFile, where: str) -> list[Variant]:
     _twice([single.name for single in study.point], where, "points")
     names = [variant.name for variant in study.variant]
     for axis in study.axis:
-        if not axis.name.isidentifier() or axis.name in ("time", VARIANT, *expression.LISTS, *expression.QUERIES):
+        taken = ("time", VARIANT, *expression.LISTS, *expression.QUERIES, expression.PRINTED)
+        if not axis.name.isidentifier() or axis.name in taken:
             raise StudyError(f"{where}: axis {axis.name!r}: expressions use its name, so it must be an identifier")
         for name in axis.only:
             if name not in names:

@@ -4,9 +4,9 @@ In the JSON of a simulator a snapshot has the values of all statistics in the or
 in a window is the difference of its two snapshots, but for statistics that are none, which are taken at its end.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from harness.study import expression, parameters
 from harness.study.axis_values import in_expressions
@@ -22,6 +22,8 @@ class Counted:
     cycles: Mapping[str, float]
     events: Mapping[str, float]
     seconds: float
+    # The snapshots at its ends, of which None is an end of the run; without any, this is no stretch of a run.
+    ends: tuple[Mapping | None, Mapping | None] | None = field(default=None, compare=False, repr=False)
 
 
 def between(stats: Mapping, first: Mapping, last: Mapping) -> Counted:
@@ -39,7 +41,8 @@ def between(stats: Mapping, first: Mapping, last: Mapping) -> Counted:
     def less(key: str) -> dict[str, float]:
         return {name: now - first.get(key, {}).get(name, 0) for name, now in last.get(key, {}).items()}
 
-    return Counted(values, less("cycles"), less("events"), 1e-15 * (last["time_fs"] - first["time_fs"]))
+    seconds = 1e-15 * (last["time_fs"] - first["time_fs"])
+    return Counted(values, less("cycles"), less("events"), seconds, (first, last))
 
 
 def gauges(stats: Mapping) -> frozenset[str]:
@@ -58,7 +61,7 @@ def counted(stats: Mapping) -> Counted:
     entries = stats.get("statistics", [])
     values = {f"{one['path']}.{one['name']}": one["value"] for one in entries if one["value"] is not None}
     run = stats.get("run", {})
-    return Counted(values, run.get("cycles", {}), {}, 1e-9 * run.get("simulated_ns", 0))
+    return Counted(values, run.get("cycles", {}), {}, 1e-9 * run.get("simulated_ns", 0), (None, None))
 
 
 def series(stats: Mapping) -> list[tuple[float, Counted]]:
@@ -69,6 +72,12 @@ def series(stats: Mapping) -> list[tuple[float, Counted]]:
         for first, last in zip(samples, samples[1:], strict=False)
         if last["time_fs"] > first["time_fs"]
     ]
+
+
+class Consoles(Protocol):
+    """The texts of a run's consoles (printed.py)."""
+
+    def last(self, pattern: str, path: str, counted: Counted) -> float | str: ...
 
 
 @dataclass
@@ -84,9 +93,14 @@ class PointReading:
     figures: Mapping[str, float] = field(default_factory=dict)  # published
     time_series: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict)  # measures over time
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    consoles: Consoles | None = None
+    intervals: Callable[[str, Counted], "float | expression.Values"] | None = None  # measures of intervals, by path
+    interval_names: frozenset[str] = frozenset()
     evaluating: list[str] = field(default_factory=list)
 
     def statistic(self, path: str) -> "float | expression.Values":
+        if self.intervals and path.partition(".")[0] in self.interval_names:
+            return self.intervals(path, self.counted)
         if "*" not in path:
             if path in self.derived:
                 return self._work_out(path)
@@ -139,6 +153,11 @@ class PointReading:
         if measure not in self.figures:
             raise NoValue(f"no {measure} was published for this point")
         return self.figures[measure]
+
+    def printed(self, pattern: str, console: str) -> float | str:
+        if self.consoles is None:
+            raise NoValue("this looks at a run without its consoles")
+        return self.consoles.last(pattern, console, self.counted)
 
     def settled(self, measure: str, within: float) -> float:
         if measure not in self.time_series:

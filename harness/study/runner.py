@@ -16,7 +16,7 @@ from harness.run.execute import awaited, completed, threads
 from harness.run.lease import clear_abandoned
 from harness.run.progress import Progress, Task
 from harness.run.store import Result, RunError
-from harness.study import errors, expression, jobs, machine, names, reading, starts, uses, windows
+from harness.study import errors, expression, intervals, jobs, machine, names, printed, reading, starts, uses, windows
 from harness.study.model import FAILED, NOT_RUN, OK, WAITING, Outcome, Row, Study, published
 from harness.study.points import VARIANT, Point, points
 from harness.study.study_file import Measure, StudyError, read
@@ -34,7 +34,7 @@ def prepare(
     study = _read(path, build, text)
     points = study.points
     if built_only:
-        points = [p for p in points if machine.simulator_path(*study.structure(p), study.extra, build).exists()]
+        points = [p for p in points if _is_built(study, p)]
     wanted = list(dict.fromkeys(study.structure(point) for point in points))
     if wanted:
         with progress.step(f"{study.name}: reading {len(wanted)} netlists"), threads() as pool:
@@ -51,6 +51,15 @@ def prepare(
     for point in study.points:
         progress.part(point.number, point.name, WAITING)
     return study
+
+
+def _is_built(study: Study, point: Point) -> bool:
+    structure = study.structure(point)
+    try:
+        known = machine.export(*structure, study.build, study.include)
+        return machine.simulator_path(*structure, study.extra(known), study.build).exists()
+    except (CompilerError, StudyError):
+        return False
 
 
 def _read(path: Path, build: Path, text: str | None) -> Study:
@@ -93,7 +102,7 @@ def build(study: Study, progress: Progress) -> None:
     def make(key: tuple) -> Path:
         begun.append(key)
         try:
-            return machine.simulator(study.machines[key], build, study.extra)
+            return machine.simulator(study.machines[key], build, study.extra(study.machines[key]))
         finally:
             begun.remove(key)
 
@@ -120,7 +129,8 @@ def _machine_words(key: tuple) -> str:
 
 def find_built(study: Study) -> None:
     """Makes the jobs of those points whose simulators were built before."""
-    _make_jobs(study, {key: machine.simulator_path(*key, study.extra, study.build) for key in study.machines})
+    _make_jobs(study, {key: machine.simulator_path(*key, study.extra(one), study.build)
+                       for key, one in study.machines.items()})  # fmt: skip
 
 
 def _make_jobs(study: Study, simulators: Mapping[tuple, Path]) -> None:
@@ -137,8 +147,9 @@ def _make_jobs(study: Study, simulators: Mapping[tuple, Path]) -> None:
             settings, own = start.left(settings, own)
         made = machine.job(study.machine(point), simulator, settings, window, study.path, study.build, run.timeout,
                            run.retries)  # fmt: skip
-        if run.checkpoint_every and own.outputs:
-            lost = f"what {own.outputs[0][0]} has written of a run that was ended is lost"
+        consoles = tuple((one.option, one.file) for one in printed.used(study.texts, study.machine(point)))
+        if run.checkpoint_every and (lost := (*own.outputs, *consoles)):
+            lost = f"what {lost[0][0]} has written of a run that was ended is lost"
             raise StudyError(f"{study.path}: run: checkpoint_every: {lost}")
         plain = (*made.plain, *(use.options(point) if use else ()))
         more, folder = uses.Files(), study.settings(point).get(jobs.SETTING)
@@ -147,7 +158,7 @@ def _make_jobs(study: Study, simulators: Mapping[tuple, Path]) -> None:
                 carried[folder], study.packed[folder] = jobs.given(study, folder)
             more = carried[folder]
         study.jobs[point.number] = replace(made, plain=plain, inputs=(*made.inputs, *own.inputs, *more.inputs),
-                                           outputs=(*own.outputs, *more.outputs),
+                                           outputs=(*own.outputs, *consoles, *more.outputs),
                                            checkpoint_every=run.checkpoint_every or "")  # fmt: skip
 
 
@@ -285,25 +296,32 @@ def _row(study: Study, point: Point, result: Result) -> Row:
             manifest = result.stats.get("manifest", {})
             machine = study.machine(point)
             return reading.PointReading(counted, manifest, point.coordinates, texts, machine.derived, others, figures,
-                                        series, machine.parameters)  # fmt: skip
+                                        series, machine.parameters, printed.Printed(result, machine), intervals.value,
+                                        intervals.names(study.file.interval))  # fmt: skip
 
         if study.file.sample:
             for name in study.file.sample.measures:
                 if name in texts:
                     samples = [(at, ask(one)) for at, one in reading.series(result.stats)]
                     series[name] = list(_time_series(name, samples))
-        whole = ask(reading.counted(result.stats))
+        whole = ask(intervals.whole(reading.counted(result.stats), result.stats, study.file.interval))
+        others |= intervals.all_values(study.file.interval, whole.counted)
+        lengths = intervals.series(study.file.interval, whole.counted)
         variant = point.coordinates.get(VARIANT)
         here = [name for name, one in study.measures.items() if not one.only or variant in one.only]
         measures = {name: whole.name(name) for name in here if name in others or name in texts}
+        if words := [f"measure {name!r}: {value!r} is no number" for name, value in measures.items()
+                     if isinstance(value, str)]:  # fmt: skip
+            return Row(point, FAILED, result=result, why=words[0])
         known = dict(use.errors(point, result)) if use else {}
-        known |= _errors(study, result, whole, [name for name in texts if name in here])
+        own = [*texts, *intervals.measures(study.file.interval)]
+        known |= _errors(study, result, whole, [name for name in own if name in here])
         for text in study.file.check:
             if not expression.evaluate(text, whole):
                 return Row(point, FAILED, measures, result=result, why=f"check {text!r} is not true")
     except (expression.ExpressionError, RunError) as error:
         return Row(point, FAILED, result=result, why=str(error))
-    return Row(point, OK, measures, known, series, result, job=left)
+    return Row(point, OK, measures, known, series, result, job=left, intervals=lengths)
 
 
 def _time_series(name: str, readings: Iterable[tuple[float, reading.PointReading]]) -> Iterable[tuple[float, float]]:
@@ -313,6 +331,11 @@ def _time_series(name: str, readings: Iterable[tuple[float, reading.PointReading
             yield at, one.name(name)
 
 
+def _measured(point: reading.PointReading, name: str) -> float:
+    """A measure of the file, or of an interval."""
+    return point.statistic(name) if "." in name else point.name(name)
+
+
 def _errors(study: Study, result: Result, whole: reading.PointReading, wanted: Iterable[str]) -> dict[str, float]:
     """Half of the 95 % interval of each measure, from the parts of the window."""
     parts = windows.parts(study.file, result.stats)
@@ -320,5 +343,6 @@ def _errors(study: Study, result: Result, whole: reading.PointReading, wanted: I
         return {}
     gauges = reading.gauges(result.stats)
     moved = errors.shifts(whole.counted, parts, gauges)
-    found = {name: errors.half(lambda one, name=name: replace(whole, counted=one).name(name), moved) for name in wanted}
+    found = {name: errors.half(lambda one, name=name: _measured(replace(whole, counted=one), name), moved)
+             for name in wanted}  # fmt: skip
     return {name: half for name, half in found.items() if half is not None}

@@ -71,6 +71,15 @@ class Window(Table):
     warm: str | None = None
 
 
+class Interval(Table):
+    """Times between two events, which repeat."""
+
+    name: str
+    begin: str = msgspec.field(name="from")
+    to: str
+    parts: list[str] = []
+
+
 class Sample(Table):
     """When measures are taken on the way."""
 
@@ -179,6 +188,7 @@ class StudyFile(Table):
     skip: list[str] = []
     start: Start | None = None
     window: Window = Window()
+    interval: list[Interval] = []
     sample: Sample | None = None
     measure: dict[str, str | Measure] = {}
     check: list[str] = []
@@ -191,7 +201,7 @@ class StudyFile(Table):
 
 
 STRUCTS = (StudyFile, Variant, AxisValue, Axis, Single, Window, Sample, Measure, Figure, ShownTable, Run, Start, Make,
-           Card)  # fmt: skip
+           Card, Interval)  # fmt: skip
 
 
 def _place(path: str, table: dict) -> str:
@@ -278,7 +288,7 @@ def read(path: Path, text: str | None = None) -> StudyFile:
         table = tomllib.loads(path.read_text() if text is None else text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise StudyError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
-    for key in "figure", "table", "examine", "variant", "axis", "point", "published", "card":
+    for key in "figure", "table", "examine", "variant", "axis", "point", "published", "card", "interval":
         if isinstance(table.get(key), dict):  # one may be written without a list
             table[key] = [table[key]]
     for key in "skip", "check":

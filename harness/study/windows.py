@@ -46,8 +46,8 @@ def options(file: StudyFile, own_samples: bool = False) -> list[str]:
     begin, to, arguments = file.window.begin, file.window.to, []
     if begin and begin.strip() == "end":
         raise StudyError("window: from: no window begins at the end of the run")
-    if not begin and not to and _counted(file):
-        to = "end"  # events are counted in windows
+    if not begin and not to and (_counted(file) or file.interval):
+        to = "end"  # events are counted in windows, and so are intervals
     if begin or to:
         arguments += ["--measure-from", begin or "0 s", "--measure-to", to or "end"]
     if to and to != "end" and to != begin:  # the next of the same marker is not the first, which --until would take

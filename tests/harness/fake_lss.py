@@ -54,11 +54,11 @@ def netlist() -> dict:
     parameters = [dict(name=name, type="string", runtime=True, value="") for name in STRINGS]
     parameters += [dict(name=name, type="int", runtime=True, value=0) for name in NUMBERS]
     parameters += [dict(name=name, type="int", runtime=False, value=1) for name in ("processors", "speed", "fault")]
-    instances = [dict(path="", parameters=parameters, state=[], events=[])]
+    instances = [dict(path="", module="fake", parameters=parameters, state=[], events=[])]
     for path, names in STATISTICS.items():
         state = [dict(name=name, kind="statistic", dimensions=[]) for name in names]
-        instances.append(dict(path=path, parameters=[], state=state, events=[]))
-    return dict(instances=instances, clocks=[dict(name="a", hertz_numerator=88_000_000, hertz_denominator=1)])
+        instances.append(dict(path=path, module="fake", parameters=[], state=state, events=[]))
+    return dict(instances=instances, connections=[], clocks=[dict(name="a", hertz_numerator=88_000_000, hertz_denominator=1)])
 
 
 def main() -> None:

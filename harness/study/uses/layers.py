@@ -8,7 +8,8 @@
 
 Each run is profiled within the window of the study; a layer's cycles, divided by `per`, are a measure by its name.  A
 cycle belongs to the first layer of its processor that has its function, or its address; one with neither key takes what
-is left.  `symbols` names executables that the machine's parameters do not.
+is left.  `symbols` names executables that the machine's parameters do not, and kernel modules that the guest loads:
+{ file = "driver.ko", section_at = "printed" } (harness/study/loaded_modules.py).
 """
 
 import re
@@ -20,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from harness import quantity
 from harness.run.store import Result, RunError
-from harness.study import expression, machine, reading, uses
+from harness.study import expression, intervals, loaded_modules, machine, reading, uses
+from harness.study.printed import Printed
 from harness.study.study_file import Measure, StudyError
 from harness.trace.profile import Core, Place, ProfileError, chosen, read
 
@@ -63,8 +65,25 @@ class Plugin(uses.Use):
                 raise StudyError(f"{self.place}: unknown key {key!r}; known are {', '.join(known)}")
         if not isinstance(self.keys.get("per"), str) or not self.keys.get("layer"):
             raise StudyError(f"{self.place}: it needs `per`, what is counted, and `layer`, a list")
+        for one in self._symbols(True):
+            loaded_modules.check(one, f"{self.place}: symbols")
         for layer in self.layers:
             self.measured[layer.name] = Measure("", self.unit, self.labels[layer.name], "less")
+
+    def _symbols(self, modules: bool) -> list[Any]:
+        """The entries of `symbols`: modules, or executables."""
+        given = self.keys.get("symbols", [])
+        if not isinstance(given, list):
+            raise StudyError(f"{self.place}: symbols: expected a list")
+        return [one for one in given if loaded_modules.is_module(one) == modules]
+
+    @cached_property
+    def _modules(self) -> list[loaded_modules.Module]:
+        files = [loaded_modules.check(one, f"{self.place}: symbols") for one in self._symbols(True)]
+        try:
+            return [loaded_modules.read(machine.resolve(file, self.path, self.build)) for file in files]
+        except StudyError as error:
+            raise StudyError(f"{self.place}: symbols: {error}") from None
 
     @property
     def unit(self) -> str:
@@ -97,6 +116,9 @@ class Plugin(uses.Use):
     def texts(self) -> Iterable[str]:
         return [self.keys["per"]]
 
+    def check_points(self, points: "Sequence[Point]") -> None:
+        self._modules  # noqa: B018  (reads them before anything runs)
+
     def build_options(self) -> Sequence[str]:
         return ("--record", "profile")
 
@@ -106,7 +128,7 @@ class Plugin(uses.Use):
         return [*begin, *(["--record-to", window.to] if window.to and window.to != "end" else [])]
 
     def files(self, point: "Point") -> uses.Files:
-        symbols = [machine.resolve(text, self.path, self.build) for text in self.keys.get("symbols", [])]
+        symbols = [machine.resolve(str(text), self.path, self.build) for text in self._symbols(False)]
         for file in symbols:
             if not file.exists():
                 raise StudyError(f"{self.place}: symbols: there is no {file}")
@@ -127,15 +149,23 @@ class Plugin(uses.Use):
         file = result.output("--profile")
         assert file
         try:
-            return read(file)
+            profile = read(file)
         except ProfileError as error:
             raise RunError(str(error)) from error
+        if self._modules:
+            at = loaded_modules.addresses(self._modules, loaded_modules.logs(result))
+            for core in profile.cores:
+                loaded_modules.name_places(core.places, self._modules, at)
+        return profile
 
     def _per(self, point: "Point", result: Result) -> float:
         manifest = result.stats.get("manifest", {})
         known = machine.of_point(point, self)
-        place = reading.PointReading(reading.counted(result.stats), manifest, point.coordinates, {}, known.derived,
-                                     parameters=known.parameters)  # fmt: skip
+        counted = intervals.whole(reading.counted(result.stats), result.stats, self.study.interval)
+        place = reading.PointReading(counted, manifest, point.coordinates, {}, known.derived,
+                                     parameters=known.parameters, consoles=Printed(result, known),
+                                     intervals=intervals.value,
+                                     interval_names=intervals.names(self.study.interval))  # fmt: skip
         per = float(expression.evaluate(self.keys["per"], place))
         if per <= 0:
             raise RunError(f"{self.keys['per']} is {per:g}: there is nothing by which cycles can be divided")
