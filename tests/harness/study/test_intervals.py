@@ -1,5 +1,6 @@
 """Intervals between two events: what the collector counts, whose events belong together, what is measured, what is refused."""
 
+import json
 import math
 import subprocess
 from collections.abc import Callable
@@ -9,11 +10,14 @@ import pytest
 
 from harness.firmware import tool
 from harness.run.progress import Progress
-from harness.study import expression, intervals, machine, outputs, runner
+from harness.study import expression, intervals, machine, outputs, reading, runner
 from harness.study.reading import Counted, PointReading, between
 from harness.study.study_file import Interval, StudyError
 from tests.harness.chain import ROOT, STUDY, make
+from tests.isa import system
+from tests.isa.system_core import KSEG0_CACHED, boot
 
+CONTROLLED = "\ninstance nobody : source { count = 0; };\nnobody.out -> core.control : core_control;\n"
 HERE = Path(__file__).parent
 TWO = """
 title = "two"
@@ -196,3 +200,27 @@ def test_what_is_wrong(place: Path, golden: Callable[[Path, str], None]) -> None
         lines.append(str(caught.value))
     assert all("\n" not in line for line in lines)
     golden(HERE / "interval_errors.golden", "".join(f"{line}\n" for line in lines))
+
+
+MODES = [
+    system.Case("user", "lui $zero, 4\n" + "addiu $t0, $t0, 1\n" * 10 + "lui $zero, 6", user=True),
+    system.Case("kernel", "lui $zero, 5\nlui $zero, 7\n" + "addiu $t0, $t0, 1\n" * 10 + "lui $zero, 8"),
+] * 2  # fmt: skip
+
+
+def test_user_mode(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """A processor that enters and leaves it: an interval in it, one that ends in the kernel, and one of the kernel."""
+    (tmp_path / "m.lss").write_text((root / "tests/isa/system_machine.lss").read_text() + CONTROLLED)
+    lss, options = build_dir / "bin/lss", [tmp_path / "m.lss", "-D", "wide=0"]
+    subprocess.run([lss, "export", *options, "-o", tmp_path / "m.json"], check=True)
+    known = machine.Machine(tmp_path / "m.lss", (), json.loads((tmp_path / "m.json").read_text()))
+    every = [Interval(name, f"marker({a})", f"marker({b})", ["user"]) for name, a, b in (("inner", 4, 6), ("outer", 4, 5), ("kernel", 7, 8))]
+    (tmp_path / "c.lss").write_text(intervals.collectors(every, known))
+    subprocess.run([lss, "build", *options, "-O0", "--collect", tmp_path / "c.lss", "-o", tmp_path / "m"], check=True)
+    elf = system.build(MODES, tmp_path / "cases.elf", big=False)
+    subprocess.run([tmp_path / "m", *boot(elf, tmp_path, False, KSEG0_CACHED), "--cycles", "400000", "--quiet", "--stats", tmp_path / "stats.json"], check=True, capture_output=True)
+    found = reading.counted(json.loads((tmp_path / "stats.json").read_text()))
+    values = {one.name: {what: intervals.value(f"{one.name}.{what}", found) for what in ("count", "mean", "user")} for one in every}
+    assert [one["count"] for one in values.values()] == [2, 2, 2]
+    assert values["inner"]["user"] == values["inner"]["mean"] >= 11 and values["kernel"]["user"] == 0 < values["kernel"]["mean"]
+    assert values["inner"]["user"] <= values["outer"]["user"] < values["outer"]["mean"]
