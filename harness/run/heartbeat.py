@@ -1,5 +1,8 @@
-"""Lines on standard error while long work says nothing: which step it is at, at most one every ten seconds."""
+"""Lines on standard error while long work says nothing: which step it is at, at most one every ten seconds.
 
+With LSS_PROGRESS=off in the environment there are none, as of `lss`."""
+
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -30,9 +33,11 @@ class Heartbeat:
             self.said()
 
     def __enter__(self) -> "Heartbeat":
-        self._thread.start()
+        if os.environ.get("LSS_PROGRESS") != "off":
+            self._thread.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._over.set()
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()

@@ -353,6 +353,7 @@ exit 3
 def test_a_long_job_says_at_which_step_it_is(place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     """On standard error, among what the simulator says there; how far it is does not show otherwise, unless the user wants it."""
     monkeypatch.setattr("harness.run.heartbeat.EVERY", 0.15)
+    monkeypatch.delenv("LSS_PROGRESS", raising=False)
     executable(place / "slow", SLOW)
     monkeypatch.setattr(command, "_has_job_disk", lambda simulator: True)
     for options in ([], ["--progress"]):

@@ -75,6 +75,7 @@ def test_silent_work_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_silent_work_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """On standard error, where there is no bar, with what is seen of it; not while other lines come, and nothing afterwards."""
     monkeypatch.setattr("harness.run.heartbeat.EVERY", 0.2)
+    monkeypatch.delenv("LSS_PROGRESS", raising=False)
     progress = Progress(Console(file=io.StringIO(), force_terminal=False, highlight=False, width=100))
     with progress.task("simulating", 3) as task, progress.showing(task, lambda: "0.1 ms"):
         task.step("one")
