@@ -1,10 +1,12 @@
 """Builds the C program in a folder for a machine: flags, start-up, linker script and header come from the machine.
 
 The folder holds .c and .S files and a file `machine` that names the netlist (and -D options), beside it or in the tree
-of the kit.  A linker script (.ld) or start-up code (.S) of its own takes the place of the default.
+of the kit.  A linker script (.ld) or start-up code (.S) of its own takes the place of the default.  A file `shares`
+adds sources or the linker script of the kit's firmware and flags, as in firmware/build.mk.
 """
 
 import argparse
+import glob
 import json
 import runpy
 import shlex
@@ -75,6 +77,27 @@ def instruction_set(describe: Path, export: dict, machine: str) -> str:
     return found[0]
 
 
+def shared(folder: Path) -> tuple[list[Path], list[str]]:
+    """The files of the kit's firmware and the flags that the folder's file `shares` names; -I counts from the kit."""
+    named = folder / "shares"
+    if not named.is_file():
+        return [], []
+    files, options = [], []
+    try:
+        words = shlex.split(named.read_text(errors="surrogateescape"))
+    except ValueError as error:
+        raise FirmwareError(f"{named}: {str(error).lower()}") from None
+    for word in words:
+        if word.startswith("-"):
+            options.append(f"-I{HOME / word[2:]}" if word.startswith("-I") else word)
+            continue
+        found = sorted(glob.glob(word, root_dir=HOME / "firmware"))
+        if not found:
+            raise FirmwareError(f"{named}: nothing below {HOME / 'firmware'} is called {word}")
+        files += [HOME / "firmware" / name for name in found]
+    return files, options
+
+
 def begin(folder: Path) -> None:
     """Makes the folder: a firmware to begin with, which works."""
     if folder.exists():
@@ -89,7 +112,7 @@ def begin(folder: Path) -> None:
 def spare_sources(source: Path, out: Path) -> None:
     """What is built lies in no place that a file of the program has."""
     used = UsedFiles()
-    used.writes_in(out, [f"{source.resolve().name}.elf", f"{source.resolve().name}.map", "obj/*"], "--out")
+    used.writes_in(out, [f"{source.resolve().name}.elf", f"{source.resolve().name}.map", "obj/*", "obj/*/*"], "--out")
     for path in source.iterdir() if source.is_dir() else ():
         used.reads(path, "the program")
 
@@ -101,6 +124,8 @@ def build(folder: Path, out: Path, build_dir: Path, sanitize: bool = False) -> P
     sources = sorted(path for path in folder.iterdir() if path.suffix in (".c", ".S"))
     if not any(path.suffix == ".c" for path in sources):
         raise FirmwareError(f"{folder}: there is no .c file")
+    others, extra = shared(folder)
+    sources += [path for path in others if path.suffix != ".ld"]
     arguments = machine_arguments(folder)
     work = out / "obj"
     if "%" in str(work):
@@ -119,14 +144,16 @@ def build(folder: Path, out: Path, build_dir: Path, sanitize: bool = False) -> P
     sources += sorted((HOME / "firmware" / "lib").glob("*.c"))
     if sanitize:
         sources.append(HOME / "firmware" / "sanitize" / "handlers.c")
-    scripts = sorted(folder.glob("*.ld")) or [HOME / "firmware" / "start" / "program.ld"]
+    scripts = sorted(folder.glob("*.ld")) or [path for path in others if path.suffix == ".ld"]
+    scripts = scripts or [HOME / "firmware" / "start" / "program.ld"]
     if len(scripts) > 1:
         raise FirmwareError(f"{folder}: there are several linker scripts: {', '.join(path.name for path in scripts)}")
     objects = []
     for number, source in enumerate(sources):
-        objects.append(work / f"{number}-{source.name}.o")
+        objects.append(work / str(number) / f"{source.name}.o")  # linker scripts name objects by their sources
+        objects[-1].parent.mkdir(exist_ok=True)
         checks = flags("sanitize") if source in checked and source.suffix == ".c" else []
-        include = [f"-I{work}", f"-I{folder}", f"-I{HOME / 'firmware' / 'lib'}"]
+        include = [f"-I{work}", f"-I{folder}", f"-I{HOME / 'firmware' / 'lib'}", *extra]
         options = [*flags(isa), *flags("common"), *checks, *include]
         said = run(tool("clang"), *options, "-c", source, "-o", objects[-1])
         sys.stderr.write(said)

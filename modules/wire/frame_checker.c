@@ -157,8 +157,10 @@ static void check_end(self_t *self, bool all, uint32_t counted) {
       now() - self->last_event > (uint64_t)((unsigned __int128)param(timeout) * ticks_per_second() / 1000000000000000u);
   if (all_delivered || timed_out) {
     if (self->entered[CHECKER_TO_WIRE] != self->exited[CHECKER_TO_WIRE])
-      sim_error("%llu frames from host to wire were lost",
-                (unsigned long long)(self->entered[CHECKER_TO_WIRE] - self->exited[CHECKER_TO_WIRE]));
+      sim_error("%llu frames from host to wire were lost, the first of them frame %llu; %llu from wire to host did not "
+                "arrive either",
+                (unsigned long long)(self->entered[CHECKER_TO_WIRE] - self->exited[CHECKER_TO_WIRE]),
+                (unsigned long long)self->exited[CHECKER_TO_WIRE], (unsigned long long)inside);
     self->lost += inside;
     count(missing, inside);
     self->exited[CHECKER_TO_HOST] = self->entered[CHECKER_TO_HOST];

@@ -49,6 +49,12 @@ def test_a_program_elsewhere_runs(machine: str, prefix: Path, tmp_path: Path) ->
     assert "here\n" in ran.stdout and ran.returncode == 3, ran.stderr
 
 
+def test_sources_of_other_firmware_are_shared(prefix: Path, tmp_path: Path) -> None:
+    """The firmware for two processors of the Tigon-2, most of whose files belong to that for one."""
+    done = spinach(prefix, tmp_path, "firmware", str(prefix / "share/spinach/firmware/tigon2_parallel"), "--out", "out")
+    assert (done.returncode, done.stdout) == (0, "out/tigon2_parallel.elf\n"), done.stderr
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -71,6 +77,7 @@ def test_a_program_elsewhere_runs(machine: str, prefix: Path, tmp_path: Path) ->
             lambda prog: [(prog / name).write_text("") for name in ("a.ld", "b.ld")],
             "prog: there are several linker scripts: a.ld, b.ld",
         ),
+        (lambda prog: (prog / "shares").write_text("tigon2/nowhere*.c"), "prog/shares: nothing below"),
     ],
 )
 def test_what_is_wrong_is_said(change, says: str, prefix: Path, tmp_path: Path) -> None:
