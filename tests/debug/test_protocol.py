@@ -36,6 +36,14 @@ def test_what_is_wrong_is_refused_and_changes_nothing(machine, firmware, debugge
     assert (tmp_path / "debugged.json").read_bytes() == (tmp_path / "straight.json").read_bytes()
 
 
+def test_a_run_that_fails_without_gdb_removes_its_socket(machine, firmware, debugged) -> None:
+    run = debugged(machine("single"), "--program", firmware("sum"))  # its stack is where this machine has nothing
+    gdb = run.remote()
+    assert run.path.is_socket() and gdb.ask("D;1") == "OK"
+    gdb.close()
+    assert run.end()[0] == 1 and not run.path.exists()
+
+
 MIPS = {f"r{n}": n for n in range(32)} | {"status": 32, "lo": 33, "hi": 34, "badvaddr": 35, "cause": 36, "pc": 37} | {f"f{n}": 38 + n for n in range(32)} | {"fcsr": 70, "fir": 71}
 
 

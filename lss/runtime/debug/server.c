@@ -36,11 +36,20 @@ static bool refuse(const char *why) {
   return spinach_report_error("--gdb: cannot listen on \"%s\": %s", given->gdb, why);
 }
 
+static void remove_name(void) {
+  own_name_remove(&socket_name);
+}
+
+static void take_name(const char *path) {
+  own_name_take(&socket_name, path);
+  spinach_on_leave = remove_name; // a run that gdb has left may end with an error
+}
+
 static bool open_path(const char *path) {
   g_autoptr(GError) why = NULL;
   listener = listener_at_path(path, &why);
   if (listener < 0) return refuse(why->message);
-  own_name_take(&socket_name, path);
+  take_name(path);
   fprintf(stderr, "%s: target extended-remote %s\n", spinach_program, path);
   return true;
 }
@@ -71,7 +80,7 @@ static bool adopt(GVariant *session) {
   g_variant_get_child(session, 0, "i", &listener);
   g_variant_get_child(session, 1, "i", &connection);
   g_variant_get_child(session, 2, "&s", &path);
-  if (*path) own_name_take(&socket_name, path);
+  if (*path) take_name(path);
   fcntl(listener, F_SETFD, FD_CLOEXEC);
   fcntl(connection, F_SETFD, FD_CLOEXEC);
   return true;
@@ -91,7 +100,7 @@ bool spinach_debug_open(const spinach_options *options) {
 static void close_all(void) {
   if (connection >= 0) close(connection);
   if (listener >= 0) close(listener);
-  own_name_remove(&socket_name);
+  remove_name();
   connection = listener = -1;
 }
 
