@@ -347,7 +347,7 @@ def _add_studies(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     one = commands.add_parser("bottleneck", help="find what limits a machine, and what waits for it")
     one.add_argument("machine", type=READ, help="the LSS file")
     one.add_argument("-D", dest="define", action="append", default=[], metavar="NAME=VALUE", help="as for lss build")
-    one.add_argument("--after", default="", metavar="TIME", help="leave out the run up to this time: 0.5ms")
+    one.add_argument("--after", default="", metavar="CONDITION", help="leave out the run up to then: 0.5ms, marker(1)")
     one.add_argument("--out", type=BOTTLENECK, default=Path("build/bottleneck"), help="folder for index.html")
     one.add_argument("--build", type=FOLDER, default=Path("build"))
     one.epilog = "Options after -- are for the simulator."

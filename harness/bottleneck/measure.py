@@ -1,13 +1,14 @@
 """From a machine's LSS file to its bottleneck report: builds it with collectors, runs it, reads what it counted.
 
-To leave a machine's start out of the account, its run is made twice, first up to that time, and what the first counted
-is subtracted: simulators are deterministic, so the first run is the beginning of the second.
+To leave a machine's start out of the account, its run is made twice, first until that condition, and what the first
+counted is subtracted: simulators are deterministic, so the first run is the beginning of the second.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from harness import quantity
 from harness.bottleneck import WRITTEN, memories
 from harness.bottleneck.analysis import Analysis, analyse
 from harness.run import compiler, process
@@ -53,11 +54,24 @@ def build(
     return exported, simulator
 
 
+def without(arguments: Sequence[str], options: Collection[str]) -> list[str]:
+    """The arguments less these options, each of which has a value."""
+    kept, words = [], iter(arguments)
+    for word in words:
+        if word in options:
+            next(words, None)
+        elif word.split("=")[0] not in options:
+            kept.append(word)
+    return kept
+
+
 def run(simulator: Path, out: Path, arguments: Sequence[str] = (), after: str = "") -> tuple[dict, dict | None]:
-    """The statistics of a run with these options, and of its beginning up to `after`, a time such as 0.5ms."""
+    """The statistics of a run with these options, and of its beginning until `after`: 0.5ms, or another condition."""
     earlier = None
     if after:
-        _do([simulator.resolve(), *arguments, "--time", after, "--quiet", "--stats", out / "earlier.json"])
+        bound = ["--time" if quantity.TIME.fullmatch(after) else "--until", after]
+        shorter = [*without(arguments, ["--until"]), *bound]
+        _do([simulator.resolve(), *shorter, "--quiet", "--stats", out / "earlier.json"])
         earlier = json.loads((out / "earlier.json").read_text())
     _do([simulator.resolve(), *arguments, "--quiet", "--stats", out / "statistics.json"])
     return json.loads((out / "statistics.json").read_text()), earlier

@@ -344,6 +344,17 @@ def test_counts_cover_every_cycle_and_the_beginning_is_left_out(examine: Examine
     assert part.limiter.name == "consumer" and part.limiter.busy == 1.0
 
 
+def test_a_window_between_conditions(examine: Examine) -> None:
+    """Until whatever condition the beginning is left out, also if the run itself is bounded by another one."""
+    by_time = examine(CHAIN, "consumer.ready=0.3", after="1us")
+    by_cycles = examine(CHAIN, "consumer.ready=0.3", after="cycles(clk) >= 1000")
+    assert [str(link) for link in by_time.machine.links] == [str(link) for link in by_cycles.machine.links]
+    assert [(link.moved, link.waiting) for link in by_time.machine.links] == [(link.moved, link.waiting) for link in by_cycles.machine.links]
+    assert measure.without(["--until", "x", "--set", "a=1", "--until=y", "3"], ["--until"]) == ["--set", "a=1", "3"]
+    stats, earlier = measure.run(examine.out / "simulator", examine.out, ["--until", "cycles(clk) >= 300"], "cycles(clk) >= 100")
+    assert (earlier["run"]["cycles"]["clk"], stats["run"]["cycles"]["clk"]) == (100, 300)
+
+
 def test_page_and_results(examine: Examine, tmp_path: Path) -> None:
     analysis = examine(CHAIN, "consumer.ready=0.3")
     written = page.write(analysis, tmp_path / "report", "A chain")

@@ -81,15 +81,22 @@ def test_what_became_of_faults(tmp_path: Path) -> None:
 
 def test_a_bottleneck_that_cannot_be_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     machine = SimpleNamespace(path=Path("m.lss"), defines=(("a", "1"),), include=("parts",))
-    looked = SimpleNamespace(job=SimpleNamespace(arguments=lambda: ["--x", "3"]), machine=machine, folder=tmp_path, title="one")
+    looked = SimpleNamespace(job=SimpleNamespace(arguments=lambda: ["--x", "3", "--record-from", "2 us", "--measure-to=end"]), machine=machine, folder=tmp_path, title="one")
     asked = []
     monkeypatch.setattr(bottleneck.measure, "examine", lambda *given: asked.append(given) or SimpleNamespace(verdict="it waits"))
     monkeypatch.setattr(bottleneck.page, "fragment", lambda analysis, title, prefix: title + prefix)
-    for begin, after in ("2 us", "2 us"), ("marker(1)", ""), (None, ""):
-        study = StudyFile(title="t", machine="m.lss", window=Window(begin=begin))
+    for begin, to, text in (
+        ("2 us", None, "one, from 2 us to the end"),
+        ("marker(1)", "marker(2)", "one, from marker(1) to marker(2)"),
+        (None, None, "one"),
+    ):
+        study = StudyFile(title="t", machine="m.lss", window=Window(begin=begin, to=to))
         use = bottleneck.Plugin({}, study, Path("s.toml"), Path("build"), "here")
-        assert use.examine(looked) == Examined("it waits", f"one{tmp_path.name}-")
-        assert asked.pop() == (Path("m.lss"), Path("build"), tmp_path, ["a=1"], ["--x", "3"], after, ("parts",))
+        assert use.examine(looked) == Examined("it waits", f"{text}{tmp_path.name}-")
+        assert asked.pop() == (Path("m.lss"), Path("build"), tmp_path, ["a=1"], ["--x", "3"], begin or "", ("parts",))
+    again = StudyFile(title="t", machine="m.lss", window=Window(begin="marker(1)", to="marker(1)"))
+    with pytest.raises(RunError, match=r"^the bottleneck between two events of one condition, marker\(1\), cannot be examined$"):
+        bottleneck.Plugin({}, again, Path("s.toml"), Path("build"), "here").examine(looked)
     monkeypatch.setattr(bottleneck.page, "fragment", lambda *given: (_ for _ in ()).throw(OSError("no space")))
     with pytest.raises(RunError, match="^no space$"):
         use.examine(looked)
