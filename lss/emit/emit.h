@@ -132,7 +132,8 @@ void emit_border_reference(const Emitter *emitter, GString *out, const Wire *wir
 // are a piece, and at the end of a cycle
 guint emit_transfers(const Emitter *emitter, GString *out, const Segment *segment, guint first,
                      guint end); // the item after which to note it
-void emit_crossing(const Emitter *emitter, GString *out, const Connection *connection); // " | (…)", by the root
+void emit_crossing(const Emitter *emitter, GString *out, const Connection *connection);  // " | (…)", by the root
+void emit_departure(const Emitter *emitter, GString *out, const Connection *connection); // likewise, of a sleeper's
 bool emit_notes_transfers(const Emitter *emitter, const Cluster *cluster); // what its segments transfer is noted
 void emit_end_of_cycle(const Emitter *emitter, GString *out, const Clock *clock);
 

@@ -102,7 +102,7 @@ static void goes_out(const Emitter *emitter, GString *out, const Cluster *cluste
     const Connection *connection = plan->netlist->connections->pdata[i];
     if (plan->schedule->cluster_of[connection->from->instance->id] == cluster &&
         plan->schedule->cluster_of[connection->to->instance->id] != cluster)
-      emit_crossing(emitter, out, connection);
+      emit_departure(emitter, out, connection);
   }
 }
 

@@ -5,7 +5,8 @@
 // Every item begins at a module that offers it without another item at hand, and what is between passes it on; so only
 // those connections are looked at, once all of them are known, and only while cycles are being left out.
 // What a handler sends from the state in every cycle stays there.  What is always accepted is shown or sent for one
-// cycle, and the next_event of its module says when that changes.
+// cycle; the next_event of its receiver says what comes of it.  Only where it leaves a cluster that would fall asleep,
+// its end must be seen: the signals of such a cluster stay as they are.
 #include "lss/emit/emit.h"
 
 #include <string.h>
@@ -30,14 +31,18 @@ static bool sees_item(const Emitter *emitter, const Vertex *writer, int depth) {
   return false;
 }
 
-// Whether it is sent from the state in every cycle: a transfer takes nothing away, and its module says when it changes.
+// Whether a transfer takes nothing away, since the item is there in every cycle, and its module says when it changes:
+// it is sent by a handler that does nothing else, or shown to one who always accepts.
 static bool stays_after_transfer(const Emitter *emitter, const Connection *connection, const Vertex *writer) {
   const Instance *sender = writer->instance;
-  if (writer->kind != VERTEX_FUNCTION || writer->function->kind != FUNCTION_HANDLER || writer->reads->len > 0)
-    return false;
-  const ModuleSource *source = g_hash_table_lookup(emitter->plan->sources, sender->leaf->c_file);
-  const Hook *hook = source ? module_source_hook(source, "handler", writer->function->name) : NULL;
-  return hook && hook->sent_port && !strcmp(hook->sent_port, connection->from->c_name);
+  const ModuleSource *source =
+      writer->kind == VERTEX_FUNCTION ? g_hash_table_lookup(emitter->plan->sources, sender->leaf->c_file) : NULL;
+  if (!source) return false;
+  const char *port = connection->from->c_name;
+  if (!is_handshake(emitter, connection) && module_source_always_sends(source, port)) return true;
+  if (writer->function->kind != FUNCTION_HANDLER || writer->reads->len > 0) return false;
+  const Hook *hook = module_source_hook(source, "handler", writer->function->name);
+  return hook && hook->sent_port && !strcmp(hook->sent_port, port);
 }
 
 enum { MOST_LOCALS = 8 }; // one after the other
@@ -138,6 +143,14 @@ guint emit_transfers(const Emitter *emitter, GString *out, const Segment *segmen
 
 void emit_crossing(const Emitter *emitter, GString *out, const Connection *connection) {
   if (begins(emitter, connection) && is_seen(emitter, wire_of(emitter, connection, SIGNAL_DATA), -1))
+    emit_transfer(emitter, out, NULL, connection, -1);
+}
+
+void emit_departure(const Emitter *emitter, GString *out, const Connection *connection) {
+  const Wire *data = wire_of(emitter, connection, SIGNAL_DATA);
+  if (is_handshake(emitter, connection))
+    emit_crossing(emitter, out, connection);
+  else if (is_seen(emitter, data, -1) && !stays_after_transfer(emitter, connection, data->writer))
     emit_transfer(emitter, out, NULL, connection, -1);
 }
 

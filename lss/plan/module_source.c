@@ -61,13 +61,18 @@ static void read_call(ModuleSource *source, const char *word, const char *at, co
   source->repeats |= !strcmp(word, "unchanged") && !strcmp(function, "next_event");
   source->timed |= !outside_cycles && g_strv_contains(times, word);
   source->waits |= !outside_cycles && (!strcmp(word, "until") || !strcmp(word, "within"));
-  const bool payload = !strcmp(word, "data") || !strcmp(word, "item");
-  if (!payload && strcmp(word, "param") != 0) {
-    add_use(source->calls, function, g_strdup(word));
+  const struct {
+    const char *word;
+    GPtrArray *uses;
+  } named[] = {{"data", source->payloads}, {"item", source->payloads},  {"param", source->parameters},
+               {"send", source->sends},    {"send_if", source->pauses}, {"send_nothing", source->pauses}};
+  for (gsize i = 0; i < G_N_ELEMENTS(named); i++) {
+    if (strcmp(word, named[i].word) != 0) continue;
+    at += strspn(at, " (");
+    add_use(named[i].uses, function, g_strndup(at, strcspn(at, " ,)")));
     return;
   }
-  at += strspn(at, " (");
-  add_use(payload ? source->payloads : source->parameters, function, g_strndup(at, strcspn(at, " ,)")));
+  add_use(source->calls, function, g_strdup(word));
 }
 
 static void read_macros(ModuleSource *source, const char *text) {
@@ -253,6 +258,8 @@ static ModuleSource *source_new(const char *file) {
   source->parameters = g_ptr_array_new();
   source->calls = g_ptr_array_new();
   source->payloads = g_ptr_array_new();
+  source->sends = g_ptr_array_new();
+  source->pauses = g_ptr_array_new();
   source->helpers = g_ptr_array_new();
   source->includes = g_ptr_array_new();
   source->include_lines = g_array_new(FALSE, FALSE, sizeof(int));
@@ -349,12 +356,20 @@ const Hook *module_source_reset(const ModuleSource *source, const char *paramete
   return NULL;
 }
 
-bool module_source_looks_at(const ModuleSource *source, const char *port) {
-  for (guint i = 0; i < source->payloads->len; i++) {
-    const NameUse *use = source->payloads->pdata[i];
+static bool names(const GPtrArray *uses, const char *port) {
+  for (guint i = 0; i < uses->len; i++) {
+    const NameUse *use = uses->pdata[i];
     if (!*use->function || !strcmp(use->name, port)) return true;
   }
   return false;
+}
+
+bool module_source_looks_at(const ModuleSource *source, const char *port) {
+  return names(source->payloads, port);
+}
+
+bool module_source_always_sends(const ModuleSource *source, const char *port) {
+  return names(source->sends, port) && !names(source->pauses, port);
 }
 
 // Adds to a set of functions all that they call.

@@ -40,6 +40,8 @@ typedef struct {
   GPtrArray *parameters; // NameUse*: what reads which
   GPtrArray *calls;      // NameUse*: what calls which
   GPtrArray *payloads;   // NameUse*: data(x) and item(x)
+  GPtrArray *sends;      // NameUse*: send(x)
+  GPtrArray *pauses;     // NameUse*: send_nothing(x) and send_if(x)
   GPtrArray *helpers;    // char*: functions at file scope
   GPtrArray *includes;   // char*: "<string.h>", in order
   GArray *include_lines;
@@ -62,6 +64,8 @@ const Hook *module_source_hook(const ModuleSource *source, const char *word, con
 const Hook *module_source_reset(const ModuleSource *source, const char *parameter);
 // Whether the C may look at the payload of a port: a macro may stand for any.
 bool module_source_looks_at(const ModuleSource *source, const char *port);
+// Whether there is an item at the port in every cycle: the C sends one there, and never nothing.
+bool module_source_always_sends(const ModuleSource *source, const char *port);
 // Whether statistics() works a statistic out.
 bool module_source_computes(const ModuleSource *source, const char *field);
 // Whether a field may change in time that is skipped: skip() uses it, itself or in what it calls, or statistics() works

@@ -128,6 +128,7 @@ phase_end() {
           low_number(&self->reply[replied].data, sizeof self->reply[replied].data));
     self->phase[replied] = entry_phase_idle;
     self->used--;
+    set_until(changes, 2); // the reply is gone in the next cycle
   }
   if (self->responding && self->responds_for < (uint32_t)param(entries)) {
     const typeof_port(in_request) *request = &self->request[self->responds_for];

@@ -40,6 +40,7 @@ typedef struct {
   void *state;         // before the cycle at hand; NULL when it is not compared
   bool gave;           // in the cycle before an item was transferred, and the state changed by it
   bool took;           // in the cycle before an item came in
+  bool compared;       // a cycle was
   bool repeated;       // the cycle before had the inputs of the one before it, and changed nothing
   uint64_t next;       // the cycle that was named
   uint64_t idle, needless;
@@ -169,9 +170,9 @@ static bool is_named(const Sleeper *sleeper, uint64_t cycle) {
   return false;
 }
 
-// An output has changed.  There is no cycle before the first.
+// An output has changed.
 static void check_output(const Sleeper *sleeper, const Signal *signal, uint64_t cycle) {
-  if (!signal->from_state || cycle == 0 || is_named(sleeper, cycle)) return;
+  if (!signal->from_state || !sleeper->compared || is_named(sleeper, cycle)) return;
   g_autofree char *what = g_strdup_printf("%s.%s", signal->port, signal->word);
   fail(sleeper, cycle, what, "whatever its inputs are");
 }
@@ -184,7 +185,7 @@ static bool is_excused(const Sleeper *sleeper, const Signal *signal) {
 }
 
 static void compare(Sleeper *sleeper, uint64_t cycle) {
-  bool other_inputs = cycle == 0;
+  bool other_inputs = !sleeper->compared; // of the run, or after its checkpoint, there is no cycle before the first
   const Signal *other = NULL;
   for (guint k = 0; k < sleeper->signals->len; k++) {
     Signal *signal = &g_array_index(sleeper->signals, Signal, k);
@@ -200,6 +201,7 @@ static void compare(Sleeper *sleeper, uint64_t cycle) {
   g_autofree char *field = changed_field(sleeper);
   sleeper->gave = transferred && (field || !sleeper->state);
   sleeper->took = received;
+  sleeper->compared = true;
   sleeper->repeated = false;
   if (other_inputs || received || followed || is_shared(sleeper) || (transferred && !other)) return;
   g_autofree char *what = other ? g_strdup_printf("%s.%s", other->port, other->word) : g_strdup(field);
