@@ -40,6 +40,57 @@ def test_sleeping_clusters_change_nothing(build_sim, run_sim, tmp_path):
     assert done.value("lanes[1].k", "items") == 8
 
 
+PULSE = """struct pair { uint32 first; uint32 second; }
+module pulse {
+  outport out : 'a;
+  state { instant due; }
+  init;
+  always out.enable;
+  phase_start -> out.data;
+  phase_end;
+  next_event;
+}
+module pass { inport in : 'a;  outport out : 'a;  always in.ack, out.enable;  handler go : in.data -> out.data; }
+module taker { inport in : 'a;  state { uint32 beats; }  stat uint64 taken "items";  always in.ack;  phase_end; }
+"""
+PULSE_C = """init() { set_until(due, 500); }
+phase_start() { send_if(out, until(due) == 0, (typeof_port(out)){0}); }
+phase_end() {
+  if (until(due) == 0) set_until(due, 500);
+}
+next_event() { return unchanged(after(until(due))); }
+"""
+BEDS = """import pulse;
+module waiter { inport in : uint32;  outport out : uint32;  instance p : pipe;  in -> p.in;  p.out -> out; }
+module bed {
+  outport out : TYPE;
+  instance w[4] : waiter;  instance s : source { count = 1; };  instance k : sink;  instance b : pulse;  instance m : pass;
+  s.out -> w[0].in;  w[0].out -> w[1].in;  w[1].out -> w[2].in;  w[2].out -> w[3].in;  w[3].out -> k.in;
+  b.out -> m.in : TYPE;  m.out -> out;
+}
+instance bed[2] : bed;  instance t[2] : taker;
+for (i = 0; i < 2; i = i + 1) { bed[i].out -> t[i].in; }
+"""
+
+
+@pytest.mark.parametrize("kind", ["uint32", "pair"])
+@pytest.mark.parametrize("passed", [True, False])
+def test_an_item_that_was_always_accepted_is_gone(build_sim, run_sim, tmp_path, kind: str, passed: bool) -> None:
+    """It leaves a cluster that then has nothing to do, and is received once by who is stepped in every cycle."""
+    (tmp_path / "pulse.lss").write_text(PULSE)
+    (tmp_path / "pulse.c").write_text(PULSE_C)
+    (tmp_path / "pass.c").write_text("handler(go) { send_if(out, some(in), data(in)); }\n")
+    (tmp_path / "taker.c").write_text("phase_end() {\n  self->beats++;\n  count(taken, transferred(in));\n}\n")
+    machine = BEDS.replace("TYPE", kind)
+    if not passed:
+        machine = machine.replace(f"b.out -> m.in : {kind};  m.out -> out;", "b.out -> out;").replace("instance m : pass;", "")
+    for options in ([], ["--debug"], ["--single-function"]):
+        done = run_sim(build_sim(machine, "-I", tmp_path, *options), "--cycles", 10_000)
+        assert [done.value(f"t[{i}]", "taken") for i in range(2)] == [19, 19]
+    done = run_sim(build_sim(machine, "-I", tmp_path), "--cycles", 10_000, "--check-replay")
+    assert int(re.search(r"(\d+) cycles of clusters that slept", done.err).group(1)) > 15_000
+
+
 @pytest.mark.soak  # test_sleeping_clusters_change_nothing does it with less
 def test_processors_that_wait_sleep_and_change_nothing(build_sim, run_sim):
     machine = """
