@@ -8,9 +8,10 @@
 // computed what is in the scratch already.
 #include "lss/emit/emit.h"
 
-// Whether a payload is one number: it is compared, since what shows a state in every cycle would keep all its readers
-// awake.
-static bool is_number(const Wire *wire) {
+// Whether it is a number that is shown in every cycle: it is compared, since it would keep all its readers awake.  Of
+// items, the same one may come again.
+static bool is_level(const Emitter *emitter, const Wire *wire) {
+  if (wire->kind != SIGNAL_DATA || !emit_is_shown(emitter, wire->connection)) return false;
   switch (wire->connection->type->kind) {
   case TYPE_BOOL:
   case TYPE_INT:
@@ -23,8 +24,8 @@ static bool is_number(const Wire *wire) {
 }
 
 // What is compared with its value in the cycle before the cluster fell asleep.
-static bool kept(const Wire *wire, const Cluster *cluster) {
-  return wire->writer->cluster != cluster && (wire->kind == SIGNAL_ACK || is_number(wire));
+static bool kept(const Emitter *emitter, const Wire *wire, const Cluster *cluster) {
+  return wire->writer->cluster != cluster && (wire->kind == SIGNAL_ACK || is_level(emitter, wire));
 }
 
 void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster) {
@@ -32,7 +33,7 @@ void emit_gate_variables(const Emitter *emitter, GString *out, Cluster *cluster)
   g_string_append_printf(out, "static spinach_gate spinach_gate_%d = SPINACH_GATE;\nstatic struct {\n", cluster->id);
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
-    if (!kept(wire, cluster)) continue;
+    if (!kept(emitter, wire, cluster)) continue;
     if (wire->kind == SIGNAL_DATA)
       g_string_append_printf(out, "  %s d%d;\n", emit_c_type(wire->connection->type), wire->id);
     g_string_append_printf(out, "  bool w%d;\n", wire->id);
@@ -47,16 +48,16 @@ static void comes_in(const Emitter *emitter, GString *out, const Cluster *cluste
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
     const bool data = wire->kind == SIGNAL_DATA;
-    if (wire->writer->cluster == cluster || (!data && !kept(wire, cluster))) continue;
+    if (wire->writer->cluster == cluster || (!data && !kept(emitter, wire, cluster))) continue;
     g_autoptr(GString) flag = g_string_new(NULL), value = g_string_new(NULL);
     emit_border_reference(emitter, flag, wire, data ? "_some" : "");
     emit_border_reference(emitter, value, wire, "");
     g_string_append(out, join);
-    if (!kept(wire, cluster))
+    if (!kept(emitter, wire, cluster))
       g_string_append(out, flag->str);
     else
       g_string_append_printf(out, "(%s != spinach_kept_%d.w%d)", flag->str, cluster->id, wire->id);
-    if (data && kept(wire, cluster))
+    if (data && kept(emitter, wire, cluster))
       g_string_append_printf(out, " | (%s & (%s != spinach_kept_%d.d%d))", flag->str, value->str, cluster->id,
                              wire->id);
     join = " | ";
@@ -68,7 +69,7 @@ static void comes_in(const Emitter *emitter, GString *out, const Cluster *cluste
 static void comes_uncompared(const Emitter *emitter, GString *out, const Cluster *cluster, const GPtrArray *wires) {
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
-    if (wire->kind != SIGNAL_DATA || wire->writer->cluster == cluster || kept(wire, cluster)) continue;
+    if (wire->kind != SIGNAL_DATA || wire->writer->cluster == cluster || kept(emitter, wire, cluster)) continue;
     g_string_append(out, " | ");
     emit_border_reference(emitter, out, wire, "_some");
   }
@@ -133,7 +134,7 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
                          segment->clock->rounded ? "spinach_cycle_length" : "spinach_time.period");
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
-    if (!kept(wire, cluster)) continue;
+    if (!kept(emitter, wire, cluster)) continue;
     const bool data = wire->kind == SIGNAL_DATA;
     g_string_append_printf(out, "    spinach_kept_%d.w%d = ", id, wire->id);
     emit_border_reference(emitter, out, wire, data ? "_some" : "");

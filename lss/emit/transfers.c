@@ -31,18 +31,24 @@ static bool sees_item(const Emitter *emitter, const Vertex *writer, int depth) {
   return false;
 }
 
-// Whether a transfer takes nothing away, since the item is there in every cycle, and its module says when it changes:
-// it is sent by a handler that does nothing else, or shown to one who always accepts.
+static const ModuleSource *source_of(const Emitter *emitter, const Vertex *writer) {
+  if (!writer || writer->kind != VERTEX_FUNCTION) return NULL;
+  return g_hash_table_lookup(emitter->plan->sources, writer->instance->leaf->c_file);
+}
+
+bool emit_is_shown(const Emitter *emitter, const Connection *connection) {
+  const Wire *data = wire_of(emitter, connection, SIGNAL_DATA);
+  const ModuleSource *source = data ? source_of(emitter, data->writer) : NULL;
+  return source && module_source_always_sends(source, connection->from->c_name);
+}
+
+// Whether a handler does nothing but send it from the state in every cycle: a transfer takes nothing away, and its
+// module says when it changes.
 static bool stays_after_transfer(const Emitter *emitter, const Connection *connection, const Vertex *writer) {
-  const Instance *sender = writer->instance;
-  const ModuleSource *source =
-      writer->kind == VERTEX_FUNCTION ? g_hash_table_lookup(emitter->plan->sources, sender->leaf->c_file) : NULL;
-  if (!source) return false;
-  const char *port = connection->from->c_name;
-  if (!is_handshake(emitter, connection) && module_source_always_sends(source, port)) return true;
-  if (writer->function->kind != FUNCTION_HANDLER || writer->reads->len > 0) return false;
+  const ModuleSource *source = source_of(emitter, writer);
+  if (!source || writer->function->kind != FUNCTION_HANDLER || writer->reads->len > 0) return false;
   const Hook *hook = module_source_hook(source, "handler", writer->function->name);
-  return hook && hook->sent_port && !strcmp(hook->sent_port, port);
+  return hook && hook->sent_port && !strcmp(hook->sent_port, connection->from->c_name);
 }
 
 enum { MOST_LOCALS = 8 }; // one after the other
@@ -146,11 +152,38 @@ void emit_crossing(const Emitter *emitter, GString *out, const Connection *conne
     emit_transfer(emitter, out, NULL, connection, -1);
 }
 
-void emit_departure(const Emitter *emitter, GString *out, const Connection *connection) {
+static bool is_transient(const Emitter *emitter, const Connection *connection, int depth);
+
+// Whether a function passes on an item that is there for one cycle; *any: it looks at items at all.
+static bool passes_transient(const Emitter *emitter, const Vertex *writer, int depth, bool *any) {
+  for (guint i = 0; i < writer->reads->len; i++) {
+    const Wire *wire = writer->reads->pdata[i];
+    *any |= wire->kind == SIGNAL_DATA;
+    if (wire->kind == SIGNAL_DATA && !is_handshake(emitter, wire->connection) &&
+        is_transient(emitter, wire->connection, depth - 1))
+      return true;
+    if (wire->kind == SIGNAL_LOCAL && wire->writer &&
+        (!depth || passes_transient(emitter, wire->writer, depth - 1, any)))
+      return true;
+  }
+  return false;
+}
+
+// Whether an item that is always accepted is there for one cycle only: neither shown in every cycle, nor worked out
+// from what is.
+static bool is_transient(const Emitter *emitter, const Connection *connection, int depth) {
   const Wire *data = wire_of(emitter, connection, SIGNAL_DATA);
+  bool any = false;
+  if (!data || !data->writer || emit_is_shown(emitter, connection)) return false;
+  if (depth <= 0 || passes_transient(emitter, data->writer, depth, &any)) return true;
+  return !any && !stays_after_transfer(emitter, connection, data->writer);
+}
+
+void emit_departure(const Emitter *emitter, GString *out, const Connection *connection) {
   if (is_handshake(emitter, connection))
     emit_crossing(emitter, out, connection);
-  else if (is_seen(emitter, data, -1) && !stays_after_transfer(emitter, connection, data->writer))
+  else if (is_seen(emitter, wire_of(emitter, connection, SIGNAL_DATA), -1) &&
+           is_transient(emitter, connection, MOST_LOCALS))
     emit_transfer(emitter, out, NULL, connection, -1);
 }
 

@@ -91,6 +91,45 @@ def test_an_item_that_was_always_accepted_is_gone(build_sim, run_sim, tmp_path, 
     assert int(re.search(r"(\d+) cycles of clusters that slept", done.err).group(1)) > 15_000
 
 
+DRUM = """module drum { outport out : uint32;  state { uint32 beats; }  always out.enable;  phase_start -> out.data;  phase_end; }
+module napper {
+  inport in : uint32;
+  state { uint32 large[600]; }
+  stat uint64 taken "items";
+  phase_start -> in.ack;
+  phase_end;
+  next_event;
+}
+"""
+NAPPER_C = """phase_start() { accept(in, true); }
+phase_end() {
+  if (transferred(in)) count(taken), self->large[data(in) % 600]++;
+}
+next_event() { return unchanged(never()); }
+"""
+NAPPERS = """import drum;
+module waiter { inport in : uint32;  outport out : uint32;  instance p : pipe;  in -> p.in;  p.out -> out; }
+module bed {
+  inport in : uint32;
+  instance w[4] : waiter;  instance s : source { count = 1; };  instance k : sink;  instance n : napper;
+  s.out -> w[0].in;  w[0].out -> w[1].in;  w[1].out -> w[2].in;  w[2].out -> w[3].in;  w[3].out -> k.in;
+  in -> n.in;
+}
+instance bed[2] : bed;  instance d[2] : drum;
+for (i = 0; i < 2; i = i + 1) { d[i].out -> bed[i].in; }
+"""
+
+
+def test_the_same_item_wakes_again(build_sim, run_sim, tmp_path) -> None:
+    """Four equal numbers in a row come to a cluster that has nothing else to do: none is taken for the one before."""
+    (tmp_path / "drum.lss").write_text(DRUM)
+    (tmp_path / "drum.c").write_text("phase_start() { send_if(out, self->beats % 500 > 495, 7); }\nphase_end() { self->beats++; }\n")
+    (tmp_path / "napper.c").write_text(NAPPER_C)
+    for options in ([], ["--debug"], ["--single-function"]):
+        done = run_sim(build_sim(NAPPERS, "-I", tmp_path, *options), "--cycles", 10_000)
+        assert [done.value(f"bed[{i}].n", "taken") for i in range(2)] == [80, 80]
+
+
 @pytest.mark.soak  # test_sleeping_clusters_change_nothing does it with less
 def test_processors_that_wait_sleep_and_change_nothing(build_sim, run_sim):
     machine = """
