@@ -132,10 +132,10 @@ void emit_border_reference(const Emitter *emitter, GString *out, const Wire *wir
 // are a piece, and at the end of a cycle
 guint emit_transfers(const Emitter *emitter, GString *out, const Segment *segment, guint first,
                      guint end); // the item after which to note it
-void emit_crossing(const Emitter *emitter, GString *out, const Connection *connection); // " | (…)", by the root
+void emit_crossing(const Emitter *emitter, GString *out, const Connection *connection);  // " | (…)", by the root
+void emit_departure(const Emitter *emitter, GString *out, const Connection *connection); // likewise, from a sleeper
 // Whether there is an item in every cycle: a level, such as that of an interrupt.
 bool emit_is_shown(const Emitter *emitter, const Connection *connection);
-void emit_departure(const Emitter *emitter, GString *out, const Connection *connection); // likewise, of a sleeper's
 bool emit_notes_transfers(const Emitter *emitter, const Cluster *cluster); // what its segments transfer is noted
 void emit_end_of_cycle(const Emitter *emitter, GString *out, const Clock *clock);
 

@@ -152,39 +152,41 @@ void emit_crossing(const Emitter *emitter, GString *out, const Connection *conne
     emit_transfer(emitter, out, NULL, connection, -1);
 }
 
-static bool is_transient(const Emitter *emitter, const Connection *connection, int depth);
+static bool is_transient(const Emitter *emitter, const Connection *connection, GHashTable *seen);
 
 // Whether a function passes on an item that is there for one cycle; *any: it looks at items at all.
-static bool passes_transient(const Emitter *emitter, const Vertex *writer, int depth, bool *any) {
+static bool passes_transient(const Emitter *emitter, const Vertex *writer, int depth, GHashTable *seen, bool *any) {
   for (guint i = 0; i < writer->reads->len; i++) {
     const Wire *wire = writer->reads->pdata[i];
     *any |= wire->kind == SIGNAL_DATA;
     if (wire->kind == SIGNAL_DATA && !is_handshake(emitter, wire->connection) &&
-        is_transient(emitter, wire->connection, depth - 1))
+        is_transient(emitter, wire->connection, seen))
       return true;
     if (wire->kind == SIGNAL_LOCAL && wire->writer &&
-        (!depth || passes_transient(emitter, wire->writer, depth - 1, any)))
+        (!depth || passes_transient(emitter, wire->writer, depth - 1, seen, any)))
       return true;
   }
   return false;
 }
 
 // Whether an item that is always accepted is there for one cycle only: neither shown in every cycle, nor worked out
-// from what is.
-static bool is_transient(const Emitter *emitter, const Connection *connection, int depth) {
-  const Wire *data = wire_of(emitter, connection, SIGNAL_DATA);
+// from what is.  `seen`: the signals that were looked at, each once.
+static bool is_transient(const Emitter *emitter, const Connection *connection, GHashTable *seen) {
+  Wire *data = schedule_port_wire(emitter->plan->schedule, connection->to, SIGNAL_DATA, connection->to_lane);
   bool any = false;
-  if (!data || !data->writer || emit_is_shown(emitter, connection)) return false;
-  if (depth <= 0 || passes_transient(emitter, data->writer, depth, &any)) return true;
+  if (!data || !data->writer || emit_is_shown(emitter, connection) || !g_hash_table_add(seen, data)) return false;
+  if (passes_transient(emitter, data->writer, MOST_LOCALS, seen, &any)) return true;
   return !any && !stays_after_transfer(emitter, connection, data->writer);
 }
 
 void emit_departure(const Emitter *emitter, GString *out, const Connection *connection) {
-  if (is_handshake(emitter, connection))
+  if (is_handshake(emitter, connection)) {
     emit_crossing(emitter, out, connection);
-  else if (is_seen(emitter, wire_of(emitter, connection, SIGNAL_DATA), -1) &&
-           is_transient(emitter, connection, MOST_LOCALS))
-    emit_transfer(emitter, out, NULL, connection, -1);
+    return;
+  }
+  if (!is_seen(emitter, wire_of(emitter, connection, SIGNAL_DATA), -1)) return;
+  g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+  if (is_transient(emitter, connection, seen)) emit_transfer(emitter, out, NULL, connection, -1);
 }
 
 // What crosses the border of a cluster, and what the cycle left of the states that are compared.
