@@ -5,13 +5,14 @@ counted is subtracted: simulators are deterministic, so the first run is the beg
 """
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness import quantity
 from harness.bottleneck import WRITTEN, memories
 from harness.bottleneck.analysis import Analysis, analyse
 from harness.run import compiler, process
+from harness.run.store import without
 from harness.run.used_files import UsedFiles
 
 
@@ -52,17 +53,6 @@ def build(
     more = ["--collect", extra] if text else []
     _do([lss, "build", machine, "-o", simulator, *settings, "--collect", "connections", *more])
     return exported, simulator
-
-
-def without(arguments: Sequence[str], options: Collection[str]) -> list[str]:
-    """The arguments less these options, each of which has a value."""
-    kept, words = [], iter(arguments)
-    for word in words:
-        if word in options:
-            next(words, None)
-        elif word.split("=")[0] not in options:
-            kept.append(word)
-    return kept
 
 
 def run(simulator: Path, out: Path, arguments: Sequence[str] = (), after: str = "") -> tuple[dict, dict | None]:

@@ -16,7 +16,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -137,6 +137,17 @@ def with_value(option: str, value: str) -> list[str]:
     return [head, f"{name}={value}"] if space else [option, value]
 
 
+def without(arguments: Sequence[str], options: Collection[str]) -> list[str]:
+    """The arguments less these options, each of which has a value."""
+    kept, words = [], iter(arguments)
+    for word in words:
+        if word in options:
+            next(words, None)
+        elif word.split("=")[0] not in options:
+            kept.append(word)
+    return kept
+
+
 @dataclass(frozen=True)
 class Result:
     """A finished run: where its files lie, what it wrote, and whether it was known before."""
@@ -251,18 +262,14 @@ def _keep_failed(working: Path, place: Path) -> Path:
     return place
 
 
-def _without_seed(plain: tuple[str, ...]) -> tuple[str, ...]:
-    """A seed makes a run that goes on another one."""
-    return tuple(word for at, word in enumerate(plain) if "--seed" not in plain[max(0, at - 1) : at + 1])
-
-
 def _done_in_parts(job: Job, working: Path, unfinished: Path) -> process.Finished:
     """Runs a job from its latest checkpoint, if it has one that is whole, and writes others on the way."""
     unfinished.parent.mkdir(parents=True, exist_ok=True)
     every = ["--checkpoint", str(unfinished.resolve()), "--checkpoint-every", job.checkpoint_every]
     if unfinished.exists():
         inputs = tuple(one for one in job.inputs if one[0] != RESTORE)
-        rest = replace(job, plain=_without_seed(job.plain), inputs=(*inputs, (RESTORE, unfinished)))
+        plain = tuple(without(job.plain, ["--seed"]))  # a seed makes a run that goes on another one
+        rest = replace(job, plain=plain, inputs=(*inputs, (RESTORE, unfinished)))
         done = process.run([*rest.command(), *every], working, job.timeout)
         if "cannot restore" not in done.err:
             return done

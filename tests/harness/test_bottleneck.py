@@ -12,6 +12,7 @@ from rich.console import Console
 
 from harness.bottleneck import Analysis, NetlistError, analyse, diagram, measure, page, text
 from harness.bottleneck.netlist import keys_of_lanes
+from harness.run.store import without
 from tests.sample import sampled, seldom
 
 CYCLES = 3000
@@ -350,7 +351,7 @@ def test_a_window_between_conditions(examine: Examine) -> None:
     by_cycles = examine(CHAIN, "consumer.ready=0.3", after="cycles(clk) >= 1000")
     assert [str(link) for link in by_time.machine.links] == [str(link) for link in by_cycles.machine.links]
     assert [(link.moved, link.waiting) for link in by_time.machine.links] == [(link.moved, link.waiting) for link in by_cycles.machine.links]
-    assert measure.without(["--until", "x", "--set", "a=1", "--until=y", "3"], ["--until"]) == ["--set", "a=1", "3"]
+    assert without(["--until", "x", "--set", "a=1", "--until=y", "3"], ["--until"]) == ["--set", "a=1", "3"]
     stats, earlier = measure.run(examine.out / "simulator", examine.out, ["--until", "cycles(clk) >= 300"], "cycles(clk) >= 100")
     assert (earlier["run"]["cycles"]["clk"], stats["run"]["cycles"]["clk"]) == (100, 300)
 

@@ -1,7 +1,7 @@
 """The plug-in `bottleneck`: what limits a point of the study, and what waits for it; docs/bottleneck.md."""
 
 from harness.bottleneck import NetlistError, measure, page
-from harness.run.store import RunError
+from harness.run.store import RunError, without
 from harness.study import uses
 from harness.study.study_file import StudyError
 
@@ -18,7 +18,7 @@ class Plugin(uses.Use):
 
     def examine(self, looked: uses.Looked) -> uses.Examined:
         # What a run writes of its window belongs to files that this one does not have.
-        arguments = measure.without(looked.job.arguments(), OF_WINDOW)
+        arguments = without(looked.job.arguments(), OF_WINDOW)
         defines = [f"{name}={value}" for name, value in looked.machine.defines]
         begin, to = self.study.window.begin or "", self.study.window.to or ""
         if begin and begin == to:
