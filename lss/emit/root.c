@@ -319,6 +319,8 @@ static void emit_observation(const Emitter *emitter, GString *out) {
     if (emitter->plan->debug || connection->visible) {
       emit_signals(emitter, out, connection);
       emit_deciders(emitter, out, connection);
+      const Wire *ack = schedule_port_wire(emitter->plan->schedule, connection->to, SIGNAL_ACK, connection->to_lane);
+      g_string_append(out, ack && !ack->always ? ", true" : ", false");
     } else {
       g_string_append(out, "0");
     }

@@ -141,6 +141,7 @@ static __attribute__((noinline)) void forget_snoop_hit(self_t *self) {
 static inline void complete(self_t *self) {
   if (self->waiting <= 0) return;
   self->waiting--;
+  self->replied = true;
   if (!width(notify)) return;
   self->notified = self->notifications[self->oldest];
   self->oldest = self->waiting == 0 || self->oldest + 1 == param(outstanding) ? 0 : self->oldest + 1;

@@ -284,7 +284,7 @@ static __attribute__((noinline)) void end_special(self_t *self, micro_tlb_transl
       event(refused, request.address, t.fault);
     }
   }
-  self->unusual = self->holds || self->looks_up || self->replied || self->barrier != micro_tlb_barrier_none ||
+  self->unusual = self->holds || self->looks_up || self->moved || self->barrier != micro_tlb_barrier_none ||
                   (self->outstanding > 0 && self->way != micro_tlb_route_cached);
 }
 
@@ -313,18 +313,18 @@ phase_end() {
   }
   for (int c = 0; c < param(contexts); c++)
     if (is_new(self, c, data(changed, c), data(context, c))) follow(self, c, data(changed, c), data(context, c));
+  self->moved = false;
   for (int c = 0; c < param(contexts); c++) {
     if (!transferred(lookup_request, c)) continue;
     count(lookups);
-    self->looks_up = true;
+    self->looks_up = self->moved = true;
     self->overtaken = self->missing = false;
     self->wanted = data(lookup_request, c).address & PAGE_4K;
     self->wanting = (uint8_t)c;
   }
-  self->replied = false;
   for (int c = 0; c < param(contexts); c++) {
     if (!transferred(lookup_reply, c)) continue;
-    self->replied = true;
+    self->moved = true;
     remember(self, data(lookup_reply, c));
   }
   const bool holds = some(in_request) && t.route == micro_tlb_route_none && self->barrier == micro_tlb_barrier_none;
@@ -343,5 +343,5 @@ statistics() {
 }
 
 next_event() {
-  return self->barrier != micro_tlb_barrier_none || self->replied ? cycle() : unchanged(never());
+  return self->barrier != micro_tlb_barrier_none || self->moved ? cycle() : unchanged(never());
 }

@@ -558,8 +558,9 @@ phase_end() {
     if (!idle && may_fetch(self, run))
       for (int i = 0; i < width(producer) && self->fetch == dma_fetch_nothing; i++)
         fetch_from(self, i, data(producer, param(producer_lane)[i]), data(consumer, param(consumer_lane)[i]));
+    self->was_at_work = self->at_work;
     self->at_work = self->count || self->fetch || self->updates_open || self->updates_waiting || self->direct_busy;
-    self->pending_work |= idle | self->failing | self->direct_busy | (self->at_sent >= 0);
+    self->pending_work |= idle | self->failing | self->direct_busy | (self->at_sent >= 0) | self->was_at_work;
   }
   make_offers(self);
 }
@@ -574,5 +575,5 @@ handler(reset, on_memory_error) {
 }
 
 next_event() {
-  return self->at_work ? cycle() : never();
+  return self->at_work || self->was_at_work ? cycle() : never(); // `working` shows that it ended
 }

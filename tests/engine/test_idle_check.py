@@ -94,6 +94,50 @@ def test_cycles_that_are_accounted_for_are_no_change(timer, run_sim):
     assert told(run_sim(simulator, "--cycles", 100, "--check-idle"))["t"] == (96, 0)
 
 
+# Sends the same number in three cycles in a row, to one that counts it.
+BURST = """module burst { outport out : uint32;  state { instant due; }  init;  always out.enable;  phase_start -> out.data;  phase_end;  next_event; }
+module taker { inport in : uint32;  state { bool took; }  stat uint64 taken "items";  always in.ack;  phase_end;  next_event; }
+instance b : burst;  instance t : taker;  b.out -> t.in;
+"""
+BURST_C = """init() { set_until(due, 20); }
+phase_start() { send_if(out, within(due, 2), 7); }
+phase_end() {
+  if (until(due) == 0) set_until(due, 20);
+}
+next_event() { return unchanged(after(until(due) >= 2 ? until(due) - 2 : until(due))); }
+"""
+TAKER_C = """phase_end() {
+  self->took = transferred(in);
+  count(taken, transferred(in));
+}
+next_event() { return NAMED; }
+"""
+
+
+@pytest.fixture
+def burst(build_sim, tmp_path):
+    def build(named: str, *options: str):
+        machine = tmp_path / "burst.lss"
+        machine.write_text(BURST)
+        (tmp_path / "burst.c").write_text(BURST_C)
+        (tmp_path / "taker.c").write_text(TAKER_C.replace("NAMED", named))
+        return build_sim(machine, *options)
+
+    return build
+
+
+def test_the_same_item_again_is_counted(burst, run_sim):
+    for options in ([], ["--debug"]):
+        assert run_sim(burst("self->took ? cycle() : never()", *options), "--cycles", 1000).value("t", "taken") == 149  # 49 bursts, and two items of the last
+    run_sim(burst("self->took ? cycle() : never()"), "--cycles", 1000, "--check-idle")
+
+
+def test_the_same_item_again_is_no_excuse(burst, run_sim):
+    """A port that always accepts does not keep the simulator from leaving out the next cycle: the module has to name it."""
+    done = run_sim(burst("never()"), "--cycles", 1000, "--check-idle", ok=False)
+    assert "error: t: next_event said never(), and taken changed in cycle 19 although no input did" in done.err
+
+
 CROSSED = """clock fast = 300 MHz;  clock slow = 7 MHz;
 instance s : memory_source on fast { interval = 400; };  instance x : memory_crossing;  instance m : memory_state on slow { size = 4 KiB; };
 s.generate = <<< return (typeof_port(memory_request)){.op = mem_op_read, .size = 8, .address = (uint32_t)(8 * (index % 64))}; >>>;

@@ -232,6 +232,15 @@ def test_restored_runs_agree(name: str, build_sim, run_sim, build_dir: Path, tmp
 
 
 @pytest.mark.soak
+@pytest.mark.parametrize("name", WORK)
+def test_modules_keep_their_word(name: str, build_sim, run_sim, build_dir: Path, tmp_path: Path) -> None:
+    """None does anything before the cycle that its next_event named."""
+    options, work = WORK[name]
+    simulator = build_sim(ROOT / f"examples/{name.split()[0]}.lss", *options, "--debug")
+    run_sim(simulator, "--quiet", *work("middle", build_dir, tmp_path), "--check-idle")
+
+
+@pytest.mark.soak
 @pytest.mark.optimised
 @pytest.mark.parametrize("name", WORK)
 def test_builds_agree_for_long(name: str, build_sim, run_sim, build_dir: Path, tmp_path: Path) -> None:

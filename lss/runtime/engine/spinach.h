@@ -71,6 +71,7 @@ typedef struct {
   const void *data;
   const bool *some, *enable, *ack;
   bool from_state[3];
+  bool may_refuse; // the receiver; else it accepts in every cycle
 } spinach_observed;
 
 // What becomes of the item on a connection in the cycle that was stepped last.

@@ -1,7 +1,8 @@
 // Whether modules keep what their next_event says (--check-idle): an instance must not change its state, its statistics
-// or its outputs before the cycle that it named, unless an input changes or an item comes in.  What it sends anew is a
-// change; that the same item is transferred again is none, nor that it is gone in the cycle after.  Inputs excuse no
-// output that is decided without looking at any: its change is what the others are to be woken for.
+// or its outputs before the cycle that it named, unless an input changes or an item comes in that it might have
+// refused. What it sends anew is a change; that the same item is transferred again is none, nor that it is gone in the
+// cycle after.  Inputs excuse no output that is decided without looking at any: its change is what the others are to be
+// woken for.
 //
 // Every instant is stepped.  Before it, each instance of its clocks is asked; after it, the signals that debug builds
 // keep in memory are compared with those of the cycle before, and the state with what it was.  Cycles in which nothing
@@ -39,7 +40,7 @@ typedef struct {
   GArray *connections; // of uint32_t
   void *state;         // before the cycle at hand; NULL when it is not compared
   bool gave;           // in the cycle before an item was transferred, and the state changed by it
-  bool took;           // in the cycle before an item came in
+  bool took;           // in the cycle before one came in that might have been refused
   bool compared;       // a cycle was
   bool repeated;       // the cycle before had the inputs of the one before it, and changed nothing
   uint64_t next;       // the cycle that was named
@@ -48,6 +49,7 @@ typedef struct {
 
 static Sleeper *sleepers;
 static uint64_t *cycle_of; // per clock: the cycle at hand, UINT64_MAX when it has no edge in this instant
+static bool *moved;        // per clock: since its last cycle an item was transferred that might have been refused
 
 // ---- What is looked at
 
@@ -89,16 +91,31 @@ static bool is_gone(const Signal *signal) {
   return signal->some ? !*signal->some : !*(const bool *)signal->value;
 }
 
-// Whether an item was transferred, and whether one came in.
-static bool is_transferred(const Sleeper *sleeper, bool *received) {
-  bool any = false;
+typedef struct {
+  bool any;                 // item was transferred
+  bool received, handshake; // one came in, and any one, that might have been refused
+} Transfers;
+
+static Transfers transfers_of(const Sleeper *sleeper) {
+  Transfers transfers = {0};
   for (guint i = 0; i < sleeper->connections->len; i++) {
     const uint32_t id = g_array_index(sleeper->connections, uint32_t, i);
     if (spinach_handshake_of(&machine->observed[id]) != SPINACH_TRANSFERRED) continue;
-    any = true;
-    *received |= machine->connections[id].to_instance == sleeper->who->instance;
+    transfers.any = true;
+    if (!machine->observed[id].may_refuse) continue;
+    transfers.handshake = true;
+    transfers.received |= machine->connections[id].to_instance == sleeper->who->instance;
   }
-  return any;
+  return transfers;
+}
+
+// After each instant.
+static void follow_moves(void) {
+  bool any = false;
+  for (uint32_t k = 0; k < machine->connection_count && !any; k++)
+    any = cycle_of[machine->connections[k].clock] != UINT64_MAX && machine->observed[k].may_refuse &&
+          spinach_handshake_of(&machine->observed[k]) == SPINACH_TRANSFERRED;
+  for (uint32_t c = 0; c < machine->clock_count; c++) moved[c] = any || (moved[c] && cycle_of[c] == UINT64_MAX);
 }
 
 // What is worked out from the time is another in each cycle.
@@ -184,7 +201,9 @@ static bool is_excused(const Sleeper *sleeper, const Signal *signal) {
   return sleeper->gave && (signal->from_state || !sleeper->who->repeats);
 }
 
-static void compare(Sleeper *sleeper, uint64_t cycle) {
+// An item that comes again to a port that always accepts is no other input.  The cycle after one with `moves` is
+// stepped whatever modules say: what an instance does with an item that came in then, or comes again, needs no name.
+static void compare(Sleeper *sleeper, uint64_t cycle, bool moves) {
   bool other_inputs = !sleeper->compared; // of the run, or after its checkpoint, there is no cycle before the first
   const Signal *other = NULL;
   for (guint k = 0; k < sleeper->signals->len; k++) {
@@ -195,17 +214,16 @@ static void compare(Sleeper *sleeper, uint64_t cycle) {
     check_output(sleeper, signal, cycle);
     other = signal;
   }
-  const bool followed = sleeper->took && sleeper->next == SPINACH_WAITING;
-  bool received = false;
-  const bool transferred = is_transferred(sleeper, &received);
+  const Transfers transfers = transfers_of(sleeper);
   g_autofree char *field = changed_field(sleeper);
-  sleeper->gave = transferred && (field || !sleeper->state);
-  sleeper->took = received;
+  const bool stepped = moves && (transfers.any || (sleeper->took && sleeper->next == SPINACH_WAITING));
+  sleeper->gave = transfers.any && (field || !sleeper->state);
+  sleeper->took = transfers.received;
   sleeper->compared = true;
   sleeper->repeated = false;
-  if (other_inputs || received || followed || is_shared(sleeper) || (transferred && !other)) return;
+  if (other_inputs || transfers.received || is_shared(sleeper) || (transfers.handshake && !other)) return;
   g_autofree char *what = other ? g_strdup_printf("%s.%s", other->port, other->word) : g_strdup(field);
-  if (what && cycle < sleeper->next) fail(sleeper, cycle, what, "although no input did");
+  if (what && cycle < sleeper->next && !stepped) fail(sleeper, cycle, what, "although no input did");
   if (what) return;
   sleeper->repeated = true;
   sleeper->idle++;
@@ -216,8 +234,9 @@ static void after_step(void) {
   spinach_work_out_statistics(-1);
   for (uint32_t i = 0; i < machine->sleeper_count; i++) {
     const uint64_t cycle = cycle_of[sleepers[i].who->clock];
-    if (cycle != UINT64_MAX) compare(&sleepers[i], cycle);
+    if (cycle != UINT64_MAX) compare(&sleepers[i], cycle, moved[sleepers[i].who->clock]);
   }
+  follow_moves();
 }
 
 // ---- Before the run, and after it
@@ -228,6 +247,7 @@ void spinach_idle_check_begin(void) {
   spinach_work_out_statistics(-1);
   sleepers = g_new0(Sleeper, machine->sleeper_count + 1);
   cycle_of = g_new(uint64_t, machine->clock_count);
+  moved = g_new0(bool, machine->clock_count);
   for (uint32_t i = 0; i < machine->sleeper_count; i++) {
     Sleeper *sleeper = &sleepers[i];
     sleeper->who = &machine->sleepers[i];

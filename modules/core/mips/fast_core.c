@@ -77,7 +77,7 @@ check_state() {
 
 phase_start() {
   const bool halted = is_halted(self);
-  const core_status report = {.halted = halted, .pc = self->processor.pc};
+  const core_status report = {.halted = halted, .pc = self->passes ? self->passing_pc : self->processor.pc};
   for (int i = 0; i < width(status); i++) send(status, i, report);
   for (int i = 0; i < width(completed); i++) send(completed, i, self->completed);
   for (int i = 0; i < width(load); i++) accept(load, i, halted);
@@ -219,6 +219,7 @@ static void step(self_t *self, core_limit limit, struct mips_quantum_reply reply
   q.pc = limit.pc;
   const enum mips_pause pause = mips_quantum_run(&q);
   const uint64_t cycles = cpu.cycle - FAST_CORE_BEGIN;
+  self->passing_pc = self->processor.pc;
   keep(self, &cpu);
   self->fetched = q.fetched.present;
   self->done = cycles - q.statistics.failed;

@@ -263,9 +263,11 @@ static void advance(self_t *self, uint32_t size) {
 
 phase_end() {
   if (__builtin_expect(!self->busy && !some(rom_request), true)) return;
+  self->replied = false;
   for (int i = 0; i < width(memory_reply); i++) {
     if (!transferred(memory_reply, i)) continue;
     self->outstanding--;
+    self->replied = true;
     if (data(memory_reply, i).error)
       sim_error("the memory refuses what is loaded: is there as much of it as memory_size?");
   }
@@ -289,7 +291,7 @@ phase_end() {
 
 next_event() {
   const bool starts = !all_started(self) && self->outstanding == 0;
-  return unchanged(self->replying || !all_written(self) || starts ? cycle() : never());
+  return unchanged(self->replying || self->replied || !all_written(self) || starts ? cycle() : never());
 }
 
 #undef BYTES

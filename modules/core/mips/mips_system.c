@@ -664,7 +664,10 @@ phase_end() {
   bool changed = false;
   if (HALTS && __builtin_expect(HALTED != (self->mode == mips_mode_halted), false)) follow_mode(self, HALTED);
   const bool written = (self->Status ^ self->Cause) != self->derived_from;
-  if (width(completed) > 0) count_instructions(self, data(completed));
+  if (width(completed) > 0) {
+    count_instructions(self, data(completed));
+    self->counting = data(completed) != 0;
+  }
   if (__builtin_expect(self->unusual | written | within(timer, 0), false)) changed = see_to(self, HALTED);
   if (transferred(in)) {
     const bool fails = is_passed_on(outcome) && some(fault) && data(fault).fails;
@@ -731,5 +734,5 @@ statistics() {
 }
 
 next_event() {
-  return self->changed ? cycle() : unchanged(after(until(timer)));
+  return self->changed || self->counting ? cycle() : unchanged(after(until(timer)));
 }

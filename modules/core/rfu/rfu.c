@@ -55,18 +55,23 @@ phase_end() {
   for (int k = 0; k < OPERANDS; k++)
     if ((uint32_t)param(sources)[k] == control_word_dest(data(writeback).control) && some(writeback))
       self->copy[k] = data(writeback).value;
-  if (!mine(some(in), data(in).word, data(in).control)) return;
-  if (transferred(in)) {
+  if (get(waits_for_load) != self->waiting) count_cycles(waited, get(waits_for_load));
+  self->waiting = get(waits_for_load);
+  if (!mine(some(in), data(in).word, data(in).control)) {
+    self->spent = 0; // what it was spent on was flushed
+  } else if (transferred(in)) {
     self->spent = 0;
     count(operations);
     event(operated, data(in).pc, operation_of(data(in).word), data(out).result);
-  } else if (get(waits_for_load)) {
-    count(waits);
-  } else if (get(stays)) {
+  } else if (get(stays) && !get(waits_for_load)) {
     self->spent++;
   }
 }
 
+statistics() {
+  report(waits, counted(waited) + self->waiting * cycle());
+}
+
 next_event() {
-  return never();
+  return self->spent ? cycle() : never();
 }

@@ -90,6 +90,19 @@ def test_long_operations_stay(device: Device) -> None:
     """)
 
 
+def test_an_operation_that_was_flushed_begins_anew(device: Device) -> None:
+    done = asked(1, apply(1, [0] * 9))
+    device.check_table(f"""
+        in         | memory | writeback | out    | in.ack | out.ack
+        {asked(1)} | {NONE} | {NONE}    | .      | 0      | 1
+        {asked(1)} | {NONE} | {NONE}    | .      | 0      | 1
+        .          | {NONE} | {NONE}    | .      | -      | 1
+        {asked(1)} | {NONE} | {NONE}    | .      | 0      | 1
+        {asked(1)} | {NONE} | {NONE}    | .      | 0      | 1
+        {asked(1)} | {NONE} | {NONE}    | {done} | 1      | 1
+    """)
+
+
 def test_everything_else_passes(device: Device) -> None:
     """Other instructions, annulled ones and those that failed, in the same cycle."""
     others = [executed(4, encode("addu", 8, 9, 10), pack(dest=10), 12, 13), executed(8, word(1, 2), pack(annulled=1), 3),
