@@ -134,6 +134,7 @@ guint emit_transfers(const Emitter *emitter, GString *out, const Segment *segmen
                      guint end); // the item after which to note it
 void emit_crossing(const Emitter *emitter, GString *out, const Connection *connection);  // " | (…)", by the root
 void emit_departure(const Emitter *emitter, GString *out, const Connection *connection); // likewise, from a sleeper
+void emit_arrival(const Emitter *emitter, GString *out, const Connection *connection); // of a level that is taken there
 // Whether there is an item in every cycle: a level, such as that of an interrupt.
 bool emit_is_shown(const Emitter *emitter, const Connection *connection);
 bool emit_notes_transfers(const Emitter *emitter, const Cluster *cluster); // what its segments transfer is noted

@@ -65,11 +65,15 @@ static void comes_in(const Emitter *emitter, GString *out, const Cluster *cluste
   if (!*join) g_string_append(out, "0");
 }
 
-// Whether something comes that is never compared.
-static void comes_uncompared(const Emitter *emitter, GString *out, const Cluster *cluster, const GPtrArray *wires) {
+// Whether something comes that is never compared, or a level was accepted that need not be accepted again.
+static void comes_or_was_taken(const Emitter *emitter, GString *out, const Cluster *cluster, const GPtrArray *wires) {
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
-    if (wire->kind != SIGNAL_DATA || wire->writer->cluster == cluster || kept(emitter, wire, cluster)) continue;
+    if (wire->kind != SIGNAL_DATA || wire->writer->cluster == cluster) continue;
+    if (kept(emitter, wire, cluster)) {
+      emit_arrival(emitter, out, wire->connection);
+      continue;
+    }
     g_string_append(out, " | ");
     emit_border_reference(emitter, out, wire, "_some");
   }
@@ -124,7 +128,7 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
                          "  spinach_scratch_%d.watches = false;\n"
                          "  if (%s(!(spinach_scratch_%d.moved",
                          id, id, replaying, id);
-  comes_uncompared(emitter, out, cluster, wires);
+  comes_or_was_taken(emitter, out, cluster, wires);
   goes_out(emitter, out, cluster);
   g_string_append_printf(out,
                          ") || spinach_gate_missed(&spinach_gate_%d)) &&\n      "

@@ -4,9 +4,11 @@
 //
 // Every item begins at a module that offers it without another item at hand, and what is between passes it on; so only
 // those connections are looked at, once all of them are known, and only while cycles are being left out.
-// What a handler sends from the state in every cycle stays there.  What is always accepted is shown or sent for one
-// cycle; the next_event of its receiver says what comes of it.  Only where it leaves a cluster that would fall asleep,
-// its end must be seen: the signals of such a cluster stay as they are.
+// What a handler sends from the state in every cycle stays there, and its module says when it changes; whether it is
+// accepted again is asked, unless nobody's state decides that.  What is always accepted is shown or sent for one cycle;
+// the next_event of its receiver says what comes of it.  In a cluster that would fall asleep, the end of such an item
+// must be seen, wherever it is passed on to and even if it is refused there: the signals of such a cluster stay as they
+// are.
 #include "lss/emit/emit.h"
 
 #include <string.h>
@@ -51,13 +53,29 @@ static bool stays_after_transfer(const Emitter *emitter, const Connection *conne
   return hook && hook->sent_port && !strcmp(hook->sent_port, connection->from->c_name);
 }
 
+// Whether a signal is worked out from what is shown in every cycle alone.  No transfer changes that, and who shows it
+// says when it changes.
+static bool is_steady(const Emitter *emitter, const Wire *wire) {
+  if (wire->always) return true;
+  const Vertex *writer = wire->writer;
+  const ModuleSource *source = source_of(emitter, writer);
+  if (!source) return false;
+  if (wire->kind == SIGNAL_DATA && stays_after_transfer(emitter, wire->connection, writer)) return true;
+  const Instance *instance = writer->instance;
+  if (instance->state->len > 0 || source->timed || emitter->plan->leaves[instance->id].timed_by_user) return false;
+  for (guint i = 0; i < writer->reads->len; i++)
+    if (!is_steady(emitter, writer->reads->pdata[i])) return false;
+  return true;
+}
+
 enum { MOST_LOCALS = 8 }; // one after the other
 
 static bool begins(const Emitter *emitter, const Connection *connection) {
   const Wire *data = wire_of(emitter, connection, SIGNAL_DATA);
-  if (emitter->plan->leaves[connection->from->instance->id].compared) return false; // the transfer changed its state
-  return data && data->writer && !sees_item(emitter, data->writer, MOST_LOCALS) && is_handshake(emitter, connection) &&
-         !stays_after_transfer(emitter, connection, data->writer);
+  if (!data || !data->writer || !is_handshake(emitter, connection)) return false;
+  if (sees_item(emitter, data->writer, MOST_LOCALS)) return false;
+  return !(stays_after_transfer(emitter, connection, data->writer) &&
+           is_steady(emitter, wire_of(emitter, connection, SIGNAL_ACK)));
 }
 
 static int piece_of(const Emitter *emitter, const Wire *wire) {
@@ -87,11 +105,11 @@ static bool is_inside(const Emitter *emitter, const Connection *connection, cons
   return cluster_of[connection->from->instance->id] == cluster && cluster_of[connection->to->instance->id] == cluster;
 }
 
-// "| (c12_d_some & c12_a)".  Across a border it is the root that looks, after all clusters.
-static void emit_transfer(const Emitter *emitter, GString *out, Cluster *cluster, const Connection *connection,
-                          int piece) {
+// " | (c12_d_some & c12_a)", up to a kind of signal.  Across a border it is the root that looks, after all clusters.
+static void emit_signals(const Emitter *emitter, GString *out, Cluster *cluster, const Connection *connection,
+                         int piece, SignalKind last) {
   g_string_append(out, " | (");
-  for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
+  for (int kind = SIGNAL_DATA; kind <= (int)last; kind++) {
     const Wire *wire = wire_of(emitter, connection, (SignalKind)kind);
     if (!is_seen(emitter, wire, piece)) continue;
     if (kind != SIGNAL_DATA) g_string_append(out, " & ");
@@ -101,6 +119,11 @@ static void emit_transfer(const Emitter *emitter, GString *out, Cluster *cluster
       emit_border_reference(emitter, out, wire, kind == SIGNAL_DATA ? "_some" : "");
   }
   g_string_append(out, ")");
+}
+
+static void emit_transfer(const Emitter *emitter, GString *out, Cluster *cluster, const Connection *connection,
+                          int piece) {
+  emit_signals(emitter, out, cluster, connection, piece, SIGNAL_ACK);
 }
 
 bool emit_notes_transfers(const Emitter *emitter, const Cluster *cluster) {
@@ -120,6 +143,37 @@ static guint known_after(const Segment *segment, guint first, guint end, GHashTa
   return first;
 }
 
+static bool is_found_passing(const Emitter *emitter, const Connection *connection, GHashTable *seen);
+
+// Whether a function passes such an item on; *any: it looks at items at all.
+static bool passes_on(const Emitter *emitter, const Vertex *writer, int depth, GHashTable *seen, bool *any) {
+  for (guint i = 0; i < writer->reads->len; i++) {
+    const Wire *wire = writer->reads->pdata[i];
+    *any |= wire->kind == SIGNAL_DATA;
+    if (wire->kind == SIGNAL_DATA && is_found_passing(emitter, wire->connection, seen)) return true;
+    if (wire->kind == SIGNAL_LOCAL && wire->writer &&
+        (!depth || passes_on(emitter, wire->writer, depth - 1, seen, any)))
+      return true;
+  }
+  return false;
+}
+
+// `seen`: the signals that were looked at, each once.
+static bool is_found_passing(const Emitter *emitter, const Connection *connection, GHashTable *seen) {
+  Wire *data = schedule_port_wire(emitter->plan->schedule, connection->to, SIGNAL_DATA, connection->to_lane);
+  bool any = false;
+  if (!data || !data->writer || emit_is_shown(emitter, connection) || !g_hash_table_add(seen, data)) return false;
+  if (passes_on(emitter, data->writer, MOST_LOCALS, seen, &any)) return true;
+  return !any && !is_handshake(emitter, connection) && !stays_after_transfer(emitter, connection, data->writer);
+}
+
+// Whether an item is there for one cycle only, accepted or not: it is sent to a port that always accepts, and neither
+// shown in every cycle, nor worked out from what is, or it is worked out from such an item.
+static bool is_passing(const Emitter *emitter, const Connection *connection) {
+  g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+  return is_found_passing(emitter, connection, seen);
+}
+
 guint emit_transfers(const Emitter *emitter, GString *out, const Segment *segment, guint first, guint end) {
   const Plan *plan = emitter->plan;
   if (first == end || !emit_notes_transfers(emitter, segment->cluster)) return end;
@@ -129,10 +183,12 @@ guint emit_transfers(const Emitter *emitter, GString *out, const Segment *segmen
   g_autoptr(GHashTable) wires = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < plan->netlist->connections->len; i++) {
     const Connection *connection = plan->netlist->connections->pdata[i];
-    if (!is_inside(emitter, connection, segment->cluster) || !begins(emitter, connection) ||
-        last_piece(emitter, connection) != piece)
-      continue;
-    emit_transfer(emitter, transfers, segment->cluster, connection, piece);
+    const Wire *data = wire_of(emitter, connection, SIGNAL_DATA);
+    if (!is_inside(emitter, connection, segment->cluster) || !data || !data->writer) continue;
+    if (last_piece(emitter, connection) != piece) continue;
+    const bool passing = plan_of(plan, segment->cluster)->sleeps && is_passing(emitter, connection);
+    if (!passing && !begins(emitter, connection)) continue;
+    emit_signals(emitter, transfers, segment->cluster, connection, piece, passing ? SIGNAL_DATA : SIGNAL_ACK);
     for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++)
       g_hash_table_add(wires, (gpointer)wire_of(emitter, connection, (SignalKind)kind));
   }
@@ -152,41 +208,16 @@ void emit_crossing(const Emitter *emitter, GString *out, const Connection *conne
     emit_transfer(emitter, out, NULL, connection, -1);
 }
 
-static bool is_transient(const Emitter *emitter, const Connection *connection, GHashTable *seen);
-
-// Whether a function passes on an item that is there for one cycle; *any: it looks at items at all.
-static bool passes_transient(const Emitter *emitter, const Vertex *writer, int depth, GHashTable *seen, bool *any) {
-  for (guint i = 0; i < writer->reads->len; i++) {
-    const Wire *wire = writer->reads->pdata[i];
-    *any |= wire->kind == SIGNAL_DATA;
-    if (wire->kind == SIGNAL_DATA && !is_handshake(emitter, wire->connection) &&
-        is_transient(emitter, wire->connection, seen))
-      return true;
-    if (wire->kind == SIGNAL_LOCAL && wire->writer &&
-        (!depth || passes_transient(emitter, wire->writer, depth - 1, seen, any)))
-      return true;
-  }
-  return false;
-}
-
-// Whether an item that is always accepted is there for one cycle only: neither shown in every cycle, nor worked out
-// from what is.  `seen`: the signals that were looked at, each once.
-static bool is_transient(const Emitter *emitter, const Connection *connection, GHashTable *seen) {
-  Wire *data = schedule_port_wire(emitter->plan->schedule, connection->to, SIGNAL_DATA, connection->to_lane);
-  bool any = false;
-  if (!data || !data->writer || emit_is_shown(emitter, connection) || !g_hash_table_add(seen, data)) return false;
-  if (passes_transient(emitter, data->writer, MOST_LOCALS, seen, &any)) return true;
-  return !any && !stays_after_transfer(emitter, connection, data->writer);
+void emit_arrival(const Emitter *emitter, GString *out, const Connection *connection) {
+  if (is_handshake(emitter, connection) && !is_steady(emitter, wire_of(emitter, connection, SIGNAL_ACK)))
+    emit_transfer(emitter, out, NULL, connection, -1);
 }
 
 void emit_departure(const Emitter *emitter, GString *out, const Connection *connection) {
-  if (is_handshake(emitter, connection)) {
+  if (!is_passing(emitter, connection))
     emit_crossing(emitter, out, connection);
-    return;
-  }
-  if (!is_seen(emitter, wire_of(emitter, connection, SIGNAL_DATA), -1)) return;
-  g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
-  if (is_transient(emitter, connection, seen)) emit_transfer(emitter, out, NULL, connection, -1);
+  else if (is_seen(emitter, wire_of(emitter, connection, SIGNAL_DATA), -1))
+    emit_signals(emitter, out, NULL, connection, -1, SIGNAL_DATA);
 }
 
 // What crosses the border of a cluster, and what the cycle left of the states that are compared.

@@ -130,6 +130,46 @@ def test_the_same_item_wakes_again(build_sim, run_sim, tmp_path) -> None:
         assert [done.value(f"bed[{i}].n", "taken") for i in range(2)] == [80, 80]
 
 
+# Takes an item, and the next one AFTER cycles later at the earliest.
+TASTER = """module NAME { inport in : uint32;  state { instant ready; uint32 large[600]; }  stat uint64 taken "items";
+  phase_start -> in.ack;  phase_end;  next_event; }
+"""
+TASTER_C = """phase_start() { accept(in, until(ready) == 0); }
+phase_end() {
+  if (!transferred(in)) return;
+  count(taken);
+  self->large[data(in) % 600]++;
+  set_until(ready, AFTER);
+}
+next_event() { return unchanged(after(until(ready))); }
+"""
+
+
+def test_a_level_need_not_be_accepted_again(build_sim, run_sim, tmp_path) -> None:
+    """Who shows it goes on as before, and who took it refuses it in the cycle after."""
+    drum = "module drum { outport out : uint32;  state { uint32 beats; }  always out.enable;  handler show : -> out.data;  phase_end; }\n"
+    (tmp_path / "drum.lss").write_text(drum + TASTER.replace("NAME", "napper"))
+    (tmp_path / "drum.c").write_text("handler(show) { send(out, self->beats / 700); }\nphase_end() { self->beats++; }\n")
+    (tmp_path / "napper.c").write_text(TASTER_C.replace("AFTER", "90"))
+    for options in ([], ["--debug"], ["--single-function"]):
+        done = run_sim(build_sim(NAPPERS, "-I", tmp_path, *options), "--cycles", 10_000)
+        assert [done.value(f"bed[{i}].n", "taken") for i in range(2)] == [112, 112]  # one of 90, from the first cycle on
+    run_sim(build_sim(NAPPERS, "-I", tmp_path), "--cycles", 10_000, "--check-replay")
+
+
+def test_an_item_that_was_refused_is_gone(build_sim, run_sim, tmp_path) -> None:
+    """It is sent in one cycle, passed on to somebody outside, and not accepted there: nor in any later cycle."""
+    (tmp_path / "pulse.lss").write_text(PULSE.partition("module taker")[0] + TASTER.replace("NAME", "taker"))
+    (tmp_path / "pulse.c").write_text(PULSE_C)
+    (tmp_path / "pass.c").write_text("handler(go) { send_if(out, some(in), data(in)); }\n")
+    (tmp_path / "taker.c").write_text(TASTER_C.replace("AFTER", "700"))
+    machine = BEDS.replace("TYPE", "uint32").replace("m.out -> out;", "instance f : tee;  m.out -> f.in;  f.out -> out;")
+    for options in ([], ["--debug"], ["--single-function"]):
+        done = run_sim(build_sim(machine, "-I", tmp_path, *options), "--cycles", 10_000)
+        assert [done.value(f"t[{i}]", "taken") for i in range(2)] == [10, 10]  # at 500, 1500 and so on
+    run_sim(build_sim(machine, "-I", tmp_path), "--cycles", 10_000, "--check-replay")
+
+
 @pytest.mark.soak  # test_sleeping_clusters_change_nothing does it with less
 def test_processors_that_wait_sleep_and_change_nothing(build_sim, run_sim):
     machine = """

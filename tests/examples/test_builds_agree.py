@@ -136,6 +136,7 @@ WORK = {
     "host/sampled": (["-D", "memory=4 MiB"], in_windows),
     "host/server": (["-D", "memory=4 MiB", "-I", str(ROOT / "examples/tigon2")], transfers),
     "host/smp": (["-D", "memory=4 MiB"], kernel),
+    "host/smp two disks": (["-D", "memory=4 MiB", "-D", "l2_size=64 KiB", "-D", "disks=[disk_image]", "-D", "cards=[scsi_card]"], transfers),
     "host/wide": (["-D", "memory=4 MiB"], kernel),
     "host/wide_smp": (["-D", "memory=4 MiB"], kernel),
     "multiprocessor/multiprocessor": ([], sorting),
