@@ -33,6 +33,7 @@ handler(accept) {
 }
 
 phase_end() {
+  self->changed = transferred(out) && self->last != get(winner);
   if (transferred(out)) {
     self->last = get(winner);
     event(chosen, get(winner));
@@ -40,5 +41,5 @@ phase_end() {
 }
 
 next_event() {
-  return never();
+  return self->changed ? cycle() : never();
 }

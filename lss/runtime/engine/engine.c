@@ -367,14 +367,6 @@ static uint64_t leave_out(uint64_t target, int32_t fastest) {
   return cycles[fastest] - begin;
 }
 
-// Leaves out idle time before `target`, which counts as skipped.  Returns whether there was any.
-static bool jump(uint64_t target, int32_t fastest) {
-  const bool any = earliest() < target;
-  if (any && spinach_hooks.leave) spinach_hooks.leave();
-  spinach_passing->skipped += leave_out(target, fastest);
-  return any;
-}
-
 // A module may fork the run: the new process, which returns from there as well, goes on by itself.
 static void step_machine(int32_t clock, uint64_t end, uint64_t until) {
   const bool tracked = spinach_hooks.tracked && !spinach_hooks.before_instant;
@@ -407,31 +399,42 @@ static void check_left_out(uint64_t target, int32_t fastest) {
   }
 }
 
-static bool check_jump(uint64_t target, int32_t fastest) {
-  const uint64_t begin = cycles[fastest];
-  const bool any = earliest() < target;
-  if (any && spinach_hooks.leave) spinach_hooks.leave();
-  check_left_out(target, fastest);
-  spinach_passing->skipped += cycles[fastest] - begin;
-  return any;
-}
-
-// Every clock skips its ticks before `target`, and a wave shows them.  What was sent in the last cycle of a clock may
-// be gone in the next, so that one is stepped: it counts as skipped all the same.
-static bool pass(uint64_t target, int32_t fastest) {
-  if (spinach_hooks.before_skipped) return check_jump(target, fastest);
-  if (!spinach_hooks.before_instant) return jump(target, fastest);
-  const uint64_t begin = cycles[fastest];
-  const bool any = earliest() < target;
-  uint64_t last = 0;
-  for (uint32_t c = 0; c < machine->clock_count; c++) last = due[c] > last ? due[c] : last;
-  run(fastest, UINT64_MAX, last < target ? last + 1 : target);
-  spinach_passing->skipped += cycles[fastest] - begin;
+// Leaves out idle time before `target`; a wave shows it.
+static void jump(uint64_t target, int32_t fastest) {
+  if (spinach_hooks.leave) spinach_hooks.leave();
+  if (spinach_hooks.before_skipped) {
+    check_left_out(target, fastest);
+    return;
+  }
+  if (!spinach_hooks.before_instant) leave_out(target, fastest);
   while (earliest() < target && !spinach_stopping) {
     spinach_hooks.before_instant(earliest(), due, false);
-    jump(earliest() + 1, fastest);
+    leave_out(earliest() + 1, fastest);
   }
-  return any;
+}
+
+// Every clock skips its ticks before `target`, but for the first.  What was sent in the last cycle of a clock may be
+// gone in the next, and something else come through in its place, so that one is stepped, and it is asked again after
+// it: it counts as skipped all the same.  Returns whether there was idle time.
+static bool pass(uint64_t target, int32_t fastest) {
+  if (earliest() >= target) return false;
+  const uint64_t begin = cycles[fastest];
+  uint64_t first[machine->clock_count];
+  memcpy(first, due, sizeof first);
+  while (earliest() < target && !spinach_stopping) {
+    uint64_t step = UINT64_MAX;
+    for (uint32_t c = 0; c < machine->clock_count; c++)
+      if (due[c] == first[c] && due[c] < step) step = due[c];
+    if (step > earliest()) {
+      jump(step < target ? step : target, fastest);
+      continue;
+    }
+    run(fastest, UINT64_MAX, step + 1);
+    const uint64_t next = next_instant();
+    if (next < target) target = next;
+  }
+  spinach_passing->skipped += cycles[fastest] - begin;
+  return true;
 }
 
 // The instant at which the cycle of a clock begins that comes `n` cycles after its next.
