@@ -161,7 +161,7 @@ def check(seed: int, build_sim, run_sim, tmp_path) -> int:
 
 
 def test_what_is_left_out_is_what_would_have_been_done(build_sim, run_sim, tmp_path) -> None:
-    assert sum(check(seed, build_sim, run_sim, tmp_path) for seed in (1, 2)) > 0
+    assert sum(check(seed, build_sim, run_sim, tmp_path) for seed in (3039, 3088)) > 0
 
 
 @pytest.mark.soak
