@@ -4,8 +4,8 @@
 // from outside, and no instance acts in the next cycle, it sleeps from there on.
 //
 // Before each segment of a sleeping cluster the signals that the segment reads from outside are looked at; an item,
-// another number or another acknowledgment wakes it from that segment on, since the segments before it would have
-// computed what is in the scratch already.
+// another number or another acknowledgment wakes it.  Others have read by then what the segments before it would have
+// computed: that is in the scratch already.
 #include "lss/emit/emit.h"
 
 // Whether it is a number that is shown in every cycle: it is compared, since it would keep all its readers awake.  Of
@@ -79,6 +79,16 @@ static void comes_or_was_taken(const Emitter *emitter, GString *out, const Clust
   }
 }
 
+// Woken on the way, it does what it has left out of the cycle: what was there for one cycle when it fell asleep is
+// gone. It has not been watched in this cycle.
+static void emit_late_start(const Emitter *emitter, GString *out, const Segment *segment) {
+  const int id = segment->cluster->id;
+  for (int before = 0; before < segment->index; before++)
+    g_string_append_printf(out, "      %s_seg%d(spinach_cluster_state[%d], &spinach_scratch_%d);\n",
+                           emitter->kind_of[id]->name, before, id, id);
+  g_string_append_printf(out, "      spinach_scratch_%d.watches = spinach_scratch_%d.moved = true;\n    }\n", id, id);
+}
+
 void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment, bool first) {
   int id = segment->cluster->id;
   const GPtrArray *wires = plan_of_segment(emitter->plan, segment)->reads;
@@ -95,8 +105,8 @@ void emit_gate_open(const Emitter *emitter, GString *out, const Segment *segment
   if (first)
     g_string_append_printf(out, "    }\n    spinach_scratch_%d.watches = true, spinach_scratch_%d.moved = false;\n", id,
                            id);
-  else // woken on the way, it has not been watched in this cycle
-    g_string_append_printf(out, "      spinach_scratch_%d.watches = spinach_scratch_%d.moved = true;\n    }\n", id, id);
+  else
+    emit_late_start(emitter, out, segment);
   g_string_append(out, "  }\n");
 }
 

@@ -6,9 +6,8 @@
 // those connections are looked at, once all of them are known, and only while cycles are being left out.
 // What a handler sends from the state in every cycle stays there, and its module says when it changes; whether it is
 // accepted again is asked, unless nobody's state decides that.  What is always accepted is shown or sent for one cycle;
-// the next_event of its receiver says what comes of it.  In a cluster that would fall asleep, the end of such an item
-// must be seen, wherever it is passed on to and even if it is refused there: the signals of such a cluster stay as they
-// are.
+// the next_event of its receiver says what comes of it.  Only where it leaves a cluster that would fall asleep, its end
+// must be seen, even if it is refused where it is passed on to: the signals of such a cluster stay as they are.
 #include "lss/emit/emit.h"
 
 #include <string.h>
@@ -145,14 +144,12 @@ static guint known_after(const Segment *segment, guint first, guint end, GHashTa
 
 static bool is_found_passing(const Emitter *emitter, const Connection *connection, GHashTable *seen);
 
-// Whether a function passes such an item on; *any: it looks at items at all.
-static bool passes_on(const Emitter *emitter, const Vertex *writer, int depth, GHashTable *seen, bool *any) {
+// Whether a function looks at such an item.
+static bool passes_on(const Emitter *emitter, const Vertex *writer, int depth, GHashTable *seen) {
   for (guint i = 0; i < writer->reads->len; i++) {
     const Wire *wire = writer->reads->pdata[i];
-    *any |= wire->kind == SIGNAL_DATA;
     if (wire->kind == SIGNAL_DATA && is_found_passing(emitter, wire->connection, seen)) return true;
-    if (wire->kind == SIGNAL_LOCAL && wire->writer &&
-        (!depth || passes_on(emitter, wire->writer, depth - 1, seen, any)))
+    if (wire->kind == SIGNAL_LOCAL && wire->writer && (!depth || passes_on(emitter, wire->writer, depth - 1, seen)))
       return true;
   }
   return false;
@@ -161,14 +158,13 @@ static bool passes_on(const Emitter *emitter, const Vertex *writer, int depth, G
 // `seen`: the signals that were looked at, each once.
 static bool is_found_passing(const Emitter *emitter, const Connection *connection, GHashTable *seen) {
   Wire *data = schedule_port_wire(emitter->plan->schedule, connection->to, SIGNAL_DATA, connection->to_lane);
-  bool any = false;
-  if (!data || !data->writer || emit_is_shown(emitter, connection) || !g_hash_table_add(seen, data)) return false;
-  if (passes_on(emitter, data->writer, MOST_LOCALS, seen, &any)) return true;
-  return !any && !is_handshake(emitter, connection) && !stays_after_transfer(emitter, connection, data->writer);
+  if (!data || !data->writer || emit_is_shown(emitter, connection) || is_steady(emitter, data)) return false;
+  if (!is_handshake(emitter, connection)) return true;
+  return g_hash_table_add(seen, data) && passes_on(emitter, data->writer, MOST_LOCALS, seen);
 }
 
-// Whether an item is there for one cycle only, accepted or not: it is sent to a port that always accepts, and neither
-// shown in every cycle, nor worked out from what is, or it is worked out from such an item.
+// Whether an item may be there for one cycle only, accepted or not: it is always accepted, and neither shown in every
+// cycle nor worked out from what is, or it may be worked out from such an item.
 static bool is_passing(const Emitter *emitter, const Connection *connection) {
   g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
   return is_found_passing(emitter, connection, seen);
@@ -183,12 +179,10 @@ guint emit_transfers(const Emitter *emitter, GString *out, const Segment *segmen
   g_autoptr(GHashTable) wires = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < plan->netlist->connections->len; i++) {
     const Connection *connection = plan->netlist->connections->pdata[i];
-    const Wire *data = wire_of(emitter, connection, SIGNAL_DATA);
-    if (!is_inside(emitter, connection, segment->cluster) || !data || !data->writer) continue;
-    if (last_piece(emitter, connection) != piece) continue;
-    const bool passing = plan_of(plan, segment->cluster)->sleeps && is_passing(emitter, connection);
-    if (!passing && !begins(emitter, connection)) continue;
-    emit_signals(emitter, transfers, segment->cluster, connection, piece, passing ? SIGNAL_DATA : SIGNAL_ACK);
+    if (!is_inside(emitter, connection, segment->cluster) || !begins(emitter, connection) ||
+        last_piece(emitter, connection) != piece)
+      continue;
+    emit_transfer(emitter, transfers, segment->cluster, connection, piece);
     for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++)
       g_hash_table_add(wires, (gpointer)wire_of(emitter, connection, (SignalKind)kind));
   }

@@ -484,6 +484,13 @@ static __attribute__((noinline)) void lose_request(self_t *self, uint32_t addres
   MEMORY_ERROR("a request to NIC memory failed: nothing responds near address 0x%08x", (unsigned)address);
 }
 
+// Returns whether it is at work since this cycle, or no longer.
+static inline bool find_work(self_t *self) {
+  self->was_at_work = self->at_work;
+  self->at_work = self->count || self->fetch || self->updates_open || self->updates_waiting || self->direct_busy;
+  return self->at_work != self->was_at_work;
+}
+
 phase_end() {
   const uint32_t state = width(direct_state) ? data(direct_state) : 0;
   const uint32_t active = state & (uint32_t)param(active_bit);
@@ -558,9 +565,7 @@ phase_end() {
     if (!idle && may_fetch(self, run))
       for (int i = 0; i < width(producer) && self->fetch == dma_fetch_nothing; i++)
         fetch_from(self, i, data(producer, param(producer_lane)[i]), data(consumer, param(consumer_lane)[i]));
-    self->was_at_work = self->at_work;
-    self->at_work = self->count || self->fetch || self->updates_open || self->updates_waiting || self->direct_busy;
-    self->pending_work |= idle | self->failing | self->direct_busy | (self->at_sent >= 0) | self->was_at_work;
+    self->pending_work |= idle | self->failing | self->direct_busy | (self->at_sent >= 0) | find_work(self);
   }
   make_offers(self);
 }
