@@ -146,7 +146,7 @@ static bool print_records(TraceReader *reader, const Filter *filter, CodeNames *
     if (filter->json)
       trace_append_json(out, header, &line);
     else
-      trace_append_text(out, &line, names);
+      trace_append_text(out, header, &line, names);
     if (out->len < FLUSH) continue;
     if (fwrite(out->str, 1, out->len, stdout) != out->len) return true; // which main() reports
     g_string_truncate(out, 0);

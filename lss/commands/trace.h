@@ -13,8 +13,10 @@ typedef struct {
   const CodePlace *place;
 } TraceLine;
 
-// "   1234 cpu[0]  00c00840  lw $v0, 4($a0)  = 0x12  <send+0x10> send.c:20", "  1234 nic.dma.done outward=true ..."
-void trace_append_text(GString *out, const TraceLine *line, CodeNames *names);
+// "   1234 cpu[0]  00c00840  lw $v0, 4($a0)  = 0x12  <send+0x10> send.c:20", "  1234 nic.dma.done outward=true ...".
+// Of a machine with several clocks, the time and the clock stand before: "   7012.500 ns cpu_clk:1234 nic.dma.done
+// ...".
+void trace_append_text(GString *out, const TraceReadHeader *header, const TraceLine *line, CodeNames *names);
 
 // {"cycle":1234,"instant":30850,"path":"cpu[0].pipeline.writeback","event":"retire",...}
 void trace_append_json(GString *out, const TraceReadHeader *header, const TraceLine *line);

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-enum { CODE_WIDTH = 30 }; // of assembly text
+enum { CODE_WIDTH = 30 };            // of assembly text
+#define PICO UINT64_C(1000000000000) // picoseconds of a second
 
 // Numbers that are addresses, or whose bits mean something, are read in hexadecimal: by their names.
 static bool is_hexadecimal(const char *name, const struct spinach_type *type) {
@@ -56,10 +57,22 @@ static void append_instruction(GString *out, const TraceLine *line, CodeNames *n
     g_string_append_printf(out, " = 0x%08" G_GINT64_MODIFIER "x", value);
 }
 
-void trace_append_text(GString *out, const TraceLine *line, CodeNames *names) {
+// Cycles of different clocks say nothing about what comes first.
+static void append_time(GString *out, const TraceReadHeader *header, const TraceLine *line) {
+  if (header->clock_count == 1) {
+    g_string_append_printf(out, "%12" G_GINT64_MODIFIER "u ", line->cycle);
+    return;
+  }
+  const unsigned __int128 picoseconds = (unsigned __int128)line->record->instant * PICO / header->ticks_per_second;
+  g_string_append_printf(out, "%12" G_GINT64_MODIFIER "u.%03u ns %s:%" G_GINT64_MODIFIER "u ",
+                         (guint64)(picoseconds / 1000), (guint)(picoseconds % 1000),
+                         header->clocks[line->record->source->clock].name, line->cycle);
+}
+
+void trace_append_text(GString *out, const TraceReadHeader *header, const TraceLine *line, CodeNames *names) {
   const TraceReadSource *source = line->record->source;
   const bool instruction = line->place && !strcmp(source->event, "retire");
-  g_string_append_printf(out, "%12" G_GINT64_MODIFIER "u ", line->cycle);
+  append_time(out, header, line);
   if (instruction) {
     g_string_append(out, source->core ? source->core : source->path);
     append_instruction(out, line, names);

@@ -73,6 +73,19 @@ def test_all_kinds_of_arguments(simulators, run_sim, lss, tmp_path: Path) -> Non
     assert second["arguments"]["s"] == "{ready=true 0x1}"
 
 
+def test_several_clocks_have_one_time(build_sim, run_sim, lss, tmp_path: Path) -> None:
+    machine = """clock fast = 300 MHz;  clock slow = 80 MHz;
+        instance a : source on fast { interval = 3; };  instance b : source on slow { interval = 3; };
+        instance k : sink on fast;  instance x : clock_crossing;  instance m : sink on fast;
+        a.out -> k.in : uint32;  b.out -> x.in : uint32;  x.out -> m.in;
+        """
+    simulator = build_sim(machine, "--record", "ports **")
+    run_sim(simulator, "--time", "100 ns", "--record", "run.trace", "--record-events", "ports *.out")
+    lines = [line.split()[:4] for line in lss("trace", tmp_path / "run.trace").out.splitlines()]
+    assert lines[:3] == [["0.000", "ns", "fast:0", "a.out"], ["0.000", "ns", "slow:0", "b.out"], ["3.333", "ns", "fast:1", "x.out"]]
+    assert ["37.500", "ns", "slow:3", "b.out"] in lines
+
+
 @pytest.mark.parametrize("build", ["plain", "debug", "recording"])
 def test_recording_changes_nothing_and_misses_nothing(build, simulators, run_sim, lss, tmp_path: Path) -> None:
     options = ["--cycles", 2000, "--set", "k.ready=0.6"]
