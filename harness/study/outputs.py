@@ -13,6 +13,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 
 from harness.run import files
@@ -23,6 +24,8 @@ from harness.study.model import OK, Outcome, Row, Study
 from harness.study.points import VARIANT, Point
 from harness.study.runner import unit
 from harness.study.words import measured
+
+LONGEST = 100_000  # characters of a line in a file
 
 
 def axes(study: Study) -> list[str]:
@@ -85,11 +88,13 @@ def show(outcome: Outcome, progress: Progress) -> None:
     variants: dict[str, list[Row]] = {}
     for row in outcome.rows:
         variants.setdefault(row.point.label, []).append(row)
-    console = progress.console
-    if not console.is_terminal:  # lines cannot be erased there
-        console = Console(file=console.file, width=160, highlight=False)
     for label, rows in variants.items():
-        console.print(_grid(outcome, label or outcome.study.file.title, rows))
+        grid = _grid(outcome, label or outcome.study.file.title, rows)
+        console = progress.console
+        if not console.is_terminal:  # lines are as long as need be there, and cannot be erased
+            width = Measurement.get(console, console.options.update(width=LONGEST), grid).maximum
+            console = Console(file=console.file, width=width, highlight=False)
+        console.print(grid)
     for row in outcome.failed:
         progress.say(f"failed: {row.point.name}: {row.why}\n  again: {command(outcome.study, row.point)}")
     good = sum(row.status == OK for row in outcome.every)
@@ -106,9 +111,9 @@ def _grid(outcome: Outcome, title: str, rows: list[Row]) -> Table:
     many |= {name for name in intervals.measures(study.file.interval) if not name.endswith(intervals.SHOWN)}
     known = [n for n in study.measures if n not in many and any(row.measures.get(n) is not None for row in rows)]
     for axis in places:
-        grid.add_column(escape(axis), justify="right")
+        grid.add_column(escape(axis), justify="right", overflow="fold")
     for name in known:
-        grid.add_column(escape(f"{name}{unit(study.measures[name])}"), justify="right")
+        grid.add_column(escape(f"{name}{unit(study.measures[name])}"), justify="right", overflow="fold")
     if not known or any(row.status != OK for row in rows):
         grid.add_column("")
     for row in rows:

@@ -1,6 +1,7 @@
 """Studies of any machine, from file to page: what is checked, run, kept, measured, shown, and what failures do."""
 
 import csv
+import io
 import json
 import os
 import re
@@ -8,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import rich.console
 
 from harness.report import plot, provenance
 from harness.run.progress import Progress
@@ -292,6 +294,17 @@ def test_measures_of_some_variants_and_what_tables_say(place: Path) -> None:
     assert shown.count("<th scope=\"col\">missing</th>") == 1, "variants without it have a table of their own"
     with pytest.raises(StudyError, match="measure 'missing': only: there is no variant 'fast'"):
         make(place, text.replace('only = ["slow"]', 'only = ["fast"]'))
+
+
+def test_a_table_in_a_file_has_every_digit(place: Path) -> None:
+    """Lines of a file are as long as the columns need; on a terminal, long numbers go on in the next line."""
+    many = "".join(f"a_long_name_of_a_measure_{k} = 'consumer.items + {10**9 + k}'\n" for k in range(30))
+    outcome, file = make(place, STUDY + many), io.StringIO()
+    outputs.show(outcome, Progress(rich.console.Console(file=file)))
+    values = {words.measured(outcome.rows[0], f"a_long_name_of_a_measure_{k}") for k in range(30)}
+    assert len(values) == 30 and any(all(value in line for value in values) for line in file.getvalue().splitlines())
+    outputs.show(outcome, Progress(rich.console.Console(file=file, force_terminal=True, width=60)))
+    assert "…" not in file.getvalue()
 
 
 def test_bars_are_relative_whatever_was_best(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
