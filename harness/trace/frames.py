@@ -8,7 +8,7 @@ given for the frame, its own or that of a transfer of a part of it, since that m
 numbers that happen to lie within it may be anything.
 """
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from dataclasses import asdict, dataclass, field
 
 from harness.trace.events import Events, EventsError, Record, Source
@@ -45,7 +45,7 @@ class Handler:
 class Frame:
     """A frame, with what happened to it in order."""
 
-    number: int
+    number: int  # in its direction, from 1 on
     direction: str  # receive, send
     bytes: int
     address: int = 0
@@ -77,6 +77,7 @@ class _Lives:
     def __init__(self, events: Events) -> None:
         self.events = events
         self.frames: list[Frame] = []
+        self.numbers: Counter[str] = Counter()  # by direction, the last one given
         self.waiting: deque[Frame] = deque()  # received, and not carried to the host
         self.early: deque[Step] = deque()  # ends on the wire of frames that are not known to be sent
         self.read: deque[tuple[int, int, Step]] = deque(maxlen=1024)  # DMA inward: address, length
@@ -86,7 +87,8 @@ class _Lives:
         self.values: list[tuple[int, int, Source, str, list[str]]] = []
 
     def _add(self, direction: str, length: int, address: int, steps: list[Step]) -> Frame:
-        frame = Frame(len(self.frames), direction, length, address, steps=steps)
+        self.numbers[direction] += 1
+        frame = Frame(self.numbers[direction], direction, length, address, steps=steps)
         self.frames.append(frame)
         return frame
 

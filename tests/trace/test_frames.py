@@ -39,6 +39,7 @@ def statistic(folder: Path, path: str, name: str) -> int:
 
 def test_each_frame_is_there_once(recorded: Path, lives) -> None:
     received, sent = ([frame for frame in lives if frame.direction == direction] for direction in ("receive", "send"))
+    assert all([frame.number for frame in one] == list(range(1, len(one) + 1)) for one in (received, sent))
     assert len(received) == statistic(recorded, "nic.mac_rx", "frames") > 50
     assert len(sent) == statistic(recorded, "nic.mac_tx", "frames") > 50
     assert {frame.bytes for frame in received} == {1046} and {frame.bytes for frame in sent} == {1042}
