@@ -190,7 +190,16 @@ static void emit_payloads(const Emitter *emitter, GString *out, const char *name
       name, name, items, name, name, keep->str, name, name, same->str, name, name);
 }
 
-// What it drives; an item that is not sent is zero.
+// The item that an enable which the segment drives commits, if the segment sends it as well.
+static const Wire *committed_by(const GPtrArray *wires, const Wire *wire) {
+  for (guint i = 0; wire->kind == SIGNAL_ENABLE && i < wires->len; i++) {
+    const Wire *data = wires->pdata[i];
+    if (data->kind == SIGNAL_DATA && data->connection == wire->connection) return data;
+  }
+  return NULL;
+}
+
+// What it drives; an item that is not sent is zero, and so is its enable, which means nothing without it.
 static void emit_outputs(const Emitter *emitter, GString *out, const Segment *segment, const GPtrArray *wires) {
   g_autofree char *name = segment_name(segment);
   g_autoptr(GString) keep = g_string_new(NULL);
@@ -199,7 +208,14 @@ static void emit_outputs(const Emitter *emitter, GString *out, const Segment *se
     const Wire *wire = wires->pdata[i];
     char base[256];
     plan_wire_base(segment->cluster, wire, base, sizeof base);
-    g_string_append_printf(keep, "  o->%s%s = from->%s%s;\n", base, suffix(wire), base, suffix(wire));
+    const Wire *data = committed_by(wires, wire);
+    g_string_append_printf(keep, "  o->%s%s = from->%s%s", base, suffix(wire), base, suffix(wire));
+    if (data) {
+      char item[256];
+      plan_wire_base(segment->cluster, data, item, sizeof item);
+      g_string_append_printf(keep, " & from->%s_some", item);
+    }
+    g_string_append(keep, ";\n");
     if (wire->kind == SIGNAL_DATA)
       g_string_append_printf(keep, "  if (from->%s_some) o->%s = from->%s;\n", base, base, base);
   }
