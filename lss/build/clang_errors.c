@@ -123,7 +123,7 @@ static void report_function(Location at, const char *name) {
   static const char vocabulary[] =
       "some data item enabled acked transferred send send_if send_nothing enable accept count count_cycles report "
       "counted after set_until until within set_stamp copy_stamp stamped passed until_passed elapsed note load "
-      "store load_span store_span unchanged get set known_data known_enable known_ack known_local width lane key "
+      "store load_span store_span unchanged get set is_known width lane key "
       "param param_length typeof_port call typeof_argument event phase_start phase_end init finish next_event skip "
       "statistics awaits check_state handler now cycle due is_cycle cycle_modulo clock_period never random_bits "
       "random_seed sim_error sim_input_error sim_difference sim_check sim_warn sim_exit sim_progress waits_for "

@@ -281,7 +281,7 @@ def test_partial_handlers_reach_their_fixed_point(build, run_sim):
 def test_a_loop_of_partial_handlers_that_oscillates_is_named(build, run_sim, tmp_path):
     declared = """module {name} {{ inport in : uint32; outport out : uint32; always in.ack, out.enable;
       conserves in, out, altered; partial handler pass : in.data -> out.data; }}"""
-    drives = {"copies": "known_data(in) ? data(in) : 0", "inverts": "known_data(in) ? !data(in) : 1"}
+    drives = {"copies": "is_known(data, in) ? data(in) : 0", "inverts": "is_known(data, in) ? !data(in) : 1"}
     for name, value in drives.items():
         (tmp_path / f"{name}.lss").write_text(declared.format(name=name))
         (tmp_path / f"{name}.c").write_text(f"handler(pass) {{ send(out, {value}); }}")

@@ -60,46 +60,43 @@
 #define transferred(p, ...)                                                                                            \
   ((bool)(SP_some_##p(SP_LANE(__VA_ARGS__)) & SP_enabled_##p(SP_LANE(__VA_ARGS__)) &                                   \
           SP_acked_##p(SP_LANE(__VA_ARGS__))))
-#define send(p, ...)          SP_send_##p(__VA_ARGS__)
-#define send_if(p, ...)       SP_send_if_##p(__VA_ARGS__)
-#define send_nothing(p, ...)  SP_send_nothing_##p(__VA_ARGS__)
-#define enable(p, ...)        SP_enable_##p(__VA_ARGS__)
-#define accept(p, ...)        SP_accept_##p(__VA_ARGS__)
-#define count(f, ...)         SP_COUNT(self->spinach_counted_##f, SP_ONE(__VA_ARGS__))
-#define count_cycles(f, on)   SP_COUNT_CYCLES(self->spinach_counted_##f, on)
-#define report(f, v)          SP_REPORT(self->spinach_counted_##f, v)
-#define counted(f)            (self->spinach_counted_##f)
-#define after(k)              SP_AFTER(k)
-#define set_until(f, k)       ((void)(self->spinach_instant_##f = spinach_after(k)))
-#define until(f)              SP_UNTIL(self->spinach_instant_##f)
-#define within(f, k)          SP_WITHIN(self->spinach_instant_##f, k)
-#define set_stamp(f, k)       ((void)(self->spinach_stamp_##f = spinach_stamp(SP_stamp_now, (k))))
-#define copy_stamp(f, g)      ((void)(self->spinach_stamp_##f = self->spinach_stamp_##g))
-#define stamped(f)            (self->spinach_stamp_##f != 0)
-#define passed(f, k)          SP_PASSED(self->spinach_stamp_##f, k)
-#define until_passed(f, k)    spinach_until_passed(self->spinach_stamp_##f, (k), SP_stamp_now)
-#define elapsed(f)            SP_ELAPSED(self->spinach_stamp_##f)
-#define note(f, ...)          SP_note_##f(__VA_ARGS__)
-#define load(f, i)            SP_LOAD(self->spinach_memory_##f, i)
-#define store(f, i, ...)      SP_STORE(self->spinach_memory_##f, i, __VA_ARGS__)
-#define load_span(f, i, n)    SP_LOAD_SPAN(self->spinach_memory_##f, i, n)
-#define store_span(f, i, n)   SP_STORE_SPAN(self->spinach_memory_##f, i, n)
-#define unchanged(...)        SP_UNCHANGED_##__VA_OPT__(UNTIL)(__VA_ARGS__)
-#define get(l, ...)           SP_get_##l(SP_LANE(__VA_ARGS__))
-#define set(l, ...)           SP_set_##l(__VA_ARGS__)
-#define known_data(p, ...)    SP_known_data_##p(SP_LANE(__VA_ARGS__))
-#define known_enable(p, ...)  SP_known_enable_##p(SP_LANE(__VA_ARGS__))
-#define known_ack(p, ...)     SP_known_ack_##p(SP_LANE(__VA_ARGS__))
-#define known_local(l, ...)   SP_known_local_##l(SP_LANE(__VA_ARGS__))
-#define width(p)              SP_width_##p
-#define lane(p, k)            SP_lane_##p(key_##k)
-#define key(p, i)             SP_key_##p(i)
-#define param(n)              SP_param_##n
-#define param_length(n)       SP_param_length_##n
-#define typeof_port(p)        SP_type_##p
-#define call(u, ...)          SP_call(u)(self __VA_OPT__(, ) __VA_ARGS__)
-#define typeof_argument(u, n) SP_argument_##u##_##n
-#define event(e, ...)         SP_event_##e(__VA_ARGS__)
+#define send(p, ...)             SP_send_##p(__VA_ARGS__)
+#define send_if(p, ...)          SP_send_if_##p(__VA_ARGS__)
+#define send_nothing(p, ...)     SP_send_nothing_##p(__VA_ARGS__)
+#define enable(p, ...)           SP_enable_##p(__VA_ARGS__)
+#define accept(p, ...)           SP_accept_##p(__VA_ARGS__)
+#define count(f, ...)            SP_COUNT(self->spinach_counted_##f, SP_ONE(__VA_ARGS__))
+#define count_cycles(f, on)      SP_COUNT_CYCLES(self->spinach_counted_##f, on)
+#define report(f, v)             SP_REPORT(self->spinach_counted_##f, v)
+#define counted(f)               (self->spinach_counted_##f)
+#define after(k)                 SP_AFTER(k)
+#define set_until(f, k)          ((void)(self->spinach_instant_##f = spinach_after(k)))
+#define until(f)                 SP_UNTIL(self->spinach_instant_##f)
+#define within(f, k)             SP_WITHIN(self->spinach_instant_##f, k)
+#define set_stamp(f, k)          ((void)(self->spinach_stamp_##f = spinach_stamp(SP_stamp_now, (k))))
+#define copy_stamp(f, g)         ((void)(self->spinach_stamp_##f = self->spinach_stamp_##g))
+#define stamped(f)               (self->spinach_stamp_##f != 0)
+#define passed(f, k)             SP_PASSED(self->spinach_stamp_##f, k)
+#define until_passed(f, k)       spinach_until_passed(self->spinach_stamp_##f, (k), SP_stamp_now)
+#define elapsed(f)               SP_ELAPSED(self->spinach_stamp_##f)
+#define note(f, ...)             SP_note_##f(__VA_ARGS__)
+#define load(f, i)               SP_LOAD(self->spinach_memory_##f, i)
+#define store(f, i, ...)         SP_STORE(self->spinach_memory_##f, i, __VA_ARGS__)
+#define load_span(f, i, n)       SP_LOAD_SPAN(self->spinach_memory_##f, i, n)
+#define store_span(f, i, n)      SP_STORE_SPAN(self->spinach_memory_##f, i, n)
+#define unchanged(...)           SP_UNCHANGED_##__VA_OPT__(UNTIL)(__VA_ARGS__)
+#define get(l, ...)              SP_get_##l(SP_LANE(__VA_ARGS__))
+#define set(l, ...)              SP_set_##l(__VA_ARGS__)
+#define is_known(signal, p, ...) SP_known_##signal##_##p(SP_LANE(__VA_ARGS__))
+#define width(p)                 SP_width_##p
+#define lane(p, k)               SP_lane_##p(key_##k)
+#define key(p, i)                SP_key_##p(i)
+#define param(n)                 SP_param_##n
+#define param_length(n)          SP_param_length_##n
+#define typeof_port(p)           SP_type_##p
+#define call(u, ...)             SP_call(u)(self __VA_OPT__(, ) __VA_ARGS__)
+#define typeof_argument(u, n)    SP_argument_##u##_##n
+#define event(e, ...)            SP_event_##e(__VA_ARGS__)
 
 #define phase_start(...) SP_phase_start_##__VA_ARGS__
 #define phase_end(...)   SP_phase_end_##__VA_ARGS__

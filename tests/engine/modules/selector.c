@@ -6,18 +6,18 @@ phase_start() {
 
 handler(pass) {
   for (int i = 0; i < width(out); i++) {
-    if (param(first) && known_data(a))
+    if (param(first) && is_known(data, a))
       send(out, i, data(a) + 1);
-    else if (!param(first) && known_data(b))
+    else if (!param(first) && is_known(data, b))
       send(out, i, data(b) + 1);
   }
 }
 
 handler(commit) {
   for (int i = 0; i < width(out); i++) {
-    if (param(first) && known_enable(a))
+    if (param(first) && is_known(enable, a))
       enable(out, i, enabled(a));
-    else if (!param(first) && known_enable(b))
+    else if (!param(first) && is_known(enable, b))
       enable(out, i, enabled(b));
   }
 }
