@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.emulib.test_system import end
-from tests.examples import sectors
+from tests.host import sectors
 from tests.isa import system
 from tests.isa.programs import assemble
 from tests.tree import found

@@ -13,7 +13,7 @@ from tests.isa.system_streams import random_system_program
 from tests.sample import sampled
 
 FIRST = int(os.environ.get("SEED", "1"))
-# Little-endian are the hosts of tests/examples/test_host.py and the wide core of test_wide_system.py; this machine is so in the soak.
+# Little-endian are the hosts of tests/host/test_host.py and the wide core of test_wide_system.py; this machine is so in the soak.
 BYTE_ORDERS = pytest.mark.parametrize("big", [True, pytest.param(False, marks=pytest.mark.soak)], ids=["big", "little"])
 MEMORIES = {"fast": [], "slow": ["--set", "delay.latency=9"], "slower": ["--set", "delay.latency=40"],
             "random": ["--set", "delay.jitter=20", "--set", "delay.refuse=0.3"]}  # fmt: skip

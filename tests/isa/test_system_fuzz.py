@@ -14,7 +14,7 @@ from tests.isa.system_fuzz import fuzz_program
 from tests.isa.test_system_hostile import MEMORIES
 
 FIRST = int(os.environ.get("SEED", "1"))
-# Little-endian are the hosts of tests/examples/test_host.py and the wide core of test_wide_system.py; this machine is so in the soak.
+# Little-endian are the hosts of tests/host/test_host.py and the wide core of test_wide_system.py; this machine is so in the soak.
 BYTE_ORDERS = pytest.mark.parametrize("big", [True, pytest.param(False, marks=pytest.mark.soak)], ids=["big", "little"])
 INTERRUPTED = ["--set", "line.count=-1"]  # line ip2 is high in some cycles
 

@@ -1,4 +1,4 @@
-"""Jobs of studies: what is wrong with one is said before anything runs; what they do is in tests/examples/test_jobs.py."""
+"""Jobs of studies: what is wrong with one is said before anything runs; what they do is in tests/host/test_jobs.py."""
 
 import re
 from pathlib import Path

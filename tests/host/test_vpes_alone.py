@@ -27,7 +27,7 @@ def program(root: Path, build_dir: Path, tmp_path_factory: pytest.TempPathFactor
     (folder / "registers.h").write_text(REGISTERS)
     (folder / "console.h").write_text('#include "registers.h"\n' + CONSOLE)
     objects = []
-    for source in (root / "firmware/vpes/start.S", root / "tests/examples/exclusive.c"):
+    for source in (root / "firmware/vpes/start.S", root / "tests/host/exclusive.c"):
         objects.append(folder / f"{source.name}.o")
         include = [f"-I{path}" for path in (folder, root / "firmware/vpes", root / "firmware/lib")]
         firmware.run(firmware.tool("clang"), *firmware.flags("mips"), *firmware.flags("common"), *include, "-c", source, "-o", objects[-1])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.firmware import tool
-from tests.examples import sectors
+from tests.host import sectors
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -13,7 +13,7 @@ import pytest
 
 from harness.firmware import tool
 from tests.emulib.test_system import bare, end
-from tests.examples import sectors
+from tests.host import sectors
 from tests.isa import system
 from tests.kills import Work
 from tests.linux_guest import guest
