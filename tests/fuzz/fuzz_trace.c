@@ -31,7 +31,7 @@ static void print_all(GBytes *file) {
     const TraceReadHeader *header = trace_reader_header(reader);
     TraceLine line = {.record = &record, .place = code_names_find(names, 0, 0)};
     g_string_truncate(out, 0);
-    trace_append_text(out, &line, names);
+    trace_append_text(out, header, &line, names);
     trace_append_json(out, header, &line);
     trace_append_header(out, header);
   }

@@ -215,6 +215,7 @@ SUBJECTS = {
     "host, wide": ("host/wide", WIDE, "5000", "7000", 6),
     "host, wide, VPEs": ("host/wide_smp", ["-D", "vpes=3", "-D", "mshrs=1"], "5000", "7000", 6),
     "host, VPEs": ("host/smp", [], "5000", "7000", 6),
+    "host, VPEs, two disks": ("host/smp two disks", [], "60 us", "80 us", 8),
     "host, fast": ("host/fast", [], "2000", "4000", 6),
     "host, windows": ("host/sampled", [], "2000", "4000", 4),
     "multiprocessor": ("multiprocessor/multiprocessor", [], "9000", "11000", 4),
