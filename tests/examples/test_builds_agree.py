@@ -100,9 +100,12 @@ def sorting(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
     return ["--program", str(build_dir / "firmware/bucket_sort/bucket_sort.elf"), "--arguments", str(text), "--cycles", "10000000"]
 
 
-def transfers(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
-    passes = int(by_length(length, 2, 20, 100))
-    return ["--kernel", str(sectors.program(passes, tmp_path)), "--disk_image", str(sectors.image(tmp_path, 128)), "--cycles", "10000000"]
+def transfers(*passes: int) -> Callable[[str, Path, Path], list[str]]:
+    def arguments(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
+        program = sectors.program(int(by_length(length, *passes)), tmp_path)
+        return ["--kernel", str(program), "--disk_image", str(sectors.image(tmp_path, 128)), "--cycles", "10000000"]
+
+    return arguments
 
 
 def items(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
@@ -132,11 +135,11 @@ WORK = {
     "dual_core/dual_core": ([], waiting),
     "host/fast": (["-D", "memory=4 MiB", "-D", "detailed=wide_processor"], begun_fast),
     "host/host": (["-D", "memory=4 MiB"], kernel),
-    "host/host disk": (["-D", "memory=4 MiB", "-D", "disks=[disk_image]"], transfers),
+    "host/host disk": (["-D", "memory=4 MiB", "-D", "disks=[disk_image]"], transfers(2, 20, 100)),
     "host/sampled": (["-D", "memory=4 MiB"], in_windows),
-    "host/server": (["-D", "memory=4 MiB", "-I", str(ROOT / "examples/tigon2")], transfers),
+    "host/server": (["-D", "memory=4 MiB", "-I", str(ROOT / "examples/tigon2")], transfers(2, 20, 100)),
     "host/smp": (["-D", "memory=4 MiB"], kernel),
-    "host/smp two disks": (["-D", "memory=4 MiB", "-D", "l2_size=64 KiB", "-D", "disks=[disk_image]", "-D", "cards=[scsi_card]"], transfers),
+    "host/smp two disks": (["-D", "memory=4 MiB", "-D", "l2_size=64 KiB", "-D", "disks=[disk_image]", "-D", "cards=[scsi_card]"], transfers(1, 5, 25)),
     "host/wide": (["-D", "memory=4 MiB"], kernel),
     "host/wide_smp": (["-D", "memory=4 MiB"], kernel),
     "multiprocessor/multiprocessor": ([], sorting),
