@@ -348,9 +348,8 @@ static uint64_t next_instant(void) {
   return next;
 }
 
-// Every clock skips its ticks before `target`.  Returns how many of the fastest.
-static uint64_t leave_out(uint64_t target, int32_t fastest) {
-  const uint64_t begin = cycles[fastest];
+// Every clock skips its ticks before `target`.
+static void leave_out(uint64_t target) {
   for (uint32_t c = 0; c < machine->clock_count; c++) {
     const spinach_clock *clock = &machine->clocks[c];
     if (due[c] >= target) continue;
@@ -364,7 +363,6 @@ static uint64_t leave_out(uint64_t target, int32_t fastest) {
     cycles[c] += n;
     due[c] = clock->rounded ? spinach_instant_of((int32_t)c, cycles[c]) : due[c] + n * clock->period;
   }
-  return cycles[fastest] - begin;
 }
 
 // A module may fork the run: the new process, which returns from there as well, goes on by itself.
@@ -406,10 +404,10 @@ static void jump(uint64_t target, int32_t fastest) {
     check_left_out(target, fastest);
     return;
   }
-  if (!spinach_hooks.before_instant) leave_out(target, fastest);
+  if (!spinach_hooks.before_instant) leave_out(target);
   while (earliest() < target && !spinach_stopping) {
     spinach_hooks.before_instant(earliest(), due, false);
-    leave_out(earliest() + 1, fastest);
+    leave_out(earliest() + 1);
   }
 }
 
@@ -485,7 +483,7 @@ static void leap(int32_t clock, uint64_t end, uint64_t until) {
   const uint64_t last = spinach_instant_of(clock, end - 1) + 1, limit = last < until ? last : until,
                  target = spinach_leaping.target < limit ? spinach_leaping.target : limit;
   if (!spinach_hooks.before_skipped) {
-    leave_out(target, fastest);
+    leave_out(target);
     return;
   }
   spinach_leaping.checks = true;
