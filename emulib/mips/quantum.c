@@ -55,6 +55,12 @@ static void marker(void *user, uint32_t number) {
   mips_system_stop(&machine);
 }
 
+static void mode(void *user, bool user_mode) {
+  struct mips_quantum *q = user;
+  q->mode[q->modes++] = (struct mips_quantum_mode){.cycle = machine.cpu.cycle, .user = user_mode};
+  if (q->modes == MIPS_QUANTUM_MODES) mips_system_stop(&machine);
+}
+
 // Whether what the machine remembers of translations holds for another state.
 static bool same_translations(const struct mips_quantum *q) {
   const struct mips_architecture *mine = &machine.cpu, *theirs = q->cpu;
@@ -87,6 +93,7 @@ static void assume(struct mips_quantum *q) {
   if (!same) mips_forget_windows(&machine);
   machine_memory = q->memory;
   mips_status_changed(&machine);
+  machine.environment.mode = mode; // the mode that it begins in is no change
 }
 
 // Executes the instruction whose replies are known; its word is kept while what it loads or stores is not.
@@ -101,6 +108,7 @@ enum mips_pause mips_quantum_run(struct mips_quantum *q) {
   enum mips_pause pause = MIPS_PAUSE_CYCLE;
   q->request.present = false;
   q->marker = 0;
+  q->modes = 0;
   assume(q);
   if (q->fetched.present || q->referred.present) pause = finish(q);
   if (pause == MIPS_PAUSE_CYCLE)

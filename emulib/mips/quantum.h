@@ -25,6 +25,8 @@ struct mips_quantum_reply {
   uint32_t value;
 };
 
+enum { MIPS_QUANTUM_MODES = 64 };
+
 struct mips_quantum {
   const struct mips_system_options *options;
   struct mips_architecture *cpu;
@@ -34,7 +36,7 @@ struct mips_quantum {
   // What the devices replied to the instruction at cpu->pc; gone when it has been executed.
   struct mips_quantum_reply fetched, referred;
 
-  // When it ends at the latest; behind a marker it always does.
+  // When it ends at the latest; behind a marker, and behind as many changes of mode as are kept, it always does.
   uint64_t until; // cycle
   bool to_pc;     // before the instruction at `pc`
   uint32_t pc;
@@ -42,6 +44,11 @@ struct mips_quantum {
   // What came of it.
   struct mips_quantum_request request;
   uint32_t marker; // that was passed last; 0: none
+  unsigned modes;  // changes between kernel and user mode
+  struct mips_quantum_mode {
+    uint64_t cycle; // what cpu->cycle was then: instructions after it are in that mode
+    bool user;
+  } mode[MIPS_QUANTUM_MODES];
   struct mips_statistics statistics;
 };
 

@@ -97,6 +97,8 @@ struct mips_environment {
   bool (*read)(void *user, uint32_t address, unsigned size, bool cached, uint32_t *value);
   bool (*write)(void *user, uint32_t address, unsigned size, bool cached, uint32_t value);
   void (*marker)(void *user, uint32_t number); // may be NULL
+  // From the next cycle on the processor is in user mode, or not; an interrupt: from this cycle on.  May be NULL.
+  void (*mode)(void *user, bool user_mode);
   // MT ASE: does what an instruction asks of a thread context that it can reach, and returns what it reads.  The owner
   // asks mips_system_read_thread() and mips_system_write_thread() of the VPE that is meant.
   uint32_t (*thread)(void *user, const struct mips_system *m, struct mips_thread_request request);

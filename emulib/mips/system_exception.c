@@ -16,8 +16,11 @@ void mips_system_stop(struct mips_system *m) {
 
 void mips_status_changed(struct mips_system *m) {
   const uint32_t status = CP0(Status);
-  m->user_mode = (status & (MIPS_STATUS_UM | MIPS_STATUS_EXL | MIPS_STATUS_ERL)) == MIPS_STATUS_UM;
+  const bool user_mode = (status & (MIPS_STATUS_UM | MIPS_STATUS_EXL | MIPS_STATUS_ERL)) == MIPS_STATUS_UM;
   m->deadline = 0;
+  if (m->user_mode == user_mode) return;
+  m->user_mode = user_mode;
+  if (m->environment.mode != NULL) m->environment.mode(m->environment.user, user_mode);
 }
 
 void mips_write_status(struct mips_system *m, uint32_t value) {

@@ -72,6 +72,8 @@ bool charge(int steps, Location where);
 SourceFile *load_file(const char *path, Location where);
 // A module that was not imported, looked up on the search path by its name; NULL when there is none.
 Symbol *load_module(const char *name);
+// The name of a known module that is much like that of an expression; NULL: none.
+const char *module_suggestion(const Expr *expr);
 
 // ---- Scopes (scope.c) --------------------------------------------------------------------------------------
 typedef enum {
@@ -335,6 +337,7 @@ struct Inst {
   bool has_clock_clause;
   bool punted;        // its body gave up
   bool incomplete;    // its body left something out, as a condition could not be evaluated
+  bool wraps_unknown; // it wraps a module that could not be found out, after an error
   Value *clock_value; // of `on`
   Location clock_place;
 };

@@ -57,17 +57,21 @@ static Operand declaration(Symbol *symbol, Expr *expr) {
 static Operand name_operand(Scope *scope, Expr *expr) {
   const char *name = expr->text;
   Symbol *symbol = scope_find(scope, name);
+  const Inst *owner = compile->running;
   if (!symbol) {
     Type *type = type_builtin(name);
     if (type) return of_value(value_type(type, expr->location));
-    Inst *owner = compile->running;
     if (!strcmp(name, "name") && owner) return of_value(value_string(owner->instance->path, expr->location));
     symbol = load_module(name);
   }
   if (!symbol) {
-    if (!report_private(name, expr->location))
-      problem(expr->location, "unknown-name", "there is no `%s` here%s", name,
-              did_you_mean(scope_suggestion(scope, name)));
+    const bool reported = owner && owner->wraps_unknown; // that may declare it
+    if (!reported && !report_private(name, expr->location)) {
+      enum { DISTINCT = 8 }; // a name of so many characters is not near another by chance
+      const char *near = scope_suggestion(scope, name);
+      if (!near && strlen(name) >= DISTINCT) near = module_suggestion(expr);
+      problem(expr->location, "unknown-name", "there is no `%s` here%s", name, did_you_mean(near));
+    }
     return NOTHING;
   }
   if (!check_passed_name(symbol, expr->location)) return NOTHING;

@@ -134,7 +134,10 @@ static void read_wrapped(Interface *interface, const Node *wraps, const GPtrArra
   const Symbol *inner = module_of(names, wraps->type, &brings);
   compile->running = before;
   make_known(promise_new(interface, wraps, names), names);
-  if (!inner) return;
+  if (!inner) {
+    interface->incomplete = true;
+    return;
+  }
   const char *path = arena_printf("%s.%s", names->owner->instance->path, wraps->name);
   const Level inside = {wraps, body, names, brings, machine, level};
   read_module(interface, inner, names_of(interface, inner, path), &inside, depth + 1);

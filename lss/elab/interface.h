@@ -39,6 +39,7 @@ struct Interface {
   GPtrArray *levels;                // Scope*: names of the module, then of what it wraps, outer ones first
   GPtrArray *constants;             // Promise*, of all levels
   GPtrArray *members;               // Promise*: parameters, userpoints and ports of the module, in order
+  bool incomplete;                  // what a module wraps could not be found out
   Promise *keeping;                 // what is being worked out, or NULL
   void (*decide)(Promise *promise); // of a member, as soon as it is read: what follows may depend on it
   Symbol (*keep)(Promise *promise); // what a member that is set or passed on means

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static void report_unknown(const Expr *expr) {
+const char *module_suggestion(const Expr *expr) {
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   GHashTableIter iter;
   gpointer key, value;
@@ -18,8 +18,13 @@ static void report_unknown(const Expr *expr) {
   g_autoptr(GPtrArray) folders = library_folders(compile->options, expr->location.file);
   g_autoptr(GPtrArray) found = library_all_names(folders);
   for (guint i = 0; i < found->len; i++) g_ptr_array_add(names, found->pdata[i]);
+  const char *nearest = diag_suggestion(expr->text, names);
+  return nearest ? arena_strdup(nearest) : NULL;
+}
+
+static void report_unknown(const Expr *expr) {
   problem(expr->location, "unknown-module", "there is no module `%s`%s%s", expr->text,
-          did_you_mean(diag_suggestion(expr->text, names)), library_missing());
+          did_you_mean(module_suggestion(expr)), library_missing());
 }
 
 Symbol *module_named(const Value *value) {

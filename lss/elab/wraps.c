@@ -157,7 +157,7 @@ static Symbol kept_by_setting(const Promise *promise) {
   const Wrap *wrap = wrap_of(promise);
   const Node *setting = promise->setting;
   const bool known = !setting->bare || can_pass_on(wrap->scope, setting->name);
-  if (!known)
+  if (!known && !wrap->outer->wraps_unknown)
     problem(setting->place, "unknown-name",
             "there is no `%s` in this module that `%s;` could pass on; without it `%s` is passed on anyway",
             setting->name, setting->name, setting->name);
@@ -290,7 +290,8 @@ static void pass_on(Wrap *wrap, const Symbol *module) {
   }
   g_ptr_array_add(outer->wraps, wrap);
   interface_read(&wrap->interface, module);
-  check_names(wrap, module);
+  outer->wraps_unknown |= wrap->interface.incomplete;
+  if (!wrap->interface.incomplete) check_names(wrap, module);
   for (guint i = 0; i < wrap->interface.members->len && !compile->halted; i++) {
     Promise *promise = wrap->interface.members->pdata[i];
     if (promise->kind == PROMISE_PASSED_ON || promise->kind == PROMISE_SET) promise_keep(promise);
@@ -321,7 +322,7 @@ void execute_wraps(Scope *scope, Node *node) {
   *wrap = (Wrap){.outer = outer, .node = node, .scope = scope, .by_value = value != NULL};
   wrap->insts = make_instances(scope, node, counted ? (Symbol *)module : NULL, NULL, count);
   if (!wrap->insts || wrap->insts->len == 0) {
-    outer->incomplete = true;
+    outer->incomplete = outer->wraps_unknown = true;
     return;
   }
   const Inst *first = wrap->insts->pdata[0];

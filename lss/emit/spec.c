@@ -101,13 +101,17 @@ static void emit_userpoint(GString *out, const Userpoint *userpoint) {
   emit_body(out, userpoint->code);
 }
 
-static void emit_event(GString *out, const Spec *spec, const Event *event) {
-  bool any = false;
+// Whether something reads it.
+static bool is_observed(const Spec *spec, const Event *event) {
   for (guint i = 0; i < spec->collectors->len; i++)
-    any |= !strcmp(((Collector *)spec->collectors->pdata[i])->event, event->name);
-  if (!any &&
-      !emit_tallied_event(
-          spec, event)) { // the arguments are checked, and count as used, but nothing is computed without a reader
+    if (strcmp(((Collector *)spec->collectors->pdata[i])->event, event->name) == 0) return true;
+  return emit_tallied_event(spec, event);
+}
+
+static void emit_event(GString *out, const Spec *spec, const Event *event) {
+  const bool observed = is_observed(spec, event);
+  g_string_append_printf(out, "#define SP_observed_%s %d\n", event->name, observed);
+  if (!observed) { // the arguments are checked, and count as used, but nothing is computed without a reader
     g_string_append_printf(out, "void @S@_event_%s(int", event->name);
     for (guint i = 0; i < event->arguments->len; i++)
       g_string_append_printf(out, ", %s", emit_c_type(((Field *)event->arguments->pdata[i])->type));

@@ -99,3 +99,32 @@ def test_wrong_collectors(lss, tmp_path):
     unknown = lss("build", ARBITER, "-o", "sim", "--collect", "conections", ok=False)
     assert unknown.status == 2 and unknown.err.count("\n") == 1 and '"connections" or a file' in unknown.err
     assert not (tmp_path / "sim").exists()
+
+
+PROBE = "module probe { event seen(uint32 n);  event other(uint32 n);  stat uint64 looks[2] \"cycles\";  phase_end;  next_event; }\n"
+PROBE_C = """
+phase_end() {
+  event(seen, 1);
+  event(other, 1);
+  if (observed(seen)) count(looks[0]);
+  if (observed(other)) count(looks[1]);
+}
+next_event() { return observed(seen) || observed(other) ? cycle() : never(); }
+_Static_assert(observed(seen) == 0 || observed(seen) == 1, "a constant");
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--debug",)])
+def test_a_module_knows_what_is_collected(options: tuple[str, ...], lss, run_sim, tmp_path: Path) -> None:
+    """By event, and without a collector the cycles that only the event needs are left out."""
+    (tmp_path / "probe.lss").write_text(PROBE)
+    (tmp_path / "probe.c").write_text(PROBE_C)
+    (tmp_path / "m.lss").write_text("instance p : probe;\n")
+    (tmp_path / "c.lss").write_text('collector seen on "p" event seen { declare <<< uint64_t n; >>> record <<< self->n += n; >>> report <<< report_value("n", self->n, "", ""); >>> }\n')
+    lss("build", "m.lss", "-o", "plain", *options)
+    lss("build", "m.lss", "-o", "collecting", "--collect", "c.lss", *options)
+    plain, collecting = (run_sim(tmp_path / name, "--cycles", "500", "--quiet") for name in ("plain", "collecting"))
+    assert [run.value("p", "looks[0]") for run in (plain, collecting)] == [0, 500]
+    assert [run.value("p", "looks[1]") for run in (plain, collecting)] == [0, 0]
+    assert collecting.value("p", "n") == 500
+    assert plain.stats["run"]["skipped_cycles"] > 400 and collecting.stats["run"]["skipped_cycles"] == 0

@@ -97,6 +97,7 @@
 #define call(u, ...)             SP_call(u)(self __VA_OPT__(, ) __VA_ARGS__)
 #define typeof_argument(u, n)    SP_argument_##u##_##n
 #define event(e, ...)            SP_event_##e(__VA_ARGS__)
+#define observed(e)              SP_observed_##e
 
 #define phase_start(...) SP_phase_start_##__VA_ARGS__
 #define phase_end(...)   SP_phase_end_##__VA_ARGS__

@@ -63,6 +63,13 @@ static inline bool sleeps(const self_t *self) {
   return self->processor.waiting && !interrupted(self);
 }
 
+// The mode in which the state lets it go on.
+static inline mips_mode mode_of(const self_t *self) {
+  const uint32_t status = CP0(Status) & (MIPS_STATUS_UM | MIPS_STATUS_EXL | MIPS_STATUS_ERL);
+  if (self->processor.waiting) return mips_mode_idle;
+  return status == MIPS_STATUS_UM ? mips_mode_user : mips_mode_kernel;
+}
+
 static inline bool is_halted(const self_t *self) {
   return self->phase <= fast_phase_gone;
 }
@@ -167,6 +174,69 @@ static inline void end_link(self_t *self, uint32_t offset, uint32_t size) {
   if (offset < self->link + MIPS_LINK_LINE && self->link < offset + size) self->linked = false;
 }
 
+// Modes.
+
+_Static_assert((MIPS_QUANTUM_MODES + 2) * sizeof(mode_change) <= sizeof((self_t *)0)->changes,
+               "all changes have a place");
+
+// Adds up so many cycles of the plan by mode, and returns the mode of the next.
+static mips_mode add_cycles(const self_t *self, uint64_t cycles, uint64_t spent[4]) {
+  mips_mode mode = self->mode;
+  uint64_t begun = 0;
+  for (int n = 0; n < self->changes_planned && self->changes[n].cycles <= cycles; n++) {
+    spent[mode] += self->changes[n].cycles - begun;
+    begun = self->changes[n].cycles;
+    mode = self->changes[n].mode;
+  }
+  spent[mode] += cycles - begun;
+  return mode;
+}
+
+// What has passed of the plan is counted, and the next begins with the next cycle.
+static void begin_plan(self_t *self) {
+  uint64_t spent[4] = {0}, unused[4] = {0};
+  self->was_user = add_cycles(self, elapsed(planned), unused) == mips_mode_user;
+  self->mode = add_cycles(self, elapsed(planned) + 1, spent);
+  for (int k = 0; k < 4; k++) count(spent[k], spent[k]);
+  self->changes_planned = 0;
+  set_stamp(planned, 1);
+}
+
+// After so many cycles of the plan the mode is another.
+static void plan_mode(self_t *self, uint64_t cycles, mips_mode mode) {
+  const int n = self->changes_planned;
+  if (mode == (n > 0 ? self->changes[n - 1].mode : self->mode)) return;
+  self->changes[n] = (mode_change){.cycles = (uint32_t)cycles, .mode = mode};
+  self->changes_planned++;
+}
+
+// In the first cycle of a mode.  An event for each is cheap only where somebody reads it.
+static void report_mode(self_t *self) {
+  const uint64_t cycles = elapsed(planned);
+  uint64_t unused[4] = {0};
+  const bool was_user = cycles > 0 ? add_cycles(self, cycles - 1, unused) == mips_mode_user : self->was_user;
+  const bool user = add_cycles(self, cycles, unused) == mips_mode_user;
+  if (user != was_user) event(mode, user);
+}
+
+// When report_mode() has something to do.
+static uint64_t until_mode(const self_t *self) {
+  if (!passed(planned, 1) && self->was_user != (self->mode == mips_mode_user)) return until_passed(planned, 0);
+  for (int n = 0; n < self->changes_planned; n++)
+    if (!passed(planned, self->changes[n].cycles + 1)) return until_passed(planned, self->changes[n].cycles);
+  return never();
+}
+
+statistics() {
+  uint64_t cycles[4] = {0};
+  add_cycles(self, elapsed(planned), cycles);
+  for (int k = 0; k < 4; k++) cycles[k] += counted(spent[k]);
+  counted(kernel_cycles) = cycles[mips_mode_kernel];
+  counted(user_cycles) = cycles[mips_mode_user];
+  counted(idle_cycles) = cycles[mips_mode_idle];
+  counted(halted_cycles) = cycles[mips_mode_halted];
+}
+
 // Steps.
 
 // The timer comes while no instruction is executed.
@@ -208,6 +278,7 @@ static void step(self_t *self, core_limit limit, struct mips_quantum_reply reply
     const uint64_t left = limit.instructions > self->completed ? limit.instructions - self->completed : 0;
     if (left < most) most = left;
   }
+  begin_plan(self);
   CP0(Cause) = (CP0(Cause) & ~LINES_PENDING) | self->levels;
   struct mips_architecture cpu = architecture_of(self);
   struct mips_quantum q = {
@@ -220,7 +291,12 @@ static void step(self_t *self, core_limit limit, struct mips_quantum_reply reply
   const enum mips_pause pause = mips_quantum_run(&q);
   const uint64_t cycles = cpu.cycle - FAST_CORE_BEGIN;
   self->passing_pc = self->processor.pc;
+  self->processor.waiting = false;
+  plan_mode(self, 0, mode_of(self));
+  for (unsigned n = 0; n < q.modes; n++)
+    plan_mode(self, q.mode[n].cycle - FAST_CORE_BEGIN, q.mode[n].user ? mips_mode_user : mips_mode_kernel);
   keep(self, &cpu);
+  if (self->processor.waiting) plan_mode(self, cycles, mips_mode_idle);
   self->fetched = q.fetched.present;
   self->done = cycles - q.statistics.failed;
   for (int k = 0; k < 14; k++) self->raised[k] = (uint32_t)q.statistics.exceptions[k];
@@ -249,6 +325,8 @@ static void obey(self_t *self, core_control command) {
   self->halting = command.halt;
   if (!is_halted(self) || command.halt) return;
   self->phase = fast_phase_runs;
+  begin_plan(self);
+  plan_mode(self, 0, mode_of(self));
   self->completed = self->position = 0;
   set_until(passed, 1);
   set_until(timer, self->processor.timer > never() ? never() : self->processor.timer);
@@ -257,6 +335,8 @@ static void obey(self_t *self, core_control command) {
 // Count stands still.
 static void halt(self_t *self) {
   self->phase = fast_phase_halted;
+  begin_plan(self);
+  plan_mode(self, 0, mips_mode_halted);
   self->processor.timer = until(timer) == never() ? UINT64_MAX : until(timer);
   set_until(timer, never());
 }
@@ -307,6 +387,7 @@ phase_end() {
   bool loaded = false;
   for (int i = 0; i < width(contents); i++) loaded |= transferred(contents, i);
   const bool written = transferred(port_request) && data(port_request).op == mem_op_write;
+  if (observed(mode)) report_mode(self);
   const bool idle = !some(limit) && !(some(control) | some(load));
   if (idle) {
     self->changed = false;
@@ -349,7 +430,8 @@ next_event() {
   if (self->changed) return cycle();
   const bool offers = self->phase == fast_phase_requests && !self->offered;
   const bool executes = self->passes || (self->phase == fast_phase_runs && !sleeps(self));
-  const uint64_t next = until(timer);
+  const uint64_t change = observed(mode) ? until_mode(self) : never();
+  const uint64_t next = change < until(timer) ? change : until(timer);
   return unchanged(after((offers || executes) && until(passed) < next ? until(passed) : next));
 }
 

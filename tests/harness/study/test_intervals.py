@@ -208,19 +208,23 @@ MODES = [
 ] * 2  # fmt: skip
 
 
-def test_user_mode(root: Path, build_dir: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("fast", [False, True])
+def test_user_mode(fast: bool, root: Path, build_dir: Path, tmp_path: Path) -> None:
     """A processor that enters and leaves it: an interval in it, one that ends in the kernel, and one of the kernel."""
     (tmp_path / "m.lss").write_text((root / "tests/isa/system_machine.lss").read_text() + CONTROLLED)
-    lss, options = build_dir / "bin/lss", [tmp_path / "m.lss", "-D", "wide=0"]
-    subprocess.run([lss, "export", *options, "-o", tmp_path / "m.json"], check=True)
-    known = machine.Machine(tmp_path / "m.lss", (), json.loads((tmp_path / "m.json").read_text()))
+    given = [root / "examples/host/fast.lss"] if fast else [tmp_path / "m.lss", "-D", "wide=0"]
+    lss = build_dir / "bin/lss"
+    subprocess.run([lss, "export", *given, "-o", tmp_path / "m.json"], check=True)
+    known = machine.Machine(given[0], (), json.loads((tmp_path / "m.json").read_text()))
     every = [Interval(name, f"marker({a})", f"marker({b})", ["user"]) for name, a, b in (("inner", 4, 6), ("outer", 4, 5), ("kernel", 7, 8))]
     (tmp_path / "c.lss").write_text(intervals.collectors(every, known))
-    subprocess.run([lss, "build", *options, "-O0", "--collect", tmp_path / "c.lss", "-o", tmp_path / "m"], check=True)
+    subprocess.run([lss, "build", *given, "-O0", "--collect", tmp_path / "c.lss", "-o", tmp_path / "m"], check=True)
     elf = system.build(MODES, tmp_path / "cases.elf", big=False)
-    subprocess.run([tmp_path / "m", *boot(elf, tmp_path, False, KSEG0_CACHED), "--cycles", "400000", "--quiet", "--stats", tmp_path / "stats.json"], check=True, capture_output=True)
+    program = ["--kernel", elf, "--switch_at", "end"] if fast else [*boot(elf, tmp_path, False, KSEG0_CACHED), "--cycles", "400000"]
+    subprocess.run([tmp_path / "m", *program, "--quiet", "--stats", tmp_path / "stats.json"], check=True, capture_output=True)
     found = reading.counted(json.loads((tmp_path / "stats.json").read_text()))
     values = {one.name: {what: intervals.value(f"{one.name}.{what}", found) for what in ("count", "mean", "user")} for one in every}
     assert [one["count"] for one in values.values()] == [2, 2, 2]
     assert values["inner"]["user"] == values["inner"]["mean"] >= 11 and values["kernel"]["user"] == 0 < values["kernel"]["mean"]
     assert values["inner"]["user"] <= values["outer"]["user"] < values["outer"]["mean"]
+    assert not fast or values["inner"]["mean"] == values["kernel"]["mean"] == 11  # an instruction in a cycle
