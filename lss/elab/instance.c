@@ -162,6 +162,12 @@ void execute_instance(Scope *scope, Node *node) {
   const Value *value;
   Symbol *module = node->value ? module_or_list(scope, node->type, &value) : module_of(scope, node->type, &value);
   const Value *each = module ? NULL : value;
+  const GPtrArray *body = compile->running->body;
+  if (module && value && !part_fits(node, body, module, value)) module = NULL;
+  for (guint i = 0; each && i < each->items->len; i++) {
+    const Value *one = value->items->pdata[i];
+    if (!part_fits(node, body, module_named(one), one)) each = NULL;
+  }
   int64_t count = 0;
   bool counted = !node->value || evaluate_int(scope, node->value, "the number of instances", 0, G_MAXINT32, &count);
   if (each && counted && count != each->items->len) {

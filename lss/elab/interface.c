@@ -126,15 +126,15 @@ static Scope *names_of(const Interface *interface, const Symbol *module, const c
 
 static void read_module(Interface *interface, const Symbol *module, Scope *names, const Level *level, int depth);
 
-static void read_wrapped(Interface *interface, const Node *wraps, const GPtrArray *body, SourceFile *machine,
-                         Scope *names, const Level *level, int depth) {
+static void read_wrapped(Interface *interface, Node *wraps, const GPtrArray *body, SourceFile *machine, Scope *names,
+                         const Level *level, int depth) {
   Inst *before = compile->running;
   compile->running = names->owner;
   const Value *brings;
   const Symbol *inner = module_of(names, wraps->type, &brings);
   compile->running = before;
   make_known(promise_new(interface, wraps, names), names);
-  if (!inner) {
+  if (!inner || (brings && !part_fits(wraps, body, inner, brings))) {
     interface->incomplete = true;
     return;
   }
@@ -152,7 +152,7 @@ static void read_module(Interface *interface, const Symbol *module, Scope *names
   g_ptr_array_add(interface->levels, names);
   const GPtrArray *body = module->node->body;
   for (guint i = 0; i < body->len && !compile->halted; i++) {
-    const Node *node = body->pdata[i];
+    Node *node = body->pdata[i];
     switch (node->kind) {
     case NODE_PARAMETER:
     case NODE_USERPOINT:

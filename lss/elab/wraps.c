@@ -315,6 +315,7 @@ void execute_wraps(Scope *scope, Node *node) {
   }
   const Value *value;
   const Symbol *module = module_of(scope, node->type, &value);
+  if (module && value && !part_fits(node, outer->body, module, value)) module = NULL;
   int64_t count = 1;
   const bool counted =
       !node->value || evaluate_int(scope, node->value, "the number of instances", 1, G_MAXINT32, &count);

@@ -129,7 +129,8 @@ struct Node {
   Expr *type, *value, *target, *clock, *range, *within;
   Node *first, *step;
   GPtrArray *arguments, *body, *other, *dimensions, *reads, *writes, *receivers;
-  GHashTable *names; // of the body, at its first `wraps`: see wrapped.c
+  GHashTable *names;   // of the body, at its first `wraps`: see wrapped.c
+  const Node *fitting; // of NODE_INSTANCE and NODE_WRAPS: the module that was found to fit last: see part.c
   const char *index_name;
   struct SourceFile *machine;
   FunctionKind function;

@@ -294,6 +294,12 @@ REFUSED = [
     (("wide_smp", "contexts=3"), "each VPE of a processor is a context: contexts must be 2, not 3"),
     (("wide_smp", "started=2"), "the first VPE of a processor starts the others: started must be 1, not 2"),
     (("smp", "system_kind=plain_system"), "`system_kind` is fixed by smp.lss"),
+    (("host", "processor=coherent_system"), "module `coherent_system` cannot be `processor` here: both have a parameter `processor`; it must be one like `scalar_processor`"),
+    (("host", "processor=smp"), "module `smp` cannot be `processor` here"),
+    (("host", "system_kind=scalar_processor"), "module `scalar_processor` cannot be `system_kind` here: it has no `io`; it must be one like `plain_system`"),
+    (("host", "cards=[disk_image]"), "module `disk_image` cannot be `cards` here: it has no `target`"),
+    (("host", "disks=[scsi_card]"), "module `scsi_card` cannot be `disks` here: it has no `in`"),
+    (("host", "processor=wide_procesor"), "there is no `wide_procesor` here; did you mean `wide_processor`?"),
     (("host", "processor=vpe_processor"), "a processor without the port `fetch_memory` needs a coherent bus: set system_kind = coherent_system"),
     (("fast", COHERENT, "detailed=vpe_processor"), "a processor without the ports `load` and `devices` cannot take over from the functional one"),
 ]

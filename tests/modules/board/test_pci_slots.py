@@ -33,7 +33,7 @@ REFUSED = [
     ("scsi_card", "devices = [3];", "a card is device 1 or 2 of the PCI bus, which interrupt by ip3 and ip5, not 3"),
     ("scsi_card, scsi_card", "devices = [2, 2];", "two cards cannot both be device 2 of the PCI bus"),
     ("scsi_card, scsi_card", "devices = [2];", "devices must have a number for each of the 2 cards, not 1 in all"),
-    ("pipe", "", "module `pipe` has no constant `masters`, which is read of instance `dut.card[0]`"),
+    ("pipe", "", "module `pipe` cannot be `cards` here: it has no `target`"),
 ]
 
 

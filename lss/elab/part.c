@@ -1,0 +1,208 @@
+// Whether a module that comes by a value is one of the kind that the body around it expects: it declares, or passes on,
+// all that the body names of the instance whatever its conditions are.  The check precedes the module's elaboration,
+// whose own errors would say less.
+#include "lss/base/arena.h"
+#include "lss/base/diagnostics.h"
+#include "lss/elab/elaborate.h"
+#include "lss/front/wrapped.h"
+
+#include <string.h>
+
+// ---- What a module has -------------------------------------------------------------------------------------
+
+static const Node *find_module(const char *name, gpointer unused) {
+  (void)unused;
+  const Symbol *symbol = arena_lookup(compile->globals->names, name);
+  if (!symbol) symbol = load_module(name);
+  return symbol && symbol->node->kind == NODE_MODULE ? symbol->node : NULL;
+}
+
+// Adds what a body and all that it wraps declare, passed on or not; false: it wraps what another value chooses.
+static bool add_declared(GHashTable *names, const GPtrArray *body, int depth) {
+  bool known = true;
+  for (guint i = 0; i < body->len && known; i++) {
+    const Node *node = body->pdata[i];
+    if (node->name) g_hash_table_add(names, (gpointer)node->name);
+    if (node->kind != NODE_WRAPS) continue;
+    const bool by_name = node->type->kind == EXPR_NAME && !body_declaration(body, node->type->text);
+    const Node *inner = by_name && depth < MAX_WRAPS ? find_module(node->type->text, NULL) : NULL;
+    known = inner && add_declared(names, inner->body, depth + 1);
+  }
+  return known;
+}
+
+// ---- What a body names -------------------------------------------------------------------------------------
+
+typedef struct {
+  const Node *instance; // the statement that makes it
+  GHashTable *names;    // those that can be selected of it, and those that the body queries: `has(x)`
+  const Expr *missing;  // the first that is not among them
+  bool in_loop;         // over what may be empty: only elements of the instances are there in any case
+  bool may_stop;        // an operand that is not evaluated in any case: only what a query names counts
+  bool lacks;           // the body queries a name that is not there,
+  bool refuses;         // and refuses the module itself
+} Search;
+
+static bool is_left_open(const Node *instance, const char *name) {
+  for (guint i = 0; instance->kind == NODE_WRAPS && i < instance->arguments->len; i++) {
+    const Node *excepted = instance->arguments->pdata[i];
+    if (excepted->optional && strcmp(excepted->name, name) == 0) return true;
+  }
+  return false;
+}
+
+static void look_at_field(Search *search, const Expr *field) {
+  const Expr *base = field->left;
+  const bool of_one = base->kind == EXPR_INDEX;
+  if (of_one || base->kind == EXPR_INDEX_ALL) base = base->left;
+  if (base->kind != EXPR_NAME || strcmp(base->text, search->instance->name) != 0) return;
+  if (search->may_stop || (search->in_loop && !of_one)) return;
+  if (!g_hash_table_contains(search->names, field->text) && !is_left_open(search->instance, field->text))
+    search->missing = field;
+}
+
+static bool is_query(const Expr *expr) {
+  return expr->kind == EXPR_CALL && expr->left->kind == EXPR_NAME && strcmp(expr->left->text, "has") == 0;
+}
+
+static void look_at(Search *search, const Expr *expr) {
+  if (!expr || search->missing) return;
+  if (is_query(expr)) {
+    const Expr *of = expr->items->len > 0 ? expr->items->pdata[0] : NULL;
+    if (of && of->kind == EXPR_FIELD) search->lacks |= g_hash_table_add(search->names, (gpointer)of->text);
+    return;
+  }
+  if (expr->kind == EXPR_FIELD) look_at_field(search, expr);
+  look_at(search, expr->left);
+  // `a && b`, `a || b`, `a ? b : c`
+  const bool before = search->may_stop;
+  search->may_stop |= expr->kind == EXPR_CONDITIONAL || expr->op == OP_AND || expr->op == OP_OR;
+  look_at(search, expr->right);
+  look_at(search, expr->third);
+  search->may_stop = before;
+  for (guint i = 0; expr->items && i < expr->items->len; i++) look_at(search, expr->items->pdata[i]);
+}
+
+static void look_in(Search *search, const Node *node);
+
+static void look_in_all(Search *search, const GPtrArray *nodes) {
+  for (guint i = 0; i < nodes->len && !search->missing && !search->refuses; i++) look_in(search, nodes->pdata[i]);
+}
+
+static void look_in_loop(Search *search, const Node *loop) {
+  const bool before = search->in_loop;
+  search->in_loop = true;
+  look_in_all(search, loop->body);
+  search->in_loop = before;
+}
+
+static bool punts(const GPtrArray *nodes) {
+  for (guint i = 0; i < nodes->len; i++) {
+    const Node *node = nodes->pdata[i];
+    const Expr *called = node->kind == NODE_CALL ? node->target->left : NULL;
+    if (called && called->kind == EXPR_NAME && strcmp(called->text, "punt") == 0) return true;
+  }
+  return false;
+}
+
+static void look_in_if(Search *search, const Node *node) {
+  search->lacks = false;
+  look_at(search, node->value);
+  search->refuses = search->lacks && punts(node->body);
+}
+
+static void look_in(Search *search, const Node *node) {
+  switch (node->kind) {
+  case NODE_CONNECT:
+    look_at(search, node->target);
+    for (guint i = 0; i < node->receivers->len; i++) look_at(search, node->receivers->pdata[i]);
+    return;
+  case NODE_CALL: look_at(search, node->target); return;
+  case NODE_ASSIGN: look_at(search, node->target); break;
+  case NODE_FOR:
+  case NODE_FOR_IN: look_in_loop(search, node); break;
+  case NODE_INSTANCE:
+  case NODE_WRAPS:
+    for (guint i = 0; i < node->body->len; i++) look_at(search, ((const Node *)node->body->pdata[i])->value);
+    break;
+  case NODE_IF: look_in_if(search, node); return;
+  case NODE_CONST:
+  case NODE_VAR: break;
+  default: return;
+  }
+  look_at(search, node->value);
+}
+
+// The statements among which one stands: those of a body, or of a block in it.
+static const GPtrArray *around(const GPtrArray *nodes, const Node *statement) {
+  const GPtrArray *found = NULL;
+  for (guint i = 0; nodes && i < nodes->len && !found; i++) {
+    const Node *node = nodes->pdata[i];
+    if (node == statement) return nodes;
+    if (!node_is_block(node)) continue;
+    found = around(node->body, statement);
+    if (!found) found = around(node->other, statement);
+  }
+  return found;
+}
+
+// ---- The check ---------------------------------------------------------------------------------------------
+
+// "; it must be one like `scalar_processor`", where a parameter chooses the module and has a default.
+static const char *cure_of(const Node *instance, const GPtrArray *body) {
+  const Node *parameter = instance->type->kind == EXPR_NAME ? body_declaration(body, instance->type->text) : NULL;
+  const Expr *example = parameter && parameter->kind == NODE_PARAMETER ? parameter->value : NULL;
+  if (example && example->kind == EXPR_CALL) example = example->left;
+  return example && example->kind == EXPR_NAME ? arena_printf("; it must be one like `%s`", example->text) : "";
+}
+
+static void refuse(const Node *instance, const GPtrArray *body, const Symbol *module, const Value *value,
+                   const char *why) {
+  const Location where = value->location.file ? value->location : instance->type->location;
+  problem(where, "part-unfit", "module `%s` cannot be `%s` here: %s%s", module->name, expr_text(instance->type), why,
+          cure_of(instance, body));
+}
+
+// False, with an error, when it passes on what the body around it declares.
+static bool check_passed(const Node *instance, const GPtrArray *body, const Symbol *module, const Value *value,
+                         const Node *declared) {
+  const char *name = declared->name;
+  const Node *own = node_is_settable(declared) ? body_declaration(body, name) : NULL;
+  if (!own || wraps_excepts(instance, name) || wraps_setting(instance, name)) return true;
+  refuse(instance, body, module, value, arena_printf("both have a %s `%s`", node_kind_name(own->kind), name));
+  diag_note(own->place, "`%s` is declared here", name);
+  return false;
+}
+
+// The same for all that it declares, and passes on where it wraps what its own parameters choose.
+static bool check_all_passed(const Node *instance, const GPtrArray *body, const Symbol *module, const Value *value,
+                             bool is_known) {
+  const GPtrArray *own = module->node->body;
+  for (guint i = 0; i < own->len; i++)
+    if (!check_passed(instance, body, module, value, own->pdata[i])) return false;
+  const GPtrArray *passed = is_known ? NULL : wrapped_declarations(own, find_module, NULL);
+  for (guint i = 0; passed && i < passed->len; i++)
+    if (!check_passed(instance, body, module, value, ((const PassedOn *)passed->pdata[i])->node)) return false;
+  return true;
+}
+
+static bool check_fits(const Node *instance, const GPtrArray *body, const Symbol *module, const Value *value) {
+  g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+  Search search = {.instance = instance, .names = names};
+  const GPtrArray *statements = around(body, instance);
+  const bool is_known = add_declared(names, module->node->body, 0);
+  if (instance->kind == NODE_WRAPS && !check_all_passed(instance, body, module, value, is_known)) return false;
+  if (!is_known || !statements) return true;
+  look_in_all(&search, statements);
+  if (!search.missing) return true;
+  refuse(instance, body, module, value, arena_printf("it has no `%s`", search.missing->text));
+  diag_note(search.missing->place, "`%s` is used here", expr_text(search.missing));
+  return false;
+}
+
+bool part_fits(Node *instance, const GPtrArray *body, const Symbol *module, const Value *value) {
+  if (instance->fitting == module->node) return true;
+  if (!check_fits(instance, body, module, value)) return false;
+  instance->fitting = module->node;
+  return true;
+}
