@@ -51,15 +51,15 @@ $(LINUX_OUT)/host.dtb $(LINUX_SHELL)/host.dtb: %/host.dtb: $(LINUX_TREE) %/initr
 $(LINUX_OUT)/disk.dtb: $(LINUX_TREE) firmware/linux/tree linux_step | $(DEPS_LINUX)
 	firmware/linux/tree $< "" $@
 
-# Another guest of the same kernel, for studies: it ends at a shell, and has a program that loads the network.
-$(LINUX_SHELL)/overlay/bin/netload: firmware/linux/netload.c firmware/lib/marker.h firmware/linux/build.mk
+# Another guest of the same kernel, for studies: it ends at a shell, and has programs that load the network and set markers.
+$(LINUX_SHELL)/overlay/bin/netload $(LINUX_SHELL)/overlay/bin/marker: $(LINUX_SHELL)/overlay/bin/%: firmware/linux/%.c firmware/linux/system_call.h firmware/lib/marker.h firmware/linux/build.mk
 	@mkdir -p $(@D)
 	$(CC) --target=mipsel-linux-gnu -mips32r2 -mno-abicalls -fno-pic -static -nostdlib -ffreestanding -fno-builtin -G0 -fuse-ld=lld \
 	  -O2 -g -Wall -Wextra -Werror -Ifirmware/lib $< -o $@
 $(LINUX_SHELL)/overlay/etc/rc.local $(LINUX_SHELL)/overlay/bin/job: $(LINUX_SHELL)/overlay/%: firmware/linux/shell/%
 	@mkdir -p $(@D)
 	cp $< $@
-$(LINUX_SHELL)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin $(addprefix $(LINUX_SHELL)/overlay/,bin/netload bin/job etc/rc.local) linux_step | $(DEPS_LINUX)
+$(LINUX_SHELL)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin $(addprefix $(LINUX_SHELL)/overlay/,bin/netload bin/marker bin/job etc/rc.local) linux_step | $(DEPS_LINUX)
 	package=$$(firmware/linux/fetch busybox-static $(BUILD)/downloads) \
 	  && firmware/linux/initramfs "$$package" $< $(LINUX_SHELL)/overlay $@
 

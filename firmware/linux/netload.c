@@ -3,9 +3,9 @@
 // 2 at the end, so what comes between them is a steady state.  The other end is a `station` at 10.0.0.1.  No C library:
 // the kernel's system calls only, so what is measured is the kernel.
 #include "marker.h"
+#include "system_call.h"
 
-enum { EXIT = 4001, READ = 4003, WRITE = 4004, BIND = 4169, CONNECT = 4170, SOCKET = 4183 };
-enum { INTERNET = 2, DATAGRAM = 1, STREAM = 2, MOST = 65536, READY = 3, FAILED = -1 };
+enum { INTERNET = 2, DATAGRAM = 1, STREAM = 2, MOST = 65536 };
 enum { PORT_ECHO = 7, PORT_DISCARD = 9, PORT_STATION = 5001 };
 
 static struct {
@@ -15,39 +15,12 @@ static struct {
 } place;
 static unsigned char bytes[MOST];
 
-static long call(long number, long first, const void *second, long third) {
-  register long v0 __asm__("$2") = number, a0 __asm__("$4") = first, a2 __asm__("$6") = third, a3 __asm__("$7");
-  register const void *a1 __asm__("$5") = second;
-  __asm__ volatile("syscall"
-                   : "+r"(v0), "=r"(a3)
-                   : "r"(a0), "r"(a1), "r"(a2)
-                   : "memory", "$8", "$9", "$10", "$11", "$12", "$13", "$14", "$15", "$24", "$25");
-  return a3 ? FAILED : v0;
-}
-
-static void say(const char *text) {
-  long length = 0;
-  while (text[length]) length++;
-  call(WRITE, 2, text, length);
-}
-
 static void check(int holds, const char *what) {
   if (holds) return;
   say("netload: ");
   say(what);
   say("\n");
   call(EXIT, 1, 0, 0);
-}
-
-static int same(const char *a, const char *b) {
-  while (*a && *a == *b) a++, b++;
-  return *a == *b;
-}
-
-static long number(const char *text) {
-  long value = 0;
-  for (; text && *text >= '0' && *text <= '9'; text++) value = 10 * value + *text - '0';
-  return value;
 }
 
 // A socket that is joined to a port of the station, or, with `own`, to that port of this machine.
@@ -110,22 +83,11 @@ static void run(const char *what, long length, long count) {
     marker(2);
     call(EXIT, 0, 0, 0);
   }
-  check(0, "ready, send, receive, echo, tcp-send or tcp-receive");
+  check(0, "send, receive, echo, tcp-send or tcp-receive");
 }
 
 void begin(char **stack) {
   const long words = (long)stack[0];
   const char *what = words > 1 ? stack[2] : "";
-  if (same(what, "ready")) {
-    marker(READY);
-    call(EXIT, 0, 0, 0);
-  }
   run(what, number(words > 2 ? stack[3] : 0), number(words > 3 ? stack[4] : 0));
 }
-
-__asm__(".globl __start\n"
-        "__start:\n"
-        "  move $a0, $sp\n"
-        "  addiu $sp, $sp, -32\n"
-        "  j begin\n"
-        "  nop\n");

@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_type_hints
 
 import msgspec
 
@@ -200,10 +200,6 @@ class StudyFile(Table):
     use: str | dict[str, Any] | None = None
 
 
-STRUCTS = (StudyFile, Variant, AxisValue, Axis, Single, Window, Sample, Measure, Figure, ShownTable, Run, Start, Make,
-           Card, Interval)  # fmt: skip
-
-
 def _place(path: str, table: dict) -> str:
     """The place of a `$.variant[0].name` of msgspec, as the file spells it."""
     names, value = [], table
@@ -218,14 +214,32 @@ def _place(path: str, table: dict) -> str:
     return ": ".join(names)
 
 
+def _tables_of(kind: object) -> list[type[Table]]:
+    """The tables that a value of a type may be, or a list or a dictionary of it has."""
+    if isinstance(kind, type) and not get_args(kind):
+        return [kind] if issubclass(kind, Table) else []
+    return [table for part in get_args(kind) for table in _tables_of(part)]
+
+
+def _keys_at(path: str) -> set[str]:
+    """The keys of the table at a `$.variant[0]` of msgspec."""
+    tables: list[type[Table]] = [StudyFile]
+    for key in re.findall(r"\.(\w+)", path):
+        kinds = [get_type_hints(table).get(key) for table in tables]
+        tables = [table for kind in kinds for table in _tables_of(kind)]
+    return {name for table in tables for name in table.__struct_encode_fields__}
+
+
 def _message(error: msgspec.ValidationError, table: dict) -> str:
     """msgspec's message, with the place in the file and a suggestion."""
     text, _, path = str(error).partition(" - at `")
     place = _place(path.rstrip("`"), table)
     if found := re.search(r"unknown field `(.*)`", text):
-        known = {name for struct in STRUCTS for name in struct.__struct_encode_fields__}
-        close = difflib.get_close_matches(found[1], sorted(known), 1)
-        text = f"unknown key {found[1]!r}" + (f"; did you mean {close[0]!r}?" if close else "")
+        keys = sorted(_keys_at(path))
+        close = difflib.get_close_matches(found[1], keys, 1)
+        text = f"unknown key {found[1]!r}; " + (
+            f"did you mean {close[0]!r}?" if close else f"known are {', '.join(keys)}"
+        )
     elif found := re.search(r"missing required field `(.*)`", text):
         text = f"the key {found[1]!r} is missing"
     else:
@@ -305,8 +319,16 @@ def read(path: Path, text: str | None = None) -> StudyFile:
         raise StudyError(f"{path}: card: {len(study.card)} cards (at most {MOST_CARDS}, the results that matter most)")
     for number, one in enumerate(study.figure, 1):
         if (one.kind == "stack") != isinstance(one.y, list) or not one.measures:
-            what = "a list of measures" if one.kind == "stack" else "a measure"
-            raise StudyError(f"{path}: figure {number}: y: a figure of kind {one.kind!r} has {what}")
+            first = one.measures[0] if one.measures else "MEASURE"
+            what = f"several: y = ['{first}', ...]" if one.kind == "stack" else f"one measure: y = '{first}'"
+            raise StudyError(f"{path}: figure {number}: y: a figure of kind {one.kind!r} draws {what}")
+    if study.axis:
+        over = study.axis[0].name
+        drawn = [
+            one if one.x or one.kind not in ("lines", "scaling") else msgspec.structs.replace(one, x=over)
+            for one in study.figure
+        ]
+        study = msgspec.structs.replace(study, figure=drawn)
     if study.window.every or study.window.warm:
         raise StudyError(f"{path}: window: many windows in one run (every, warm) need sampling, which is not there yet")
     return study

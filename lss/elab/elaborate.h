@@ -73,7 +73,7 @@ SourceFile *load_file(const char *path, Location where);
 // A module that was not imported, looked up on the search path by its name; NULL when there is none.
 Symbol *load_module(const char *name);
 // Whether a module that a value names has what the body around `instance`, a NODE_INSTANCE or NODE_WRAPS, uses of it in
-// any case; false with an error (part.c).
+// any case; false with an error.
 bool part_fits(Node *instance, const GPtrArray *body, const Symbol *module, const Value *value);
 // The name of a known module that is much like that of an expression; NULL: none.
 const char *module_suggestion(const Expr *expr);

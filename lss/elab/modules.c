@@ -1,10 +1,11 @@
-// Modules as values: the module that an expression denotes, and the settings that it brings, as in
-// `wide_processor(width = 4)`.
+// Modules as values: the module that an expression denotes, the settings that it brings, as in
+// `wide_processor(width = 4)`, and whether it fits where it is used.
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/base/library.h"
 #include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
+#include "lss/front/expected.h"
 
 #include <string.h>
 
@@ -153,4 +154,71 @@ void give_setting(Inst *inst, const char *name, Value *value) {
 void give_settings(Inst *inst, const Value *module) {
   for (guint i = 0; module && module->items && i < module->items->len; i++)
     give_setting(inst, module->names->pdata[i], module->items->pdata[i]);
+}
+
+// ---- Whether a module fits ---------------------------------------------------------------------------------
+// One that comes by a value must be of the kind that the body around it expects.  This is found out before it is
+// elaborated, as its own errors would say less.
+
+static const Node *find_module(const char *name, gpointer unused) {
+  (void)unused;
+  const Symbol *symbol = arena_lookup(compile->globals->names, name);
+  if (!symbol) symbol = load_module(name);
+  return symbol && symbol->node->kind == NODE_MODULE ? symbol->node : NULL;
+}
+
+// "; it must be one like `scalar_processor`", where a parameter chooses the module and has a default.
+static const char *cure_of(const Node *instance, const GPtrArray *body) {
+  const Node *parameter = instance->type->kind == EXPR_NAME ? body_declaration(body, instance->type->text) : NULL;
+  const Expr *example = parameter && parameter->kind == NODE_PARAMETER ? parameter->value : NULL;
+  if (example && example->kind == EXPR_CALL) example = example->left;
+  return example && example->kind == EXPR_NAME ? arena_printf("; it must be one like `%s`", example->text) : "";
+}
+
+static void refuse(const Node *instance, const GPtrArray *body, const Symbol *module, const Value *value,
+                   const char *why) {
+  const Location where = value->location.file ? value->location : instance->type->location;
+  problem(where, "part-unfit", "module `%s` cannot be `%s` here: %s%s", module->name, expr_text(instance->type), why,
+          cure_of(instance, body));
+}
+
+// False, with an error, when it passes on what the body around it declares.
+static bool check_passed(const Node *instance, const GPtrArray *body, const Symbol *module, const Value *value,
+                         const Node *declared) {
+  const char *name = declared->name;
+  const Node *own = node_is_settable(declared) ? body_declaration(body, name) : NULL;
+  if (!own || wraps_excepts(instance, name) || wraps_setting(instance, name)) return true;
+  refuse(instance, body, module, value, arena_printf("both have a %s `%s`", node_kind_name(own->kind), name));
+  diag_note(own->place, "`%s` is declared here", name);
+  return false;
+}
+
+// The same for all that it declares, and passes on where it wraps what its own parameters choose.
+static bool check_all_passed(const Node *instance, const GPtrArray *body, const Symbol *module, const Value *value,
+                             bool is_known) {
+  const GPtrArray *own = module->node->body;
+  for (guint i = 0; i < own->len; i++)
+    if (!check_passed(instance, body, module, value, own->pdata[i])) return false;
+  const GPtrArray *passed = is_known ? NULL : wrapped_declarations(own, find_module, NULL);
+  for (guint i = 0; passed && i < passed->len; i++)
+    if (!check_passed(instance, body, module, value, ((const PassedOn *)passed->pdata[i])->node)) return false;
+  return true;
+}
+
+static bool check_fits(const Node *instance, const GPtrArray *body, const Symbol *module, const Value *value) {
+  g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+  const bool is_known = body_declares(names, module->node->body, find_module, NULL);
+  if (instance->kind == NODE_WRAPS && !check_all_passed(instance, body, module, value, is_known)) return false;
+  const Expr *missing = is_known ? body_misses(body, instance, names) : NULL;
+  if (!missing) return true;
+  refuse(instance, body, module, value, arena_printf("it has no `%s`", missing->text));
+  diag_note(missing->place, "`%s` is used here", expr_text(missing));
+  return false;
+}
+
+bool part_fits(Node *instance, const GPtrArray *body, const Symbol *module, const Value *value) {
+  if (instance->fitting == module->node) return true;
+  if (!check_fits(instance, body, module, value)) return false;
+  instance->fitting = module->node;
+  return true;
 }

@@ -130,7 +130,7 @@ struct Node {
   Node *first, *step;
   GPtrArray *arguments, *body, *other, *dimensions, *reads, *writes, *receivers;
   GHashTable *names;   // of the body, at its first `wraps`: see wrapped.c
-  const Node *fitting; // of NODE_INSTANCE and NODE_WRAPS: the module that was found to fit last: see part.c
+  const Node *fitting; // of NODE_INSTANCE and NODE_WRAPS: the module that was found to fit last
   const char *index_name;
   struct SourceFile *machine;
   FunctionKind function;

@@ -120,8 +120,8 @@ def test_a_ping_behind_a_fast_boot(shell: Guest, root: Path, build_dir: Path, tm
 def test_a_root_on_a_disk_behind_a_fast_boot(software: Guest, root: Path, build_dir: Path, tmp_path: Path, defines: list[str], drive: str) -> None:
     """The kernel mounts it on the fast core; what the guest writes in detail is on the image, which is whole."""
     machine = build(root, build_dir, tmp_path / "host", *defines)
-    marker = build_dir / "linux/shell/overlay/bin/netload"
-    made = pack(software, f"netload ready\n{LITTLE}", [marker], root, build_dir, tmp_path, on_disk=True, drive=drive)
+    marker = build_dir / "linux/shell/overlay/bin/marker"
+    made = pack(software, f"marker 3\n{LITTLE}", [marker], root, build_dir, tmp_path, on_disk=True, drive=drive)
     status, console, stats = on_host(made, machine, tmp_path, "--switch_at", "marker(3)", *commit(drive, "after.ext4"))
     assert status == 4 and "/dev/root on / type ext4 (rw" in console and console.endswith("reboot: Power down\n"), console[-2000:]
     assert value(stats, "system.cpu.switch", "switches") == 1 and value(stats, executed(defines), "instructions") > 1e6

@@ -136,9 +136,9 @@ def test_what_of_a_curve_is_refused(place: Path, old: str, new: str, why: str) -
         ('"option.script"', '"option.ready"', "text: 'option.ready': it names no file"),
         ("title =", 'needs = { "build/program.elf" = "make program" }\ntitle =', "build/program.elf: `make program` makes it"),
         ("title =", 'include = ["nowhere"]\ntitle =', "include: there is no folder "),
-        ('y = ["rate", "more"]', 'y = "rate"', "figure 1: y: a figure of kind 'stack' has a list of measures"),
+        ('y = ["rate", "more"]', 'y = "rate"', "figure 1: y: a figure of kind 'stack' draws several: y = ['rate', ...]"),
         ('y = ["rate", "more"]', 'y = ["rate", "most"]', "figure 1: y: 'most' is none of rate, more"),
-        ('kind = "stack"', 'kind = "lines"', "figure 1: y: a figure of kind 'lines' has a measure"),
+        ('kind = "stack"', 'kind = "lines"', "figure 1: y: a figure of kind 'lines' draws one measure: y = 'rate'"),
     ],
 )
 def test_what_is_refused(place: Path, old: str, new: str, why: str) -> None:

@@ -47,6 +47,12 @@ def test_a_grid_from_file_to_page(place: Path) -> None:
     assert all(row.result.reused for row in again.every) and outputs.as_csv(again) == outputs.as_csv(outcome)
 
 
+def test_lines_are_drawn_over_the_first_axis(place: Path) -> None:
+    """Unless the figure names another; bars have none of themselves."""
+    drawn = [read(Path("s.toml"), STUDY.replace('figure = { x = "stages", ', f"figure = {{ {given}")).figure[0].x for given in ("", 'x = "ready", ', 'kind = "bars", ')]
+    assert drawn == ["stages", "ready", ""]
+
+
 def test_machines_with_the_same_blocks_have_one_diagram(place: Path) -> None:
     """The best and the worst point differ in a depth, which a table shows; with other blocks there are two diagrams."""
     same = STUDY.replace("published =", "#").replace('"D.stages", values = [2, 10]', '"D.stage[*].depth", values = [1, 5]')
@@ -100,6 +106,9 @@ def test_the_command_that_repeats_a_point(place: Path, build_dir: Path) -> None:
         ("cycles(clk)", "cycles(clock)", "has no clock 'clock'; did you mean 'clk'"),
         ("1 - rate", "1 - raet", "has no measure or axis 'raet'; did you mean 'rate'"),
         ("1 - rate", "1 - ", "measure 'missing': .* is no expression"),
+        ('y = "rate"', 'measure = "rate"', "figure 1: unknown key 'measure'; known are beside, kind, .*, x, y$"),
+        ('y = "rate"', 'y = ["rate"]', "figure 1: y: a figure of kind 'lines' draws one measure: y = 'rate'"),
+        ('y = "rate"', 'y = "rate", mark = [{ z = 1 }]', "figure 1: mark 1: unknown key 'z'; known are label, x, y"),
         ('y = "rate"', 'y = "raet"', "figure 1: y: 'raet' is none of rate, missing"),
         ("values = [0.5, 1.0] }", 'values = [0.5, 1.0], best = "raet" }', "axis 'ready': best: there is no measure 'raet'"),
         ("rate = 0.9,", "rate = true,", "published 1: rate: a number is expected"),

@@ -1,37 +1,28 @@
-// Whether a module that comes by a value is one of the kind that the body around it expects: it declares, or passes on,
-// all that the body names of the instance whatever its conditions are.  The check precedes the module's elaboration,
-// whose own errors would say less.
-#include "lss/base/arena.h"
-#include "lss/base/diagnostics.h"
-#include "lss/elab/elaborate.h"
-#include "lss/front/wrapped.h"
+// What a body expects of an instance whose module is not named there; see expected.h.
+#include "lss/front/expected.h"
 
 #include <string.h>
 
-// ---- What a module has -------------------------------------------------------------------------------------
+// ---- What a module has -----------------------------------------------------------------------------------------
 
-static const Node *find_module(const char *name, gpointer unused) {
-  (void)unused;
-  const Symbol *symbol = arena_lookup(compile->globals->names, name);
-  if (!symbol) symbol = load_module(name);
-  return symbol && symbol->node->kind == NODE_MODULE ? symbol->node : NULL;
-}
-
-// Adds what a body and all that it wraps declare, passed on or not; false: it wraps what another value chooses.
-static bool add_declared(GHashTable *names, const GPtrArray *body, int depth) {
+static bool add_declared(GHashTable *names, const GPtrArray *body, ModuleLookup find, gpointer data, int depth) {
   bool known = true;
   for (guint i = 0; i < body->len && known; i++) {
     const Node *node = body->pdata[i];
     if (node->name) g_hash_table_add(names, (gpointer)node->name);
     if (node->kind != NODE_WRAPS) continue;
     const bool by_name = node->type->kind == EXPR_NAME && !body_declaration(body, node->type->text);
-    const Node *inner = by_name && depth < MAX_WRAPS ? find_module(node->type->text, NULL) : NULL;
-    known = inner && add_declared(names, inner->body, depth + 1);
+    const Node *inner = by_name && depth < MAX_WRAPS ? find(node->type->text, data) : NULL;
+    known = inner && add_declared(names, inner->body, find, data, depth + 1);
   }
   return known;
 }
 
-// ---- What a body names -------------------------------------------------------------------------------------
+bool body_declares(GHashTable *names, const GPtrArray *body, ModuleLookup find, gpointer data) {
+  return add_declared(names, body, find, data, 0);
+}
+
+// ---- What a body names -----------------------------------------------------------------------------------------
 
 typedef struct {
   const Node *instance; // the statement that makes it
@@ -146,63 +137,9 @@ static const GPtrArray *around(const GPtrArray *nodes, const Node *statement) {
   return found;
 }
 
-// ---- The check ---------------------------------------------------------------------------------------------
-
-// "; it must be one like `scalar_processor`", where a parameter chooses the module and has a default.
-static const char *cure_of(const Node *instance, const GPtrArray *body) {
-  const Node *parameter = instance->type->kind == EXPR_NAME ? body_declaration(body, instance->type->text) : NULL;
-  const Expr *example = parameter && parameter->kind == NODE_PARAMETER ? parameter->value : NULL;
-  if (example && example->kind == EXPR_CALL) example = example->left;
-  return example && example->kind == EXPR_NAME ? arena_printf("; it must be one like `%s`", example->text) : "";
-}
-
-static void refuse(const Node *instance, const GPtrArray *body, const Symbol *module, const Value *value,
-                   const char *why) {
-  const Location where = value->location.file ? value->location : instance->type->location;
-  problem(where, "part-unfit", "module `%s` cannot be `%s` here: %s%s", module->name, expr_text(instance->type), why,
-          cure_of(instance, body));
-}
-
-// False, with an error, when it passes on what the body around it declares.
-static bool check_passed(const Node *instance, const GPtrArray *body, const Symbol *module, const Value *value,
-                         const Node *declared) {
-  const char *name = declared->name;
-  const Node *own = node_is_settable(declared) ? body_declaration(body, name) : NULL;
-  if (!own || wraps_excepts(instance, name) || wraps_setting(instance, name)) return true;
-  refuse(instance, body, module, value, arena_printf("both have a %s `%s`", node_kind_name(own->kind), name));
-  diag_note(own->place, "`%s` is declared here", name);
-  return false;
-}
-
-// The same for all that it declares, and passes on where it wraps what its own parameters choose.
-static bool check_all_passed(const Node *instance, const GPtrArray *body, const Symbol *module, const Value *value,
-                             bool is_known) {
-  const GPtrArray *own = module->node->body;
-  for (guint i = 0; i < own->len; i++)
-    if (!check_passed(instance, body, module, value, own->pdata[i])) return false;
-  const GPtrArray *passed = is_known ? NULL : wrapped_declarations(own, find_module, NULL);
-  for (guint i = 0; passed && i < passed->len; i++)
-    if (!check_passed(instance, body, module, value, ((const PassedOn *)passed->pdata[i])->node)) return false;
-  return true;
-}
-
-static bool check_fits(const Node *instance, const GPtrArray *body, const Symbol *module, const Value *value) {
-  g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+const Expr *body_misses(const GPtrArray *body, const Node *instance, GHashTable *names) {
   Search search = {.instance = instance, .names = names};
   const GPtrArray *statements = around(body, instance);
-  const bool is_known = add_declared(names, module->node->body, 0);
-  if (instance->kind == NODE_WRAPS && !check_all_passed(instance, body, module, value, is_known)) return false;
-  if (!is_known || !statements) return true;
-  look_in_all(&search, statements);
-  if (!search.missing) return true;
-  refuse(instance, body, module, value, arena_printf("it has no `%s`", search.missing->text));
-  diag_note(search.missing->place, "`%s` is used here", expr_text(search.missing));
-  return false;
-}
-
-bool part_fits(Node *instance, const GPtrArray *body, const Symbol *module, const Value *value) {
-  if (instance->fitting == module->node) return true;
-  if (!check_fits(instance, body, module, value)) return false;
-  instance->fitting = module->node;
-  return true;
+  if (statements) look_in_all(&search, statements);
+  return search.missing;
 }

@@ -1,0 +1,16 @@
+// What a body expects of an instance whose module is not named there but comes by a value, as far as its text decides:
+// the names that it selects of the instance whatever its conditions are.
+#ifndef LSS_EXPECTED_H
+#define LSS_EXPECTED_H
+
+#include "lss/front/wrapped.h"
+
+// Adds the names of what a body and all that it wraps declare, passed on or not, to a set; false: it wraps what a
+// parameter chooses, so there may be others.
+bool body_declares(GHashTable *names, const GPtrArray *body, ModuleLookup find, gpointer data);
+
+// The first name that a body selects of `instance` (one of its statements, NODE_INSTANCE or NODE_WRAPS) and that is not
+// among the names of its module, as an EXPR_FIELD; NULL: there is none, or the body queries it with `has()`.
+const Expr *body_misses(const GPtrArray *body, const Node *instance, GHashTable *names);
+
+#endif
