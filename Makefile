@@ -67,6 +67,7 @@ DEPS_TEST  := $(BUILD)/.deps-test
 DEPS_BENCH := $(BUILD)/.deps-bench
 DEPS_LINUX := $(BUILD)/.deps-linux
 DEPS_SOAK  := $(BUILD)/.deps-soak
+DEPS_GUEST := $(BUILD)/.deps-guest
 VENV_DOCS  := $(BUILD)/venv-docs/.ready
 
 # --- Goals that need no tools ---------------------------------------------------------------------------------------
@@ -78,7 +79,7 @@ help:  ## list the goals
 
 deps: $(DEPS_BASE) $(VENV_READY)  ## install what the build needs (as root or through sudo) and the Python packages of the other commands, once: some minutes
 # The first installation brings what the goal needs besides, in one go.
-DEPS_ALSO = $(patsubst linux-prompt,linux,$(filter test bench linux linux-prompt soak,$(MAKECMDGOALS)))
+DEPS_ALSO = $(patsubst linux-prompt,linux,$(filter test bench linux linux-prompt soak,$(MAKECMDGOALS))) $(if $(GUEST),guest)
 $(BUILD)/.deps-%: harness/deps
 	@mkdir -p $(BUILD)
 	@harness/deps $* $(if $(filter base,$*),$(DEPS_ALSO))
@@ -89,7 +90,7 @@ $(VENV_READY): harness/requirements.txt | $(DEPS_BASE)
 $(VENV_DOCS): harness/site/pinned.txt | $(DEPS_BASE)
 	@harness/deps docs $(@D)
 	@touch $@
-$(DEPS_TEST) $(DEPS_BENCH) $(DEPS_LINUX) $(DEPS_SOAK): | $(DEPS_BASE)
+$(DEPS_TEST) $(DEPS_BENCH) $(DEPS_LINUX) $(DEPS_SOAK) $(DEPS_GUEST): | $(DEPS_BASE)
 
 clean:  ## remove everything that was built, but not the Python environments and what was downloaded
 	@test ! -d "$(BUILD)" || find "$(BUILD)" -mindepth 1 -maxdepth 1 ! -name 'venv*' ! -name downloads ! -name '.deps-*' -exec rm -rf {} +
@@ -146,7 +147,7 @@ include $(call found,*/build.mk tests/*/build.mk)
 all: $(ALL) $(FIRMWARE)  ## build the compiler, the runtime, emulib and the firmware: 2 minutes on two idle cores
 	$(if $(ON_TERMINAL),@printf '\033[K')
 firmware: $(FIRMWARE)  ## build the firmware: ELF, map, disassembly, size
-linux: $(LINUX_FILES)  ## the host's kernel, initramfs and device tree: 1.7 GB, 20 minutes (PREBUILT=FILE|URL, OVERLAY=FOLDER, MACHINE="[FILE.lss] -D …", ENDIAN=big, VPES=true)
+linux: $(LINUX_FILES)  ## the host's kernel, initramfs and device tree: 1.7 GB, 20 minutes (GUEST=FOLDER, PREBUILT=FILE|URL, OVERLAY=FOLDER, MACHINE="[FILE.lss] -D …", ENDIAN=big, VPES=true)
 linux-prompt: linux $(LINUX_PROMPT)/checkpoint  ## a checkpoint at the guest's prompt, where `spinach job` begins: build/linux/prompt (MACHINE="[FILE.lss] -D …", BOOT="OPTION …")
 
 run: all $(VENV_READY) $(DEPS_BASE)  ## the main job, or STUDY=FILE: any study; writes build/report/index.html

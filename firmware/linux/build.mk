@@ -3,15 +3,21 @@
 # steps are run each time, and nothing is made anew when nothing has changed.
 ENDIAN    ?= little
 OVERLAY   ?=
+GUEST     ?=
 VPES      ?=
 MACHINE   ?=
 PREBUILT  ?=
 LINUX     := $(BUILD)/linux
 # What is of another machine than the standard one goes elsewhere, as the loader of that one refuses it.
-LINUX_OUT ?= $(LINUX)/$(if $(MACHINE),machine,out)$(if $(filter little,$(ENDIAN)),,-$(ENDIAN))$(if $(VPES),-vpes)
-LINUX_SHELL := $(if $(MACHINE),$(LINUX_OUT),$(LINUX))/shell
+LINUX_OUT ?= $(LINUX)/$(if $(GUEST),guest/$(notdir $(abspath $(GUEST))),$(if $(MACHINE),machine,out))$(if $(filter little,$(ENDIAN)),,-$(ENDIAN))$(if $(VPES),-vpes)
+LINUX_SHELL := $(if $(MACHINE)$(GUEST),$(LINUX_OUT),$(LINUX))/shell
 # Debian has no programs for big-endian processors any more, so of that byte order there is a kernel only.
-LINUX_FILES := $(LINUX_OUT)/vmlinux $(if $(filter little,$(ENDIAN)),$(foreach out,$(LINUX_OUT) $(LINUX_SHELL),$(out)/initramfs.cpio $(out)/host.dtb) $(LINUX_OUT)/root.ext4 $(LINUX_OUT)/disk.dtb)
+LINUX_FILES := $(LINUX_OUT)/vmlinux $(if $(GUEST),$(LINUX_OUT)/initramfs.cpio $(LINUX_OUT)/host.dtb,$(if $(filter little,$(ENDIAN)),$(foreach out,$(LINUX_OUT) $(LINUX_SHELL),$(out)/initramfs.cpio $(out)/host.dtb) $(LINUX_OUT)/root.ext4 $(LINUX_OUT)/disk.dtb))
+ifneq ($(GUEST),)
+ifneq ($(ENDIAN)$(OVERLAY),little)
+$(error GUEST makes a little-endian guest, whose files are in its folder: leave out ENDIAN and OVERLAY)
+endif
+endif
 
 .PHONY: linux_step
 $(LINUX_OUT)/vmlinux: linux_step | $(DEPS_LINUX)
@@ -19,10 +25,14 @@ $(LINUX_OUT)/vmlinux: linux_step | $(DEPS_LINUX)
 	  firmware/linux/kernel $(ENDIAN) "$(LLVM_SUFFIX)" $(BUILD) $(LINUX_OUT) $(if $(VPES),vpes))
 # An archive has the package of busybox, too.
 $(LINUX_OUT)/initramfs.cpio $(LINUX_OUT)/root.ext4 $(LINUX_SHELL)/initramfs.cpio: | $(if $(PREBUILT),$(LINUX_OUT)/vmlinux)
-$(LINUX_OUT)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin linux_step | $(DEPS_LINUX)
+# A guest folder is an overlay over the guest with a shell.
+LINUX_OVERLAY := $(if $(GUEST),$(LINUX_OUT)/overlay,$(OVERLAY))
+LINUX_SHELL_FILES := $(addprefix $(LINUX_SHELL)/overlay/,bin/netload bin/marker bin/job etc/rc.local)
+$(LINUX_OUT)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin $(if $(GUEST),$(LINUX_SHELL_FILES)) linux_step | $(DEPS_LINUX) $(if $(wildcard $(GUEST)/bin/*.c),$(DEPS_GUEST))
 	@mkdir -p $(@D)
+	$(if $(GUEST),firmware/linux/guest "$(GUEST)" $(LINUX_SHELL)/overlay $(LINUX_OVERLAY))
 	package=$$(firmware/linux/fetch busybox-static $(BUILD)/downloads) \
-	  && firmware/linux/initramfs "$$package" $< "$(OVERLAY)" $@
+	  && firmware/linux/initramfs "$$package" $< "$(LINUX_OVERLAY)" $@
 $(LINUX_OUT)/root.ext4: $(BUILD)/firmware/tigon2/tg2.bin linux_step | $(DEPS_LINUX)
 	@mkdir -p $(@D)
 	package=$$(firmware/linux/fetch busybox-static $(BUILD)/downloads) \
@@ -30,11 +40,12 @@ $(LINUX_OUT)/root.ext4: $(BUILD)/firmware/tigon2/tg2.bin linux_step | $(DEPS_LIN
 # The tree's numbers are those of the machine: the standard one with all devices that it may have, which is made with
 # everything else, or that of MACHINE: options of examples/host/host.lss, or another machine and options of that.
 LINUX_STANDARD := $(BUILD)/gen/firmware/linux/host.dts
-LINUX_TREE     := $(if $(MACHINE),$(LINUX_OUT)/host.dts,$(LINUX_STANDARD))
+LINUX_TREE     := $(if $(MACHINE)$(GUEST),$(LINUX_OUT)/host.dts,$(LINUX_STANDARD))
 ALL += $(LINUX_STANDARD)
 linux_export = $(BUILD)/bin/lss export -I examples/tigon2 $(1) -o $@
 LINUX_ALL_DEVICES   := examples/host/server.lss -D 'cards=[tigon2_slot,scsi_card]'
 LINUX_MACHINE        = $(if $(filter %.lss,$(MACHINE)),,examples/host/host.lss) $(MACHINE)
+LINUX_TREE_OF        = $(if $(MACHINE),$(LINUX_MACHINE),$(LINUX_ALL_DEVICES))
 LINUX_PROMPT        := $(if $(MACHINE),$(LINUX_OUT),$(LINUX))/prompt
 LINUX_MACHINE_FILES := $(call found,examples/host/*.lss) $(call found,examples/tigon2/*.lss) $(BUILD)/bin/lss $(LSS_LIBRARY)
 $(BUILD)/gen/firmware/linux/host.json: $(LINUX_MACHINE_FILES)
@@ -42,9 +53,9 @@ $(BUILD)/gen/firmware/linux/host.json: $(LINUX_MACHINE_FILES)
 	$(call linux_export,$(LINUX_ALL_DEVICES))
 $(LINUX_OUT)/host.json: $(LINUX_MACHINE_FILES) linux_step
 	@mkdir -p $(@D)
-	$(call linux_export,$(LINUX_MACHINE))
+	$(call linux_export,$(LINUX_TREE_OF))
 $(LINUX_STANDARD) $(LINUX_OUT)/host.dts $(LINUX_PROMPT)/host.dts: %.dts: %.json firmware/linux/host.dts firmware/tools/device_tree.py
-	$(PYTHON3) -B firmware/tools/device_tree.py $< firmware/linux/host.dts $@
+	$(PYTHON3) -B firmware/tools/device_tree.py $< firmware/linux/host.dts $(if $(filter $(LINUX_OUT)/%,$@),$(wildcard $(GUEST)/tree.dts)) $@
 # Made anew each time, as MACHINE may be another; put in their place when they are others.
 $(LINUX_OUT)/host.dtb $(LINUX_SHELL)/host.dtb: %/host.dtb: $(LINUX_TREE) %/initramfs.cpio firmware/linux/tree linux_step | $(DEPS_LINUX)
 	firmware/linux/tree $< $*/initramfs.cpio $@
@@ -59,7 +70,7 @@ $(LINUX_SHELL)/overlay/bin/netload $(LINUX_SHELL)/overlay/bin/marker: $(LINUX_SH
 $(LINUX_SHELL)/overlay/etc/rc.local $(LINUX_SHELL)/overlay/bin/job: $(LINUX_SHELL)/overlay/%: firmware/linux/shell/%
 	@mkdir -p $(@D)
 	cp $< $@
-$(LINUX_SHELL)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin $(addprefix $(LINUX_SHELL)/overlay/,bin/netload bin/marker bin/job etc/rc.local) linux_step | $(DEPS_LINUX)
+$(LINUX_SHELL)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin $(LINUX_SHELL_FILES) linux_step | $(DEPS_LINUX)
 	package=$$(firmware/linux/fetch busybox-static $(BUILD)/downloads) \
 	  && firmware/linux/initramfs "$$package" $< $(LINUX_SHELL)/overlay $@
 

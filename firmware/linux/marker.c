@@ -1,5 +1,5 @@
-// `marker NUMBER`: executes the marker of that number, for scripts (firmware/lib/marker.h).  The number is a part of the
-// instruction, so there is one instruction for each, which returns.
+// `marker NUMBER`: executes the marker of that number, for scripts (firmware/lib/marker.h).  The number is a part of
+// the instruction, so there is one instruction for each, which returns.
 #include "system_call.h"
 
 enum { MOST = 255, BYTES = 12 };

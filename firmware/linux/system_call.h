@@ -1,5 +1,5 @@
-// Programs of the guest without a C library: the kernel's system calls, a few functions on text, and where a program begins.
-// It defines begin(), which has the words that the kernel leaves on the stack: argc, argv[0], argv[1], ...
+// Programs of the guest without a C library: the kernel's system calls, a few functions on text, and where a program
+// begins. It defines begin(), which has the words that the kernel leaves on the stack: argc, argv[0], argv[1], ...
 #ifndef LINUX_SYSTEM_CALL_H
 #define LINUX_SYSTEM_CALL_H
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Fills what a machine knows into the source of its device tree.
 
-    device_tree.py MACHINE.json TEMPLATE OUTPUT
+    device_tree.py MACHINE.json TEMPLATE... OUTPUT
 
-MACHINE.json is from `lss export`.  In the template ${NAME.base}, ${NAME.size} and ${NAME.unit} (the base as nodes
+MACHINE.json is from `lss export`.  Several templates follow one another in OUTPUT, and errors of dtc name them.  In a
+template ${NAME.base}, ${NAME.size} and ${NAME.unit} (the base as nodes
 are called by it) are of an entry of the machine's memory_map, ${NAME.interrupt} and ${NAME.intx} are the number in the
 key of the lane to which that port of the instance leads, or of one in it, ${NAME.frequency} is that of a clock,
 ${NAME.device} of a card on a PCI bus is its address there, and every other ${NAME.FIELD} a parameter of an instance.
@@ -85,7 +86,7 @@ class Machine:
 def with_instances(machine: Machine, template: str) -> str:
     """The template without the parts of instances that the machine does not have."""
     first, *rest = re.split(r"\$\{(if [\w.\[\]]+|end)\}", template)
-    text, open_parts = first, []
+    text, open_parts = first, list[str]()
     for mark, part in zip(rest[::2], rest[1::2], strict=True):
         if mark != "end":
             open_parts.append(mark)
@@ -95,21 +96,29 @@ def with_instances(machine: Machine, template: str) -> str:
             open_parts.pop()
         if all(one.removeprefix("if ") in machine.instances for one in open_parts):
             text += part
+        else:
+            text += "\n" * part.count("\n")  # lines keep their numbers
     if open_parts:
         raise Unknown(f"${{{open_parts[-1]}}} has no ${{end}}")
     return text
 
 
+def filled(known: Machine, template: Path) -> str:
+    text = with_instances(known, template.read_text())
+    wanted = re.compile(r"\$\{([\w.\[\]]+)\.(\w+)(?:\+0x([0-9a-f]+))?\}")
+    return wanted.sub(lambda match: known.value(*match.groups()), text)
+
+
 def main() -> int:
-    if len(sys.argv) != 4:
-        print("usage: device_tree.py MACHINE.json TEMPLATE OUTPUT", file=sys.stderr)
+    if len(sys.argv) < 4:
+        print("usage: device_tree.py MACHINE.json TEMPLATE... OUTPUT", file=sys.stderr)
         return 2
-    machine, template, output = map(Path, sys.argv[1:])
+    machine, template, *more, output = map(Path, sys.argv[1:])
     try:
         known = Machine(json.loads(machine.read_text()))
-        text = with_instances(known, template.read_text())
-        wanted = re.compile(r"\$\{([\w.\[\]]+)\.(\w+)(?:\+0x([0-9a-f]+))?\}")
-        text = wanted.sub(lambda match: known.value(*match.groups()), text)
+        text = filled(known, template)
+        for template in more:
+            text += f'# 1 "{template}"\n' + filled(known, template)
         output.write_text(text)
     except (OSError, Unknown, KeyError, json.JSONDecodeError) as error:
         print(f"linux: {template}: {error}", file=sys.stderr)

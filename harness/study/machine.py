@@ -144,7 +144,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
 def check_setting(setting: str, machine: Machine, where: str) -> None:
     """Refuses a setting that the machine does not have."""
     kind, _, name = setting.partition(".")
-    if setting in ("seed", "job"):
+    if setting in ("seed", "job", "guest"):
         return
     known = {
         "D": [p for p, one in machine.top.items() if not one["runtime"]],
@@ -152,7 +152,7 @@ def check_setting(setting: str, machine: Machine, where: str) -> None:
         "option": [*(p for p, one in machine.top.items() if one["runtime"]), *OPTIONS],
     }
     if kind not in known or not name:
-        raise StudyError(f"{where}: setting {setting!r}: it begins with D., set. or option., or is seed or job")
+        raise StudyError(f"{where}: setting {setting!r}: it begins with D., set. or option., or is seed, job or guest")
     if kind == "D" and "." in name:
         return  # of an instance inside, which the compiler knows
     if name not in known[kind]:
@@ -304,7 +304,7 @@ def job(
     plain, inputs = [], []
     for setting, value in sorted(settings.items()):
         kind, _, name = setting.partition(".")
-        if kind in ("D", "job"):
+        if kind in ("D", "job", "guest"):
             continue
         option = f"--set {name}" if kind == "set" else "--seed" if setting == "seed" else f"--{name}"
         text = machine.type_of(setting) == "string"

@@ -72,6 +72,7 @@ class Study:
     broken: dict[tuple, str] = field(default_factory=dict)  # machines that cannot be built, and why
     jobs: dict[int, Job] = field(default_factory=dict)
     begun: dict[int, Start] = field(default_factory=dict)  # where points begin, by number
+    guests: dict[tuple, dict[str, str]] = field(default_factory=dict)  # files of guests, by structure and folder
     packed: dict[str, list[dict[str, str]]] = field(default_factory=dict)  # the files of jobs, by folder
 
     @property
@@ -121,7 +122,7 @@ class Study:
 
     def structure(self, point: Point) -> tuple[Path, tuple[tuple[str, str], ...]]:
         """The machine of a point, and the parameters that it is built with."""
-        return point.machine, machine.defines(self.settings(point))
+        return point.machine, machine.defines(self._own(point))
 
     @property
     def runs(self) -> bool:
@@ -138,9 +139,18 @@ class Study:
         return [look for look in found if look]
 
     def settings(self, point: Point) -> dict[str, Any]:
-        """All settings of a point: those of the study take precedence over a plug-in's."""
+        """All settings of a point: those of the study take precedence over a plug-in's and the files of its guest."""
+        own = self._own(point)
+        files = self.guests.get((self.structure(point), own.get("guest")), {})
+        return {**files, **own}
+
+    def _own(self, point: Point) -> dict[str, Any]:
         use = self.uses[point.number]
         return {**(use.settings(point) if use else {}), **point.settings}
+
+    def guest(self, point: Point) -> str | None:
+        """The folder of a point's guest."""
+        return self._own(point).get("guest")
 
 
 @dataclass

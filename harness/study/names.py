@@ -10,7 +10,7 @@ from typing import Any
 
 from harness import quantity
 from harness.run.compiler import CompilerError
-from harness.study import conditions, expression, headline, intervals, jobs, machine, printed, starts, windows
+from harness.study import conditions, expression, guests, headline, intervals, jobs, machine, printed, starts, windows
 from harness.study.axis_values import axis_labels, scale_of
 from harness.study.model import Study
 from harness.study.points import VARIANT, Point
@@ -45,6 +45,8 @@ def check(study: Study) -> None:
         known = study.machines.get(study.structure(point)) or next(
             (one for (path, _), one in study.machines.items() if path == point.machine), None
         )
+        if known and study.guest(point):
+            guests.check(study, study.settings(point), known, origin(study, point, "guest"))
         if known and "job" in study.settings(point):
             jobs.check(study, study.settings(point), known, origin(study, point, "job"))
         for setting, value in study.settings(point).items() if known else ():

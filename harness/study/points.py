@@ -121,8 +121,9 @@ def _skipped(study: StudyFile, coordinates: Mapping[str, Any], where: str) -> bo
 
 
 def _own(one: StudyFile | Variant | Single, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings with the job that is named next to them."""
-    return dict(settings) | ({} if one.job is None else {"job": one.job})
+    """Settings with the job and the guest that are named next to them."""
+    named = {"job": one.job, "guest": one.guest}
+    return dict(settings) | {name: folder for name, folder in named.items() if folder is not None}
 
 
 def points(study: StudyFile, path: Path) -> Iterator[Point]:

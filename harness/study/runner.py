@@ -16,7 +16,20 @@ from harness.run.execute import awaited, completed, threads
 from harness.run.lease import clear_abandoned
 from harness.run.progress import Progress, Task
 from harness.run.store import Result, RunError
-from harness.study import errors, expression, intervals, jobs, machine, names, printed, reading, starts, uses, windows
+from harness.study import (
+    errors,
+    expression,
+    guests,
+    intervals,
+    jobs,
+    machine,
+    names,
+    printed,
+    reading,
+    starts,
+    uses,
+    windows,
+)
 from harness.study.model import FAILED, NOT_RUN, OK, WAITING, Outcome, Row, Study, published
 from harness.study.points import VARIANT, Point, points
 from harness.study.study_file import Measure, StudyError, read
@@ -94,7 +107,8 @@ def _read(path: Path, build: Path, text: str | None) -> Study:
 
 
 def build(study: Study, progress: Progress) -> None:
-    """Builds the simulators and makes the jobs of all points."""
+    """Builds the guests and simulators, and makes the jobs of all points."""
+    guests.make(study, progress)
     build = study.build
     simulators: dict[tuple, Path] = {}
     begun: list[tuple] = []
@@ -129,6 +143,7 @@ def _machine_words(key: tuple) -> str:
 
 def find_built(study: Study) -> None:
     """Makes the jobs of those points whose simulators were built before."""
+    guests.find(study)
     _make_jobs(study, {key: machine.simulator_path(*key, study.extra(one), study.build)
                        for key, one in study.machines.items()})  # fmt: skip
 

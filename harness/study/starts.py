@@ -56,7 +56,7 @@ def _groups(study: Study) -> dict[tuple, list[Point]]:
     for point in study.points if start else ():
         own = sorted((name, machine.spelt(value)) for name, value in study.settings(point).items()
                      if any(fnmatchcase(name, pattern) for pattern in start.once_per))  # fmt: skip
-        groups.setdefault((study.structure(point), tuple(own)), []).append(point)
+        groups.setdefault((study.structure(point), study.guest(point), tuple(own)), []).append(point)
     return groups
 
 
@@ -70,7 +70,7 @@ def _common(every: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 def plan(study: Study, simulators: Mapping[tuple, Path], files: Mapping[int, Files]) -> dict[int, Start]:
     """The start of each point, by number."""
     start, starts = study.file.start, {}
-    for (structure, _), group in _groups(study).items():
+    for (structure, *_), group in _groups(study).items():
         if structure not in simulators:
             continue
         whole = (files[point.number] for point in group if not files[point.number].of_window)

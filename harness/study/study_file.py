@@ -31,6 +31,7 @@ class Variant(Table):
     settings: dict[str, Any] = {}
     machine: str | None = None
     job: str | None = None
+    guest: str | None = None
     use: str | dict[str, Any] | None = None
 
 
@@ -59,6 +60,7 @@ class Single(Table):
     name: str
     settings: dict[str, Any] = {}
     job: str | None = None
+    guest: str | None = None
 
 
 class Window(Table):
@@ -182,6 +184,7 @@ class StudyFile(Table):
     base: dict[str, Any] = {}
     text: dict[str, str] = {}
     job: str | None = None
+    guest: str | None = None
     variant: list[Variant] = []
     axis: list[Axis] = []
     point: list[Single] = []

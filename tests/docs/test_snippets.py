@@ -166,6 +166,7 @@ def test_page(page: Path, build_dir: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.optimised
 @pytest.mark.parametrize("page", pages("soak"))
 def test_page_with_what_takes_long(page: Path, build_dir: Path, tmp_path: Path) -> None:
     for folder, vpes in (("build/linux", False), ("build/linux/out-vpes", True)):

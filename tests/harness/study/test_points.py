@@ -118,7 +118,7 @@ def test_settings(chip: machine.Machine) -> None:
     for setting, says in {
         "D.p02": "m.lss has no parameter 'p02'; did you mean 'p29'?",
         "D.unlike": f"m.lss has no parameter 'unlike'; known are {odd}, …",
-        "set.": "it begins with D., set. or option., or is seed or job", "sed": "it begins with D., set. or option., or is seed or job",
+        "set.": "it begins with D., set. or option., or is seed, job or guest", "sed": "it begins with D., set. or option., or is seed, job or guest",
     }.items():  # fmt: skip
         with pytest.raises(StudyError, match=f"^{re.escape(f'here: setting {setting!r}: {says}')}$"):
             machine.check_setting(setting, chip, "here")

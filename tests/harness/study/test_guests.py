@@ -1,0 +1,108 @@
+"""Studies with a guest: the files that each point boots, and a device tree for each machine.  The guest itself is made by a makefile of these
+tests; docs/workload.md, which the soak executes, makes a real one."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.run.progress import Progress
+from harness.study import guests, runner
+from harness.study.study_file import StudyError
+
+ROOT = Path(__file__).resolve().parents[3]
+STUDY = """
+title = "Two memories"
+machine = "host.lss"
+guest = "mine"
+base = { "option.time" = "1 ms" }
+axis = { name = "memory", setting = "D.memory", values = ["32 MiB", "64 MiB"] }
+measure = { rate = "time" }
+"""
+MAKEFILE = """
+$(LINUX_OUT)/vmlinux $(LINUX_OUT)/initramfs.cpio:
+	@test ! -e $(GUEST)/bin/wrong.c || { echo "wrong.c:1: error" >&2; echo "linux: $(GUEST)/bin/wrong.c does not compile" >&2; false; }
+	@mkdir -p $(LINUX_OUT)
+	@echo $(GUEST) >$@
+"""
+
+pytestmark = pytest.mark.skipif(not shutil.which("dtc"), reason="there is no dtc (package device-tree-compiler)")
+
+
+@pytest.fixture
+def place(tmp_path: Path, build_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A study next to a host and a guest folder, and a kit whose makefile makes guests at once."""
+    kit = tmp_path / "kit"
+    kit.mkdir()
+    (kit / "Makefile").write_text(MAKEFILE)
+    (kit / "firmware").symlink_to(ROOT / "firmware")
+    monkeypatch.setattr(guests, "KIT", kit)
+    (tmp_path / "study.toml").write_text(STUDY.replace('machine = "host.lss"', f'machine = "{ROOT / "examples/host/host.lss"}"'))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/tree.dts").write_text('/ { chosen { note = "clock ${devices.rtc.interrupt}"; }; };\n')
+    (tmp_path / "build").symlink_to(build_dir)
+    return tmp_path
+
+
+def made(place: Path, **replaced: str):
+    text = (place / "study.toml").read_text()
+    for old, new in replaced.items():
+        text = text.replace(f'{old} = "mine"', new)
+    (place / "study.toml").write_text(text)
+    study = runner.prepare(place / "study.toml", place / "build", Progress())
+    guests.make(study, Progress())
+    return study
+
+
+def source(tree: str) -> str:
+    return subprocess.run(["dtc", "-q", "-I", "dtb", "-O", "dts", tree], capture_output=True, text=True, check=True).stdout
+
+
+def test_each_machine_has_its_tree(place: Path) -> None:
+    study = made(place)
+    small, large = (study.settings(point) for point in study.points)
+    assert small["option.kernel"] == large["option.kernel"] and Path(small["option.kernel"]).read_text() == f"{place / 'mine'}\n"
+    trees = [source(one["option.dtb"]) for one in (small, large)]
+    assert ["reg = <0x00 0x2000000>" in one for one in trees] == [True, False] and ["reg = <0x00 0x4000000>" in one for one in trees] == [False, True]
+    assert all('note = "clock 6"' in one for one in trees)
+    again = made(place)
+    assert [again.settings(point) for point in again.points] == [small, large], "the same trees have the same names"
+
+
+def test_what_a_study_sets_itself_counts(place: Path) -> None:
+    """And a point may have another guest, or none."""
+    (place / "other/root").mkdir(parents=True)
+    more = 'guest = "mine"\nvariant = [{ name = "a" }, { name = "b", guest = "other", settings = { "option.kernel" = "own" } }]'
+    study = made(place, guest=more)
+    first, _, third, _ = (study.settings(point) for point in study.points)
+    assert third["option.kernel"] == "own" and third["option.initramfs"] != first["option.initramfs"]
+    assert Path(third["option.initramfs"]).read_text() == f"{place / 'other'}\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ('guest = "mine"', 'guest = "absent"', "there is no folder 'absent'"),
+        ('guest = "mine"', "guest = 3", "expected a string"),
+        ('guest = "mine"', f'guest = "mine"\nvariant = {{ name = "a", machine = "{ROOT}/examples/pipe_chain/pipe_chain.lss" }}', "pipe_chain.lss"),
+        ("${devices.rtc.interrupt}", "${devices.rtx.interrupt}", "tree.dts: the interrupt of devices.rtx leads to no lane with a number in its key"),
+        ("};\n", "\n", "does not become"),
+        ("bin", "wrong.c", "wrong.c does not compile"),
+    ],
+)
+def test_what_is_wrong(place: Path, old: str, new: str, why: str) -> None:
+    for file in "study.toml", "mine/tree.dts":
+        (place / file).write_text((place / file).read_text().replace(old, new))
+    if old == "bin":
+        (place / "mine/bin").mkdir()
+        (place / "mine/bin" / new).write_text("")
+    with pytest.raises(StudyError, match=why) as caught:
+        made(place)
+    assert "\n" not in str(caught.value) and str(caught.value).startswith(str(place / "study.toml"))
+
+
+def test_a_kit_without_sources(place: Path) -> None:
+    (place / "kit/Makefile").unlink()
+    with pytest.raises(StudyError, match="guests are made in a source tree of Spinach"):
+        made(place)
