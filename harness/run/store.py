@@ -36,7 +36,7 @@ class RunError(Exception):
 
 
 @lru_cache(maxsize=65536)
-def _digest_at(path: Path, modified: int, size: int, inode: int) -> str:
+def _digest_at(path: Path, changed: tuple[int, int], size: int, inode: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -44,11 +44,11 @@ def _digest_at(path: Path, modified: int, size: int, inode: int) -> str:
 def digest(path: Path) -> str:
     """SHA-256 of a file's content."""
     status = path.stat()
-    return _digest_at(path, status.st_mtime_ns, status.st_size, status.st_ino)
+    return _digest_at(path, (status.st_mtime_ns, status.st_ctime_ns), status.st_size, status.st_ino)
 
 
 @lru_cache(maxsize=4096)
-def _blocks_at(path: Path, modified: int, size: int, inode: int) -> str:
+def _blocks_at(path: Path, changed: tuple[int, int], size: int, inode: int) -> str:
     found = hashlib.sha256(size.to_bytes(8, "little"))
     with path.open("rb") as file:
         at = 0
@@ -68,7 +68,7 @@ def _blocks_at(path: Path, modified: int, size: int, inode: int) -> str:
 def blocks_digest(path: Path) -> str:
     """SHA-256 of an image's size and of its blocks that are not zeros, each after its number."""
     status = path.stat()
-    return _blocks_at(path, status.st_mtime_ns, status.st_size, status.st_ino)
+    return _blocks_at(path, (status.st_mtime_ns, status.st_ctime_ns), status.st_size, status.st_ino)
 
 
 def is_unchanged(noted: dict[str, str]) -> bool:

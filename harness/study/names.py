@@ -10,8 +10,9 @@ from typing import Any
 
 from harness import quantity
 from harness.run.compiler import CompilerError
-from harness.study import conditions, expression, guests, headline, intervals, jobs, machine, printed, starts, windows
+from harness.study import conditions, expression, headline, intervals, machine, printed, starts, windows
 from harness.study.axis_values import axis_labels, scale_of
+from harness.study.linux import guests, jobs
 from harness.study.model import Study
 from harness.study.points import VARIANT, Point
 from harness.study.study_file import StudyError

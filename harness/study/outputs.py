@@ -19,7 +19,8 @@ from rich.table import Table
 from harness.run import files
 from harness.run.progress import Progress
 from harness.run.store import with_value
-from harness.study import intervals, jobs, machine
+from harness.study import intervals, machine
+from harness.study.linux import jobs
 from harness.study.model import OK, Outcome, Row, Study
 from harness.study.points import VARIANT, Point
 from harness.study.runner import unit

@@ -19,9 +19,7 @@ from harness.run.store import Result, RunError
 from harness.study import (
     errors,
     expression,
-    guests,
     intervals,
-    jobs,
     machine,
     names,
     printed,
@@ -30,6 +28,7 @@ from harness.study import (
     uses,
     windows,
 )
+from harness.study.linux import guests, jobs
 from harness.study.model import FAILED, NOT_RUN, OK, WAITING, Outcome, Row, Study, published
 from harness.study.points import VARIANT, Point, points
 from harness.study.study_file import Measure, StudyError, read

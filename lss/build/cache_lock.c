@@ -1,15 +1,15 @@
 // Where the cache is, and its lock.
 #include "lss/build/cache_lock.h"
 
+#include "lss/runtime/files/cache_place.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 char *cache_folder(void) {
-  const char *named = g_getenv("LSS_CACHE");
-  if (named && *named) return g_canonicalize_filename(named, NULL);
-  return g_build_filename(g_get_user_cache_dir(), "spinach", NULL);
+  return cache_place();
 }
 
 int cache_lock(const char *folder, int how) {

@@ -141,7 +141,7 @@ def test_a_signal_ends_the_simulator(watched: Watched, tmp_path: Path) -> None:
 
 
 def test_a_failing_simulator_shows_its_report(watch: Callable[..., Watched], tmp_path: Path) -> None:
-    (tmp_path / "script").write_text("900000 1\n3 2\n")
+    (tmp_path / "script").write_text("4000000 1\n3 2\n")
     run = watch("--set", "s.script=script")
 
     async def use() -> dict:
@@ -149,7 +149,7 @@ def test_a_failing_simulator_shows_its_report(watch: Callable[..., Watched], tmp
 
     last = asyncio.run(use())
     assert run.process.wait(20) == last["status"] == 1
-    report = "s: script:2: cycle 3 after cycle 900000: a script is in rising order"
+    report = "s: script:2: cycle 3 after cycle 4000000: a script is in rising order"
     assert last["error"] == report and any(report in line for line in last["console"]) and report in run.process.stderr.read()
 
 

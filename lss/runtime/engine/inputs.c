@@ -3,6 +3,7 @@
 
 #include "emulib/program/input_file.h"
 #include "lss/runtime/engine/settings.h"
+#include "lss/runtime/files/digest_cache.h"
 #include "lss/runtime/files/sha256.h"
 #include "lss/runtime/files/stream_private.h"
 
@@ -32,13 +33,36 @@ static void add_stream(const HostFile *contents) {
   if (!is_known(contents->path)) g_array_append_val(inputs, input);
 }
 
+// The digest of a file's bytes; NULL: it cannot be read.
+static char *digest_of(const char *file) {
+  struct stat before, after;
+  gsize length;
+  if (stat(file, &before) || !S_ISREG(before.st_mode)) return NULL;
+  char *known = digest_cache_find(&before, "bytes");
+  if (known) return known;
+  g_autofree char *text = input_file_read(file, &length, NULL);
+  if (!text) return NULL;
+  char *digest = sha256_of(text, length);
+  if (!stat(file, &after) && digest_cache_same(&before, &after)) digest_cache_keep(&after, "bytes", digest);
+  return digest;
+}
+
+// The same of a stream that has read them.
+static char *digest_of_stream(const HostFile *file) {
+  char *known = digest_cache_find(&file->status, "bytes");
+  if (known) return known;
+  char *digest = sha256_of(file->bytes, file->size);
+  digest_cache_keep(&file->status, "bytes", digest);
+  return digest;
+}
+
 static void add_file(const char *file) {
   if (is_known(file)) return;
-  gsize length;
-  g_autofree char *text = g_file_test(file, G_FILE_TEST_IS_REGULAR) ? input_file_read(file, &length, NULL) : NULL;
-  if (!text) return;
-  const Input input = {.file = g_strdup(file), .sha256 = sha256_of(text, length)};
-  g_array_append_val(inputs, input);
+  const Input input = {.file = g_strdup(file), .sha256 = digest_of(file)};
+  if (input.sha256)
+    g_array_append_val(inputs, input);
+  else
+    g_free(input.file);
 }
 
 // Of a capture the stream has the frames only.
@@ -74,7 +98,7 @@ const char *spinach_input(uint32_t index, const char **sha256) {
   if (!inputs || index >= inputs->len) return NULL;
   Input *input = &g_array_index(inputs, Input, index);
   const HostFile *of = input->contents;
-  if (!input->sha256) input->sha256 = of->image ? host_image_digest(of) : sha256_of(of->bytes, of->size);
+  if (!input->sha256) input->sha256 = of->image ? host_image_digest(of) : digest_of_stream(of);
   *sha256 = input->sha256;
   return input->file;
 }

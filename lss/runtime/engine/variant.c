@@ -1,6 +1,7 @@
 // Builds a variant of this machine and becomes it; see variant.h.
 #include "lss/runtime/engine/variant.h"
 #include "lss/runtime/engine/machine.h"
+#include "lss/runtime/files/cache_place.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -17,9 +18,7 @@ static char **build_environment(void) {
 char *spinach_variant_build(const GPtrArray *more) {
   g_auto(GStrv) environment = build_environment(), words = g_strsplit(spinach_machine_table.build, "\n", -1);
   g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, spinach_machine_table.build, -1);
-  const char *cache = g_getenv("LSS_CACHE");
-  g_autofree char *folder =
-      cache && *cache ? g_strdup(cache) : g_build_filename(g_get_user_cache_dir(), "spinach", NULL);
+  g_autofree char *folder = cache_place();
   g_mkdir_with_parents(folder, 0777);
   g_autofree char *output = g_strdup_printf("%s/variant-%.16s-%d", folder, sum, (int)getpid());
   g_autoptr(GPtrArray) command = g_ptr_array_new();

@@ -1,6 +1,7 @@
 // Images: large files of which a run reads parts when it needs them; see stream.h.  A sparse file of any size is open
 // at once, and takes a window of memory.
 #include "emulib/program/input_file.h"
+#include "lss/runtime/files/digest_cache.h"
 #include "lss/runtime/files/sha256.h"
 #include "lss/runtime/files/stream_private.h"
 
@@ -109,6 +110,8 @@ char *host_image_digest(const HostFile *file) {
   struct stat now;
   const struct stat *then = &file->image->opened;
   struct sha256_ctx sum;
+  char *digest = digest_cache_find(then, "blocks");
+  if (digest) return digest;
   g_autofree uint8_t *bytes = g_malloc(WINDOW);
   sha256_init(&sum);
   add_number(&sum, (uint64_t)then->st_size);
@@ -125,5 +128,7 @@ char *host_image_digest(const HostFile *file) {
   if (fstat(file->image->handle, &now) || now.st_size != then->st_size || now.st_mtim.tv_sec != then->st_mtim.tv_sec ||
       now.st_mtim.tv_nsec != then->st_mtim.tv_nsec)
     fail_changed(file);
-  return sha256_end(&sum);
+  digest = sha256_end(&sum);
+  if (digest_cache_same(then, &now)) digest_cache_keep(then, "blocks", digest);
+  return digest;
 }

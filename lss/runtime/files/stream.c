@@ -1,5 +1,6 @@
 // Streams of bytes and lines, and what all streams share; see stream.h.  Packets are in packet.c.
 #include "emulib/program/input_file.h"
+#include "lss/runtime/files/digest_cache.h"
 #include "lss/runtime/files/packet_writer.h"
 #include "lss/runtime/files/stream_private.h"
 
@@ -52,8 +53,11 @@ HostFile *host_file_use(stream *s, const char *path, FileUse use) {
 // ---- Inputs ------------------------------------------------------------------------------------------------------
 void host_file_read_whole(HostFile *file) {
   g_autoptr(GError) error = NULL;
+  struct stat before, after;
+  const bool ordinary = !stat(file->path, &before) && S_ISREG(before.st_mode);
   file->bytes = (uint8_t *)input_file_read(file->path, &file->size, &error);
   if (!file->bytes) spinach_fail("cannot read \"%s\": %s", file->path, error->message);
+  if (ordinary && !stat(file->path, &after) && digest_cache_same(&before, &after)) file->status = after;
 }
 
 void stream_read_open(stream *s, const char *path) {

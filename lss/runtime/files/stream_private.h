@@ -25,19 +25,20 @@ typedef struct {
 
 struct HostFile {
   char *path;
-  stream *owner;              // the module's side
-  uint8_t *bytes;             // inputs: all of the file, and a zero behind it
-  size_t size;                // of an input, in bytes
-  HostImage *image;           // of an input that is read in parts
-  size_t consumed;            // bytes of an input that were read, for the progress display
-  bool replaces;              // it is not what its stream read before the checkpoint
-  FILE *out;                  // outputs
-  uint64_t written;           // bytes, or packets, that it has; what is written again after going back is there already
-  WholeFile *whole;           // as which an output grows; NULL when it is written in place
-  PacketReader *reader;       // of a packet input
-  GArray *index;              // CapturedPacket, whose bytes are in `bytes`, when packets are taken by number
-  bool packets;               // of an output: it is a packet file
-  HostTerminal *terminal;     // of a console; two streams share one, what is typed and what is shown
+  stream *owner;          // the module's side
+  uint8_t *bytes;         // inputs: all of the file, and a zero behind it
+  size_t size;            // of an input, in bytes
+  struct stat status;     // of the file when those were read; all zeros: it is no ordinary file, or changed meanwhile
+  HostImage *image;       // of an input that is read in parts
+  size_t consumed;        // bytes of an input that were read, for the progress display
+  bool replaces;          // it is not what its stream read before the checkpoint
+  FILE *out;              // outputs
+  uint64_t written;       // bytes, or packets, that it has; what is written again after going back is there already
+  WholeFile *whole;       // as which an output grows; NULL when it is written in place
+  PacketReader *reader;   // of a packet input
+  GArray *index;          // CapturedPacket, whose bytes are in `bytes`, when packets are taken by number
+  bool packets;           // of an output: it is a packet file
+  HostTerminal *terminal; // of a console; two streams share one, what is typed and what is shown
   const HostConduct *conduct; // of that
   bool detached;              // this process was forked from the one whose it is
 };

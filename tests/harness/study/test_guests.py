@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.run.progress import Progress
-from harness.study import guests, runner
+from harness.study import runner
+from harness.study.linux import guests
 from harness.study.study_file import StudyError
 
 ROOT = Path(__file__).resolve().parents[3]
