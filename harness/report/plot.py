@@ -19,6 +19,7 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.ticker import ScalarFormatter  # noqa: E402
 
 from harness.report import places  # noqa: E402
 
@@ -27,6 +28,7 @@ STYLES = [
     ("#e69f00", "v", (0, (5, 1))), ("#56b4e9", "P", (0, (3, 1, 1, 1))), ("#7a7a00", "X", (0, (1, 1))),
 ]  # fmt: skip
 INK, FAINT = "#222222", "#d9d9d9"
+SHORT, LONG = 1e5, 1e10  # numbers between these are written out
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,14 @@ def legend_columns(labels: Sequence[str]) -> int:
     return 1 if longest > 38 else 2 if longest > 12 else 4
 
 
+def _write_large_numbers_out(axes: Axes) -> None:
+    """2,500,000 in place of 2.5 and a factor of 1e6 that stands elsewhere."""
+    for axis in axes.xaxis, axes.yaxis:
+        largest = max(map(abs, axis.get_view_interval()))
+        if isinstance(axis.get_major_formatter(), ScalarFormatter) and SHORT <= largest < LONG:
+            axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+
+
 @contextlib.contextmanager
 def _axes(
     title: str, across: str, up: str, out: Path, height: float = 4.6, legend_title: str = "", in_place: bool = False,
@@ -82,6 +92,7 @@ def _axes(
         axes.grid(color=FAINT, linewidth=0.7)
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
+        _write_large_numbers_out(axes)
         handles, labels = axes.get_legend_handles_labels()
         if in_place and len(labels) <= MOST_IN_PLACE:
             figure.canvas.draw()  # the layout is known from here on

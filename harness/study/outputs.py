@@ -114,7 +114,9 @@ def _grid(outcome: Outcome, title: str, rows: list[Row]) -> Table:
     for axis in places:
         grid.add_column(escape(axis), justify="right", overflow="fold")
     for name in known:
-        grid.add_column(escape(f"{name}{unit(study.measures[name])}"), justify="right", overflow="fold")
+        own = study.measures[name]
+        head = name if own.unit == name else f"{name}{unit(own)}"
+        grid.add_column(escape(head), justify="right", overflow="fold")
     if not known or any(row.status != OK for row in rows):
         grid.add_column("")
     for row in rows:

@@ -61,7 +61,8 @@ def changed(value: float, base: float, error: float = 0.0, base_error: float = 0
 
 def measure_label(name: str, measure: Measure) -> str:
     """What a measure is called, with its unit."""
-    return (measure.label or name) + (f", {measure.unit}" if measure.unit else "")
+    called = measure.label or name
+    return called if measure.unit in ("", called) else f"{called}, {measure.unit}"
 
 
 def axis_of(study: Study, name: str) -> Axis:

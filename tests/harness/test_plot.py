@@ -81,3 +81,12 @@ def test_heights_are_spread_between_bounds() -> None:
     assert places._spread([1.0, 10.0], [2.0], 0, 20) == [1.0, 10.0]
     assert places._spread([5.0, 5.0, 5.0], [2.0, 2.0], 0, 20) == [3.0, 5.0, 7.0]
     assert places._spread([19.0, 19.5], [2.0], 0, 20) == [18.0, 20.0]
+
+
+@pytest.mark.parametrize(("factor", "top"), [(1e6, "2,500,000"), (1.0, "2.5"), (1e11, "2.5")])
+def test_large_numbers_are_written_out(drawn, factor: float, top: str) -> None:
+    """Up to ten digits; small ones and larger ones are as they were."""
+    _, _, figure = drawn(line("a", *(factor * value for value in RISING)))
+    axis = figure.axes[0].yaxis
+    assert top in [text.get_text() for text in axis.get_ticklabels()]
+    assert axis.get_offset_text().get_text() == ("1e11" if factor > 1e10 else "")

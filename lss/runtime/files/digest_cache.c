@@ -10,17 +10,16 @@
 enum {
   DIGITS = 64,
   LEAST = 1 << 20, // bytes of a file that takes longer to read than to look up
-  DISTINCT = 2      // seconds after which a change has another time on any file system
+  DISTINCT = 2     // seconds after which a change has another time on any file system
 };
 
 // Named like the entries of the compiler, which keeps the cache within its limit.
 static char *entry_of(const struct stat *file, const char *kind) {
-  g_autofree char *key =
-      g_strdup_printf("%s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GINT64_FORMAT
-                      ".%09ld %" G_GINT64_FORMAT ".%09ld",
-                      kind, (guint64)file->st_dev, (guint64)file->st_ino, (guint64)file->st_size,
-                      (gint64)file->st_mtim.tv_sec, file->st_mtim.tv_nsec, (gint64)file->st_ctim.tv_sec,
-                      file->st_ctim.tv_nsec);
+  g_autofree char *key = g_strdup_printf("%s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
+                                         " %" G_GINT64_FORMAT ".%09ld %" G_GINT64_FORMAT ".%09ld",
+                                         kind, (guint64)file->st_dev, (guint64)file->st_ino, (guint64)file->st_size,
+                                         (gint64)file->st_mtim.tv_sec, file->st_mtim.tv_nsec,
+                                         (gint64)file->st_ctim.tv_sec, file->st_ctim.tv_nsec);
   g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA1, key, -1), *folder = cache_place();
   g_autofree char *name = g_strconcat(sum, ".digest", NULL);
   return g_build_filename(folder, name, NULL);

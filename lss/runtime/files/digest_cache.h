@@ -1,7 +1,8 @@
-// Digests of large files, kept in the user's cache: an image of a disk is read once for its digest, and not by each run.
+// Digests of large files, kept in the user's cache: an image of a disk is read once for its digest, and not by each
+// run.
 //
-// A digest counts for a file of the same device, inode, size, and times of its last changes; the kernel sets one of these
-// times whenever contents change.  A cache that cannot be read or written is as good as none.
+// A digest counts for a file of the same device, inode, size, and times of its last changes; the kernel sets one of
+// these times whenever contents change.  A cache that cannot be read or written is as good as none.
 #ifndef SPINACH_DIGEST_CACHE_H
 #define SPINACH_DIGEST_CACHE_H
 
