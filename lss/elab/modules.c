@@ -182,33 +182,18 @@ static void refuse(const Node *instance, const GPtrArray *body, const Symbol *mo
           cure_of(instance, body));
 }
 
-// False, with an error, when it passes on what the body around it declares.
-static bool check_passed(const Node *instance, const GPtrArray *body, const Symbol *module, const Value *value,
-                         const Node *declared) {
-  const char *name = declared->name;
-  const Node *own = node_is_settable(declared) ? body_declaration(body, name) : NULL;
-  if (!own || wraps_excepts(instance, name) || wraps_setting(instance, name)) return true;
-  refuse(instance, body, module, value, arena_printf("both have a %s `%s`", node_kind_name(own->kind), name));
-  diag_note(own->place, "`%s` is declared here", name);
-  return false;
-}
-
-// The same for all that it declares, and passes on where it wraps what its own parameters choose.
-static bool check_all_passed(const Node *instance, const GPtrArray *body, const Symbol *module, const Value *value,
-                             bool is_known) {
-  const GPtrArray *own = module->node->body;
-  for (guint i = 0; i < own->len; i++)
-    if (!check_passed(instance, body, module, value, own->pdata[i])) return false;
-  const GPtrArray *passed = is_known ? NULL : wrapped_declarations(own, find_module, NULL);
-  for (guint i = 0; passed && i < passed->len; i++)
-    if (!check_passed(instance, body, module, value, ((const PassedOn *)passed->pdata[i])->node)) return false;
-  return true;
-}
-
 static bool check_fits(const Node *instance, const GPtrArray *body, const Symbol *module, const Value *value) {
   g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+  const bool wraps = instance->kind == NODE_WRAPS;
   const bool is_known = body_declares(names, module->node->body, find_module, NULL);
-  if (instance->kind == NODE_WRAPS && !check_all_passed(instance, body, module, value, is_known)) return false;
+  const Node *clash = wraps ? body_clash(body, instance, module->node, find_module, NULL) : NULL;
+  if (clash) {
+    const Node *declared = body_declaration(body, clash->name);
+    const char *kind = node_kind_name(declared->kind);
+    refuse(instance, body, module, value, arena_printf("both have a %s `%s`", kind, clash->name));
+    diag_note(declared->place, "`%s` is declared here", clash->name);
+    return false;
+  }
   const Expr *missing = is_known ? body_misses(body, instance, names) : NULL;
   if (!missing) return true;
   refuse(instance, body, module, value, arena_printf("it has no `%s`", missing->text));

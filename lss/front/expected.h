@@ -9,6 +9,10 @@
 // parameter chooses, so there may be others.
 bool body_declares(GHashTable *names, const GPtrArray *body, ModuleLookup find, gpointer data);
 
+// The first parameter or userpoint that `wraps`, a statement of the body, would pass on of a module, and that the body
+// declares itself; of a module that is a parameter its default counts.  NULL: there is none.
+const Node *body_clash(const GPtrArray *body, const Node *wraps, const Node *module, ModuleLookup find, gpointer data);
+
 // The first name that a body selects of `instance` (one of its statements, NODE_INSTANCE or NODE_WRAPS) and that is not
 // among the names of its module, as an EXPR_FIELD; NULL: there is none, or the body queries it with `has()`.
 const Expr *body_misses(const GPtrArray *body, const Node *instance, GHashTable *names);

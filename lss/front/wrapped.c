@@ -148,8 +148,7 @@ WrappedPort wrapped_port(const Node *wraps, const GPtrArray *body, const char *n
 // ---- What a body passes on
 // -------------------------------------------------------------------------------------------
 
-// The module that is wrapped; of a parameter its default.
-static const Node *wrapped_module(const Node *wraps, const GPtrArray *body, ModuleLookup find, gpointer data) {
+const Node *wrapped_module(const Node *wraps, const GPtrArray *body, ModuleLookup find, gpointer data) {
   const Expr *type = wraps->type;
   const Node *own = type->kind == EXPR_NAME ? body_declaration(body, type->text) : NULL;
   if (own && own->kind == NODE_PARAMETER) type = own->value;
@@ -238,15 +237,29 @@ static void add_passed(GPtrArray *all, const Node *wraps, const GPtrArray *body,
   g_ptr_array_add(all, one);
 }
 
-static GPtrArray *declarations(const GPtrArray *body, ModuleLookup find, gpointer data, int depth) {
+// The modules around a body, innermost first.
+typedef struct Around {
+  const Node *module;
+  const struct Around *up;
+  int depth;
+} Around;
+
+static bool is_around(const Around *around, const Node *module) {
+  while (around && around->module != module) around = around->up;
+  return around != NULL;
+}
+
+// A module that wraps itself has no end; elaboration says so.
+static GPtrArray *declarations(const GPtrArray *body, ModuleLookup find, gpointer data, const Around *around) {
   GPtrArray *all = arena_array();
   for (guint i = 0; i < body->len; i++) {
     const Node *wraps = body->pdata[i];
+    const int depth = around ? around->depth : 0;
     const Node *module =
         wraps->kind == NODE_WRAPS && depth < MAX_WRAPS ? wrapped_module(wraps, body, find, data) : NULL;
-    if (!module) continue;
+    if (!module || is_around(around, module)) continue;
     const GPtrArray *inside = body_with_settings(module->body, settings_of(wraps, body));
-    const GPtrArray *inner = declarations(inside, find, data, depth + 1);
+    const GPtrArray *inner = declarations(inside, find, data, &(Around){module, around, depth + 1});
     for (guint k = 0; k < inside->len; k++) add_passed(all, wraps, body, inside->pdata[k]);
     for (guint k = 0; k < inner->len; k++) add_passed(all, wraps, body, ((const PassedOn *)inner->pdata[k])->node);
   }
@@ -254,5 +267,5 @@ static GPtrArray *declarations(const GPtrArray *body, ModuleLookup find, gpointe
 }
 
 GPtrArray *wrapped_declarations(const GPtrArray *body, ModuleLookup find, gpointer data) {
-  return declarations(body, find, data, 0);
+  return declarations(body, find, data, NULL);
 }

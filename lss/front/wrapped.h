@@ -5,6 +5,9 @@
 
 #include "lss/front/tree.h"
 
+// The module of a name, or NULL.
+typedef const Node *(*ModuleLookup)(const char *name, gpointer data);
+
 enum { MAX_WRAPS = 100 }; // one in the other
 
 // What becomes of a port of the wrapped instance.
@@ -29,6 +32,9 @@ bool body_sets(const GPtrArray *body, const char *instance, const char *name);
 // none.
 const Node *body_declaration(const GPtrArray *body, const char *name);
 
+// The module that a statement `wraps` of a body wraps, of a parameter its default; NULL: it is not known.
+const Node *wrapped_module(const Node *wraps, const GPtrArray *body, ModuleLookup find, gpointer data);
+
 // A declaration that a body passes on.
 typedef struct {
   const Node *node; // a copy, with the default, the range and the text that count
@@ -37,9 +43,6 @@ typedef struct {
 
 // A body whose parameters, and those of modules that it wraps, have what settings of it say.
 GPtrArray *body_with_settings(const GPtrArray *body, const GPtrArray *settings);
-
-// The module of a name, or NULL.
-typedef const Node *(*ModuleLookup)(const char *name, gpointer data);
 
 // What a body passes on, PassedOn*, in order.  Of a module that is a parameter it is what its default has.
 GPtrArray *wrapped_declarations(const GPtrArray *body, ModuleLookup find, gpointer data);
