@@ -8,6 +8,7 @@
 #include "lss/build/dependencies.h"
 #include "lss/build/link.h"
 #include "lss/build/report.h"
+#include "lss/runtime/files/child_process.h"
 
 #include <json-c/json.h>
 #include <stdio.h>
@@ -62,8 +63,8 @@ static const char *last_line(char *said) {
 static bool run_quietly(GPtrArray *arguments, char **environment, char **said, GError **error) {
   int status;
   g_ptr_array_add(arguments, NULL);
-  return g_spawn_sync(NULL, (char **)arguments->pdata, environment, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, said,
-                      &status, error) &&
+  return g_spawn_sync(NULL, (char **)arguments->pdata, environment, G_SPAWN_STDOUT_TO_DEV_NULL, child_ends_with_parent,
+                      GINT_TO_POINTER(getpid()), NULL, said, &status, error) &&
          g_spawn_check_wait_status(status, NULL);
 }
 

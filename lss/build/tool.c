@@ -1,5 +1,6 @@
 // Runs clang, the linker or another tool of their kind.
 #include "lss/build/tool.h"
+#include "lss/runtime/files/child_process.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -43,8 +44,8 @@ ToolResult tool_run(const Toolchain *t, const char *program, const GPtrArray *ar
   const gint64 begin = g_get_monotonic_time();
   int status = 0;
   g_autoptr(GError) error = NULL;
-  if (!g_spawn_sync(NULL, (char **)argv->pdata, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, messages, &status,
-                    &error)) {
+  if (!g_spawn_sync(NULL, (char **)argv->pdata, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, child_ends_with_parent,
+                    GINT_TO_POINTER(getpid()), NULL, messages, &status, &error)) {
     *messages = g_strdup_printf("cannot run %s: %s", program, error->message);
     return TOOL_FAILED;
   }

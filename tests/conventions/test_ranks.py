@@ -23,6 +23,7 @@ SHARED = {
     "lss/runtime/text/pattern.h",
     "lss/runtime/text/quantity.h",
     "lss/runtime/files/cache_place.h",
+    "lss/runtime/files/child_process.h",
     "lss/runtime/files/packet_reader.h",
     "lss/runtime/files/packet_writer.h",
     "lss/runtime/files/used_files.h",

@@ -1,7 +1,10 @@
 """Conditions on events: the run builds a variant of its machine that counts them, and stops where they happened."""
 
 import json
+import os
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -83,6 +86,30 @@ def test_a_variant_is_built_with_all_options_of_the_simulator(build_sim, run_sim
     assert watched.stats["run"]["ended"] == "the condition of --until holds" and 30 < cycles < 60
     assert [watched.value(f"{name}.p.in", name) for name in ("one", "two", "three")] == [130] * 3
     assert watched.stats["statistics"] == run_sim(simulator, "--cycles", str(cycles)).stats["statistics"]
+
+
+def test_a_variant_is_not_built_for_a_run_that_was_killed(tickers, tmp_path: Path) -> None:
+    """The compiler, and what it has started, ends with it."""
+    simulator, tool = tickers(), Path(programs.tool("clang")).name
+    (tmp_path / tool).write_text(f"#!/bin/sh\necho $$ >{tmp_path}/started.part\nmv {tmp_path}/started.part {tmp_path}/started\nexec sleep 100\n")
+    (tmp_path / tool).chmod(0o755)
+    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "LSS_CACHE": str(tmp_path / "cache")}
+    run = subprocess.Popen([simulator, "--until", "event(u.taken, 7)"], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until(lambda: (tmp_path / "started").exists())
+    compiler = Path("/proc") / (tmp_path / "started").read_text().strip()
+    assert compiler.exists()
+    run.kill()
+    run.wait()
+    until(lambda: not compiler.exists())
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Waits, at most half a minute."""
+    for _ in range(300):
+        if holds():
+            return
+        time.sleep(0.1)
+    pytest.fail("this did not come true")
 
 
 def test_a_variant_can_be_built_beforehand(lss, tickers, run_sim, tmp_path):

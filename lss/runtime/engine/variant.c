@@ -2,6 +2,7 @@
 #include "lss/runtime/engine/variant.h"
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/files/cache_place.h"
+#include "lss/runtime/files/child_process.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -29,8 +30,8 @@ char *spinach_variant_build(const GPtrArray *more) {
   for (size_t i = 0; i < G_N_ELEMENTS(last); i++) g_ptr_array_add(command, last[i]);
   g_autoptr(GError) error = NULL;
   int status = 0;
-  if (!g_spawn_sync(NULL, (char **)command->pdata, environment, G_SPAWN_CHILD_INHERITS_STDIN, NULL, NULL, NULL, NULL,
-                    &status, &error)) {
+  if (!g_spawn_sync(NULL, (char **)command->pdata, environment, G_SPAWN_CHILD_INHERITS_STDIN, child_ends_with_parent,
+                    GINT_TO_POINTER(getpid()), NULL, NULL, &status, &error)) {
     spinach_report_error("cannot build a variant with %s: %s", words[0], error->message);
     return NULL;
   }
