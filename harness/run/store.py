@@ -228,8 +228,10 @@ def _run_once(job: Job, store: Path) -> Result:
 def _reason(job: Job, why: str, said: str) -> str:
     """What failed on one line; the last of what else the simulator said below it."""
     lines = [line.removeprefix(f"{job.simulator.name}: ") for line in said.strip().splitlines()]
-    errors = [line for line in lines if line.startswith("error: ")] or lines[-1:]
-    first = f"{errors[0].removeprefix('error: ')} ({why})" if errors else why
+    # What a console printed last may precede it in the line.
+    errors = [line.partition(f"{job.simulator.name}: error: ")[2] for line in said.splitlines()]
+    errors = [error for error in errors if error] or lines[-1:]
+    first = f"{errors[0]} ({why})" if errors else why
     return "\n  ".join([first, *(lines[-8:] if len(lines) > 1 else [])])
 
 

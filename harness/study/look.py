@@ -110,12 +110,13 @@ def make_all(outcome: Outcome, looks: Iterable[Look], progress: Progress) -> lis
     if not looks:
         return []
     found = []
-    with progress.task(f"{outcome.study.name}: examining", len(looks)) as task, threads(2) as pool:
+    title = f"{outcome.study.name}: examining, which --plain leaves out"
+    with progress.task(title, len(looks)) as task, threads(2) as pool:
         running = [pool.submit(one, look) for look in looks]
         for look, came in zip(looks, map(awaited, running), strict=True):
             found.append((look, came))
             verdict = came.verdict if isinstance(came, Examined) else f"failed: {process.reason(came)}"
-            task.step(f"{look.title}: {verdict}")
+            task.step(f"{look.row.point.name}: {look.title}: {verdict}")
     return found
 
 

@@ -132,10 +132,20 @@ def near(name: str, known: Iterable[str]) -> list[str]:
     return difflib.get_close_matches(name, list(known), 3)
 
 
+def _is_short_for(name: str, whole: str) -> bool:
+    """Whether the parts of a path are among those of another one, in the same order and with the same end."""
+    parts = iter(reversed(whole.split(".")))
+    first, *others = reversed(name.split("."))
+    return next(parts) == first and all(part in parts for part in others)
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
-    """The name that an unknown one may stand for."""
+    """The name that an unknown one may stand for, or the longer names of which it has some parts and the last."""
     known = list(known)
-    close = near(name, known)
+    ends = sorted((one for one in known if one != name and _is_short_for(name, one)), key=lambda one: (len(one), one))
+    if len(ends) > 1:
+        return f"did you mean one of {', '.join(ends[:4])}{', …' if len(ends) > 4 else ''}?"
+    close = ends or near(name, known)
     if close:
         return f"did you mean {close[0]!r}?"
     return f"known are {', '.join(sorted(known)[:12])}{', …' if len(known) > 12 else ''}" if known else "there are none"
@@ -156,7 +166,9 @@ def check_setting(setting: str, machine: Machine, where: str) -> None:
     if kind == "D" and "." in name:
         return  # of an instance inside, which the compiler knows
     if name not in known[kind]:
-        text = f"{machine.path.name} has no {_kind(kind)} {name!r}; {suggest(name, known[kind])}"
+        others = [f"{other}.{name}" for other in known if name in known[other]]
+        meant = f"did you mean {others[0]!r}?" if others else suggest(name, known[kind])
+        text = f"{machine.path.name} has no {_kind(kind)} {name!r}; {meant}"
         raise UnknownNameError(f"{where}: setting {setting!r}: {text}", name, near(name, known[kind]))
 
 

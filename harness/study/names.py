@@ -28,6 +28,7 @@ def check(study: Study) -> None:
     for axis in file.axis:
         plain = [value for value in axis.values if not isinstance(value, dict)]
         if plain and not axis.setting and axis.name not in understood:
+            _check_texts(study, [VARIANT, *(one.name for one in file.axis)])  # its name may be misspelt there
             raise StudyError(
                 f"{where}: axis {axis.name!r}: it needs a setting, values with settings, or a `text` with its name"
             )

@@ -18,12 +18,13 @@ from rich.table import Table
 
 from harness.run import files
 from harness.run.progress import Progress
-from harness.run.store import with_value
+from harness.run.store import Job, with_value
 from harness.study import intervals, machine
 from harness.study.linux import jobs
 from harness.study.model import OK, Outcome, Row, Study
 from harness.study.points import VARIANT, Point
 from harness.study.runner import unit
+from harness.study.starts import OF_START
 from harness.study.words import measured
 
 LONGEST = 100_000  # characters of a line in a file
@@ -97,7 +98,7 @@ def show(outcome: Outcome, progress: Progress) -> None:
             console = Console(file=console.file, width=width, highlight=False)
         console.print(grid)
     for row in outcome.failed:
-        progress.say(f"failed: {row.point.name}: {row.why}\n  again: {command(outcome.study, row.point)}")
+        progress.say(f"failed: {row.point.name}: {row.why}\n  again: {failing_command(outcome.study, row)}")
     good = sum(row.status == OK for row in outcome.every)
     if outcome.failed:
         progress.say(f"{len(outcome.failed)} of {len(outcome.failed) + good} points failed")
@@ -133,9 +134,15 @@ def near(path: Path) -> str:
     return relative if not relative.startswith("../..") else str(path)
 
 
-def command(study: Study, point: Point) -> str:
-    """The command that makes one point again."""
-    job, (path, defines) = study.jobs.get(point.number), study.structure(point)
+def failing_command(study: Study, row: Row) -> str:
+    """The command that fails again as a point has: its own, or that of its start."""
+    begun = study.begun.get(row.point.number)
+    return command(study, row.point, begun.job if begun and row.why.startswith(OF_START) else None)
+
+
+def command(study: Study, point: Point, job: Job | None = None) -> str:
+    """The command that makes one point again, or another job of its simulator."""
+    job, (path, defines) = job or study.jobs.get(point.number), study.structure(point)
     command = ["lss", "run", near(path), *machine.compiler_options(defines, [near(Path(one)) for one in study.include])]
     if study.file.interval:
         option, file = intervals.build_options(study.file.interval, study.machine(point), study.build)

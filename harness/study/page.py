@@ -192,7 +192,7 @@ def write(outcome: Outcome, out: Path, progress: Progress, plain: bool = False) 
         cards=cards, interval=_interval(outcome, lead, cards),
         sections=_sections(parts, looks), names=NAMES, figures=drawn, tables=shown, points=points,
         published=published, looks=looks, count=sum(row.status == OK for row in outcome.every),
-        failed=[(row_name(study, row), row.why, outputs.command(study, row.point)) for row in outcome.failed],
+        failed=[(row_name(study, row), row.why, outputs.failing_command(study, row)) for row in outcome.failed],
         manifest=json.dumps(manifest, indent=1), command=outputs.command(study, first.point) if first else "",
     )  # fmt: skip
     page = out / "index.html"

@@ -87,7 +87,8 @@ def _read(path: Path, build: Path, text: str | None) -> Study:
             plugins[key] = uses.find(point.use, file, path, build, str(path))
         study.uses[point.number] = plugins[key]
         if not point.machine.exists():
-            raise StudyError(f"{path}: machine: there is no {point.machine}")
+            why = "" if point.machine.is_absolute() else " (its name is relative to the study's folder)"
+            raise StudyError(f"{path}: machine: there is no {point.machine}{why}")
     for folder in file.include:
         if not (path.parent / folder).is_dir():
             raise StudyError(f"{path}: include: there is no folder {path.parent / folder}")

@@ -22,6 +22,7 @@ from harness.study.study_file import StudyError
 from harness.study.uses import Files
 
 FILE = "start.checkpoint"
+OF_START = "its start "  # how the reason of a point begins whose start is to blame
 REACHED = "the condition of --until holds"  # why a start ends
 BOUNDS = ("option.cycles", "option.time", "option.until")  # where a point ends, not its start
 
@@ -102,7 +103,7 @@ def run(study: Study, pool: Executor, place: Path, progress: Progress, before_on
     `before_only`, nothing is run."""
     jobs = list(dict.fromkeys(start.job for start in study.begun.values() if start.job))
     found: dict[Job, Result | None] = {job: store.find(job, place) for job in jobs}
-    why: dict[Job, str] = dict.fromkeys(jobs, "its start was not run yet")
+    why: dict[Job, str] = dict.fromkeys(jobs, f"{OF_START}was not run yet")
     left = [job for job in jobs if not found[job]]
     if left and not before_only:
         busy, title = watch.Watch(place / store.BUSY), f"{study.name}: simulating starts"
@@ -112,12 +113,12 @@ def run(study: Study, pool: Executor, place: Path, progress: Progress, before_on
                 try:
                     found[job] = awaited(future)
                 except RunError as error:
-                    why[job] = f"its start failed: {error}"
+                    why[job] = f"{OF_START}failed: {error}"
                 task.step(why[job].splitlines()[0] if not found[job] else served(study, job))
     for job, result in found.items():
         if result and result.stats["run"]["ended"] != REACHED:
             found[job], until = None, study.file.start.make.until
-            why[job] = f"its start ended before {until}: {result.stats['run']['ended']}"
+            why[job] = f"{OF_START}ended before {until}: {result.stats['run']['ended']}"
     failed: dict[int, str] = {}
     for number, start in study.begun.items():
         result = found.get(start.job) if start.job else None

@@ -58,6 +58,9 @@ def test_what_failed_is_kept_to_be_looked_at(tmp_path: Path) -> None:
     job = fake(tmp_path, more=f"echo '{job.simulator.name}: error: it broke' >&2; seq 20 >&2; exit 1")
     with pytest.raises(store.RunError, match=r"^it broke \(ended with status 1; see .*\n  13\n(  \d+\n?){7}$"):
         store.run(job, tmp_path / "store")
+    job = fake(tmp_path, more=f"printf '/ # {job.simulator.name}: error: no answer\\nconsole c:\\n  printed = 5\\n' >&2; exit 1")
+    with pytest.raises(store.RunError, match=r"^no answer \(ended with status 1; see "):
+        store.run(job, tmp_path / "store")
     slow = fake(tmp_path, seconds=30)
     with pytest.raises(store.RunError, match="no end after 1 s"):
         store.run(Job(slow.simulator, timeout=1), tmp_path / "store")

@@ -116,13 +116,18 @@ def test_settings(chip: machine.Machine) -> None:
         machine.check_setting(setting, chip, "here")
     odd = ", ".join(f"p{n:02}" for n in range(1, 25, 2))
     for setting, says in {
-        "D.p02": "m.lss has no parameter 'p02'; did you mean 'p29'?",
+        "D.p02": "m.lss has no parameter 'p02'; did you mean 'set.p02'?",
+        "set.p01": "m.lss has no run-time parameter 'p01'; did you mean 'D.p01'?",
         "D.unlike": f"m.lss has no parameter 'unlike'; known are {odd}, …",
         "set.": "it begins with D., set. or option., or is seed, job or guest", "sed": "it begins with D., set. or option., or is seed, job or guest",
     }.items():  # fmt: skip
         with pytest.raises(StudyError, match=f"^{re.escape(f'here: setting {setting!r}: {says}')}$"):
             machine.check_setting(setting, chip, "here")
     assert machine.suggest("x", []) == "there are none" and machine.suggest("x", ["b", "a"]) == "known are a, b"
+    paths = ["a.cache.controller.misses", "a.cache.hits", "b.misses", "misses_of.b"]
+    assert machine.suggest("cache.misses", paths) == "did you mean 'a.cache.controller.misses'?"
+    assert machine.suggest("misses", paths) == "did you mean one of b.misses, a.cache.controller.misses?"
+    assert machine.suggest("cache.mises", ["a.cache.misses"]) == "did you mean 'a.cache.misses'?"
 
 
 def test_expressions_of_a_machine(chip: machine.Machine) -> None:

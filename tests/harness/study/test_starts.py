@@ -9,7 +9,7 @@ import pytest
 
 from harness.run import serve
 from harness.run.progress import Progress
-from harness.study import runner, starts
+from harness.study import outputs, runner, starts
 from harness.study.model import FAILED, NOT_RUN, OK
 from harness.study.study_file import StudyError
 from tests.harness.chain import MACHINE, make, rates
@@ -92,6 +92,8 @@ def test_a_start_that_fails_fails_its_points(place: Path) -> None:
     made = make(place, STUDY.replace("cycles(clk) >= 500", "consumer.items >= 100001"))
     assert {row.status for row in made.rows} == {FAILED}
     assert all(row.why == "its start ended before consumer.items >= 100001: consumer: 100000 items taken" for row in made.rows), made.rows[0].why
+    again = outputs.failing_command(made.study, made.rows[0])
+    assert "--until 'consumer.items >= 100001'" in again and "--checkpoint start.checkpoint" in again and "--restore" not in again
     made = make(place, STUDY.replace('limit" = 100000', 'ready" = 7'))
     assert {row.status for row in made.rows} == {FAILED}
     assert all(row.why.startswith("its start failed: ") for row in made.rows), made.rows[0].why

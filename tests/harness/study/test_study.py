@@ -80,7 +80,7 @@ def test_the_command_that_repeats_a_point(place: Path, build_dir: Path) -> None:
     [
         ("title =", "titel =", "unknown key 'titel'; did you mean 'title'"),
         ('machine = "chain.lss"', "", "the key 'machine' is missing"),
-        ('machine = "chain.lss"', 'machine = "chan.lss"', "machine: there is no .*chan.lss"),
+        ('machine = "chain.lss"', 'machine = "chan.lss"', r"machine: there is no .*chan.lss"),
         ('values = [2, 10]', "values = 2", "axis 'stages': values: expected a list"),
         ('values = [2, 10]', "values = []", "axis 'stages': it has no values"),
         ('values = [2, 10]', "values = [2, 2]", "axis 'stages': two values are called 2"),
