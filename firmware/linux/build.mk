@@ -14,6 +14,9 @@ LINUX_SHELL := $(if $(MACHINE)$(GUEST),$(LINUX_OUT),$(LINUX))/shell
 # Debian has no programs for big-endian processors any more, so of that byte order there is a kernel only.
 LINUX_FILES := $(LINUX_OUT)/vmlinux $(if $(GUEST),$(LINUX_OUT)/initramfs.cpio $(LINUX_OUT)/host.dtb,$(if $(filter little,$(ENDIAN)),$(foreach out,$(LINUX_OUT) $(LINUX_SHELL),$(out)/initramfs.cpio $(out)/host.dtb) $(LINUX_OUT)/root.ext4 $(LINUX_OUT)/disk.dtb))
 ifneq ($(GUEST),)
+ifneq ($(words $(GUEST)),1)
+$(error GUEST: make takes no folder with a space in its name: $(GUEST))
+endif
 ifneq ($(ENDIAN)$(OVERLAY),little)
 $(error GUEST makes a little-endian guest, whose files are in its folder: leave out ENDIAN and OVERLAY)
 endif

@@ -52,7 +52,7 @@ def test_programs_and_files(place: Path) -> None:
 
 
 def test_variants_of_a_program(place: Path) -> None:
-    (place / "mine/bin/one.variants").write_text("# how it is compiled\nslow -O0\n\nfast -O3 -funroll-loops\n")
+    (place / "mine/bin/one.variants").write_text("# how it is compiled\nslow -O0\n\nfast -O3 -funroll-loops")  # no end of line
     assert make(place).returncode == 0 and files(place) == {"bin/job", "bin/one-slow", "bin/one-fast", "etc/rc.local"}
     assert "-O3 -funroll-loops mine/bin/one.c" in (place / "out/bin/one-fast").read_text()
 

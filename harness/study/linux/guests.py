@@ -4,6 +4,7 @@
 structure, from its netlist.  Where a study sets kernel, initramfs or device tree itself, that is what counts.
 """
 
+import fcntl
 import hashlib
 import json
 import subprocess
@@ -68,10 +69,15 @@ def _make(study: "Study", folder: Path) -> None:
     if not (KIT / "Makefile").exists():
         why = f"guests are made in a source tree of Spinach (make linux GUEST={folder})"
         raise StudyError(f"{study.path}: guest: {why}")
+    if any(character.isspace() for character in str(folder.resolve())):
+        raise StudyError(f"{study.path}: guest: make takes no folder with a space in its name: {folder.resolve()}")
     place = place_of(folder)
     goals = [place / "vmlinux", place / "initramfs.cpio"]  # the tree is made for each machine
     given = [f"GUEST={folder.resolve()}", f"LINUX_OUT={place}", f"BUILD={KIT / 'build'}"]
-    _call(study, ["make", "-s", *goals, *given], KIT)
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / "lock").open("w") as held:  # another study may have the same guest
+        fcntl.flock(held, fcntl.LOCK_EX)
+        _call(study, ["make", "-s", *goals, *given], KIT)
 
 
 def _call(study: "Study", command: list[Any], folder: Path) -> None:

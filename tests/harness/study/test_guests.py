@@ -103,6 +103,12 @@ def test_what_is_wrong(place: Path, old: str, new: str, why: str) -> None:
     assert "\n" not in str(caught.value) and str(caught.value).startswith(str(place / "study.toml"))
 
 
+def test_a_folder_that_make_cannot_name(place: Path) -> None:
+    (place / "my own").mkdir()
+    with pytest.raises(StudyError, match=f"guest: make takes no folder with a space in its name: {place}/my own"):
+        made(place, guest='guest = "my own"')
+
+
 def test_a_kit_without_sources(place: Path) -> None:
     (place / "kit/Makefile").unlink()
     with pytest.raises(StudyError, match="guests are made in a source tree of Spinach"):
