@@ -304,7 +304,9 @@ def read(path: Path, text: str | None = None) -> StudyFile:
     try:
         table = tomllib.loads(path.read_text() if text is None else text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise StudyError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+        why = getattr(error, "strerror", None) or str(error)
+        cure = "; a text needs quotation marks" if why.startswith("Invalid value") else ""
+        raise StudyError(f"{path}: {why}{cure}") from error
     for key in "figure", "table", "examine", "variant", "axis", "point", "published", "card", "interval":
         if isinstance(table.get(key), dict):  # one may be written without a list
             table[key] = [table[key]]

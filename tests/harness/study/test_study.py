@@ -134,6 +134,7 @@ def test_the_command_that_repeats_a_point(place: Path, build_dir: Path) -> None:
         ('title =', 'sample = { every = "marker(x)", measures = ["rate"] }\ntitle =', "sample: every: 'marker\\(x\\)': this is no condition"),
         ('missing = {', 'stages = {', "measure 'stages': expressions know something else by this name"),
         ('title =', 'title ', "study.toml: "),
+        ('"A <chain> of [pipes]"', 'A chain', r"study.toml: Invalid value \(at line 2, column 9\); a text needs quotation marks$"),
         ("{ stages = 2, ready = 1.0 }", "3", "published 1: where: expected a table"),
         ("[2, 10]", '["a\\u0000b"]', "axis 1: values 1: a text holds a control character"),
     ],
