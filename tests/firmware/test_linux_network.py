@@ -219,7 +219,7 @@ def test_a_hundred_echoes(prompt: Prompt, tmp_path: Path) -> None:
 
 def test_datagrams_come_back(prompt: Prompt, tmp_path: Path) -> None:
     """The guest compares what comes back; what came to the station and what it sent back are what its generator makes."""
-    ran = prompt.run(tmp_path, 'datagrams; echo "datagrams: $?"; ping -c 2 -i 0.02 -s 1472 10.0.0.1 | grep loss')
+    ran = prompt.run(tmp_path, 'datagrams; echo datagrams: $?; ping -c 2 -i 0.02 -s 1472 10.0.0.1 | grep loss')
     assert "datagrams: 0\n" in ran.console and "2 packets transmitted, 2 packets received" in ran.console
     number, expected, length, n = 1, [], 18, 1
     while length <= 1472:
