@@ -10,7 +10,9 @@
 enum {
   DIGITS = 64,
   LEAST = 1 << 20, // bytes of a file that takes longer to read than to look up
-  DISTINCT = 2     // seconds after which a change has another time on any file system
+  // Seconds after which a change has another time: some file systems count whole seconds, and a page that a process has
+  // mapped and written can be written again without another time until the kernel has stored it, for half a minute.
+  DISTINCT = 60
 };
 
 // Named like the entries of the compiler, which keeps the cache within its limit.
