@@ -22,14 +22,7 @@ bool body_declares(GHashTable *names, const GPtrArray *body, ModuleLookup find, 
   return add_declared(names, body, find, data, 0);
 }
 
-// The statements `wraps` between a module and one inside it, innermost first.
-typedef struct Chain {
-  const Node *wraps, *module;
-  const struct Chain *up;
-  int depth;
-} Chain;
-
-static bool passes_on(const Chain *chain, const char *name) {
+static bool passes_on(const WrapsChain *chain, const char *name) {
   for (; chain; chain = chain->up) {
     const Node *setting = wraps_setting(chain->wraps, name);
     if (wraps_excepts(chain->wraps, name) || (setting && setting->kind == NODE_ASSIGN)) return false;
@@ -37,27 +30,20 @@ static bool passes_on(const Chain *chain, const char *name) {
   return true;
 }
 
-static bool is_inside(const Chain *chain, const Node *module) {
-  while (chain && chain->module != module) chain = chain->up;
-  return chain != NULL;
-}
-
-static const Node *find_clash(const GPtrArray *outer, ModuleLookup find, gpointer data, const Chain *chain) {
+static const Node *find_clash(const GPtrArray *outer, ModuleLookup find, gpointer data, const WrapsChain *chain) {
   const GPtrArray *body = chain->module->body;
   const Node *clash = NULL;
   for (guint i = 0; i < body->len && !clash; i++) {
     const Node *node = body->pdata[i];
     if (node_is_settable(node) && body_declaration(outer, node->name) && passes_on(chain, node->name)) return node;
-    const bool enters = node->kind == NODE_WRAPS && chain->depth < MAX_WRAPS;
-    const Node *module = enters ? wrapped_module(node, body, find, data) : NULL;
-    if (module && !is_inside(chain, module))
-      clash = find_clash(outer, find, data, &(Chain){node, module, chain, chain->depth + 1});
+    const Node *module = wrapped_module(node, body, find, data, chain);
+    if (module) clash = find_clash(outer, find, data, &(WrapsChain){node, module, chain, chain->depth + 1});
   }
   return clash;
 }
 
 const Node *body_clash(const GPtrArray *body, const Node *wraps, const Node *module, ModuleLookup find, gpointer data) {
-  return find_clash(body, find, data, &(Chain){wraps, module, NULL, 0});
+  return find_clash(body, find, data, &(WrapsChain){wraps, module, NULL, 0});
 }
 
 // ---- What a body names -----------------------------------------------------------------------------------------

@@ -148,12 +148,16 @@ WrappedPort wrapped_port(const Node *wraps, const GPtrArray *body, const char *n
 // ---- What a body passes on
 // -------------------------------------------------------------------------------------------
 
-const Node *wrapped_module(const Node *wraps, const GPtrArray *body, ModuleLookup find, gpointer data) {
-  const Expr *type = wraps->type;
+const Node *wrapped_module(const Node *node, const GPtrArray *body, ModuleLookup find, gpointer data,
+                           const WrapsChain *chain) {
+  if (node->kind != NODE_WRAPS || (chain && chain->depth >= MAX_WRAPS)) return NULL;
+  const Expr *type = node->type;
   const Node *own = type->kind == EXPR_NAME ? body_declaration(body, type->text) : NULL;
   if (own && own->kind == NODE_PARAMETER) type = own->value;
   if (type && type->kind == EXPR_CALL) type = type->left; // with settings
-  return type && type->kind == EXPR_NAME ? find(type->text, data) : NULL;
+  const Node *module = type && type->kind == EXPR_NAME ? find(type->text, data) : NULL;
+  while (chain && chain->module != module) chain = chain->up;
+  return chain ? NULL : module;
 }
 
 // What a setting says takes the place of what a declaration does.
@@ -237,29 +241,14 @@ static void add_passed(GPtrArray *all, const Node *wraps, const GPtrArray *body,
   g_ptr_array_add(all, one);
 }
 
-// The modules around a body, innermost first.
-typedef struct Around {
-  const Node *module;
-  const struct Around *up;
-  int depth;
-} Around;
-
-static bool is_around(const Around *around, const Node *module) {
-  while (around && around->module != module) around = around->up;
-  return around != NULL;
-}
-
-// A module that wraps itself has no end; elaboration says so.
-static GPtrArray *declarations(const GPtrArray *body, ModuleLookup find, gpointer data, const Around *around) {
+static GPtrArray *declarations(const GPtrArray *body, ModuleLookup find, gpointer data, const WrapsChain *chain) {
   GPtrArray *all = arena_array();
   for (guint i = 0; i < body->len; i++) {
-    const Node *wraps = body->pdata[i];
-    const int depth = around ? around->depth : 0;
-    const Node *module =
-        wraps->kind == NODE_WRAPS && depth < MAX_WRAPS ? wrapped_module(wraps, body, find, data) : NULL;
-    if (!module || is_around(around, module)) continue;
+    const Node *wraps = body->pdata[i], *module = wrapped_module(wraps, body, find, data, chain);
+    if (!module) continue;
+    const WrapsChain inner_chain = {wraps, module, chain, chain ? chain->depth + 1 : 1};
     const GPtrArray *inside = body_with_settings(module->body, settings_of(wraps, body));
-    const GPtrArray *inner = declarations(inside, find, data, &(Around){module, around, depth + 1});
+    const GPtrArray *inner = declarations(inside, find, data, &inner_chain);
     for (guint k = 0; k < inside->len; k++) add_passed(all, wraps, body, inside->pdata[k]);
     for (guint k = 0; k < inner->len; k++) add_passed(all, wraps, body, ((const PassedOn *)inner->pdata[k])->node);
   }

@@ -32,8 +32,17 @@ bool body_sets(const GPtrArray *body, const char *instance, const char *name);
 // none.
 const Node *body_declaration(const GPtrArray *body, const char *name);
 
-// The module that a statement `wraps` of a body wraps, of a parameter its default; NULL: it is not known.
-const Node *wrapped_module(const Node *wraps, const GPtrArray *body, ModuleLookup find, gpointer data);
+// The statements `wraps` between a module and one inside it, innermost first, each with the module that it wraps.
+typedef struct WrapsChain {
+  const Node *wraps, *module;
+  const struct WrapsChain *up;
+  int depth;
+} WrapsChain;
+
+// The module that a node of a body wraps, of a parameter its default; NULL: it is no `wraps`, the module is not known,
+// or it is inside itself, where there is no end.
+const Node *wrapped_module(const Node *node, const GPtrArray *body, ModuleLookup find, gpointer data,
+                           const WrapsChain *chain);
 
 // A declaration that a body passes on.
 typedef struct {
