@@ -113,6 +113,11 @@ static inline enum mips_cp0 mips_cp0_find(bool mt, unsigned number, unsigned sel
   return MIPS_CP0_NONE;
 }
 
+// Whether Status means user mode.
+static inline bool mips_is_user(uint32_t status) {
+  return (status & (MIPS_STATUS_UM | MIPS_STATUS_EXL | MIPS_STATUS_ERL)) == MIPS_STATUS_UM;
+}
+
 // Whether a register is one that VPEs share.
 static inline bool mips_is_mvp(enum mips_cp0 n) {
   return n > MIPS_CP0_BEFORE_MVP && n < MIPS_CP0_NONE;

@@ -15,8 +15,7 @@ void mips_system_stop(struct mips_system *m) {
 }
 
 void mips_status_changed(struct mips_system *m) {
-  const uint32_t status = CP0(Status);
-  const bool user_mode = (status & (MIPS_STATUS_UM | MIPS_STATUS_EXL | MIPS_STATUS_ERL)) == MIPS_STATUS_UM;
+  const bool user_mode = mips_is_user(CP0(Status));
   m->deadline = 0;
   if (m->user_mode == user_mode) return;
   m->user_mode = user_mode;

@@ -65,9 +65,8 @@ static inline bool sleeps(const self_t *self) {
 
 // The mode in which the state lets it go on.
 static inline mips_mode mode_of(const self_t *self) {
-  const uint32_t status = CP0(Status) & (MIPS_STATUS_UM | MIPS_STATUS_EXL | MIPS_STATUS_ERL);
   if (self->processor.waiting) return mips_mode_idle;
-  return status == MIPS_STATUS_UM ? mips_mode_user : mips_mode_kernel;
+  return mips_is_user(CP0(Status)) ? mips_mode_user : mips_mode_kernel;
 }
 
 static inline bool is_halted(const self_t *self) {

@@ -32,7 +32,7 @@
 // Modes, interrupts.
 
 static inline bool is_user(const self_t *self) {
-  return (self->Status & (MIPS_STATUS_UM | MIPS_STATUS_EXL | MIPS_STATUS_ERL)) == MIPS_STATUS_UM;
+  return mips_is_user(self->Status);
 }
 
 // Whether coprocessor 0 may be used.
