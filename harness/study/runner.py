@@ -143,7 +143,7 @@ def _machine_words(key: tuple) -> str:
 
 def find_built(study: Study) -> None:
     """Makes the jobs of those points whose simulators were built before."""
-    guests.find(study)
+    guests.make_trees(study)
     _make_jobs(study, {key: machine.simulator_path(*key, study.extra(one), study.build)
                        for key, one in study.machines.items()})  # fmt: skip
 

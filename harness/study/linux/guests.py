@@ -53,12 +53,7 @@ def make(study: "Study", progress: Progress) -> None:
     for folder in folders:
         with progress.step(f"{study.name}: making the guest {folder.name}"):
             _make(study, folder)
-    _make_trees(study)
-
-
-def find(study: "Study") -> None:
-    """The same of guests that were made before."""
-    _make_trees(study)
+    make_trees(study)
 
 
 def _folder(study: "Study", point: Any) -> Path:
@@ -94,8 +89,8 @@ def _call(study: "Study", command: list[Any], folder: Path) -> None:
     raise StudyError(f"{study.path}: guest: {why}")
 
 
-def _make_trees(study: "Study") -> None:
-    """The tree of each structure with a guest, by structure and folder."""
+def make_trees(study: "Study") -> None:
+    """The tree of each structure with a guest that was made, and the files of these guests."""
     wanted = {(study.structure(point), study.guest(point)): _folder(study, point) for point in study.points
               if study.guest(point) and study.structure(point) in study.machines}  # fmt: skip
     with threads() as pool:
