@@ -30,10 +30,13 @@ $(LINUX_OUT)/vmlinux: linux_step | $(DEPS_LINUX)
 $(LINUX_OUT)/initramfs.cpio $(LINUX_OUT)/root.ext4 $(LINUX_SHELL)/initramfs.cpio: | $(if $(PREBUILT),$(LINUX_OUT)/vmlinux)
 # A guest folder is an overlay over the guest with a shell.
 LINUX_OVERLAY := $(if $(GUEST),$(LINUX_OUT)/overlay,$(OVERLAY))
-LINUX_SHELL_FILES := $(addprefix $(LINUX_SHELL)/overlay/,bin/netload bin/marker bin/job etc/rc.local)
-$(LINUX_OUT)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin $(if $(GUEST),$(LINUX_SHELL_FILES)) linux_step | $(DEPS_LINUX) $(if $(wildcard $(GUEST)/bin/*.c),$(DEPS_GUEST))
+LINUX_SHELL_FILES := $(addprefix $(LINUX_SHELL)/overlay/,bin/netload bin/marker bin/job bin/load etc/rc.local)
+LINUX_MODULES := $(if $(wildcard $(GUEST)/modules),$(LINUX_OUT)/modules)
+$(LINUX_OUT)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin $(if $(GUEST),$(LINUX_SHELL_FILES)) linux_step \
+		| $(DEPS_LINUX) $(if $(wildcard $(GUEST)/bin/*.c),$(DEPS_GUEST)) $(if $(GUEST),$(LINUX_OUT)/vmlinux)
 	@mkdir -p $(@D)
-	$(if $(GUEST),firmware/linux/guest "$(GUEST)" $(LINUX_SHELL)/overlay $(LINUX_OVERLAY))
+	$(if $(LINUX_MODULES),firmware/linux/modules $(GUEST)/modules $(ENDIAN) "$(LLVM_SUFFIX)" $(BUILD) $(LINUX_OUT) $(LINUX_MODULES) $(if $(VPES),vpes))
+	$(if $(GUEST),firmware/linux/guest "$(GUEST)" $(LINUX_SHELL)/overlay $(LINUX_OUT) "$(LINUX_MODULES)" $(LINUX_OVERLAY))
 	package=$$(firmware/linux/fetch busybox-static $(BUILD)/downloads) \
 	  && firmware/linux/initramfs "$$package" $< "$(LINUX_OVERLAY)" $@
 $(LINUX_OUT)/root.ext4: $(BUILD)/firmware/tigon2/tg2.bin linux_step | $(DEPS_LINUX)
@@ -70,7 +73,7 @@ $(LINUX_SHELL)/overlay/bin/netload $(LINUX_SHELL)/overlay/bin/marker: $(LINUX_SH
 	@mkdir -p $(@D)
 	$(CC) --target=mipsel-linux-gnu -mips32r2 -mno-abicalls -fno-pic -static -nostdlib -ffreestanding -fno-builtin -G0 -fuse-ld=lld \
 	  -O2 -g -Wall -Wextra -Werror -Ifirmware/lib $< -o $@
-$(LINUX_SHELL)/overlay/etc/rc.local $(LINUX_SHELL)/overlay/bin/job: $(LINUX_SHELL)/overlay/%: firmware/linux/shell/%
+$(addprefix $(LINUX_SHELL)/overlay/,etc/rc.local bin/job bin/load): $(LINUX_SHELL)/overlay/%: firmware/linux/shell/%
 	@mkdir -p $(@D)
 	cp $< $@
 $(LINUX_SHELL)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin $(LINUX_SHELL_FILES) linux_step | $(DEPS_LINUX)

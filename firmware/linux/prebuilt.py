@@ -4,10 +4,10 @@
     prebuilt.py ARCHIVE BUILD OUTPUT ENDIAN VPES
 
 ARCHIVE is a file, or the address of one, which is fetched into BUILD/downloads once.  Its SHA-256 must stand in
-prebuilt.sha256: nothing of another file is used.  The kernel and its key go to OUTPUT, and the package of busybox, of
-which the first file system is made, to BUILD/downloads.  With VPES it is the kernel for several processors.  Files that
-are there with the same contents are left alone.  A kernel of other options, or of another version, than this tree would
-compile is refused.
+prebuilt.sha256: nothing of another file is used.  The kernel, what it offers to loadable modules, and its key go to
+OUTPUT, and the package of busybox, of which the first file system is made, to BUILD/downloads.  With VPES it is the
+kernel for several processors.  Files that are there with the same contents are left alone.  A kernel of other options,
+or of another version, than this tree would compile is refused.
 """
 
 import hashlib
@@ -118,20 +118,21 @@ def take(archive: str, build: Path, output: Path, vpes: bool) -> None:
         raise Refused("PREBUILT needs zstd (on Debian, install the package zstd)")
     file = checked(archive, build / "downloads")
     inside = "out-vpes" if vpes else "out"
-    of_kernel = (f"{inside}/vmlinux", f"{inside}/vmlinux.key")  # the key says of what the kernel was made; written last
+    parts = ("vmlinux", "Module.symvers", "vmlinux.key")  # the key says of what the kernel was made; written last
+    of_kernel = {f"{inside}/{part}": output / part for part in parts}
     of_options = (OPTIONS, MORE) if vpes else (OPTIONS,)
     try:
         needed = contents(file, {*of_kernel, *of_options, VERSIONS})
-        kernel, key = (needed.pop(name) for name in of_kernel)
+        kernel = {place: needed.pop(name) for name, place in of_kernel.items()}
         compare({name: needed.pop(name) for name in of_options}, needed.pop(VERSIONS))
     except (tarfile.TarError, KeyError) as error:
         raise Refused(f"{file} has no kernel: {error}") from error
     for name, data in needed.items():
         put(data, build / "downloads" / Path(name).name)
-    if not ((output / "vmlinux").is_file() and (output / "vmlinux").read_bytes() == kernel):
+    if not all(place.is_file() and place.read_bytes() == data for place, data in kernel.items()):
         (output / "vmlinux.key").unlink(missing_ok=True)
-    put(kernel, output / "vmlinux")
-    put(key, output / "vmlinux.key")
+    for place, data in kernel.items():
+        put(data, place)
 
 
 def main() -> int:

@@ -2,8 +2,9 @@
 
     symbols = [{ file = "build/guest/modules/rule30.ko", section_at = "printed" }]
 
-The guest prints a line `module NAME ADDRESS` with the address of the module's section .text, which Linux has in
-/sys/module/NAME/sections/.text.  The last such line counts, of the run or of the run at whose end it began.
+The modules of a guest folder need no entry.  The guest prints a line `module NAME ADDRESS` with the address of the
+module's section .text, which Linux has in /sys/module/NAME/sections/.text.  The last such line counts, of the run or of
+the run at whose end it began.
 """
 
 import re
@@ -72,6 +73,14 @@ def check(given: Mapping[str, Any], where: str) -> str:
 
 def read(file: Path) -> Module:
     """The functions of a module's file; StudyError, without its place, if it has none."""
+    found = functions(file)
+    if not found.functions:
+        raise StudyError(f"{file} names no function in {SECTION} (was it stripped?)")
+    return found
+
+
+def functions(file: Path) -> Module:
+    """The same of a file that may have none: the whole work of a module may be done while it is loaded."""
     try:
         data = file.read_bytes()
         return _read(file, data)
@@ -92,13 +101,11 @@ def _read(file: Path, data: bytes) -> Module:
     if SECTION not in names:
         raise StudyError(f"{file} has no section {SECTION}")
     text = names.index(SECTION)
-    functions = []
+    found = []
     for table in sections:
         if table.type == SYMBOLS:
-            functions += _functions(data, table, sections[table.link].offset, text, wide, order)
-    if not functions:
-        raise StudyError(f"{file} names no function in {SECTION} (was it stripped?)")
-    return Module(file, tuple(sorted(functions, key=lambda one: one.first)), sections[text].size)
+            found += _functions(data, table, sections[table.link].offset, text, wide, order)
+    return Module(file, tuple(sorted(found, key=lambda one: one.first)), sections[text].size)
 
 
 @dataclass(frozen=True)

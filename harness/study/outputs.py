@@ -108,15 +108,16 @@ def _grid(outcome: Outcome, title: str, rows: list[Row]) -> Table:
     study = outcome.study
     grid = Table(title=escape(title), title_justify="left")
     places = [axis for axis in axes(study) if axis != VARIANT and any(axis in row.point.coordinates for row in rows)]
+    shown = [name for name, measure in study.measures.items()
+             if not measure.hidden and any(row.measures.get(name) is not None for row in rows)]  # fmt: skip
     many = {name for use in study.uses.values() if use and use.listed_last for name in use.measured}
-    many |= {name for name, measure in study.measures.items() if measure.hidden}
     many |= {name for name in intervals.measures(study.file.interval) if not name.endswith(intervals.SHOWN)}
-    known = [n for n in study.measures if n not in many and any(row.measures.get(n) is not None for row in rows)]
+    known = [name for name in shown if name not in many] or shown
     for axis in places:
         grid.add_column(escape(axis), justify="right", overflow="fold")
     for name in known:
         own = study.measures[name]
-        head = name if own.unit == name else f"{name}{unit(own)}"
+        head = name if own.unit == name else f"{own.label or name}{unit(own)}"
         grid.add_column(escape(head), justify="right", overflow="fold")
     if not known or any(row.status != OK for row in rows):
         grid.add_column("")

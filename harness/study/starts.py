@@ -117,8 +117,8 @@ def run(study: Study, pool: Executor, place: Path, progress: Progress, before_on
                 task.step(why[job].splitlines()[0] if not found[job] else served(study, job))
     for job, result in found.items():
         if result and result.stats["run"]["ended"] != REACHED:
-            found[job], until = None, study.file.start.make.until
-            why[job] = f"{OF_START}ended before {until}: {result.stats['run']['ended']}"
+            found[job], until, log = None, study.file.start.make.until, result.directory / store.LOG
+            why[job] = f"{OF_START}ended before {until}: {result.stats['run']['ended']}; see {log}"
     failed: dict[int, str] = {}
     for number, start in study.begun.items():
         result = found.get(start.job) if start.job else None

@@ -166,7 +166,7 @@ class Kernel:
         self.deb = folder / f"build/downloads/linux-source-6.1_{version}.deb"
         package(folder, "usr/src/linux-source-6.1.tar.xz", (folder / "source.tar.xz").read_bytes()).rename(self.deb)
         command(folder / "bin", "clang-0", "echo clang 0")
-        self.make('cp "$KCONFIG_ALLCONFIG" "$o/.config"', 'grep -x "CONFIG_.*ENDIAN=y" "$o/.config" > "$o/vmlinux"')
+        self.make('cp "$KCONFIG_ALLCONFIG" "$o/.config"', 'grep -x "CONFIG_.*ENDIAN=y" "$o/.config" > "$o/vmlinux"; echo symbols > "$o/vmlinux.symvers"')
 
     def make(self, configure: str, compile: str) -> None:
         """What the kernel's make does."""
@@ -215,12 +215,13 @@ def test_a_kernel_of_another_folder_is_copied(kernel: Kernel) -> None:
     standard, out = kernel.folder / "build/linux/out", kernel.folder / "out"
     standard.mkdir(parents=True)
     assert kernel.build().returncode == 0 and kernel.made == 1
-    for name in "vmlinux", "vmlinux.key":
+    for name in "vmlinux", "Module.symvers", "vmlinux.key":
         (out / name).rename(standard / name)
     kernel.deb.unlink()
     assert kernel.build().returncode == 0 and kernel.made == 1
     assert (out / "vmlinux").read_bytes() == (standard / "vmlinux").read_bytes()
     assert (out / "vmlinux.key").read_bytes() == (standard / "vmlinux.key").read_bytes()
+    assert (out / "Module.symvers").read_text() == "symbols\n"
     assert kernel.build("big").returncode == 0 and kernel.made == 2
     (out / "vmlinux.key").unlink()
     (standard / "vmlinux").write_bytes(b"")
@@ -238,7 +239,7 @@ def test_a_kernel_that_was_not_finished_is_finished(kernel: Kernel) -> None:
     kernel.make('cp "$KCONFIG_ALLCONFIG" "$o/.config"', 'echo whole > "$o/vmlinux"; kill -9 $$')
     says(kernel.build(), "the kernel does not compile")
     assert not (source / "half").exists() and not (kernel.folder / "out/vmlinux").exists()
-    kernel.make('cp "$KCONFIG_ALLCONFIG" "$o/.config"', 'echo whole > "$o/vmlinux"')
+    kernel.make('cp "$KCONFIG_ALLCONFIG" "$o/.config"', 'echo whole | tee "$o/vmlinux.symvers" > "$o/vmlinux"')
     (kernel.folder / "out/vmlinux").write_text("half")
     assert kernel.build().returncode == 0 and (kernel.folder / "out/vmlinux").read_text() == "whole\n"
     (kernel.folder / "out/vmlinux.key").unlink()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+VERSION = "6.1.192 mod_unload MIPS32_R2 32BIT "
 COMPILER = """#!/bin/sh
 for last; do :; done
 [ "${FAILS:-}" = "" ] || { echo "$FAILS" >&2; exit 1; }
@@ -17,8 +18,10 @@ echo "$@" >"$last"
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder `mine` with one program, and a base with two files."""
-    for file, text in {"mine/bin/one.c": "int main(void) { return 0; }\n", "base/bin/job": "job", "base/etc/rc.local": "shell"}.items():
+    """A folder `mine` with one program, a base with two files, and a kernel."""
+    kernel = f"code\0{VERSION}\0code"
+    given = {"mine/bin/one.c": "int main(void) { return 0; }\n", "base/bin/job": "job", "base/etc/rc.local": "shell", "kernel/vmlinux": kernel}
+    for file, text in given.items():
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(text)
     (tmp_path / "cc").write_text(COMPILER)
@@ -28,7 +31,9 @@ def place(tmp_path: Path) -> Path:
 
 def make(place: Path, folder: str = "mine", **environment: str) -> subprocess.CompletedProcess[str]:
     given = {**os.environ, "CC_GUEST": str(place / "cc"), **environment}
-    return subprocess.run([ROOT / "firmware/linux/guest", folder, "base", "out"], cwd=place, env=given, capture_output=True, text=True)
+    modules = "compiled" if (place / "compiled").exists() else ""
+    command = [ROOT / "firmware/linux/guest", folder, "base", "kernel", modules, "out"]
+    return subprocess.run(command, cwd=place, env=given, capture_output=True, text=True)
 
 
 def files(place: Path) -> set[str]:
@@ -57,8 +62,21 @@ def test_variants_of_a_program(place: Path) -> None:
     assert "-O3 -funroll-loops mine/bin/one.c" in (place / "out/bin/one-fast").read_text()
 
 
+def test_modules(place: Path) -> None:
+    """Those that were compiled, and those that the folder has as files, if they are for this kernel."""
+    for file, text in {"compiled/rule.ko": f"vermagic={VERSION}\0", "compiled/order": "rule\n", "mine/root/opt/own.ko": f"name=own\0vermagic={VERSION}\0"}.items():
+        (place / file).parent.mkdir(parents=True, exist_ok=True)
+        (place / file).write_text(text)
+    assert make(place).returncode == 0
+    assert files(place) == {"bin/job", "bin/one", "etc/rc.local", "lib/modules/order", "lib/modules/rule.ko", "opt/own.ko"}
+    (place / "mine/root/opt/own.ko").write_text("vermagic=6.1.192 SMP mod_unload MIPS32_R2 32BIT \0")
+    done = make(place)
+    other = "6.1.192 SMP mod_unload MIPS32_R2 32BIT "
+    assert (done.returncode, done.stderr) == (1, f"linux: mine/root/opt/own.ko is for another kernel: {other}, not {VERSION}\n")
+
+
 WRONG = [
-    ({"mine/lib/x": ""}, "mine/lib: a guest has bin, root and tree.dts"),
+    ({"mine/lib/x": ""}, "mine/lib: a guest has bin, modules, root and tree.dts"),
     ({"mine/bin/tool": ""}, "mine/bin/tool: bin has C files, and NAME.variants of them; other programs belong into root/bin"),
     ({"mine/bin/zero.variants": "a -O0\n"}, "mine/bin/zero.variants: there is no mine/bin/zero.c"),
     ({"mine/bin/one.variants": "a/b -O0\n"}, "mine/bin/one.variants: a line is SUFFIX OPTIONS; 'a/b' is no part of a file name"),
@@ -88,5 +106,5 @@ def test_a_program_that_does_not_compile(place: Path) -> None:
 @pytest.mark.parametrize("folder", ["empty", "absent"])
 def test_a_folder_without_anything(place: Path, folder: str) -> None:
     (place / "empty").mkdir()
-    said = {"empty": "empty is empty: a guest has bin, root or tree.dts", "absent": "GUEST names a folder with bin, root and tree.dts; absent is none"}
+    said = {"empty": "empty is empty: a guest has bin, modules, root or tree.dts", "absent": "GUEST names a folder with bin, modules, root and tree.dts; absent is none"}
     assert make(place, folder).stderr == f"linux: {said[folder]}\n"

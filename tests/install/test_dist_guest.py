@@ -12,8 +12,8 @@ import pytest
 from tests.install.release import dist, git
 
 pytestmark = pytest.mark.skipif(not shutil.which("zstd"), reason="there is no zstd")
-MADE = ("out/vmlinux", "out/vmlinux.key", "out/initramfs.cpio", "out/host.dtb", "out/root.ext4", "out/disk.dtb", "shell/initramfs.cpio", "shell/host.dtb",
-        "out-vpes/vmlinux", "out-vpes/vmlinux.key")  # fmt: skip
+MADE = ("out/vmlinux", "out/vmlinux.key", "out/Module.symvers", "out/initramfs.cpio", "out/host.dtb", "out/root.ext4", "out/disk.dtb",
+        "shell/initramfs.cpio", "shell/host.dtb", "out-vpes/vmlinux", "out-vpes/vmlinux.key", "out-vpes/Module.symvers")  # fmt: skip
 
 
 @pytest.fixture

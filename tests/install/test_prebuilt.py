@@ -46,6 +46,7 @@ class Tree:
             (inside / name).mkdir(parents=True)
         for name, text in ("out", ""), ("out-vpes", " for several"):
             (inside / name / "vmlinux").write_text(f"a kernel{text}")
+            (inside / name / "Module.symvers").write_text(f"symbols{text}")
             (inside / name / "vmlinux.key").write_text(f"key{text}\n")
         (inside / "README.md").write_text("words")
         for name in "host.config", "vpes.config", "versions":
@@ -87,12 +88,13 @@ def test_a_known_archive_is_taken(tree: Tree) -> None:
     done = tree.take(tree.archive)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert (tree.out / "vmlinux").read_text() == "a kernel" and (tree.out / "vmlinux.key").read_text() == "key\n"
+    assert (tree.out / "Module.symvers").read_text() == "symbols"
     assert [one.name for one in (tree.build / "downloads").iterdir()] == [tree.busybox]
     before = (tree.out / "vmlinux").stat().st_mtime_ns
     (tree.out / "vmlinux.key").write_text("of another\n")
     assert tree.take(tree.archive).returncode == 0
     assert (tree.out / "vmlinux").stat().st_mtime_ns == before and (tree.out / "vmlinux.key").read_text() == "key\n"
-    assert sorted(one.name for one in tree.out.iterdir()) == ["vmlinux", "vmlinux.key"]
+    assert sorted(one.name for one in tree.out.iterdir()) == ["Module.symvers", "vmlinux", "vmlinux.key"]
 
 
 def test_another_one_is_refused(tree: Tree, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """The guest of a point: Linux with the programs and files of a folder, and a device tree of the machine.
 
-`make linux GUEST=FOLDER` of the source tree makes kernel and initramfs, once for a folder.  The tree is made for each
-structure, from its netlist.  Where a study sets kernel, initramfs or device tree itself, that is what counts.
+`make linux GUEST=FOLDER` of the source tree makes kernel and initramfs, once for a folder and a kind of processor: one
+with virtual processing elements gets the kernel that uses them.  The tree is made for each structure, from its netlist.
+Where a study sets kernel, initramfs or device tree itself, that is what counts.
 """
 
 import fcntl
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,34 +43,58 @@ def check(study: "Study", settings: Mapping[str, Any], known: "Machine", where: 
         raise StudyError(f"{where}: guest: {known.path.name} boots no Linux: it has no parameter {lost[0]!r}")
 
 
-def place_of(folder: Path) -> Path:
-    """Where the kernel and the initramfs of a folder are."""
-    name = folder.resolve().name + "-" + hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:8]
-    return KIT / "build/linux/guest" / name
+@dataclass(frozen=True)
+class Guest:
+    """What is made once: a folder, for a processor with or without virtual processing elements."""
+
+    folder: Path
+    vpes: bool
+
+    @property
+    def place(self) -> Path:
+        """Where its kernel and its initramfs are."""
+        whole = str(self.folder.resolve())
+        name = f"{self.folder.resolve().name}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+        return KIT / "build/linux/guest" / (name + ("-vpes" if self.vpes else ""))
+
+    @property
+    def modules(self) -> list[Path]:
+        """The kernel modules that it loads."""
+        return sorted((self.place / "modules").glob("*.ko")) if (self.folder / "modules").is_dir() else []
+
+
+def of(setting: str, known: "Machine", path: Path, build: Path) -> Guest:
+    """The guest that a study's file `path` names for a machine."""
+    parameters = (one for instance in known.netlist["instances"] for one in instance["parameters"])
+    vpes = any(one["name"] == "vpes" and isinstance(one["value"], int) and one["value"] > 0 for one in parameters)
+    return Guest(machine.resolve(setting, path, build), vpes)
 
 
 def make(study: "Study", progress: Progress) -> None:
     """Makes the guests of all points, and the trees of their machines."""
-    folders = dict.fromkeys(_folder(study, point) for point in study.points if study.guest(point))
-    for folder in folders:
-        with progress.step(f"{study.name}: making the guest {folder.name}"):
-            _make(study, folder)
+    for guest in dict.fromkeys(_guests(study).values()):
+        kind = " for several processors" if guest.vpes else ""
+        with progress.step(f"{study.name}: making the guest {guest.folder.name}{kind}"):
+            _make(study, guest)
     make_trees(study)
 
 
-def _folder(study: "Study", point: Any) -> Path:
-    return machine.resolve(study.guest(point), study.path, study.build)
+def _guests(study: "Study") -> dict[tuple, Guest]:
+    """By the structure and the setting of a point; without the machines that are wrong."""
+    keys = dict.fromkeys((study.structure(point), study.guest(point)) for point in study.points)
+    return {(structure, setting): of(setting, study.machines[structure], study.path, study.build)
+            for structure, setting in keys if setting and structure in study.machines}  # fmt: skip
 
 
-def _make(study: "Study", folder: Path) -> None:
+def _make(study: "Study", guest: Guest) -> None:
+    folder, place = guest.folder.resolve(), guest.place
     if not (KIT / "Makefile").exists():
-        why = f"guests are made in a source tree of Spinach (make linux GUEST={folder})"
+        why = f"guests are made in a source tree of Spinach (make linux GUEST={guest.folder})"
         raise StudyError(f"{study.path}: guest: {why}")
-    if any(character.isspace() for character in str(folder.resolve())):
-        raise StudyError(f"{study.path}: guest: make takes no folder with a space in its name: {folder.resolve()}")
-    place = place_of(folder)
+    if any(character.isspace() for character in str(folder)):
+        raise StudyError(f"{study.path}: guest: make takes no folder with a space in its name: {folder}")
     goals = [place / "vmlinux", place / "initramfs.cpio"]  # the tree is made for each machine
-    given = [f"GUEST={folder.resolve()}", f"LINUX_OUT={place}", f"BUILD={KIT / 'build'}"]
+    given = [f"GUEST={folder}", f"LINUX_OUT={place}", f"BUILD={KIT / 'build'}", f"VPES={'true' if guest.vpes else ''}"]
     place.mkdir(parents=True, exist_ok=True)
     with (place / "lock").open("w") as held:  # another study may have the same guest
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -91,26 +117,24 @@ def _call(study: "Study", command: list[Any], folder: Path) -> None:
 
 def make_trees(study: "Study") -> None:
     """The tree of each structure with a guest that was made, and the files of these guests."""
-    wanted = {(study.structure(point), study.guest(point)): _folder(study, point) for point in study.points
-              if study.guest(point) and study.structure(point) in study.machines}  # fmt: skip
+    made = {key: guest for key, guest in _guests(study).items() if (guest.place / "initramfs.cpio").exists()}
     with threads() as pool:
-        making = {key: pool.submit(_tree, study, key[0], folder) for key, folder in wanted.items()
-                  if (place_of(folder) / "initramfs.cpio").exists()}  # fmt: skip
-        for key, future in making.items():
-            place = place_of(wanted[key])
-            made = {"kernel": place / "vmlinux", "initramfs": place / "initramfs.cpio", "dtb": awaited(future)}
-            study.guests[key] = {f"option.{name}": str(file) for name, file in made.items()}
+        trees = {key: pool.submit(_tree, study, key[0], guest) for key, guest in made.items()}
+        for key, future in trees.items():
+            place = made[key].place
+            files_of = {"kernel": place / "vmlinux", "initramfs": place / "initramfs.cpio", "dtb": awaited(future)}
+            study.guests[key] = {f"option.{name}": str(file) for name, file in files_of.items()}
 
 
-def _tree(study: "Study", structure: tuple, folder: Path) -> Path:
+def _tree(study: "Study", structure: tuple, guest: Guest) -> Path:
     """Fills the templates with the numbers of a machine, and compiles them; the file is called by its content."""
-    more = [folder.resolve() / "tree.dts"] if (folder / "tree.dts").exists() else []
+    more = [guest.folder.resolve() / "tree.dts"] if (guest.folder / "tree.dts").exists() else []
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
         files.write(work / "machine.json", json.dumps(study.machines[structure].netlist))
         fill = [sys.executable, "-B", KIT / "firmware/tools/device_tree.py", work / "machine.json"]
         _call(study, [*fill, SOURCES / "host.dts", *more, work / "tree.dts"], work)
-        initramfs = place_of(folder) / "initramfs.cpio"
+        initramfs = guest.place / "initramfs.cpio"
         _call(study, [SOURCES / "tree", work / "tree.dts", initramfs, work / "tree.dtb"], work)
         data = (work / "tree.dtb").read_bytes()
     place = study.build / TREES / f"{hashlib.sha256(data).hexdigest()[:24]}.dtb"

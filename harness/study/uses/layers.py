@@ -9,7 +9,7 @@
 Each run is profiled within the window of the study; a layer's cycles, divided by `per`, are a measure by its name.  A
 cycle belongs to the first layer of its processor that has its function, or its address; one with neither key takes what
 is left.  `symbols` names executables that the machine's parameters do not, and kernel modules that the guest loads:
-{ file = "driver.ko", section_at = "printed" } (harness/study/loaded_modules.py).
+{ file = "driver.ko", section_at = "printed" } (harness/study/loaded_modules.py).  Those of the study's guest are known.
 """
 
 import re
@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 from harness import quantity
 from harness.run.store import Result, RunError
 from harness.study import expression, intervals, loaded_modules, machine, reading, uses
+from harness.study.linux import guests
 from harness.study.printed import Printed
 from harness.study.study_file import Measure, StudyError
-from harness.trace.profile import Core, Place, ProfileError, chosen, read
+from harness.trace.profile import Core, Place, Profile, ProfileError, chosen, read
 
 if TYPE_CHECKING:
     from harness.study.points import Point
@@ -135,27 +136,42 @@ class Plugin(uses.Use):
         return uses.Files(tuple(("--symbols", file) for file in symbols), (("--profile", PROFILE),), of_window=True)
 
     def measures(self, point: "Point", result: Result) -> Mapping[str, float]:
-        profile = self._profile(result)
+        profile = self._profile(point, result)
         per = self._per(point, result)
         found = dict.fromkeys((layer.name for layer in self.layers), 0.0)
         for pattern in dict.fromkeys(layer.core for layer in self.layers):
             own = [layer for layer in self.layers if layer.core == pattern]
-            for core in chosen(profile, pattern):
+            for core in self._cores(profile, pattern):
                 for name, cycles in _added(core, own).items():
                     found[name] += cycles / per
         return found
 
-    def _profile(self, result: Result) -> Any:
+    def _of_guest(self, point: "Point") -> list[loaded_modules.Module]:
+        """The modules that the point's guest loads, but those that have no code left then."""
+        folder = {**self.settings(point), **point.settings}.get(guests.SETTING)
+        if folder is None:
+            return []
+        guest = guests.of(folder, machine.of_point(point, self), self.path, self.build)
+        return [module for module in map(loaded_modules.functions, guest.modules) if module.functions]
+
+    def _cores(self, profile: Profile, pattern: str) -> list[Core]:
+        try:
+            return chosen(profile, pattern)
+        except ProfileError as error:
+            raise RunError(f"{self.place}: core: {error}") from None
+
+    def _profile(self, point: "Point", result: Result) -> Profile:
         file = result.output("--profile")
         assert file
         try:
             profile = read(file)
         except ProfileError as error:
             raise RunError(str(error)) from error
-        if self._modules:
-            at = loaded_modules.addresses(self._modules, loaded_modules.logs(result))
+        modules = [*self._modules, *self._of_guest(point)]
+        if modules:
+            at = loaded_modules.addresses(modules, loaded_modules.logs(result))
             for core in profile.cores:
-                loaded_modules.name_places(core.places, self._modules, at)
+                loaded_modules.name_places(core.places, modules, at)
         return profile
 
     def _per(self, point: "Point", result: Result) -> float:

@@ -25,7 +25,7 @@ MAKEFILE = """
 $(LINUX_OUT)/vmlinux $(LINUX_OUT)/initramfs.cpio:
 	@test ! -e $(GUEST)/bin/wrong.c || { echo "wrong.c:1: error" >&2; echo "linux: $(GUEST)/bin/wrong.c does not compile" >&2; false; }
 	@mkdir -p $(LINUX_OUT)
-	@echo $(GUEST) >$@
+	@echo $(GUEST), $(if $(VPES),VPEs $(VPES),no VPEs) >$@
 """
 
 pytestmark = pytest.mark.skipif(not shutil.which("dtc"), reason="there is no dtc (package device-tree-compiler)")
@@ -63,7 +63,7 @@ def source(tree: str) -> str:
 def test_each_machine_has_its_tree(place: Path) -> None:
     study = made(place)
     small, large = (study.settings(point) for point in study.points)
-    assert small["option.kernel"] == large["option.kernel"] and Path(small["option.kernel"]).read_text() == f"{place / 'mine'}\n"
+    assert small["option.kernel"] == large["option.kernel"] and Path(small["option.kernel"]).read_text() == f"{place / 'mine'}, no VPEs\n"
     trees = [source(one["option.dtb"]) for one in (small, large)]
     assert ["reg = <0x00 0x2000000>" in one for one in trees] == [True, False] and ["reg = <0x00 0x4000000>" in one for one in trees] == [False, True]
     assert all('note = "clock 6"' in one for one in trees)
@@ -78,7 +78,29 @@ def test_what_a_study_sets_itself_counts(place: Path) -> None:
     study = made(place, guest=more)
     first, _, third, _ = (study.settings(point) for point in study.points)
     assert third["option.kernel"] == "own" and third["option.initramfs"] != first["option.initramfs"]
-    assert Path(third["option.initramfs"]).read_text() == f"{place / 'other'}\n"
+    assert Path(third["option.initramfs"]).read_text() == f"{place / 'other'}, no VPEs\n"
+
+
+def test_the_kernel_follows_the_processor(place: Path) -> None:
+    """Processing elements need the kernel that uses them, and modules for that."""
+    text = (place / "study.toml").read_text()
+    smp = ROOT / "examples/host/smp.lss"
+    (place / "study.toml").write_text(f'{text}variant = [{{ name = "one" }}, {{ name = "two", machine = "{smp}" }}]\n')
+    study = made(place)
+    one, two = ({point.machine.name: study.settings(point) for point in study.points}[name] for name in ("host.lss", "smp.lss"))
+    assert Path(two["option.kernel"]).parent.name == Path(one["option.kernel"]).parent.name + "-vpes"
+    assert Path(one["option.kernel"]).read_text() == f"{place}/mine, no VPEs\n" and Path(two["option.initramfs"]).read_text() == f"{place}/mine, VPEs true\n"
+
+
+def test_modules_of_a_guest(place: Path) -> None:
+    """They are those of the folder as it is now."""
+    study = made(place)
+    guest = guests.of("mine", study.machine(study.points[0]), study.path, study.build)
+    (guest.place / "modules").mkdir()
+    (guest.place / "modules/rule.ko").touch()
+    assert guest.modules == []
+    (place / "mine/modules").mkdir()
+    assert guest.modules == [guest.place / "modules/rule.ko"]
 
 
 @pytest.mark.parametrize(

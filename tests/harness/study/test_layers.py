@@ -228,12 +228,14 @@ def test_layers_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layers, "read", lambda file: SimpleNamespace(cores=cores))
     monkeypatch.setattr(layers.machine, "of_point", lambda point, use: SimpleNamespace(derived={}, parameters={}))
     result = SimpleNamespace(output=lambda option: Path("profile.json"), stats={"statistics": [{"path": "station", "name": "frames", "value": 2}], "run": {}})
-    point = SimpleNamespace(coordinates={})
+    point = SimpleNamespace(coordinates={}, settings={})
     assert use.measures(point, result) == {"user": 6, "driver": 3, "other": 15, "nic": 4}
     assert list(use.measured) == ["user", "driver", "other", "nic"] and use.measured["user"].label == "user mode"
     assert use.options(point) == ["--record-from", "marker(1)", "--record-to", "marker(2)"] and use.listed_last
     files = use.files(point)
     assert files.of_window and files.outputs == (("--profile", "profile.json"),)
+    with pytest.raises(RunError, match=r"""^s.toml: use: layers: core: no processor matches "cpu"; there are core.pipeline, card.nic"""):
+        find({**LAYERS, "layer": [{"name": "all", "core": "cpu"}]}).measures(point, result)
     result.stats["statistics"][0]["value"] = 0
     with pytest.raises(RunError, match="^station.frames is 0: there is nothing by which cycles can be divided$"):
         use.measures(point, result)

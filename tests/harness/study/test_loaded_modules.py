@@ -12,6 +12,7 @@ from harness.firmware import tool
 from harness.run import store
 from harness.run.store import RunError
 from harness.study import loaded_modules, uses
+from harness.study.linux import guests
 from harness.study.study_file import StudyError, StudyFile
 from harness.study.uses import layers
 from harness.trace.profile import Core, Place
@@ -74,8 +75,27 @@ def test_layers_of_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     result.output, result.stats = (lambda option: tmp_path), {"statistics": [{"path": "station", "name": "frames", "value": 2}], "run": {}}
     use = find(tmp_path, [{"file": "rule-30.ko", "section_at": "printed"}])
     use.check_points([])
-    assert use.measures(SimpleNamespace(coordinates={}), result) == {"driver": 5, "other": 1} and places[1].function == "a"
+    assert use.measures(SimpleNamespace(coordinates={}, settings={}), result) == {"driver": 5, "other": 1} and places[1].function == "a"
     assert use.files(SimpleNamespace()).inputs == ()
+
+
+def test_layers_of_a_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The modules of a point's guest need no entry in `symbols`; one that has done its work is left out."""
+    guest = guests.Guest(tmp_path / "mine", vpes=False)
+    monkeypatch.setattr(guests, "KIT", tmp_path / "kit")
+    (tmp_path / "mine/modules").mkdir(parents=True)
+    (guest.place / "modules").mkdir(parents=True)
+    rule = compiled(tmp_path, "mipsel-linux-gnu").rename(guest.place / "modules/rule_30.ko")
+    (tmp_path / "m.c").write_text("int table[4] = {1};\n")
+    subprocess.run([tool("clang"), "--target=mipsel-linux-gnu", "-c", "-o", guest.place / "modules/done.ko", tmp_path / "m.c"], check=True)
+    places = [Place(0xC0008000 + loaded_modules.read(rule).functions[1].first, 0, "", 1, [6], [], None)]
+    monkeypatch.setattr(layers, "read", lambda file: SimpleNamespace(cores=[Core("core", "clk", 1, 1, 9, 9, [], places, [])]))
+    monkeypatch.setattr(layers.machine, "of_point", lambda point, use: SimpleNamespace(derived={}, parameters={}, netlist={"instances": []}))
+    result = run_in(tmp_path / "run")
+    (result.directory / store.LOG).write_text("module rule_30 0xc0008000\n")
+    result.output, result.stats = (lambda option: tmp_path), {"statistics": [{"path": "station", "name": "frames", "value": 2}], "run": {}}
+    use = find(tmp_path, [])
+    assert use.measures(SimpleNamespace(coordinates={}, settings={"guest": str(tmp_path / "mine")}), result) == {"driver": 3, "other": 0}
 
 
 def test_what_is_wrong(tmp_path: Path, golden: Callable[[Path, str], None]) -> None:

@@ -91,7 +91,9 @@ def test_what_is_not_made_yet_is_not_run(place: Path) -> None:
 def test_a_start_that_fails_fails_its_points(place: Path) -> None:
     made = make(place, STUDY.replace("cycles(clk) >= 500", "consumer.items >= 100001"))
     assert {row.status for row in made.rows} == {FAILED}
-    assert all(row.why == "its start ended before consumer.items >= 100001: consumer: 100000 items taken" for row in made.rows), made.rows[0].why
+    why, _, log = made.rows[0].why.partition("; see ")
+    assert why == "its start ended before consumer.items >= 100001: consumer: 100000 items taken" and Path(log).is_file()
+    assert all(row.why.startswith(f"{why}; see ") for row in made.rows)
     again = outputs.failing_command(made.study, made.rows[0])
     assert "--until 'consumer.items >= 100001'" in again and "--checkpoint start.checkpoint" in again and "--restore" not in again
     made = make(place, STUDY.replace('limit" = 100000', 'ready" = 7'))

@@ -311,6 +311,7 @@ def test_a_table_in_a_file_has_every_digit(place: Path) -> None:
     many = "".join(f"a_long_name_of_a_measure_{k} = 'consumer.items + {10**9 + k}'\n" for k in range(30))
     outcome, file = make(place, STUDY + many), io.StringIO()
     outputs.show(outcome, Progress(rich.console.Console(file=file)))
+    assert " items per cycle " in file.getvalue(), "a measure is called by its label"
     values = {words.measured(outcome.rows[0], f"a_long_name_of_a_measure_{k}") for k in range(30)}
     assert len(values) == 30 and any(all(value in line for value in values) for line in file.getvalue().splitlines())
     outputs.show(outcome, Progress(rich.console.Console(file=file, force_terminal=True, width=60)))
