@@ -43,3 +43,22 @@ def test_devices_are_where_the_map_has_them(bench: Bench, disks: str, more: str,
 def test_further_disks_are_on_a_card(bench: Bench) -> None:
     said = bench.refuse(NETLIST.format(disks="disk_image, disk_image", more=RAM))
     assert "only one virtio slot may have a disk, not 2: put more disks on a card, cards = [scsi_card(disks = 2)]" in said
+
+
+NEAR_AND_FAR = """
+instance near : memory_delay on cpu_clk; instance near_ram : memory_state on cpu_clk { size = 16 B; };
+instance far : memory_delay on io_clk; instance far_ram : memory_state on io_clk { size = 16 B; };
+dut.on_bus["near"] -> near.in; near.out -> near_ram.port;
+dut.others["far"] -> far.in; far.out -> far_ram.port;
+"""
+
+
+def test_further_devices_are_before_and_after_the_bridge(bench: Bench) -> None:
+    """One on the bus replies a cycle after the request, at an offset from its base; the others are where they were."""
+    rows = '{ name = "near", base = 0x1f003000, size = 16 }, { name = "far", base = 0x1f004000, size = 16 }, { name = "power"'
+    simulator = bench.build(NETLIST.format(disks="", more=NEAR_AND_FAR).replace('{ name = "power"', rows))
+    script = "0 write 4 0x1f003004 7\n10 read 4 0x1f003004\n20 write 4 0x1f004008 8\n100 read 4 0x1f004008\n200 read 4 0x1f002000\n300 read 4 0x1f005000\n"
+    ran = bench.run(simulator, 1000, {"cpu.script": "script", "cpu.record": "seen"}, files={"script": script})
+    replies = read_replies(ran.directory / "seen")
+    assert [(one.data, one.error) for one in replies] == [(0, False), (7, False), (0, False), (8, False), (0, False), (0, True)]
+    assert [one.cycle for one in replies[:2]] == [1, 11] and replies[3].cycle > 104
