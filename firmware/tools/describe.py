@@ -3,7 +3,8 @@
 regions for the linker, the instruction sets of its cores, and the same tables for people as Markdown and HTML.
 
 The input is the JSON of `lss export`.  Every instance with a parameter `registers` (a list of records name, offset,
-reset, access, mask, doc) is a block of registers; a parameter `memory_map` (records name, base, size, doc) lists the
+reset, access, mask, doc) is a block of registers, whose bits a parameter `register_bits` (records register, fields,
+and in these name, mask) names; the parameters `memory_map` and `other_map` (records name, base, size, doc) list the
 addresses a processor sees.  Cores of an instruction set X that has flags in firmware/flags have a module X_decode.
 Files appear in the output directory whole or not at all.
 """
@@ -40,6 +41,7 @@ class Block:
     name: str
     size: int
     registers: list[Register]
+    bits: list[tuple[str, int]]  # names, which begin with that of the register, and masks
 
 
 @dataclass
@@ -64,6 +66,21 @@ def number(record: dict, key: str, where: str, default: int | None = None) -> in
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 32:
         raise DescriptionError(f"{where}: {key} is {value!r}, not a number of 32 bits")
     return value
+
+
+def read_bits(path: str, records: list[dict], known: set[str]) -> list[tuple[str, int]]:
+    """The names of bits, by register; no name of another register may be one of them."""
+    bits: dict[str, int] = {}
+    for record in records:
+        register = record.get("register", "")
+        if register not in known:
+            raise DescriptionError(f"{path}.register_bits: there is no register {register!r}")
+        for field in record.get("fields", []):
+            name = f"{register}_{identifier(field.get('name', ''), f'{path}.{register}')}"
+            if name in bits or name in known:
+                raise DescriptionError(f"{path}.register_bits: the name {name!r} is used twice")
+            bits[name] = number(field, "mask", f"{path}.{name}")
+    return list(bits.items())
 
 
 def read_block(path: str, parameters: dict) -> Block:
@@ -94,7 +111,8 @@ def read_block(path: str, parameters: dict) -> Block:
     registers.sort(key=lambda register: register.offset)
     end = registers[-1].offset + 4 if registers else 0
     size = max(parameters.get("size") or 0, end)
-    return Block(path, identifier(path.split(".")[-1].split("[")[0], path), size, registers)
+    bits = read_bits(path, parameters.get("register_bits") or [], {register.name for register in registers})
+    return Block(path, identifier(path.split(".")[-1].split("[")[0], path), size, registers, bits)
 
 
 def read_machine(text: str) -> tuple[list[Block], list[Region]]:
@@ -112,7 +130,7 @@ def read_machine(text: str) -> tuple[list[Block], list[Region]]:
             block = read_block(path, parameters)
             if block.registers and all(block.registers != other.registers for other in blocks):
                 blocks.append(block)
-        for record in parameters.get("memory_map") or []:
+        for record in (parameters.get("memory_map") or []) + (parameters.get("other_map") or []):
             name = identifier(record.get("name", ""), f"{path}.memory_map")
             where = f"{path}.memory_map.{name}"
             region = Region(name, number(record, "base", where), number(record, "size", where), record.get("doc") or "")
@@ -141,6 +159,9 @@ def header(source: str, blocks: list[Block], regions: list[Region]) -> str:
     for block in blocks:
         lines += ["", f"/* Offsets in {block.path}, for assembly. */"]
         lines += [f"#define {block.name.upper()}_{r.name.upper()} {r.offset:#x}" for r in block.registers]
+        if block.bits:
+            lines += ["", "/* Bits of these registers. */"]
+        lines += [f"#define {block.name.upper()}_{name.upper()} {mask:#x}" for name, mask in block.bits]
     lines += ["", "#ifndef __ASSEMBLER__"]
     for block in blocks:
         lines += ["", f"/* {block.path} */", f"struct {block.name} {{"]

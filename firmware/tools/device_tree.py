@@ -4,14 +4,15 @@
     device_tree.py MACHINE.json TEMPLATE... OUTPUT
 
 MACHINE.json is from `lss export`.  Several templates follow one another in OUTPUT, and errors of dtc name them.  In a
-template ${NAME.base}, ${NAME.size} and ${NAME.unit} (the base as nodes
-are called by it) are of an entry of the machine's memory_map, ${NAME.interrupt} and ${NAME.intx} are the number in the
-key of the lane to which that port of the instance leads, or of one in it, ${NAME.frequency} is that of a clock,
-${NAME.device} of a card on a PCI bus is its address there, and every other ${NAME.FIELD} a parameter of an instance.
-Numbers of the map may have an offset: ${NAME.base+0x200}.  NAME may be a path; `machine` is the whole.  What stands
-between ${if NAME} and ${end} is left out when the machine has no instance of that name.
+template ${NAME.base}, ${NAME.size} and ${NAME.unit} (the base as nodes are called by it) are of an entry of the
+machine's memory_map or other_map, ${NAME.interrupt} and ${NAME.intx} are the number in the key of the lane to which
+that port of the instance leads, or of one in it, ${NAME.frequency} is that of a clock, ${NAME.device} of a card on a
+PCI bus is its address there, and every other ${NAME.FIELD} a parameter of an instance.  Numbers of the map may have an
+offset: ${NAME.base+0x200}.  NAME may be a path; `machine` is the whole.  What stands between ${if NAME} and ${end} is
+left out when the machine has no instance of that name.
 
-Where the computer, which has RAM and a memory_map, is an instance of a larger machine, NAME is within that.
+Where the computer, which has RAM and a memory_map, is an instance of a larger machine, NAME is within that, or else
+in the larger machine.
 """
 
 import json
@@ -44,8 +45,9 @@ class Machine:
         }
         self.inside = computer(parameters)
         self.instances = {path.removeprefix(self.inside): known for path, known in parameters.items()}
-        self.instances["machine"] = parameters[self.inside.rstrip(".")]
-        self.map = {entry["name"]: entry for entry in self.instances["machine"].get("memory_map", [])}
+        self.paths = {path.removeprefix(self.inside): path for path in parameters}
+        whole = self.instances["machine"] = parameters[self.inside.rstrip(".")]
+        self.map = {entry["name"]: entry for one in ("memory_map", "other_map") for entry in whole.get(one) or []}
         self.clocks = {
             one["name"].removeprefix(self.inside): one["hertz_numerator"] // one["hertz_denominator"]
             for one in exported["clocks"]
@@ -54,7 +56,8 @@ class Machine:
 
     def interrupt(self, name: str, port_name: str) -> int:
         """Follows an interrupt through what has one input and one output."""
-        inside = re.compile(rf"{re.escape(self.inside + name)}\.(.*\.)?{port_name}")
+        path = self.paths.get(name, self.inside + name)
+        inside = re.compile(rf"{re.escape(path)}\.(.*\.)?{port_name}")
         port = next((one["from"] for one in self.connections if inside.fullmatch(one["from"])), "")
         for _ in self.connections:
             step = next((one for one in self.connections if one["from"] == port), None)

@@ -53,6 +53,37 @@ def test_header_compiles_and_has_the_layout(describe, tmp_path: Path) -> None:
     assert "what | goes on" in (out / "registers.html").read_text()
 
 
+BITS = [{"register": "status", "fields": [{"name": "full", "mask": 1}, {"name": "count", "mask": 0xF0}]}]
+
+
+def with_bits(bits: list) -> str:
+    parameters = [{"name": "registers", "value": GOOD}, {"name": "register_bits", "value": bits}]
+    parameters.append({"name": "other_map", "value": [{"name": "io", "base": 64, "size": 16}]})
+    return json.dumps({"instances": [{"path": "board.io", "parameters": parameters}]})
+
+
+def test_bits_have_names(describe) -> None:
+    """And so have the addresses of devices that a machine adds to a computer."""
+    status, errors, out = describe(with_bits(BITS))
+    assert (status, errors) == (0, "")
+    lines = (out / "registers.h").read_text().splitlines()
+    assert {"#define IO_STATUS_FULL 0x1", "#define IO_STATUS_COUNT 0xf0", "#define MAP_IO_BASE 0x00000040u /*  */"} <= set(lines)
+
+
+@pytest.mark.parametrize(
+    ("bits", "why"),
+    [
+        ([{"register": "state", "fields": []}], "there is no register 'state'"),
+        (BITS + BITS, "the name 'status_full' is used twice"),
+        ([{"register": "status", "fields": [{"name": "Full", "mask": 1}]}], "'Full' is no lower-case C identifier"),
+        ([{"register": "status", "fields": [{"name": "full"}]}], "mask is None, not a number of 32 bits"),
+    ],
+)
+def test_bits_that_are_none(bits: list, why: str, describe) -> None:
+    status, errors, _ = describe(with_bits(bits))
+    assert status == 1 and why in errors and errors.count("\n") == 1
+
+
 def test_hidden_registers_are_left_out(describe, tmp_path: Path) -> None:
     """What only the rules of a register block see is in no header and no table; its place stays free."""
     hidden = {"name": "running_pc", "offset": 4, "access": "hidden", "doc": "where the processor is"}
