@@ -59,6 +59,31 @@ WAITING = """
 .balign 64
 words: .word 1, 2, 3, 4, 5, 6
 """
+# Lines of cells, each computed from the one before, with an interrupt after each.
+LINES = """
+  LI $s0, 0xbf003000
+  addiu $s1, $zero, PASSES
+  addiu $t0, $zero, 88
+  sw $t0, 0x18($s0)
+  addiu $s2, $zero, 3
+  sw $s2, 0x04($s0)
+  sw $s2, 0x20($s0)
+  addiu $s3, $zero, 1
+1: sw $s3, 0x1c($s0)
+2: mfc0 $t1, $13
+  andi $t1, $t1, 0x2000
+  beqz $t1, 2b
+  nop
+  lw $t2, 0xa0($s0)
+  sw $s2, 0x08($s0)
+3: mfc0 $t1, $13
+  andi $t1, $t1, 0x2000
+  bnez $t1, 3b
+  nop
+  addiu $s1, $s1, -1
+  bnez $s1, 1b
+  nop
+"""
 LENGTHS = ("short", "middle", "long")
 RESTORED = {"short": 1, "middle": 60, "long": 3}  # times that a run is interrupted
 
@@ -83,6 +108,12 @@ def program(name: str, *cycles: int) -> Callable[[str, Path, Path], list[str]]:
 def kernel(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
     text = system.HEAD + system.START + WAITING.replace("PASSES", by_length(length, 20, 300, 2000)).replace("EXIT 0", end(0))
     return ["--kernel", str(system.assemble(text, tmp_path / f"{length}.elf", False)), "--cycles", "10000000"]
+
+
+def lines_of_cells(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
+    text = system.HEAD + system.START + LINES.replace("PASSES", by_length(length, 20, 300, 2000)) + end(0)
+    program = system.assemble(text, tmp_path / f"{length}.elf", False)
+    return ["--kernel", str(program), "--set", "rule30.time_to_result=300 ns", "--cycles", "10000000"]
 
 
 def begun_fast(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
@@ -149,6 +180,7 @@ WORK = {
     "quad_core/quad_core": (["-D", "memory=8 MiB"], waiting),
     "rfu_core/rfu_core": ([], waiting),
     "riscv_core/riscv_core": ([], program("sha256", 20_000, 1_000_000, 10_000_000)),
+    "rule30/rule30_host": (["-D", "memory=4 MiB"], lines_of_cells),
     "single_core/single_core": ([], waiting),
     "tigon2/tigon2": (["-D", "processors=2"], traffic("tigon2_parallel", 130, 1000, 5000)),
     "tigon2/tigon2_hardware_limit": ([], traffic(None, 200, 1000, 5000)),

@@ -97,6 +97,20 @@ def test_a_machine_around_the_computer(root: Path, build_dir: Path, tmp_path: Pa
     assert fill(root, tmp_path, exported, template).stderr == "linux: template: the machine has several computers, and a tree is of one: node[0], node[1]\n"
 
 
+def test_a_device_of_the_machine_around_the_computer(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """Its place in `other_map`, its interrupt and its parameters; there is no node without the device."""
+    template = "${if rule30}${rule30.base} ${rule30.size} ${rule30.unit} ${rule30.interrupt} ${rule30.irq_number}${end} ${cpu_clk.frequency}"
+    machines = {
+        "rule30/rule30_host.lss": ([], "0x1f003000 0x1000 1f003000 5 5 1350000000"),
+        "rule30/rule30_host.lss bridge": (["-D", "device_on_bus=false", "-D", "cpu_frequency=200MHz"], "0x1f003000 0x1000 1f003000 5 5 200000000"),
+        "host/host.lss": ([], " 200000000"),
+    }
+    for machine, (options, text) in machines.items():
+        export = [build_dir / "bin/lss", "export", root / "examples" / machine.split()[0], *options]
+        done = fill(root, tmp_path, subprocess.run(export, capture_output=True, text=True, check=True).stdout, template)
+        assert (done.stderr, (tmp_path / "filled").read_text()) == ("", text)
+
+
 WRONG = {
     "${disk.base}": "the machine has no number disk.base",
     "${uart.colour}": "the machine has no number uart.colour",

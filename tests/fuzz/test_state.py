@@ -225,6 +225,7 @@ SUBJECTS = {
     "quad_core": ("quad_core/quad_core", [], "5000", "7000", 4),
     "rfu_core": ("rfu_core/rfu_core", [], "3000", "5000", 1),
     "riscv_core": ("riscv_core/riscv_core", [], "3000", "5000", 1),
+    "rule30": ("rule30/rule30_host", [], "9000", "11000", 4),
     "single_core": ("single_core/single_core", [], "3000", "5000", 1),
     "tigon2": ("tigon2/tigon2", [], "900 us", "906 us", 5),
     "tigon2, no processor": ("tigon2/tigon2_hardware_limit", [], "200 us", "210 us", 1),
