@@ -7,6 +7,7 @@ GUEST     ?=
 VPES      ?=
 MACHINE   ?=
 PREBUILT  ?=
+REGISTERS ?=
 LINUX     := $(BUILD)/linux
 # What is of another machine than the standard one goes elsewhere, as the loader of that one refuses it.
 LINUX_OUT ?= $(LINUX)/$(if $(GUEST),guest/$(notdir $(abspath $(GUEST))),$(if $(MACHINE),machine,out))$(if $(filter little,$(ENDIAN)),,-$(ENDIAN))$(if $(VPES),-vpes)
@@ -31,8 +32,13 @@ $(LINUX_OUT)/initramfs.cpio $(LINUX_OUT)/root.ext4 $(LINUX_SHELL)/initramfs.cpio
 # A guest folder is an overlay over the guest with a shell.
 LINUX_OVERLAY := $(if $(GUEST),$(LINUX_OUT)/overlay,$(OVERLAY))
 LINUX_SHELL_FILES := $(addprefix $(LINUX_SHELL)/overlay/,bin/netload bin/marker bin/job bin/load etc/rc.local)
+# Sources that include registers.h get that of the machine: of MACHINE, or REGISTERS, a file.
+LINUX_REGISTERS := $(if $(GUEST),$(if $(shell grep -rls '[<"]registers\.h[>"]' $(GUEST)/bin $(GUEST)/modules),$(LINUX_OUT)/include/registers.h))
+$(LINUX_OUT)/include/registers.h: $(if $(REGISTERS),,$(LINUX_OUT)/host.json) firmware/tools/describe.py linux_step
+	@mkdir -p $(@D)
+	$(if $(REGISTERS),cmp -s $(REGISTERS) $@ || cp $(REGISTERS) $@,$(PYTHON3) -B firmware/tools/describe.py $< $(@D))
 LINUX_MODULES := $(if $(wildcard $(GUEST)/modules),$(LINUX_OUT)/modules)
-$(LINUX_OUT)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin $(if $(GUEST),$(LINUX_SHELL_FILES)) linux_step \
+$(LINUX_OUT)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin $(if $(GUEST),$(LINUX_SHELL_FILES) $(LINUX_REGISTERS)) linux_step \
 		| $(DEPS_LINUX) $(if $(wildcard $(GUEST)/bin/*.c),$(DEPS_GUEST)) $(if $(GUEST),$(LINUX_OUT)/vmlinux)
 	@mkdir -p $(@D)
 	$(if $(LINUX_MODULES),firmware/linux/modules $(GUEST)/modules $(ENDIAN) "$(LLVM_SUFFIX)" $(BUILD) $(LINUX_OUT) $(LINUX_MODULES) $(if $(VPES),vpes))

@@ -1,13 +1,15 @@
 """The guest of a point: Linux with the programs and files of a folder, and a device tree of the machine.
 
-`make linux GUEST=FOLDER` of the source tree makes kernel and initramfs, once for a folder and a kind of processor: one
-with virtual processing elements gets the kernel that uses them.  The tree is made for each structure, from its netlist.
-Where a study sets kernel, initramfs or device tree itself, that is what counts.
+`make linux GUEST=FOLDER` of the source tree makes kernel and initramfs, once for a folder, a kind of processor (one
+with virtual processing elements gets the kernel that uses them) and, where programs or modules include registers.h,
+the registers of a machine.  The tree is made for each structure, from its netlist.  Where a study sets kernel,
+initramfs or device tree itself, that is what counts.
 """
 
 import fcntl
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -30,6 +32,7 @@ SETTING = "guest"
 KIT = machine.KIT
 SOURCES = KIT / "firmware/linux"
 TREES = "trees"  # in the build directory
+INCLUDES = re.compile(rb"""^\s*#\s*include\s*["<]registers\.h[">]""", re.MULTILINE)
 
 
 def check(study: "Study", settings: Mapping[str, Any], known: "Machine", where: str) -> None:
@@ -45,16 +48,20 @@ def check(study: "Study", settings: Mapping[str, Any], known: "Machine", where: 
 
 @dataclass(frozen=True)
 class Guest:
-    """What is made once: a folder, for a processor with or without virtual processing elements."""
+    """What is made once: a folder, for a processor with or without virtual processing elements, and a machine's
+    registers.h if it is included."""
 
     folder: Path
     vpes: bool
+    registers: Path | None = None
 
     @property
     def place(self) -> Path:
         """Where its kernel and its initramfs are."""
-        whole = str(self.folder.resolve())
-        name = f"{self.folder.resolve().name}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+        whole = hashlib.sha256(str(self.folder.resolve()).encode())
+        if self.registers:
+            whole.update(self.registers.read_bytes())
+        name = f"{self.folder.resolve().name}-{whole.hexdigest()[:8]}"
         return KIT / "build/linux/guest" / (name + ("-vpes" if self.vpes else ""))
 
     @property
@@ -67,7 +74,29 @@ def of(setting: str, known: "Machine", path: Path, build: Path) -> Guest:
     """The guest that a study's file `path` names for a machine."""
     parameters = (one for instance in known.netlist["instances"] for one in instance["parameters"])
     vpes = any(one["name"] == "vpes" and isinstance(one["value"], int) and one["value"] > 0 for one in parameters)
-    return Guest(machine.resolve(setting, path, build), vpes)
+    folder = machine.resolve(setting, path, build)
+    return Guest(folder, vpes, _registers(known, folder, path, build))
+
+
+def _registers(known: "Machine", folder: Path, path: Path, build: Path) -> Path | None:
+    """The machine's header, called by its content, if a source of the folder includes it."""
+    sources = (file for part in ("bin", "modules") for file in (folder / part).rglob("*.[ch]"))
+    if not any(INCLUDES.search(file.read_bytes()) for file in sources):
+        return None
+    with tempfile.TemporaryDirectory() as name:
+        work = Path(name)
+        files.write(work / "machine.json", json.dumps(known.netlist))
+        _call(path, [sys.executable, "-B", KIT / "firmware/tools/describe.py", work / "machine.json", work], work)
+        data = (work / "registers.h").read_bytes()
+    return _kept(data, build / TREES, ".h")
+
+
+def _kept(data: bytes, folder: Path, ending: str) -> Path:
+    """A file that is called by its content."""
+    place = folder / f"{hashlib.sha256(data).hexdigest()[:24]}{ending}"
+    folder.mkdir(parents=True, exist_ok=True)
+    files.write_bytes(place, data)
+    return place.resolve()
 
 
 def make(study: "Study", progress: Progress) -> None:
@@ -94,15 +123,16 @@ def _make(study: "Study", guest: Guest) -> None:
     if any(character.isspace() for character in str(folder)):
         raise StudyError(f"{study.path}: guest: make takes no folder with a space in its name: {folder}")
     goals = [place / "vmlinux", place / "initramfs.cpio"]  # the tree is made for each machine
-    given = [f"GUEST={folder}", f"LINUX_OUT={place}", f"BUILD={KIT / 'build'}", f"VPES={'true' if guest.vpes else ''}"]
+    given = [f"GUEST={folder}", f"LINUX_OUT={place}", f"BUILD={KIT / 'build'}",
+             f"VPES={'true' if guest.vpes else ''}", f"REGISTERS={guest.registers or ''}"]  # fmt: skip
     place.mkdir(parents=True, exist_ok=True)
     with (place / "lock").open("w") as held:  # another study may have the same guest
         fcntl.flock(held, fcntl.LOCK_EX)
-        _call(study, ["make", "-s", *goals, *given], KIT)
+        _call(study.path, ["make", "-s", *goals, *given], KIT)
 
 
-def _call(study: "Study", command: list[Any], folder: Path) -> None:
-    """A step, whose message is the study's when it fails; what compilers say precedes it."""
+def _call(path: Path, command: list[Any], folder: Path) -> None:
+    """A step, whose message is that of the study's file `path` when it fails; what compilers say precedes it."""
     done = subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True, errors="replace")
     if done.returncode == 0:
         return
@@ -112,7 +142,7 @@ def _call(study: "Study", command: list[Any], folder: Path) -> None:
     if said and before:
         print("\n".join(before[-40:]), file=sys.stderr)
     why = said.partition(": ")[2] if said else (lines or ["make failed"])[-1]
-    raise StudyError(f"{study.path}: guest: {why}")
+    raise StudyError(f"{path}: guest: {why}")
 
 
 def make_trees(study: "Study") -> None:
@@ -133,11 +163,8 @@ def _tree(study: "Study", structure: tuple, guest: Guest) -> Path:
         work = Path(name)
         files.write(work / "machine.json", json.dumps(study.machines[structure].netlist))
         fill = [sys.executable, "-B", KIT / "firmware/tools/device_tree.py", work / "machine.json"]
-        _call(study, [*fill, SOURCES / "host.dts", *more, work / "tree.dts"], work)
+        _call(study.path, [*fill, SOURCES / "host.dts", *more, work / "tree.dts"], work)
         initramfs = guest.place / "initramfs.cpio"
-        _call(study, [SOURCES / "tree", work / "tree.dts", initramfs, work / "tree.dtb"], work)
+        _call(study.path, [SOURCES / "tree", work / "tree.dts", initramfs, work / "tree.dtb"], work)
         data = (work / "tree.dtb").read_bytes()
-    place = study.build / TREES / f"{hashlib.sha256(data).hexdigest()[:24]}.dtb"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    files.write_bytes(place, data)
-    return place.resolve()
+    return _kept(data, study.build / TREES, ".dtb")

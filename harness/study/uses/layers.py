@@ -86,6 +86,11 @@ class Plugin(uses.Use):
         except StudyError as error:
             raise StudyError(f"{self.place}: symbols: {error}") from None
 
+    @cached_property
+    def _found(self) -> dict[tuple, list[loaded_modules.Module]]:
+        """Modules of guests, by folder and structure."""
+        return {}
+
     @property
     def unit(self) -> str:
         return str(self.keys.get("unit", "cycles"))
@@ -148,11 +153,16 @@ class Plugin(uses.Use):
 
     def _of_guest(self, point: "Point") -> list[loaded_modules.Module]:
         """The modules that the point's guest loads, but those that have no code left then."""
-        folder = {**self.settings(point), **point.settings}.get(guests.SETTING)
+        settings = {**self.settings(point), **point.settings}
+        folder = settings.get(guests.SETTING)
         if folder is None:
             return []
-        guest = guests.of(folder, machine.of_point(point, self), self.path, self.build)
-        return [module for module in map(loaded_modules.functions, guest.modules) if module.functions]
+        key = (folder, point.machine, machine.defines(settings))
+        if key not in self._found:
+            guest = guests.of(folder, machine.of_point(point, self), self.path, self.build)
+            every = map(loaded_modules.functions, guest.modules)
+            self._found[key] = [module for module in every if module.functions]
+        return self._found[key]
 
     def _cores(self, profile: Profile, pattern: str) -> list[Core]:
         try:

@@ -103,6 +103,23 @@ def test_modules_of_a_guest(place: Path) -> None:
     assert guest.modules == [guest.place / "modules/rule.ko"]
 
 
+def test_a_guest_of_the_registers_of_a_machine(place: Path) -> None:
+    """Programs that include registers.h are compiled for the addresses of each machine; others only once."""
+    (place / "mine/bin").mkdir()
+    (place / "mine/bin/one.c").write_text('#include "marker.h"\n')
+    text = (place / "study.toml").read_text()
+    (place / "study.toml").write_text(text.replace('setting = "D.memory", values = ["32 MiB", "64 MiB"]', """setting = "D.other_map", values = [
+      '[{ name = "mine", base = 0x1f003000, size = 4096, doc = "mine" }]', '[{ name = "mine", base = 0x1f004000, size = 4096, doc = "mine" }]']"""))
+    study = made(place)
+    assert len({study.settings(point)["option.initramfs"] for point in study.points}) == 1
+    (place / "mine/bin/one.c").write_text('#include "registers.h"\n')
+    study = made(place)
+    assert len({study.settings(point)["option.initramfs"] for point in study.points}) == 2
+    for point, base in zip(study.points, ("0x1f003000", "0x1f004000"), strict=True):
+        guest = guests.of("mine", study.machine(point), study.path, study.build)
+        assert guest.registers and f"#define MAP_MINE_BASE {base}u" in guest.registers.read_text()
+
+
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [

@@ -95,7 +95,7 @@ def test_layers_of_a_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     (result.directory / store.LOG).write_text("module rule_30 0xc0008000\n")
     result.output, result.stats = (lambda option: tmp_path), {"statistics": [{"path": "station", "name": "frames", "value": 2}], "run": {}}
     use = find(tmp_path, [])
-    assert use.measures(SimpleNamespace(coordinates={}, settings={"guest": str(tmp_path / "mine")}), result) == {"driver": 3, "other": 0}
+    assert use.measures(SimpleNamespace(coordinates={}, settings={"guest": str(tmp_path / "mine")}, machine="m.lss"), result) == {"driver": 3, "other": 0}
 
 
 def test_what_is_wrong(tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
