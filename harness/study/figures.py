@@ -12,16 +12,18 @@ from harness.report import plot
 from harness.study import tables
 from harness.study.axis_values import Scale, axis_labels, scale_of
 from harness.study.model import OK, Outcome, Row
-from harness.study.points import VARIANT
+from harness.study.points import VARIANT, is_drawn
 from harness.study.study_file import Figure
 from harness.study.words import axis_label, measure_label, place
 
 
+def _shown(outcome: Outcome, figure: Figure) -> list[Row]:
+    file = outcome.study.file
+    return [row for row in outcome.rows if row.status == OK and is_drawn(figure, row.point, file, "figure")]
+
+
 def _rows(outcome: Outcome, figure: Figure) -> list[Row]:
-    return [
-        row for row in outcome.rows
-        if row.status == OK and row.matches(figure.where) and any(name in row.measures for name in figure.measures)
-    ]  # fmt: skip
+    return [row for row in _shown(outcome, figure) if any(name in row.measures for name in figure.measures)]
 
 
 def _series(
@@ -126,7 +128,7 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     if figure.kind == "series":
         lines = [
             plot.Line(place(outcome.study, row.point), *map(list, zip(*row.time_series[figure.y], strict=True)))
-            for row in outcome.rows if row.status == OK and row.matches(figure.where) and row.time_series.get(figure.y)
+            for row in _shown(outcome, figure) if row.time_series.get(figure.y)
         ]  # fmt: skip
         across = figure.x or "simulated time, s"
         if lines:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.study import crossings
+from harness.study.axis_values import in_expressions
 from harness.study.model import OK, Outcome, Row, Study
 from harness.study.points import Point, holds
 from harness.study.study_file import StudyError, is_comparable
@@ -19,7 +21,7 @@ RESULT = re.compile(r"\{([^{}]*)\}")
 FORM = re.compile(
     r"\s*(?:(?P<how>\w+)\s+)?(?P<measure>\w+)(?:\s+where\s+(?P<where>.+?))?(?:\s+from\s+(?P<base>.+?))?\s*", re.DOTALL
 )
-HOW = "least, most, sum, published, off or change"
+HOW = "least, most, sum, published, off, change or crossing"
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Result:
     how: str  # "": the value of one point
     measure: str
     where: str
-    base: str  # of a change: the condition of the point that it is from
+    base: str  # of a change or a crossing: the condition of the point, or the points, that it is from
 
     def chosen(self, study: Study, points: Iterable[Point], condition: str, place: str) -> list[Point]:
         """The points that the result is of."""
@@ -45,8 +47,9 @@ def _parse(study: Study, text: str, place: str) -> Result:
     result = Result(found["how"] or "", found["measure"], found["where"] or "", found["base"] or "")
     if result.measure not in study.measures:
         raise StudyError(f"{place}: there is no measure {result.measure!r}; known are {', '.join(study.measures)}")
-    if (result.how == "change") != bool(result.base):
-        raise StudyError(f"{place}: a change, and nothing else, is from another point: change MEASURE where … from …")
+    if (result.how in FROM) != bool(result.base):
+        which = "a change or a crossing, and nothing else, is from other points"
+        raise StudyError(f"{place}: {which}: change MEASURE where … from …")
     return result
 
 
@@ -63,6 +66,9 @@ def check(study: Study) -> None:
         for found in RESULT.finditer(text):
             place = f"{study.path}: {key}"
             result = _parse(study, found[1], place)
+            if result.how == "crossing":
+                _crossed(study, result, f"{place}: {{{found[1]}}}")
+                continue
             for condition in (result.where, result.base)[: 2 if result.base else 1]:
                 points = result.chosen(study, study.points, condition, place)
                 places = {tuple((k, str(v)) for k, v in one.coordinates.items() if k not in free) for one in points}
@@ -71,6 +77,12 @@ def check(study: Study) -> None:
                     raise StudyError(f"{place}: {{{found[1]}}}: {which} there (name one point, or {', '.join(MANY)})")
             if result.how in ("published", "off") and not _entries(study, result, study.points, place):
                 raise StudyError(f"{place}: {{{found[1]}}}: nothing comparable was published for that point")
+
+
+def _crossed(study: Study, result: Result, place: str) -> str:
+    """The axis along which two curves may cross."""
+    first, second = (result.chosen(study, study.points, one, place) for one in (result.where, result.base))
+    return crossings.axis_of(study.file, first, second, place)
 
 
 def _check_labels(study: Study) -> None:
@@ -95,7 +107,8 @@ def _entries(study: Study, result: Result, points: Sequence[Point], place: str) 
 
 
 MANY: dict[str, Callable[[Sequence[float]], float]] = {"least": min, "most": max, "sum": sum}
-ONE = ("published", "off", "change")
+FROM = ("change", "crossing")
+ONE = ("published", "off", *FROM)
 
 
 def fill(outcome: Outcome, text: str, shown: Callable[[str], Any] = str) -> str:
@@ -126,6 +139,11 @@ def _value(outcome: Outcome, result: Result) -> str:
         return NOT_RUN
     if result.how in MANY:
         return spelt(MANY[result.how]([row.measures[result.measure] for row in rows]), unit)
+    if result.how == "crossing":
+        axis, base = _crossed(study, result, ""), _rows(outcome, result, result.base)
+        curves = [{in_expressions(row.point.coordinates[axis]): _measured(row, result)[0] for row in some}
+                  for some in (rows, base)]  # fmt: skip
+        return crossings.spelt(crossings.crossing(*curves), study.file, axis) if base else NOT_RUN
     value, error = _measured(rows[0], result)
     if result.how in ("published", "off"):
         [published, *_] = _entries(study, result, [rows[0].point], "")

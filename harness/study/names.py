@@ -14,7 +14,7 @@ from harness.study import conditions, expression, headline, intervals, machine, 
 from harness.study.axis_values import axis_labels, scale_of
 from harness.study.linux import guests, jobs
 from harness.study.model import Study
-from harness.study.points import VARIANT, Point
+from harness.study.points import VARIANT, Point, is_drawn
 from harness.study.study_file import StudyError
 
 PUBLISHED_KEYS = ("where", "label", "mark", "source", "explained", "comparable", "reason")
@@ -163,6 +163,8 @@ def _check_shown(study: Study, names: list[str]) -> None:
         over = axes if one.kind not in ("series", "stack") else [one.x]  # a label of the axis of time, or of bars
         drawn = [("y", name, list(study.measures)) for name in one.measures]
         drawn.append(("beside", one.beside, list(study.measures)))
+        for point in study.points if one.skip else ():
+            is_drawn(one, point, file, f"{where}: figure {number}")
         for key, value, known in ("x", one.x, over), ("series", one.series, axes), *drawn:
             if value and value not in known:
                 raise StudyError(f"{where}: figure {number}: {key}: {value!r} is none of {', '.join(known)}")

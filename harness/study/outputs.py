@@ -117,7 +117,8 @@ def _grid(outcome: Outcome, title: str, rows: list[Row]) -> Table:
         grid.add_column(escape(axis), justify="right", overflow="fold")
     for name in known:
         own = study.measures[name]
-        head = name if own.unit == name else f"{own.label or name}{unit(own)}"
+        head = name if own.unit == name else f"{name}{unit(own)}"
+        head = f"{own.label}, {own.unit}".rstrip(", ") if own.label else head
         grid.add_column(escape(head), justify="right", overflow="fold")
     if not known or any(row.status != OK for row in rows):
         grid.add_column("")

@@ -13,7 +13,7 @@ import msgspec
 
 from harness.study import expression
 from harness.study.axis_values import in_expressions
-from harness.study.study_file import AxisValue, Single, StudyError, StudyFile, Variant
+from harness.study.study_file import AxisValue, Figure, Single, StudyError, StudyFile, Variant
 
 VARIANT = "variant"  # the coordinate that every point has
 
@@ -118,6 +118,13 @@ def holds(text: str, study: StudyFile, coordinates: Mapping[str, Any], where: st
 
 def _skipped(study: StudyFile, coordinates: Mapping[str, Any], where: str) -> bool:
     return any(holds(text, study, coordinates, f"{where}: skip") for text in study.skip)
+
+
+def is_drawn(figure: Figure, point: Point, study: StudyFile, where: str) -> bool:
+    """Whether a point is one of a figure."""
+    return point.matches(figure.where) and not any(
+        holds(text, study, {VARIANT: "", **point.coordinates}, f"{where}: skip") for text in figure.skip
+    )
 
 
 def _own(one: StudyFile | Variant | Single, settings: Mapping[str, Any]) -> dict[str, Any]:

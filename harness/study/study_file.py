@@ -128,6 +128,7 @@ class Figure(Table):
     log: bool = False  # the axis
     mark: list[ShownMark] = []
     where: dict[str, Any] = {}
+    skip: list[str] = []
     title: str = ""
 
     @property

@@ -7,8 +7,8 @@ import pytest
 
 from harness.quantity import spelt as quantity_spelt
 from harness.run.progress import Progress
-from harness.study import figures, headline, model, page, study_file, tables, words
-from harness.study.study_file import StudyError
+from harness.study import crossings, figures, headline, model, page, study_file, tables, words
+from harness.study.study_file import Axis, StudyError, StudyFile
 from harness.version import version
 from tests.harness.chain import STUDY, make
 from tests.tree import found
@@ -74,9 +74,13 @@ def test_differences_have_the_errors_of_both() -> None:
         ("{rate where stages == 2", "{rate where depth == 2", "headline 'depth == 2 and ready == 1.0': 'depth' is no axis; known are variant, stages, ready"),
         ("{rate where stages == 2 and ready == 1.0}", "{rate where stages == 2}", "headline: {rate where stages == 2}: 2 points are there (name one point, or least, most, sum)"),
         ("{rate where stages == 2 and", "{rate where stages == 3 and", "headline: {rate where stages == 3 and ready == 1.0}: no point is there (name one point, or least, most, sum)"),
-        ("{least rate", "{smallest rate", "card 1: {smallest rate where ready == 1.0}: write {MEASURE where CONDITION}, or least, most, sum, published, off or change before the measure"),
+        ("{least rate", "{smallest rate", "card 1: {smallest rate where ready == 1.0}: write {MEASURE where CONDITION}, or least, most, sum, published, off, change or crossing before the measure"),
         ("{off rate where stages == 2", "{off rate where stages == 10", "headline: {off rate where stages == 10 and ready == 1.0}: nothing comparable was published for that point"),
-        ("{change missing", "{missing", "a change, and nothing else, is from another point: change MEASURE where … from …"),
+        ("{change missing", "{missing", "a change or a crossing, and nothing else, is from other points: change MEASURE where … from …"),
+        ("{rate where stages == 2 and ready == 1.0}", "{crossing rate where stages == 2 from ready == 1.0}", "headline: {crossing rate where stages == 2 from ready == 1.0}: a crossing is of points along one axis, and they differ in stages and ready"),
+        ("{rate where stages == 2 and ready == 1.0}", "{crossing rate where stages == 2 from stages < 99}", "a crossing is of points along one axis, and they differ in stages and ready"),
+        ("{rate where stages == 2 and ready == 1.0}", "{crossing rate where stages == 2 and ready == 1.0 from stages == 2 and ready == 1.0}", "a crossing is of points along one axis, and there is one point"),
+        ("{rate where stages == 2 and ready == 1.0}", "{crossing rate where stages == 2 from stages == 3}", "{crossing rate where stages == 2 from stages == 3}: no point is there"),
         (', label = "pipes"', "", "axis 'stages': no label, where a headline is for all readers"),
         (', label = "empty cycles"', "", "measure 'missing': no label, where a headline is for all readers"),
         (', label = "theirs"', "", "published 1: no label (what was published, in words)"),
@@ -92,6 +96,21 @@ def test_what_cannot_be_shown_is_refused_before_the_first_run(place: Path, old: 
     with pytest.raises(StudyError, match=f"^{re.escape(str(place / 'study.toml'))}: .*{re.escape(error)}"):
         make(place, text.replace(old, new, 1))
     assert not (place / "build/run").exists()
+
+
+def test_where_curves_cross(place: Path) -> None:
+    """Along the axis of the points, with a unit if the axis has one; in a straight line between neighbours."""
+    assert crossings.crossing({1: 1.0, 2: 2.0, 4: 6.0}, {1: 2.0, 2: 3.0, 4: 3.0}) == 2.5
+    assert crossings.crossing({1: 1.0, 2: 2.0}, {1: 2.0, 2: 2.0, 3: 9.0}) == 2 and crossings.crossing({1: 1.0}, {2: 0.0}) is None
+    assert crossings.crossing({1: 1.0, 2: 2.0}, {1: 2.0, 2: 3.0}) is None
+    text = with_headline().replace("{rate where stages == 2 and ready == 1.0}", "{crossing rate where stages == 2 from stages == 10}", 1)
+    outcome = make(place, text)
+    assert headline.fill(outcome, "{crossing rate where stages == 2 from stages == 10}") == crossings.NOWHERE
+    for row in outcome.rows:
+        row.measures["rate"] = row.point.coordinates["ready"] if row.point.coordinates["stages"] == 2 else 0.8
+    assert headline.fill(outcome, "{crossing rate where stages == 2 from stages == 10}") == "0.8"
+    size = StudyFile(title="t", machine="m.lss", axis=[Axis("size", values=["2 KiB", "4096 B"])])
+    assert crossings.spelt(3000.0, size, "size") == "3,000 B" and crossings.spelt(None, size, "size") == crossings.NOWHERE
 
 
 def test_a_study_without_better_has_no_best_point(place: Path) -> None:
@@ -115,6 +134,16 @@ def test_a_caption_says_what_is_fixed_and_what_bars_are(place: Path) -> None:
     assert figures.caption(outcome, figure) == "Fixed: readiness of the sink 1.0."
     rows = [model.Row(one.point, one.status, one.measures, {"rate": 0.1}, {}, one.result) for one in outcome.rows]
     assert figures.caption(model.Outcome(outcome.study, rows), figure) == "Fixed: readiness of the sink 1.0. Bars show ±, half of the 95 % confidence interval."
+
+
+def test_a_figure_without_some_points(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    monkeypatch.setattr(figures.plot, "lines", lambda title, across, up, lines, *rest, **more: drawn.extend(lines))
+    outcome = make(place, WORDS.replace('y = "rate" }', 'y = "rate", skip = ["ready < 1.0 and stages == 2"] }'))
+    assert figures.draw(outcome, outcome.study.file.figure[0], place / "figure")
+    assert [line.across for line in drawn] == [[2, 10], [10]]
+    with pytest.raises(StudyError, match=r"figure 1: skip 'depth == 2': 'depth' is no axis; known are variant, stages, ready$"):
+        make(place, WORDS.replace('y = "rate" }', 'y = "rate", skip = ["depth == 2"] }'))
 
 
 @pytest.mark.parametrize("file", found(ROOT / "examples", "*.toml"), ids=lambda file: str(file.relative_to(ROOT)))

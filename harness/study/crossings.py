@@ -1,0 +1,54 @@
+"""Where two curves cross: from which value of an axis on one alternative costs less than another.
+
+`{crossing MEASURE where CONDITION from CONDITION}` in a headline: each condition leaves points along one axis with
+numbers, the same for both.  Between neighbouring points the curves are straight lines, and the first crossing counts.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from harness.study.axis_values import in_expressions, scale_of
+from harness.study.points import VARIANT, Point
+from harness.study.study_file import StudyError, StudyFile
+
+NOWHERE = "no value"
+
+
+def axis_of(file: StudyFile, first: Sequence[Point], second: Sequence[Point], place: str) -> str:
+    """The axis along which both have their points; StudyError if there is none, or more than one."""
+    names, along = [VARIANT, *(axis.name for axis in file.axis)], set[str]()
+    for points in first, second:
+        if not points:
+            raise StudyError(f"{place}: no point is there")
+        along |= {name for name in names if len({str(one.coordinates.get(name)) for one in points}) > 1}
+    if len(along) != 1:
+        which = f"they differ in {' and '.join(sorted(along, key=names.index))}" if along else "there is one point"
+        raise StudyError(f"{place}: a crossing is of points along one axis, and {which}")
+    [axis] = along
+    if not all(isinstance(in_expressions(one.coordinates.get(axis)), int | float) for one in (*first, *second)):
+        raise StudyError(f"{place}: a crossing is along an axis with numbers, and {axis} has others")
+    return axis
+
+
+def crossing(first: Mapping[float, float], second: Mapping[float, float]) -> float | None:
+    """Where two curves cross; each is the values by place.  None: nowhere among the places that both have."""
+    before: tuple[float, float] | None = None
+    for place in sorted(first.keys() & second.keys()):
+        difference = first[place] - second[place]
+        if difference == 0:
+            return place
+        if before and (before[1] < 0) != (difference < 0):
+            share = before[1] / (before[1] - difference)
+            return before[0] + share * (place - before[0])
+        before = (place, difference)
+    return None
+
+
+def spelt(value: float | None, file: StudyFile, axis: str) -> str:
+    """A place on an axis as the axis has it."""
+    one = next(one for one in file.axis if one.name == axis)
+    scale = scale_of(one.values)
+    if value is None:
+        return NOWHERE
+    shown = float(value / scale.factor)
+    digits = f"{shown:.3g}" if abs(shown) < 1000 else f"{shown:,.0f}"
+    return f"{digits} {scale.unit or one.unit}".strip()
