@@ -4,6 +4,7 @@ CHECKED = "checked=true"
 COHERENT = "system_kind=coherent_system"
 DISK = "disks=[disk_image]"
 LEVEL_2 = "l2_size=256 KiB"
+LARGE_WAYS = ["icache_size=128 KiB", "dcache_size=128 KiB", "ways=2"]  # of 64 KiB
 NIC = "cards=[tigon2_slot]"
 SCSI = "cards=[scsi_card]"
 FAST_CPU = "system.cpu.fast"  # the functional processor of `fast`, which holds the RAM

@@ -42,6 +42,8 @@ enum {
   MIPS_ENTRYLO_C_SHIFT = 3,
   MIPS_ENTRYLO_PFN_SHIFT = 6,
   MIPS_ENTRYHI_ASID = 0xff,
+  MIPS_CONFIG7_IAR = 1 << 10,
+  MIPS_CONFIG7_AR = 1 << 16,
 };
 
 // What Cause.ExcCode says.
@@ -140,6 +142,14 @@ static inline uint32_t mips_cache_config(uint32_t sets, uint32_t ways, uint32_t 
 
 static inline uint32_t mips_config1(uint32_t tlb_entries, uint32_t icache, uint32_t dcache) {
   return 1u << 31 | (tlb_entries - 1u) << 25 | icache << 16 | dcache << 7;
+}
+
+// Config7 of a processor whose caches have ways of these numbers of bytes.  Software expects that an address has
+// several places in a way that exceeds a page, unless AR (data) or IAR (instructions) is set: our caches are indexed by
+// the physical address.
+static inline uint32_t mips_config7(uint32_t icache_way, uint32_t dcache_way) {
+  enum { PAGE = 4096 };
+  return (dcache_way > PAGE ? MIPS_CONFIG7_AR : 0u) | (icache_way > PAGE ? MIPS_CONFIG7_IAR : 0u);
 }
 
 // What PageMask keeps of a value.  Pages are 4^n * 4 KiB: pairs of ones from bit 13 on.

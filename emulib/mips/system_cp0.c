@@ -9,6 +9,7 @@
 #define USER_LOCAL ((uint32_t)m->options.user_local)
 #define PRID       m->options.prid
 #define CONFIG1    config1(&m->options)
+#define CONFIG7    config7(&m->options)
 #define MT         ((uint32_t)(m->options.vpes > 0))
 #define VPES       ((uint32_t)m->options.vpes)
 #define VPE        ((uint32_t)m->options.vpe)
@@ -19,6 +20,20 @@ static uint32_t geometry(struct mips_cache_geometry cache) {
 
 static uint32_t config1(const struct mips_system_options *o) {
   return mips_config1(o->tlb_entries, geometry(o->icache), geometry(o->dcache));
+}
+
+static uint32_t config7(const struct mips_system_options *o) {
+  return mips_config7((uint32_t)o->icache.sets * o->icache.line, (uint32_t)o->dcache.sets * o->dcache.line);
+}
+
+// A register that never changes; 0: there is none.
+static uint32_t constant(const struct mips_system *m, unsigned number, unsigned select) {
+#define CONSTANT(name, number, select, reset, writable, text)                                                          \
+  case (number) << 3 | (select): return reset;
+  switch (number << 3 | select) {
+    MIPS_EACH_CP0_CONSTANT(CONSTANT)
+  default: return 0;
+  }
 }
 
 static uint32_t writable(const struct mips_system *m, enum mips_cp0 n) {
@@ -102,14 +117,15 @@ void mips_system_write_cp0(struct mips_system *m, unsigned number, unsigned sele
   const enum mips_cp0 n = mips_cp0_find(MT, number, select);
   if (mips_is_mvp(n))
     mips_ask_thread(m, mips_own_register(MIPS_THREAD_WRITE, VPE, number, select, value));
-  else
+  else if (constant(m, number, select) == 0)
     mips_write_cp0(m, n, value, (CP0(VPEConf0) & MIPS_VPECONF0_MVP) != 0);
 }
 
 uint32_t mips_system_read_cp0(struct mips_system *m, unsigned number, unsigned select) {
   const enum mips_cp0 n = mips_cp0_find(MT, number, select);
   if (mips_is_mvp(n)) return mips_ask_thread(m, mips_own_register(MIPS_THREAD_READ, VPE, number, select, 0));
-  return mips_read_cp0(m, n);
+  const uint32_t value = constant(m, number, select);
+  return value != 0 ? value : mips_read_cp0(m, n);
 }
 
 bool mips_hardware_register(struct mips_system *m, unsigned number, uint32_t *value) {

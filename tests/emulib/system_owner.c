@@ -122,6 +122,20 @@ static void user_local(struct mips_system_options plain) {
   CHECK(mips_system_read_cp0(&m, 7, 0) == 0x2000000f);
 }
 
+// A way that exceeds a page, without aliases; no other processor has Config7.
+static void large_ways(struct mips_system_options plain) {
+  PROGRAM(plain, NOP);
+  CHECK(mips_system_read_cp0(&m, 16, 7) == 0 && m.statistics.unimplemented == 1);
+  plain.dcache.sets = 2048;
+  PROGRAM(plain, NOP);
+  mips_system_write_cp0(&m, 16, 7, 0);
+  CHECK(mips_system_read_cp0(&m, 16, 7) == 1 << 16 && m.statistics.unimplemented == 0);
+  plain.icache = (struct mips_cache_geometry){.sets = 512, .ways = 2, .line = 128};
+  PROGRAM(plain, NOP);
+  CHECK(mips_system_read_cp0(&m, 16, 7) == (1 << 16 | 1 << 10));
+  CHECK((mips_system_read_cp0(&m, 16, 1) >> 22 & 7) == 3 && (mips_system_read_cp0(&m, 16, 1) >> 13 & 7) == 5);
+}
+
 // 64 entries; translation without effect.
 static void translation(struct mips_system_options plain) {
   plain.tlb_entries = 64;
@@ -188,6 +202,7 @@ int main(void) {
   references(plain);
   links(plain);
   user_local(plain);
+  large_ways(plain);
   translation(plain);
   waiting(plain);
   timer(plain);

@@ -89,7 +89,7 @@ WRONG = {
     "processors=17": "processors",
     "vpes=9": "vpes",
     "clusters=3": "there are more caches of level 2 than the 2 processors",
-    "dcache_size=1KiB": "a way of a cache needs a power-of-two number of lines, at least 64, and at most 4096 bytes",
+    "dcache_size=1KiB": "a way of a cache needs a power-of-two number of lines, at least 64, and at most 65536 bytes",
     "line=48": "the size of a line must be a power of two",
     "dram=dram_kind.core": "core",
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.firmware import tool
-from tests.hosts import CHECKED, COHERENT, wide
+from tests.hosts import CHECKED, COHERENT, LARGE_WAYS, LEVEL_2, fast, wide
 from tests.linux_guest import Guest, build_host, comparable, on_host, on_oracle, on_qemu
 
 pytestmark = [pytest.mark.soak, pytest.mark.optimised]
@@ -169,6 +169,24 @@ def test_boot_with_coherent_caches(software: Guest, root: Path, build_dir: Path,
     assert status == 0 and comparable(console) == comparable(on_oracle(software, build_dir)[1])
     [write_backs] = [one["value"] for one in stats["statistics"] if (one["path"], one["name"]) == ("system.cpu.dcache.controller", "write_backs")]
     assert write_backs > 100_000
+
+
+IDENTITY = [r"CPU0 revision is: 00019300 \(MIPS 24Kc\)", "(Writing|Readback) ErrCtl register=00000000", r"cpu model\t\t: MIPS 24Kc V0\.0"]
+FAST = fast([wide(), COHERENT], switch_at='"instructions(10000000)"')
+
+
+@pytest.mark.parametrize("options", [[], [wide()], [wide(mshrs=8), COHERENT, LEVEL_2], [COHERENT], FAST], ids=lambda options: " ".join(options) or "plain")
+def test_boot_with_ways_that_exceed_a_page(software: Guest, root: Path, build_dir: Path, tmp_path: Path, options: list[str]) -> None:
+    """A 24K whose data cache has no aliases, with the console of the functional machine but for that; in lockstep."""
+    machine = build_host(root, build_dir, tmp_path / "large", CHECKED, *LARGE_WAYS, *options)
+    status, console, stats = on_host(software, machine, tmp_path)
+    assert status == 0 and "Primary data cache 128kB, 2-way, PIPT, no aliases, linesize 32 bytes" in console
+    expected = re.sub(r"^(CPU0 revision is: |cpu model).*\n", "", comparable(on_oracle(software, build_dir)[1]), flags=re.MULTILINE)
+    own = re.compile("|".join(IDENTITY))
+    lines = comparable(console).splitlines(keepends=True)
+    assert "".join(line for line in lines if not own.match(line)) == expected
+    assert all(any(re.match(one, line) for line in lines) for one in IDENTITY)
+    assert [one["value"] for one in stats["statistics"] if one["name"] == "compared"][0] > 9_000_000
 
 
 def test_a_shell_is_typed_to(packed, host: Path, build_dir: Path, tmp_path: Path) -> None:

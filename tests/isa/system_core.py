@@ -103,6 +103,11 @@ def build(root: Path, build_dir: Path, output: Path, *options: str) -> Path:
     return output
 
 
+def large_ways(kib: int, **settings: object) -> list[str]:
+    """Options of `build`: two ways of this size, in both caches."""
+    return [word for name, value in ({"cache_size": f"{2 * kib} KiB", "ways": 2} | settings).items() for word in ("-D", f"{name}={value}")]
+
+
 def on_core(machine: Path, elf: Path, directory: Path, big: bool, text: str, *options: str, cycles: int = 400000) -> subprocess.CompletedProcess:
     """Bounded by cycles, so that a core that stands still fails instead of running for ever, and one on a busy machine does not."""
     command = [machine, *boot(elf, directory, big, text), "--cycles", str(cycles), *options]

@@ -2,13 +2,14 @@
 cases of the system; random programs under a handler of every exception, all compared in lockstep.  Memory answers after 1, 9, 40 and random cycles."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.isa import cases, system
 from tests.isa.system_cases import all_cases
-from tests.isa.system_core import KSEG0_CACHED, MAPPED, on_core
+from tests.isa.system_core import KSEG0_CACHED, LI, MAPPED, build, large_ways, on_core
 from tests.isa.system_streams import random_system_program
 from tests.sample import sampled
 
@@ -29,6 +30,78 @@ def compare_instructions(names: list[str], machine: Path, nops: int, memory: str
             failed[name] = (done.returncode, done.stderr)
     assert not failed
 
+
+
+# A routine in a set of each page of a way is executed, changed past the caches, and executed again, before and after the lines of the instruction cache are
+# invalidated by index; then as many lines of the data cache are written, and written back by index.  Exit status: 0, or the number of the step that failed.
+INDEXED = f"""{system.HEAD}{LI}
+.macro EACH routine, base, past
+  LI $s0, \\base
+  LI $s1, \\base + {{way}}
+1:
+  \\routine
+  LI $t9, 0x1020
+  addu $s0, $s0, $t9
+  sltu $t9, $s0, $s1
+  bnez $t9, 1b
+  nop
+.endm
+.macro PUT value
+  LI $t0, 0x03e00008
+  sw $t0, 0($s0)
+  LI $t0, 0x24020000 + \\value
+  sw $t0, 4($s0)
+.endm
+.macro RETURNS value
+  jalr $s0
+  nop
+  addiu $t0, $zero, \\value
+  bne $t0, $v0, end
+  nop
+.endm
+.macro INDEX operation
+  LI $s0, 0x80000000
+  LI $s1, 0x80000000 + 2 * {{way}}
+1:
+  cache \\operation, 0($s0)
+  addiu $s0, $s0, 32
+  bne $s0, $s1, 1b
+  nop
+.endm
+.text
+.globl __start
+__start:
+  LI $t0, 0x10000000
+  mtc0 $t0, $12
+  addiu $s7, $zero, 1
+  EACH "PUT 1", 0xa0200000
+  EACH "RETURNS 1", 0x80200000
+  addiu $s7, $zero, 2
+  EACH "PUT 2", 0xa0200000
+  EACH "RETURNS 1", 0x80200000
+  addiu $s7, $zero, 3
+  INDEX 0x00
+  EACH "RETURNS 2", 0x80200000
+  EACH "PUT 3", 0x80300000
+  INDEX 0x01
+  addiu $s7, $zero, 0
+end:
+  LI $t0, 0xbf000500
+  sw $s7, 4($t0)
+9: b 9b
+  nop
+"""
+
+
+@pytest.mark.parametrize("wide", [0, pytest.param(4, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("kib", [64, pytest.param(16, marks=pytest.mark.soak)])
+def test_operations_by_index_reach_every_set(kib: int, wide: int, root: Path, build_dir: Path, tmp_path: Path):
+    """As software does them, in kseg0, with the number of the way above the set."""
+    machine = build(root, build_dir, tmp_path / "system", *large_ways(kib, wide=wide, coherent="true"))
+    elf = system.assemble(INDEXED.replace("{way}", hex(kib << 10)), tmp_path / "indexed.elf", False)
+    done = on_core(machine, elf, tmp_path, False, KSEG0_CACHED, cycles=4000000)
+    assert done.returncode == 0 and "the program exited" in done.stderr, (done.returncode, done.stderr)
+    assert re.search(rf"^dcache\S* +write_backs +{-(-(kib << 10) // 0x1020)} ", done.stdout, re.MULTILINE), done.stdout
 
 WAYS = [(0, "fast"), (0, "random"), (1, "slow")]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.isa import system
-from tests.isa.system_core import KSEG0_CACHED, on_core
+from tests.isa.system_core import KSEG0_CACHED, build, large_ways, on_core
 from tests.isa.system_fuzz import fuzz_program
 from tests.isa.test_system_hostile import MEMORIES
 
@@ -36,6 +36,18 @@ def compare(seed: int, big: bool, memory: str, systems: dict[bool, Path], tmp_pa
 def test_random_program(seed: int, memory: str, big: bool, systems: dict[bool, Path], tmp_path: Path):
     """SEED=n in the environment starts at another seed."""
     assert compare(seed, big, memory, systems, tmp_path) > 50000
+
+
+@pytest.mark.parametrize(
+    ("settings", "kib"),
+    [({}, 64), ({"wide": 4, "coherent": "true", "mshrs": 8}, 16), *(pytest.param(settings, kib, marks=pytest.mark.soak) for settings in ({"coherent": "true"}, {"wide": 4}) for kib in (16, 64))],
+    ids=str,
+)
+def test_random_program_on_ways_that_exceed_a_page(settings: dict[str, object], kib: int, root: Path, build_dir: Path, tmp_path: Path, optimising):
+    """Pages are mapped several times: an address has one place all the same, as Config7 says."""
+    with optimising():
+        machine = build(root, build_dir, tmp_path / "system", *large_ways(kib, **settings), "-D", "checked=true")
+    assert compare(FIRST, False, "random", {False: machine}, tmp_path, cycles=20000000, write_back="coherent" in settings) > 50000
 
 
 def test_lockstep_goes_on_behind_a_checkpoint(systems: dict[bool, Path], tmp_path: Path):

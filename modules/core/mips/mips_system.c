@@ -13,7 +13,9 @@
 #define VPE        (MT ? (uint32_t)self->vpe[0] : 0u)
 #define CACHE_CONFIG(side)                                                                                             \
   mips_cache_config((uint32_t)param(side##_sets), (uint32_t)param(side##_ways), (uint32_t)param(side##_line))
-#define CONFIG1 mips_config1((uint32_t)param(tlb_entries), CACHE_CONFIG(icache), CACHE_CONFIG(dcache))
+#define WAY(side) ((uint32_t)param(side##_sets) * (uint32_t)param(side##_line))
+#define CONFIG1   mips_config1((uint32_t)param(tlb_entries), CACHE_CONFIG(icache), CACHE_CONFIG(dcache))
+#define CONFIG7   mips_config7(WAY(icache), WAY(dcache))
 
 // A register that the MT ASE adds.
 #define VPE_REGISTER(n)   self->vpe_register[(n) - MIPS_CP0_REGISTERS]
@@ -150,6 +152,22 @@ static uint32_t read_register(const self_t *self, enum mips_cp0 n) {
   }
 }
 
+// One that never changes; 0: there is none.
+static uint32_t constant_register(uint32_t number, uint32_t select) {
+#define CONSTANT(name, number, select, reset, writable, text)                                                          \
+  case (number) << 3 | (select): return reset;
+  switch (number << 3 | select) {
+    MIPS_EACH_CP0_CONSTANT(CONSTANT)
+  default: return 0;
+  }
+}
+
+// What mfc0 reads.
+static uint32_t read_named(const self_t *self, uint32_t word) {
+  const uint32_t value = constant_register(mips_rd(word), word & 7);
+  return value != 0 ? value : read_register(self, mips_cp0_find(MT, mips_rd(word), word & 7));
+}
+
 static void store_register(self_t *self, enum mips_cp0 n, uint32_t value) {
 #define WRITE(name, number, select, reset, writable, text)                                                             \
   case MIPS_CP0_##name: self->name = (self->name & ~(uint32_t)(writable)) | (value & (uint32_t)(writable)); return;
@@ -268,7 +286,7 @@ static __attribute__((noinline)) bool execute(const self_t *self, core_executed 
     return true;
   }
   switch (INSTRUCTION(word)) {
-  case MIPS_mfc0: item->result = read_register(self, mips_cp0_find(MT, mips_rd(word), word & 7)); return true;
+  case MIPS_mfc0: item->result = read_named(self, word); return true;
   case MIPS_dmt:
   case MIPS_emt: item->result = MT ? VPE_CP0(VPEControl) : 0; return true;
   case MIPS_yield: item->result = 0; return true;
@@ -516,13 +534,14 @@ static void wait_for_interrupt(self_t *self) {
 // An instruction of the system leaves.
 static void complete(self_t *self, core_executed in, tlb_reply reply) {
   const enum mips_cp0 n = mips_cp0_find(MT, mips_rd(in.word), in.word & 7);
+  const bool absent = n == MIPS_CP0_NONE && constant_register(mips_rd(in.word), in.word & 7) == 0;
   switch (INSTRUCTION(in.word)) {
   case MIPS_mfc0:
-    if (n == MIPS_CP0_NONE) count(unimplemented);
+    if (absent) count(unimplemented);
     return;
   case MIPS_mtc0:
     if (REPLIED) return;
-    if (n == MIPS_CP0_NONE) count(unimplemented);
+    if (absent) count(unimplemented);
     write_register(self, n, in.b);
     return;
   case MIPS_dmt:

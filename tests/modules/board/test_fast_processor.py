@@ -15,6 +15,13 @@ def test_a_program_goes_on_in_detail(bench: Bench, tmp_path: Path) -> None:
     assert ran.stat("dut.cpu.processor.core", "compared") > 10
 
 
+def test_both_processors_are_the_same_to_software(bench: Bench, tmp_path: Path) -> None:
+    """In lockstep, with a large TLB, large ways of caches and UserLocal: the state that passes has all of it."""
+    sizes = "tlb_entries = 32; user_local = true; icache_size = 32 KiB; dcache_size = 32 KiB; ways = 1;"
+    ran = runs(bench, tmp_path, "plain_system", "fast_processor", "checked = true;" + sizes, switch_at="instructions(20)")
+    assert ran.stat("dut.cpu.switch", "switches") == 1 and ran.stat("dut.cpu.processor.core", "compared") > 10
+
+
 def test_windows_are_measured(bench: Bench, tmp_path: Path) -> None:
     given = {f"cpu.sampler.{name}": value for name, value in {"period": 26, "warm": 5, "measure": 10, "shortest": 1}.items()}
     ran = runs(bench, tmp_path, "plain_system", "fast_processor", BODY, switch_at="instructions(20)", **given)

@@ -44,7 +44,7 @@ def registers(
     entries: int = 16, big_endian: bool = False, user_local: bool = False, prid: int = 0x19000, caches: tuple = ((128, 4, 32), (128, 4, 32)), vpe: int | None = None
 ) -> dict[str, Register]:
     """emulib's table, with those that the MT ASE adds for a VPE."""
-    text = (ROOT / "emulib" / "mips" / "cp0.def").read_text()
+    text = (ROOT / "emulib" / "mips" / "cp0.def").read_text().split("#define MIPS_EACH_CP0_CONSTANT(X)")[0]
     if vpe is not None:
         text += (ROOT / "emulib" / "mips" / "mt.def").read_text().split("#define MIPS_EACH_VPE_REGISTER(X)")[1].replace("1u", "1").replace("3u", "3")
     known = {"TLB_TOP": entries - 1, "BIG_ENDIAN": int(big_endian), "USER_LOCAL": int(user_local), "MT": int(vpe is not None), "VPE": vpe, "PRID": prid, "CONFIG1": config1(entries, *caches)}

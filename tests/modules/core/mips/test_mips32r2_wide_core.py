@@ -103,11 +103,19 @@ def test_instructions_are_counted_by_mode(machine: Path, tmp_path: Path) -> None
     )
 
 
-@pytest.mark.parametrize("size", ["32 KiB", "4 KiB", "24 KiB"])
+@pytest.mark.parametrize("size", ["512 KiB", "4 KiB", "24 KiB"])
 def test_the_sets_of_a_cache(size: str, bench: Bench) -> None:
-    """More than a page in a way, and virtual and physical index would differ; fewer than 64 sets, and registers could not say so."""
-    with pytest.raises(AssertionError, match="a way of a cache needs a power-of-two number of lines, at least 64, and at most 4096 bytes"):
+    """Registers cannot show other numbers of sets."""
+    with pytest.raises(AssertionError, match="a way of a cache needs a power-of-two number of lines, at least 64, and at most 65536 bytes"):
         bench.build(f"instance core : mips32r2_wide_core {{ dcache_size = {size}; }};")
+
+
+@pytest.mark.parametrize("prid", ["0x00019000", "0x00019655"])
+def test_processors_without_large_ways(prid: str, bench: Bench) -> None:
+    """Software of a 4KEc does not read Config7, so it would expect aliases."""
+    said = bench.refuse(f"instance core : mips32r2_wide_core {{ dcache_size = 32 KiB; prid = {prid}; }};")
+    assert "at most 4096 bytes on this processor" in said and "32 KiB with 4 ways has 8192 bytes in each" in said
+    assert "set prid to 0x00019300 (24K) or 0x00019500 (34K), or leave it at its default, or set ways = 8" in said
 
 
 @pytest.mark.parametrize(

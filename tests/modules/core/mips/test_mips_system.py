@@ -79,6 +79,17 @@ def test_registers_that_there_are_not_are_counted(bench: Bench) -> None:
     assert played.ran.stat("dut", "unimplemented") == 2 * len(unknown)
 
 
+@pytest.mark.parametrize(("icache", "dcache", "shown"), [((2048, 32), (128, 32), 1 << 10), ((64, 64), (4096, 16), 1 << 16), ((512, 128), (256, 32), 1 << 16 | 1 << 10)])
+def test_ways_that_exceed_a_page_have_no_aliases(bench: Bench, icache: tuple[int, int], dcache: tuple[int, int], shown: int) -> None:
+    """Config7.IAR and AR say so, and cannot be written; otherwise there is no such register."""
+    sizes = "".join(f"{side}_sets = {sets}; {side}_line = {line}; " for side, (sets, line) in (("icache", icache), ("dcache", dcache)))
+    config1, config7 = item("mfc0", rt=8, rd=16, low=1), item("mfc0", rt=8, rd=16, low=7)
+    played = SystemBench(bench, sizes).play([config7, item("mtc0", rt=8, rd=16, low=7), config7, config1])
+    first, _, second, sizes_shown = played.results()
+    assert (first, second) == (shown, shown) and played.ran.stat("dut", "unimplemented") == 0
+    assert [64 << (sizes_shown >> at & 7) for at in (22, 13)] == [icache[0], dcache[0]]
+
+
 def test_a_register_is_written_for_the_next_instruction(bench: Bench) -> None:
     """The context of the micro TLBs, too, follows in the next cycle."""
     played = SystemBench(bench).play([mtc0("EntryHi", 0x12345), mtc0("Config", 3), mtc0("Status", 0), mfc0("Status"), mtc0("Status", UM)])
