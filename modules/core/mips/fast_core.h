@@ -60,7 +60,7 @@ static inline void fast_core_unpack(struct mips_architecture *cpu, const mips_st
                                     uint32_t divider) {
   memset(cpu, 0, sizeof *cpu);
   memcpy(cpu->r, state->r, sizeof cpu->r);
-  memcpy(cpu->cp0, state->cp0, sizeof cpu->cp0);
+  memcpy(cpu->cp0, state->cp0, MIPS_CP0_REGISTERS * sizeof *cpu->cp0);
   memcpy(cpu->tlb, state->tlb, sizeof cpu->tlb);
   cpu->hi = state->hi;
   cpu->lo = state->lo;
@@ -79,7 +79,7 @@ static inline void fast_core_unpack(struct mips_architecture *cpu, const mips_st
 // Without what follows from the timer.
 static inline void fast_core_pack(mips_state *state, const struct mips_architecture *cpu) {
   memcpy(state->r, cpu->r, sizeof cpu->r);
-  memcpy(state->cp0, cpu->cp0, sizeof cpu->cp0);
+  memcpy(state->cp0, cpu->cp0, MIPS_CP0_REGISTERS * sizeof *cpu->cp0);
   memcpy(state->tlb, cpu->tlb, sizeof cpu->tlb);
   state->hi = cpu->hi;
   state->lo = cpu->lo;
