@@ -42,6 +42,7 @@ enum {
   MIPS_ENTRYLO_C_SHIFT = 3,
   MIPS_ENTRYLO_PFN_SHIFT = 6,
   MIPS_ENTRYHI_ASID = 0xff,
+  MIPS_CONFIG4_MMU_SIZE_EXT = 1 << 14, // MMUExtDef: bits 7 to 0 are MMUSizeExt
   MIPS_CONFIG7_IAR = 1 << 10,
   MIPS_CONFIG7_AR = 1 << 16,
 };
@@ -141,7 +142,13 @@ static inline uint32_t mips_cache_config(uint32_t sets, uint32_t ways, uint32_t 
 }
 
 static inline uint32_t mips_config1(uint32_t tlb_entries, uint32_t icache, uint32_t dcache) {
-  return 1u << 31 | (tlb_entries - 1u) << 25 | icache << 16 | dcache << 7;
+  return 1u << 31 | ((tlb_entries - 1u) & 63) << 25 | icache << 16 | dcache << 7;
+}
+
+// Config4: what Config1 cannot show of the number of TLB entries, with MMUExtDef.
+static inline uint32_t mips_config4(uint32_t tlb_entries) {
+  const uint32_t more = (tlb_entries - 1u) >> 6;
+  return more > 0 ? MIPS_CONFIG4_MMU_SIZE_EXT | more : 0;
 }
 
 // Config7 of a processor whose caches have ways of these numbers of bytes.  Software expects that an address has

@@ -33,7 +33,7 @@
 
 #include "mt.h"
 
-enum { MIPS_TLB_LEAST = 16, MIPS_TLB_MOST = 64, MIPS_PAGE = 4096, MIPS_LINK_LINE = 32 };
+enum { MIPS_TLB_LEAST = 16, MIPS_TLB_MOST = 128, MIPS_PAGE = 4096, MIPS_LINK_LINE = 32 };
 
 // One of the pairs that the architecture calls a TLB entry, as the registers that were written: PageMask, EntryHi,
 // EntryLo0 and EntryLo1.

@@ -9,6 +9,7 @@
 #define USER_LOCAL ((uint32_t)m->options.user_local)
 #define PRID       m->options.prid
 #define CONFIG1    config1(&m->options)
+#define CONFIG4    mips_config4(m->options.tlb_entries)
 #define CONFIG7    config7(&m->options)
 #define MT         ((uint32_t)(m->options.vpes > 0))
 #define VPES       ((uint32_t)m->options.vpes)

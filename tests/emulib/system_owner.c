@@ -152,6 +152,20 @@ static void translation(struct mips_system_options plain) {
   CHECK(mips_system_read_cp0(&m, 8, 0) == 0 && m.statistics.refills == 0);
 }
 
+// 128 entries, of which Config4 shows those that Config1 cannot.
+static void many_entries(struct mips_system_options plain) {
+  PROGRAM(plain, NOP);
+  CHECK(mips_system_read_cp0(&m, 16, 4) == 0 && m.statistics.unimplemented == 1);
+  plain.tlb_entries = 128;
+  PROGRAM(plain, NOP);
+  CHECK((mips_system_read_cp0(&m, 16, 1) >> 25 & 63) == 63 && mips_system_read_cp0(&m, 16, 3) == 1u << 31);
+  CHECK(mips_system_read_cp0(&m, 16, 4) == (1 << 14 | 1) && m.statistics.unimplemented == 0);
+  CHECK(mips_system_read_cp0(&m, 1, 0) == 127);
+  m.cpu.tlb[127] = (struct mips_tlb_entry){.hi = 0x10000000, .lo = {0x1f, 0x5b}};
+  mips_system_changed(&m);
+  CHECK(mips_system_translate(&m, 0x10000abc, MIPS_LOAD).fault == MIPS_FAULT_NONE);
+}
+
 // Interrupts, waiting and markers as the owner sees them.
 static void waiting(struct mips_system_options plain) {
   struct mips_step did;
@@ -204,6 +218,7 @@ int main(void) {
   user_local(plain);
   large_ways(plain);
   translation(plain);
+  many_entries(plain);
   waiting(plain);
   timer(plain);
   return 0;

@@ -189,6 +189,15 @@ def test_boot_with_ways_that_exceed_a_page(software: Guest, root: Path, build_di
     assert [one["value"] for one in stats["statistics"] if one["name"] == "compared"][0] > 9_000_000
 
 
+@pytest.mark.parametrize("options", [[], [wide()], FAST], ids=lambda options: " ".join(options) or "plain")
+def test_boot_with_128_tlb_entries(software: Guest, root: Path, build_dir: Path, tmp_path: Path, options: list[str]) -> None:
+    """Linux reads their number in Config4; in lockstep."""
+    machine = build_host(root, build_dir, tmp_path / "entries", CHECKED, "tlb_entries=128", *options)
+    status, console, _ = on_host(software, machine, tmp_path)
+    expected = re.sub(r"(tlb_entries\t\t: )16$", r"\g<1>128", comparable(on_oracle(software, build_dir)[1]), flags=re.MULTILINE)
+    assert status == 0 and comparable(console) == expected and "tlb_entries\t\t: 128\n" in expected
+
+
 def test_a_shell_is_typed_to(packed, host: Path, build_dir: Path, tmp_path: Path) -> None:
     """By a script, on both machines; a checkpoint at the prompt serves another script."""
     made = packed("exec setsid cttyhack sh")

@@ -15,6 +15,7 @@
   mips_cache_config((uint32_t)param(side##_sets), (uint32_t)param(side##_ways), (uint32_t)param(side##_line))
 #define WAY(side) ((uint32_t)param(side##_sets) * (uint32_t)param(side##_line))
 #define CONFIG1   mips_config1((uint32_t)param(tlb_entries), CACHE_CONFIG(icache), CACHE_CONFIG(dcache))
+#define CONFIG4   mips_config4((uint32_t)param(tlb_entries))
 #define CONFIG7   mips_config7(WAY(icache), WAY(dcache))
 
 // A register that the MT ASE adds.

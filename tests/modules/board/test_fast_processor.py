@@ -17,7 +17,7 @@ def test_a_program_goes_on_in_detail(bench: Bench, tmp_path: Path) -> None:
 
 def test_both_processors_are_the_same_to_software(bench: Bench, tmp_path: Path) -> None:
     """In lockstep, with a large TLB, large ways of caches and UserLocal: the state that passes has all of it."""
-    sizes = "tlb_entries = 32; user_local = true; icache_size = 32 KiB; dcache_size = 32 KiB; ways = 1;"
+    sizes = "tlb_entries = 128; user_local = true; icache_size = 32 KiB; dcache_size = 32 KiB; ways = 1;"
     ran = runs(bench, tmp_path, "plain_system", "fast_processor", "checked = true;" + sizes, switch_at="instructions(20)")
     assert ran.stat("dut.cpu.switch", "switches") == 1 and ran.stat("dut.cpu.processor.core", "compared") > 10
 

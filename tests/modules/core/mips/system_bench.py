@@ -36,7 +36,7 @@ class Register:
 def config1(entries: int, icache: tuple[int, int, int], dcache: tuple[int, int, int]) -> int:
     """Sets, ways, line."""
     sizes = [(sets // 64).bit_length() - 1 << 6 | line.bit_length() - 2 << 3 | ways - 1 for sets, ways, line in (icache, dcache)]
-    return 1 << 31 | entries - 1 << 25 | sizes[0] << 16 | sizes[1] << 7
+    return 1 << 31 | (entries - 1 & 63) << 25 | sizes[0] << 16 | sizes[1] << 7
 
 
 @cache

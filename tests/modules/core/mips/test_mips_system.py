@@ -90,6 +90,15 @@ def test_ways_that_exceed_a_page_have_no_aliases(bench: Bench, icache: tuple[int
     assert [64 << (sizes_shown >> at & 7) for at in (22, 13)] == [icache[0], dcache[0]]
 
 
+def test_more_tlb_entries_than_config1_can_show(bench: Bench) -> None:
+    """Config3.M says that there is Config4, and that has the rest."""
+    config4 = item("mfc0", rt=8, rd=16, low=4)
+    known = registers(entries=128)
+    played = SystemBench(bench, "tlb_entries = 128;").play([mfc0("Config1"), mfc0("Config3"), config4, mtc0("Index", ALL), mfc0("Index"), mfc0("Random")])
+    assert played.results() == [known["Config1"].reset, 1 << 31, 1 << 14 | 1, 0, 127, 127]
+    assert known["Config1"].reset >> 25 & 63 == 63 and played.ran.stat("dut", "unimplemented") == 0
+
+
 def test_a_register_is_written_for_the_next_instruction(bench: Bench) -> None:
     """The context of the micro TLBs, too, follows in the next cycle."""
     played = SystemBench(bench).play([mtc0("EntryHi", 0x12345), mtc0("Config", 3), mtc0("Status", 0), mfc0("Status"), mtc0("Status", UM)])
