@@ -145,6 +145,11 @@ static inline uint32_t mips_config1(uint32_t tlb_entries, uint32_t icache, uint3
   return 1u << 31 | ((tlb_entries - 1u) & 63) << 25 | icache << 16 | dcache << 7;
 }
 
+// What rdhwr reads as the step of synci: one covers a line of both caches.
+static inline uint32_t mips_synci_step(uint32_t icache_line, uint32_t dcache_line) {
+  return icache_line < dcache_line ? icache_line : dcache_line;
+}
+
 // Config4: what Config1 cannot show of the number of TLB entries, with MMUExtDef.
 static inline uint32_t mips_config4(uint32_t tlb_entries) {
   const uint32_t more = (tlb_entries - 1u) >> 6;

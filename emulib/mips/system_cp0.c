@@ -134,7 +134,7 @@ bool mips_hardware_register(struct mips_system *m, unsigned number, uint32_t *va
   const bool sees = !m->user_mode || (CP0(Status) & MIPS_STATUS_CU0) || (CP0(HWREna) >> number & 1);
   if (sees) switch (number) {
     case CPU_NUMBER: *value = CP0(EBase) & MIPS_EBASE_CPU; return true;
-    case SYNCI_STEP: *value = m->options.dcache.line; return true;
+    case SYNCI_STEP: *value = mips_synci_step(m->options.icache.line, m->options.dcache.line); return true;
     case COUNT: *value = mips_count(m); return true;
     case COUNT_DIVIDER: *value = m->options.count_divider; return true;
     case LOCAL:

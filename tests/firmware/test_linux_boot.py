@@ -189,6 +189,19 @@ def test_boot_with_ways_that_exceed_a_page(software: Guest, root: Path, build_di
     assert [one["value"] for one in stats["statistics"] if one["name"] == "compared"][0] > 9_000_000
 
 
+@pytest.mark.parametrize("options", [[], [COHERENT, LEVEL_2], [wide(8), COHERENT], FAST], ids=lambda options: " ".join(options) or "plain")
+@pytest.mark.parametrize("line", [16, 64])
+def test_boot_with_lines_of_instructions(software: Guest, root: Path, build_dir: Path, tmp_path: Path, line: int, options: list[str]) -> None:
+    """Smaller or larger than those of data; in lockstep."""
+    if line == 16 and wide(8) in options:
+        pytest.skip("eight instructions are 32 bytes")
+    machine = build_host(root, build_dir, tmp_path / "lines", CHECKED, f"icache_line={line}", *options)
+    status, console, _ = on_host(software, machine, tmp_path)
+    assert status == 0 and comparable(console) == comparable(on_oracle(software, build_dir)[1])
+    assert f"Primary instruction cache 16kB, VIPT, 4-way, linesize {line} bytes" in console
+    assert "Primary data cache 16kB, 4-way, VIPT, no aliases, linesize 32 bytes" in console
+
+
 @pytest.mark.parametrize("options", [[], [wide()], FAST], ids=lambda options: " ".join(options) or "plain")
 def test_boot_with_128_tlb_entries(software: Guest, root: Path, build_dir: Path, tmp_path: Path, options: list[str]) -> None:
     """Linux reads their number in Config4; in lockstep."""

@@ -60,7 +60,7 @@ def test_other_machines_do_the_same(on_disk, host: Path, root: Path, build_dir: 
     does_the_same(on_disk(LITTLE), host, build_host(root, build_dir, tmp_path / "other", DISK, *options), tmp_path)
 
 
-@pytest.mark.parametrize("options", [[], [COHERENT], [COHERENT, LEVEL_2], [COHERENT, NIC], [COHERENT, wide(mshrs=8)], [COHERENT, *LARGE_WAYS]], ids=lambda options: " ".join(options) or "plain")
+@pytest.mark.parametrize("options", [[], [COHERENT], [COHERENT, LEVEL_2], [COHERENT, NIC], [COHERENT, wide(mshrs=8)], [COHERENT, *LARGE_WAYS], [COHERENT, "icache_line=64"]], ids=lambda options: " ".join(options) or "plain")
 def test_kernels_need_not_know_that_caches_see_devices(on_disk, root: Path, build_dir: Path, options: list[str], tmp_path: Path) -> None:
     machine = build_host(root, build_dir, tmp_path / "host", DISK, *options)
     tells_the_same(on_disk(LITTLE), on_disk(LITTLE, dma_coherent=False), machine, tmp_path)

@@ -225,7 +225,9 @@ static bool read_hardware_register(const self_t *self, uint32_t number, uint32_t
   if (!privileged(self) && !(self->HWREna >> number & 1)) return false;
   switch (number) {
   case MIPS_HWR_CPU: *value = self->EBase & MIPS_EBASE_CPU; return true;
-  case MIPS_HWR_SYNCI_STEP: *value = (uint32_t)param(dcache_line); return true;
+  case MIPS_HWR_SYNCI_STEP:
+    *value = mips_synci_step((uint32_t)param(icache_line), (uint32_t)param(dcache_line));
+    return true;
   case MIPS_HWR_COUNT: *value = count_now(self); return true;
   case MIPS_HWR_COUNT_DIVIDER: *value = (uint32_t)param(count_divider); return true;
   case MIPS_HWR_USER_LOCAL: *value = self->UserLocal; return param(user_local);

@@ -26,6 +26,8 @@ REFUSED = [
     ("plain_system", "miss_causes = 1 MiB;", "causes of misses are counted only for a data cache on a coherent bus"),
     ("coherent_system", "vpes = 2; contexts = 3;", "each VPE of a processor is a context: contexts must be 2, not 3"),
     ("coherent_system", "vpes = 2; started = 2;", "the first VPE of a processor starts the others: started must be 1, not 2"),
+    ("plain_system", "width = 8; icache_line = 16;", "width = 8 fetches 32 bytes at a time: icache_line = 16 must be at least 32"),
+    ("coherent_system", "width = 8; line = 16; icache_line = 32;", "icache_line = 32 and line = 16 must be at least 32"),
     ("coherent_system", "contexts = 2; started = 3;", "started = 3 exceeds the 2 contexts"),
 ]
 

@@ -167,7 +167,7 @@ def hwr(number: int) -> str:
     return item("rdhwr", rt=8, rd=number)
 
 
-BODY_HWR = "cpu_number = 5; dcache_line = 64; count_divider = 4; user_local = true;"
+BODY_HWR = "cpu_number = 5; icache_line = 128; dcache_line = 64; count_divider = 4; user_local = true;"
 
 
 @seldom
