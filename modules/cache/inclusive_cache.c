@@ -1,12 +1,17 @@
 // inclusive_cache.c: a cache between two system buses; see inclusive_cache.lss.
 //
-// A transaction of the bus above is called by its number there from its address to its answer.  At the end of a cycle
+// A transaction of the bus above is called by its number there from its address to its answer.  Requests are these and,
+// with higher numbers, lines that are fetched along with another one of their block: no bus above waits for those, so
+// each may be forgotten until it has a place.  At the end of a cycle
 // come first what the bus above reads and writes, then the responses of both buses, then snoops.
 #include "cache/cache_controller.h"
 #include "cache/mesi.h"
 #include "memory/memory_state.h"
 
-#define LEVEL_WRITE_BACK ((uint32_t)param(transactions)) // tag of requests below that are no transaction's
+#define TRANSACTIONS     ((uint32_t)param(transactions))
+#define REQUESTS         ((uint32_t)param(requests))
+#define BLOCK            ((uint32_t)param(block_lines))
+#define LEVEL_WRITE_BACK REQUESTS // tag of requests below that are no transaction's
 #define MESI_LINE        ((uint32_t)param(line))
 #define MESI_NOWHERE     ((uint32_t)param(ways)) // no way
 
@@ -32,10 +37,10 @@ static void evict(self_t *self, uint32_t set, uint32_t way) {
   MESI_EVICT(self, set, way);
 }
 
-// The transaction above that is in this phase, the first; `transactions`: none.
+// The request that is in this phase, the first; REQUESTS: none.
 static inline uint32_t first_in(const self_t *self, refill_phase phase) {
   uint32_t e = 0;
-  while (e < (uint32_t)param(transactions) && self->phase[e] != phase) e++;
+  while (e < REQUESTS && self->phase[e] != phase) e++;
   return e;
 }
 
@@ -53,14 +58,14 @@ phase_start() {
   send_if(in_reply, self->replying, self->reply);
   const bus_command recall = {.op = self->recall_op, .address = self->recall_line * MESI_LINE};
   send_if(above_request, self->recall == recall_phase_requests, recall);
-  const uint32_t ready = self->active > 0 ? first_in(self, refill_phase_responds) : (uint32_t)param(transactions);
-  const bool responds = ready < (uint32_t)param(transactions);
+  const uint32_t ready = self->active > 0 ? first_in(self, refill_phase_responds) : REQUESTS;
+  const bool responds = ready < REQUESTS;
   const typeof_port(above_snoop_response) response = {.result = self->result[responds ? ready : 0], .number = ready};
   send_if(above_snoop_response, responds, response);
-  const uint32_t fills = self->fetching > 0 ? first_in(self, refill_phase_requests) : (uint32_t)param(transactions);
+  const uint32_t fills = self->fetching > 0 ? first_in(self, refill_phase_requests) : REQUESTS;
   bus_command command = {
       .op = bus_op_write_back, .address = self->victim_line[self->ring.head] * MESI_LINE, .tag = LEVEL_WRITE_BACK};
-  if (fills < (uint32_t)param(transactions)) {
+  if (fills < REQUESTS) {
     const uint32_t number = self->wanted[fills], set = set_of(number);
     command = (bus_command){.op = mesi_request(state_of(self, set, find(self, number)), mesi_writes(self->op[fills])),
                             .address = number * MESI_LINE,
@@ -73,6 +78,14 @@ phase_start() {
 }
 
 // ---- Transactions above --------------------------------------------------------------------------------------------
+
+// A line is used, and with it the block that it is in.
+static void use_block(self_t *self, uint32_t number) {
+  for (uint32_t k = 0; k < BLOCK; k++) {
+    const uint32_t one = number / BLOCK * BLOCK + k, way = find(self, one);
+    if (way != MESI_NOWHERE) cache_use_way(self->age[set_of(one)], (uint32_t)param(ways), way);
+  }
+}
 
 // A transaction above is answered: its line is here as it needs it, or cannot be had.
 static void respond(self_t *self, uint32_t e) {
@@ -87,7 +100,7 @@ static void respond(self_t *self, uint32_t e) {
   const bool owner = mesi_writes(op) || (op == bus_op_read_shared && now != line_state_shared);
   const line_above least = owner ? line_above_owner : op == bus_op_read_once ? line_above_reading : line_above_copies;
   if (self->held[set][way] < least) self->held[set][way] = least;
-  cache_use_way(self->age[set], (uint32_t)param(ways), way);
+  use_block(self, number);
 }
 
 // A transaction above lost its line and has nothing left to do: it is answered, unless the bus below has its request.
@@ -121,16 +134,16 @@ static void give_up_recall(self_t *self) {
     self->recall_void = true;
 }
 
-// The number of a transaction that a bus names.
-static inline uint32_t known(const self_t *self, uint32_t transaction) {
-  if (transaction >= (uint32_t)param(transactions))
-    sim_error("a bus has transaction %u, which does not exist", (unsigned)transaction);
+// The number of one of so many transactions that a bus names.
+static inline uint32_t known(const self_t *self, uint32_t transaction, uint32_t transactions) {
+  if (transaction >= transactions) sim_error("a bus has transaction %u, which does not exist", (unsigned)transaction);
   return transaction;
 }
 
 // Another's transaction above.
 static void enter(self_t *self, const bus_snoop *snoop) {
-  const uint32_t e = known(self, snoop->number), number = snoop->address / MESI_LINE, set = set_of(number);
+  const uint32_t e = known(self, snoop->number, TRANSACTIONS), number = snoop->address / MESI_LINE,
+                 set = set_of(number);
   const line_state now = state_of(self, set, find(self, number));
   const bool writes = mesi_writes(snoop->op);
   self->op[e] = snoop->op;
@@ -161,7 +174,7 @@ static void enter(self_t *self, const bus_snoop *snoop) {
 
 // Its own transaction above.
 static void enter_recall(self_t *self, const bus_snoop *snoop) {
-  const uint32_t e = known(self, snoop->number);
+  const uint32_t e = known(self, snoop->number, TRANSACTIONS);
   self->phase[e] = refill_phase_responds;
   self->result[e] = self->recall_void ? snoop_result_withdrawn : snoop_result_shared;
   if (self->recall_void) self->recall = recall_phase_idle;
@@ -179,9 +192,10 @@ static void begin_recall(self_t *self, uint32_t number, bus_op op, int32_t makes
 static bool is_claimed(const self_t *self, uint32_t set, uint32_t way) {
   const uint32_t number = self->number[set][way];
   if (self->valid[set][way] && self->recall != recall_phase_idle && self->recall_line == number) return true;
-  for (uint32_t e = 0; e < (uint32_t)param(transactions); e++) {
+  for (uint32_t e = 0; e < REQUESTS; e++) {
     if (is_fetching(self->phase[e]) && set_of(self->wanted[e]) == set && self->way[e] == way) return true;
-    if (self->phase[e] == refill_phase_waits && self->valid[set][way] && self->wanted[e] == number) return true;
+    if (e < TRANSACTIONS && self->phase[e] == refill_phase_waits && self->valid[set][way] && self->wanted[e] == number)
+      return true;
   }
   return false;
 }
@@ -210,7 +224,29 @@ static uint32_t choose_place(self_t *self, uint32_t set) {
   return chosen;
 }
 
-// Makes room for the line of a transaction that waits; false: it goes on waiting.
+// Whether a line is fetched along with another one.
+static bool comes_along(const self_t *self, uint32_t number) {
+  for (uint32_t e = TRANSACTIONS; self->along > 0 && e < REQUESTS; e++)
+    if (is_fetching(self->phase[e]) && self->wanted[e] == number) return true;
+  return false;
+}
+
+// A line was missed: the others of its block are to be fetched, too.
+static void add_block(self_t *self, uint32_t number) {
+  uint32_t e = TRANSACTIONS;
+  for (uint32_t k = 0; k < BLOCK; k++) {
+    const uint32_t one = number / BLOCK * BLOCK + k;
+    if (one == number || find(self, one) != MESI_NOWHERE) continue;
+    while (e < REQUESTS && self->phase[e] != refill_phase_idle) e++;
+    if (e == REQUESTS) return; // then it is fetched when it is asked for
+    self->phase[e] = refill_phase_waits;
+    self->op[e] = bus_op_read_shared;
+    self->wanted[e] = one;
+    self->along++;
+  }
+}
+
+// Makes room for the line of a transaction that waits, or that is fetched along; false: it goes on waiting.
 static bool begin_fetch(self_t *self, uint32_t e) {
   const uint32_t number = self->wanted[e], set = set_of(number), here = find(self, number);
   const uint32_t kept = self->recall != recall_phase_idle && self->recall_for >= 0;
@@ -223,10 +259,14 @@ static bool begin_fetch(self_t *self, uint32_t e) {
   self->phase[e] = recalls ? refill_phase_makes_room : refill_phase_requests;
   self->way[e] = way;
   self->fetching++;
-  if (here != MESI_NOWHERE)
+  if (e >= TRANSACTIONS) {
+    event(along, number * MESI_LINE);
+  } else if (here != MESI_NOWHERE) {
     count(upgrades);
-  else
+  } else {
     count(misses);
+    add_block(self, number);
+  }
   if (recalls)
     begin_recall(self, self->number[set][way], bus_op_read_exclusive, (int32_t)e);
   else if (leaves)
@@ -234,13 +274,54 @@ static bool begin_fetch(self_t *self, uint32_t e) {
   return true;
 }
 
-// The oldest transaction that waits and for which there is a place gets it.
-static void begin_one(self_t *self) {
+// A transaction that waits gets a place for its line, or the line has come along with another one; false: it goes on
+// waiting.
+static bool begin_transaction(self_t *self, uint32_t e) {
+  const uint32_t number = self->wanted[e], set = set_of(number);
+  const bool writes = mesi_writes(self->op[e]);
+  if (BLOCK == 1) return begin_fetch(self, e);
+  if (comes_along(self, number)) return false;
+  if (state_of(self, set, find(self, number)) < (writes ? line_state_exclusive : line_state_shared))
+    return begin_fetch(self, e);
+  count(hits);
+  respond(self, e);
+  return true;
+}
+
+// The oldest transaction that waits and for which there is a place gets it; false: there is none.
+static bool begin_one(self_t *self) {
   for (uint32_t k = 0; k < self->waiting_count; k++) {
-    if (!begin_fetch(self, self->waiting[k])) continue;
+    if (!begin_transaction(self, self->waiting[k])) continue;
     self->waiting_count--;
     memmove(&self->waiting[k], &self->waiting[k + 1], self->waiting_count - k);
-    return;
+    return true;
+  }
+  return false;
+}
+
+// A line is not fetched along, or has come.
+static void end_along(self_t *self, uint32_t e) {
+  self->phase[e] = refill_phase_idle;
+  self->along--;
+}
+
+// Whether a transaction above has a line here, or fetches it.
+static bool is_served(const self_t *self, uint32_t number) {
+  if (find(self, number) != MESI_NOWHERE || comes_along(self, number)) return true;
+  for (uint32_t e = 0; e < TRANSACTIONS; e++)
+    if (is_fetching(self->phase[e]) && self->wanted[e] == number) return true;
+  return false;
+}
+
+// The first line that is to be fetched along and for which there is a place gets it.
+static __attribute__((noinline, unused)) void begin_along(self_t *self) {
+  for (uint32_t e = TRANSACTIONS; e < REQUESTS; e++) {
+    if (self->phase[e] != refill_phase_waits) continue;
+    if (is_served(self, self->wanted[e])) {
+      end_along(self, e);
+      continue;
+    }
+    if (begin_fetch(self, e)) return;
   }
 }
 
@@ -248,7 +329,7 @@ static void begin_one(self_t *self) {
 
 // The line of a transaction above is here, or its upgrade is done.
 static void fill(self_t *self, const typeof_port(below_response) * response) {
-  const uint32_t e = known(self, response->tag), number = self->wanted[e], set = set_of(number);
+  const uint32_t e = known(self, response->tag, REQUESTS), number = self->wanted[e], set = set_of(number);
   self->fetching--;
   if (response->lost && find(self, number) != MESI_NOWHERE) drop_shared(self, number, e);
   if (!response->error && !(self->lost[e] && self->conditional[e])) {
@@ -258,7 +339,12 @@ static void fill(self_t *self, const typeof_port(below_response) * response) {
     }
     set_state(self, set, self->way[e], mesi_filled(mesi_writes(self->op[e]), response->shared));
   }
-  respond(self, e);
+  if (e < TRANSACTIONS) {
+    respond(self, e);
+    return;
+  }
+  use_block(self, number);
+  end_along(self, e);
 }
 
 // Those above have given up what was asked of them.
@@ -293,18 +379,18 @@ static bool goes_up(const self_t *self, uint32_t number, bus_op op) {
   return self->held[set][way] == line_above_owner || mesi_writes(op);
 }
 
-// The transaction above that waits to write a line that is here to be read, `transactions`: none.
+// The transaction above that waits to write a line that is here to be read, TRANSACTIONS: none.
 static uint32_t writer_of(const self_t *self, uint32_t number) {
-  for (uint32_t e = 0; e < (uint32_t)param(transactions); e++)
+  for (uint32_t e = 0; e < TRANSACTIONS; e++)
     if ((is_fetching(self->phase[e]) || self->phase[e] == refill_phase_waits) && self->wanted[e] == number) return e;
-  return (uint32_t)param(transactions);
+  return TRANSACTIONS;
 }
 
 // What is answered to its own transaction below.
 static snoop_result own_snoop(self_t *self, const bus_snoop *snoop) {
   if (snoop->tag == LEVEL_WRITE_BACK) return MESI_FREE_VICTIM(self, &self->snoop_response.bytes);
   const bool has = find(self, snoop->address / MESI_LINE) != MESI_NOWHERE;
-  const uint32_t e = known(self, snoop->tag);
+  const uint32_t e = known(self, snoop->tag, REQUESTS);
   if (self->lost[e] && self->conditional[e]) {
     self->fetching--;
     respond(self, e);
@@ -319,7 +405,7 @@ static void take_snoop(self_t *self) {
   const uint32_t number = snoop->address / MESI_LINE;
   if (!snoop->own && !self->recalled && goes_up(self, number, snoop->op)) {
     const uint32_t writer = writer_of(self, number);
-    if (writer < (uint32_t)param(transactions)) {
+    if (writer < TRANSACTIONS) {
       if (mesi_writes(snoop->op)) drop_shared(self, number, writer);
     } else {
       if (self->recall != recall_phase_idle) return;
@@ -361,8 +447,8 @@ static void serve(self_t *self, const typeof_port(in_request) * request) {
 // Empties as many ways as there is room for what was changed in them.
 static __attribute__((noinline, unused)) void empty_ways(self_t *self) {
   const uint32_t ways = (uint32_t)param(ways);
-  if (self->active > 0) self->emptied = 0;
-  if (self->active > 0 || self->recall != recall_phase_idle) return;
+  if (self->active > 0 || self->along > 0) self->emptied = 0;
+  if (self->active > 0 || self->along > 0 || self->recall != recall_phase_idle) return;
   for (; self->emptied < MESI_PLACES && self->ring.count < (uint32_t)param(victims); self->emptied++) {
     evict(self, self->emptied / ways, self->emptied % ways);
     self->held[self->emptied / ways][self->emptied % ways] = line_above_none;
@@ -373,7 +459,7 @@ phase_end() {
   const bool empties = width(empty) > 0 && some(empty) && data(empty);
   const bool spoken = empties | some(in_request) | some(above_snoop) | some(above_response) | some(below_snoop) |
                       some(below_response) | self->replying | self->responding;
-  if (!spoken && self->active == 0 && self->snooped_count == 0 && self->ring.count == 0 &&
+  if (!spoken && self->active == 0 && self->along == 0 && self->snooped_count == 0 && self->ring.count == 0 &&
       self->recall == recall_phase_idle)
     return;
   self->replying = transferred(in_request);
@@ -403,7 +489,8 @@ phase_end() {
     self->snooped[(self->snooped_head + self->snooped_count++) % (uint32_t)param(snoops)] = data(below_snoop);
   self->responding = false;
   if (self->snooped_count > 0) take_snoop(self);
-  if (self->waiting_count > 0) begin_one(self);
+  const bool began = self->waiting_count > 0 && begin_one(self);
+  if (BLOCK > 1 && self->along > 0 && !began) begin_along(self);
   if (empties) empty_ways(self);
   if (width(empty) > 0 && transferred(empty)) self->emptied = 0;
   mesi_free_gone(&self->ring, self->victim_gone, (uint32_t)param(victims));
@@ -413,7 +500,9 @@ next_event() {
   const bool works = self->emptied > 0 || self->replying || self->responding || self->waiting_count > 0 ||
                      self->snooped_count > 0 || self->recall == recall_phase_requests || mesi_writes_back(self->ring);
   if (works) return cycle();
-  for (uint32_t e = 0; self->active > 0 && e < (uint32_t)param(transactions); e++)
-    if (self->phase[e] == refill_phase_responds || self->phase[e] == refill_phase_requests) return cycle();
+  for (uint32_t e = 0; self->active + self->along > 0 && e < REQUESTS; e++)
+    if (self->phase[e] == refill_phase_responds || self->phase[e] == refill_phase_requests ||
+        (e >= TRANSACTIONS && self->phase[e] == refill_phase_waits))
+      return cycle();
   return unchanged(never());
 }

@@ -161,10 +161,10 @@ def test_boot_on_a_wide_core(software: Guest, root: Path, build_dir: Path, tmp_p
     assert values["system.cpu.core", "compared_exceptions"] > 5_000 and values["system.cpu.core", "compared_interrupts"] > 50
 
 
-@pytest.mark.parametrize("l2", ["0 B", "256 KiB"])
-def test_boot_with_coherent_caches(software: Guest, root: Path, build_dir: Path, tmp_path: Path, l2: str) -> None:
+@pytest.mark.parametrize(("l2", "block"), [("0 B", 32), ("256 KiB", 32), ("256 KiB", 128)])
+def test_boot_with_coherent_caches(software: Guest, root: Path, build_dir: Path, tmp_path: Path, l2: str, block: int) -> None:
     """Data stay in the cache that wrote them, and instructions are what the kernel makes sure they are; in lockstep, so that each is right."""
-    machine = build_host(root, build_dir, tmp_path / "coherent", COHERENT, f"l2_size={l2}", CHECKED)
+    machine = build_host(root, build_dir, tmp_path / "coherent", COHERENT, f"l2_size={l2}", f"l2_line={block}", CHECKED)
     status, console, stats = on_host(software, machine, tmp_path)
     assert status == 0 and comparable(console) == comparable(on_oracle(software, build_dir)[1])
     [write_backs] = [one["value"] for one in stats["statistics"] if (one["path"], one["name"]) == ("system.cpu.dcache.controller", "write_backs")]

@@ -40,6 +40,7 @@ MACHINES = {
     "one_bus": (8 * LINE, ONE_BUS),
     "several_misses": (8 * LINE, SEVERAL_MISSES),
     "two_buses": (8 * LINE, TWO_BUSES),
+    "blocks": (8 * LINE, TWO_BUSES.replace("ways = 4; }", "ways = 4; block_lines = 4; }")),
 }
 
 
@@ -48,7 +49,7 @@ MACHINES = {
 def test_it_is_empty(bench: Bench, kind: str, seed: int) -> None:
     width, body = MACHINES[kind]
     wide = f"instance wide : memory_width {{ from = 32; to = {width}; }};\n"
-    lanes = 2 if kind == "two_buses" else 1
+    lanes = 2 if kind in ("two_buses", "blocks") else 1
     text = RAM.format(width=width, wire=wide) + f"instance flusher[{lanes}] : source;\n" + body
     device = Memory(bench, text, sources=2, width="32", before="import memory_types;\n")
     rng, model = random.Random(seed), {}

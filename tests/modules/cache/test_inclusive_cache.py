@@ -224,6 +224,23 @@ def test_links_across_both_levels(bench: Bench) -> None:
     assert [a.data for a in replies[0]] == [0, 1, 5, 0]
 
 
+def test_a_miss_fetches_its_block(bench: Bench) -> None:
+    """A line that is not asked for follows, and is a hit then, also while it is on its way; a line that is used keeps its block."""
+    machine = cached(bench, collect("level[0]", "along(address)"), cache="sets = 1; ways = 1;", level="sets = 4; ways = 2; block_lines = 4;")
+    second = 32 * 4
+    scripts = [f"{cycle} read 8 {address}" for cycle, address in ((0, 32), (10, 64), (300, 96), (400, second), (600, 0), (700, 2 * second), (1000, 32), (1100, second))]
+    replies, *_ = machine.play([scripts, [], []], 1500)
+    followed = [[address for cycle, address in happened(machine.last, "along") if start <= cycle < end] for start, end in ((0, 300), (400, 600), (700, 1000), (1100, 1400))]
+    assert followed == [[0, 64, 96], [160, 192, 224], [288, 320, 352], [160, 192, 224]]
+    assert (machine.last.stat("level[0]", "misses"), machine.last.stat("level[0]", "hits")) == (4, 4)
+    assert replies[2].cycle - 300 < replies[3].cycle - 400
+
+
+@pytest.mark.parametrize(("body", "why"), [("block_lines = 3;", "block_lines must not be 3"), ("block_lines = 4; sets = 6;", "sets = 6 must be a multiple of block_lines = 4")])
+def test_impossible_blocks(bench: Bench, body: str, why: str) -> None:
+    assert why in bench.refuse(ALONE.replace("sets = 2; ways = 2;", f"ways = 2; {body}"))
+
+
 SMALL = {"cache": "sets = 2; ways = 2;", "level": "sets = 2; ways = 2;"}
 MACHINES: dict[str, tuple[int, int, dict[str, str]]] = {
     "four above one": (1, 4, {"cache": "sets = 1; ways = 2;", "level": "sets = 2; ways = 4;"}),
@@ -232,6 +249,13 @@ MACHINES: dict[str, tuple[int, int, dict[str, str]]] = {
         "cache": "sets = 1; ways = 2; write_buffer = 1; post_writes = false; replacement = cache_replacement.random;",
         "above": "outstanding = 2; snoop_cycles = 1; turnaround = 0;",
         "level": "sets = 1; ways = 3; victims = 1; mshrs = 1; transactions = 2; snoops = 2; replacement = cache_replacement.random;",
+        "bus": "outstanding = 2;",
+    }),
+    "blocks of two": (2, 2, {"cache": "sets = 2; ways = 2;", "level": "sets = 2; ways = 2; block_lines = 2; mshrs = 2;"}),
+    "blocks of four, one victim, few transactions": (2, 2, {
+        "cache": "sets = 2; ways = 2; replacement = cache_replacement.random;",
+        "level": "sets = 8; ways = 2; block_lines = 4; victims = 1; mshrs = 3; transactions = 2; snoops = 2; replacement = cache_replacement.random;",
+        "above": "outstanding = 2;",
         "bus": "outstanding = 2;",
     }),
     "one way, slow arrays": (2, 3, {"cache": "sets = 4; ways = 1;", "level": "sets = 4; ways = 1;", "port": "entries = 8;", "array": "3"}),
