@@ -6,6 +6,7 @@ in the order of the ends of their lines to the right of the axes, each joined to
 places.
 """
 
+import math
 import textwrap
 from collections.abc import Sequence
 from itertools import pairwise
@@ -27,6 +28,7 @@ OUTSIDE, OVER_NAME, MET, FAR = 1000.0, 200.0, 30.0, 0.02  # costs: of a name out
 LEADER = 14.0  # from the end of a line to its name to the right of the axes, in points
 WIDEST = 34  # characters of a line of a name
 NOT_JOINED = ("None", "", " ")  # the style of marks that no line joins
+MOST = 200  # points of a line next to which its name may be
 LIGHTEST = 0.18  # luminance of a name: a contrast of 4.5 to white
 
 
@@ -175,9 +177,9 @@ def _is_nearer(box: Bbox, away: float, others: Sequence[numpy.ndarray]) -> bool:
 
 
 def _candidates(own: numpy.ndarray, width: float, height: float, gap: float) -> list[tuple[Bbox, float]]:
-    """Boxes next to each point of a series, the last points first, and how far they are from it."""
+    """Boxes next to points of a series, the last first, and how far they are from it; of many points, next to some."""
     found = []
-    for x, y in own[::-1]:
+    for x, y in own[:: -math.ceil(len(own) / MOST) or -1]:
         for away in (gap, 2 * gap, 4 * gap, 7 * gap):
             for left in (x - width, x - width / 2, x):
                 found += [(left, y + away, away), (left, y - away - height, away)]

@@ -16,6 +16,8 @@ from harness.study.points import VARIANT, is_drawn
 from harness.study.study_file import Figure
 from harness.study.words import axis_label, measure_label, place
 
+TIMES = (("s", 1), ("ms", 10**3), ("us", 10**6), ("ns", 10**9))
+
 
 def _shown(outcome: Outcome, figure: Figure) -> list[Row]:
     file = outcome.study.file
@@ -118,6 +120,13 @@ def _beside(outcome: Outcome, figure: Figure, groups: Sequence[list[Row]], scale
     return [plot.Line("" if k else label, one.across, one.values) for k, one in enumerate(lines)]
 
 
+def _over_time(lines: Sequence[plot.Line]) -> tuple[str, list[plot.Line]]:
+    """Lines over seconds, in the largest unit of which the time is not a fraction."""
+    most = max(max(line.across, default=0.0) for line in lines)
+    unit, parts = next((one for one in TIMES if most * one[1] >= 1), TIMES[-1])
+    return f"simulated time, {unit}", [replace(line, across=[parts * at for at in line.across]) for line in lines]
+
+
 def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     """Draws out.svg and out.png; False when there is nothing to show yet."""
     rows, title = _rows(outcome, figure), figure.title or outcome.study.file.title
@@ -130,7 +139,9 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
             plot.Line(place(outcome.study, row.point), *map(list, zip(*row.time_series[figure.y], strict=True)))
             for row in _shown(outcome, figure) if row.time_series.get(figure.y)
         ]  # fmt: skip
-        across = figure.x or "simulated time, s"
+        across = figure.x
+        if lines and not across:
+            across, lines = _over_time(lines)
         if lines:
             plot.lines(title, across, up, lines, [], out, markers=False)
         return bool(lines)

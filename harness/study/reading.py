@@ -64,11 +64,17 @@ def counted(stats: Mapping) -> Counted:
     return Counted(values, run.get("cycles", {}), {}, 1e-9 * run.get("simulated_ns", 0), (None, None))
 
 
-def series(stats: Mapping) -> list[tuple[float, Counted]]:
-    """What each stretch between two samples counted, and when it ended, in seconds."""
-    samples = stats.get("samples", [])
+def series(stats: Mapping, in_window: bool = False) -> list[tuple[float, Counted]]:
+    """What each stretch between two samples counted, and when it ended, in seconds; of the run, or of the window, where
+    time is from its beginning on."""
+    samples, begin = stats.get("samples", []), 0
+    if in_window and (window := stats.get("measured")):
+        if not (window["from"] and window["to"]):
+            return []
+        begin, end = window["from"]["time_fs"], window["to"]["time_fs"]
+        samples = [one for one in samples if begin <= one["time_fs"] <= end]
     return [
-        (1e-15 * last["time_fs"], between(stats, first, last))
+        (1e-15 * (last["time_fs"] - begin), between(stats, first, last))
         for first, last in zip(samples, samples[1:], strict=False)
         if last["time_fs"] > first["time_fs"]
     ]

@@ -314,10 +314,10 @@ def _row(study: Study, point: Point, result: Result) -> Row:
                                         series, machine.parameters, printed.Printed(result, machine), intervals.value,
                                         intervals.names(study.file.interval))  # fmt: skip
 
-        if study.file.sample:
-            for name in study.file.sample.measures:
+        if sample := study.file.sample:
+            for name in sample.measures:
                 if name in texts:
-                    samples = [(at, ask(one)) for at, one in reading.series(result.stats)]
+                    samples = [(at, ask(one)) for at, one in reading.series(result.stats, sample.window)]
                     series[name] = list(_time_series(name, samples))
         whole = ask(intervals.whole(reading.counted(result.stats), result.stats, study.file.interval))
         others |= intervals.all_values(study.file.interval, whole.counted)

@@ -87,6 +87,7 @@ class Sample(Table):
 
     every: str
     measures: list[str]
+    window: bool = False  # only within the window
 
 
 class Measure(Table):

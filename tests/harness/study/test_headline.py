@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.quantity import spelt as quantity_spelt
+from harness.report import plot
 from harness.run.progress import Progress
 from harness.study import crossings, figures, headline, model, page, study_file, tables, words
 from harness.study.study_file import Axis, StudyError, StudyFile
@@ -134,6 +135,12 @@ def test_a_caption_says_what_is_fixed_and_what_bars_are(place: Path) -> None:
     assert figures.caption(outcome, figure) == "Fixed: readiness of the sink 1.0."
     rows = [model.Row(one.point, one.status, one.measures, {"rate": 0.1}, {}, one.result) for one in outcome.rows]
     assert figures.caption(model.Outcome(outcome.study, rows), figure) == "Fixed: readiness of the sink 1.0. Bars show ±, half of the 95 % confidence interval."
+
+
+@pytest.mark.parametrize(("times", "unit", "places"), [([0.5, 2.0], "s", [0.5, 2]), ([0.0002, 0.0005], "us", [200, 500]), ([2e-12], "ns", [0.002])])
+def test_time_is_in_the_largest_unit(times: list[float], unit: str, places: list[float]) -> None:
+    across, [line] = figures._over_time([plot.Line("one", times, [1.0] * len(times))])
+    assert across == f"simulated time, {unit}" and line.across == pytest.approx(places)
 
 
 def test_a_figure_without_some_points(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

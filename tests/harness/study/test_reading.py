@@ -45,6 +45,16 @@ def test_samples_at_one_instant_are_no_stretch() -> None:
     assert reading.series(STATS) == [] == reading.series({**STATS, "samples": SNAPSHOTS[:1]})
 
 
+def test_samples_of_the_window() -> None:
+    """Only stretches that are within it, by the time since it began."""
+    samples = {**STATS, "samples": SNAPSHOTS}
+    assert reading.series({**samples, "measured": {"from": SNAPSHOTS[1], "to": SNAPSHOTS[-1]}}, in_window=True) == [
+        (pytest.approx(4e-12), reading.series(samples)[1][1])
+    ]
+    assert reading.series({**samples, "measured": {"from": SNAPSHOTS[0], "to": None}}, in_window=True) == []
+    assert reading.series(samples, in_window=True) == reading.series(samples), "the whole run is the window"
+
+
 @pytest.fixture
 def point() -> PointReading:
     """What expressions read of one point."""

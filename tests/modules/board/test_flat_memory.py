@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts import COHERENT
 from tests.emulib.test_system import bare
+from tests.hosts import COHERENT
 
 # A chain of 1,200 nodes, each in a line of its own. The cache has 512 lines, so none of the first 100 is in it any more.
 CHASE = """
