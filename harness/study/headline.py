@@ -61,22 +61,26 @@ def check(study: Study) -> None:
         _check_labels(study)
     texts = [("headline", file.headline)]
     texts += [(f"card {number}", f"{one.value} {one.text}") for number, one in enumerate(file.card, 1)]
-    free = {axis.name for axis in file.axis if axis.best}
     for key, text in texts:
-        for found in RESULT.finditer(text):
-            place = f"{study.path}: {key}"
-            result = _parse(study, found[1], place)
-            if result.how == "crossing":
-                _crossed(study, result, f"{place}: {{{found[1]}}}")
-                continue
-            for condition in (result.where, result.base)[: 2 if result.base else 1]:
-                points = result.chosen(study, study.points, condition, place)
-                places = {tuple((k, str(v)) for k, v in one.coordinates.items() if k not in free) for one in points}
-                if not places or (len(places) > 1 and result.how not in MANY):
-                    which = "no point is" if not places else f"{len(places)} points are"
-                    raise StudyError(f"{place}: {{{found[1]}}}: {which} there (name one point, or {', '.join(MANY)})")
-            if result.how in ("published", "off") and not _entries(study, result, study.points, place):
-                raise StudyError(f"{place}: {{{found[1]}}}: nothing comparable was published for that point")
+        check_text(study, text, f"{study.path}: {key}")
+
+
+def check_text(study: Study, text: str, place: str) -> None:
+    """Refuses a text with results that cannot be."""
+    free = {axis.name for axis in study.file.axis if axis.best}
+    for found in RESULT.finditer(text):
+        result = _parse(study, found[1], place)
+        if result.how == "crossing":
+            _crossed(study, result, f"{place}: {{{found[1]}}}")
+            continue
+        for condition in (result.where, result.base)[: 2 if result.base else 1]:
+            points = result.chosen(study, study.points, condition, place)
+            places = {tuple((k, str(v)) for k, v in one.coordinates.items() if k not in free) for one in points}
+            if not places or (len(places) > 1 and result.how not in MANY):
+                which = "no point is" if not places else f"{len(places)} points are"
+                raise StudyError(f"{place}: {{{found[1]}}}: {which} there (name one point, or {', '.join(MANY)})")
+        if result.how in ("published", "off") and not _entries(study, result, study.points, place):
+            raise StudyError(f"{place}: {{{found[1]}}}: nothing comparable was published for that point")
 
 
 def _crossed(study: Study, result: Result, place: str) -> str:

@@ -43,7 +43,7 @@ def prepare(
 ) -> Study:  # fmt: skip
     """Reads a study, or the text of one that would lie there, and checks every name in it, with its machines' netlists;
     with `built_only`, only points whose simulators were built before."""
-    study = _read(path, build, text)
+    study = _read(path, build, text, built_only)
     points = study.points
     if built_only:
         points = [p for p in points if _is_built(study, p)]
@@ -74,7 +74,7 @@ def _is_built(study: Study, point: Point) -> bool:
         return False
 
 
-def _read(path: Path, build: Path, text: str | None) -> Study:
+def _read(path: Path, build: Path, text: str | None, built_only: bool) -> Study:
     file = read(path, text)
     every = list(points(file, path))
     if not every:
@@ -92,7 +92,7 @@ def _read(path: Path, build: Path, text: str | None) -> Study:
     for folder in file.include:
         if not (path.parent / folder).is_dir():
             raise StudyError(f"{path}: include: there is no folder {path.parent / folder}")
-    for needed, command in file.needs.items():
+    for needed, command in () if built_only else file.needs.items():
         if not machine.resolve(needed, path, build).exists():
             raise StudyError(f"{path}: there is no {machine.resolve(needed, path, build)}: `{command}` makes it")
     for use in plugins.values():

@@ -21,11 +21,11 @@ from harness.report import provenance
 from harness.report.anchors import slug, unique
 from harness.report.page import STYLE, identifier, scrolled, table
 from harness.run import files
-from harness.study import figures, outputs, page
+from harness.study import figures, headline, outputs, page
 from harness.study.collection import Collection
 from harness.study.model import OK, Outcome, Row
 from harness.study.points import VARIANT
-from harness.study.study_file import is_comparable
+from harness.study.study_file import StudyError, is_comparable
 from harness.study.tables import AGREES, cross_table, points_table
 from harness.study.words import place as point_place
 from harness.study.words import signed, spelt
@@ -67,6 +67,7 @@ class Directives:
         self.inline: dict[str, Callable[..., str]] = {
             "gain": self._gain, "setting": self._setting, "verdict": self._verdict, "worst": self._worst,
             "mean": self._mean, "uncertainty": self._uncertainty, "range": self._range, "fit": self._fit,
+            "result": self._result,
             "points": lambda study, *places: str(len(self._among(study, [], places))),
         }  # fmt: skip
 
@@ -186,6 +187,15 @@ class Directives:
     def _fit(self, study: str, measure: str, other: str, *places: str) -> str:
         fitted = figures.fit(self._among(study, [measure, other], places), measure, other)
         return NOT_RUN if fitted is None else f"{fitted:.4f}"
+
+    def _result(self, study: str, text: str) -> str:
+        """What a headline could say of a study: MEASURE where CONDITION, crossing MEASURE where … from …"""
+        outcome = self._outcome(study)
+        try:
+            headline.check_text(outcome.study, f"{{{text}}}", study)
+        except StudyError as error:
+            raise ValueError(str(error)) from None
+        return headline.fill(outcome, f"{{{text}}}")
 
     def _missing(self, study: str) -> str:
         return Markup("<p><em>{}: not run yet.</em></p>").format(self._outcome(study).study.file.title)

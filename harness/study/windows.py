@@ -52,11 +52,13 @@ def options(file: StudyFile, own_samples: bool = False) -> list[str]:
         arguments += ["--measure-from", begin or "0 s", "--measure-to", to or "end"]
     if to and to != "end" and to != begin:  # the next of the same marker is not the first, which --until would take
         arguments += ["--until", to]
+    if file.sample and file.sample.window and not (begin or to):
+        raise StudyError("sample: window: this study has no window")
     if file.window.parts > 1:
         every, _ = _cuts(file)
         arguments += ["--sample", f"{every} fs"]
     if file.sample and not own_samples:
-        arguments += ["--sample", file.sample.every]
+        arguments += ["--sample", file.sample.every, *(["--sample-window"] if file.sample.window else [])]
     return arguments
 
 

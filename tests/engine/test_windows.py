@@ -47,6 +47,21 @@ def test_a_window_in_time_is_exact_for_every_clock(clocks, run_sim):
     assert done.value("y", "cycles") == 2000
 
 
+def test_samples_within_a_window(clocks, run_sim):
+    """The multiples are those of the whole run, in a restored run, too; events count from the window on."""
+    window = ["--measure-from", "cycles(c) >= 34", "--measure-to", "1500 ns"]
+    every = run_sim(clocks, "--time", "2 us", "--sample", "12 ns").stats["samples"]
+    done = run_sim(clocks, "--time", "2 us", "--sample", "12 ns", "--sample-window", *window)
+    ends = [done.stats["measured"][end]["time_fs"] for end in ("from", "to")]
+    assert done.stats["samples"] == [one for one in every if ends[0] <= one["time_fs"] <= ends[1]]
+    for cut in "500 ns", "1200 ns":
+        run_sim(clocks, "--time", cut, "--sample", "12 ns", "--sample-window", *window, "--checkpoint", "point", ok=None)
+        rest = run_sim(clocks, "--restore", "point", "--time", "2 us", "--sample", "12 ns", "--sample-window", *window)
+        assert rest.stats["samples"] == done.stats["samples"], cut
+    states = run_sim(clocks, "--time", "2 us", "--sample", "x.items >= 11", "--sample-window", *window).stats["samples"]
+    assert [one["cycles"]["a"] for one in states] == list(range(99, 133, 11))
+
+
 def test_what_was_not_requested_is_not_measured(clocks, run_sim):
     asked = {"--measure-from": "measured", "--measure-to": "measured", "--sample": "samples"}
     for option, key in asked.items():
@@ -160,7 +175,7 @@ def test_wrong_conditions_are_reported_before_the_run(clocks, run_sim, golden):
         done = run_sim(clocks, "--until", text, ok=False)
         assert done.status == 2 and done.err.count("\n") == 1
         lines.append(done.err.split(": ", 1)[1])
-    for arguments in (("--measure-from", "2 us", "--measure-to", "1 us"), ("--measure-from", "end"), ("--sample", "0 ns")):
+    for arguments in (("--measure-from", "2 us", "--measure-to", "1 us"), ("--measure-from", "end"), ("--sample", "0 ns"), ("--sample-window", "--sample", "1 ns"), ("--sample-window", "--measure-to", "1 ns")):
         lines.append(run_sim(clocks, *arguments, ok=False).err.split(": ", 1)[1])
     golden(GOLDEN, "".join(lines))
 

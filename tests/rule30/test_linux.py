@@ -66,8 +66,8 @@ def study(root: Path, build_dir: Path, tmp_path: Path) -> Callable[..., Line]:
     """A study of the example with other texts in places of its own; line("hw", 88, latency="10 ns") is a measure of a point."""
 
     def make(name: str, replaced: dict[str, str]) -> Line:
-        text = (EXAMPLE / f"{name}.toml").read_text()
-        own = {'"rule30_host.lss"': f'"{EXAMPLE}/rule30_host.lss"', 'guest = "guest"': f'guest = "{EXAMPLE}/guest"'}
+        text = (EXAMPLE / f"studies/{name}.toml").read_text()
+        own = {'"../rule30_host.lss"': f'"{EXAMPLE}/rule30_host.lss"', 'guest = "../guest"': f'guest = "{EXAMPLE}/guest"'}
         for old, new in (own | replaced).items():
             assert old in text, old
             text = text.replace(old, new)
@@ -92,14 +92,14 @@ SHORT = {"1000; poweroff": "20; poweroff", "packet.count == 1000": "packet.count
 
 def lengths(name: str, some: tuple[int, ...]) -> dict[str, str]:
     """The line of a study with its lengths, and one with some of them."""
-    lines = (EXAMPLE / f"{name}.toml").read_text().splitlines()
+    lines = (EXAMPLE / f"studies/{name}.toml").read_text().splitlines()
     old = next(line for line in lines[lines.index('name = "cells"') :] if line.startswith("values"))
     return {old: f"values = {list(some)}"}
 
 
 def test_the_study_has_the_shapes_of_the_paper(study) -> None:
     """Figures 12, 13, 15 and 16."""
-    line = study("study", SHORT | lengths("study", (*LENGTHS, 88)))
+    line = study("rule30", SHORT | lengths("rule30", (*LENGTHS, 88)))
     assert line("char", 80) < line("hw", 80, latency="10 ns") and line("char", 96) > line("hw", 96, latency="10 ns"), "they cross between 80 and 96 cells"
     for cells in LENGTHS:
         first, *others = (line("hw", cells, latency=f"{time} ns") for time in (1, 10, 100, 1000, 10000))
@@ -117,7 +117,7 @@ def test_the_study_has_the_shapes_of_the_paper(study) -> None:
 def test_optimised_programs(study) -> None:
     """Mapped registers are three times as fast as the driver with -O2; 10 us cross `char` between 300 and 700 cells at one of the options."""
     some = (10, 100, 310, 700, 1000)
-    line = study("landscape", lengths("landscape", some))
+    line = study("rule30_lengths", lengths("rule30_lengths", some))
     for cells in some:
         assert 3 * line("hw-mmap", cells, options="O2", latency="10 ns") < line("hw", cells, options="O2", latency="10 ns")
     assert line("char", 310, options="O0") < line("hw", 310, options="O0", latency="10000 ns")

@@ -43,6 +43,7 @@ typedef struct {
   uint64_t forks;      // of the run that execute at once; 0: it waits for each
   bool unwatched;      // nor is it looked whether it can end at all
   spinach_condition conditions[SPINACH_CONDITIONS];
+  bool sample_window; // samples are taken within the window of --measure-from and --measure-to only
   uint64_t seed;
   const char *stats;             // file, or NULL
   const char *run_dir;           // folder, or NULL

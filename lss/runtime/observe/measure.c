@@ -25,6 +25,11 @@ bool spinach_measure_begin(const spinach_options *options) {
     spinach_trigger_start(&to, last->kind ? last : &end, false);
     to.after = &from;
   }
+  if (options->sample_window) {
+    if (!sample.waiting || !from.waiting)
+      return spinach_report_error("--sample-window: it needs --sample, and a window by --measure-from or --measure-to");
+    sample.after = &from;
+  }
   if (first->kind == SPINACH_AT_END)
     return spinach_report_error("--measure-from: no window begins at the end of the run");
   if (from.waiting && first->kind == SPINACH_AT_TIME && last->kind == SPINACH_AT_TIME && last->count <= first->count)
@@ -115,6 +120,7 @@ static const char *look(void) {
   if (from.waiting) {
     if (spinach_trigger_fires(&from)) {
       window[0] = take(&from, from.goal);
+      if (sample.after) spinach_trigger_resume(&sample); // what repeats does not catch up
       if (spinach_trigger_fires(&to)) return "the window to measure was over before it began";
     }
   } else if (spinach_trigger_fires(&to)) {
@@ -124,6 +130,7 @@ static const char *look(void) {
     if (!add_sample(goal)) return spinach_error_text;
     if (spinach_stopping & SPINACH_STOP) break; // a signal came: there may be very many at one instant
   }
+  if (sample.after && window[1]) sample.waiting = false;
   return spinach_trigger_fires(&until) ? "the condition of --until holds" : NULL;
 }
 

@@ -89,6 +89,11 @@ static bool set_sample(spinach_options *options, const char *value) {
   return spinach_condition_parse("--sample", value, &options->conditions[SPINACH_SAMPLE]);
 }
 
+static bool set_sample_window(spinach_options *options, const char *value) {
+  (void)value;
+  return options->sample_window = true;
+}
+
 static bool set_record(spinach_options *options, const char *value) {
   return (options->record = value) != NULL;
 }
@@ -274,6 +279,8 @@ const spinach_option spinach_option_table[] = {
     {"measure-from", "CONDITION", "what statistics count in a window: from when this comes true ...", set_measure_from},
     {"measure-to", "CONDITION", "... until this does; printed, and --stats has both ends", set_measure_to},
     {"sample", "CONDITION", "write all statistics into --stats each time that this comes true", set_sample},
+    {"sample-window", NULL, "with --sample: only within the window of --measure-from and --measure-to",
+     set_sample_window},
     {"seed", "N", "seed of everything random (default 1)", set_seed},
     {"checkpoint", "FILE", "write the state in which the run ends, to go on from with --restore", set_checkpoint},
     {"checkpoint-every", "N|TIME", "and also after each N cycles, or each TIME of simulated time",

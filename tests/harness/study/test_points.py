@@ -160,6 +160,8 @@ def window(tmp_path: Path, text: str) -> study_file.StudyFile:
         ("window = { to = '1.5 us', parts = 3 }", ["--measure-from", "0 s", "--measure-to", "1.5 us", "--until", "1.5 us", "--sample", "500000000 fs"], []),
         ("window = { from = '1 us', to = '3 us', parts = 1 }", ["--measure-from", "1 us", "--measure-to", "3 us", "--until", "3 us"], []),
         ("sample = { every = 'event(x.y)', measures = [] }", ["--sample", "event(x.y)"], ["x.y"]),
+        ("window = { from = '1 us' }\nsample = { every = '5 ns', measures = [], window = true }",
+         ["--measure-from", "1 us", "--measure-to", "end", "--sample", "5 ns", "--sample-window"], []),
         ("check = 'events(a.b) > 0'\nmeasure = { m = 'events(c.d) + 1' }", ["--measure-from", "0 s", "--measure-to", "end"], ["a.b", "c.d"]),
     ],
 )  # fmt: skip
@@ -175,6 +177,7 @@ def test_wrong_windows(tmp_path: Path) -> None:
         "window = { from = '1 us', to = '1 us', parts = 2 }": f"{cut} is between two times",
         "window = { from = 'marker(1)', to = '1 us', parts = 2 }": f"{cut} is between two times",
         "window = { to = '4 us', parts = 2 }\nsample = { every = '1 us', measures = [] }": f"{cut} excludes `sample`",
+        "sample = { every = '1 us', measures = [], window = true }": "sample: window: this study has no window",
         "window = { from = '1 fs', to = '10001 fs', parts = 2 }": "window: parts: `from` should be a multiple",
     }.items():
         with pytest.raises(StudyError, match=re.escape(says)):

@@ -14,6 +14,9 @@ from harness.study import collection, command, uses, validation
 from harness.study.study_file import Measure, StudyError
 from harness.study.uses import cost, faults
 from tests.sample import sampled
+from tests.tree import found
+
+ROOT = Path(__file__).resolve().parents[3]
 
 FIG = """
 title = "A <figure>"
@@ -89,7 +92,7 @@ TEXT = """# Studies & more
 What they show.
 
 Ours is {{percent fig one 1472}}, {{gain fig one 1472 why base 1472}}; overhead {{setting fig one 18 overhead}}; {{worst}}; {{percent soak one 18}}
-Settled after {{settled convergence one 1472}}; best {{ratio fig one 1472}}; {{frames}} frames.
+Settled after {{settled convergence one 1472}}; best {{ratio fig one 1472}}; {{frames}} frames. Or {{result fig "percent where variant == 'one' and payload == 1472"}}.
 
 {{published}}
 {{figure fig}}
@@ -150,6 +153,7 @@ def test_the_report_and_its_records(place: Path) -> None:
     page = validation.write(run(place), place / "text.md", place / "build")
     text = page.read_text()
     assert "Ours is 123.0 %, +100 %; overhead 30 %; " in text and "(not run)" in text
+    assert "Or 123.0 %." in text
     assert "best 1:1; " in text and re.search(r"Settled after \d+; ", text)
     assert "Studies &amp; more" in text and "What they show." in text and "{{" not in text
     assert text.count("<svg") == 4 and "A &lt;figure&gt;" in text
@@ -195,6 +199,13 @@ def test_a_plug_in_of_another_package(place: Path, monkeypatch: pytest.MonkeyPat
     assert dict(row.measures) == {"twice": 600, "more": 601} and row.result.job.plain == ("--x", "3")
 
 
+def test_the_studies_of_the_examples_have_names_of_their_own() -> None:
+    """`make studies` takes them all."""
+    paths = found(ROOT / "examples", "studies/*.toml")
+    known = collection.chosen(paths, [])
+    assert len(known) == len(paths) > 30 and any(now for _, now in known.values())
+
+
 def test_a_large_difference_needs_an_explanation(place: Path) -> None:
     (place / "fig.toml").write_text(FIG.replace(', explained = ["why"]', ""))
     (place / "text.md").write_text("# T\n\nabout\n\n{{published}}\n")
@@ -220,6 +231,7 @@ def test_unknown_studies(place: Path) -> None:
         ("{{changes fig}}", "fig has no figure 1 of kind bars"),
         ("{{figure fig 2}}", "fig has no figure 2 of kind lines"),
         ("x {{range fig speed}}", "{{range fig speed}}: there is no such thing ('speed')"),
+        ("x {{result fig 'percent where payload == 3'}}", "fig: {percent where payload == 3}: no point is there"),
         ("x {{points fig two}}", "{{points fig two}}: there is no such thing ('two')"),
     ], 3),
 )
