@@ -334,6 +334,32 @@ def value(path: str, counted: Counted) -> float | Values:
     return most if what == "most" else scale * values[f"{base}least"]
 
 
+def single(interval: Interval, counted: Counted) -> list[Counted]:
+    """Each interval as a part of what was counted; none where not all lengths are known."""
+    base, values = f".interval.{interval.name}.", counted.values
+    count = values.get(f"{base}count", 0)
+    if count != values.get(f"{base}stretch") or count > MOST_VALUES:
+        return []
+    return [Counted({f"{base}total": one, f"{base}count": 1.0}, {}, {}, 0.0) for one in _series(base, values)]
+
+
+def is_of_mean(
+    interval: Interval, measure: str, texts: Mapping[str, str], within: frozenset[str] = frozenset()
+) -> bool:  # fmt: skip
+    """Whether a measure depends on the mean of this interval, and on nothing else that the run counted."""
+    if measure == f"{interval.name}.mean":
+        return True
+    if measure not in texts or measure in within:
+        return False
+    used = list(expression.mentions(texts[measure]))
+    counted = [name for kind, name in used if kind == "statistic" or kind == "name" and name in texts]
+    if not counted or re.search(r"\btime\b", texts[measure]):
+        return False
+    if any(kind not in ("statistic", "name", "param", "published") for kind, _ in used):
+        return False
+    return all(is_of_mean(interval, name, texts, within | {measure}) for name in counted)
+
+
 def all_values(study_intervals: Sequence[Interval], counted: Counted) -> dict[str, float]:
     """All measures of intervals; of those that did not occur, only their number."""
     found = {}

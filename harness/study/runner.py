@@ -352,12 +352,23 @@ def _measured(point: reading.PointReading, name: str) -> float:
 
 
 def _errors(study: Study, result: Result, whole: reading.PointReading, wanted: Iterable[str]) -> dict[str, float]:
-    """Half of the 95 % interval of each measure, from the parts of the window."""
+    """Half of the 95 % interval of each measure, from the parts of the window; without parts, from the intervals."""
     parts = windows.parts(study.file, result.stats)
     if len(parts) < 2:
-        return {}
+        return _interval_errors(study, whole, wanted)
     gauges = reading.gauges(result.stats)
     moved = errors.shifts(whole.counted, parts, gauges)
     found = {name: errors.half(lambda one, name=name: _measured(replace(whole, counted=one), name), moved)
              for name in wanted}  # fmt: skip
+    return {name: half for name, half in found.items() if half is not None}
+
+
+def _interval_errors(study: Study, whole: reading.PointReading, wanted: Iterable[str]) -> dict[str, float]:
+    """The same of measures that depend on nothing but the mean of one interval."""
+    texts, found = {name: one.value for name, one in study.measures.items() if one.value}, {}
+    for interval in study.file.interval:
+        moved = errors.shifts(whole.counted, intervals.single(interval, whole.counted), frozenset())
+        names = [name for name in wanted if intervals.is_of_mean(interval, name, texts)] if len(moved) > 1 else []
+        found |= {name: errors.half(lambda one, name=name: _measured(replace(whole, counted=one), name), moved)
+                  for name in names}  # fmt: skip
     return {name: half for name, half in found.items() if half is not None}

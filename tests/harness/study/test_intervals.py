@@ -10,7 +10,7 @@ import pytest
 
 from harness.firmware import tool
 from harness.run.progress import Progress
-from harness.study import expression, intervals, machine, outputs, reading, runner
+from harness.study import errors, expression, intervals, machine, outputs, reading, runner
 from harness.study.reading import Counted, PointReading, between
 from harness.study.study_file import Interval, StudyError
 from tests.harness.chain import ROOT, STUDY, make
@@ -153,6 +153,20 @@ def test_measures() -> None:
     ):  # fmt: skip
         with pytest.raises(expression.NoValue, match=why):
             of(path, values)
+
+
+def test_the_error_of_a_mean() -> None:
+    """That of independent lengths, where all of them are known; carried through measures of nothing else."""
+    interval, lengths = Interval("x", "marker(4)", "marker(5)"), [4.0, 6.0, 5.0, 7.0, 3.0, 5.0, 4.0, 6.0]
+    whole = Counted(counted(lengths), {}, {}, 1)
+    moved = errors.shifts(whole, intervals.single(interval, whole), frozenset())
+    assert errors.half(lambda one: intervals.value("x.mean", one), moved) == pytest.approx(2 * errors.half_of_mean(lengths))
+    assert errors.half(lambda one: intervals.value("x.mean", one) / 4, moved) == pytest.approx(errors.half_of_mean(lengths) / 2)
+    for values in (counted(lengths, read=1), counted([1.0] * 1000) | {".interval.x.count": 2000, ".interval.x.stretch": 2000}, counted([])):
+        assert intervals.single(interval, Counted(values, {}, {}, 1)) == []
+    texts = {"line": "x.mean / 99", "twice": "2 * line + cells", "share": "line / cycles(clk)", "user": "x.user / x.mean", "rate": "line / time",
+             "other": "y.mean", "round": "round", "fixed": "3", "scaled": 'line * param("a.b")'}  # fmt: skip
+    assert [name for name in ("x.mean", *texts) if intervals.is_of_mean(interval, name, texts)] == ["x.mean", "line", "twice", "scaled"]
 
 
 def test_samples_within_a_window() -> None:
