@@ -53,6 +53,7 @@ class Mark:
 LABEL = 30  # characters of a line of the vertical axis' label
 ACROSS = 66  # characters that fit below the horizontal axis
 MOST_IN_PLACE = 5  # more names than that are in a legend
+ROWS, ROW = 6, 0.22  # of a legend, that a picture has room for; the height of one more, in inches
 SAME = 0.003  # of the vertical axis: about a pixel
 DASH = 4.0  # of a line that several share, in widths of the line
 
@@ -100,6 +101,8 @@ def _axes(
             places.name_in_place(axes, handles, legend_title, shared)
         elif labels:
             columns = legend_columns([str(label) for label in labels])
+            more = max(-(-len(labels) // columns) - ROWS, 0)
+            figure.set_size_inches(7.2, height + more * ROW)
             legend = figure.legend(frameon=False, loc="outside lower left", ncols=columns, title=legend_title or None)
             legend.set_alignment("left")
         figure.savefig(out.with_suffix(".svg"), metadata={"Date": None})

@@ -63,6 +63,13 @@ def test_more_names_than_fit_are_in_a_legend(drawn) -> None:
     assert lines[0]._unscaled_dash_pattern[1] == (plot.DASH, plot.DASH)
 
 
+@pytest.mark.parametrize("count", [12, 40])
+def test_a_picture_grows_with_its_legend(drawn, count: int) -> None:
+    _, _, figure = drawn(*(line(f"software {n}, with caches of 16 KiB, 100 cycles", *(value + n for value in RISING)) for n in range(count)))
+    dots = figure.axes[0].get_window_extent().height / figure.dpi
+    assert 2.0 < dots < 4.0 and figure.get_figheight() == pytest.approx(4.6 + 0.22 * (count - 6))
+
+
 @pytest.mark.parametrize(
     ("names", "joined"),
     [
