@@ -10,8 +10,6 @@ from harness.study.axis_values import in_expressions, scale_of
 from harness.study.points import VARIANT, Point
 from harness.study.study_file import StudyError, StudyFile
 
-NOWHERE = "no value"
-
 
 def axis_of(file: StudyFile, first: Sequence[Point], second: Sequence[Point], place: str) -> str:
     """The axis along which both have their points; StudyError if there is none, or more than one."""
@@ -43,12 +41,17 @@ def crossing(first: Mapping[float, float], second: Mapping[float, float]) -> flo
     return None
 
 
-def spelt(value: float | None, file: StudyFile, axis: str) -> str:
-    """A place on an axis as the axis has it."""
+def spelt(first: Mapping[float, float], second: Mapping[float, float], file: StudyFile, axis: str) -> str:
+    """Where two curves over an axis cross, as the axis has it."""
+    value = crossing(first, second)
+    if value is None:
+        return f"none up to {_place(max(first.keys() & second.keys(), default=0), file, axis)}"
+    return _place(value, file, axis)
+
+
+def _place(value: float, file: StudyFile, axis: str) -> str:
     one = next(one for one in file.axis if one.name == axis)
     scale = scale_of(one.values)
-    if value is None:
-        return NOWHERE
     shown = float(value / scale.factor)
     digits = f"{shown:.3g}" if abs(shown) < 1000 else f"{shown:,.0f}"
     return f"{digits} {scale.unit or one.unit}".strip()

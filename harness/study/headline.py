@@ -147,7 +147,7 @@ def _value(outcome: Outcome, result: Result) -> str:
         axis, base = _crossed(study, result, ""), _rows(outcome, result, result.base)
         curves = [{in_expressions(row.point.coordinates[axis]): _measured(row, result)[0] for row in some}
                   for some in (rows, base)]  # fmt: skip
-        return crossings.spelt(crossings.crossing(*curves), study.file, axis) if base else NOT_RUN
+        return crossings.spelt(*curves, study.file, axis) if base else NOT_RUN
     value, error = _measured(rows[0], result)
     if result.how in ("published", "off"):
         [published, *_] = _entries(study, result, [rows[0].point], "")

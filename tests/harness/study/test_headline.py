@@ -106,12 +106,13 @@ def test_where_curves_cross(place: Path) -> None:
     assert crossings.crossing({1: 1.0, 2: 2.0}, {1: 2.0, 2: 3.0}) is None
     text = with_headline().replace("{rate where stages == 2 and ready == 1.0}", "{crossing rate where stages == 2 from stages == 10}", 1)
     outcome = make(place, text)
-    assert headline.fill(outcome, "{crossing rate where stages == 2 from stages == 10}") == crossings.NOWHERE
+    assert headline.fill(outcome, "{crossing rate where stages == 2 from stages == 10}") == "none up to 1"
     for row in outcome.rows:
         row.measures["rate"] = row.point.coordinates["ready"] if row.point.coordinates["stages"] == 2 else 0.8
     assert headline.fill(outcome, "{crossing rate where stages == 2 from stages == 10}") == "0.8"
     size = StudyFile(title="t", machine="m.lss", axis=[Axis("size", values=["2 KiB", "4096 B"])])
-    assert crossings.spelt(3000.0, size, "size") == "3,000 B" and crossings.spelt(None, size, "size") == crossings.NOWHERE
+    assert crossings.spelt({2048.0: 1.0, 4096.0: 4.0}, {2048.0: 2.0, 4096.0: 3.0}, size, "size") == "3,072 B"
+    assert crossings.spelt({2048.0: 1.0, 4096.0: 1.0}, {2048.0: 2.0, 4096.0: 3.0}, size, "size") == "none up to 4,096 B"
 
 
 def test_a_study_without_better_has_no_best_point(place: Path) -> None:
