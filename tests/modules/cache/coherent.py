@@ -165,16 +165,17 @@ def checker_of_levels(levels: int, caches: int) -> str:
     return text.replace("  report <<<", f"  {included}\n  report <<<").replace("/ LINE", f"/ {LINE}")
 
 
-def two_levels(levels: int = 1, caches: int = 2, *, cache: str = "", above: str = "", level: str = "", bus: str = "", port: str = "", memory: str = "memory_delay { width = 256; depth = 8; latency = 6; }", array: int = 0) -> str:
-    """Requesters 0 to levels * caches - 1 behind caches of level 1, the last one behind a port on the bus below; `array`: cycles that the arrays of level 2 take longer."""
-    return f"""
+def two_levels(levels: int = 1, caches: int = 2, *, cache: str = "", above: str = "", level: str = "", bus: str = "", port: str = "", memory: str = "memory_delay { width = 256; depth = 8; latency = 6; }", array: int = 0, slow: str = "") -> str:
+    """Requesters 0 to levels * caches - 1 behind caches of level 1, the last one behind a port on the bus below; `array`: cycles that the arrays of level 2 take longer; `slow`: frequency of the bus below and the memory, to which all others come through crossings."""
+    on = " on slow_clk" if slow else ""
+    return f"""{f"clock slow_clk = {slow};" if slow else ""}
 instance cache[{levels * caches}] : mshr_controller {{ line = {LINE}; width = 64; {ORDERED} {cache} }};
 instance above[{levels}] : system_bus {{ line = {LINE}; home = "level"; {above} }};
 instance level[{levels}] : inclusive_cache {{ line = {LINE}; {level} }};
 instance port : coherent_port {{ line = {LINE}; {port} }};
-instance bus : system_bus {{ line = {LINE}; {bus} }};
-instance slow : {memory};
-instance memory : memory_state {{ width = 256; size = 4 KiB; }};
+instance bus : {"crossed_bus" if slow else "system_bus"}{on} {{ line = {LINE}; {bus} }};
+instance slow : {memory.replace(" {", on + " {", 1)};
+instance memory : memory_state{on} {{ width = 256; size = 4 KiB; }};
 for (k = 0; k < {levels}; k = k + 1) {{
   level[k].above -> above[k].agent["level"];
   level[k].below -> bus.agent["level" + string(k)];

@@ -258,6 +258,13 @@ MACHINES: dict[str, tuple[int, int, dict[str, str]]] = {
         "above": "outstanding = 2;",
         "bus": "outstanding = 2;",
     }),
+    "blocks of four, a slow bus": (2, 2, {
+        "cache": "sets = 2; ways = 2; replacement = cache_replacement.random;",
+        "level": "sets = 8; ways = 2; block_lines = 4; victims = 1; mshrs = 3; transactions = 2; snoops = 8; replacement = cache_replacement.random;",
+        "above": "outstanding = 2;",
+        "bus": "width = 128;",
+        "slow": "437.5 MHz",
+    }),
     "one way, slow arrays": (2, 3, {"cache": "sets = 4; ways = 1;", "level": "sets = 4; ways = 1;", "port": "entries = 8;", "array": "3"}),
 }  # fmt: skip
 
@@ -266,8 +273,8 @@ def generated(name: str, pool: int) -> str:
     levels, caches, options = MACHINES[name]
     array = int(options.get("array", 0))
     text = two_levels(levels, caches, array=array, **{key: value for key, value in options.items() if key != "array"})
+    requesters = "clock clk = 1 GHz;\n"          # of all but a slow bus
     text = re.sub(r"    requester\[[^]]*\].memory -> .*\n", "", text).replace(f"requester[{levels * caches}]", f"requester_{levels * caches}")
-    requesters = ""
     for i in range(levels * caches + 1):
         is_device = i == levels * caches
         requesters += f"instance requester_{i} : memory_source;\nrequester_{i}.generate = {(DEVICE_GENERATE if is_device else GENERATE).replace('POOL', str(pool))};\nrequester_{i}.outstanding = {4 if is_device else 2};\n"
