@@ -313,8 +313,11 @@ static bool is_served(const self_t *self, uint32_t number) {
   return false;
 }
 
-// The first line that is to be fetched along and for which there is a place gets it.
+// The first line that is to be fetched along and for which there is a place gets it.  Lines that were missed come
+// first, also those for which another one leaves above.
 static __attribute__((noinline, unused)) void begin_along(self_t *self) {
+  for (uint32_t e = 0; e < TRANSACTIONS; e++)
+    if (self->phase[e] == refill_phase_makes_room) return;
   for (uint32_t e = TRANSACTIONS; e < REQUESTS; e++) {
     if (self->phase[e] != refill_phase_waits) continue;
     if (is_served(self, self->wanted[e])) {

@@ -236,6 +236,17 @@ def test_a_miss_fetches_its_block(bench: Bench) -> None:
     assert replies[2].cycle - 300 < replies[3].cycle - 400
 
 
+@pytest.mark.parametrize("array", [0, 5])
+def test_a_missed_line_is_fetched_before_its_block(bench: Bench, array: int) -> None:
+    """Also where a line has to leave above for it, and for the others of the block none has to."""
+    machine = cached(bench, cache="sets = 8; ways = 2;", level="sets = 4; ways = 1; block_lines = 4;", array=array)
+    [replies, *_] = machine.play([["0 read 8 32", "300 read 8 160", "600 read 8 32"], [], []], 1000)
+    first, *others = (a.cycle - start for a, start in zip(replies, (0, 300, 600), strict=True))
+    recall = 3 + SNOOP + TURN  # its line is taken from the cache above
+    assert others == [first + recall] * 2
+    assert machine.last.stat("level[0]", "rooms_above") == 2
+
+
 @pytest.mark.parametrize(("body", "why"), [("block_lines = 3;", "block_lines must not be 3"), ("block_lines = 4; sets = 6;", "sets = 6 must be a multiple of block_lines = 4")])
 def test_impossible_blocks(bench: Bench, body: str, why: str) -> None:
     assert why in bench.refuse(ALONE.replace("sets = 2; ways = 2;", f"ways = 2; {body}"))
