@@ -167,6 +167,8 @@ WORK = {
     "host/fast": (["-D", "memory=4 MiB", "-D", "detailed=wide_processor"], begun_fast),
     "host/host": (["-D", "memory=4 MiB"], kernel),
     "host/host disk": (["-D", "memory=4 MiB", "-D", "disks=[disk_image]"], transfers(2, 20, 100)),
+    "host/octane": (["-D", "memory=4 MiB"], begun_fast),
+    "host/blade": (["-D", "memory=4 MiB"], kernel),
     "host/sampled": (["-D", "memory=4 MiB"], in_windows),
     "host/server": (["-D", "memory=4 MiB", "-I", str(ROOT / "examples/tigon2")], transfers(2, 20, 100)),
     "host/smp": (["-D", "memory=4 MiB"], kernel),
