@@ -56,6 +56,7 @@ MOST_IN_PLACE = 5  # more names than that are in a legend
 ROWS, ROW = 6, 0.22  # of a legend, that a picture has room for; the height of one more, in inches
 SAME = 0.003  # of the vertical axis: about a pixel
 DASH = 4.0  # of a line that several share, in widths of the line
+MOST_POWERS = 11  # powers of two that fit below an axis; of more, every second is there, or third
 
 
 def legend_columns(labels: Sequence[str]) -> int:
@@ -233,9 +234,10 @@ def _bars_of_errors(axes: Axes, at: Sequence, line: Line, color: str) -> None:
 
 
 def _powers(places: Sequence[float]) -> tuple[list[float], list[str]]:
-    """The powers of two from the first to the last of an axis, and what they are called: 4 Ki."""
+    """Powers of two from the first to the last of an axis, of many every second, and what they are called: 4 Ki."""
     least, most = (math.frexp(at)[1] for at in (min(places), max(places)))
     powers = [2.0**k for k in range(least - 1, most + 1) if min(places) <= 2.0**k <= max(places)]
+    powers = powers[:: 1 + (len(powers) - 1) // MOST_POWERS]
     return powers, [
         f"{int(at) >> 10} Ki"
         if at >= 1 << 10 and at < 1 << 20

@@ -97,3 +97,9 @@ def test_large_numbers_are_written_out(drawn, factor: float, top: str) -> None:
     axis = figure.axes[0].yaxis
     assert top in [text.get_text() for text in axis.get_ticklabels()]
     assert axis.get_offset_text().get_text() == ("1e11" if factor > 1e10 else "")
+
+
+@pytest.mark.parametrize(("most", "labels"), [(1024, ["1", "2", "4"]), (2**12, ["1", "4", "16"]), (2**23, ["1", "8", "64"])])
+def test_of_many_powers_of_two_some(most: int, labels: list[str]) -> None:
+    _, names = plot._powers([1, most])
+    assert names[:3] == labels and len(names) <= plot.MOST_POWERS
