@@ -30,7 +30,7 @@ ISA = Isa(
                    "mul", "madd", "maddu", "msub", "msubu"),
         "move": ("none", "zero", "nonzero"),
         "trap": ("none", "overflow", "zero", "nonzero", "syscall", "breakpoint", "system", "coprocessor"),
-        "serializes": ("no", "yes"),
+        "serializes": ("no", "yes", "context"),
         "dest": ("none", "rd", "rt", "ra"),
     },
 )

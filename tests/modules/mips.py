@@ -114,7 +114,8 @@ def control(name: str, word: int) -> str:
     words = {key: i.control.get(key, MIPS.absence(key)) for key in MIPS.words}
     registers = {"rs": word >> 21 & 31, "rt": word >> 16 & 31, "rd": word >> 11 & 31, "ra": 31}
     fields: dict[str, int | str] = {key: words[key] for key in ("alu", "a", "b", "part", "branch", "muldiv", "move", "trap", "mem")}
-    fields |= {key: words[key] == "yes" for key in ("sign", "likely", "link", "serializes")} | {"size": int(words["size"])}
+    fields |= {key: words[key] == "yes" for key in ("sign", "likely", "link")} | {"size": int(words["size"])}
+    fields |= {"serializes": words["serializes"] != "no", "keeps": words["serializes"] == "context"}
     fields["align"] = max(int(words["size"]) - 1, 0) if words["part"] == "whole" else 0
     for source in ("rs", "rt"):
         if source in i.reads:
@@ -160,4 +161,4 @@ def shown(controls: str, value: int = 0) -> str:
 
 def in_slot(controls: str) -> str:
     """The control word of an instruction that is in a delay slot."""
-    return re.sub(r" (serializes=|rs=\d|rt=\d|dest=\d)", r" slot=true \1", controls, count=1)
+    return re.sub(r" (serializes=|keeps=|rs=\d|rt=\d|dest=\d)", r" slot=true \1", controls, count=1)

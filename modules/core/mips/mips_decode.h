@@ -8,6 +8,7 @@
 
 enum { MIPS_DEST_none, MIPS_DEST_rd, MIPS_DEST_rt, MIPS_DEST_ra };
 enum { MIPS_NO_no, MIPS_NO_yes }; // of yes and no
+enum { MIPS_SERIALIZES_no, MIPS_SERIALIZES_yes, MIPS_SERIALIZES_context };
 
 // Immediates are the low half of the word, extended by its sign, shifted and masked; three kinds are other fields.
 enum {
@@ -54,7 +55,7 @@ static const struct mips_line mips_lines[MIPS_INSTRUCTIONS] = {
                    muldiv_op_##muldiv,                                                                                 \
                    move_condition_##move,                                                                              \
                    trap_cause_##trap,                                                                                  \
-                   MIPS_NO_##serializes,                                                                               \
+                   MIPS_SERIALIZES_##serializes,                                                                       \
                    MIPS_DEST_##dest},
 #include "mips_control.inc"
 #undef CONTROL
@@ -80,8 +81,10 @@ static inline control_word mips_line_control(const struct mips_line *l) {
          control_word_of_align(whole && l->size ? l->size - 1 : 0) | control_word_of_sign(l->sign) |
          control_word_of_branch(l->branch) | control_word_of_likely(l->likely) | control_word_of_link(l->link) |
          control_word_of_muldiv(l->muldiv) | control_word_of_move(l->move) | control_word_of_trap(l->trap) |
-         control_word_of_serializes(l->serializes) | control_word_of_loads(l->mem != memory_access_none && writes) |
-         control_word_of_unusual(unusual) | control_word_of_rs(l->reads & MIPS_FIELD_rs ? 0 : CORE_NO_SOURCE) |
+         control_word_of_serializes(l->serializes != MIPS_SERIALIZES_no) |
+         control_word_of_keeps(l->serializes == MIPS_SERIALIZES_context) |
+         control_word_of_loads(l->mem != memory_access_none && writes) | control_word_of_unusual(unusual) |
+         control_word_of_rs(l->reads & MIPS_FIELD_rs ? 0 : CORE_NO_SOURCE) |
          control_word_of_rt(l->reads & MIPS_FIELD_rt ? 0 : CORE_NO_SOURCE) |
          control_word_of_dest(l->dest == MIPS_DEST_ra ? 31
                               : writes                ? 0

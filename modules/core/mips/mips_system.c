@@ -63,13 +63,18 @@ static inline bool takes_interrupt(const self_t *self) {
          interrupts(self) != 0;
 }
 
+// All that fetch and translation use of these registers.
+static inline address_context context_of(uint32_t status, uint32_t entry_hi, uint32_t config) {
+  return (address_context){.asid = (uint8_t)(entry_hi & MIPS_ENTRYHI_ASID),
+                           .kernel = !mips_is_user(status),
+                           .erl = (status & MIPS_STATUS_ERL) != 0,
+                           .k0 = config & 7};
+}
+
 // Updates what is derived from registers that have changed.
 static __attribute__((noinline)) void update_derived(self_t *self, bool changed) {
   self->interruptible = enables_interrupts(self) && (self->Cause & self->Status & MIPS_CAUSE_IP) != 0;
-  self->context = (address_context){.asid = (uint8_t)(self->EntryHi & MIPS_ENTRYHI_ASID),
-                                    .kernel = !is_user(self),
-                                    .erl = (self->Status & MIPS_STATUS_ERL) != 0,
-                                    .k0 = self->Config & 7};
+  self->context = context_of(self->Status, self->EntryHi, self->Config);
   self->changed = changed;
   self->derived_from = self->Status ^ self->Cause;
   self->unusual = changed | self->waiting | self->interruptible | self->stopped | UNLINKS;
@@ -169,9 +174,19 @@ static uint32_t read_named(const self_t *self, uint32_t word) {
   return value != 0 ? value : read_register(self, mips_cp0_find(MT, mips_rd(word), word & 7));
 }
 
+// The value of a register after a write.
+static uint32_t value_after(const self_t *self, enum mips_cp0 n, uint32_t value) {
+#define WRITTEN(name, number, select, reset, writable, text)                                                           \
+  case MIPS_CP0_##name: return (self->name & ~(uint32_t)(writable)) | (value & (uint32_t)(writable));
+  switch (n) {
+    MIPS_EACH_CP0_REGISTER(WRITTEN)
+  default: return 0;
+  }
+}
+
 static void store_register(self_t *self, enum mips_cp0 n, uint32_t value) {
 #define WRITE(name, number, select, reset, writable, text)                                                             \
-  case MIPS_CP0_##name: self->name = (self->name & ~(uint32_t)(writable)) | (value & (uint32_t)(writable)); return;
+  case MIPS_CP0_##name: self->name = value_after(self, n, value); return;
   switch (n) {
     MIPS_EACH_CP0_REGISTER(WRITE)
   default: return;
@@ -405,6 +420,19 @@ static inline uint32_t retried(core_executed in) {
   return control_word_slot(in.control) ? in.pc - 4 : in.pc;
 }
 
+// Whether the instructions after one that serializes stay in flight: it changes nothing that they were fetched or
+// translated with.  Whatever else they read of these registers they read when they execute alone, after it.
+static bool keeps_younger(const self_t *self, core_executed in) {
+  if (!param(keep_younger) || !control_word_keeps(in.control) || REPLIED) return false;
+  if (!is_system(in, MIPS_mtc0)) return true;
+  const enum mips_cp0 n = mips_cp0_find(MT, mips_rd(in.word), in.word & 7);
+  const uint32_t value = value_after(self, n, in.b);
+  const address_context after =
+      context_of(n == MIPS_CP0_Status ? value : self->Status, n == MIPS_CP0_EntryHi ? value : self->EntryHi,
+                 n == MIPS_CP0_Config ? value : self->Config);
+  return memcmp(&after, &self->context, sizeof after) == 0; // there is nothing between its members
+}
+
 // Where fetch continues behind an instruction that serializes and leaves in this cycle.
 static core_restart restart_behind(const self_t *self, core_executed in) {
   core_restart restart = {.in_flight = 1};
@@ -437,7 +465,7 @@ handler(decide) {
                outcome == mips_system_outcome_passes) {
       restart = restart_behind(self, data(in));
       unlinks |= is_system(data(in), MIPS_eret);
-      kills = restarts = true;
+      kills = restarts = !keeps_younger(self, data(in));
     }
   }
   for (int i = 0; i < width(kill); i++) send(kill, i, kills);

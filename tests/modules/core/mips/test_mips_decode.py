@@ -67,6 +67,7 @@ def test_instructions_without_immediate(instruction_set: str, bench: Bench) -> N
 
 
 # What system control has to do: the number of the register that is written, read as rt, and whether what follows is fetched again.
+KEEPS = ("mtc0", "di", "ei", "tlbp")  # unless they change nothing of what it was fetched with
 SYSTEM = {
     "mfc0": (5, None, False), "mtc0": (None, 5, True), "rdpgpr": (7, 5, False), "wrpgpr": (7, 5, False), "di": (5, None, True), "ei": (5, None, True),
     "tlbr": (None, None, True), "tlbwi": (None, None, True), "tlbwr": (None, None, True), "tlbp": (None, None, True),
@@ -86,7 +87,7 @@ def test_instructions_for_system_control(bench: Bench) -> None:
     rows = ["in | out"]
     for n, (name, (dest, rt, serializes)) in enumerate(SYSTEM.items()):
         word, addressed = free_bits(name), name in ("cache", "synci")
-        fields: dict[str, int | str] = {"trap": "system", "unusual": True, "serializes": serializes}
+        fields: dict[str, int | str] = {"trap": "system", "unusual": True, "serializes": serializes, "keeps": name in KEEPS}
         fields |= {"dest": dest} if dest else {}
         fields |= {"rt": rt} if rt else {}
         fields |= {"rs": 3, "a": "rs", "b": "imm"} if addressed else {}
@@ -94,7 +95,7 @@ def test_instructions_for_system_control(bench: Bench) -> None:
         immediate = 0xFFFFFFFC if addressed else 0
         rows.append(f"{fetched(4 * n, word)} | {struct(pc=4 * n, word=word, control=pack(**fields), immediate=immediate, fresh=False)}")
     sync = encode("sync")
-    out = pack(trap=0, mem="barrier", size=1, serializes=True)
+    out = pack(trap=0, mem="barrier", size=1, serializes=True, keeps=True)
     rows.append(f"{fetched(0x100, sync)} | {struct(pc=0x100, word=sync, control=out, immediate=0, fresh=False)}")
     decoder(bench, "mips32r2_system").check_table("\n".join(rows))
 

@@ -132,6 +132,37 @@ def test_what_serializes_has_the_next_instruction_fetched_anew(bench: Bench, nam
     assert played.restarts() == ([(3, restart(refetch=True, in_flight=1))] if SERIALIZES[name] else [])
 
 
+USED_BY_OTHERS = {"Status": 1, "EntryHi": 2, "Config": 2}  # registers that fetch or translation use: how many of two writes change what they use
+
+
+@pytest.mark.parametrize("name", registers())
+def test_a_write_keeps_what_is_younger_unless_it_was_fetched_or_translated_with_the_register(bench: Bench, name: str) -> None:
+    """All ones, then zeros; of Status the first changes no mode, because ERL stays."""
+    played = SystemBench(bench, "keep_younger = true;").play([mtc0(name, ALL), mtc0(name, 0), mfc0(name)])
+    assert played.kills() == played.taken()[2 - USED_BY_OTHERS.get(name, 0) : 2] and [cycle for cycle, _ in played.restarts()] == played.kills()
+    if name not in ("Count", "Cause"):
+        assert played.results()[-1] == registers()[name].reset & ~registers()[name].writable, "the next instruction sees what was written"
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "keeps"),
+    [
+        ("Status", EXL | UM, UM, False), ("Status", EXL | UM, EXL | UM | IE, True), ("Status", EXL, IE, True), ("Status", 0, EXL | UM, True), ("Status", 0, ERL, False),
+        ("Status", CU0 | IE, 0, True), ("EntryHi", 0x2005, 0x4005, True), ("EntryHi", 0x2005, 0x2006, False), ("Config", 2, 2, True), ("Config", 2, 3, False),
+    ],
+)  # fmt: skip
+def test_a_write_that_changes_no_mode_and_no_address_space(bench: Bench, name: str, before: int, after: int, keeps: bool) -> None:
+    """The value decides: the way in and out of a kernel changes Status several times before the mode changes."""
+    played = SystemBench(bench, "keep_younger = true;").play([mtc0("Status", 0), mtc0(name, before), mtc0(name, after)])
+    assert (played.taken()[2] in played.kills()) != keeps
+
+
+@pytest.mark.parametrize("name", ["tlbp", "di", "ei", "sync", "tlbwi", "tlbwr", "tlbr", "cache"])
+def test_what_else_keeps_what_is_younger(bench: Bench, name: str) -> None:
+    played = SystemBench(bench, "keep_younger = true;").play([item(name, rt=0)], 8)
+    assert played.kills() == ([] if name in ("tlbp", "di", "ei", "sync") else played.taken())
+
+
 def test_an_annulled_instruction_does_not_serialize(bench: Bench) -> None:
     played = SystemBench(bench).play([executed_annulled()], 6)
     assert played.taken() == [1] and len(played.left()) == 1 and played.kills() == []
