@@ -176,8 +176,15 @@ static inline mem_snoop write_of(uint32_t physical, uint32_t size) {
 }
 
 handler(show_written, i) {
-  const bool takes = some(in_request) && get(translation).route == micro_tlb_route_cached && acked(cached_request) &&
-                     writes(item(in_request).op);
+  if (__builtin_expect(!some(in_request) && self->taken.size == 0, true)) {
+    send_nothing(written, i);
+    enable(written, i, true);
+    return;
+  }
+  const micro_tlb_route route = get(translation).route;
+  const bool takes = some(in_request) && writes(item(in_request).op) &&
+                     ((route == micro_tlb_route_cached && acked(cached_request)) ||
+                      (route == micro_tlb_route_uncached && acked(uncached_request)));
   if (takes)
     send(written, i, write_of(get(translation).physical, item(in_request).size));
   else
@@ -290,6 +297,7 @@ static __attribute__((noinline)) void end_special(self_t *self, micro_tlb_transl
 
 // Remembers the last write until nothing is outstanding.
 static inline void keep_write(self_t *self, bool sent, const typeof_port(in_request) * request, uint32_t physical) {
+  if (__builtin_expect(!sent && self->taken.size == 0, true)) return;
   if (sent && writes(request->op)) self->taken = write_of(physical, request->size);
   if (self->outstanding == 0) self->taken.size = 0;
 }
@@ -335,7 +343,8 @@ phase_end() {
   const bool replied = transferred(cached_reply) | transferred(uncached_reply) |
                        (width(maintain_request) && transferred(maintain_reply));
   end_special(self, t, sent, replied, transferred(in_request), data(in_request));
-  if (width(written) > 0) keep_write(self, transferred(cached_request), &data(in_request), t.physical);
+  if (width(written) > 0)
+    keep_write(self, transferred(cached_request) | transferred(uncached_request), &data(in_request), t.physical);
 }
 
 statistics() {

@@ -169,7 +169,7 @@ static __attribute__((noinline)) void ask(self_t *self, uint32_t slot) {
                                         .cause = self->fault[slot],
                                         .dest = op->dest,
                                         .source = {op->source[0], op->source[1]},
-                                        .age = self->first[c],
+                                        .age = op->age,
                                         .pc = op->op.pc,
                                         .word = op->op.word,
                                         .immediate = op->op.immediate};
@@ -181,10 +181,11 @@ static inline bool between_instructions(const self_t *self, uint32_t c) {
   return self->started[c] && !self->in_slot[c] && !self->inside[c] && !stopped;
 }
 
-// How many operations may be committed: what is executed alone, or an interrupt, must have become something before.
+// How many operations may be committed: an instruction that executes alone, or an interrupt, must be done before.
 static inline uint32_t committable(const self_t *self, uint32_t c) {
   if (!PRECISE || !(self->requested[c].valid | has_order(self, c))) return (uint32_t)param(commit_width);
-  return !self->requested[c].valid && self->ordered[c].commits;
+  if (self->requested[c].valid || !self->ordered[c].commits) return 0;
+  return (self->ordered[c].drops | self->ordered[c].single) ? 1 : (uint32_t)param(commit_width);
 }
 
 // Commits of a context what was finished when the cycle began, behind n of others; how many.
@@ -197,7 +198,7 @@ static inline uint32_t commit_some(self_t *self, uint32_t context, uint32_t n, u
     if (i >= held || !(self->finished[context] >> place & 1)) break;
     if (PRECISE && __builtin_expect(i >= most || (interrupted && between_instructions(self, context)), false)) break;
     if (__builtin_expect(self->fault[slot] != trap_cause_none, false)) {
-      if (i > 0 || has_order(self, context)) break;
+      if (i == 0 ? has_order(self, context) : !PRECISE) break;
       if (PRECISE)
         ask(self, slot);
       else
@@ -342,14 +343,16 @@ static __attribute__((noinline)) void set_right(self_t *self, uint32_t dropped) 
   if (PRECISE && dropped >> c & 1) drop_all(self, c);
 }
 
-// What was executed alone, or an interrupt, has become something: of one that holds fetch, fetch may go on already.
-static inline void take_order(self_t *self, const serial_order *order) {
+// An instruction that executes alone, or an interrupt, is done; the context.  If it holds fetch, fetch may continue
+// already.
+static inline uint32_t take_order(self_t *self, const serial_order *order) {
   const uint32_t c = param(contexts) > 1 ? order->context : 0;
   self->requested[c].valid = false;
   if (has_order(self, c))
     self->ordered[c].hold = false;
   else
     have_done(self, c, *order);
+  return c;
 }
 
 // Looks after what was ordered of a context, once its instruction is committed, and asks for an interrupt when nothing
@@ -456,20 +459,26 @@ phase_end() {
   self->moved = true;
   event(freed, freed(self));
   const uint64_t kept = __builtin_expect(squashes, false) ? drop_younger(self, squashed) : ~UINT64_C(0);
-  if (PRECISE && __builtin_expect(data(order).valid, false)) take_order(self, &data(order));
+  if (__builtin_expect(overtakes, false))
+    for (uint32_t c = 0; c < (uint32_t)param(contexts); c++)
+      note_overtaken(self, c, data(overtaken).of[c] & (c == squashed ? kept : ~UINT64_C(0)));
+  int served = -1;
+  if (PRECISE && __builtin_expect(data(order).valid, false)) {
+    const uint32_t oldest = self->first[take_order(self, &data(order))];
+    for (int i = 0; i < width(done); i++)
+      if (completion_status_valid(data(done, i).status) && data(done, i).age == oldest) served = i;
+    if (served >= 0) finish_one(self, &data(done, served));
+  }
   commit(self, data(store_room) - self->stores_sent, interrupted & ~self->orders);
   self->order.valid = self->to.valid = false;
   self->gone.resolved = 0;
   for (int i = 0; i < width(done); i++) {
     const completion *done = &data(done, i);
-    if (!completion_status_valid(done->status)) continue;
+    if (!completion_status_valid(done->status) || (PRECISE && i == served)) continue;
     if (__builtin_expect(squashes, false) && CONTEXT(done->age) == squashed && !(kept >> PLACE(done->age) & 1))
       continue;
     finish_one(self, done);
   }
-  if (__builtin_expect(overtakes, false))
-    for (uint32_t c = 0; c < (uint32_t)param(contexts); c++)
-      note_overtaken(self, c, data(overtaken).of[c] & (c == squashed ? kept : ~UINT64_C(0)));
   uint32_t dropped = 0;
   if (PRECISE)
     for (uint32_t m = interrupted | self->orders; m; m &= m - 1)

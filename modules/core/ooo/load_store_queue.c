@@ -362,12 +362,14 @@ static inline void arrive(self_t *self, const typeof_port(in) * o, address_reply
   self->control[slot] = c;
   self->age[slot] = o->age;
   self->dest[slot] = o->dest;
-  if (!is_kind(c, operation_class_conditional)) self->known[context] |= BIT(slot);
+  // What executes alone reads when it is its turn, and no write overtakes it.
+  const bool alone = width(translation_query) > 0 && note != trap_cause_none;
+  if (!is_kind(c, operation_class_conditional) && !alone) self->known[context] |= BIT(slot);
   if (param(speculate) && operation_kind(c) == operation_class_load) {
     self->promised = true;
     self->promised_slot = slot;
   }
-  if (width(translation_query) > 0 && note != trap_cause_none && stores) become_load(self, slot); // nothing is stored
+  if (alone && stores) become_load(self, slot); // nothing is stored
   if (stores || note != trap_cause_none) {
     self->finished[1] = (completion){.status = completion_status_of_valid(true) | completion_status_of_size(size) |
                                                completion_status_of_fault(note),
@@ -551,7 +553,7 @@ phase_end() {
     commit(self, c, data(head).of[c]);
   }
   if (width(overtaken) > 0 && self->any_passed) forget_passed(self);
-  for (int i = 0; i < width(written); i++)
+  for (int i = 0; i < (__builtin_expect(writes, false) ? width(written) : 0); i++)
     if (some(written, i) && !is_own(self, data(written, i).tag))
       pass(self, data(written, i).address, data(written, i).size, (uint32_t)param(contexts), kept);
   self->outstanding |= transferred(store_request);

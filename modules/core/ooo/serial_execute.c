@@ -30,18 +30,6 @@ static inline uint32_t first_behind(uint32_t set, uint32_t last) {
   return param(contexts) > 1 ? context_in_turn(set, last) : 0;
 }
 
-// Who begins has stores in memory and nothing here, and the list has heard of all that was.
-handler(read) {
-  uint32_t ready_contexts = 0;
-  for (int c = 0; c < param(contexts); c++) ready_contexts |= (uint32_t)(data(in, c).valid && data(drained, c)) << c;
-  ready_contexts &= ~(self->offers | self->pending | (uint32_t)self->ordered.valid << self->ordered.context);
-  const uint32_t next = ready_contexts ? first_behind(ready_contexts, self->begun) : NOBODY;
-  typeof_port(registers_numbers) numbers = {0};
-  for (int k = 0; k < 2; k++) numbers.of[k] = data(in, next < NOBODY ? (int)next : 0).source[k];
-  set(next, next);
-  send_if(registers_numbers, ready_contexts != 0, numbers);
-}
-
 // What a pipeline makes of it: of an instruction that failed only why, of an interrupt nothing.
 static inline control_word control_of(const self_t *self, const serial_request *from) {
   const control_word slot = control_word_of_slot(from->slot);
@@ -52,6 +40,30 @@ static inline control_word control_of(const self_t *self, const serial_request *
   case trap_cause_taken: return core_failed(from->cause) | slot;
   default: return call(pipeline_control, from->word) | slot;
   }
+}
+
+static inline bool refers(control_word c) {
+  return control_word_mem(c) != memory_access_none;
+}
+
+// Whether an instruction waits for the committed stores: it refers to memory, or other processors or caches may observe
+// the order.  Exceptions, interrupts and registers of the system do not depend on memory.
+static inline bool waits_for_stores(control_word c) {
+  return refers(c) || (control_word_serializes(c) && !control_word_keeps(c));
+}
+
+// An instruction begins if the list knows the outcome of the one before it.
+handler(read) {
+  uint32_t ready_contexts = 0;
+  for (int c = 0; c < param(contexts); c++)
+    if (data(in, c).valid)
+      ready_contexts |= (uint32_t)(data(drained, c) || !waits_for_stores(control_of(self, &data(in, c)))) << c;
+  ready_contexts &= ~(self->offers | self->pending | (uint32_t)self->ordered.valid << self->ordered.context);
+  const uint32_t next = ready_contexts ? first_behind(ready_contexts, self->begun) : NOBODY;
+  typeof_port(registers_numbers) numbers = {0};
+  for (int k = 0; k < 2; k++) numbers.of[k] = data(in, next < NOBODY ? (int)next : 0).source[k];
+  set(next, next);
+  send_if(registers_numbers, ready_contexts != 0, numbers);
 }
 
 // The immediate is the mem_fault of what could not be fetched, which reads no register.
@@ -67,10 +79,6 @@ static __attribute__((noinline)) void begin(self_t *self, uint32_t context, cons
       .pc = from->pc, .word = from->word, .control = control_of(self, from), .result = a + from->immediate, .b = b};
 }
 
-static inline bool writes_memory(control_word c) {
-  return control_word_mem(c) == memory_access_store || control_word_mem(c) == memory_access_conditional;
-}
-
 // It left, to be committed unless nothing came out of it.
 static __attribute__((noinline)) void leave(self_t *self, uint32_t context, bool came_out, uint32_t value) {
   const uint32_t bit = UINT32_C(1) << context;
@@ -83,7 +91,8 @@ static __attribute__((noinline)) void leave(self_t *self, uint32_t context, bool
   self->finished[context].status = 0;
   self->become[context].dest = 0;
   if (!commits) return;
-  self->following[context].drops = writes_memory(item->control);
+  self->following[context].drops = control_word_mem(item->control) == memory_access_store;
+  self->following[context].single = control_word_serializes(item->control);
   self->finished[context] = (completion){
       .status = completion_status_of_valid(true), .age = self->age[context], .target = item->result, .value = value};
   self->become[context] = (result){.dest = self->dest[context], .value = value};

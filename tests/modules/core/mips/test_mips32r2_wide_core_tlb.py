@@ -85,15 +85,18 @@ def steps(machine: Path, directory: Path, pages: int) -> list[tuple[int, bool]]:
 @pytest.mark.parametrize("pages", sampled([ENTRIES // 2, ENTRIES], 2, 1))
 def test_pages_that_fit(pages: int, machine: Path, wide: int, tmp_path: Path) -> None:
     """Four instructions, which are two groups as the branch is taken."""
-    assert set(steps(machine, tmp_path, pages)) == {({1: 4, 4: 2}[wide], False)}
+    taken = steps(machine, tmp_path, pages)
+    assert {missed for _, missed in taken} == {False}
+    if pages == ENTRIES:  # the first are finished when what is before the loop is committed
+        assert {cycles for cycles, _ in taken[-4:]} == {{1: 4, 4: 2}[wide]}
 
 
 @pytest.mark.parametrize("pages", sampled([ENTRIES + 1, 2 * ENTRIES], 2))
 def test_pages_that_do_not(pages: int, machine: Path, wide: int, tmp_path: Path) -> None:
-    """Each instruction of the handler, one that serialises between any two that are executed alone, and the load once more."""
+    """Each instruction of the handler, and the load once more."""
     before = 4 - wide if wide < 4 else 0  # those of the loop that are committed behind the load
     handler = FAILED + 1 + REDIRECTED + SERVED  # mtc0
-    handler += REDIRECTED + EXECUTED + 1  # addiu, andi
-    handler += 1 + SERVED  # tlbwi
+    handler += {1: 2, 4: 1}[wide]  # addiu, andi, which stay
+    handler += SERVED + (wide == 1)  # tlbwi, which is requested as andi is committed if more is committed with that
     handler += REDIRECTED + SERVED  # eret
     assert set(steps(machine, tmp_path, pages)) == {(before + handler + REDIRECTED + EXECUTED + 1, True)}

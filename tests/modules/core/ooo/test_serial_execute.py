@@ -13,10 +13,16 @@ PORTS = {
     "out": ("out", 1, "core_executed"), "finished": ("in", 1, "core_finished"), "kill": ("in", 1, "bool"), "restart": ("in", 1, "core_restart"),
     "results": ("out", 1, "result"), "wakes": ("out", 2, "register_set"), "done": ("out", 1, "completion"), "order": ("out", 1, "serial_order"),
 }  # fmt: skip
-DECODE = "pipeline_control = <<< return control_word_of_mem(word == 7 ? memory_access_store : memory_access_none) | control_word_of_dest(32); >>>;"
+MEMORY = {7: "store", 8: "load", 9: "conditional", 10: "barrier"}  # words that refer to it
+SERIALIZES, KEEPS = (10, 11, 12), (10, 12)
+DECODE = (
+    "pipeline_control = <<< static const memory_access of[16] = {" + ", ".join(f"[{word}] = memory_access_{mem}" for word, mem in MEMORY.items()) + "}; "
+    "return control_word_of_mem(word < 16 ? of[word] : memory_access_none) | control_word_of_dest(32) | "
+    f"control_word_of_serializes(word >= {SERIALIZES[0]} && word <= {SERIALIZES[-1]}) | control_word_of_keeps(word == {KEEPS[0]} || word == {KEEPS[1]}); >>>;"
+)
 REQUEST = {"valid": 1, "cause": "system", "dest": 50, "source": [3, 4], "age": 9, "pc": 64, "word": 99, "immediate": 16}
 LONG = 5000  # cycles: sinks that refuse by a pattern do not sleep, which is checked in shorter runs
-NOTHING = {"valid": 0, "commits": 0, "drops": 0, "next": 0, "pc": 0, "hold": 0}
+NOTHING = {"valid": 0, "commits": 0, "single": 0, "drops": 0, "next": 0, "pc": 0, "hold": 0}
 
 
 def served(bench: Bench) -> Wide:
@@ -57,11 +63,13 @@ def test_an_instruction_with_a_result(bench: Bench) -> None:
     assert [one["valid"] and (one["age"], one["value"], one["fault"]) for one in completions(seen["done"])][3] == (9, 55, "none")
 
 
-def test_it_waits_until_stores_are_done(bench: Bench) -> None:
+@pytest.mark.parametrize("word", [8, 9, 10, 11])
+def test_it_waits_until_stores_are_done(word: int, bench: Bench) -> None:
+    """If it refers to memory, or others are fetched again after it."""
     device = served(bench)
     seen = device.play(
         {
-            "in": dict.fromkeys(range(1, 8), REQUEST),
+            "in": dict.fromkeys(range(1, 8), REQUEST | {"word": word}),
             "drained": {4: 1},
             "registers_values": {4: {"of": [1, 2]}},
             "finished": {5: {}},
@@ -70,6 +78,25 @@ def test_it_waits_until_stores_are_done(bench: Bench) -> None:
     )
     assert [bool(one) for one in seen["out"]] == [False] * 5 + [True, False, False] and list(orders(seen)) == [6]
     assert (device.stat("dropped"), device.stat("executed")) == (0, 1)
+
+
+@pytest.mark.parametrize("asked", [REQUEST, REQUEST | {"word": 12}, REQUEST | {"word": 7, "cause": "taken"}, {"valid": 1, "cause": "none", "pc": 64}])
+def test_what_does_not_depend_on_memory_does_not_wait(asked: dict, bench: Bench) -> None:
+    """Registers of the system, with or without what serializes, exceptions and interrupts."""
+    seen = served(bench).play({"in": {1: asked, 2: asked, 3: asked}, "registers_values": {1: {"of": [1, 2]}}, "finished": {2: {}}}, 5)
+    assert [bool(one) for one in seen["out"]] == [False, False, True, False, False]
+
+
+@pytest.mark.parametrize(("word", "single"), [(9, 0), (10, 1), (12, 1)])
+def test_what_keeps_the_younger(word: int, single: int, bench: Bench) -> None:
+    """A store-conditional, of whose write the loads hear otherwise; and what serializes, if the system does not restart fetch: it is committed by itself, so
+    that an interrupt that it enables is taken right after it."""
+    device = served(bench)
+    request = REQUEST | {"word": word}
+    seen = device.play(
+        {"in": {1: request, 2: request, 3: request}, "drained": dict.fromkeys(range(5), 1), "registers_values": {1: {"of": [1, 2]}}, "finished": {2: {"value": 1}}}, 5
+    )  # fmt: skip
+    assert orders(seen) == {3: {"valid": 1, "commits": 1, "next": 1} | ({"single": 1} if single else {})} and device.stat("dropped") == 0
 
 
 def test_an_exception_drops_all_and_commits_nothing(bench: Bench) -> None:
