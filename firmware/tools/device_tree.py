@@ -15,9 +15,11 @@ Where the computer, which has RAM and a memory_map, is an instance of a larger m
 in the larger machine.
 """
 
+import difflib
 import json
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -56,6 +58,9 @@ class Machine:
 
     def interrupt(self, name: str, port_name: str) -> int:
         """Follows an interrupt through what has one input and one output."""
+        if name not in self.instances:
+            map_only = f"; {name} is an entry of the address map, and no instance" if name in self.map else ""
+            raise Unknown(f"the machine has no instance {name}{map_only}{nearest(name, self.instances)}")
         path = self.paths.get(name, self.inside + name)
         inside = re.compile(rf"{re.escape(path)}\.(.*\.)?{port_name}")
         port = next((one["from"] for one in self.connections if inside.fullmatch(one["from"])), "")
@@ -82,8 +87,16 @@ class Machine:
             return f"{self.instances[card[1]]['devices'][int(card[2])] << 11:#06x}"
         value = self.instances.get(name, {}).get(field)
         if isinstance(value, bool) or not isinstance(value, int):
-            raise Unknown(f"the machine has no number {name}.{field}")
+            known = name in self.instances or name in self.map
+            near = "" if known else nearest(name, [*self.instances, *self.map])
+            raise Unknown(f"the machine has no number {name}.{field}{near}")
         return str(value)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A name that may have been meant, as the end of a message."""
+    found = difflib.get_close_matches(name, known, 1)
+    return f"; did you mean {found[0]}?" if found else ""
 
 
 def with_instances(machine: Machine, template: str) -> str:

@@ -24,6 +24,7 @@ from pathlib import Path
 from harness.run import lease, process, serve, watch
 
 STATS, NOTES, LOG = "stats.json", "run.json", "log.txt"
+PRINTED = "printed-*.txt"  # what consoles print, in the directory of a run that keeps it apart from the log
 BUSY = "busy"  # the folder of a store in which runs are being made
 BLOCK = 4096  # bytes of an image's block
 LARGE = 1 << 30  # bytes of a file that is not hashed byte by byte
@@ -216,13 +217,18 @@ def _run_once(job: Job, store: Path) -> Result:
             (working / lease.NAME).unlink(missing_ok=True)
             if why:
                 place = _keep_failed(working, folder / "failed")
-                raise RunError(_reason(job, f"{why}; see {place}/{LOG}", said))
+                raise RunError(_reason(job, f"{why}; see {place}/{LOG}", _printed(place) + said))
             place = folder / content_name(notes["inputs"])
             _move_into_place(job, working, place)
             (folder / UNFINISHED).unlink(missing_ok=True)
     except OSError as error:
         raise RunError(f"its result cannot be kept: {error.filename or store}: {error.strerror}") from error
     return Result(job, place, False)
+
+
+def _printed(place: Path) -> str:
+    """What consoles printed into files and not into the log."""
+    return "".join(file.read_text(errors="replace").rstrip() + "\n" for file in sorted(place.glob(PRINTED)))
 
 
 def _reason(job: Job, why: str, said: str) -> str:

@@ -17,7 +17,6 @@ from typing import Any
 
 from harness.run import store
 from harness.run.store import Result, RunError
-from harness.study import printed
 from harness.study.study_file import StudyError
 from harness.trace.profile import Place
 
@@ -154,7 +153,7 @@ def logs(result: Result) -> list[Path]:
     """The files with what a run printed, after those of the run at whose end it began."""
     begun = [path.parent for option, path in result.job.inputs if option == store.RESTORE and isinstance(path, Path)]
     folders = [*begun, result.directory]
-    every = (file for folder in folders for file in [folder / store.LOG, *sorted(folder.glob(printed.FILES))])
+    every = (file for folder in folders for file in [folder / store.LOG, *sorted(folder.glob(store.PRINTED))])
     return [file for file in every if file.is_file()]
 
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from harness.study.machine import Machine
 
 VIEW, ROLE, PARAMETER = "console", "printed", "output"
-FILES = "printed-*.txt"  # of all consoles, in the directory of a run
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,9 @@ def test_what_failed_is_kept_to_be_looked_at(tmp_path: Path) -> None:
         with pytest.raises(store.RunError, match=r"^it broke \(ended with status 3; see .*/failed/log.txt\)$"):
             store.run(job, tmp_path / "store")
     assert (tmp_path / "store" / job.name() / "failed/log.txt").read_text() == "it broke\n"
+    job = fake(tmp_path, more="printf 'sh: x: not found\\r\\n' >printed-uart.txt; echo it broke >&2; exit 1")
+    with pytest.raises(store.RunError, match=r"^it broke \(ended with status 1; see .*\n  sh: x: not found\n  it broke$"):
+        store.run(job, tmp_path / "store")  # what a console printed, too
     job = fake(tmp_path, more=f"echo '{job.simulator.name}: error: it broke' >&2; seq 20 >&2; exit 1")
     with pytest.raises(store.RunError, match=r"^it broke \(ended with status 1; see .*\n  13\n(  \d+\n?){7}$"):
         store.run(job, tmp_path / "store")

@@ -126,7 +126,7 @@ def test_a_guest_of_the_registers_of_a_machine(place: Path) -> None:
         ('guest = "mine"', 'guest = "absent"', "there is no folder 'absent'"),
         ('guest = "mine"', "guest = 3", "expected a string"),
         ('guest = "mine"', f'guest = "mine"\nvariant = {{ name = "a", machine = "{ROOT}/examples/pipe_chain/pipe_chain.lss" }}', "pipe_chain.lss"),
-        ("${devices.rtc.interrupt}", "${devices.rtx.interrupt}", "tree.dts: the interrupt of devices.rtx leads to no lane with a number in its key"),
+        ("${devices.rtc.interrupt}", "${devices.rtx.interrupt}", "tree.dts: the machine has no instance devices.rtx; did you mean devices.rtc"),
         ("};\n", "\n", "does not become"),
         ("bin", "wrong.c", "wrong.c does not compile"),
     ],
