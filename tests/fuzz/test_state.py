@@ -217,6 +217,8 @@ SUBJECTS = {
     "host, VPEs": ("host/smp", [], "5000", "7000", 6),
     "host, VPEs, two disks": ("host/smp two disks", [], "60 us", "80 us", 8),
     "host, fast": ("host/fast", [], "2000", "4000", 6),
+    "host, octane": ("host/octane", [], "2000", "4000", 8),
+    "host, blade": ("host/blade", [], "2000", "4000", 8),
     "host, windows": ("host/sampled", [], "2000", "4000", 4),
     "multiprocessor": ("multiprocessor/multiprocessor", [], "9000", "11000", 4),
     "multiprocessor, level 2": ("multiprocessor/multiprocessor level 2", [], "9000", "11000", 4),

@@ -111,7 +111,7 @@ def test_a_curve_beside_what_is_expected(place: Path) -> None:
     assert "twice" in (place / "out/results.csv").read_text()
     assert "<th>as it should be" in written.replace('<th scope="col">', "<th>") and "<th>twice" not in written.replace('<th scope="col">', "<th>")
     picture = (place / "out/figure-1.svg").read_text()
-    assert all(f"<!-- {label} -->" in picture for label in ("as it should be (r² = 1.0000)", "2 Ki", "1 Mi", "4"))
+    assert all(f"<!-- {label} -->" in picture for label in ("as it should be (r² = 1.0000)", "2 Ki", "512 Ki", "8"))
 
 
 @pytest.mark.parametrize(
