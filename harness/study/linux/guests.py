@@ -101,11 +101,12 @@ def _kept(data: bytes, folder: Path, ending: str) -> Path:
 
 def make(study: "Study", progress: Progress) -> None:
     """Makes the guests of all points, and the trees of their machines."""
-    for guest in dict.fromkeys(_guests(study).values()):
+    found = _guests(study)
+    for guest in dict.fromkeys(found.values()):
         kind = " for several processors" if guest.vpes else ""
         with progress.step(f"{study.name}: making the guest {guest.folder.name}{kind}"):
             _make(study, guest)
-    make_trees(study)
+    _make_trees(study, found)
 
 
 def _guests(study: "Study") -> dict[tuple, Guest]:
@@ -147,7 +148,11 @@ def _call(path: Path, command: list[Any], folder: Path) -> None:
 
 def make_trees(study: "Study") -> None:
     """The tree of each structure with a guest that was made, and the files of these guests."""
-    made = {key: guest for key, guest in _guests(study).items() if (guest.place / "initramfs.cpio").exists()}
+    _make_trees(study, _guests(study))
+
+
+def _make_trees(study: "Study", found: Mapping[tuple, Guest]) -> None:
+    made = {key: guest for key, guest in found.items() if (guest.place / "initramfs.cpio").exists()}
     with threads() as pool:
         trees = {key: pool.submit(_tree, study, key[0], guest) for key, guest in made.items()}
         for key, future in trees.items():
