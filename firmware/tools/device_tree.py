@@ -58,11 +58,10 @@ class Machine:
 
     def interrupt(self, name: str, port_name: str) -> int:
         """Follows an interrupt through what has one input and one output."""
-        if name not in self.instances:
+        if name not in self.paths:
             map_only = f"; {name} is an entry of the address map, and no instance" if name in self.map else ""
-            raise Unknown(f"the machine has no instance {name}{map_only}{nearest(name, self.instances)}")
-        path = self.paths.get(name, self.inside + name)
-        inside = re.compile(rf"{re.escape(path)}\.(.*\.)?{port_name}")
+            raise Unknown(f"the machine has no instance {name}{map_only}{nearest(name, self.paths)}")
+        inside = re.compile(rf"{re.escape(self.paths[name])}\.(.*\.)?{port_name}")
         port = next((one["from"] for one in self.connections if inside.fullmatch(one["from"])), "")
         for _ in self.connections:
             step = next((one for one in self.connections if one["from"] == port), None)
