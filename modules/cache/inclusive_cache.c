@@ -2,8 +2,8 @@
 //
 // A transaction of the bus above is called by its number there from its address to its answer.  Requests are these and,
 // with higher numbers, lines that are fetched along with another one of their block: no bus above waits for those, so
-// each may be forgotten until it has a place.  At the end of a cycle
-// come first what the bus above reads and writes, then the responses of both buses, then snoops.
+// each may be forgotten until it has a place.  At the end of a cycle come first what the bus above reads and writes,
+// then the responses of both buses, then snoops.
 #include "cache/cache_controller.h"
 #include "cache/mesi.h"
 #include "memory/memory_state.h"
