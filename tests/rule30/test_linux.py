@@ -124,6 +124,16 @@ def test_optimised_programs(study) -> None:
     assert line("char", 700, options="O0") > line("hw", 700, options="O0", latency="10000 ns")
 
 
+def test_the_longest_packet(study) -> None:
+    """Figure 18: what interrupts software counts less the longer a packet takes, and another process makes all longest packets longer."""
+    less = {"1000; poweroff": "500; poweroff", "packet.count == 1000": "packet.count == 500"}
+    line = study("rule30_jitter", less | lengths("rule30_jitter", (8, 88, 256)))
+    for others in "01":
+        assert 2 * line("char", 256, "jitter", others=others) < line("char", 8, "jitter", others=others)
+    for mode in ("char", "hw", "hw-mmap"):
+        assert 2 * line(mode, 256, "longer", others="0") < line(mode, 256, "longer", others="1")
+
+
 def test_early_forms_of_the_driver(software: Path) -> None:
     """Allocated buffers cost 9 % of a line, and the 14 calls more for eight words that are passed alone 133 %: less than in the paper, whose
     kernel allocates more slowly, and sleeps and wakes faster."""
