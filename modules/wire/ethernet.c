@@ -4,6 +4,7 @@
 #include "generic/fault_plan.h"
 #include "wire/ethernet.h"
 #include "wire/ethernet_line.h"
+#include "wire/ethernet_transmitter.h"
 #include "wire/traffic_source.h"
 #include "wire/vlan_tag.h"
 

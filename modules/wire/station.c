@@ -3,6 +3,7 @@
 
 #include "wire/arp.h"
 #include "wire/ethernet_line.h"
+#include "wire/ethernet_transmitter.h"
 #include "wire/icmp.h"
 #include "wire/station.h"
 #include "wire/tcp_connection.h"

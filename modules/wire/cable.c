@@ -1,0 +1,120 @@
+// cable.c: one direction of an Ethernet cable, with byte-accurate time; see cable.lss.
+#include <string.h>
+
+#include "generic/fault_plan.h"
+#include "wire/cable.h"
+#include "wire/ethernet_line.h"
+#include "wire/vlan_tag.h"
+
+#define SLOTS ((uint32_t)param(slots))
+#define MOST  ((uint32_t)(param(max_frame) + param(vlan_tag)))
+
+static void require_faults(const self_t *self) {
+  const char *wrong = NULL;
+  if (!fault_plan_valid(param(faults), cable_faults, CABLE_FAULTS, &wrong))
+    sim_input_error("faults: '%s' is not a rule; rules are KIND@N, KIND/N or KIND%%P, kinds fcs and error", wrong);
+}
+
+init() {
+  require_faults(self);
+  self->byte_time = ethernet_time_of_byte((double)param(rate), ticks_per_second());
+  self->delay = exact_time_of((uint64_t)param(latency), UINT64_C(1000000000000000), ticks_per_second());
+  self->line.opens_at = 1;
+  random_seed(&self->rng);
+  if (param(capture)[0]) packet_write_open(&self->file, param(capture));
+}
+
+handler(reset, faults) {
+  require_faults(self);
+}
+
+handler(pace) {
+  accept(in, due(self->line.opens_at));
+}
+
+handler(offer) {
+  if (__builtin_expect(self->held == 0, 1)) {
+    send_nothing(out);
+    return;
+  }
+  send_if(out, passed(arrives[self->head], 0), self->beat[self->head]);
+}
+
+// Gives the frame whose last beat this is the fault that strikes it.
+static void apply_fault(self_t *self, wire_beat_64 *last) {
+  switch (
+      FAULT_STRIKES(param(faults), cable_faults, CABLE_FAULTS, 0, CABLE_FAULTS, self->begun, random_bits(&self->rng))) {
+  case CABLE_FAULT_FCS:
+    count(faulty_fcs);
+    last->bytes ^= UINT64_C(1) << (last->count > 1 ? 8 * (last->count - 1) : 0);
+    break;
+  case CABLE_FAULT_ERROR:
+    count(faulty_error);
+    last->error = true;
+    break;
+  default: break;
+  }
+}
+
+// The last beat of a frame has been taken; returns when it arrives.
+static exact_time end(self_t *self, wire_beat_64 *last) {
+  const uint32_t length = self->line.position;
+  const uint32_t most = vlan_longest(load_span(frame, 0, 16), (uint32_t)param(max_frame), (uint32_t)param(vlan_tag));
+  if (line_is_faulty(&self->line, last->error, (uint32_t)param(min_frame), most)) count(damaged);
+  if (self->line.late) last->error = true;
+  if (param(faults)[0]) apply_fault(self, last);
+  const exact_time arrival = exact_time_sum(self->line.due, self->delay);
+  const uint32_t kept = length > most ? most : length;
+  if (param(capture)[0] && kept > 4)
+    packet_write(&self->file, load_span(frame, 0, kept - 4), kept - 4,
+                 exact_time_nanoseconds(arrival, ticks_per_second()));
+  count(frames);
+  count(bytes, length > 4 ? length - 4 : 0);
+  event(entered, length);
+  sim_progress();
+  self->line.taking = false;
+  self->line.due = exact_time_add(self->line.due, (uint64_t)param(gap), self->byte_time);
+  return arrival;
+}
+
+phase_end(in) {
+  if (!transferred(in)) return;
+  wire_beat_64 beat = item(in);
+  if (!self->line.taking) {
+    event(entering);
+    self->begun++;
+  }
+  const uint32_t at = line_take(&self->line, &beat, now(), clock_period(), self->byte_time, (uint64_t)param(preamble));
+  // What came too late for the byte before it leaves from now on.
+  if (__builtin_expect(self->line.late, false))
+    self->line.due =
+        exact_time_later(self->line.due, exact_time_add(exact_time_at(now()), beat.count, self->byte_time));
+  if (at + 8 <= MOST + 8) memcpy(store_span(frame, at, 8), &beat.bytes, 8);
+  const exact_time arrival = beat.end ? end(self, &beat) : exact_time_sum(self->line.due, self->delay);
+  if (self->held == SLOTS)
+    sim_error("%u beats are on their way, and the oldest is not taken: the receiver is slower than the line", SLOTS);
+  self->beat[self->tail] = beat;
+  set_stamp(arrives[self->tail], exact_time_instant(arrival) - now());
+  self->tail = self->tail + 1 == SLOTS ? 0 : self->tail + 1;
+  self->held++;
+  self->line.opens_at = exact_time_instant(self->line.due);
+}
+
+// The last beat has left: the ring begins anew, so that what repeats itself comes to the same slots.
+phase_end(out) {
+  if (!transferred(out)) return;
+  self->head = self->head + 1 == SLOTS ? 0 : self->head + 1;
+  if (--self->held == 0) self->head = self->tail = 0;
+}
+
+// The next beat is acknowledged from this cycle on.
+next_event(in) {
+  const uint64_t opens = self->line.opens_at;
+  return unchanged(now() < opens + clock_period() ? line_cycle_at(opens, cycle(), now(), clock_period()) : never());
+}
+
+// A beat that was offered before stays so until it is taken.
+next_event(out) {
+  if (!self->held || passed(arrives[self->head], clock_period())) return unchanged(never());
+  return unchanged(cycle() + (until_passed(arrives[self->head], 0) + clock_period() - 1) / clock_period());
+}
