@@ -19,19 +19,6 @@ static bool read_behaviours(Plan *plan, const Cluster *cluster) {
   return fine;
 }
 
-static GPtrArray *clocks_of(const Cluster *cluster) {
-  GPtrArray *clocks = g_ptr_array_new();
-  for (guint i = 0; i < cluster->leaves->len; i++) {
-    const Instance *leaf = cluster->leaves->pdata[i];
-    for (guint k = 0; k < leaf->functions->len; k++) {
-      const Function *f = leaf->functions->pdata[k];
-      Clock *clock = f->clock ? f->clock : leaf->clock;
-      if (f->kind != FUNCTION_ALWAYS && clock && !g_ptr_array_find(clocks, clock, NULL)) g_ptr_array_add(clocks, clock);
-    }
-  }
-  return clocks;
-}
-
 // Segments, and the places of items in the order of a tick.
 static void number_nodes(Plan *plan) {
   const Schedule *schedule = plan->schedule;
@@ -63,7 +50,8 @@ bool plan_build(Plan *plan) {
   bool fine = true;
   for (guint i = 0; i < clusters; i++) fine &= read_behaviours(plan, schedule->clusters->pdata[i]);
   if (!fine) return false;
-  for (guint i = 0; i < clusters; i++) plan->clusters[i].clocks = clocks_of(schedule->clusters->pdata[i]);
+  for (guint i = 0; i < clusters; i++)
+    plan->clusters[i].clocks = clocks_of_leaves(((Cluster *)schedule->clusters->pdata[i])->leaves);
   plan_find_jumps(plan);
   plan_find_collected(plan);
   number_nodes(plan);

@@ -3,7 +3,8 @@
 // Small machines are one cluster, so that all signals are local variables of one function.  In larger ones every
 // hierarchical instance at the top level is a cluster, unless many copies are inside, and so is every group of
 // instances of one module that occurs several times, so that identical copies share their code, and every instance that
-// is large beside a large rest, so that the two are compiled side by side; what remains is the root cluster.
+// is large beside a large rest, so that the two are compiled side by side; what remains is the root cluster.  An
+// instance on several clocks is none: the clusters are inside it.
 #include "lss/schedule/schedule.h"
 
 #include <string.h>
@@ -22,6 +23,19 @@ static Cluster *cluster_new(Instance *instance) {
   cluster->probes = g_ptr_array_new();
   cluster->segments = g_ptr_array_new();
   return cluster;
+}
+
+GPtrArray *clocks_of_leaves(const GPtrArray *leaves) {
+  GPtrArray *clocks = g_ptr_array_new();
+  for (guint i = 0; i < leaves->len; i++) {
+    const Instance *leaf = leaves->pdata[i];
+    for (guint k = 0; k < leaf->functions->len; k++) {
+      const Function *f = leaf->functions->pdata[k];
+      Clock *clock = f->clock ? f->clock : leaf->clock;
+      if (f->kind != FUNCTION_ALWAYS && clock && !g_ptr_array_find(clocks, clock, NULL)) g_ptr_array_add(clocks, clock);
+    }
+  }
+  return clocks;
 }
 
 static void collect_leaves(Instance *instance, GPtrArray *leaves) {
@@ -56,13 +70,21 @@ static bool holds_copies(Instance *instance, GHashTable *counts) {
   return false;
 }
 
+// Something inside that acts on another clock than the rest could neither sleep nor be replayed with it.
+static bool spans_clocks(Instance *instance) {
+  g_autoptr(GPtrArray) leaves = g_ptr_array_new();
+  collect_leaves(instance, leaves);
+  g_autoptr(GPtrArray) clocks = clocks_of_leaves(leaves);
+  return clocks->len > 1;
+}
+
 static void choose(Schedule *schedule, Instance *instance, GHashTable *counts) {
   if (instance->leaf) return;
   const int all = (int)schedule->netlist->leaves->len, own = count_leaves(instance);
   bool copies = instance->parent && GPOINTER_TO_INT(g_hash_table_lookup(counts, instance->module_name)) > 1;
   bool top_level = instance->parent && !instance->parent->parent;
   bool large = own >= LARGE && all - own >= LARGE;
-  if (instance->parent && own >= MIN_LEAVES &&
+  if (instance->parent && own >= MIN_LEAVES && !spans_clocks(instance) &&
       (copies || ((large || (top_level && all > SMALL_MACHINE)) && !holds_copies(instance, counts)))) {
     Cluster *cluster = cluster_new(instance);
     collect_leaves(instance, cluster->leaves);

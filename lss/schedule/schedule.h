@@ -107,6 +107,9 @@ char *vertex_name(const Vertex *node);
 // cluster.c: divides the leaves among clusters.
 void clusters_choose(Schedule *schedule, const ScheduleOptions *options);
 
+// The clocks on which leaves act, Clock*; free with g_ptr_array_free.
+GPtrArray *clocks_of_leaves(const GPtrArray *leaves);
+
 // components.c: strongly connected components, each after those that it depends on; false after reporting a loop.
 bool schedule_components(Schedule *schedule, GPtrArray **components);
 // combinational.c: reports components that are loops which must not be iterated (GPtrArray* of Vertex*).

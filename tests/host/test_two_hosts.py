@@ -63,6 +63,18 @@ def test_each_runs_as_one(build_sim: Callable, run_sim: Callable, build_dir: Pat
         assert len(alone) > 80 and [found[f"node[{n}].{path}", name] for path, name, _ in alone] == [value for *_, value in alone]
 
 
+def test_what_waits_in_each_sleeps(build_dir: Path, root: Path, tmp_path: Path) -> None:
+    """A machine on several clocks is not compiled as a whole, which could not sleep: the groups are what is in it."""
+    (tmp_path / "two.lss").write_text("import host;\ninstance node[2] : host { cards = [tigon2_slot]; };\n")
+    command = [build_dir / "bin/lss", "schedule", tmp_path / "two.lss", "-I", root / "examples/tigon2"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for node in ("node[0]", "node[1]"):
+        assert f"{node}.system sleeps while it waits\n" in said
+        for cpu in range(2):
+            assert f"{node}.slots.card[0].card.nic.cpu[{cpu}] is replayed where it repeats itself\n" in said
+    assert "several clocks" not in said and "whole loops are left out\n" in said
+
+
 def test_a_module_of_an_example_is_named_with_its_folder(build_dir: Path, root: Path, tmp_path: Path) -> None:
     (tmp_path / "m.lss").write_text("import tigon2_nic;\n")
     done = subprocess.run([build_dir / "bin/lss", "check", tmp_path / "m.lss"], capture_output=True, text=True)
