@@ -8,7 +8,7 @@ template ${NAME.base}, ${NAME.size} and ${NAME.unit} (the base as nodes are call
 machine's memory_map or other_map, ${NAME.interrupt} and ${NAME.intx} are the number in the key of the lane to which
 that port of the instance leads, or of one in it, ${NAME.frequency} is that of a clock, ${NAME.device} of a card on a
 PCI bus is its address there, and every other ${NAME.FIELD} a parameter of an instance.  Numbers of the map may have an
-offset: ${NAME.base+0x200}.  NAME may be a path; `machine` is the whole.  What stands between ${if NAME} and ${end} is
+offset: ${NAME.base+0x200}.  Numbers may be divided, and are rounded down: ${NAME.frequency/200}.  NAME may be a path; `machine` is the whole.  What stands between ${if NAME} and ${end} is
 left out when the machine has no instance of that name.
 
 Where the computer, which has RAM and a memory_map, is an instance of a larger machine, NAME is within that, or else
@@ -120,8 +120,15 @@ def with_instances(machine: Machine, template: str) -> str:
 
 def filled(known: Machine, template: Path) -> str:
     text = with_instances(known, template.read_text())
-    wanted = re.compile(r"\$\{([\w.\[\]]+)\.(\w+)(?:\+0x([0-9a-f]+))?\}")
-    return wanted.sub(lambda match: known.value(*match.groups()), text)
+    wanted = re.compile(r"\$\{([\w.\[\]]+)\.(\w+)(?:\+0x([0-9a-f]+)|/([1-9][0-9]*))?\}")
+
+    def number(match: re.Match[str]) -> str:
+        value = known.value(*match.groups()[:3])
+        if match[4] and match[2] == "unit":
+            raise Unknown(f"{match[1]}.unit cannot be divided: it is part of a node's name")
+        return str(int(value, 0) // int(match[4])) if match[4] else value
+
+    return wanted.sub(number, text)
 
 
 def main() -> int:

@@ -48,6 +48,7 @@ def test_a_tree_for_a_machine_without_devices(root: Path, build_dir: Path, tmp_p
     bare = subprocess.run(export, capture_output=True, text=True, check=True).stdout
     assert fill(root, tmp_path, bare, (root / "firmware/linux/host.dts").read_text()).returncode == 0
     compiled = subprocess.run(["dtc", "-q", "-I", "dts", "-O", "dts", tmp_path / "filled"], capture_output=True, text=True, check=True).stdout
+    assert "lpj=6750000 " in compiled, "the kernel's delays follow the clock"
     assert f"clock-frequency = <{1_350_000_000:#x}>;" in compiled and "reg = <0x00 0x2000000>;" in compiled
     assert "virtio" not in compiled and "interrupt-map" not in compiled and "pcie@1b000000" in compiled
 
@@ -58,6 +59,14 @@ def test_offsets_in_the_map(root: Path, machine: dict, tmp_path: Path) -> None:
     assert (tmp_path / "filled").read_text() == "virtio@1f002200 <0x1f002200>"
     done = fill(root, tmp_path, machine, "${devices.uart.reg_shift+0x1}")
     assert (done.returncode, done.stderr) == (1, "linux: template: devices.uart.reg_shift has no offset: it is no number of the address map\n")
+
+
+def test_quotients(root: Path, machine: dict, tmp_path: Path) -> None:
+    """Rounded down; a name of a node has none."""
+    assert fill(root, tmp_path, machine, "${cpu_clk.frequency/200} ${devices.uart.reg_shift/2} ${uart.size/16}").returncode == 0
+    assert (tmp_path / "filled").read_text() == "1000000 1 4"
+    done = fill(root, tmp_path, machine, "${uart.unit/2}")
+    assert (done.returncode, done.stderr) == (1, "linux: template: uart.unit cannot be divided: it is part of a node's name\n")
 
 
 @pytest.mark.skipif(not shutil.which("dtc"), reason="there is no dtc (package device-tree-compiler)")
