@@ -3,7 +3,6 @@
 Names and labels are text, whatever they hold; pictures are named by their number.
 """
 
-import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from harness.report import plot
 from harness.study import tables
 from harness.study.axis_values import Scale, axis_labels, scale_of
+from harness.study.correlation import fit
 from harness.study.model import OK, Outcome, Row
 from harness.study.points import VARIANT, is_drawn
 from harness.study.study_file import Figure
@@ -93,15 +93,6 @@ def _stack(outcome: Outcome, figure: Figure, rows: Sequence[Row], title: str, ou
         units = {one.unit for one in known.values()}
         plot.stack(title, figure.x or ", ".join(sorted(units)), lines, out)
     return bool(lines)
-
-
-def fit(rows: Iterable[Row], measure: str, other: str) -> float | None:
-    """The square of Pearson's correlation between two measures; None for fewer than two points or one value."""
-    pairs = [(row.measures[measure], row.measures[other]) for row in rows if other in row.measures]
-    try:
-        return statistics.correlation(*zip(*pairs, strict=True)) ** 2
-    except (statistics.StatisticsError, TypeError):
-        return None
 
 
 def _beside(outcome: Outcome, figure: Figure, groups: Sequence[list[Row]], scale: Scale) -> list[plot.Line]:

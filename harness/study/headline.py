@@ -11,6 +11,7 @@ from typing import Any
 
 from harness.study import crossings
 from harness.study.axis_values import in_expressions
+from harness.study.correlation import rank_correlation
 from harness.study.model import OK, Outcome, Row, Study
 from harness.study.points import Point, holds
 from harness.study.study_file import StudyError, is_comparable
@@ -19,9 +20,11 @@ from harness.study.words import changed, spelt
 NOT_RUN = "(not run)"
 RESULT = re.compile(r"\{([^{}]*)\}")
 FORM = re.compile(
-    r"\s*(?:(?P<how>\w+)\s+)?(?P<measure>\w+)(?:\s+where\s+(?P<where>.+?))?(?:\s+from\s+(?P<base>.+?))?\s*", re.DOTALL
+    r"\s*(?:(?P<how>\w+)\s+)?(?P<measure>\w+)(?:\s+with\s+(?P<other>\w+))?"
+    r"(?:\s+where\s+(?P<where>.+?))?(?:\s+from\s+(?P<base>.+?))?\s*",
+    re.DOTALL,
 )
-HOW = "least, most, sum, published, off, change or crossing"
+HOW = "least, most, sum, published, off, change, crossing or rank"
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Result:
     measure: str
     where: str
     base: str  # of a change or a crossing: the condition of the point, or the points, that it is from
+    other: str = ""  # the measure that a rank correlation is with
 
     def chosen(self, study: Study, points: Iterable[Point], condition: str, place: str) -> list[Point]:
         """The points that the result is of."""
@@ -42,11 +46,14 @@ class Result:
 def _parse(study: Study, text: str, place: str) -> Result:
     place = f"{place}: {{{text}}}"
     found = FORM.fullmatch(text)
-    if not found or (found["how"] or "least") not in (*MANY, *ONE):
+    if not found or (found["how"] or "least") not in (*MANY, *ONE, RANK):
         raise StudyError(f"{place}: write {{MEASURE where CONDITION}}, or {HOW} before the measure")
-    result = Result(found["how"] or "", found["measure"], found["where"] or "", found["base"] or "")
-    if result.measure not in study.measures:
-        raise StudyError(f"{place}: there is no measure {result.measure!r}; known are {', '.join(study.measures)}")
+    result = Result(found["how"] or "", found["measure"], found["where"] or "", found["base"] or "", found["other"] or "")
+    for name in filter(None, (result.measure, result.other)):
+        if name not in study.measures:
+            raise StudyError(f"{place}: there is no measure {name!r}; known are {', '.join(study.measures)}")
+    if (result.how == RANK) != bool(result.other):
+        raise StudyError(f"{place}: a rank, and nothing else, is with another measure: rank MEASURE with MEASURE")
     if (result.how in FROM) != bool(result.base):
         which = "a change or a crossing, and nothing else, is from other points"
         raise StudyError(f"{place}: {which}: change MEASURE where … from …")
@@ -76,9 +83,11 @@ def check_text(study: Study, text: str, place: str) -> None:
         for condition in (result.where, result.base)[: 2 if result.base else 1]:
             points = result.chosen(study, study.points, condition, place)
             places = {tuple((k, str(v)) for k, v in one.coordinates.items() if k not in free) for one in points}
-            if not places or (len(places) > 1 and result.how not in MANY):
+            if not places or (len(places) > 1 and result.how not in (*MANY, RANK)):
                 which = "no point is" if not places else f"{len(places)} points are"
                 raise StudyError(f"{place}: {{{found[1]}}}: {which} there (name one point, or {', '.join(MANY)})")
+            if len(places) < 2 and result.how == RANK:
+                raise StudyError(f"{place}: {{{found[1]}}}: one point has no order")
         if result.how in ("published", "off") and not _entries(study, result, study.points, place):
             raise StudyError(f"{place}: {{{found[1]}}}: nothing comparable was published for that point")
 
@@ -113,6 +122,7 @@ def _entries(study: Study, result: Result, points: Sequence[Point], place: str) 
 MANY: dict[str, Callable[[Sequence[float]], float]] = {"least": min, "most": max, "sum": sum}
 FROM = ("change", "crossing")
 ONE = ("published", "off", *FROM)
+RANK = "rank"
 
 
 def fill(outcome: Outcome, text: str, shown: Callable[[str], Any] = str) -> str:
@@ -141,6 +151,9 @@ def _value(outcome: Outcome, result: Result) -> str:
     unit = study.measures[result.measure].unit
     if not rows:
         return NOT_RUN
+    if result.how == RANK:
+        ranked = rank_correlation(rows, result.measure, result.other)
+        return NOT_RUN if ranked is None else f"{ranked:.2f}"
     if result.how in MANY:
         return spelt(MANY[result.how]([row.measures[result.measure] for row in rows]), unit)
     if result.how == "crossing":

@@ -75,13 +75,17 @@ def test_differences_have_the_errors_of_both() -> None:
         ("{rate where stages == 2", "{rate where depth == 2", "headline 'depth == 2 and ready == 1.0': 'depth' is no axis; known are variant, stages, ready"),
         ("{rate where stages == 2 and ready == 1.0}", "{rate where stages == 2}", "headline: {rate where stages == 2}: 2 points are there (name one point, or least, most, sum)"),
         ("{rate where stages == 2 and", "{rate where stages == 3 and", "headline: {rate where stages == 3 and ready == 1.0}: no point is there (name one point, or least, most, sum)"),
-        ("{least rate", "{smallest rate", "card 1: {smallest rate where ready == 1.0}: write {MEASURE where CONDITION}, or least, most, sum, published, off, change or crossing before the measure"),
+        ("{least rate", "{smallest rate", "card 1: {smallest rate where ready == 1.0}: write {MEASURE where CONDITION}, or least, most, sum, published, off, change, crossing or rank before the measure"),
         ("{off rate where stages == 2", "{off rate where stages == 10", "headline: {off rate where stages == 10 and ready == 1.0}: nothing comparable was published for that point"),
         ("{change missing", "{missing", "a change or a crossing, and nothing else, is from other points: change MEASURE where … from …"),
         ("{rate where stages == 2 and ready == 1.0}", "{crossing rate where stages == 2 from ready == 1.0}", "headline: {crossing rate where stages == 2 from ready == 1.0}: a crossing is of points along one axis, and they differ in stages and ready"),
         ("{rate where stages == 2 and ready == 1.0}", "{crossing rate where stages == 2 from stages < 99}", "a crossing is of points along one axis, and they differ in stages and ready"),
         ("{rate where stages == 2 and ready == 1.0}", "{crossing rate where stages == 2 and ready == 1.0 from stages == 2 and ready == 1.0}", "a crossing is of points along one axis, and there is one point"),
         ("{rate where stages == 2 and ready == 1.0}", "{crossing rate where stages == 2 from stages == 3}", "{crossing rate where stages == 2 from stages == 3}: no point is there"),
+        ("{least rate where", "{rank rate where", "card 1: {rank rate where ready == 1.0}: a rank, and nothing else, is with another measure: rank MEASURE with MEASURE"),
+        ("{least rate where", "{least rate with missing where", "a rank, and nothing else, is with another measure"),
+        ("{least rate where", "{rank rate with speed where", "there is no measure 'speed'; known are rate, missing"),
+        ("{rate where stages == 2 and ready == 1.0}", "{rank rate with missing where stages == 2 and ready == 1.0}", "one point has no order"),
         (', label = "pipes"', "", "axis 'stages': no label, where a headline is for all readers"),
         (', label = "empty cycles"', "", "measure 'missing': no label, where a headline is for all readers"),
         (', label = "theirs"', "", "published 1: no label (what was published, in words)"),
@@ -113,6 +117,20 @@ def test_where_curves_cross(place: Path) -> None:
     size = StudyFile(title="t", machine="m.lss", axis=[Axis("size", values=["2 KiB", "4096 B"])])
     assert crossings.spelt({2048.0: 1.0, 4096.0: 4.0}, {2048.0: 2.0, 4096.0: 3.0}, size, "size") == "3,072 B"
     assert crossings.spelt({2048.0: 1.0, 4096.0: 1.0}, {2048.0: 2.0, 4096.0: 3.0}, size, "size") == "none up to 4,096 B"
+
+
+def test_the_order_of_two_measures(place: Path) -> None:
+    """Spearman's rank correlation, of which equal values share a rank; none for a measure with one value."""
+    outcome = make(place, with_headline().replace("{least rate where ready == 1.0}", "{rank rate with missing where ready <= 1.0}"))
+    for row, rate, missing in zip(outcome.rows, (1, 20, 300, 4000), (-5, -4, 7, 6), strict=True):
+        row.measures.update(rate=rate, missing=missing)
+    assert headline.fill(outcome, outcome.study.file.card[0].value) == "0.80"
+    for row, missing in zip(outcome.rows, (9, 8, 8, 7), strict=True):
+        row.measures.update(missing=missing)
+    assert headline.fill(outcome, "{rank rate with missing}") == "-0.95"
+    for row in outcome.rows:
+        row.measures.update(missing=1)
+    assert headline.fill(outcome, "{rank rate with missing}") == "(not run)"
 
 
 def test_a_study_without_better_has_no_best_point(place: Path) -> None:
