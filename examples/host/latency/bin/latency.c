@@ -5,12 +5,10 @@
 //
 // Marker 4 comes when the array is there: from then on a machine with two processors should simulate in detail.  One
 // way through the array comes before marker 1.
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "marker.h"
+#include "measure.h"
 
 enum { LOADS = 16384, UNROLLED = 16, FRAGMENTS = 16 << 20 };
 
@@ -26,16 +24,6 @@ static void **follow(void **place, size_t loads) {
     for (int k = 0; k < UNROLLED; k++) place = *place;
   }
   return place;
-}
-
-static size_t number(const char *text, const char *name) {
-  char *end = NULL;
-  const long value = strtol(text, &end, 0);
-  if (*end || value <= 0) {
-    fprintf(stderr, "latency: %s = %s must be a number above 0\n", name, text);
-    exit(2);
-  }
-  return (size_t)value;
 }
 
 // The pointers of an array, the last of which leads to the first.  Unless pages may be `scattered`, it is the end of a
