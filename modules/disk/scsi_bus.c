@@ -71,9 +71,16 @@ handler(take) {
 }
 
 // ---- Connections ----
+// Counters of cycles that are being counted lack the cycle in which that began.
+statistics() {
+  const bool in_use = self->phase != scsi_bus_phase_free;
+  counted(busy) = counted(in_use) + (in_use ? cycle() : 0);
+  counted(waited) = counted(requesting) + (uint64_t)__builtin_popcount(self->waiting) * cycle();
+}
+
 static void free_bus(self_t *self) {
   if (self->phase == scsi_bus_phase_connected) event(release);
-  if (self->phase != scsi_bus_phase_free) count_cycles(busy, false);
+  if (self->phase != scsi_bus_phase_free) count_cycles(in_use, false);
   if (self->has) event(lost);
   self->phase = scsi_bus_phase_free;
   self->has = self->attention = self->requests = false;
@@ -82,7 +89,7 @@ static void free_bus(self_t *self) {
 }
 
 static void arbitrate(self_t *self) {
-  count_cycles(busy, true);
+  count_cycles(in_use, true);
   self->phase = scsi_bus_phase_arbitrates;
   set_until(next, self->arbitration_time);
 }
@@ -118,8 +125,8 @@ static void connect(self_t *self, scsi_request request, int other) {
 // ---- What happens ----
 static void follow_waiting(self_t *self, int i, bool wants, bool won) {
   const bool waited_before = self->waiting >> i & 1;
-  if (wants && !waited_before) count_cycles(waited, true);
-  if (waited_before && (!wants || won)) count_cycles(waited, false);
+  if (wants && !waited_before) count_cycles(requesting, true);
+  if (waited_before && (!wants || won)) count_cycles(requesting, false);
   self->waiting = (self->waiting & ~(1u << i)) | (uint32_t)(wants && !won) << i;
 }
 

@@ -73,6 +73,18 @@ def test_the_times_of_a_connection(bench: Bench) -> None:
     assert counted["waited"] == 2 * WON + FREE - 5
 
 
+def test_cycles_are_counted_while_they_pass(bench: Bench) -> None:
+    """During a connection, for which another device waits."""
+    play = Play()
+    play.want(0, 20, 3, False, True)
+    won = 20 + WON
+    play.drive(1, won + 2, busy=True, phase="command")
+    play.want(1, won + 10, 7, True)
+    first, second = (play.run(bench, cycles).counted("dut") for cycles in (won + 30, won + 37))
+    assert (second["busy"] - first["busy"], second["waited"] - first["waited"]) == (7, 7)
+    assert 30 < first["busy"] <= won + 10 and 30 <= first["waited"] <= won + 10
+
+
 @pytest.mark.parametrize("late", [0, ARBITRATION, ARBITRATION + 1])
 def test_the_highest_address_wins(bench: Bench, late: int) -> None:
     """Among those that want the bus when arbitration ends; the others have it afterwards."""
