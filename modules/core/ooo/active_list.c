@@ -127,8 +127,21 @@ static inline void emit_retire(self_t *self, uint32_t slot) {
         stores ? self->size[slot] : 0, context);
   const uint32_t number = call(marker, op->op.word);
   if (number) event(marker, number);
-  sim_check(param(delay_slot) || operation_flow(op->op.control) != branch_kind_none || op->op.next == op->op.pc + 4,
+  sim_check(PRECISE || param(delay_slot) || operation_flow(op->op.control) != branch_kind_none ||
+                op->op.next == op->op.pc + 4,
             "pc 0x%08x is no branch, and was taken for one", (unsigned)op->op.pc);
+}
+
+// Whether the program does not go on with this instruction: the predictor took a word for a branch that was one in
+// another program at the same addresses, or before the program wrote another one there.
+static inline bool strays(const self_t *self, uint32_t c, uint32_t slot) {
+  return PRECISE && self->started[c] && self->op[slot].op.pc != self->next_pc[c];
+}
+
+// Whether it was taken for a branch, and is none.
+static inline bool was_taken_for_a_branch(const micro_op *op) {
+  return operation_flow(op->control) == branch_kind_none && !operation_more(op->control) &&
+         op->next != op->pc + BRANCH_BYTES;
 }
 
 // Where the program goes on behind an operation that is committed.
@@ -153,6 +166,12 @@ static inline void have_done(self_t *self, uint32_t context, serial_order order)
 
 static inline bool has_order(const self_t *self, uint32_t context) {
   return self->orders >> context & 1;
+}
+
+// Has what strayed dropped, and the program fetched from where it goes on.
+static __attribute__((noinline)) void find_back(self_t *self, uint32_t c) {
+  have_done(self, c, (serial_order){.valid = true, .drops = true, .next = true});
+  count(strayed);
 }
 
 // Asks for the oldest instruction to be executed alone, or has it fetched anew.
@@ -197,6 +216,10 @@ static inline uint32_t commit_some(self_t *self, uint32_t context, uint32_t n, u
     const uint32_t age = age_behind(first, i, param(contexts)), place = PLACE(age), slot = SLOT(age);
     if (i >= held || !(self->finished[context] >> place & 1)) break;
     if (PRECISE && __builtin_expect(i >= most || (interrupted && between_instructions(self, context)), false)) break;
+    if (__builtin_expect(strays(self, context, slot), false)) {
+      if (i > 0 || !has_order(self, context)) find_back(self, context);
+      break;
+    }
     if (__builtin_expect(self->fault[slot] != trap_cause_none, false)) {
       if (i == 0 ? has_order(self, context) : !PRECISE) break;
       if (PRECISE)
@@ -215,7 +238,13 @@ static inline uint32_t commit_some(self_t *self, uint32_t context, uint32_t n, u
     self->gone.old[n + i] = self->op[slot].old;
     // Of what writes no register both are 0.
     self->committed[context * (uint32_t)param(logical) + self->op[slot].logical] = self->op[slot].dest;
-    if (operation_flow(c) != branch_kind_none) train(self, slot, taken);
+    if (operation_flow(c) != branch_kind_none) {
+      train(self, slot, taken);
+      count(branches);
+    } else if (PRECISE && __builtin_expect(was_taken_for_a_branch(&self->op[slot].op), false)) {
+      train(self, slot, false);
+      count(mistaken);
+    }
     if (param(parts) > 1) unfinished += operation_more(c);
     if (PRECISE) follow(self, slot, taken);
     emit_retire(self, slot);
@@ -256,7 +285,6 @@ static inline void commit(self_t *self, uint32_t store_room, uint32_t interrupte
   }
   self->gone.count = (uint8_t)n;
   self->stores_sent = store_room - left;
-  count(branches, self->trained.count);
 }
 
 // The oldest branch of a context that went elsewhere than predicted: what is younger is dropped, and fetch continues

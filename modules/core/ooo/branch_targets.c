@@ -54,6 +54,12 @@ static inline void enter(self_t *self, uint32_t pc, uint32_t context, uint32_t t
   store(target, at, target);
 }
 
+// A word that is no branch any more, or of another program, is not found again.
+static inline void forget(self_t *self, uint32_t pc, uint32_t context) {
+  const int at = find_entry(self, pc, context);
+  if (at >= 0) store(tag, at, 0);
+}
+
 phase_end() {
   const uint32_t n = data(train).count;
   if (n == 0) {
@@ -61,9 +67,12 @@ phase_end() {
     return;
   }
   self->moved = true;
-  for (uint32_t i = 0; i < n; i++)
+  for (uint32_t i = 0; i < n; i++) {
     if (data(train).taken[i])
       enter(self, data(train).pc[i], data(train).context[i], data(train).target[i], data(train).kind[i]);
+    else if (__builtin_expect(data(train).kind[i] == branch_kind_none, false))
+      forget(self, data(train).pc[i], data(train).context[i]);
+  }
 }
 
 next_event() {

@@ -77,7 +77,7 @@ def counted(machine: Path, directory: Path, code: str, prepare: str = "") -> dic
     )
     assert done.returncode == 0 and "the program exited" in done.stderr, done.stderr
     seen = {(path.split(".")[-1], name): int(value) for path, name, value in re.findall(r"^core(\S*) +(\w+) +(\d+) ", done.stdout, re.MULTILINE)}
-    names = [("serial", "executed"), ("serial", "dropped"), ("list", "anew"), ("", "compared")]
+    names = [("serial", "executed"), ("serial", "dropped"), ("list", "anew"), ("list", "mistaken"), ("list", "strayed"), ("", "compared")]
     return {name: seen.get((of, name), 0) for of, name in names}
 
 
@@ -112,6 +112,31 @@ def test_a_younger_load_of_the_word_of_a_store_conditional(checked: Path, tmp_pa
     """It had read before, and executes again; lockstep says that it reads what was stored."""
     ran = counted(checked, tmp_path, "ll $t3, 0($t0)\naddiu $t3, $t3, 1\nsc $t3, 0($t0)\nlw $t4, 0($t0)\naddu $t5, $t4, $t4")
     assert 0 < ran["anew"] <= PASSES and ran["compared"] > 0
+
+
+# A word that the program writes in each pass: in every second one a branch, or the other word.
+WRITTEN = """
+  lui $t3, %hi(X)
+  addiu $t3, $t3, %lo(X)
+  LI $t4, 0x10000002
+  andi $t5, $s0, 1
+  bnez $t5, 2f
+  nop
+  LI $t4, {other}
+2: sw $t4, 0($t3)
+  synci 0($t3)
+  sync
+"""
+OTHERS = {"addiu": 0x25CE0001, "lw": 0x8D0E0000, "div": 0x0188001A, "mfc0": 0x400E6000, "break": 0x0000000D}
+
+
+@pytest.mark.parametrize("name", sampled(OTHERS, 2, first=1))
+def test_a_word_that_was_a_branch(name: str, checked: Path, tmp_path: Path) -> None:
+    """Fetch continues at its target once more; then the program goes on with the next word, and the predictor has forgotten it.  What raises an exception
+    comes at its address, of course."""
+    ran = counted(checked, tmp_path, "b 3f\nnop\naddiu $t7, $t7, 1\n3: nop", WRITTEN.format(other=f"{OTHERS[name]:#x}"))
+    assert ran["compared"] > 0 and ran["strayed"] <= ran["mistaken"] <= PASSES / 2
+    assert name == "break" or ran["strayed"] > 0
 
 
 @seldom

@@ -21,9 +21,9 @@ def listed(bench: Bench, body: str = "") -> Wide:
     return Wide(bench, "active_list", PORTS, f"entries = 16; observed = true; {body}", after=EVENTS)
 
 
-def group(*ops: tuple[int, dict], **fields: object) -> dict:
-    """(age, control) each; the pc is 4 * age."""
-    return renamed_group(*(renamed(age, control, pc=4 * age, word=100 + age, old=age + 1, **fields) for age, control in ops))
+def group(*ops: tuple[int, dict], contexts: int = 1, **fields: object) -> dict:
+    """(age, control) each; the pc is 4 * age, or that of so many programs at the same addresses."""
+    return renamed_group(*(renamed(age, control, pc=4 * (age // contexts), word=100 + age, old=age + 1, **fields) for age, control in ops))
 
 
 def test_commitment_in_order(bench: Bench) -> None:
@@ -282,6 +282,25 @@ def test_a_load_that_is_overtaken_as_it_could_be_committed_is_executed_anew(benc
         assert (only(seen["head"])[6:], dropped(seen)) == (heads, drops), places
 
 
+def test_what_is_fetched_behind_a_word_that_is_no_branch(bench: Bench) -> None:
+    """What was fetched at its target is dropped when it is the oldest, and predictors hear of the word.  In a delay slot, the program goes on there."""
+    device = serving(bench)
+
+    def inputs(first: dict, strayed_at: int) -> dict:
+        ops = [renamed(age, control, pc=pc, next=following) for age, (control, pc, following) in enumerate(((first, 0, 0x40 if first == ALU else 8), (ALU, 4, 12), (ALU, strayed_at, 0x48)))]
+        return {"in": {0: renamed_group(*ops)}, "done[0]": {1: done(0), 3: done(2)}, "done[1]": {1: done(1)}}
+
+    seen = device.play(inputs(ALU, 0x40), 9)
+    assert dropped(seen) == {5: (1, 8, 0)} and (device.stat("strayed"), device.stat("mistaken"), device.stat("instructions")) == (1, 1, 2)
+    told = [(one["pc"][0], one["kind"][0], one["taken"][0]) for one in seen["outcomes"] if one["count"]]
+    assert told == [(0, "none", 0)]
+    seen = device.play(inputs(ALU, 8), 9)
+    assert not dropped(seen) and only(seen["head"])[-1] == 3, "where it goes on anyway"
+    slot = {"in": {0: renamed_group(renamed(0, BRANCH, pc=0, next=8), renamed(1, ALU, pc=0x40, next=0x48))}, "done[0]": {1: done(0, target=8)}, "done[1]": {1: done(1)}}
+    seen = device.play(slot, 9)
+    assert dropped(seen) == {3: (0, 4, 0)} and [(one["delayed"], one["target"]) for one in seen["redirect"] if one["valid"]] == [(1, 8)]
+
+
 def test_one_instruction_after_the_other_is_executed_alone(bench: Bench) -> None:
     """The second is requested in the cycle in which the first is committed, unless that is committed by itself, when an interrupt may come in between."""
     device = serving(bench)
@@ -354,15 +373,15 @@ def dropped_of(seen: dict) -> dict[int, tuple[int, int, int]]:
 def test_what_fails_in_one_context_leaves_the_other_alone(bench: Bench) -> None:
     """Both ask for an instruction of their own in the same cycle; while that of one is executed the other one's is committed and goes on."""
     device = controlled(bench)
-    ops = group((0, SYSTEM), (1, SYSTEM), (2, ALU), (3, ALU))
+    ops = group((0, SYSTEM), (1, SYSTEM), (2, ALU), (3, ALU), contexts=2)
     seen = device.play({
         "in": {0: ops}, "done[0]": {1: done(3), 6: done(1)}, "done[1]": {1: done(2)},
         "order": {6: {"valid": 1, "context": 1, "commits": 1}, 14: {"valid": 1, "drops": 1, "pc": 0x180}},
     }, 20)  # fmt: skip
     asked = {lane: [cycle for cycle, one in enumerate(seen[f"serial[{lane}]"]) if one["valid"]] for lane in range(2)}
-    assert asked == {0: list(range(2, 15)), 1: list(range(2, 7))} and [seen[f"serial[{lane}]"][2]["pc"] for lane in range(2)] == [0, 4]
+    assert asked == {0: list(range(2, 15)), 1: list(range(2, 7))} and [seen[f"serial[{lane}]"][2]["pc"] for lane in range(2)] == [0, 0]
     assert [one["of"] for one in seen["head"]][6:9] == [[0, 1], [0, 5], [0, 5]] and dropped_of(seen) == {15: (0, 0xFFFFFFFE, 0x180)}
-    assert [(cycle, pc, context) for cycle, pc, *_, context in happened(device.ran, "retire")] == [(6, 4, 1), (6, 12, 1)]
+    assert [(cycle, pc, context) for cycle, pc, *_, context in happened(device.ran, "retire")] == [(6, 0, 1), (6, 4, 1)]
     assert [sum(seen[f"completed[{lane}]"]) for lane in range(2)] == [0, 2] and device.stat("squashed") == 2
 
 
@@ -386,13 +405,13 @@ def test_interrupts_and_overtaken_loads_are_of_a_context(bench: Bench) -> None:
     """The other context, which commits in every cycle, sees nothing of them; one that is halted and empty takes none."""
     device = controlled(bench)
     seen = device.play({
-        "in": {0: group((0, ALU), (2, ALU), (1, ALU), (3, ALU)), 3: group((5, ALU), (7, ALU))}, "done[0]": {1: done(1), 2: done(3), 3: done(0), 5: done(7), 8: done(2)}, "done[1]": {5: done(5)},
+        "in": {0: group((0, ALU), (2, ALU), (1, ALU), (3, ALU), contexts=2), 3: group((5, ALU), (7, ALU), contexts=2)}, "done[0]": {1: done(1), 2: done(3), 3: done(0), 5: done(7), 8: done(2)}, "done[1]": {5: done(5)},
         "interrupt[0]": dict.fromkeys(range(10, 15), 1), "interrupt[1]": dict.fromkeys(range(12, 20), 1), "control[1]": {0: {"set_halt": 1, "halt": 1}},
         "overtaken": {7: {"of": [0b10, 0b1010]}}, "order": {14: {"valid": 1, "drops": 1, "pc": 0x180}},
     }, 24)  # fmt: skip
     assert dropped_of(seen) == {10: (0, 0, 4), 15: (0, 0, 0x180)} and device.stat("anew") == 1
     assert [cycle for cycle, one in enumerate(seen["serial[0]"]) if one["valid"]] == list(range(11, 15)) and not any(one["valid"] for one in seen["serial[1]"])
-    assert [pc for _, pc, *_, context in happened(device.ran, "retire") if context] == [4, 12, 20, 28] and seen["head"][-1]["of"] == [2, 9]
+    assert [pc for _, pc, *_, context in happened(device.ran, "retire") if context] == [0, 4, 8, 12] and seen["head"][-1]["of"] == [2, 9]
 
 
 def test_the_pc_of_a_context_is_set_while_the_other_executes(bench: Bench) -> None:

@@ -84,6 +84,15 @@ def test_random_branches(ways: int, bench: Bench) -> None:
     assert device.stat("entered") == entered > 100
 
 
+def test_what_is_no_branch_is_forgotten(bench: Bench) -> None:
+    """Its neighbour in the set stays, and it may come again."""
+    device = Wide(bench, "branch_targets", PORTS, "sets = 8; ways = 2;")
+    both = outcome((0x20, 0x100, "jump", True), (0x40, 0x200, "jump", True))
+    train = {0: both, 1: outcome((0x20, 0, "none", False), (0x60, 0, "none", False)), 3: outcome((0x20, 0x300, "jump", True))}
+    seen = device.play({"train": train, "port_query": asked({1: 0x20, 2: 0x20, 3: 0x40, 4: 0x20, 5: 0x40})}, 6)["port_known"]
+    assert [one["unconditional"] for one in seen[1:]] == [1, 0, 1, 1, 1] and device.stat("entered") == 3
+
+
 def test_sets_are_powers_of_two(bench: Bench) -> None:
     text = "import wide_types;\ninstance dut : branch_targets { sets = 12; };\ninstance q : source; q.out -> dut.port.query;\n"
     text += "instance k : sink; dut.port.known -> k.in; instance t : source; t.out -> dut.train;"
