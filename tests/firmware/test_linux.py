@@ -152,6 +152,45 @@ def test_a_package_is_fetched_once_and_put_there_whole(tmp_path: Path) -> None:
     assert run("fetch", "busybox-static", tmp_path / "downloads", path=tmp_path / "bin").stdout == first.stdout
 
 
+@needs["flock"]
+def test_a_package_of_another_component(tmp_path: Path) -> None:
+    """The list of packages has its component only."""
+    for name, suite in (("lmbench", "bookworm main non-free\n"), ("busybox-static", "bookworm main \n")):
+        version = next(line.split()[1] for line in (SOFTWARE / "versions").read_text().splitlines() if line.startswith(f"{name} "))
+        command(tmp_path / "bin", "apt-cache", f"echo '{name} | {version} | somewhere'")
+        command(tmp_path / "bin", "apt-get", "touch x.deb; echo >x.deb")
+        assert run("fetch", name, tmp_path / "downloads", path=tmp_path / "bin").returncode == 0
+        assert suite in (tmp_path / "downloads/apt/sources.list").read_text()
+
+
+@needs["dpkg-deb"]
+@needs["flock"]
+def test_a_guest_of_packages(tmp_path: Path) -> None:
+    """Programs are in /bin, libraries where they were; nothing is left where something is missing."""
+    deb = package(tmp_path, "usr/lib/small/program", b"program")
+    version = next(line.split()[1] for line in (SOFTWARE / "versions").read_text().splitlines() if line.startswith("lmbench "))
+    command(tmp_path / "bin", "apt-cache", f"echo 'lmbench | {version} | somewhere'")
+    command(tmp_path / "bin", "apt-get", f"cp {deb} x.deb")
+    words = (tmp_path / "guest", tmp_path / "downloads", "lmbench")
+    assert run("debian_guest", *words, "usr/lib/small/program", path=tmp_path / "bin").returncode == 0
+    assert [str(one.relative_to(tmp_path / "guest")) for one in (tmp_path / "guest").rglob("*") if one.is_file()] == ["root/bin/program"]
+    says(run("debian_guest", *words, "usr/lib/other", path=tmp_path / "bin"), "lmbench has no usr/lib/other")
+    assert sorted(one.name for one in tmp_path.glob("guest*")) == ["guest"]
+
+
+@pytest.mark.skipif(not shutil.which("mke2fs", path=f"{os.environ['PATH']}:/usr/sbin:/sbin"), reason="there is no mke2fs")
+def test_an_empty_file_system(tmp_path: Path) -> None:
+    """Its bytes depend on the words alone; and none is left that is not whole."""
+    for kind in ("ext2", "ext4"):
+        for name in ("one", "two"):
+            assert run("file_system", kind, "8M", 64, tmp_path / f"folder/{name}").returncode == 0
+        one, two = ((tmp_path / f"folder/{name}").read_bytes() for name in ("one", "two"))
+        assert one == two and len(one) == 8 << 20 and (one[0x438:0x43A], one[0x45C] & 4) == (b"\x53\xef", 4 * (kind == "ext4"))
+    says(run("file_system", "ext3", "8M", 64, tmp_path / "wrong"), "a file system is ext2 or ext4, not ext3")
+    says(run("file_system", "ext2", "many", 64, tmp_path / "wrong"), "mke2fs: ")
+    assert not list(tmp_path.glob("wrong*"))
+
+
 class Kernel:
     """The kernel's script on a package of one file and a make that does as it is told."""
 

@@ -40,7 +40,10 @@ def check(study: "Study", settings: Mapping[str, Any], known: "Machine", where: 
     folder = settings[SETTING]
     if not isinstance(folder, str):
         raise StudyError(f"{where}: guest: a folder is expected, not {folder!r}")
-    if not machine.resolve(folder, study.path, study.build).is_dir():
+    place = machine.resolve(folder, study.path, study.build)
+    needed = (machine.resolve(one, study.path, study.build) for one in study.file.needs)
+    # What is needed was there before, unless the study only shows what it came to earlier.
+    if not place.is_dir() and not any(one.is_relative_to(place) for one in needed):
         raise StudyError(f"{where}: guest: there is no folder {folder!r}")
     if lost := [one for one in ("kernel", "initramfs", "dtb") if one not in known.top]:
         raise StudyError(f"{where}: guest: {known.path.name} boots no Linux: it has no parameter {lost[0]!r}")

@@ -56,6 +56,20 @@ def made(place: Path, **replaced: str):
     return study
 
 
+def test_a_guest_that_a_command_makes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be missing where the study only shows what it came to before."""
+    file = place / "study.toml"
+    text = file.read_text().replace('guest = "mine"', 'guest = "later"')
+    file.write_text(text + 'needs = { "later/root/bin/program" = "make later" }\n')
+    monkeypatch.setattr(runner, "_is_built", lambda study, point: True)
+    with pytest.raises(StudyError, match="there is no .*later/root/bin/program: `make later` makes it"):
+        runner.prepare(file, place / "build", Progress())
+    assert len(runner.prepare(file, place / "build", Progress(), built_only=True).machines) == 2
+    file.write_text(text)
+    with pytest.raises(StudyError, match="guest: there is no folder 'later'"):
+        runner.prepare(file, place / "build", Progress(), built_only=True)
+
+
 def source(tree: str) -> str:
     return subprocess.run(["dtc", "-q", "-I", "dtb", "-O", "dts", tree], capture_output=True, text=True, check=True).stdout
 

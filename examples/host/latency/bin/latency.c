@@ -53,7 +53,7 @@ int main(int count, char **words) {
   const int scattered = count == 5 && !strcmp(words[4], "scattered");
   const int contiguous = count == 4 || (count == 5 && !strcmp(words[4], "contiguous"));
   if ((contiguous || scattered) && !strcmp(words[1], "memory")) {
-    memory(number(words[2], "SIZE"), number(words[3], "STRIDE"), scattered);
+    memory(number(words[2], "SIZE", 1), number(words[3], "STRIDE", 1), scattered);
     return 0;
   }
   fail("usage: latency memory SIZE STRIDE [contiguous|scattered]");

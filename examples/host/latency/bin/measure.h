@@ -16,14 +16,15 @@ static inline void need(long done, const char *what) {
   }
 }
 
-static inline size_t number(const char *text, const char *name) {
+// The number that a word of the command line is.
+static inline uint64_t number(const char *text, const char *name, unsigned least) {
   char *end = NULL;
-  const long value = strtol(text, &end, 0);
-  if (end == text || *end || value <= 0) {
-    fprintf(stderr, "%s = %s must be a number above 0\n", name, text);
+  const long long value = strtoll(text, &end, 0);
+  if (end == text || *end || value < least) {
+    fprintf(stderr, "%s = %s must be a number, at least %u\n", name, text, least);
     exit(2);
   }
-  return (size_t)value;
+  return (uint64_t)value;
 }
 
 // Nanoseconds of the guest's clock.

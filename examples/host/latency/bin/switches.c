@@ -66,10 +66,10 @@ int main(int count, char **arguments) {
     fprintf(stderr, "usage: switches PROCESSES BYTES\n");
     return 2;
   }
-  const size_t processes = number(arguments[1], "PROCESSES");
-  words = strcmp(arguments[2], "0") ? number(arguments[2], "BYTES") / sizeof *array : 0;
-  if (processes < 2 || processes > MOST) {
-    fprintf(stderr, "switches: a ring has 2 to %d processes\n", MOST);
+  const size_t processes = number(arguments[1], "PROCESSES", 2);
+  words = number(arguments[2], "BYTES", 0) / sizeof *array;
+  if (processes > MOST) {
+    fprintf(stderr, "switches: a ring has at most %d processes\n", MOST);
     return 2;
   }
   array = calloc(words + 1, sizeof *array);
@@ -77,6 +77,7 @@ int main(int count, char **arguments) {
   for (size_t k = 1; k < processes; k++) begin(ring[k][0], ring[(k + 1) % processes][1]);
   if (words) memset(array, 1, words * sizeof *array);
   give(ring[MOST][1]);
+  rounds((int)processes, 1); // all are there
   marker(4);
   alone(ALONE / 8);
   marker(6);

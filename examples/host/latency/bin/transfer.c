@@ -73,7 +73,7 @@ int main(int count, char **words) {
     fprintf(stderr, "usage: transfer pipe|socket|file|open BYTES CHUNK\n");
     return 2;
   }
-  const size_t bytes = number(words[2], "BYTES"), chunk = number(words[3], "CHUNK");
+  const size_t bytes = number(words[2], "BYTES", 1), chunk = number(words[3], "CHUNK", 1);
   buffer = calloc(chunk, 1);
   memset(buffer, 1, chunk);
   if (!strcmp(words[1], "pipe")) {
