@@ -120,11 +120,11 @@ def test_disks_through_the_kernel(study: Study) -> None:
             assert 0.05 < min(times) <= max(times) < 1.1 * min(times) + 0.01, (variant, part)
         assert all(abs(one["disk"] + one["bus"] + one["between"] - one["read"]) < 0.02 * one["read"] for one in reads)
     points = study("lmbench_sequential")
-    rates = {(one["variant"], one["place"]): one["measures"]["rate"] for one in points if one["way"] == "read" and one["size"] == 32}
+    rates = {(one["variant"], one["place"]): one["measures"]["rate"] for one in points if one["way"] == "read" and one["size"] == 64}
     for variant in ("octane", "blade"):
         rate = rates[variant, 0]
         assert all(0.95 * rate < other < 1.05 * rate for (which, _), other in rates.items() if which == variant), "the platters have one zone"
-        assert 3 < rate < min(10, at(points, "platters", variant=variant, way="read", place=0, size=32))
+        assert 3 < rate < min(10, at(points, "platters", variant=variant, way="read", place=0, size=64))
 
 
 def test_files(study: Study) -> None:
