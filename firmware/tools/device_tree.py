@@ -8,8 +8,9 @@ template ${NAME.base}, ${NAME.size} and ${NAME.unit} (the base as nodes are call
 machine's memory_map or other_map, ${NAME.interrupt} and ${NAME.intx} are the number in the key of the lane to which
 that port of the instance leads, or of one in it, ${NAME.frequency} is that of a clock, ${NAME.device} of a card on a
 PCI bus is its address there, and every other ${NAME.FIELD} a parameter of an instance.  Numbers of the map may have an
-offset: ${NAME.base+0x200}.  Numbers may be divided, and are rounded down: ${NAME.frequency/200}.  NAME may be a path; `machine` is the whole.  What stands between ${if NAME} and ${end} is
-left out when the machine has no instance of that name.
+offset: ${NAME.base+0x200}.  Numbers may be divided, and are rounded down: ${NAME.frequency/200}.  NAME may be a path;
+`machine` is the whole.  What stands between ${if NAME} and ${end} is left out when the machine has no instance of that
+name.
 
 Where the computer, which has RAM and a memory_map, is an instance of a larger machine, NAME is within that, or else
 in the larger machine.

@@ -3,14 +3,14 @@
 Names and labels are text, whatever they hold; pictures are named by their number.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from harness.report import plot
 from harness.study import tables
 from harness.study.axis_values import Scale, axis_labels, scale_of
-from harness.study.correlation import fit
+from harness.study.curves import fit
 from harness.study.model import OK, Outcome, Row
 from harness.study.points import VARIANT, is_drawn
 from harness.study.study_file import Figure

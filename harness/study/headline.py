@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.study import crossings
+from harness.study import curves
 from harness.study.axis_values import in_expressions
-from harness.study.correlation import rank_correlation
 from harness.study.model import OK, Outcome, Row, Study
 from harness.study.points import Point, holds
 from harness.study.study_file import StudyError, is_comparable
@@ -48,7 +47,8 @@ def _parse(study: Study, text: str, place: str) -> Result:
     found = FORM.fullmatch(text)
     if not found or (found["how"] or "least") not in (*MANY, *ONE, RANK):
         raise StudyError(f"{place}: write {{MEASURE where CONDITION}}, or {HOW} before the measure")
-    result = Result(found["how"] or "", found["measure"], found["where"] or "", found["base"] or "", found["other"] or "")
+    words = (found[name] or "" for name in ("how", "measure", "where", "base", "other"))
+    result = Result(*words)
     for name in filter(None, (result.measure, result.other)):
         if name not in study.measures:
             raise StudyError(f"{place}: there is no measure {name!r}; known are {', '.join(study.measures)}")
@@ -95,7 +95,7 @@ def check_text(study: Study, text: str, place: str) -> None:
 def _crossed(study: Study, result: Result, place: str) -> str:
     """The axis along which two curves may cross."""
     first, second = (result.chosen(study, study.points, one, place) for one in (result.where, result.base))
-    return crossings.axis_of(study.file, first, second, place)
+    return curves.axis_of(study.file, first, second, place)
 
 
 def _check_labels(study: Study) -> None:
@@ -152,15 +152,15 @@ def _value(outcome: Outcome, result: Result) -> str:
     if not rows:
         return NOT_RUN
     if result.how == RANK:
-        ranked = rank_correlation(rows, result.measure, result.other)
+        ranked = curves.rank_correlation(rows, result.measure, result.other)
         return NOT_RUN if ranked is None else f"{ranked:.2f}"
     if result.how in MANY:
         return spelt(MANY[result.how]([row.measures[result.measure] for row in rows]), unit)
     if result.how == "crossing":
         axis, base = _crossed(study, result, ""), _rows(outcome, result, result.base)
-        curves = [{in_expressions(row.point.coordinates[axis]): _measured(row, result)[0] for row in some}
-                  for some in (rows, base)]  # fmt: skip
-        return crossings.spelt(*curves, study.file, axis) if base else NOT_RUN
+        both = [{in_expressions(row.point.coordinates[axis]): _measured(row, result)[0] for row in some}
+                for some in (rows, base)]  # fmt: skip
+        return curves.spelt(*both, study.file, axis) if base else NOT_RUN
     value, error = _measured(rows[0], result)
     if result.how in ("published", "off"):
         [published, *_] = _entries(study, result, [rows[0].point], "")

@@ -21,7 +21,7 @@ from harness.report import provenance
 from harness.report.anchors import slug, unique
 from harness.report.page import STYLE, identifier, scrolled, table
 from harness.run import files
-from harness.study import correlation, figures, headline, outputs, page
+from harness.study import curves, figures, headline, outputs, page
 from harness.study.collection import Collection
 from harness.study.model import OK, Outcome, Row
 from harness.study.points import VARIANT
@@ -185,7 +185,7 @@ class Directives:
         return f"{spelt(min(values), unit)} to {spelt(max(values), unit)}" if values else NOT_RUN
 
     def _fit(self, study: str, measure: str, other: str, *places: str) -> str:
-        fitted = correlation.fit(self._among(study, [measure, other], places), measure, other)
+        fitted = curves.fit(self._among(study, [measure, other], places), measure, other)
         return NOT_RUN if fitted is None else f"{fitted:.4f}"
 
     def _result(self, study: str, text: str) -> str:

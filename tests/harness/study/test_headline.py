@@ -8,7 +8,7 @@ import pytest
 from harness.quantity import spelt as quantity_spelt
 from harness.report import plot
 from harness.run.progress import Progress
-from harness.study import crossings, figures, headline, model, page, study_file, tables, words
+from harness.study import curves, figures, headline, model, page, study_file, tables, words
 from harness.study.study_file import Axis, StudyError, StudyFile
 from harness.version import version
 from tests.harness.chain import STUDY, make
@@ -105,9 +105,9 @@ def test_what_cannot_be_shown_is_refused_before_the_first_run(place: Path, old: 
 
 def test_where_curves_cross(place: Path) -> None:
     """Along the axis of the points, with a unit if the axis has one; in a straight line between neighbours."""
-    assert crossings.crossing({1: 1.0, 2: 2.0, 4: 6.0}, {1: 2.0, 2: 3.0, 4: 3.0}) == 2.5
-    assert crossings.crossing({1: 1.0, 2: 2.0}, {1: 2.0, 2: 2.0, 3: 9.0}) == 2 and crossings.crossing({1: 1.0}, {2: 0.0}) is None
-    assert crossings.crossing({1: 1.0, 2: 2.0}, {1: 2.0, 2: 3.0}) is None
+    assert curves.crossing({1: 1.0, 2: 2.0, 4: 6.0}, {1: 2.0, 2: 3.0, 4: 3.0}) == 2.5
+    assert curves.crossing({1: 1.0, 2: 2.0}, {1: 2.0, 2: 2.0, 3: 9.0}) == 2 and curves.crossing({1: 1.0}, {2: 0.0}) is None
+    assert curves.crossing({1: 1.0, 2: 2.0}, {1: 2.0, 2: 3.0}) is None
     text = with_headline().replace("{rate where stages == 2 and ready == 1.0}", "{crossing rate where stages == 2 from stages == 10}", 1)
     outcome = make(place, text)
     assert headline.fill(outcome, "{crossing rate where stages == 2 from stages == 10}") == "none up to 1"
@@ -115,8 +115,8 @@ def test_where_curves_cross(place: Path) -> None:
         row.measures["rate"] = row.point.coordinates["ready"] if row.point.coordinates["stages"] == 2 else 0.8
     assert headline.fill(outcome, "{crossing rate where stages == 2 from stages == 10}") == "0.8"
     size = StudyFile(title="t", machine="m.lss", axis=[Axis("size", values=["2 KiB", "4096 B"])])
-    assert crossings.spelt({2048.0: 1.0, 4096.0: 4.0}, {2048.0: 2.0, 4096.0: 3.0}, size, "size") == "3,072 B"
-    assert crossings.spelt({2048.0: 1.0, 4096.0: 1.0}, {2048.0: 2.0, 4096.0: 3.0}, size, "size") == "none up to 4,096 B"
+    assert curves.spelt({2048.0: 1.0, 4096.0: 4.0}, {2048.0: 2.0, 4096.0: 3.0}, size, "size") == "3,072 B"
+    assert curves.spelt({2048.0: 1.0, 4096.0: 1.0}, {2048.0: 2.0, 4096.0: 3.0}, size, "size") == "none up to 4,096 B"
 
 
 def test_the_order_of_two_measures(place: Path) -> None:

@@ -1,11 +1,11 @@
-/* build: -fno-tree-loop-distribute-patterns */
-// What LMBench measures of memory's bandwidth, between markers 1 and 2: `bandwidth WAY BYTES` works on arrays of BYTES,
-// over and over. WAY is
+// The bandwidth of memory, as LMBench's bw_mem measures it, between markers 1 and 2.
+//
+// `bandwidth WAY BYTES` works on arrays of BYTES, over and over.  WAY is
 //
 //   bcopy, bzero       the C library's functions
 //   copy, read, write  loops over words, unrolled
-//   conflict           `copy` where each word has the place in all caches, and the bank of memory, of the word it is
-//   copied to
+//   conflict           `copy` where each word has the place in all caches, and the bank of memory, of the word that it
+//                      is copied to
 //
 // Marker 4 comes when the arrays are there: from then on a machine with two processors should simulate in detail.  One
 // pass over the arrays comes before marker 1.  What is measured is at least LEAST bytes, and of a larger pass at most

@@ -1,12 +1,14 @@
-"""Where two curves cross: from which value of an axis on one alternative costs less than another.
+"""How curves compare: where two cross, and how well two measures agree, in their values or in their order alone.
 
 `{crossing MEASURE where CONDITION from CONDITION}` in a headline: each condition leaves points along one axis with
 numbers, the same for both.  Between neighbouring points the curves are straight lines, and the first crossing counts.
 """
 
-from collections.abc import Mapping, Sequence
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
 
 from harness.study.axis_values import in_expressions, scale_of
+from harness.study.model import Row
 from harness.study.points import VARIANT, Point
 from harness.study.study_file import StudyError, StudyFile
 
@@ -55,3 +57,32 @@ def _place(value: float, file: StudyFile, axis: str) -> str:
     shown = float(value / scale.factor)
     digits = f"{shown:.3g}" if abs(shown) < 1000 else f"{shown:,.0f}"
     return f"{digits} {scale.unit or one.unit}".strip()
+
+
+def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Pearson's; None for fewer than two points or one value."""
+    try:
+        return statistics.correlation(*zip(*pairs, strict=True))
+    except (statistics.StatisticsError, TypeError):
+        return None
+
+
+def _pairs(rows: Iterable[Row], measure: str, other: str) -> list[tuple[float, float]]:
+    return [(row.measures[measure], row.measures[other]) for row in rows if other in row.measures]
+
+
+def fit(rows: Iterable[Row], measure: str, other: str) -> float | None:
+    """The square of Pearson's correlation between two measures; None for fewer than two points or one value."""
+    found = _correlation(_pairs(rows, measure, other))
+    return None if found is None else found**2
+
+
+def rank_correlation(rows: Iterable[Row], measure: str, other: str) -> float | None:
+    """Spearman's rank correlation between two measures, in the same cases; equal values share a rank."""
+
+    def ranks(values: Sequence[float]) -> list[float]:
+        ordered = sorted(values)
+        return [ordered.index(one) + (ordered.count(one) - 1) / 2 for one in values]
+
+    pairs = _pairs(rows, measure, other)
+    return _correlation(list(zip(*map(ranks, zip(*pairs, strict=True)), strict=True)))
