@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from harness.study.uses import Use
 
 KIT = Path(__file__).resolve().parents[2]  # the source tree, or PREFIX/share/spinach
-OPTIONS = ("cycles", "time", "until", "watchdog")  # of every simulator
+OPTIONS = ("cycles", "time", "until", "watchdog", "idle-timeout")  # of every simulator
 CONNECTION_EVENTS = ("transferred", "stalled", "cancelled", "idle")
 MOST_ELEMENTS = 4096  # of a statistic that is an array
 

@@ -151,7 +151,10 @@ phase_end() {
   if (transferred(in_reply)) {
     const bool reads = self->phase == disk_image_phase_reads;
     count(sectors_read, reads);
-    if (!reads || ++self->sector == self->end) self->phase = disk_image_phase_idle;
+    if (!reads || ++self->sector == self->end) {
+      self->phase = disk_image_phase_idle;
+      sim_progress();
+    }
   }
   if (transferred(in_data)) {
     const disk_sector *sector = &data(in_data);

@@ -158,7 +158,7 @@ def test_a_snapshot_holds_the_connections_that_are_counted(build_sim, run_sim):
 def test_a_window_that_did_not_come_to_be_fails_the_run(clocks, run_sim):
     done = run_sim(clocks, "--time", "1 us", "--measure-from", "2 us", ok=False)
     assert done.status == 1 and done.stats["measured"] == {"from": None, "to": None}
-    assert 'the run ended before the condition of --measure-from, "2 us", came true' in done.err
+    assert 'the run ended before the condition of --measure-from, "2 us", came true: all time was simulated' in done.err
     done = run_sim(clocks, "--time", "1 us", "--measure-to", "2 us", ok=False)
     assert done.status == 1 and done.stats["measured"]["from"]["time_fs"] == 0 and done.stats["measured"]["to"] is None
     done = run_sim(clocks, "--time", "1 us", "--measure-from", "y.items >= 50", "--measure-to", "20 ns", ok=False)

@@ -40,9 +40,9 @@ static void print_registers(FILE *out, const spinach_debug_role *role) {
 }
 
 // What other roles are read with, or only debuggers use.
-static const char *const unprinted[] = {
-    "memory",         "retired",     "fetch_pc", "pc_set",   "branch_pending", "halt", "in_flight",
-    "in_flight_from", "halt_behind", "fetching", "retiring", "retiring_first", NULL};
+static const char *const unprinted[] = {"memory",   "retired",        "fetch_pc",       "pc_set",      "branch_pending",
+                                        "halt",     "in_flight",      "in_flight_from", "halt_behind", "fetching",
+                                        "retiring", "retiring_first", "idle",           "halted",      NULL};
 
 // What holds parts of memory, or is only for debuggers, says nothing that people could read here.
 static bool says_nothing(const spinach_debug_view *view) {

@@ -356,6 +356,9 @@ typedef struct {
   uint64_t skipped;       // cycles of the fastest clock that were jumped over
   uint64_t last_progress; // now() at the latest sim_progress()
   uint64_t idle;          // 1: at the last look nothing could happen by itself
+  uint64_t looked;        // idle_timeout.c: now() at its latest look,
+  uint64_t worked;        // the ticks in which processors had worked by then,
+  uint64_t idle_since;    // and the latest look before which something new had happened
   uint64_t clocks[];      // cycles done of each, then the instant of the next of each
 } spinach_clockwork;
 extern spinach_clockwork *spinach_passing;

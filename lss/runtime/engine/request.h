@@ -36,12 +36,14 @@ enum {
 typedef struct {
   int argc; // the command line itself
   char **argv;
-  int32_t clock;       // whose cycles bound the run
-  uint64_t cycles;     // UINT64_MAX: no bound
-  uint64_t until_tick; // now() at which the run ends; UINT64_MAX: no bound
-  int64_t watchdog;    // femtoseconds without progress after which the run ends; 0: never
-  uint64_t forks;      // of the run that execute at once; 0: it waits for each
-  bool unwatched;      // nor is it looked whether it can end at all
+  int32_t clock;        // whose cycles bound the run
+  uint64_t cycles;      // UINT64_MAX: no bound
+  uint64_t until_tick;  // now() at which the run ends; UINT64_MAX: no bound
+  int64_t watchdog;     // femtoseconds without progress after which the run ends; 0: never
+  int64_t idle_timeout; // likewise, with nothing new and processors that only wait
+  bool idle_timeout_given;
+  uint64_t forks; // of the run that execute at once; 0: it waits for each
+  bool unwatched; // nor is it looked whether it can end at all
   spinach_condition conditions[SPINACH_CONDITIONS];
   bool sample_window; // samples are taken within the window of --measure-from and --measure-to only
   uint64_t seed;

@@ -162,7 +162,7 @@ void spinach_measure_advance(const spinach_options *options, struct spinach_slic
   spinach_advance_begin_step(skips ? &until : NULL, endless);
 }
 
-bool spinach_measure_end(void) {
+bool spinach_measure_end(const char *ended) {
   bool over = from.condition && !from.waiting && !to.waiting && !window[1];
   if (spinach_trigger_looked_at(&to) && to.condition->kind == SPINACH_AT_END) {
     window[1] = take(&to, 0);
@@ -176,8 +176,8 @@ bool spinach_measure_end(void) {
         to.condition->text, from.condition->text);
   const spinach_trigger *missing = from.waiting ? &from : to.waiting ? &to : NULL;
   return !missing ||
-         spinach_report_error("error: the run ended before the condition of --measure-%s, \"%s\", came true",
-                              missing == &from ? "from" : "to", missing->condition->text);
+         spinach_report_error("error: the run ended before the condition of --measure-%s, \"%s\", came true: %s",
+                              missing == &from ? "from" : "to", missing->condition->text, ended);
 }
 
 void spinach_measure_table(FILE *out) {

@@ -40,7 +40,7 @@ const char *spinach_measure_look(void);
 void spinach_measure_advance(const spinach_options *options, struct spinach_slice slice);
 
 // Takes the snapshots of the end of the run.  On a window that did not come to be prints a line and returns false.
-bool spinach_measure_end(void);
+bool spinach_measure_end(const char *ended);
 
 // Prints what was counted in the window, if there was one.
 void spinach_measure_table(FILE *out);

@@ -76,6 +76,17 @@ static bool set_watchdog(spinach_options *options, const char *value) {
   return femtoseconds <= INT64_MAX || spinach_report_error("--watchdog: \"%s\" is too large (at most 9223 s)", value);
 }
 
+static bool set_idle_timeout(spinach_options *options, const char *value) {
+  options->idle_timeout_given = true;
+  if (!strcmp(value, "off")) return options->idle_timeout = 0, true;
+  spinach_count femtoseconds;
+  if (!read_time("--idle-timeout", value, &femtoseconds)) return false;
+  options->idle_timeout = (int64_t)femtoseconds;
+  if (!femtoseconds) return spinach_report_error("--idle-timeout: \"%s\" is no time to wait (off: for ever)", value);
+  return femtoseconds <= INT64_MAX ||
+         spinach_report_error("--idle-timeout: \"%s\" is too large (at most 9223 s; off: for ever)", value);
+}
+
 static bool set_until(spinach_options *options, const char *value) {
   return spinach_condition_parse("--until", value, &options->conditions[SPINACH_UNTIL]);
 }
@@ -337,6 +348,10 @@ const spinach_option spinach_option_table[] = {
      "stop a run that makes no progress for this long, and say what waits on what; off: also one that cannot end goes "
      "on",
      set_watchdog},
+    {"idle-timeout", "TIME|off",
+     "stop a run in which processors only wait for interrupts and nothing new happens for this long (default 3600 s, "
+     "without --cycles and --time)",
+     set_idle_timeout},
     {"progress", spinach_or_json,
      "show how far the run is (the default on a terminal), also with --quiet; json: as lines for tools", set_progress},
     {"quiet", NULL, "print no table of statistics and no progress", set_quiet},

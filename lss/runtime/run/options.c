@@ -5,10 +5,12 @@
 #include "lss/runtime/engine/settings.h"
 #include "lss/runtime/run/named_files.h"
 #include "lss/runtime/run/option_table.h"
+#include "lss/runtime/text/quantity.h"
 
 #include <unistd.h>
 
 enum { STATE_HASH_EVERY = 100000, HISTORY = 256 << 20 };
+static const int64_t IDLE_TIMEOUT = 3600 * QUANTITY_FEMTO; // an hour
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
@@ -99,7 +101,8 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
                                .cycles = UINT64_MAX,
                                .until_tick = UINT64_MAX,
                                .seed = 1,
-                               .forks = g_get_num_processors()};
+                               .forks = g_get_num_processors(),
+                               .idle_timeout = IDLE_TIMEOUT};
   options->watchdog = default_watchdog();
   options->state_hash_every = STATE_HASH_EVERY;
   options->history = HISTORY;

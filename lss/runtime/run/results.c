@@ -144,7 +144,7 @@ int spinach_results_deliver(const char *ended) {
     return 1;
   }
   const bool failed = *spinach_error_text;
-  bool fine = (failed || spinach_measure_end()) && !failed;
+  bool fine = (failed || spinach_measure_end(ended)) && !failed;
   print_states(options);
   if (!options->quiet) spinach_statistics_table(stdout);
   if (!options->quiet) spinach_measure_table(stdout);

@@ -7,6 +7,7 @@
 #include "lss/runtime/engine/signals.h"
 #include "lss/runtime/engine/variant.h"
 #include "lss/runtime/observe/balance.h"
+#include "lss/runtime/observe/idle_timeout.h"
 #include "lss/runtime/observe/measure.h"
 #include "lss/runtime/observe/ranges.h"
 #include "lss/runtime/observe/standstill.h"
@@ -100,7 +101,7 @@ static uint64_t surely_progressing(const spinach_options *options) {
 static struct spinach_slice slice(const spinach_options *options) {
   if (spinach_hooks.each_cycle) return (struct spinach_slice){1, 1};
   const uint64_t cycles = spinach_cycles(options->clock), saved = options->checkpoint_every;
-  uint64_t kept = spinach_standstill_distance();
+  uint64_t kept = MIN(spinach_standstill_distance(), spinach_idle_timeout_distance());
   if (saved) kept = MIN(kept, saved - cycles % saved);
   if (options->state_hashes) kept = MIN(kept, options->state_hash_every - cycles % options->state_hash_every);
   const uint64_t looked = SLICE - cycles % SLICE, progressing = surely_progressing(options);
@@ -161,20 +162,25 @@ static const char *end_idle(const spinach_options *options) {
   return text ? end_with_error(text) : SPINACH_NOTHING_LEFT;
 }
 
-// The machine does the same again and again, and nothing is due that could change that.
-static const char *end_loop(void) {
-  g_autofree char *text =
-      spinach_standstill_loop_error(spinach_repeats_endless() / machine->clocks[spinach_fastest_clock()].period);
+static const char *end_waiting(const char *text) {
   const char *ended = end_with_error(text);
   spinach_print_waits(stderr);
   spinach_print_views(stderr, -1);
   return ended;
 }
 
+// The machine does the same again and again, and nothing is due that could change that.
+static const char *end_loop(void) {
+  g_autofree char *text =
+      spinach_standstill_loop_error(spinach_repeats_endless() / machine->clocks[spinach_fastest_clock()].period);
+  return end_waiting(text);
+}
+
 // Runs to the end; returns why it ended.
 const char *spinach_run_to_end(void) {
   const spinach_options *options = given;
   spinach_standstill_begin(options);
+  spinach_idle_timeout_begin(options);
   for (;;) {
     const char *ended = spinach_run_begin();
     if (ended) return ended;
@@ -187,6 +193,8 @@ const char *spinach_run_to_end(void) {
     spinach_standstill_note();
     g_autofree char *text = spinach_run_stuck();
     if (text) return spinach_run_end_stuck(text);
+    g_autofree char *waiting = spinach_idle_timeout_error();
+    if (waiting) return end_waiting(waiting);
   }
 }
 
