@@ -26,6 +26,8 @@ from harness.run import lease, process, serve, watch
 STATS, NOTES, LOG = "stats.json", "run.json", "log.txt"
 PRINTED = "printed-*.txt"  # what consoles print, in the directory of a run that keeps it apart from the log
 BUSY = "busy"  # the folder of a store in which runs are being made
+NO_END = "no end after"  # of a run that took longer than it may
+SHOWN = 8  # lines of a run that failed
 BLOCK = 4096  # bytes of an image's block
 LARGE = 1 << 30  # bytes of a file that is not hashed byte by byte
 UNFINISHED = "unfinished.checkpoint"  # of the latest run of a job that was ended
@@ -217,7 +219,7 @@ def _run_once(job: Job, store: Path) -> Result:
             (working / lease.NAME).unlink(missing_ok=True)
             if why:
                 place = _keep_failed(working, folder / "failed")
-                raise RunError(_reason(job, f"{why}; see {place}/{LOG}", _printed(place) + said))
+                raise RunError(_reason(job, f"{why}; see {place}/{LOG}", _printed(place), said))
             place = folder / content_name(notes["inputs"])
             _move_into_place(job, working, place)
             (folder / UNFINISHED).unlink(missing_ok=True)
@@ -231,14 +233,19 @@ def _printed(place: Path) -> str:
     return "".join(file.read_text(errors="replace").rstrip() + "\n" for file in sorted(place.glob(PRINTED)))
 
 
-def _reason(job: Job, why: str, said: str) -> str:
-    """What failed on one line; the last of what else the simulator said below it."""
-    lines = [line.removeprefix(f"{job.simulator.name}: ") for line in said.strip().splitlines()]
-    # What a console printed last may precede it in the line.
-    errors = [line.partition(f"{job.simulator.name}: error: ")[2] for line in said.splitlines()]
-    errors = [error for error in errors if error] or lines[-1:]
+def _reason(job: Job, why: str, printed: str, said: str) -> str:
+    """What failed on one line; below it the last lines of consoles, or else of what the simulator said."""
+    name = f"{job.simulator.name}: "
+    # What a console printed last may precede an error in its line.
+    errors = [error for line in said.splitlines() if (error := line.partition(f"{name}error: ")[2])]
+    lines = [line.removeprefix(name) for line in watch.printed(said)]
+    before = watch.printed(printed + said.partition(f"{name}error: ")[0])
+    if why.startswith(NO_END):
+        return "\n  ".join([why, *(before or lines)[-SHOWN:]])
+    errors = errors or lines[-1:]
     first = f"{errors[0]} ({why})" if errors else why
-    return "\n  ".join([first, *(lines[-8:] if len(lines) > 1 else [])])
+    shown = before if printed or len(before) > 1 else lines
+    return "\n  ".join([first, *(shown[-SHOWN:] if len(shown) > 1 else [])])
 
 
 def _move_into_place(job: Job, working: Path, place: Path) -> None:
@@ -298,11 +305,13 @@ def _done(job: Job, working: Path, unfinished: Path) -> process.Finished:
 def _simulate(job: Job, working: Path, unfinished: Path) -> tuple[str, dict, str]:
     """Runs the simulator in a directory and notes there what it did: why it failed, the notes, what it said."""
     done = _done(job, working, unfinished)
+    seen = watch.last_seen(done.err)
     done = replace(done, err=watch.without(done.err))
     said = done.err or done.out
     missing = [name for name in _files(job) if not (working / name).exists()]
     if done.status is None:
-        why, said = f"no end after {job.timeout:.0f} s", said or "it said nothing"
+        far = f", at {watch.time_words(seen.far['time_fs'])} of simulated time" if seen.far else ""
+        why = f"{NO_END} {job.timeout:g} s of real time{far} (`timeout` of `[run]` in the study allows more)"
     elif done.status:
         why = f"ended with status {done.status}" if done.status > 0 else f"ended by signal {-done.status}"
     else:

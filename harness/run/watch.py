@@ -13,15 +13,29 @@ from typing import Any
 PROGRESS = "--progress=json"
 # As a simulator writes it, also in the middle of a line of the machine.
 SHOWN = re.compile(r'\{"time_fs": \d+, "cycles": \{[^{}\n]*\}, "per_second": [^{},\n]+, "share": [^{},\n]+\}\n')
+UNFINISHED = re.compile(r'\{"time_fs": [^\n]*\Z')  # while it is written
 TERMINAL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")  # what programs on the machine ask of a terminal
-MILLISECOND = 10**12  # femtoseconds
-TAIL = 65536  # bytes of a file that are looked at
+MILLISECOND, SECOND = 10**12, 10**15  # femtoseconds
+TAIL = 1 << 16  # bytes of a file that are looked at
+MOST = 1 << 22  # likewise, where a machine is silent for long
 LONGEST = 60  # of a line that is shown
 
 
 def without(text: str) -> str:
     """What a simulator said, without how far it was."""
     return SHOWN.sub("", text)
+
+
+def time_words(femtoseconds: int) -> str:
+    """A simulated time for people."""
+    if femtoseconds >= SECOND:
+        return f"{femtoseconds / SECOND:.3f} s"
+    return f"{femtoseconds / MILLISECOND:.3f} ms"
+
+
+def printed(text: str) -> list[str]:
+    """The lines of what a machine printed that hold anything, without what they ask of a terminal."""
+    return [line.strip() for line in TERMINAL.sub("", text).splitlines() if line.strip()]
 
 
 @dataclass(frozen=True)
@@ -34,18 +48,29 @@ class Seen:
     @property
     def text(self) -> str:
         """Both, in a few words."""
-        far = [f"{self.far['time_fs'] / MILLISECOND:.3f} ms"] if self.far else []
+        far = [time_words(self.far["time_fs"])] if self.far else []
         return ", ".join([*far, *filter(None, [self.line])])
+
+
+def last_seen(text: str) -> Seen:
+    """What the text of a log says last."""
+    far = SHOWN.findall(text)
+    lines = printed(UNFINISHED.sub("", without(text)))
+    return Seen(json.loads(far[-1]) if far else None, lines[-1][:LONGEST] if lines else "")
 
 
 def look(log: Path) -> Seen:
     """What a run said last; OSError if its log is no longer there."""
+    size = TAIL
     with log.open("rb") as opened:
-        opened.seek(max(0, opened.seek(0, os.SEEK_END) - TAIL))
-        text = opened.read().decode(errors="replace")
-    far = SHOWN.findall(text)
-    lines = [line.strip() for line in TERMINAL.sub("", without(text)).splitlines() if line.strip()]
-    return Seen(json.loads(far[-1]) if far else None, lines[-1][:LONGEST] if lines else "")
+        end = opened.seek(0, os.SEEK_END)
+        while True:
+            opened.seek(max(0, end - size))
+            text = opened.read(size).decode(errors="replace")
+            seen = last_seen(text if size >= end else text.partition("\n")[2])  # without the rest of a line
+            if seen.line or size >= min(end, MOST):
+                return seen
+            size *= 8
 
 
 class Watch:

@@ -64,9 +64,24 @@ def test_what_failed_is_kept_to_be_looked_at(tmp_path: Path) -> None:
     job = fake(tmp_path, more=f"printf '/ # {job.simulator.name}: error: no answer\\nconsole c:\\n  printed = 5\\n' >&2; exit 1")
     with pytest.raises(store.RunError, match=r"^no answer \(ended with status 1; see "):
         store.run(job, tmp_path / "store")
-    slow = fake(tmp_path, seconds=30)
-    with pytest.raises(store.RunError, match="no end after 1 s"):
-        store.run(Job(slow.simulator, timeout=1), tmp_path / "store")
+
+
+def test_a_run_without_an_end_says_how_far_it_was(tmp_path: Path) -> None:
+    """The limit, where it is set, the simulated time, and what a console printed last, not what the simulator said as it was ended."""
+    far = '{"time_fs": 1939000000000000, "cycles": {"clk": 5}, "per_second": 3e+06, "share": null}'
+    job = fake(tmp_path, more=f"seq 20; printf '\\033[6n/ # ' >&2; echo '{far}' >&2; trap 'echo simulator: error: it ended >&2; exit 1' TERM; sleep 30 & wait")
+    with pytest.raises(store.RunError) as caught:
+        store.run(Job(job.simulator, timeout=1), tmp_path / "store")
+    first, *shown = str(caught.value).split("\n  ")
+    assert first.startswith("no end after 1 s of real time, at 1.939 s of simulated time (`timeout` of `[run]` in the study allows more); see ")
+    assert shown == ["14", "15", "16", "17", "18", "19", "20", "/ #"]
+
+
+def test_a_failed_run_shows_its_console_before_views_of_the_machine(tmp_path: Path) -> None:
+    job = fake(tmp_path)
+    error = f"printf 'up\\n/ # {job.simulator.name}: error: it waits\\n' >&2; seq 20 >&2; exit 1"
+    with pytest.raises(store.RunError, match=r"^it waits \(ended with status 1; see .*/log.txt\)\n  up\n  / #$"):
+        store.run(fake(tmp_path, more=error), tmp_path / "store")
 
 
 def test_a_result_that_cannot_be_read_is_none(tmp_path: Path) -> None:

@@ -267,7 +267,14 @@ def test_what_is_seen_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for name, text in ("host-76-a", "another's"), ("host-77-b", said):
         (tmp_path / name).mkdir()
         (tmp_path / name / "log.txt").write_text(text)
-    assert busy.latest() == "2.250 ms, init: up" and watch.without(said) == "Linux\n\x1b[1;32minit:\x1b[0m \x1b[6nup\n\x1b[6n\n"
+    assert busy.latest() == "2.250 ms, init: up"
+    log = tmp_path / "host-77-b/log.txt"
+    for more in (9000 * last, last[:40], last[:60], last[:80], last[:-1]):  # while nothing is printed, and in the middle of a line
+        log.write_text(said + last + more)
+        assert busy.latest() == "2.250 ms, init: up"
+    log.write_text(said + last.replace("225", "225000000"))
+    assert busy.latest() == "2250.000 s, init: up"
+    assert watch.without(said) == "Linux\n\x1b[1;32minit:\x1b[0m \x1b[6nup\n\x1b[6n\n"
 
 
 def test_areas(tmp_path: Path) -> None:
