@@ -15,13 +15,21 @@ ARGUMENT = rf"\(\s*(?P<argument>\w+)\s*(?P<relation>==|!=|<=|>=|<|>)\s*(?P<numbe
 EVENT = re.compile(rf"\s*event\s*\(\s*([^,()]*?)\s*(?:{ARGUMENT}\s*)?(?:,\s*(?P<times>{NUMBER})\s*)?\)\s*")
 MARKER = re.compile(rf"marker\s*\(\s*({NUMBER})\s*\)")
 STATE = re.compile(rf"([^=!<>(]+?)\s*(?:==|!=|<=|>=|<|>)\s*(-?{NUMBER})")
-FORMS = "a time with its unit, cycles(CLOCK) >= N, PATH.STATE >= N, event(PATH.EVENT, N), marker(N) or end"
+LATER = re.compile(r"((?:event|marker)\s*\(.*\))\s*\+(.*)")
+FORMS = ("a time with its unit, cycles(CLOCK) >= N, PATH.STATE >= N, event(PATH.EVENT, N), marker(N), marker(N) + TIME "
+         "or end")  # fmt: skip
 MOST_MARKER = 2**32 - 1
+
+
+def event_of(text: str) -> str:
+    """A condition without the time that may follow its event: the "marker(1)" of "marker(1) + 40 ms"."""
+    found = LATER.fullmatch(text.strip())
+    return found[1] if found else text
 
 
 def counted_event(text: str) -> str | None:
     """What the compiler has to count for a condition on an event; None of others."""
-    found = EVENT.fullmatch(text)
+    found = EVENT.fullmatch(event_of(text))
     if not found or not found["argument"]:
         return found and found[1]
     try:
@@ -50,6 +58,10 @@ def check(text: str, machine: Machine, where: str) -> None:
 
     if text == "end":
         return
+    if found := LATER.fullmatch(text):
+        if number(found[2].strip(), lambda text: quantity.base(text, "time")) < 0:
+            raise refuse("a time is not negative")
+        return check(found[1], machine, where)
     if re.match(r"-?[0-9]", text):
         if number(text, lambda text: quantity.base(text, "time")) < 0:
             raise refuse("a time is not negative")

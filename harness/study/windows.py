@@ -92,7 +92,7 @@ def build_options(file: StudyFile) -> tuple[str, ...]:
     for text in conditions:
         if event := forms.counted_event(text or ""):
             events.add(event)
-        elif found := forms.MARKER.fullmatch((text or "").strip()):
+        elif found := forms.MARKER.fullmatch(forms.event_of(text or "").strip()):
             with suppress(quantity.NumberError):  # reported where all conditions are checked
                 events.add(f"marker({quantity.count(found[1])})")
     return tuple(one for text in sorted(events) for one in ("--watch", text))

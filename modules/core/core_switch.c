@@ -22,8 +22,8 @@ static uint32_t find_symbol(self_t *self, const char *name) {
   return address;
 }
 
-// The cycle in which so many nanoseconds have passed since the start.
-static uint64_t cycle_at(self_t *self, uint64_t nanoseconds) {
+// The cycles in so many nanoseconds, from the start of the run on.
+static uint64_t cycles_of(self_t *self, uint64_t nanoseconds) {
   (void)self;
   const unsigned __int128 ticks = (unsigned __int128)nanoseconds * ticks_per_second() / 1000000000u;
   const unsigned __int128 cycles = (ticks + clock_period() - 1) / clock_period();
@@ -35,9 +35,11 @@ static enum core_switch_kind set_limit(self_t *self) {
   const struct core_switch_point point = core_switch_read(param(at));
   self->limit = (core_limit){0};
   set_until(halts, never());
+  self->later = cycles_of(self, point.later);
   switch (point.kind) {
   case CORE_SWITCH_WRONG:
-    sim_input_error("at = %s: never, start, end, marker(N), symbol(NAME), instructions(N), or a time such as 300 ms",
+    sim_input_error("at = %s: never, start, end, marker(N), marker(N) + TIME, symbol(NAME), instructions(N), or a time "
+                    "such as 300 ms",
                     param(at));
     break;
   case CORE_SWITCH_START: self->limit.by_instructions = true; break;
@@ -54,7 +56,7 @@ static enum core_switch_kind set_limit(self_t *self) {
     self->limit.pc = find_symbol(self, point.name);
     break;
   case CORE_SWITCH_TIME: {
-    const uint64_t at = cycle_at(self, point.number);
+    const uint64_t at = cycles_of(self, point.number);
     set_until(halts, at > cycle() ? at - cycle() : 0);
     break;
   }
@@ -162,7 +164,8 @@ handler(command) {
     return;
   case core_switch_phase_fast: send_if(fast_control, comes, data(control)); break;
   case core_switch_phase_halting: send(fast_control, halt); break;
-  case core_switch_phase_resuming: send(fast_control, go); break;
+  case core_switch_phase_resuming:
+  case core_switch_phase_postponing: send(fast_control, go); break;
   default: send_nothing(fast_control); break;
   }
   send_nothing(detailed_control);
@@ -223,18 +226,27 @@ static core_switch_phase next_phase(const self_t *self, struct core_switch_seen 
   case core_switch_phase_resuming: return seen.obeyed ? core_switch_phase_fast : phase;
   case core_switch_phase_fast:
     if (!self->running) return phase;
-    if (seen.halted) return core_switch_phase_passing;
+    if (seen.halted) return self->later > 0 ? core_switch_phase_postponing : core_switch_phase_passing;
     return within(halts, 0) ? core_switch_phase_halting : phase;
-  case core_switch_phase_halting: return seen.obeyed ? core_switch_phase_fast : phase;
+  case core_switch_phase_halting:
+  case core_switch_phase_postponing: return seen.obeyed ? core_switch_phase_fast : phase;
   case core_switch_phase_passing: return seen.passed ? core_switch_phase_starting : phase;
   case core_switch_phase_starting: return seen.obeyed ? core_switch_phase_detailed : phase;
   default: return phase;
   }
 }
 
+// The marker was passed, and the switch comes some time later.
+static void postpone(self_t *self) {
+  self->limit = (core_limit){0};
+  set_until(halts, self->later);
+  self->later = 0;
+}
+
 static void go_on(self_t *self, struct core_switch_seen seen) {
   const core_switch_phase before = self->phase, next = next_phase(self, seen);
   self->phase = next;
+  if (next == core_switch_phase_postponing && next != before) postpone(self);
   if (before == core_switch_phase_halting && next != before) set_until(halts, never());
   if (before == core_switch_phase_starting && next != before) arrive(self);
   if (before == core_switch_phase_resuming && next != before) arrive_back(self);

@@ -28,6 +28,7 @@ enum { CORE_SWITCH_NAME = 256 };
 struct core_switch_point {
   enum core_switch_kind kind;
   uint64_t number;             // of the marker, of instructions, of nanoseconds
+  uint64_t later;              // nanoseconds after a marker
   char name[CORE_SWITCH_NAME]; // of the symbol
 };
 
@@ -64,6 +65,20 @@ struct core_switch_seen {
   bool passed;  // the last word of its state was passed on
 };
 
+// "marker(N)" or "marker(N) + TIME".
+static inline bool core_switch_marker(const char *text, struct core_switch_point *point) {
+  char marker[CORE_SWITCH_NAME];
+  const char *plus = strchr(text, '+');
+  size_t length = plus ? (size_t)(plus - text) : strlen(text);
+  if (plus && !core_switch_time(plus + 1, &point->later)) return false;
+  while (plus && length > 0 && text[length - 1] == ' ') length--;
+  if (length >= sizeof marker) return false;
+  memcpy(marker, text, length);
+  marker[length] = '\0';
+  return core_switch_argument(marker, "marker", point->name) && core_switch_number(point->name, &point->number) &&
+         point->number <= UINT16_MAX;
+}
+
 static inline struct core_switch_point core_switch_read(const char *text) {
   struct core_switch_point point = {.kind = CORE_SWITCH_WRONG};
   if (!strcmp(text, "never")) {
@@ -72,8 +87,8 @@ static inline struct core_switch_point core_switch_read(const char *text) {
     point.kind = CORE_SWITCH_START;
   } else if (!strcmp(text, "end")) {
     point.kind = CORE_SWITCH_END;
-  } else if (core_switch_argument(text, "marker", point.name)) {
-    if (core_switch_number(point.name, &point.number) && point.number <= UINT16_MAX) point.kind = CORE_SWITCH_MARKER;
+  } else if (core_switch_marker(text, &point)) {
+    point.kind = CORE_SWITCH_MARKER;
   } else if (core_switch_argument(text, "instructions", point.name)) {
     if (core_switch_number(point.name, &point.number)) point.kind = CORE_SWITCH_INSTRUCTIONS;
   } else if (core_switch_argument(text, "symbol", point.name)) {

@@ -153,9 +153,9 @@ def test_a_line_trace_begins_and_ends_by_command(build_sim, talk):
 
 def test_events_and_traces_need_no_special_build(chain, talk, run_sim, tmp_path):
     """The run goes on in a variant of the simulator, where it was, with all that was set and written."""
-    commands = ["cycle 5", "until event(k.taken, 10)", "trace k", "cycle", "until event(p.out.transferred, 2)", "trace", "print k.items", "until marker(1)", "run"]
+    commands = ["cycle 5", "until event(k.taken, 10)", "trace k", "cycle", "until event(p.out.transferred, 2)", "trace", "print k.items", "until event(k.taken) + 2.5 ns", "until marker(1)", "run"]
     out, err, stats = talk(chain, *commands)
-    assert out.splitlines() == ["5 ns, cycle 5 of clk", "15 ns, cycle 15 of clk", "16 ns, cycle 16 of clk", "18 ns, cycle 18 of clk", "k.items = 14"]
+    assert out.splitlines() == ["5 ns, cycle 5 of clk", "15 ns, cycle 15 of clk", "16 ns, cycle 16 of clk", "18 ns, cycle 18 of clk", "k.items = 14", "22 ns, cycle 22 of clk"]
     assert [line.split(": ")[1] for line in err if "building" in line] == ["building a variant with --watch k.taken", "building a variant with --debug", "building a variant with --watch p.out.transferred"]
     assert [line.split()[0] for line in err if "in<" in line] == ["15", "16", "17"] and 'nothing in this machine emits markers' in err[-1]
     assert stats["statistics"] == run_sim(chain, "--quiet").stats["statistics"]

@@ -349,6 +349,7 @@ def test_reads_and_accesses_have_watchpoints(machine, firmware, debugged) -> Non
         ("break 1e12 s", "1e12 s: the simulated time of this machine ends before that"),
         ("break cycles(cpu_clock) >= 3", 'there is no clock "cpu_clock"; did you mean "cpu_clk"?'),
         ("break end", "gdb stops at the end of the run in any case; a break waits for a time, "),
+        ("break event(core.access.access) + 3 ms", "gdb stops at events without + TIME: stop at the event, then break at a time"),
         ("break event(core.access.acces)", 'core.access has no event "acces"; did you mean "access"?'),
         ("break event(core.acces.access)", 'no instance with behaviour matches "core.acces"; did you mean "core.access"?'),
         ("break event(**.access(adress == 1))", 'the event "**.access" has no argument "adress"'),

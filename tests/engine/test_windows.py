@@ -62,6 +62,40 @@ def test_samples_within_a_window(clocks, run_sim):
     assert [one["cycles"]["a"] for one in states] == list(range(99, 133, 11))
 
 
+def test_a_time_after_an_event(clocks, run_sim):
+    """Counted from the instant at which the run goes on after the event, the first one of the run also where the window begins later."""
+    event = "event(kz.taken, 33)"  # in the step of c at 32/33 MHz; the next instant is that of b
+    begin = 970_000_000
+    windows = {(event, f"{event} + 1 us"): (0, 1000), (f"{event} + 40.5 ns", f"{event}+2 us"): (40.5, 2000), (f"{event} + 0 s", "5 us"): (0, None), ("cycles(c) >= 40", f"{event} + 1 us"): (None, 1000)}
+    for (first, last), after in windows.items():
+        measured = run_sim(clocks, "--time", "9 us", "--measure-from", first, "--measure-to", last).stats["measured"]
+        for end, ns in zip(("from", "to"), after, strict=True):
+            assert ns is None or measured[end]["time_fs"] == begin + int(ns * 10**6), (first, last)
+    done = run_sim(clocks, "--until", f"{event} + 1 us")
+    assert done.stats["run"]["ended"] == "the condition of --until holds"
+    check_counts(done, run_sim(clocks, "--time", "9 us", "--measure-to", f"{event} + 1 us").stats["measured"]["to"], done.stats["run"]["cycles"])
+    # Samples: each time after the events of a multiple, those left out that come before
+    samples = run_sim(clocks, "--time", "1 us", "--sample", "event(ky.taken, 10) + 45 ns", "--measure-to", "end").stats["samples"]
+    following = [min((ns * hertz // 10**9 + 1) * 10**15 // hertz for hertz in HERTZ.values()) for ns in range(90, 990, 100)]
+    assert [one["time_fs"] for one in samples] == [fs + 45 * 10**6 for fs in following]
+    for cut in ("900 ns", "1200 ns"):  # before the event, and after it
+        given = ["--measure-from", event, "--measure-to", f"{event} + 1 us", "--until", f"{event} + 1 us"]
+        run_sim(clocks, "--time", cut, *given, "--checkpoint", "point", ok=None)
+        whole, rest = run_sim(clocks, *given), run_sim(clocks, *given, "--restore", "point")
+        assert rest.stats["measured"] == whole.stats["measured"] and rest.stats["run"]["cycles"] == whole.stats["run"]["cycles"]
+
+
+def test_a_run_goes_on_to_a_time_after_an_event(build_sim, run_sim):
+    """Also where nothing is left to do, and in the same way in every build."""
+    runs = []
+    for options in ((), ("--debug",)):
+        simulator = build_sim("instance s : source { count = 3; }; instance p : pipe; instance k : sink; s.out -> p.in : uint32; p.out -> k.in;", *options)
+        runs.append(run_sim(simulator, "--until", "event(k.taken, 3) + 1 ms").stats["run"])
+    assert runs[0]["cycles"] == runs[1]["cycles"] == {"clk": 1_000_004}
+    failed = run_sim(simulator, "--until", "event(k.taken, 4) + 1 ms", ok=False)
+    assert "nothing is left to do, so the condition of --until" in failed.err
+
+
 def test_what_was_not_requested_is_not_measured(clocks, run_sim):
     asked = {"--measure-from": "measured", "--measure-to": "measured", "--sample": "samples"}
     for option, key in asked.items():
@@ -170,12 +204,13 @@ def test_wrong_conditions_are_reported_before_the_run(clocks, run_sim, golden):
     texts = ["", "8", "8 ns x", "cycle(a) >= 3", "cycles(fastst) >= 3", "cycles(a) > 3", "cycles(a >= 3", "cycles(a) >= -3"]
     texts += ["x.itms >= 3", "xx.items >= 3", "x.items >= 3x", "x.items >= 1.5", "x.items", "x.items => 4"]
     texts += ["x.registers >= 3", "x.registers[4] >= 3", "end x", "x.items >= 99999999999999999999"]
+    texts += ["event(x.taken) + 3", "event(x.taken) + -3 ns", "event(x.taken) - 3 ns", "event(x.taken) + 3 ns + 4 ns", "3 ns + event(x.taken)", "x.items >= 3 + 3 ns", "cycles(a) >= 3 + 3 ns"]
     lines = []
     for text in texts:
         done = run_sim(clocks, "--until", text, ok=False)
         assert done.status == 2 and done.err.count("\n") == 1
         lines.append(done.err.split(": ", 1)[1])
-    for arguments in (("--measure-from", "2 us", "--measure-to", "1 us"), ("--measure-from", "end"), ("--sample", "0 ns"), ("--sample-window", "--sample", "1 ns"), ("--sample-window", "--measure-to", "1 ns")):
+    for arguments in (("--measure-from", "2 us", "--measure-to", "1 us"), ("--measure-from", "end"), ("--sample", "0 ns"), ("--sample-window", "--sample", "1 ns"), ("--sample-window", "--measure-to", "1 ns"), ("--measure-from", "event(x.taken) + 2 us", "--measure-to", "event(x.taken) + 1 us")):
         lines.append(run_sim(clocks, *arguments, ok=False).err.split(": ", 1)[1])
     golden(GOLDEN, "".join(lines))
 

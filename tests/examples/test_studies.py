@@ -97,5 +97,8 @@ def test_a_program_marks_the_window(root: Path, build_dir: Path, tmp_path: Path,
     assert 1001 <= found[0].measures["cycles"] < 1100 and found[0].measures["printed"] == 0
     whole = rows(WINDOW.replace("marker(2)", "end"))[0].measures
     assert whole["printed"] == 3 and whole["instructions"] > 3000
+    later = rows(WINDOW.replace('"marker(1)", to = "marker(2)"', '"marker(1) + 1 us", to = "marker(1) + 3 us"'))
+    assert [row.status for row in later] == ["ok", "ok"] and 0 < later[0].measures["instructions"] <= later[0].measures["cycles"]
+    assert later[0].measures["cycles"] == 200, "of 10 ns"
     late = rows(WINDOW.replace("marker(2)", "marker(9)"))
-    assert all(row.why.startswith("the run ended before the condition of --measure-to, \"marker(9)\", came true: all time was simulated (") for row in late)
+    assert all(row.why.startswith("the run ended before the condition of --measure-to, \"marker(9)\", came true: console: the program exited (") for row in late), late[0].why

@@ -125,6 +125,10 @@ static void until_event(const spinach_condition *condition) {
   }
   goal.happened = sum(spinach_watch_count(goal.watch), (uint64_t)condition->count);
   go(&goal);
+  if (!condition->relative || spinach_watch_count(goal.watch) < goal.happened) return;
+  Goal later = goal_endless();
+  later.tick = spinach_ticks(spinach_now_fs() + condition->later);
+  go(&later);
 }
 
 static void do_until(const char *words) {

@@ -99,6 +99,8 @@ char *stop_conditions_add(const char *text, GPtrArray *wanted) {
   } else if (condition->kind == SPINACH_AT_END) {
     words = g_strdup("gdb stops at the end of the run in any case; a break waits for a time, cycles(CLOCK) >= N, "
                      "PATH.STATE >= N, event(PATH.EVENT) or marker(N)");
+  } else if (condition->relative) {
+    words = g_strdup("gdb stops at events without + TIME: stop at the event, then break at a time");
   } else if (is_event(one) && !events_are_recorded(condition->pattern, condition->event)) {
     g_ptr_array_add(wanted, g_strdup_printf("%s.%s", condition->pattern, condition->event));
   } else {

@@ -40,7 +40,8 @@ static bool expect(Reader *reader, const char *word, const char *why) {
 
 static bool expect_end(Reader *reader) {
   skip_space(reader);
-  return !*reader->at || refuse(reader, reader->at, "nothing may follow here");
+  return !*reader->at || refuse(reader, reader->at, "nothing may follow here%s",
+                                *reader->at == '+' ? " (+ TIME follows marker(N) or event(PATH.EVENT) only)" : "");
 }
 
 static bool read_whole(Reader *reader, WholeNumber *number) {
@@ -76,9 +77,26 @@ static bool read_time(Reader *reader, spinach_condition *condition) {
   const char *error;
   __int128 femtoseconds;
   condition->kind = SPINACH_AT_TIME;
+  const char *plus = strchr(reader->at, '+');
+  if (plus && strchr(plus, '('))
+    return refuse(reader, plus, "the time follows its event: marker(N) + TIME or event(PATH.EVENT) + TIME");
   if (!quantity_read_wide(reader->at, DIM_TIME, QUANTITY_FEMTO, &femtoseconds, &error))
     return spinach_report_error("%s: %s", reader->option, error);
   condition->count = (spinach_count)femtoseconds;
+  return femtoseconds >= 0 || refuse(reader, reader->at, "a time is not negative");
+}
+
+// "+ 40 ms", after an event.
+static bool read_later(Reader *reader, spinach_condition *condition) {
+  condition->relative = take(reader, "+");
+  if (!condition->relative)
+    return !*reader->at || refuse(reader, reader->at, "nothing but + TIME may follow here, such as + 40 ms");
+  const char *error;
+  __int128 femtoseconds;
+  skip_space(reader);
+  if (!quantity_read_wide(reader->at, DIM_TIME, QUANTITY_FEMTO, &femtoseconds, &error))
+    return refuse(reader, reader->at, "%s", error);
+  condition->later = (spinach_count)femtoseconds;
   return femtoseconds >= 0 || refuse(reader, reader->at, "a time is not negative");
 }
 
@@ -253,7 +271,7 @@ static bool read_event(Reader *reader, spinach_condition *condition) {
     if (!read_count(reader, &condition->count)) return false;
     if (!condition->count) return refuse(reader, start, "the events are counted from 1");
   }
-  return expect(reader, ")", "event(PATH.EVENT, N)") && expect_end(reader);
+  return expect(reader, ")", "event(PATH.EVENT, N)") && read_later(reader, condition);
 }
 
 static bool read_marker(Reader *reader, spinach_condition *condition) {
@@ -273,7 +291,7 @@ static bool read_marker(Reader *reader, spinach_condition *condition) {
   bool any;
   if (!find_event("**", "marker", &any, &near))
     return refuse(reader, reader->text, "nothing in this machine emits markers");
-  return expect(reader, ")", "marker(N)") && expect_end(reader);
+  return expect(reader, ")", "marker(N)") && read_later(reader, condition);
 }
 
 static const char *const form_names[] = {"cycles", "event", "marker"};
@@ -304,7 +322,7 @@ bool spinach_condition_parse(const char *option, const char *text, spinach_condi
   if (take(&reader, "end")) return read_end(&reader, condition);
   return refuse(&reader, reader.at,
                 "this is no condition; write a time with its unit, cycles(CLOCK) >= N, PATH.STATE >= N, "
-                "event(PATH.EVENT, N), marker(N) or end");
+                "event(PATH.EVENT, N), marker(N), marker(N) + TIME or end");
 }
 
 void spinach_condition_clear(spinach_condition *condition) {

@@ -7,6 +7,7 @@
 //   event(PATH.EVENT, N)      it happened N times since the run began
 //   event(PATH.EVENT(ARGUMENT == N))   it happened with such an argument; any of == != < <= > >=
 //   marker(N)                 a processor passed the marker N of its program
+//   marker(N) + 40 ms         that much simulated time after it; likewise after event(...)
 //   end                       the run is over
 //
 // A condition is looked at between instants, and says something about all that happened before.
@@ -35,6 +36,8 @@ typedef struct {
   char relation[3];                 // STATE, and EVENT with an argument: one of == != < <= > >=
   int64_t number;                   // likewise
   spinach_count count;              // TIME: femtoseconds; CYCLES, EVENT: how many
+  bool relative;                    // EVENT, MARKER: it comes true some time after its event,
+  spinach_count later;              // these femtoseconds
   char *watch;                      // EVENT, MARKER: what counts it (spinach_machine.watches)
   char *pattern, *event, *argument; // EVENT, MARKER: the parts of that; without an argument NULL
 } spinach_condition;

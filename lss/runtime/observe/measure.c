@@ -9,7 +9,15 @@ static spinach_snapshot *window[2];
 
 static spinach_snapshot *take(const spinach_trigger *trigger, spinach_count goal) {
   if (trigger->condition->kind == SPINACH_AT_TIME) return spinach_snapshot_new(goal, false);
+  if (trigger->condition->relative) return spinach_snapshot_new(trigger->fired, false);
   return spinach_snapshot_new(spinach_now_fs(), trigger->condition->kind == SPINACH_AT_END);
+}
+
+// Whether two times, or two conditions with times after the same event, come in the wrong order.
+static bool are_disordered(const spinach_condition *first, const spinach_condition *last) {
+  if (first->kind == SPINACH_AT_TIME && last->kind == SPINACH_AT_TIME) return last->count <= first->count;
+  return first->relative && last->relative && !strcmp(first->watch, last->watch) && first->count == last->count &&
+         last->later <= first->later;
 }
 
 bool spinach_measure_begin(const spinach_options *options) {
@@ -32,7 +40,7 @@ bool spinach_measure_begin(const spinach_options *options) {
   }
   if (first->kind == SPINACH_AT_END)
     return spinach_report_error("--measure-from: no window begins at the end of the run");
-  if (from.waiting && first->kind == SPINACH_AT_TIME && last->kind == SPINACH_AT_TIME && last->count <= first->count)
+  if (from.waiting && are_disordered(first, last))
     return spinach_report_error("--measure-to %s is not after --measure-from %s", last->text, first->text);
   if (sample.waiting && sample.goal == 0 && spinach_trigger_counts(sample.condition) &&
       sample.condition->kind != SPINACH_AT_END)

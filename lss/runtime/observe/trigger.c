@@ -55,6 +55,15 @@ void spinach_trigger_start(spinach_trigger *trigger, const spinach_condition *co
   g_ptr_array_add(all, trigger);
 }
 
+// Notes events that some time follows, also of conditions that are looked at later.
+static void note_events(void) {
+  for (guint i = 0; i < all->len; i++) {
+    spinach_trigger *trigger = all->pdata[i];
+    if (trigger->waiting && trigger->condition->relative && !trigger->due && happened(trigger) >= trigger->goal)
+      trigger->due = spinach_now_fs() + trigger->condition->later;
+  }
+}
+
 // Of a state that only grows; the goal is above 0, and may be more than it holds.
 static bool is_reached(const spinach_trigger *trigger) {
   return (__int128)spinach_condition_value(trigger->condition) >= (__int128)trigger->goal;
@@ -62,6 +71,7 @@ static bool is_reached(const spinach_trigger *trigger) {
 
 static bool holds(const spinach_trigger *trigger) {
   const spinach_condition *condition = trigger->condition;
+  if (condition->relative) return trigger->due && spinach_time.now >= spinach_ticks(trigger->due);
   switch (condition->kind) {
   case SPINACH_AT_TIME:
   case SPINACH_AT_CYCLES: return spinach_time.now >= spinach_condition_tick(condition, trigger->goal);
@@ -79,6 +89,7 @@ static void set_next_goal(spinach_trigger *trigger) {
   const spinach_condition *condition = trigger->condition;
   const spinach_count step = step_of(condition);
   trigger->goal += step;
+  trigger->due = 0;
   if (condition->kind == SPINACH_AT_STATE)
     trigger->goal = ((spinach_count)spinach_condition_value(condition) / step + 1) * step;
   else if (trigger->watch >= 0)
@@ -90,11 +101,14 @@ bool spinach_trigger_looked_at(const spinach_trigger *trigger) {
 }
 
 bool spinach_trigger_fires(spinach_trigger *trigger) {
+  if (trigger->waiting) note_events();
   if (!spinach_trigger_looked_at(trigger)) return false;
-  if (trigger->after && !trigger->begun && trigger->condition->kind == SPINACH_AT_MARKER)
+  if (trigger->after && !trigger->begun && trigger->condition->kind == SPINACH_AT_MARKER &&
+      !trigger->condition->relative)
     trigger->goal = happened(trigger) + 1;
   trigger->begun = true;
   bool held = trigger->held, now = holds(trigger);
+  trigger->fired = trigger->due;
   if (!trigger->repeats) {
     trigger->waiting = !now;
     return now;
@@ -130,20 +144,22 @@ static const char *text_of(const spinach_trigger *trigger) {
 
 GVariant *spinach_trigger_pack(const spinach_trigger *trigger) {
   return g_variant_new(TRIGGER_TYPE, text_of(trigger), trigger->base, (guint64)(trigger->goal >> 64),
-                       (guint64)trigger->goal, trigger->waiting, trigger->held, trigger->begun);
+                       (guint64)trigger->goal, trigger->waiting, trigger->held, trigger->begun,
+                       (guint64)(trigger->due >> 64), (guint64)trigger->due);
 }
 
 bool spinach_trigger_unpack(spinach_trigger *trigger, GVariant *packed) {
   const char *text;
-  guint64 base, high, low;
+  guint64 base, high, low, due_high, due_low;
   gboolean waiting, held, begun;
-  g_variant_get(packed, "(&st(tt)bbb)", &text, &base, &high, &low, &waiting, &held, &begun);
+  g_variant_get(packed, "(&st(tt)bbb(tt))", &text, &base, &high, &low, &waiting, &held, &begun, &due_high, &due_low);
   if (strcmp(text, text_of(trigger)) != 0) return false;
   trigger->base = base;
   trigger->goal = (spinach_count)high << 64 | low;
   trigger->waiting = waiting;
   trigger->held = held;
   trigger->begun = begun;
+  trigger->due = (spinach_count)due_high << 64 | due_low;
   return true;
 }
 
@@ -158,9 +174,12 @@ static guint count(void) {
 }
 
 uint64_t spinach_triggers_tick(uint64_t tick) {
-  for (guint i = 0; i < count(); i++)
-    if (spinach_trigger_looked_at(trigger_at(i)))
-      tick = MIN(tick, spinach_condition_tick(trigger_at(i)->condition, trigger_at(i)->goal));
+  for (guint i = 0; i < count(); i++) {
+    const spinach_trigger *trigger = trigger_at(i);
+    if (!spinach_trigger_looked_at(trigger)) continue;
+    tick = MIN(tick,
+               trigger->due ? spinach_ticks(trigger->due) : spinach_condition_tick(trigger->condition, trigger->goal));
+  }
   return tick;
 }
 
@@ -168,14 +187,19 @@ void spinach_triggers_again(void) {
   for (guint i = 0; i < count(); i++) {
     spinach_trigger *trigger = all->pdata[i];
     if (!trigger->repeats) trigger->waiting = trigger->condition->kind != SPINACH_NO_CONDITION;
+    trigger->due = 0;
   }
+}
+
+static bool waits_for_event(const spinach_trigger *trigger) {
+  return trigger->condition->relative ? trigger->waiting && !trigger->due : spinach_trigger_looked_at(trigger);
 }
 
 void spinach_triggers_arm(void) {
   for (int i = 0; machine->watches[i]; i++) {
     uint64_t goal = UINT64_MAX;
     for (guint k = 0; k < count(); k++)
-      if (spinach_trigger_looked_at(trigger_at(k)) && trigger_at(k)->watch == i)
+      if (waits_for_event(trigger_at(k)) && trigger_at(k)->watch == i)
         goal = (uint64_t)MIN(goal, trigger_at(k)->base + trigger_at(k)->goal);
     spinach_watches[i].goal = goal;
   }
@@ -194,7 +218,8 @@ bool spinach_triggers_prolong(void) {
   for (guint i = 0; i < count(); i++) {
     const spinach_trigger *trigger = trigger_at(i);
     const spinach_condition_kind kind = trigger->condition->kind;
-    if (trigger->waiting && trigger->prolongs && (kind == SPINACH_AT_TIME || kind == SPINACH_AT_CYCLES)) return true;
+    const bool comes = kind == SPINACH_AT_TIME || kind == SPINACH_AT_CYCLES || trigger->due;
+    if (trigger->waiting && trigger->prolongs && comes) return true;
   }
   return false;
 }

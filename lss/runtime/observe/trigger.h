@@ -14,6 +14,8 @@ typedef struct spinach_trigger {
   int watch;                           // which of the events that are counted; -1: none
   uint64_t base;                       // how often its event had happened when it began to be counted
   spinach_count goal;                  // femtoseconds, cycles, times or value with which it comes true next
+  spinach_count due;                   // some time after its event: when, in femtoseconds; 0: that has not happened
+  spinach_count fired;                 // likewise, when it came true last
   bool waiting;
   bool repeats, held; // held: it was true at the last look
   bool begun;         // it was looked at
@@ -29,7 +31,7 @@ void spinach_trigger_start(spinach_trigger *trigger, const spinach_condition *co
 bool spinach_trigger_resume(spinach_trigger *trigger);
 
 // Whether the condition has come true since the last look; also arms it for the next time.  A marker is the next one
-// after `after` came true.
+// after `after` came true; one that some time follows is the first of the run.
 bool spinach_trigger_fires(spinach_trigger *trigger);
 
 // It is waited for, and what comes before it has come.
@@ -42,7 +44,7 @@ bool spinach_trigger_counts(const spinach_condition *condition);
 void spinach_trigger_add_words(const spinach_options *options, GPtrArray *words);
 
 // What a checkpoint keeps of a trigger, and back; an empty text: it waits for nothing.
-#define TRIGGER_TYPE "(st(tt)bbb)"
+#define TRIGGER_TYPE "(st(tt)bbb(tt))"
 GVariant *spinach_trigger_pack(const spinach_trigger *trigger);
 // Takes it over if the condition is the same; returns whether it is.
 bool spinach_trigger_unpack(spinach_trigger *trigger, GVariant *packed);

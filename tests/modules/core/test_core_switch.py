@@ -63,6 +63,34 @@ def test_a_state_is_passed_on(bench: Bench, at: str) -> None:
     assert ran.stat("dut", "switches") == 1 and ran.stat("dut", "fast_cycles") == 6 and happened(ran, "switched") == [(6, 1)]
 
 
+def test_some_time_after_a_marker(bench: Bench) -> None:
+    """The fast processor halts at the marker, goes on without a limit, and is ordered to halt once the time has passed."""
+    go, on, halt = command(False, 16), command(False), command(True)
+    marker, none = limit(by_marker=True, marker=3), limit()
+    columns = {"limit": [marker] * 3 + [none] * 7 + ["."]}
+    ran = switch(bench).check_table(
+        add(
+            f"""
+        {HEADER}
+        {go}  | 1 | {go}   | .    | {status(True)}  | .      | .      | 0
+        .     | - | .      | .    | {status(False)} | .      | .      | 0
+        .     | - | .      | .    | {status(True)}  | .      | .      | 0
+        .     | - | {on}   | .    | {status(True)}  | .      | .      | 0
+        .     | - | .      | .    | {status(False)} | .      | .      | 0
+        .     | - | .      | .    | {status(False)} | .      | .      | 0
+        .     | - | {halt} | .    | {status(False)} | .      | .      | 0
+        .     | - | .      | .    | {status(True)}  | .      | .      | 0
+        .     | - | .      | .    | {status(True)}  | {LAST} | {LAST} | 1
+        .     | - | .      | {on} | {status(True)}  | .      | .      | 0
+        {go}  | 1 | .      | {go} | {status(True)}  | .      | .      | 0
+        """,
+            columns,
+        ),
+        {"dut.at": "marker(3) + 3 ns"},
+    )
+    assert happened(ran, "switched") == [(9, 1)]
+
+
 def test_never(bench: Bench) -> None:
     go = command(False, 16)
     ran = switch(bench).check_table(f"{HEADER}\n{go} | 1 | . | {go} | {status(True)} | {WORD} | . | 0\n. | - | . | . | {status(True)} | {WORD} | . | 0\n")
@@ -140,8 +168,8 @@ def test_a_limit_while_the_fast_processor_executes(bench: Bench) -> None:
 
 
 def test_wrong_points(bench: Bench) -> None:
-    for at in ("sometime", "marker()", "marker(0)", "marker(x)", "instructions(-1)", "5", "5 h", "0 ms"):
+    for at in ("sometime", "marker()", "marker(0)", "marker(x)", "instructions(-1)", "5", "5 h", "0 ms", "marker(3) + 5", "marker(3) + 0 ms", "marker(0) + 5 ms", "start + 5 ms", "marker(3 + 5 ms"):
         ran = bench.run(switch(bench).simulator, 5, {"dut.at": at}, ok=False)
-        assert f"at = {at}: never, start, end, marker(N), symbol(NAME), instructions(N), or a time" in ran.err
+        assert f"at = {at}: never, start, end, marker(N), marker(N) + TIME, symbol(NAME), instructions(N), or a time" in ran.err
     ran = bench.run(switch(bench).simulator, 5, {"dut.at": "symbol(main)"}, ok=False)
     assert "no symbol main without a program" in ran.err
