@@ -19,7 +19,7 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
-from matplotlib.ticker import ScalarFormatter  # noqa: E402
+from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter  # noqa: E402
 
 from harness.report import places  # noqa: E402
 
@@ -56,6 +56,7 @@ MOST_IN_PLACE = 5  # more names than that are in a legend
 ROWS, ROW = 6, 0.22  # of a legend, that a picture has room for; the height of one more, in inches
 SAME = 0.003  # of the vertical axis: about a pixel
 DASH = 4.0  # of a line that several share, in widths of the line
+MOST_BETWEEN = 50  # the ratio of values up to which there are marks between two powers of ten
 MOST_POWERS = 11  # powers of two that fit below an axis; of more, every second is there, or third
 
 
@@ -114,11 +115,12 @@ def _axes(
 def lines(
     title: str, across: str, up: str, drawn: Sequence[Line], marks: Sequence[Mark], out: Path, from_zero: bool = False,
     markers: bool = True, limits: Sequence[Line] = (), legend_title: str = "", beside: Sequence[Line] = (),
-    log: bool = False,
+    log: bool = False, log_up: bool = False,
 ) -> None:  # fmt: skip
     """Draws out.svg and out.png: values over an axis; one whose values are no numbers has them side by side.
-    Those `beside` are thin lines that others are compared with; a `log` axis is one of powers of two."""
-    groups = coinciding(drawn)
+    Those `beside` are thin lines that others are compared with; a `log` axis is one of powers of two, and with `log_up`
+    the vertical one is of powers of ten: then all values are above 0."""
+    groups = coinciding(drawn, log_up)
     others = {line.name for line in (*limits, *beside) if line.name} | {mark.label for mark in marks}
     few = len(groups) + len(others) <= MOST_IN_PLACE
     shared = [joined([line.name for line in group]) for group in groups if few and len(group) > 1]
@@ -162,20 +164,40 @@ def lines(
             axes.set_xticks([at for at in ticks if at not in labelled], minor=True)
         if from_zero:
             axes.set_xlim(0, None)
-        if not any(value < 0 for line in drawn for value in line.values):
+        if log_up:
+            _draw_powers_of_ten(axes, [value for line in (*drawn, *limits, *beside) for value in line.values])
+        elif not any(value < 0 for line in drawn for value in line.values):
             axes.set_ylim(0, None)
 
 
-def coinciding(drawn: Sequence[Line]) -> list[list[Line]]:
-    """The lines in groups: those of a group have the same places, and values that no picture tells apart."""
-    values = [value for line in drawn for value in line.values]
-    least = SAME * (max([0.0, *values]) - min([0.0, *values]))
+def _draw_powers_of_ten(axes: Axes, values: Sequence[float]) -> None:
+    """Makes the vertical axis logarithmic, between powers of ten or, over few of them, twice or five times one."""
+    few = max(values) < MOST_BETWEEN * min(values)
+    parts = (1.0, 2.0, 5.0) if few else (1.0,)
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=parts))
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    known = [part * 10.0**k for k in range(-30, 31) for part in parts]
+    least = max((one for one in known if one <= min(values)), default=min(values))
+    axes.set_ylim(least, min((one for one in known if one >= max(values) and one > least), default=None))
+
+
+def coinciding(drawn: Sequence[Line], log: bool = False) -> list[list[Line]]:
+    """The lines in groups: those of a group have the same places, and values that no picture tells apart, on an axis
+    from 0 or on one of powers."""
+    if log:
+        drawn_at = {id(line): [math.log(value) for value in line.values] for line in drawn}
+    else:
+        drawn_at = {id(line): [0.0, *line.values] for line in drawn}
+    values = [value for at in drawn_at.values() for value in at]
+    least = SAME * (max(values) - min(values)) if values else 0.0
     groups: list[list[Line]] = []
     for line in drawn:
         for group in groups:
             first = group[0]
             if list(first.across) == list(line.across) and all(
-                abs(one - other) <= least for one, other in zip(first.values, line.values, strict=True)
+                abs(one - other) <= least for one, other in zip(drawn_at[id(first)], drawn_at[id(line)], strict=True)
             ):
                 group.append(line)
                 break

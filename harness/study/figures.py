@@ -133,13 +133,14 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
         across = figure.x
         if lines and not across:
             across, lines = _over_time(lines)
+        lines = _above_0(figure, lines)
         if lines:
-            plot.lines(title, across, up, lines, [], out, markers=False)
+            plot.lines(title, across, up, lines, [], out, markers=False, log_up=figure.log_y)
         return bool(lines)
     use = outcome.study.uses[rows[0].point.number] if rows else None
     limits = use.limits(figure, [row.point for row in rows]) if use else []
     scale = Scale() if figure.kind == "bars" else scale_of(axis_labels(outcome.study.file, figure.x), figure.log)
-    marks = _marks(outcome, figure, rows, scale)
+    marks = [one for one in _marks(outcome, figure, rows, scale) if one.value > 0 or not figure.log_y]
     legend, groups = _series(outcome, figure, rows, titled=not limits and not marks)
     drawn = []
     for label, own in groups.items():
@@ -153,15 +154,31 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
             triples.sort()
         if triples:
             drawn.append(plot.Line(label, *map(list, zip(*triples, strict=True))))
+    drawn = _above_0(figure, drawn)
     if not drawn:
         return False
     if figure.kind == "bars":
         plot.bars(title, up, drawn, out, legend_title=axis_label(outcome.study, figure.x))
     else:
         plot.lines(title, scale.label(axis_label(outcome.study, figure.x)), up, drawn, marks, out,
-                   from_zero=figure.kind == "scaling", limits=limits, legend_title=legend,
-                   beside=_beside(outcome, figure, list(groups.values()), scale), log=figure.log)  # fmt: skip
+                   from_zero=figure.kind == "scaling", limits=_above_0(figure, limits), legend_title=legend,
+                   beside=_above_0(figure, _beside(outcome, figure, list(groups.values()), scale)), log=figure.log,
+                   log_up=figure.log_y)  # fmt: skip
     return True
+
+
+def _above_0(figure: Figure, drawn: Sequence[plot.Line]) -> list[plot.Line]:
+    """The lines without what a logarithmic axis has no place for."""
+    if not figure.log_y:
+        return list(drawn)
+    kept = []
+    for line in drawn:
+        chosen = [index for index, value in enumerate(line.values) if value > 0]
+        if chosen:
+            errors = [line.errors[index] for index in chosen] if line.errors else ()
+            across, values = ([of[index] for index in chosen] for of in (line.across, line.values))
+            kept.append(plot.Line(line.name, across, values, errors))
+    return kept
 
 
 def caption(outcome: Outcome, figure: Figure) -> str:
@@ -174,6 +191,8 @@ def caption(outcome: Outcome, figure: Figure) -> str:
         if axis.best and any(axis.name in row.point.coordinates for row in rows):
             best = study.measures[axis.best]
             parts.append(f"Each point has the {axis.label or axis.name} with the highest {best.label or axis.best}.")
+    if figure.log_y and any(row.measures.get(figure.y, 1) <= 0 for row in rows):
+        parts.append("Values of 0 or less are not drawn.")
     if figure.kind in ("lines", "scaling") and not figure.relative_to and any(row.errors.get(figure.y) for row in rows):
         parts.append(f"Bars show ±, {tables.interval(outcome, rows)}.")
     return " ".join(parts)

@@ -176,6 +176,9 @@ def _check_shown(study: Study, names: list[str]) -> None:
         across = map(scale_of(places).at, places)
         if one.log and not (places and all(isinstance(value, int | float) and value > 0 for value in across)):
             raise StudyError(f"{where}: figure {number}: log: the values of x are no numbers above 0")
+        if one.log_y and (one.kind not in ("lines", "series") or one.relative_to):
+            what = "a change is no such value" if one.relative_to else f"a figure of kind {one.kind!r} begins at 0"
+            raise StudyError(f"{where}: figure {number}: log_y: {what}; it is for `lines` and `series`")
     for number, one in enumerate(file.published, 1):
         place = f"{where}: published {number}"
         for key, value in one.items():

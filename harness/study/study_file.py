@@ -127,6 +127,7 @@ class Figure(Table):
     relative_to: str | None = None
     beside: str | None = None  # a measure that each line is compared with
     log: bool = False  # the axis
+    log_y: bool = False  # the values
     mark: list[ShownMark] = []
     where: dict[str, Any] = {}
     skip: list[str] = []

@@ -21,10 +21,10 @@ def line(name: str, *values: float) -> Line:
 def drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Draws lines; returns the names in the picture with their boxes, and the lines with their colours."""
 
-    def draw(*lines: Line, legend_title: str = ""):
+    def draw(*lines: Line, legend_title: str = "", log_up: bool = False):
         kept = []
         monkeypatch.setattr(pyplot, "close", kept.append)
-        plot.lines("A figure", "across", "up", lines, [], tmp_path / "figure", legend_title=legend_title)
+        plot.lines("A figure", "across", "up", lines, [], tmp_path / "figure", legend_title=legend_title, log_up=log_up)
         [figure] = kept
         axes, renderer = figure.axes[0], figure.canvas.get_renderer()
         figure.draw_without_rendering()
@@ -103,3 +103,27 @@ def test_large_numbers_are_written_out(drawn, factor: float, top: str) -> None:
 def test_of_many_powers_of_two_some(most: int, labels: list[str]) -> None:
     _, names = plot._powers([1, most])
     assert names[:3] == labels and len(names) <= plot.MOST_POWERS
+
+
+@pytest.mark.parametrize(
+    ("values", "labels", "ends"),
+    [
+        ([3.0, 40.0, 500.0, 60000.0], ["1", "10", "100", "1,000", "10,000", "100,000"], (1, 1e5)),
+        ([0.021, 0.03, 0.06, 0.09], ["0.02", "0.05", "0.1"], (0.02, 0.1)),
+        ([7.0, 7.0, 7.0, 7.0], ["5", "10"], (5, 10)),
+    ],
+)
+def test_a_vertical_axis_of_powers_of_ten(drawn, values: list[float], labels: list[str], ends: tuple[float, float]) -> None:
+    """Written out, from a power to a power; over few of them also between."""
+    names, _, figure = drawn(line("fast", *values), line("slow", *(0.99 * value for value in reversed(values))), log_up=True)
+    axes = figure.axes[0]
+    assert axes.get_yscale() == "log" and axes.get_ylim() == pytest.approx(ends if values[0] != 7.0 else (5, 10))
+    shown = [text.get_text() for at, text in zip(axes.get_yticks(), axes.get_yticklabels(), strict=True) if ends[0] <= at * 1.0001 and at <= ends[1] * 1.0001]
+    assert shown == labels and len(names) == 2
+
+
+def test_lines_that_coincide_on_an_axis_of_powers() -> None:
+    """The same distance near 0 and near the top is not the same there."""
+    low, high, top = line("low", 1, 1, 1, 1), line("high", 2, 2, 2, 2), line("top", 1000, 1000, 1000, 1000)
+    assert len(plot.coinciding([low, high, top])) == 2 and len(plot.coinciding([low, high, top], log=True)) == 3
+    assert len(plot.coinciding([top, line("near", 1001, 1001, 1001, 1001), low], log=True)) == 2

@@ -114,9 +114,21 @@ def test_a_curve_beside_what_is_expected(place: Path) -> None:
     assert all(f"<!-- {label} -->" in picture for label in ("as it should be (r² = 1.0000)", "2 Ki", "512 Ki", "8"))
 
 
+def test_a_curve_over_powers_of_ten(place: Path) -> None:
+    """What is 0 has no place there, and the caption says so."""
+    made = make(place, CURVE.replace("log = true", "log_y = true"))
+    assert {row.measures["rate"] for row in made.rows} == {0, 1}
+    written = page.write(made, place / "out", Progress()).read_text()
+    assert "Values of 0 or less are not drawn." in written
+    picture = (place / "out/figure-1.svg").read_text()
+    assert all(f"<!-- {label} -->" in picture for label in ("1", "2", "8")) and "1048576" not in picture
+
+
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
+        ("log = true", "log_y = true, kind = 'scaling'", "figure 1: log_y: a figure of kind 'scaling' begins at 0; it is for `lines` and `series`"),
+        ("log = true", "log_y = true, relative_to = '2'", "figure 1: log_y: a change is no such value; it is for `lines` and `series`"),
         ('beside = "expected"', 'beside = "other"', "figure 1: beside: 'other' is none of rate, expected, twice"),
         ("2048, 1048576]", "0]", "figure 1: log: the values of x are no numbers above 0"),
         ("{first} 7", "5 7", "axis 'first': it needs a setting, values with settings, or a `text` with its name"),
