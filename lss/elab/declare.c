@@ -19,7 +19,11 @@ Value *read_define(const Setting *setting, const Node *node) {
   bool is_string = node->type->kind == EXPR_NAME && !strcmp(node->type->text, "string");
   if (is_string && *text != '"') return value_string(arena_strdup(text), start);
   Expr *expr = parse_expression(text, strlen(text), start);
-  return expr ? evaluate(compile->globals, expr) : NULL;
+  if (!expr) return NULL;
+  compile->like = part_of_default(node);
+  Value *value = evaluate(compile->globals, expr);
+  compile->like = NULL;
+  return value;
 }
 
 static void missing(Inst *inst, Node *node, const char *what) {

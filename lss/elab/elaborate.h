@@ -42,6 +42,7 @@ typedef struct {
   GArray *nothing;                                       // of functions without signals and fields without dimensions
   Scope *ended;                                          // scopes to be taken again, by `parent`
   int steps, call_depth, loop_depth, nesting;
+  const char *like; // the module that a parameter has by default whose value from outside is evaluated; NULL
   bool halted;   // a bound was exceeded: nothing more is run
   Value *result; // of the function that returns
 } Compile;
@@ -77,6 +78,11 @@ Symbol *load_module(const char *name);
 bool part_fits(Node *instance, const GPtrArray *body, const Symbol *module, const Value *value);
 // The name of a known module that is much like that of an expression; NULL: none.
 const char *module_suggestion(const Expr *expr);
+// The module of the same kind as `like` that a wrong name may stand for: `fast_processor` for "fast" or "fast_core",
+// where `like` is `scalar_processor`; NULL: none.
+const char *part_suggestion(const char *name, const char *like);
+// The name of the module that a parameter has by default; NULL: none.
+const char *part_of_default(const Node *parameter);
 
 // ---- Scopes (scope.c) --------------------------------------------------------------------------------------
 typedef enum {

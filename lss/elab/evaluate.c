@@ -69,6 +69,7 @@ static Operand name_operand(Scope *scope, Expr *expr) {
     if (!reported && !report_private(name, expr->location)) {
       enum { DISTINCT = 8 }; // a name of so many characters is not near another by chance
       const char *near = scope_suggestion(scope, name);
+      if (!near) near = part_suggestion(name, compile->like);
       if (!near && strlen(name) >= DISTINCT) near = module_suggestion(expr);
       problem(expr->location, "unknown-name", "there is no `%s` here%s", name, did_you_mean(near));
     }

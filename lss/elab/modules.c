@@ -167,19 +167,34 @@ static const Node *find_module(const char *name, gpointer unused) {
   return symbol && symbol->node->kind == NODE_MODULE ? symbol->node : NULL;
 }
 
-// "; it must be one like `scalar_processor`", where a parameter chooses the module and has a default.
-static const char *cure_of(const Node *instance, const GPtrArray *body) {
-  const Node *parameter = instance->type->kind == EXPR_NAME ? body_declaration(body, instance->type->text) : NULL;
+const char *part_of_default(const Node *parameter) {
   const Expr *example = parameter && parameter->kind == NODE_PARAMETER ? parameter->value : NULL;
   if (example && example->kind == EXPR_CALL) example = example->left;
-  return example && example->kind == EXPR_NAME ? arena_printf("; it must be one like `%s`", example->text) : "";
+  return example && example->kind == EXPR_NAME ? example->text : NULL;
+}
+
+const char *part_suggestion(const char *name, const char *like) {
+  const char *kind = like ? strrchr(like, '_') : NULL, *word = strrchr(name, '_');
+  if (!kind) return NULL;
+  const char *longer = arena_printf("%s%s", name, kind);
+  if (find_module(longer, NULL)) return longer;
+  const char *other = word ? arena_printf("%.*s%s", (int)(word - name), name, kind) : NULL;
+  return other && strcmp(other, name) != 0 && find_module(other, NULL) ? other : NULL;
+}
+
+// "; did you mean `fast_processor`?", or "; it must be one like `scalar_processor`", where a parameter chooses the
+// module and has a default.
+static const char *cure_of(const Node *instance, const GPtrArray *body, const char *name) {
+  const Node *parameter = instance->type->kind == EXPR_NAME ? body_declaration(body, instance->type->text) : NULL;
+  const char *like = part_of_default(parameter), *meant = part_suggestion(name, like);
+  return meant ? did_you_mean(meant) : like ? arena_printf("; it must be one like `%s`", like) : "";
 }
 
 static void refuse(const Node *instance, const GPtrArray *body, const Symbol *module, const Value *value,
                    const char *why) {
   const Location where = value->location.file ? value->location : instance->type->location;
   problem(where, "part-unfit", "module `%s` cannot be `%s` here: %s%s", module->name, expr_text(instance->type), why,
-          cure_of(instance, body));
+          cure_of(instance, body, module->name));
 }
 
 static bool check_fits(const Node *instance, const GPtrArray *body, const Symbol *module, const Value *value) {
