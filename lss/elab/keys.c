@@ -88,9 +88,11 @@ Value *port_keys(Inst *inst, const char *port, const char *member, Location wher
   const int width = port_width(inst, true, port, member, where);
   if (!charge(width, where)) return NULL;
   const Use *use = keyed_use(inst, port, member);
+  const PortDecl *decl = find_declared_port(inst, port);
   Value *list = value_list(where);
   for (int lane = 0; lane < width; lane++) {
     const char *key = key_in(use, lane);
+    if (!key && decl && decl->node->keyed) return NULL; // check_port_keys() reports it
     g_ptr_array_add(list->items, value_string(key ? key : "", where));
   }
   return value_close(list, where) ? list : NULL;
@@ -194,6 +196,16 @@ static void report_missing(const PortDecl *decl, const Use *use, const GPtrArray
   }
 }
 
+// The end of a message on a name that is none of these: the one that may be meant, or all of them if they are few.
+static const char *known_names(const char *name, const GPtrArray *names) {
+  enum { FEW = 8 };
+  const char *near = diag_suggestion(name, names);
+  if (near || !names->len || names->len > FEW) return did_you_mean(near);
+  const char *text = arena_printf("; there %s `%s`", names->len > 1 ? "are" : "is", (char *)names->pdata[0]);
+  for (guint i = 1; i < names->len; i++) text = arena_printf("%s, `%s`", text, (char *)names->pdata[i]);
+  return text;
+}
+
 void execute_check_keys(Scope *scope, Expr *call) {
   if (call->items->len < 3 || call->items->len > 4) {
     problem(call->location, "arguments", "check_keys() takes 3 or 4 arguments, not %u", call->items->len);
@@ -220,8 +232,9 @@ void execute_check_keys(Scope *scope, Expr *call) {
     const KeyedLane *lane = use->lanes->pdata[i];
     if (g_hash_table_contains(known, lane->key)) continue;
     problem(lane->place, "unknown-key", "`%s` has no %s `%s`%s", decl->inst->instance->path, what, lane->key,
-            did_you_mean(diag_suggestion(lane->key, names)));
+            known_names(lane->key, names));
     diag_note(decl->node->location, "`%s` is declared here", decl->name);
+    decl->inst->punted = true; // what the body does with the key would only be reported once more
   }
   if (all) report_missing(decl, use, names, what);
 }

@@ -62,3 +62,20 @@ def test_further_devices_are_before_and_after_the_bridge(bench: Bench) -> None:
     replies = read_replies(ran.directory / "seen")
     assert [(one.data, one.error) for one in replies] == [(0, False), (7, False), (0, False), (8, False), (0, False), (0, True)]
     assert [one.cycle for one in replies[:2]] == [1, 11] and replies[3].cycle > 104
+
+
+@pytest.mark.parametrize(
+    ("lane", "why"),
+    [
+        ('others["fare"]', "`dut` has no other entry of the address map `fare`; did you mean `far`?"),
+        ('others["uart"]', "`dut` has no other entry of the address map `uart`; "),
+        ('on_bus["uart"]', "`dut` has no other entry of the address map `uart`; "),
+        ("others[0]", 'the lanes of `others` are named by keys: `others["…"]`'),
+        ("others", 'the lanes of `others` are named by keys: `others["…"]`'),
+    ],
+)
+def test_a_wrong_lane_is_one_error(bench: Bench, lane: str, why: str) -> None:
+    """Where it is connected, and not once more wherever it leads to."""
+    more = f"instance far : memory_delay on io_clk; instance ram : memory_state on io_clk {{ size = 16 B; }};\ndut.{lane} -> far.in; far.out -> ram.port;"
+    said = bench.refuse(NETLIST.format(disks="", more=more).replace('{ name = "power"', '{ name = "far", base = 0x1f004000, size = 16 }, { name = "power"'))
+    assert said.count(" error[") == 1 and why in said and f"dut.{lane} -> far.in" in said
