@@ -43,8 +43,8 @@ typedef struct {
   Scope *ended;                                          // scopes to be taken again, by `parent`
   int steps, call_depth, loop_depth, nesting;
   const char *like; // the module that a parameter has by default whose value from outside is evaluated; NULL
-  bool halted;   // a bound was exceeded: nothing more is run
-  Value *result; // of the function that returns
+  bool halted;      // a bound was exceeded: nothing more is run
+  Value *result;    // of the function that returns
 } Compile;
 
 extern Compile *compile;

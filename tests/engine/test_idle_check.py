@@ -84,6 +84,36 @@ def test_what_is_not_kept_ends_the_run(timer, run_sim, how):
     assert f"error: t: {expected}" in done.err if how != "counted twice" else expected in done.err
 
 
+@pytest.mark.parametrize("how", ["never", "one late", "uncounted", "state"])
+def test_some_instances_are_checked_where_time_is_skipped(timer, run_sim, how):
+    """In a release build, which goes on skipping what concerns no other instance: a rough place is enough."""
+    named, count, skip, _ = WRONG[how]
+    simulator = timer(named, count, skip, "-D", "t.delay=1000")
+    assert run_sim(simulator, "--cycles", 5000).value("k", "items") == (0 if named == "never()" else 3)  # without a message
+    done = run_sim(simulator, "--cycles", 5000, "--check-idle=t", ok=False)
+    assert re.search(r"error: t: \w+ changed in cycles from here on in which nothing was to happen, as next_event says", done.err)
+
+
+def test_checked_instances_change_no_result(timer, run_sim):
+    simulator = timer(RIGHT, "count(waited);", "skip(n) { count(waited, n); }")
+    plain, done = run_sim(simulator, "--cycles", 10_000), run_sim(simulator, "--cycles", 10_000, "--check-idle=t,k")
+    assert done.stats["statistics"] == plain.stats["statistics"] and done.stats["run"] == plain.stats["run"]
+    skipped = re.search(r"^t,k: checked over (\d+) cycles that would be skipped, and in 0 cycles of clusters that slept$", done.err, re.MULTILINE)
+    assert skipped and int(skipped[1]) > 9_900
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    (["--check-idle=q"], '--check-idle: no instance matches "q"'),
+    (["--check-idle=t,"], '--check-idle: no instance matches ""'),
+    (["--check-idle="], "--check-idle= lacks its pattern of instances"),
+    (["--check-idle=t", "--check-replay"], "--check-idle=t compares less than --check-replay, which goes alone"),
+    (["--check-idle=t", "--check-idle"], "--check-idle=t compares less than --check-idle, which goes alone"),
+])  # fmt: skip
+def test_what_cannot_be_checked(timer, run_sim, options, said):
+    done = run_sim(timer(), "--cycles", 100, *options, ok=False)
+    assert done.status == 2 and said in done.err and not done.out
+
+
 def test_inputs_excuse_no_output_that_they_do_not_decide(timer, run_sim):
     done = run_sim(timer("never()", "", "", "--debug"), "--cycles", 100, "--check-idle", "--set", "k.pattern=00000000001", ok=False)
     assert "error: t: next_event said never(), and t.out.data changed in cycle 10 whatever its inputs are" in done.err

@@ -386,13 +386,14 @@ static void run(int32_t clock, uint64_t end, uint64_t until) {
   }
 }
 
-// Steps what would be left out, instant by instant: nothing may happen but what is accounted for.
+// Steps what would be left out, some cycles at a time: nothing may happen but what is accounted for.
 static void check_left_out(uint64_t target, int32_t fastest) {
   uint64_t before[machine->clock_count];
   while (earliest() < target && !spinach_stopping) {
     spinach_hooks.before_skipped();
     memcpy(before, cycles, sizeof before);
-    run(fastest, UINT64_MAX, earliest() + 1);
+    const uint64_t end = earliest() + spinach_hooks.skipped_after * periods[fastest] + 1;
+    run(fastest, UINT64_MAX, end < target ? end : target);
     spinach_hooks.after_skipped(before);
   }
 }

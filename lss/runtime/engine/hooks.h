@@ -15,7 +15,9 @@ struct spinach_hooks {
   void (*before_step)(const uint64_t *cycles, const uint64_t *due, uint64_t instant);
   void (*after_step)(void);
 
-  // ---- check: around each instant that would be jumped over, and is stepped all the same
+  // ---- check: around each instant that would be jumped over, and is stepped all the same, with what follows it for
+  // `skipped_after` cycles of the fastest clock
+  uint64_t skipped_after;
   void (*before_skipped)(void);
   void (*after_skipped)(const uint64_t *cycles_before);
 

@@ -14,7 +14,7 @@ const char *spinach_writes_once(const spinach_options *options) {
          : options->wave                                  ? "--wave"
          : options->record                                ? "--record"
          : options->profile                               ? "--profile"
-         : options->check_idle                            ? "--check-idle"
+         : options->check_idle || options->check_idle_of  ? "--check-idle"
          : options->serve                                 ? "--serve"
          : options->conditions[SPINACH_SAMPLE].kind       ? "--sample"
          : options->conditions[SPINACH_MEASURE_FROM].kind ? "--measure-from"

@@ -70,6 +70,7 @@ typedef struct {
   bool interactive;                    // it goes on by commands from standard input
   bool interactive_json;               // with a line of JSON as reply to each
   bool check_idle;                     // what modules' next_event says is compared with what they do
+  const char *check_idle_of;           // ... only of these instances, where they would be left out; NULL: of all
   bool no_replay;                      // clusters that repeat themselves are stepped all the same
   bool check_replay;                   // what is left out is done all the same, and compared
   const char *gdb;                     // port or socket on which gdb is waited for, or NULL

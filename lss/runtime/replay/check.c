@@ -4,18 +4,25 @@
 #include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/engine/names.h"
+#include "lss/runtime/text/pattern.h"
 
 #include <sys/mman.h>
 
-enum { MOST_STATE = 1 << 16 }; // bytes of an instance's state that are compared where time passes
+enum {
+  MOST_STATE = 1 << 16, // bytes of an instance's state that are compared where time passes
+  AT_ONCE = 64,         // cycles of idle time between two comparisons of chosen instances
+};
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static uint64_t asleep, skipped; // cycles that were stepped all the same
 static uint8_t *copy;            // of the arena: what was there before
+static bool *chosen;             // per instance: it is compared; NULL: all are
+static bool *looked_at;          // per cluster: it holds one of those; NULL: likewise
 
 // Memories are large, and their pages are brought in where they are written.
-static bool is_compared(const spinach_instance *instance) {
-  return instance->layout && instance->layout->size <= MOST_STATE;
+static bool is_kept(const spinach_instance *instance) {
+  return instance->layout && instance->layout->size <= MOST_STATE &&
+         (!looked_at || (instance->cluster >= 0 && looked_at[instance->cluster]));
 }
 
 static uint8_t *copy_of(const void *state) {
@@ -24,14 +31,13 @@ static uint8_t *copy_of(const void *state) {
 
 static void keep(uint32_t instance) {
   const void *state = spinach_instance_state((int32_t)instance);
-  if (is_compared(&machine->instances[instance]))
-    memcpy(copy_of(state), state, machine->instances[instance].layout->size);
+  if (is_kept(&machine->instances[instance])) memcpy(copy_of(state), state, machine->instances[instance].layout->size);
 }
 
 // The first element of an instance's state that is another than in the copy; NULL when there is none.
 static char *changed(uint32_t instance) {
   uint8_t *state = spinach_instance_state((int32_t)instance);
-  return is_compared(&machine->instances[instance])
+  return is_kept(&machine->instances[instance]) && (!chosen || chosen[instance])
              ? spinach_first_difference(machine->instances[instance].layout, state, copy_of(state))
              : NULL;
 }
@@ -107,6 +113,7 @@ void spinach_replay_compare(spinach_replay *r, const spinach_replay_node *from, 
 // ---- Cycles of clusters that sleep
 
 void spinach_check_asleep(const spinach_replay_cluster *of, uint32_t segment, uint64_t since) {
+  if (looked_at && !looked_at[of->cluster]) return; // it goes on sleeping
   const spinach_replay_segment *s = &of->segments[segment];
   g_autofree uint8_t *before = g_malloc0(s->output_size), *after = g_malloc0(s->output_size);
   for (uint32_t i = 0; i < machine->instance_count; i++)
@@ -133,17 +140,20 @@ static void before_skipped(void) {
 static void after_skipped(const uint64_t *cycles_before) {
   for (uint32_t i = 0; i < machine->skipper_count; i++) {
     const spinach_skipper *s = &machine->skippers[i];
+    if (looked_at && !looked_at[s->cluster]) continue;
     const uint64_t n = spinach_cycles(s->clock) - cycles_before[s->clock];
     spinach_time.cycle = cycles_before[s->clock];
     spinach_time.period = machine->clocks[s->clock].period;
     if (n) s->skip(copy_of(spinach_cluster_state[s->cluster]), n);
   }
-  skipped++;
+  const int32_t fastest = spinach_fastest_clock();
+  skipped += chosen ? spinach_cycles(fastest) - cycles_before[fastest] : 1;
   for (uint32_t i = 0; i < machine->instance_count; i++) {
     g_autofree char *field = changed(i);
     if (!field) continue;
     spinach_time.cycle = cycles_before[machine->instances[i].clock];
-    spinach_error(i, "%s changed in a cycle in which nothing was to happen, as next_event says", field);
+    spinach_error(i, "%s changed %s which nothing was to happen, as next_event says", field,
+                  chosen ? "in cycles from here on in" : "in a cycle in");
   }
 }
 
@@ -155,6 +165,30 @@ void spinach_replay_check(void) {
   spinach_hooks.after_skipped = after_skipped;
   copy = mmap(NULL, spinach_arena_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (copy == MAP_FAILED) spinach_fail("no memory for a copy of the state");
+}
+
+bool spinach_check_idle_of(const char *patterns) {
+  g_auto(GStrv) parts = g_strsplit(patterns, ",", -1);
+  chosen = g_new0(bool, machine->instance_count);
+  looked_at = g_new0(bool, machine->cluster_count);
+  for (char **part = parts; *part; part++) {
+    g_autofree char *inside = g_strconcat(*part, ".**", NULL);
+    bool any = false;
+    for (uint32_t i = 0; i < machine->instance_count; i++) {
+      const spinach_instance *instance = &machine->instances[i];
+      if (!instance->layout || instance->cluster < 0 || !spinach_path_matches(inside, instance->path)) continue;
+      any = chosen[i] = looked_at[instance->cluster] = true;
+    }
+    if (!any) return spinach_report_error("--check-idle: no instance matches \"%s\"", *part);
+  }
+  spinach_replay_check();
+  spinach_hooks.skipped_after = AT_ONCE - 1;
+  return true;
+}
+
+void spinach_check_idle_report(FILE *out, const char *patterns) {
+  fprintf(out, "%s: checked over %llu cycles that would be skipped, and in %llu cycles of clusters that slept\n",
+          patterns, (unsigned long long)skipped, (unsigned long long)asleep);
 }
 
 void spinach_replay_check_report(FILE *out) {

@@ -12,6 +12,11 @@
 
 void spinach_replay_check(void); // from the beginning of the run
 
+// --check-idle=INSTANCES: the same of what is left out since nothing is said to happen, and of the state of these
+// instances alone, so that nothing else is compared.  False, after a line: a pattern matches none.
+bool spinach_check_idle_of(const char *patterns);
+void spinach_check_idle_report(FILE *out, const char *patterns);
+
 // A segment was stepped from a node, where this edge was to be taken; `acts`: it did more than change the state.
 void spinach_replay_compare(spinach_replay *r, const spinach_replay_node *from, const spinach_replay_edge *edge,
                             bool acts);

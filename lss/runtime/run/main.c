@@ -46,7 +46,8 @@ static GPtrArray *variant_words(const spinach_options *options) {
 
 // Whether clusters that repeat themselves are stepped: as the user wants, or since their state is looked at too often.
 static bool steps_all(const spinach_options *options) {
-  return options->no_replay || (spinach_states_are_looked_at(options) && !options->check_replay);
+  return options->no_replay || options->check_idle_of ||
+         (spinach_states_are_looked_at(options) && !options->check_replay);
 }
 
 static void prepare(const spinach_options *options) {
@@ -115,6 +116,10 @@ static int simulate(int argc, char **argv) {
     return 1;
   }
   if (options.check_idle) spinach_idle_check_begin();
+  if (options.check_idle_of && !spinach_check_idle_of(options.check_idle_of)) {
+    spinach_results_abandon();
+    return 2;
+  }
   if (options.check_replay) spinach_replay_check();
   if (steps_all(&options))
     spinach_replay_disable();

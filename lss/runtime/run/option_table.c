@@ -219,8 +219,11 @@ static bool set_symbols(spinach_options *options, const char *value) {
 }
 
 static bool set_check_idle(spinach_options *options, const char *value) {
-  (void)value;
-  return options->check_idle = true;
+  if (value)
+    options->check_idle_of = value;
+  else
+    options->check_idle = true;
+  return true;
 }
 
 static bool set_no_replay(spinach_options *options, const char *value) {
@@ -279,7 +282,7 @@ static bool set_parameter(spinach_options *options, const char *value) {
 static bool show_help(spinach_options *options, const char *value);
 static bool show_list(spinach_options *options, const char *value);
 
-const char spinach_or_json[] = "[=json]";
+const char spinach_or_json[] = "[=json]", spinach_or_instances[] = "[=INSTANCES]";
 
 const spinach_option spinach_option_table[] = {
     {"set", "PATH.NAME=VALUE", "set a runtime parameter", set_parameter},
@@ -340,7 +343,9 @@ const spinach_option spinach_option_table[] = {
     {"history", "SIZE", "with --gdb: how much of the past is kept to go back to (default 256 MiB)", set_history},
     {"symbols", "FILE", "an ELF file with the names and lines of a program that has none; may be given several times",
      set_symbols},
-    {"check-idle", NULL, "check what modules say about when they act next (docs/module_reference.md)", set_check_idle},
+    {"check-idle", spinach_or_instances,
+     "check what modules say about when they act next; quickly, of some instances only (docs/module_reference.md)",
+     set_check_idle},
     {"no-replay", NULL, "step processors that repeat themselves, too (docs/speed.md)", set_no_replay},
     {"check-replay", NULL, "step what is replayed or skipped or sleeps all the same, and compare (docs/speed.md)",
      set_check_replay},
@@ -422,8 +427,9 @@ static bool show_help(spinach_options *options, const char *value) {
   show_parameters("Options of this machine", true);
   printf("\nOptions of all simulators:\n");
   for (const spinach_option *option = spinach_option_table; option->name; option++) {
-    g_autofree char *left = g_strdup_printf("--%s%s%s", option->name, option->argument == spinach_or_json ? "" : " ",
-                                            option->argument ? option->argument : "");
+    const bool joined = option->argument == spinach_or_json || option->argument == spinach_or_instances;
+    g_autofree char *left =
+        g_strdup_printf("--%s%s%s", option->name, joined ? "" : " ", option->argument ? option->argument : "");
     printf("  %-28s %s\n", left, option->help);
   }
   show_parameters("Parameters of instances (--set PATH.NAME=VALUE)", false);

@@ -9,6 +9,7 @@ typedef struct {
   bool (*set)(spinach_options *options, const char *value);
 } spinach_option;
 extern const char spinach_or_json[];                // the argument of what may be given as --NAME=json, for tools
+extern const char spinach_or_instances[];           // or as --NAME=INSTANCES
 extern const spinach_option spinach_option_table[]; // ends with one without a name
 
 // Sets a runtime parameter; false after a line when it cannot be set.

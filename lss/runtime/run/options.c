@@ -36,6 +36,10 @@ static const char *option_name(uint32_t index) {
 static bool apply(spinach_options *options, const char *name, const char *value, const char *next, bool *used) {
   for (const spinach_option *option = spinach_option_table; option->name; option++) {
     if (strcmp(option->name, name)) continue;
+    if (option->argument == spinach_or_instances) {
+      if (value && !*value) return spinach_report_error("--%s= lacks its pattern of instances", name);
+      return option->set(options, value);
+    }
     if (!option->argument || option->argument == spinach_or_json) {
       if (value && !option->argument) return spinach_report_error("--%s takes no value", name);
       if (value && strcmp(value, "json"))
@@ -83,6 +87,9 @@ static bool fit(const spinach_options *options) {
     return spinach_report_error("--outputs continue is for runs with --restore");
   if ((options->gdb_run || options->gdb_script) && !options->gdb)
     return spinach_report_error("--gdb-%s lacks the port: --gdb PORT", options->gdb_run ? "run" : "script");
+  if (options->check_idle_of && (options->check_replay || options->check_idle))
+    return spinach_report_error("--check-idle=%s compares less than %s, which goes alone", options->check_idle_of,
+                                options->check_idle ? "--check-idle" : "--check-replay");
   const char *forward_only = spinach_writes_once(options);
   if (options->gdb && forward_only)
     return spinach_report_error("%s writes down what happens once; with --gdb a run goes backwards, too", forward_only);

@@ -155,6 +155,7 @@ int spinach_results_deliver(const char *ended) {
   fine &= end_samples();
   fine &= !options->state_hashes || spinach_state_hash_end(options->state_hashes);
   if (options->check_idle) spinach_idle_check_report(stderr);
+  if (options->check_idle_of) spinach_check_idle_report(stderr, options->check_idle_of);
   if (options->check_replay) spinach_replay_check_report(stderr);
   if (options->check_replay) spinach_repeats_report(stderr);
   if (!failed && (!options->quiet || spinach_stop_status))
