@@ -1,5 +1,5 @@
 // rule30.c: an accelerator for cellular automata; see rule30.lss.
-#include "io/device_time.h"
+#include "clock/device_time.h"
 #include "memory/memory_access.h"
 
 #include <string.h>

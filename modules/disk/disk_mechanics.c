@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "disk/disk_mechanics.h"
-#include "io/device_time.h"
+#include "clock/device_time.h"
 
 #define SECOND UINT64_C(1000000000000000)
 #define QUEUE  param(queue)

@@ -1,6 +1,6 @@
 // scsi_adapter.c: an Am53C974 as initiator on a SCSI bus; see scsi_adapter.lss.
 #include "disk/scsi_adapter.h"
-#include "io/device_time.h"
+#include "clock/device_time.h"
 
 #define CLOCK_FACTOR self->control[4]
 

@@ -1,5 +1,5 @@
 // scsi_bus.c: a parallel SCSI bus; see scsi_bus.lss.
-#include "io/device_time.h"
+#include "clock/device_time.h"
 
 #define SECOND UINT64_C(1000000000000000)
 

@@ -1,6 +1,6 @@
 // scsi_disk.c: a SCSI target with a disk behind it; see scsi_disk.lss.
 #include "disk/scsi_disk.h"
-#include "io/device_time.h"
+#include "clock/device_time.h"
 
 #define QUEUE     param(queue)
 #define IMMEDIATE param(queue) // the place of a command that needs no disk

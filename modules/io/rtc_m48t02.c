@@ -3,7 +3,7 @@
 
 #include "emulib/rtc_registers.h"
 #include "io/device_access.h"
-#include "io/device_time.h"
+#include "clock/device_time.h"
 
 #define SIZE  0x800
 #define FIRST (SIZE - RTC_REGISTERS)

@@ -2,7 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "io/device_time.h"
+#include "clock/device_time.h"
 #include "lss/runtime/text/number.h"
 
 #define SIZE ((uint32_t)param(size))

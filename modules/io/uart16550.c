@@ -3,7 +3,7 @@
 
 #include "emulib/console_script.h"
 #include "io/device_access.h"
-#include "io/device_time.h"
+#include "clock/device_time.h"
 
 #define FIFO 16
 

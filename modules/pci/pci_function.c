@@ -1,5 +1,5 @@
 // pci_function.c: a function on a PCI bus; see pci_function.lss.
-#include "io/device_time.h"
+#include "clock/device_time.h"
 
 #define COMMAND           1
 #define MEMORY_SPACE      0x2u

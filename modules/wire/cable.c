@@ -102,7 +102,8 @@ phase_end(in) {
 
 // The last beat has left: the ring begins anew, so that what repeats itself comes to the same slots.
 phase_end(out) {
-  if (!transferred(out)) return;
+  self->left = transferred(out);
+  if (!self->left) return;
   self->head = self->head + 1 == SLOTS ? 0 : self->head + 1;
   if (--self->held == 0) self->head = self->tail = 0;
 }
@@ -113,8 +114,9 @@ next_event(in) {
   return unchanged(now() < opens + clock_period() ? line_cycle_at(opens, cycle(), now(), clock_period()) : never());
 }
 
-// A beat that was offered before stays so until it is taken.
+// A beat that was offered before stays so until it is taken, and another one may follow.
 next_event(out) {
+  if (self->left) return cycle();
   if (!self->held || passed(arrives[self->head], clock_period())) return unchanged(never());
   return unchanged(cycle() + (until_passed(arrives[self->head], 0) + clock_period() - 1) / clock_period());
 }

@@ -105,10 +105,11 @@ LONGEST = [noise(1514, 1), tagged(1518, 2), tagged(1518, 3, 0x88A8)]
 TOO_LONG = [noise(1515, 4), noise(1518, 5), tagged(1519, 6), noise(1519, 7)]
 
 
-def pcap(frames: list[bytes], step: int = 1000000) -> bytes:
+def pcap(frames: list[bytes], step: int = 1000000, times: list[int] | None = None) -> bytes:
+    """A packet file; times are in nanoseconds, below a second."""
     data = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
     for i, one in enumerate(frames):
-        data += struct.pack("<IIII", 0, i * step, len(one), len(one)) + one
+        data += struct.pack("<IIII", 0, times[i] if times else i * step, len(one), len(one)) + one
     return data
 
 

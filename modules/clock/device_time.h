@@ -1,4 +1,4 @@
-// Times of devices, in cycles.
+// Times of devices and networks, in cycles.
 #ifndef DEVICE_TIME_H
 #define DEVICE_TIME_H
 
