@@ -1,8 +1,8 @@
 // disk_mechanics.c: what a disk's arm, platters and buffer take; see disk_mechanics.lss.
 #include <math.h>
 
-#include "disk/disk_mechanics.h"
 #include "clock/device_time.h"
+#include "disk/disk_mechanics.h"
 
 #define SECOND UINT64_C(1000000000000000)
 #define QUEUE  param(queue)

@@ -1,9 +1,9 @@
 // rtc_m48t02.c: a clock in a memory, and timers; see rtc_m48t02.lss.
 #include <string.h>
 
+#include "clock/device_time.h"
 #include "emulib/rtc_registers.h"
 #include "io/device_access.h"
-#include "clock/device_time.h"
 
 #define SIZE  0x800
 #define FIRST (SIZE - RTC_REGISTERS)

@@ -1,9 +1,9 @@
 // uart16550.c: a serial port; see uart16550.lss.
 #include "io/uart16550.h"
 
+#include "clock/device_time.h"
 #include "emulib/console_script.h"
 #include "io/device_access.h"
-#include "clock/device_time.h"
 
 #define FIFO 16
 

@@ -110,12 +110,16 @@ def kernel(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
     return ["--kernel", str(system.assemble(text, tmp_path / f"{length}.elf", False)), "--cycles", "10000000"]
 
 
-def in_two_hosts(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
+def in_two_hosts(first: str, second: str) -> Callable[[str, Path, Path], list[str]]:
     """The second has more to do, and switches off after the first, which ends the run."""
-    (tmp_path / "b").mkdir(exist_ok=True)
-    _, first, *limit = kernel(length, build_dir, tmp_path)
-    _, second, *_ = kernel(LENGTHS[min(LENGTHS.index(length) + 1, 2)], build_dir, tmp_path / "b")
-    return ["--set", f"a.kernel={first}", "--set", f"b.kernel={second}", *limit]
+
+    def arguments(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
+        (tmp_path / "second").mkdir(exist_ok=True)
+        _, short, *limit = kernel(length, build_dir, tmp_path)
+        _, long, *_ = kernel(LENGTHS[min(LENGTHS.index(length) + 1, 2)], build_dir, tmp_path / "second")
+        return ["--set", f"{first}.kernel={short}", "--set", f"{second}.kernel={long}", *limit]
+
+    return arguments
 
 
 def lines_of_cells(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
@@ -185,7 +189,8 @@ WORK = {
     "host/wide_smp": (["-D", "memory=4 MiB"], kernel),
     "multiprocessor/multiprocessor": ([], sorting),
     "multiprocessor/multiprocessor level 2": (["-D", "processors=2", "-D", "clusters=2", "-D", "dram=dram_kind.rambus"], sorting),
-    "network/pair": (["-I", str(ROOT / "examples/tigon2")], in_two_hosts),
+    "network/pair": (["-I", str(ROOT / "examples/tigon2")], in_two_hosts("a", "b")),
+    "network/rack": (["-I", str(ROOT / "examples/tigon2"), "-D", "hosts=2"], in_two_hosts("node[0]", "node[1]")),
     "nic10g/nic10g": (["-D", "processors=2"], traffic("nic10g", 60, 200, 500)),
     "pipe_chain/pipe_chain": ([], items),
     "quad_core/quad_core": (["-D", "memory=8 MiB"], waiting),

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from harness.net import packets
-from tests.linux_guest import guest
+from tests.network.hosts import EXAMPLES, NIC, run
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples/network/pair.lss"
-NIC = ["-I", str(EXAMPLE.parents[1] / "tigon2")]
+EXAMPLE = EXAMPLES / "pair.lss"
 # The address that /init gives each.
 ADDRESS = {"a": "10.0.0.2", "b": "10.0.0.3"}
 
@@ -26,21 +25,6 @@ def pair(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     simulator = tmp_path_factory.mktemp("pair") / "pair"
     subprocess.run([build_dir / "bin/lss", "build", EXAMPLE, *NIC, "-o", simulator], check=True)
     return simulator
-
-
-def run(pair: Path, build: Path, directory: Path, scripts: dict[str, str], *options: str) -> dict[str, str]:
-    """What both consoles show; a script is a line for the shell of a host."""
-    software = guest(build)
-    shell = build / "linux/shell"
-    words: list[object] = [pair, "--quiet", "--time", "60 s", "--stats", "stats.json", *options]
-    for name, script in scripts.items():
-        (directory / name).write_text(f'wait "/ # "\nsend "{script}\\n"\n')
-        files = {"kernel": software.vmlinux, "dtb": shell / "host.dtb", "initramfs": shell / "initramfs.cpio"}
-        for key, value in (files | {"switch_at": "end", "console_script": name, "console_output": f"{name}.txt"}).items():
-            words += ["--set", f"{name}.{key}={value}"]
-    done = subprocess.run([str(word) for word in words], cwd=directory, capture_output=True, text=True, timeout=1800)
-    assert done.returncode == 0, done.stderr
-    return {name: (directory / f"{name}.txt").read_text().replace("\r", "") for name in scripts}
 
 
 @pytest.mark.soak

@@ -1,0 +1,25 @@
+"""Runs of machines with several Linux hosts, each with a script for its shell."""
+
+import subprocess
+from pathlib import Path
+
+from tests.linux_guest import guest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples/network"
+NIC = ["-I", str(EXAMPLES.parent / "tigon2")]
+
+
+def run(simulator: Path, build: Path, directory: Path, scripts: dict[str, str], *options: str) -> dict[str, str]:
+    """What the consoles show; a script is a line for the shell of a host, which may be longer than a text of a console script."""
+    software = guest(build)
+    shell = build / "linux/shell"
+    words: list[object] = [simulator, "--quiet", "--time", "60 s", "--stats", "stats.json", *options]
+    for name, script in scripts.items():
+        pieces = [script[at : at + 200] for at in range(0, len(script), 200)]
+        (directory / name).write_text('wait "/ # "\n' + "".join(f'send "{piece}"\n' for piece in pieces) + 'send "\\n"\n')
+        files = {"kernel": software.vmlinux, "dtb": shell / "host.dtb", "initramfs": shell / "initramfs.cpio"}
+        for key, value in (files | {"switch_at": "end", "console_script": name, "console_output": f"{name}.txt"}).items():
+            words += ["--set", f"{name}.{key}={value}"]
+    done = subprocess.run([str(word) for word in words], cwd=directory, capture_output=True, text=True, timeout=1800)
+    assert done.returncode == 0, done.stderr
+    return {name: (directory / f"{name}.txt").read_text().replace("\r", "") for name in scripts}
