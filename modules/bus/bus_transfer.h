@@ -53,10 +53,10 @@ static inline exact_time bus_begins(exact_time free_at, uint64_t requested_at) {
 #define BUS_CARRIED(moved)                                                                                             \
   exact_time_add(self->start, bus_words(self->first_byte, moved, (uint32_t)param(bus_width)), self->word_time)
 
-// An end that made the bus wait shifts the rest of its transfer.
-#define BUS_SHIFT_REST()                                                                                               \
+// An end that made the bus wait shifts the rest of its transfer: `carried` is when what has moved was to be carried.
+#define BUS_SHIFT_REST(carried)                                                                                        \
   do {                                                                                                                 \
-    const exact_time limit = exact_time_sum(BUS_CARRIED(self->moved), exact_time_at(clock_period()));                  \
+    const exact_time limit = exact_time_sum(carried, exact_time_at(clock_period()));                                   \
     const exact_time present = exact_time_at(now());                                                                   \
     if (exact_time_before(limit, present))                                                                             \
       self->start = exact_time_sum(self->start, exact_time_since(limit, present));                                     \

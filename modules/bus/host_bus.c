@@ -151,7 +151,7 @@ static inline void await_beat(self_t *self) {
 
 // A device that made the bus wait shifts the rest of its transfer.
 static __attribute__((noinline)) void shift_rest(self_t *self) {
-  BUS_SHIFT_REST();
+  BUS_SHIFT_REST(BUS_CARRIED(self->moved));
 }
 
 // A beat of `count` bytes has moved.

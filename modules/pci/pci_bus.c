@@ -19,8 +19,13 @@ static uint32_t beat_bytes(const self_t *self) {
   return left < 8 ? left : 8;
 }
 
+// When the bytes up to `moved` have been carried: their words by the bus, and the bytes at `pci_rate`.
+static exact_time carried(const self_t *self, uint32_t moved) {
+  return exact_time_later(BUS_CARRIED(moved), exact_time_add(self->start, moved, self->byte_time));
+}
+
 static void await_beat(self_t *self) {
-  self->ready_at = exact_time_instant(BUS_CARRIED(self->moved + beat_bytes(self)));
+  self->ready_at = exact_time_instant(carried(self, self->moved + beat_bytes(self)));
 }
 
 static bool moves(const self_t *self, bool write) {
@@ -122,14 +127,14 @@ static void count_fault(self_t *self, int fault) {
 // A beat of so many bytes has moved; an end that made the bus wait shifts the rest.
 static void advance(self_t *self, uint32_t bytes) {
   self->moved += bytes;
-  BUS_SHIFT_REST();
+  BUS_SHIFT_REST(carried(self, self->moved));
+  self->free_at = carried(self, self->moved);
   if (self->moved < self->length) {
     await_beat(self);
     return;
   }
   self->active = false;
   self->ready_at = never();
-  self->free_at = BUS_CARRIED(self->moved);
   count_fault(self, self->fault);
   if (self->write && self->fault >= 0) {
     self->failed = true;
@@ -150,7 +155,8 @@ static void begin_transfer(self_t *self, int lane) {
   self->first_byte = (uint32_t)request.address & (uint32_t)(param(bus_width) - 1);
   self->word_time = bus_word_time((double)param(bus_frequency), param(overhead), ticks);
   const exact_time latency = bus_time(request.write ? 0 : param(read_latency), ticks);
-  self->start = exact_time_sum(bus_begins(self->free_at, self->waiting_since[lane]), latency);
+  self->byte_time = param(pci_rate) ? bus_word_time((double)param(pci_rate) / 8, 0, ticks) : 0;
+  self->free_at = self->start = exact_time_sum(bus_begins(self->free_at, self->waiting_since[lane]), latency);
   const uint64_t words = bus_words(self->first_byte, request.length, (uint32_t)param(bus_width));
   count(busy, exact_time_nanoseconds(exact_time_add(latency, words, self->word_time), ticks));
   self->begun[request.write]++;
@@ -188,6 +194,25 @@ static void begin_transaction(self_t *self) {
     if (!self->request.configuration || (self->request.address >> 15 & 31) == (uint32_t)param(device_numbers)[i])
       self->silent |= 1u << i;
   self->reply = (pci_reply){.error = true, .data = UINT64_MAX};
+}
+
+// When the words of the next beat have been carried, if they begin at this time.
+static exact_time after_beat(const self_t *self, exact_time begin) {
+  const uint32_t width = (uint32_t)param(bus_width), end = self->moved + beat_bytes(self);
+  const uint64_t words = bus_words(self->first_byte, end, width) - bus_words(self->first_byte, self->moved, width);
+  return exact_time_add(begin, words, self->word_time);
+}
+
+// A transaction of processors between two beats of a transfer that `pci_rate` slows down, if the words of the next beat
+// have not begun; they wait for the bus.
+static void begin_between_beats(self_t *self) {
+  const exact_time planned = carried(self, self->moved + beat_bytes(self));
+  if (!exact_time_before(after_beat(self, exact_time_at(now())), planned)) return;
+  begin_transaction(self);
+  const exact_time earliest = after_beat(self, self->free_at);
+  if (!exact_time_before(planned, earliest)) return;
+  self->start = exact_time_sum(self->start, exact_time_since(planned, earliest));
+  await_beat(self);
 }
 
 static void follow_transaction(self_t *self, uint32_t replied) {
@@ -230,17 +255,23 @@ phase_end() {
   self->ended = self->failed || bytes;
   self->failed = false;
   if (bytes) advance(self, bytes < beat_bytes(self) ? bytes : beat_bytes(self));
-  if (self->active || !due(bus_free_from(self->free_at, clock_period()))) return;
+  if (!due(bus_free_from(self->free_at, clock_period()))) return;
   if (self->phase == host_window_waits) {
-    begin_transaction(self);
+    if (self->active)
+      begin_between_beats(self);
+    else
+      begin_transaction(self);
     return;
   }
+  if (self->active) return;
   const int lane = self->waiting_lanes ? call(policy, self->waiting_lanes, self->last) : -1;
   if (lane >= 0 && lane < 64 && (self->waiting_lanes >> lane & 1)) begin_transfer(self, lane);
 }
 
 next_event() {
-  const bool busy = self->active || self->requesting || self->failed || self->ended || self->waiting_lanes ||
-                    (self->phase != host_window_idle && self->phase != host_window_open);
-  return busy ? cycle() : unchanged(never());
+  const bool transaction = self->phase != host_window_idle && self->phase != host_window_open;
+  const bool begins = self->waiting_lanes && !self->active;
+  if (self->requesting || self->failed || self->ended || transaction || begins) return cycle();
+  if (!self->active) return unchanged(never());
+  return unchanged(due(self->ready_at) ? cycle() : cycle() + (self->ready_at - now() - 1) / clock_period() + 1);
 }

@@ -104,6 +104,34 @@ def test_every_beat_moves_in_the_first_cycle_in_which_the_bus_has_carried_it(ben
     assert run.ran.counted("dut") == {"reads": 3, "writes": 1, "read_bytes": 53, "written_bytes": 8, "busy": busy}
 
 
+@seldom
+@pytest.mark.parametrize("rate", ["0 b/s", "30 MB/s", "400 MB/s", "10 GB/s"])
+def test_bytes_of_masters_come_no_faster_than_the_rate(bench: Bench, rate: str) -> None:
+    """A beat moves when the bus has carried its words and its bytes have come at the rate, whichever is later; a transfer begins where the one
+    before ends. The bus is busy with the words alone."""
+    asks = (f"0 {request(0x10003, 21)}\n0 {request(0x10100, 64)}\n", f"3 {request(0x10200, 40)}\n")
+    run = Run(bench, WIDE, 1500, asks, **{"dut.pci_rate": rate, "dut.overhead": "0 percent", "dut.read_latency": "100 ns"})
+    word, byte = round(1e6 / 66), {"0": 0, "30": 33_333, "400": 2500, "10": 100}[rate.split()[0]]  # ps
+    assert byte != 2500 or 8 * byte > word, "a rate somewhat below that of the bus"
+
+    def carried(start: int, first: int, length: int) -> tuple[list[int], int]:
+        moved = [min(n, length) for n in range(8, length + 8, 8)]
+        ends = [start + 100_000 + max(word * -(-(first % 8 + bytes_) // 8), byte * bytes_) for bytes_ in moved]
+        return [-(-end // 10_000) for end in ends], ends[-1]
+
+    first, free = carried(0, 3, 21)
+    second, free = carried(free, 0, 40)
+    third, free = carried(free, 0, 64)
+    assert [[cycle for cycle, _ in lane] for lane in run.got] == [first + third, second]
+    assert run.ran.stat("dut", "busy") == sum(n * word // 1000 for n in (3, 5, 8)) + 300
+
+
+@pytest.mark.parametrize(("rate", "told"), [("-1 b/s", "-1 b/s is outside its range, at least 0 b/s"), ("30", "rate"), ("30 MHz", "rate")])
+def test_a_rate_that_is_none_is_refused(bench: Bench, rate: str, told: str) -> None:
+    ran = bench.run(bench.build(WIDE), 10, {"dut.pci_rate": rate}, ok=False)
+    assert "pci_rate" in ran.err and told in ran.err and len(ran.err.splitlines()) == 1
+
+
 @pytest.mark.parametrize(("kind", "data"), [("read_abort", 0), ("read_parity", 0x1111111111111110)])
 def test_a_read_that_fails_says_so(bench: Bench, kind: str, data: int) -> None:
     asks = "".join(f"{60 * k} {request(0x10000 + 0x100 * k, 16)}\n" for k in range(3))
@@ -175,6 +203,20 @@ def test_a_transaction_waits_for_the_bus_and_goes_before_transfers(bench: Bench)
     assert ends[0] < run.told[0][0] < ends[0] + 7 and 126 <= ends[1] - ends[0] - 2 <= 132
 
 
+@pytest.mark.parametrize("rate", ["30 MB/s", "200 MB/s"])
+def test_a_transaction_goes_between_the_beats_of_a_slow_transfer(bench: Bench, rate: str) -> None:
+    """It does not wait for the transfer, which ends as late as without it, or later by no more than the transactions took."""
+    settings: dict[str, object] = {"dut.pci_rate": rate, "dut.overhead": "0 percent"}
+    asks = (f"0 {request(0x10000, 512)}\n", "")
+    scripts = ["", *("".join(f"{every * k} {config(1, 0)}\n" for k in range(1, 9)) for every in (12, 15, 20))]
+    alone, *among = (Run(bench, WIDE, 4000, asks, processor=script, **settings) for script in scripts)
+    ends = alone.got[0][-1][0]
+    for run in among:
+        assert len(run.told) == 8 and run.data(0) == alone.data(0)
+        assert ends <= run.got[0][-1][0] <= ends + 8 * 3 + 1
+        assert max(cycle for cycle, _ in run.told) < ends
+
+
 @pytest.mark.parametrize("seed", sampled(range(4), 4))
 def test_random_transfers(bench: Bench, seed: int) -> None:
     """Two masters in halves of memory of their own, which give and take as they like, a memory that is slower than the bus, or not, and a
@@ -201,7 +243,7 @@ def test_random_transfers(bench: Bench, seed: int) -> None:
     asks = ["".join(line.replace("0 {", "100 {", 1) + "\n" for line in lane.splitlines()) for lane in asks]
     values: dict[str, object] = {"software.outstanding": 64}
     for i in range(2):
-        values |= {f"ask[{i}].offer": 0.2, f"ask[{i}].cancel": 0.3, f"give[{i}].offer": 0.4, f"give[{i}].cancel": 0.3, f"got[{i}].ready": 0.7}
+        values |= {"dut.pci_rate": ("0 b/s", "100 MB/s")[seed // 2], f"ask[{i}].offer": 0.2, f"ask[{i}].cancel": 0.3, f"give[{i}].offer": 0.4, f"give[{i}].cancel": 0.3, f"got[{i}].ready": 0.7}
     run = Run(bench, (WIDE, SLOW)[seed % 2], 8100, tuple(asks), tuple(gives), software, processor, seed + 1, **values)
     assert [run.data(lane) for lane in range(2)] == wanted, f"seed {seed}"
     assert b"".join(reply.data.to_bytes(64, "little") for reply in run.software[64:]) == bytes(contents), f"seed {seed}"
