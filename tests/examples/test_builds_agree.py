@@ -187,6 +187,7 @@ WORK = {
     "host/smp two disks": (["-D", "memory=4 MiB", "-D", "l2_size=64 KiB", "-D", "disks=[disk_image]", "-D", "cards=[scsi_card]"], transfers(1, 5, 25)),
     "host/wide": (["-D", "memory=4 MiB"], kernel),
     "host/wide_smp": (["-D", "memory=4 MiB"], kernel),
+    "messages/messages_host": (["-D", "memory=4 MiB", "-I", str(ROOT / "examples/tigon2")], begun_fast),
     "multiprocessor/multiprocessor": ([], sorting),
     "multiprocessor/multiprocessor level 2": (["-D", "processors=2", "-D", "clusters=2", "-D", "dram=dram_kind.rambus"], sorting),
     "network/pair": (["-I", str(ROOT / "examples/tigon2")], in_two_hosts("a", "b")),

@@ -220,6 +220,7 @@ SUBJECTS = {
     "host, octane": ("host/octane", [], "2000", "4000", 8),
     "host, blade": ("host/blade", [], "2000", "4000", 8),
     "host, windows": ("host/sampled", [], "2000", "4000", 4),
+    "messages": ("messages/messages_host", [], "2000", "4000", 8),
     "multiprocessor": ("multiprocessor/multiprocessor", [], "9000", "11000", 4),
     "multiprocessor, level 2": ("multiprocessor/multiprocessor level 2", [], "9000", "11000", 4),
     "network, pair": ("network/pair", [], "2000", "4000", 16),
