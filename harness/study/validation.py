@@ -32,7 +32,8 @@ from harness.study.words import signed, spelt
 
 DIRECTIVE = re.compile(r"\{\{([^{}]+)\}\}")
 NOT_RUN = "(not run)"
-KINDS = {"figure": "lines", "changes": "bars", "scaling": "scaling", "convergence": "series"}
+KINDS = {"figure": "lines", "changes": "bars", "scaling": "scaling", "convergence": "series",
+         "layers": "stack"}  # fmt: skip
 
 
 class TextError(Exception):
@@ -238,13 +239,13 @@ class Directives:
         body = points_table(outcome, self.out)
         return f'<details><summary>{title}: every point</summary>{body}</details>'
 
-    def _comparison(self, study: str) -> str:
+    def _comparison(self, study: str, number: str = "1") -> str:
         outcome = self._outcome(study)
-        if not outcome.study.file.table:
-            raise KeyError(f"{study} has no table")
+        if not 0 < int(number) <= len(outcome.study.file.table):
+            raise KeyError(f"{study} has no table {number}")
         if not self._ran(study):
             return self._missing(study)
-        return cross_table(outcome, outcome.study.file.table[0])
+        return cross_table(outcome, outcome.study.file.table[int(number) - 1])
 
     def _examined(self, study: str) -> str:
         bodies = [found.body for _, found in self.collection.examined[study]]

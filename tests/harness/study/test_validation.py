@@ -29,7 +29,7 @@ axis = [
   { name = "ratio", values = ["1:2", "1:1"], best = "rate" },
 ]
 variant = [{ name = "one", label = "one CPU" }]
-figure = [{ x = "payload", y = "rate" }, { kind = "scaling", x = "payload", y = "percent", series = "variant" }]
+figure = [{ x = "payload", y = "rate" }, { kind = "scaling", x = "payload", y = "percent", series = "variant" }, { kind = "stack", x = "shares", y = ["rate", "percent"] }]
 published = [
   { where = { variant = "one", payload = 1472 }, percent = 122.5, label = "published close" },
   { where = { variant = "one", payload = 18 }, percent = 99, label = "published far", explained = ["why"] },
@@ -330,8 +330,14 @@ def test_what_texts_may_ask(place: Path, tmp_path: Path) -> None:
     for text in "table soak", "examined soak", "convergence convergence":
         title = text.split()[1].title()
         assert directives.fill(text, True) == f"<p><em>{title}: not run yet.</em></p>"
-    with pytest.raises(KeyError, match="fig has no table"):
+    with pytest.raises(KeyError, match="fig has no table 1"):
         directives.fill("comparison fig", True)
+    assert directives.fill("comparison why 1", True) == directives.fill("comparison why", True) != ""
+    with pytest.raises(KeyError, match="why has no table 2"):
+        directives.fill("comparison why 2", True)
+    assert "fig-layers" in directives.fill("layers fig", True)
+    with pytest.raises(KeyError, match="why has no figure 1 of kind stack"):
+        directives.fill("layers why", True)
     rows = made.outcomes["why"].every
     rows[0] = dataclasses.replace(rows[0], errors={"rate": 0.025 * rows[0].measures["rate"]})
     assert directives.fill("uncertainty", False) == "2.5 %"
