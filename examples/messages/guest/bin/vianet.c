@@ -1,0 +1,214 @@
+/* build: -O2 -Wl,--section-start=.between=0x00c00000 */
+// vianet MODE BYTES COUNT [PAUSE]: sends COUNT messages of BYTES bytes each, in one of these modes:
+//   udp         datagrams; the interface computes checksums if it can
+//   udpc        the same with checksums by software: the interface's are switched off
+//   raw         frames by a packet socket with a ring that it shares with the kernel (PACKET_TX_RING)
+//   via         from registered memory by the module uvia, which copies them into its buffers
+//   via-mapped  the same without the copy
+// WARM messages go before, so that caches, buffers and the neighbour's address are there.  Markers 1 and 2 enclose the
+// others, 4 and 5 the call that sends each.  A message is written anew before it is sent; then the program waits for
+// PAUSE cycles, in which the network interface does its part.  Both are in a section of their own, .between, so that a
+// profile can leave them out.  Where messages are not copied, a system call then waits until the interface has read it.
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ethtool.h>
+#include <linux/if_packet.h>
+#include <linux/sockios.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../modules/uvia/requests.h"
+#include "marker.h"
+
+#define MOST         65000
+#define WARM         16
+#define PAUSE        150000
+#define PORT_DISCARD 9
+#define FRAMES       64 // of the shared ring
+#define FRAME        2048
+#define BETWEEN      __attribute__((noinline, section(".between"), optimize("no-tree-loop-distribute-patterns")))
+
+static uint32_t message[(MOST + 3) / 4] __attribute__((aligned(4096)));
+static uint32_t length;
+static int file; // socket, or /dev/uvia
+
+static void check(int holds, const char *what) {
+  if (holds) return;
+  printf("vianet: %s: %s\n", what, strerror(errno));
+  exit(1);
+}
+
+// Word k of message n; the receiver knows it, too.
+BETWEEN static void write_message(uint32_t n) {
+  uint32_t value = n * 2654435761u;
+  for (uint32_t k = 0; 4 * k < length; k++) message[k] = value += 0x9e3779b9u;
+}
+
+BETWEEN static uint32_t count_now(void) {
+  uint32_t value;
+  __asm__ volatile("rdhwr %0, $2" : "=r"(value)); // one for every two cycles
+  return value;
+}
+
+BETWEEN static void wait_for(uint32_t cycles) {
+  const uint32_t begin = count_now();
+  while (count_now() - begin < cycles / 2) {
+  }
+}
+
+// ---- Datagrams
+static void open_udp(void) {
+  struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(PORT_DISCARD)};
+  file = socket(AF_INET, SOCK_DGRAM, 0);
+  to.sin_addr.s_addr = inet_addr("10.0.0.1");
+  check(connect(file, (struct sockaddr *)&to, sizeof to) == 0, "10.0.0.1");
+}
+
+static void open_udp_by_software(void) {
+  struct ethtool_value off = {.cmd = ETHTOOL_STXCSUM, .data = 0};
+  struct ifreq request = {.ifr_name = "eth0", .ifr_data = (void *)&off};
+  open_udp();
+  check(ioctl(file, SIOCETHTOOL, &request) == 0, "checksums of eth0");
+}
+
+static void send_udp(uint32_t n) {
+  (void)n;
+  check(send(file, message, length, 0) == (ssize_t)length, "send");
+}
+
+// ---- Frames of a packet socket
+static uint8_t *frames;
+static struct ether_header link_header = {
+    .ether_dhost = {2, 0, 0, 0, 0, 2}, .ether_shost = {2, 0, 0, 0, 0, 1}, .ether_type = UVIA_ETHERTYPE};
+
+static void open_raw(void) {
+  const int version = TPACKET_V2;
+  struct tpacket_req ring = {
+      .tp_block_size = FRAMES * FRAME / 8, .tp_block_nr = 8, .tp_frame_size = FRAME, .tp_frame_nr = FRAMES};
+  struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_ifindex = (int)if_nametoindex("eth0")};
+  link_header.ether_type = htons(UVIA_ETHERTYPE);
+  file = socket(AF_PACKET, SOCK_RAW, 0);
+  check(file >= 0, "packet socket");
+  check(setsockopt(file, SOL_PACKET, PACKET_VERSION, &version, sizeof version) == 0, "PACKET_VERSION");
+  check(setsockopt(file, SOL_PACKET, PACKET_TX_RING, &ring, sizeof ring) == 0, "PACKET_TX_RING");
+  frames = mmap(NULL, FRAMES * FRAME, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  check(frames != MAP_FAILED, "mmap");
+  check(bind(file, (struct sockaddr *)&to, sizeof to) == 0, "eth0");
+}
+
+static void send_raw(uint32_t n) {
+  static uint32_t next;
+  for (uint32_t at = 0, piece; at < length; at += piece, next++) {
+    struct tpacket2_hdr *slot = (void *)(frames + next % FRAMES * FRAME);
+    uint8_t *data = (uint8_t *)slot + TPACKET2_HDRLEN - sizeof(struct sockaddr_ll);
+    struct uvia_header header;
+    piece = length - at < UVIA_PIECE ? length - at : UVIA_PIECE;
+    header = (struct uvia_header){htonl(n), htonl(length), htonl(at), htonl(piece)};
+    while (__atomic_load_n(&slot->tp_status, __ATOMIC_ACQUIRE) & (TP_STATUS_SEND_REQUEST | TP_STATUS_SENDING)) {
+    }
+    errno = EINVAL;
+    check(slot->tp_status == TP_STATUS_AVAILABLE, "a frame of the ring");
+    memcpy(data, &link_header, sizeof link_header);
+    memcpy(data + sizeof link_header, &header, sizeof header);
+    memcpy(data + sizeof link_header + sizeof header, (const uint8_t *)message + at, piece);
+    slot->tp_len = (uint32_t)(sizeof link_header + sizeof header) + piece;
+    __atomic_store_n(&slot->tp_status, TP_STATUS_SEND_REQUEST, __ATOMIC_RELEASE);
+  }
+  check(send(file, NULL, 0, MSG_DONTWAIT) >= 0, "send");
+}
+
+// ---- Registered memory
+static volatile struct uvia_descriptor *queue;
+static uint32_t buffer;
+
+static void open_path(enum uvia_path_number path) {
+  struct uvia_region region = {(uint32_t)message, length};
+  int number;
+  file = open("/dev/uvia", O_RDWR);
+  check(file >= 0, "/dev/uvia");
+  check(ioctl(file, UVIA_SET_PATH, path) == 0, "the path");
+  number = ioctl(file, UVIA_REGISTER, &region);
+  check(number >= 0, "registration");
+  buffer = (uint32_t)number;
+  queue = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  check(queue != MAP_FAILED, "mmap");
+}
+
+static void open_via(void) {
+  open_path(UVIA_COPIED);
+}
+
+static void open_via_mapped(void) {
+  open_path(UVIA_MAPPED);
+}
+
+// What VipPostSend does: a descriptor, and the doorbell.
+static void post_send(uint32_t n) {
+  volatile struct uvia_descriptor *descriptor = &queue[n % UVIA_ENTRIES];
+  descriptor->buffer = buffer;
+  descriptor->offset = 0;
+  descriptor->length = length;
+  descriptor->flags = 0;
+  check(ioctl(file, UVIA_RING_BELL, n + 1) == 0, "the doorbell");
+}
+
+static void wait_until_done(uint32_t n) {
+  check(ioctl(file, UVIA_WAIT) == 0 && queue[n % UVIA_ENTRIES].flags == UVIA_DONE, "the end of a message");
+}
+
+static const struct mode {
+  const char *name;
+  void (*open)(void);
+  void (*send)(uint32_t n);
+  void (*wait)(uint32_t n); // until the message may be changed; NULL: it was copied
+} modes[] = {
+    {"udp", open_udp, send_udp},
+    {"udpc", open_udp_by_software, send_udp},
+    {"raw", open_raw, send_raw},
+    {"via", open_via, post_send},
+    {"via-mapped", open_via_mapped, post_send, wait_until_done},
+};
+
+static uint32_t number(const char *text, uint32_t least, uint32_t most, const char *what) {
+  char *end;
+  const unsigned long value = strtoul(text, &end, 10);
+  if (text[0] >= '0' && text[0] <= '9' && !*end && value >= least && value <= most) return (uint32_t)value;
+  printf("vianet: %s is %u to %u, not '%s'\n", what, least, most, text);
+  exit(2);
+}
+
+int main(int argc, char **argv) {
+  const struct mode *mode = NULL;
+  uint32_t count, pause;
+  for (unsigned k = 0; argc > 1 && k < sizeof modes / sizeof *modes; k++)
+    if (!strcmp(argv[1], modes[k].name)) mode = &modes[k];
+  if (!mode || argc < 4 || argc > 5) {
+    puts("usage: vianet udp|udpc|raw|via|via-mapped BYTES COUNT [PAUSE]");
+    return 2;
+  }
+  length = number(argv[2], 1, MOST, "BYTES");
+  count = number(argv[3], 1, 1000000, "COUNT");
+  pause = argc > 4 ? number(argv[4], 0, 1000000000, "PAUSE") : PAUSE;
+  mode->open();
+  for (uint32_t n = 0; n < WARM + count; n++) {
+    if (n == WARM) marker(1);
+    write_message(n);
+    marker(4);
+    mode->send(n);
+    marker(5);
+    wait_for(pause);
+    if (mode->wait) mode->wait(n);
+  }
+  marker(2);
+  puts("vianet: done");
+  return 0;
+}
