@@ -26,11 +26,13 @@ TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\
 
 
 def blocks(text: str) -> list[str]:
-    """Comments between slash-stars with no code after them on their line: `//` would do."""
+    """Comments between slash-stars with no code after them on their line: `//` would do.  The first line of a guest's program may
+    be one, with options of the compiler (docs/workload.md)."""
     return [
         found.group()
         for found in TOKEN.finditer(text)
         if found.group().startswith("/*") and not text[found.end() :].split("\n", 1)[0].strip()
+        if found.start() or not found.group().startswith("/* build: ")
     ]
 
 
@@ -39,4 +41,5 @@ def test_comments_begin_with_slashes() -> None:
         "/* one */",
         "/* two\n * lines */",
     ]
+    assert blocks("/* build: -O3 */\n/* build: -O2 */\n") == ["/* build: -O2 */"]
     assert {path: found for path in sources(".c", ".h") if (found := blocks((ROOT / path).read_text()))} == {}

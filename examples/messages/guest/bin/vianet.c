@@ -1,4 +1,4 @@
-/* build: -O2 -Wl,--section-start=.between=0x00c00000 */
+/* build: -Wl,--section-start=.between=0x00c00000 */
 // vianet MODE BYTES COUNT [PAUSE]: sends COUNT messages of BYTES bytes each, in one of these modes:
 //   udp         datagrams; the interface computes checksums if it can
 //   udpc        the same with checksums by software: the interface's are switched off
