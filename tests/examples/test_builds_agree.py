@@ -268,7 +268,7 @@ def interrupt(seed: str, simulators: list[Path], arguments: list[str], straight:
 # Machines whose modules are all, or nearly, in another that is tried.
 REST = ("multiprocessor/multiprocessor", "quad_core/quad_core", "dual_core/dual_core", "tigon2/tigon2", "nic10g/nic10g", "single_core/single_core",
         "multiprocessor/multiprocessor level 2", "riscv_core/riscv_core", "rfu_core/rfu_core")  # fmt: skip
-REST += tuple(name for name in WORK if name.startswith(("host/", "network/")) and name != "host/host disk")
+REST += tuple(name for name in WORK if name.startswith(("host/", "network/", "messages/")) and name != "host/host disk")
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.soak] * (name in REST)) for name in WORK])
