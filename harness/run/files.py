@@ -3,6 +3,7 @@
 import contextlib
 import os
 import stat
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -20,7 +21,7 @@ def replacing(path: str | os.PathLike) -> Iterator[IO[bytes]]:
         with target.open("wb") as file:
             yield file
         return
-    end = f".{os.getpid()}.part".encode()
+    end = f".{os.getpid()}-{threading.get_native_id()}.part".encode()  # threads may write the same file at a time
     part = target.with_name(os.fsdecode(os.fsencode(target.name)[: LONGEST_NAME - len(end)] + end))
     made = False
     try:

@@ -1,6 +1,8 @@
 """Files that are written whole or not at all."""
 
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -35,3 +37,18 @@ def test_names_as_long_as_they_can_be(tmp_path: Path) -> None:
         files.write(tmp_path / name, "text")
         assert (tmp_path / name).read_text() == "text"
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_threads_that_write_the_same_file(tmp_path: Path) -> None:
+    """At the same time: each has begun before the first ends.  One of the contents is there then, whole."""
+    begun = threading.Barrier(4)
+
+    def write(letter: str) -> None:
+        with files.replacing(tmp_path / "page") as file:
+            begun.wait(30)
+            file.write(100000 * letter.encode())
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, "abcd"))
+    text = (tmp_path / "page").read_text()
+    assert text == 100000 * text[0] and len(list(tmp_path.iterdir())) == 1
