@@ -103,7 +103,8 @@ struct shared {
   volatile u32 link_state, fast_link_state;
   u32 reserved_270[4];
   volatile u32 return_consumer; // 0x280
-  u32 reserved_284[31];
+  volatile u32 extension;       // 0x284: of firmware that does more than this: where that begins
+  u32 reserved_288[30];
   volatile u32 command[64]; // 0x300
 };
 _Static_assert(__builtin_offsetof(struct shared, return_consumer) == 0x280, "layout of the communications area");

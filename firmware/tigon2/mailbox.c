@@ -28,6 +28,7 @@ static inline __attribute__((always_inline)) void serve_mailboxes(u32 nic_ring) 
         counted(s->mailbox[MAILBOX_STANDARD].low, state->standard.requested, state->standard.entries_mask);
     fetch_receive(&state->standard);
   }
+  pending = extension_mailboxes(pending);
   if (pending & ~(1u << MAILBOX_SEND | 1u << MAILBOX_STANDARD)) mailbox_rare(pending);
 }
 

@@ -57,6 +57,7 @@ SCRATCHPAD_CODE void dma_read_done(void) {
     case WATCH_STANDARD: fetched(&state->standard); break;
     case WATCH_JUMBO: fetched(&state->jumbo); break;
     case WATCH_MINI: fetched(&state->mini); break;
+    case WATCH_EXTENSION: extension_read_done(); break;
     }
   } while (state->watch_head != state->watch_tail);
   if (__builtin_expect(state->read_waiting, 0)) {

@@ -239,9 +239,10 @@ INLINE void end_receive_run(struct registers *r, struct receive_run *run) {
 // Event: the MAC has received frames.
 INLINE void receive_frames(u32 checksums) {
   struct registers *r = registers();
+  extension_receive(r);
   struct receive_run run = {.entry = state->write_next, .returned = state->returned};
   run.room = ring_room(run.entry, r->dma_write_consumer, DMA_ENTRY, DMA_RING);
-  run.end = r->mac_rx_producer & ~7u;
+  run.end = extension_receive_end(r);
   run.next = state->mac_receive_next;
   queue_frames(&run, checksums);
   if (run.frames) end_receive_run(r, &run);

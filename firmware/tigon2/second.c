@@ -64,4 +64,5 @@ u32 second_drives_rings(void) {
 void start_roles(void) {
   choose_receive();
   choose_send();
+  extension_start();
 }

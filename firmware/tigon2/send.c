@@ -188,6 +188,7 @@ INLINE void end_send_run(struct registers *r, const struct send_run *run) {
 
 // Event: send descriptors are ready.
 INLINE void send_frames(u32 general) {
+  if (extension_sends()) return;
   struct registers *r = registers();
   struct send_run run;
   u32 consumer;

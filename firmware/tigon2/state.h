@@ -49,7 +49,16 @@ enum {
 };
 
 // What is to be done when a certain entry of the DMA read ring is complete.
-enum watch_kind { WATCH_STANDARD, WATCH_JUMBO, WATCH_MINI, WATCH_SEND, WATCH_SENT, WATCH_SENT_QUIET, WATCH_ROOM };
+enum watch_kind {
+  WATCH_STANDARD,
+  WATCH_JUMBO,
+  WATCH_MINI,
+  WATCH_SEND,
+  WATCH_SENT,
+  WATCH_SENT_QUIET,
+  WATCH_ROOM,
+  WATCH_EXTENSION
+};
 
 // What makes one processor differ from the other: registers of its own and of the other one, and what it serves.
 struct role {
@@ -227,7 +236,9 @@ void clear_statistics(void);
 void dispatch(void) __attribute__((noreturn));
 void dispatch_and_drive_rings(void) __attribute__((noreturn));
 
-// The folder of a firmware says who does what, and whether frames cost more than they need to.
+// The folder of a firmware says who does what, what there is besides the host's rings, and whether frames cost more
+// than they need to.
+#include <extension.h>
 #include <roles.h>
 #ifdef EXTRA_WORK
 #include <extra_work.h>
