@@ -79,7 +79,7 @@ def machine(root: Path, build_dir: Path, firmware: Path, tmp_path_factory, optim
     return make
 
 
-FIRMWARES = {"one": ("tigon2", 1), "parallel": ("tigon2_parallel", 2)}
+FIRMWARES = {"one": ("tigon2", 1), "parallel": ("tigon2_parallel", 2), "messages": ("tigon2_messages", 1)}
 
 
 @pytest.fixture(scope="session")
