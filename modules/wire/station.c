@@ -136,6 +136,15 @@ static void receive_udp(self_t *self, const IpDatagram *ip, uint32_t length) {
   submit(self, station_protocol_udp, udp_put_headers(reply, ip_reversed(ip->ends), echo, self->identification++));
 }
 
+// A frame of another protocol goes back as it is.
+static void echo_frame(self_t *self, const uint8_t *frame, uint32_t length) {
+  if (length > (uint32_t)param(max_frame) || !has_room(self, length)) return;
+  uint8_t *reply = store_span(queue[free_slot(self)], 0, param(max_frame));
+  ip_put_ethernet(reply, ip_load(frame + 6, 6), self->own_mac, (uint32_t)param(echo_ethertype));
+  memcpy(reply + IP_FRAME_PAYLOAD, frame + IP_FRAME_PAYLOAD, length - IP_FRAME_PAYLOAD);
+  submit(self, station_protocol_other, length);
+}
+
 // ---- TCP ----
 
 // Sends a segment without data in reply, from the port to which the other came.
@@ -325,6 +334,7 @@ static void receive(self_t *self, const uint8_t *frame, uint32_t length) {
     receive_ip(self, frame, length);
   } else {
     accept_frame(self, station_protocol_other, length);
+    if (type == (uint64_t)param(echo_ethertype) && type != 0 && to == self->own_mac) echo_frame(self, frame, length);
   }
 }
 

@@ -112,6 +112,45 @@ def test_what_is_discarded_gets_no_reply(bench: Bench) -> None:
     assert seen.ran.stat("dut", "received[2]") == 3
 
 
+LOCAL = 0x88B5
+
+
+@pytest.mark.parametrize("size", [0, 1, 45, 46, 47, 1499, 1500])
+def test_frames_of_another_type_are_sent_back(bench: Bench, size: int) -> None:
+    """As they came, padding included, from the station to where they came from, and with the times of a reply."""
+    frame = ethernet(noise(size, 9), LOCAL)
+    seen = play(bench, [(1, frame)], echo_ethertype=LOCAL, response="70ns")
+    [reply] = seen.frames
+    assert reply.data == (PEER_MAC + MAC + frame[12:]).ljust(60, b"\0")
+    assert reply.first == first_beat(end_of(frame) + 70)
+    assert seen.counted("received", PROTOCOLS) == seen.counted("sent", PROTOCOLS) == {"other": 1} and not seen.dropped
+    assert [one[1] for one in seen.happened("sending")] == [PROTOCOLS.index("other")]
+
+
+def test_frames_of_other_types_or_for_all_are_not_sent_back(bench: Bench) -> None:
+    """And the protocols of the station reply as without the parameter."""
+    ipv4 = dpkt.ethernet.ETH_TYPE_IP
+    others = [ethernet(noise(60), LOCAL + 1), ethernet(noise(60), LOCAL, to=BROADCAST), ethernet(noise(60), LOCAL, source=MAC)]
+    seen = play(bench, [(1, one) for one in [*others, arp(), udp(b"abc", 7)]], echo_ethertype=LOCAL)
+    assert seen.counted("sent", PROTOCOLS) == {"arp": 1, "udp": 1} and seen.counted("received", PROTOCOLS)["other"] == 2
+    for kind in 0, ipv4:
+        seen = play(bench, [(1, one) for one in [ethernet(noise(60), 0), ethernet(noise(60), LOCAL), echo(), udp(b"", 9)]], echo_ethertype=kind)
+        assert seen.counted("sent", PROTOCOLS) == {"icmp": 1}
+
+
+def test_frames_that_come_faster_than_they_can_go_back(bench: Bench) -> None:
+    """They wait in order; those that find no room are counted."""
+    frames = [ethernet(bytes([k]) * 50, LOCAL) for k in range(40)]
+    seen = play(bench, [(1, frame) for frame in frames], 12000, echo_ethertype=LOCAL, response="20us")
+    assert [one.data[14] for one in seen.frames] == sorted({one.data[14] for one in seen.frames})
+    assert 16 <= len(seen.frames) < 40 and len(seen.frames) + seen.dropped["busy"] == 40
+
+
+def test_a_type_that_no_frame_can_have(bench: Bench) -> None:
+    ran = bench.run(bench.build(NETLIST), 10, {"dut.echo_ethertype": 65536}, ok=False)
+    assert "echo_ethertype" in ran.err and "65535" in ran.err
+
+
 def header(**fields: object) -> bytes:
     """An echo request whose IP header has other fields, with a right checksum."""
     return echo(b"z" * 20, **fields)
