@@ -116,8 +116,8 @@ RARE static void end_closing(void) {
 }
 
 // How many entries have been posted by what the host says, if that may be: no place is used that is not free.
-static u32 posted(u32 told, u32 before, u32 complete) {
-  if (told - complete <= MESSAGE_ENTRIES && told - before <= MESSAGE_ENTRIES) return told;
+static u32 posted(u32 count, u32 before, u32 complete) {
+  if (count - complete <= MESSAGE_ENTRIES && count - before <= MESSAGE_ENTRIES) return count;
   COUNT(ignored);
   return before;
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.firmware.board import SEND_ENTRIES, Board
-from tests.firmware.messages import DATA, ENTRIES, OWN, PAGE, PEER, C, Queues, frames_of
+from tests.message_queues.queues import DATA, ENTRIES, OWN, PAGE, PEER, C, Queues, frames_of
 from tests.sample import sampled
 
 Make = Callable[..., Queues]
