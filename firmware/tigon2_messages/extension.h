@@ -7,7 +7,7 @@
 
 #define MESSAGES_EVENT (1u << 3) // software: there are messages to send, or completions to report
 
-enum { MESSAGE_MAILBOXES = 1 << MESSAGE_SEND_MAILBOX | 1 << MESSAGE_RECEIVE_MAILBOX };
+enum { MESSAGE_MAILBOXES = 1 << MESSAGE_SEND_MAILBOX | 1 << MESSAGE_RECEIVE_MAILBOX | 1 << MESSAGE_PAGE_MAILBOX };
 
 // messages.c
 void start_messages(void);

@@ -19,6 +19,11 @@
 //   ignores a doorbell that contradicts this, and counts it.
 // - Errors.  The NIC refuses an entry that is wrong (MESSAGE_ERROR_...): it completes it with the error, and transfers
 //   nothing.
+// - Protection.  A program that can write the whole window can do anything with the NIC, so the kernel must trust it.
+// On a
+//   card with user pages (`tigon2_nic.user_pages`), the kernel writes the address of struct message_page to
+//   MESSAGE_USER_BASE and maps the page of the window at MESSAGE_USER_PAGE into the program.  The program then reaches
+//   the entries and the word `doorbell`, and nothing else.
 // - Opening.  The kernel fills in the table, `completions` and `peer`, and sets `open`.  From the first doorbell on,
 // the
 //   queues are in use, and frames of type 0x88b5 are for them; before, they go to the host's rings as all other frames.
@@ -37,7 +42,10 @@ enum {
   MESSAGE_HEADERS = 14 + 16,   // bytes of a frame before its data
   MESSAGE_DATA = 1484,         // bytes of data in a frame, at most: 1,500 with the message header
   MESSAGE_SEND_MAILBOX = 6,    // doorbells: how many entries have been posted to send,
-  MESSAGE_RECEIVE_MAILBOX = 7, // and to receive
+  MESSAGE_RECEIVE_MAILBOX = 7, // and to receive;
+  MESSAGE_PAGE_MAILBOX = 8,    // or `doorbell` in the program's page was written
+  MESSAGE_USER_BASE = 0x264,  // window of a card with user pages: the kernel shows a program its page by this register,
+  MESSAGE_USER_PAGE = 0x1000, // from here on
 };
 
 // A message to send, or where one is to be received.
@@ -52,7 +60,8 @@ struct message_entry {
 struct message_page {
   struct message_entry send[MESSAGE_ENTRIES];    // 0x000
   struct message_entry receive[MESSAGE_ENTRIES]; // 0x400
-  unsigned unused[MESSAGE_PAGE / 4 - 8 * MESSAGE_ENTRIES];
+  unsigned unused[MESSAGE_PAGE / 4 - 8 * MESSAGE_ENTRIES - 1];
+  unsigned doorbell; // 0xffc: entries posted to send, modulo 2^16, << 16 | to receive, modulo 2^16
 };
 
 // What the kernel writes, and the firmware where it says so.

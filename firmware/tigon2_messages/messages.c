@@ -133,13 +133,18 @@ SMALL_CODE void ring_doorbell(u32 pending) {
   if (!message_area.control.open) {
     begin_closing();
   } else {
-    if (pending & 1u << MESSAGE_SEND_MAILBOX)
-      m->send_posted = posted(s->mailbox[MESSAGE_SEND_MAILBOX].low, m->send_posted, m->send_reported);
-    if (pending & 1u << MESSAGE_RECEIVE_MAILBOX) {
-      m->receive_posted = posted(s->mailbox[MESSAGE_RECEIVE_MAILBOX].low, m->receive_posted, m->receive_taken);
-      // At once, since what is to be received may be there before the next event.
-      take_receive_entries();
+    u32 send = m->send_posted, receive = m->receive_posted;
+    if (pending & 1u << MESSAGE_SEND_MAILBOX) send = s->mailbox[MESSAGE_SEND_MAILBOX].low;
+    if (pending & 1u << MESSAGE_RECEIVE_MAILBOX) receive = s->mailbox[MESSAGE_RECEIVE_MAILBOX].low;
+    if (pending & 1u << MESSAGE_PAGE_MAILBOX) {
+      u32 both = message_area.user.doorbell;
+      send = m->send_posted + (u16)((both >> 16) - m->send_posted);
+      receive = m->receive_posted + (u16)(both - m->receive_posted);
     }
+    m->send_posted = posted(send, m->send_posted, m->send_reported);
+    m->receive_posted = posted(receive, m->receive_posted, m->receive_taken);
+    // At once, since what is to be received may be there before the next event.
+    take_receive_entries();
   }
   event_set(MESSAGES_EVENT);
 }

@@ -63,9 +63,13 @@ class Done:
 
 
 class Program:
-    """The scripts.  Its memory is one buffer of pages that follow each other, which completions come before."""
+    """The scripts.  Its memory is one buffer of pages that follow each other, which completions come before.
 
-    def __init__(self, firmware: Path, pages: int = 64) -> None:
+    With `own_page`, the kernel shows it its page of the NIC's memory by the user pages of the card, and it writes nothing else.
+    """
+
+    def __init__(self, firmware: Path, pages: int = 64, own_page: bool = False) -> None:
+        self.own_page = own_page
         self.firmware, self.area = firmware, symbols(firmware)["message_area"]
         self.window: list[str] = []
         self.memory: list[str] = []
@@ -76,6 +80,8 @@ class Program:
             self.nic(self.area + 0x1000 + 4 * n, PAGES + n * PAGE | pages - n)
         for n, value in enumerate([1, COMPLETIONS, 0x0200, 0x00000002], 1):
             self.nic(self.area + 0x2000 + 4 * n, value)
+        if own_page:
+            self.write(C["MESSAGE_USER_BASE"], self.area)
         self.cycle = 2 * UP
 
     def write(self, offset: int, value: int) -> None:
@@ -96,14 +102,21 @@ class Program:
 
     def post(self, queue: str, offset: int, length: int) -> int:
         number = self.counts[queue]
-        at = self.area + (0x400 if queue == "receive" else 0) + number % ENTRIES * 16
+        at = (0x400 if queue == "receive" else 0) + number % ENTRIES * 16
         for n, value in enumerate((0, offset, length, 0)):
-            self.nic(at + 4 * n, value)
+            if self.own_page:
+                self.write(C["MESSAGE_USER_PAGE"] + at + 4 * n, value)
+            else:
+                self.nic(self.area + at + 4 * n, value)
         self.counts[queue] += 1
         return number
 
     def ring(self, queue: str) -> None:
-        self.write(MAILBOX[queue], self.counts[queue])
+        if self.own_page:
+            both = (self.counts["send"] & 0xFFFF) << 16 | self.counts["receive"] & 0xFFFF
+            self.write(C["MESSAGE_USER_PAGE"] + PAGE - 4, both)
+        else:
+            self.write(MAILBOX[queue], self.counts[queue])
 
     def command(self, simulator: Path, folder: Path, *options: object, count: int = 0) -> list[str]:
         """A run that ends two milliseconds after the last request; `count` bytes of the buffer are read then."""

@@ -103,6 +103,12 @@ class Queues:
         mailbox = C["MESSAGE_RECEIVE_MAILBOX" if queue == "receive" else "MESSAGE_SEND_MAILBOX"]
         self.board.mailbox(mailbox, self.counts[queue] if count is None else count)
 
+    def ring_page(self, send: int | None = None, receive: int | None = None) -> None:
+        """By the word at the end of the program's page."""
+        both = [self.counts[queue] if count is None else count for queue, count in (("send", send), ("receive", receive))]
+        self.board.share(self.area + PAGE - 4, (both[0] & 0xFFFF) << 16 | both[1] & 0xFFFF)
+        self.board.mailbox(C["MESSAGE_PAGE_MAILBOX"], 0)
+
     def completion(self, queue: str, number: int) -> tuple[int, int] | None:
         """Status and length of an entry that is complete."""
         at = COMPLETIONS + (0x200 if queue == "receive" else 0) + number % ENTRIES * 8

@@ -96,6 +96,14 @@ def test_messages_and_the_rings_of_the_host(built, program: Program, tmp_path: P
         assert changes > 20, "frames of both alternate on the wire"
 
 
+def test_a_program_that_reaches_its_page_only(built, build_dir: Path, tmp_path: Path) -> None:
+    """Entries and doorbell by the page that a card with user pages shows it."""
+    program = Program(build_dir / "firmware/tigon2_messages/tigon2_messages.elf", own_page=True)
+    posted = to_and_fro(program, [1, 1484, 20_000])
+    done = program.run(built("-D", "user_pages=true"), tmp_path, *ECHO, count=32 * PAGE + 65536)
+    come_back(done, posted)
+
+
 def test_builds_and_restored_runs_agree(built, program: Program, tmp_path: Path) -> None:
     """Release and debug builds, and runs that go on from a checkpoint in the middle of a message."""
     posted = to_and_fro(program, [1, 20_000, 1485])

@@ -349,6 +349,32 @@ def test_doorbells_that_cannot_be_are_ignored(queues: Make) -> None:
     assert q.complete("receive", ENTRIES) == (DONE, 64) and q.ignored() == 8
 
 
+def test_the_doorbell_of_the_page(queues: Make) -> None:
+    """One word for both queues; it counts modulo 2^16, and what it says is checked as the mailboxes are."""
+    q = queues()
+    b, frame = q.board, padded(frames_of(content(64), 0, OWN, PEER)[0])
+    q.put(0, content(64))
+    for count in range(1, 4):
+        q.post("send", 0, 64)
+        q.post("receive", PAGE, 64)
+        q.ring_page()
+        assert q.complete("send", count - 1) == (DONE, 64)
+        assert b.receive(frame[:16] + (count - 1).to_bytes(4, "big") + frame[20:])
+        assert q.complete("receive", count - 1) == (DONE, 64) and q.get(PAGE, 64) == content(64)
+    for send, receive in (3 + 65, 3), (2, 3), (3, 2), (3, 3 + 65):
+        q.ring_page(send, receive)
+        b.run(5000)
+    assert q.ignored() == 4 and len(b.sent()) == 3
+    # A count that passes 2^16 in the program's page.
+    while q.counts["send"] < 65_600:
+        for _ in range(ENTRIES):
+            q.post("send", 0, 1 if q.counts["send"] % 1000 else 0)
+        q.ring_page()
+        q.complete("send", q.counts["send"] - 1)
+        b.sent()
+    assert q.ignored() == 4
+
+
 @every_driver
 def test_closed_queues_touch_no_memory(queues: Make, options: dict) -> None:
     """Before they are opened and after they are closed, such frames are for the host's ring; opened again, numbers begin at 0."""

@@ -21,7 +21,7 @@ from tests.tigon2.chip import (
     host_reads,
     join,
 )
-from tests.tigon2.test_contract import noise
+from tests.tigon2.test_contract import LANES, noise
 
 CODE = 0x4000
 BRANCH_TO_ITSELF = bytes.fromhex("1000ffff00000000")
@@ -273,3 +273,88 @@ def test_a_failed_transfer_of_a_low_ring_is_tried_again(chip: Chip) -> None:
     )
     assert replies[failed].data & 0x7F000000 and replies[there].data == LOW_READ
     assert replies[end].data == LOW_READ + 32 and join(replies, parts) == data
+
+
+USER_BASE = [0, 0x264, 0x268, 0x26C]  # by the page
+
+
+@pytest.fixture(scope="session")
+def paged(bench: Bench, root: Path) -> Chip:
+    return Chip(bench, root, options="user_pages = true;")
+
+
+def test_user_pages_show_their_part_of_the_memory(paged: Chip) -> None:
+    """Each its own 4 KiB, both ways; the first and the last word, and nothing beside them."""
+    bases, script = [0, 0x45000, 0x3000, 0xFF000], paged.script(setup=False)
+    for n in 1, 2, 3:
+        script.write(bases[n], 0x11 * n)
+        script.write(bases[n] + 0xFF8, 0x101 * n)
+    window = [LANES, *(f"200 write 4 {USER_BASE[n]:#x} {bases[n] | 0xFFF:#x}" for n in (1, 2, 3))]
+    window += [f"300 read 4 {USER_BASE[n]:#x}" for n in (1, 2, 3)]
+    window += [f"300 read 4 {0x1000 * n + at:#x}" for n in (1, 2, 3) for at in (0, 0xFF8)]
+    window += [f"400 write 4 {0x1000 * n + 0x7F0:#x} {0xA0 + n:#x}" for n in (1, 2, 3)]
+    script.at(1500)
+    written = [script.read(bases[n] + 0x7F0) for n in (1, 2, 3)]
+    event = script.read("mailbox_event_a")
+    replies, seen, _ = paged.run(script, window=window)
+    assert [one.data for one in seen[4:7]] == bases[1:]
+    assert [one.data for one in seen[7:13]] == [0x11, 0x101, 0x22, 0x202, 0x33, 0x303]
+    assert [replies[place].data for place in written] == [0xA1, 0xA2, 0xA3] and replies[event].data == 0
+
+
+def test_the_last_word_of_a_user_page_is_a_doorbell(paged: Chip) -> None:
+    """It is stored, and sets bit 7 + n for both processors; other words, reads, and pages without a part of the memory do not."""
+    for page in 1, 2, 3:
+        script = paged.script(setup=False)
+        script.at(1000)
+        before = script.read("mailbox_event_a")
+        script.at(2000)
+        after = [script.read(where) for where in ("mailbox_event_a", "mailbox_event_b", 0x45FFC)]
+        others = [f"200 write 4 {0x1000 * n + 0xFFC:#x} 7" for n in (1, 2, 3) if n != page]
+        quiet = [*others, f"200 write 4 {0x1000 * page + 0xFF8:#x} 7", f"200 write 4 {0x1000 * page:#x} 7", f"200 read 4 {0x1000 * page + 0xFFC:#x}"]
+        window = [LANES, f"100 write 4 {USER_BASE[page]:#x} 0x45000", *quiet, f"1200 write 4 {0x1000 * page + 0xFFC:#x} 0x55"]
+        replies, seen, _ = paged.run(script, window=window)
+        assert replies[before].data == 0 and [replies[one].data for one in after] == [0x80 << page, 0x80 << page, 0x55]
+        assert not any(one.error for one in seen)
+
+
+def test_user_pages_in_other_byte_orders(paged: Chip) -> None:
+    """As the rest of the memory: bytes of words exchanged, or words in pairs; the last word is where software finds it."""
+    script = paged.script(setup=False)
+    script.write(0x45FF8, 0x01020304)
+    script.write(0x45FFC, 0x05060708)
+    script.at(1000)
+    swapped = [script.read(0x45FFC), script.read("mailbox_event_a")]
+    script.write("mailbox_event_a", 0xFFFFFFFF)
+    script.at(2000)
+    exchanged = [script.read(0x45FFC), script.read("mailbox_event_a")]
+    window = ["0 write 4 0x40 0x30000030", "100 write 4 0x268 0x00500400", "200 read 4 0x2ff8", "300 write 4 0x2ffc 0x0a0b0c0d"]
+    window += ["1100 write 4 0x40 0", "1100 read 4 0x2ffc", "1100 write 4 0x2ff8 0x77"]
+    replies, seen, _ = paged.run(script, window=window)
+    assert seen[2].data == 0x04030201 and seen[5].data == 0x01020304
+    assert [replies[p].data for p in swapped] == [0x0D0C0B0A, 0x200] and [replies[p].data for p in exchanged] == [0x77, 0x200]
+
+
+def test_user_pages_that_show_nothing(paged: Chip, chip: Chip) -> None:
+    """As on a chip without them, which has no registers for them either; and a reset of the chip takes the parts of the memory away."""
+    window = [LANES, "100 write 4 0x1ffc 5", "100 write 4 0x2000 5", "100 read 4 0x1ffc", "100 read 4 0x2000"]
+    for one in paged, chip:
+        script = one.script(setup=False)
+        script.at(1000)
+        event, first = script.read("mailbox_event_a"), script.read(0)
+        replies, seen, _ = one.run(script, window=[*window, "200 write 4 0x268 0x45000", "200 read 4 0x268"])
+        assert [a.data for a in seen[3:5]] == [0, 0] and not any(a.error for a in seen)
+        assert (replies[event].data, replies[first].data) == (0, 0) and seen[6].data == (0x45000 if one is paged else 0)
+    reset = [LANES, "100 write 4 0x264 0x45000", "100 write 4 0x1000 6", "100 read 4 0x1000", "200 write 4 0x40 0x08000008", "300 write 4 0x40 0x22000022"]
+    _, seen, _ = paged.run(paged.script(setup=False), window=[*reset, "300 read 4 0x1000", "300 read 4 0x264"])
+    assert (seen[3].data, seen[6].data, seen[7].data) == (6, 0, 0)
+
+
+def test_what_is_off_takes_no_cycle(chip: Chip, paged: Chip) -> None:
+    """Requests to the window take the same cycles on a chip with user pages, and one without."""
+    window = [LANES, *(f"{100 + 20 * n} {op} 4 {at:#x}{' 3' if op == 'write' else ''}" for n, (op, at) in enumerate((op, at) for at in (0x68, 0x514, 0x800, 0x1000, 0x3FFC) for op in ("write", "read")))]
+    cycles = []
+    for one in chip, paged:
+        _, seen, _ = one.run(one.script(setup=False), window=window)
+        cycles.append([a.cycle for a in seen])
+    assert cycles[0] == cycles[1]
