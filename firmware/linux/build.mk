@@ -38,7 +38,10 @@ $(LINUX_OUT)/include/registers.h: $(if $(REGISTERS),,$(LINUX_OUT)/host.json) fir
 	@mkdir -p $(@D)
 	$(if $(REGISTERS),cmp -s $(REGISTERS) $@ || cp $(REGISTERS) $@,$(PYTHON3) -B firmware/tools/describe.py $< $(@D))
 LINUX_MODULES := $(if $(wildcard $(GUEST)/modules),$(LINUX_OUT)/modules)
-$(LINUX_OUT)/initramfs.cpio: $(BUILD)/firmware/tigon2/tg2.bin $(if $(GUEST),$(LINUX_SHELL_FILES) $(LINUX_REGISTERS)) linux_step \
+# Of a name that is none, `guest` says so.
+LINUX_NIC := $(if $(wildcard $(GUEST)/nic_firmware),$(call words_of,$(GUEST)/nic_firmware))
+LINUX_NIC := $(if $(wildcard $(if $(LINUX_NIC),firmware/$(LINUX_NIC)/build.mk)),$(LINUX_NIC),tigon2)
+$(LINUX_OUT)/initramfs.cpio: $(BUILD)/firmware/$(LINUX_NIC)/tg2.bin $(if $(GUEST),$(LINUX_SHELL_FILES) $(LINUX_REGISTERS)) linux_step \
 		| $(DEPS_LINUX) $(if $(wildcard $(GUEST)/bin/*.c),$(DEPS_GUEST)) $(if $(GUEST),$(LINUX_OUT)/vmlinux)
 	@mkdir -p $(@D)
 	$(if $(LINUX_MODULES),firmware/linux/modules $(GUEST)/modules $(ENDIAN) "$(LLVM_SUFFIX)" $(BUILD) $(LINUX_OUT) $(LINUX_MODULES) $(if $(VPES),vpes))

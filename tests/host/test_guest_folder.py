@@ -76,7 +76,8 @@ def test_modules(place: Path) -> None:
 
 
 WRONG = [
-    ({"mine/lib/x": ""}, "mine/lib: a guest has bin, modules, root and tree.dts"),
+    ({"mine/lib/x": ""}, "mine/lib: a guest has bin, modules, nic_firmware, root and tree.dts"),
+    ({"mine/nic_firmware": "tigon3\n"}, "mine/nic_firmware: 'tigon3' is no firmware that Linux loads into the network interface; there are: tigon2 tigon2_messages"),
     ({"mine/bin/tool": ""}, "mine/bin/tool: bin has C files, and NAME.variants of them; other programs belong into root/bin"),
     ({"mine/bin/zero.variants": "a -O0\n"}, "mine/bin/zero.variants: there is no mine/bin/zero.c"),
     ({"mine/bin/one.variants": "a/b -O0\n"}, "mine/bin/one.variants: a line is SUFFIX OPTIONS; 'a/b' is no part of a file name"),
@@ -106,5 +107,5 @@ def test_a_program_that_does_not_compile(place: Path) -> None:
 @pytest.mark.parametrize("folder", ["empty", "absent"])
 def test_a_folder_without_anything(place: Path, folder: str) -> None:
     (place / "empty").mkdir()
-    said = {"empty": "empty is empty: a guest has bin, modules, root or tree.dts", "absent": "GUEST names a folder with bin, modules, root and tree.dts; absent is none"}
+    said = {"empty": "empty is empty: a guest has bin, modules, nic_firmware, root or tree.dts", "absent": "GUEST names a folder with bin, modules, nic_firmware, root and tree.dts; absent is none"}
     assert make(place, folder).stderr == f"linux: {said[folder]}\n"

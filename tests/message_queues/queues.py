@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.firmware.board import Board
 
-HEADER = Path(__file__).parents[2] / "firmware/tigon2_messages/message_queues.h"
+HEADER = Path(__file__).parents[2] / "firmware/lib/message_queues.h"
 PEER, OWN = bytes.fromhex("020000000002"), bytes.fromhex("020000000001")
 COMPLETIONS = 0x30000  # in host memory; the buffers' pages are from here on
 PAGES = 0x31000
