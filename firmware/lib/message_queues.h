@@ -34,19 +34,26 @@
 
 enum {
   MESSAGE_MAGIC = 0x4d534731,
-  MESSAGE_ENTRIES = 64,        // of a queue
-  MESSAGE_PAGES = 1024,        // in the table
-  MESSAGE_PAGE = 4096,         // bytes of a page
-  MESSAGE_POINTER = 0x284,     // NIC's memory: address of struct message_area
-  MESSAGE_TYPE = 0x88b5,       // Ethernet's type for local experiments
-  MESSAGE_HEADERS = 14 + 16,   // bytes of a frame before its data
-  MESSAGE_DATA = 1484,         // bytes of data in a frame, at most: 1,500 with the message header
-  MESSAGE_SEND_MAILBOX = 6,    // doorbells: how many entries have been posted to send,
-  MESSAGE_RECEIVE_MAILBOX = 7, // and to receive;
-  MESSAGE_PAGE_MAILBOX = 8,    // or `doorbell` in the program's page was written
+  MESSAGE_ENTRIES = 64,         // of a queue
+  MESSAGE_PAGES = 1024,         // in the table
+  MESSAGE_PAGE = 4096,          // bytes of a page
+  MESSAGE_POINTER = 0x284,      // NIC's memory: address of struct message_area
+  MESSAGE_TYPE = 0x88b5,        // Ethernet's type for local experiments
+  MESSAGE_HEADERS = 14 + 16,    // bytes of a frame before its data
+  MESSAGE_DATA = 1484,          // bytes of data in a frame, at most: 1,500 with the message header
+  MESSAGE_SEND_MAILBOX = 6,     // doorbells: how many entries have been posted to send,
+  MESSAGE_RECEIVE_MAILBOX = 7,  // and to receive;
+  MESSAGE_PAGE_MAILBOX = 8,     // or `doorbell` in the program's page was written
+  MESSAGE_WINDOW_BASE = 0x68,   // window: the register with the address of the NIC's memory that it shows
+  MESSAGE_WINDOW = 0x800,       // from here on,
+  MESSAGE_WINDOW_BYTES = 0x800, // for so many bytes
+  MESSAGE_SHARED = 0x400,       // window: the NIC's memory from address 0 on
   MESSAGE_USER_BASE = 0x264,  // window of a card with user pages: the kernel shows a program its page by this register,
   MESSAGE_USER_PAGE = 0x1000, // from here on
 };
+
+// Where a mailbox is in the window.
+#define MESSAGE_DOORBELL(mailbox) (0x504 + 8 * (mailbox))
 
 // A message to send, or where one is to be received.
 struct message_entry {

@@ -40,7 +40,7 @@ static inline u32 extension_receive_end(struct registers *r) {
 }
 
 static inline u32 extension_sends(void) {
-  return messages_send_first();
+  return state->events & MESSAGES_EVENT ? messages_send_first() : 0;
 }
 
 static inline void extension_read_done(void) {

@@ -153,7 +153,7 @@ SMALL_CODE u32 send_messages(void) {
 // wait until they have had it.
 SMALL_CODE u32 messages_send_first(void) {
   struct messages *m = own();
-  if (!(state->events & MESSAGES_EVENT) || state->frame_length || m->closing) return 0;
+  if (state->frame_length || m->closing) return 0;
   if (!m->turn) {
     m->turn = 1;
     return 0;

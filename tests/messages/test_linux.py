@@ -109,8 +109,8 @@ def test_checksums_are_those_of_the_interface_or_of_software(software: Path, tmp
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("via 100", "usage: vianet udp|udpc|raw|via|via-mapped BYTES COUNT [PAUSE]"),
-        ("vi 100 1", "usage: vianet udp|udpc|raw|via|via-mapped BYTES COUNT [PAUSE]"),
+        ("via 100", "usage: vianet udp|udpc|raw|via|via-mapped|via-nic|via-nic-echo|via-nic-rate BYTES COUNT [PAUSE]"),
+        ("vi 100 1", "usage: vianet udp|udpc|raw|via|via-mapped|via-nic|via-nic-echo|via-nic-rate BYTES COUNT [PAUSE]"),
         ("via 0 1", "vianet: BYTES is 1 to 65000, not '0'"),
         ("udp 65001 1", "vianet: BYTES is 1 to 65000, not '65001'"),
         ("udp 100 x", "vianet: COUNT is 1 to 1000000, not 'x'"),

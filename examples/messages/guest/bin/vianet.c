@@ -5,6 +5,9 @@
 //   raw         frames by a packet socket with a ring that it shares with the kernel (PACKET_TX_RING)
 //   via         from registered memory by the module uvia, which copies them into its buffers
 //   via-mapped  the same without the copy
+//   via-nic     from registered memory by the queues of the network interface, without the kernel
+//   via-nic-echo  the same; the receiver sends each message back, and the call ends when it has come
+//   via-nic-rate  the same one way, as many messages at a time as the queue takes; all are the same
 // WARM messages go before, so that caches, buffers and the neighbour's address are there.  Markers 1 and 2 enclose the
 // others, 4 and 5 the call that sends each.  A message is written anew before it is sent; then the program waits for
 // PAUSE cycles, in which the network interface does its part.  Both are in a section of their own, .between, so that a
@@ -17,6 +20,7 @@
 #include <linux/sockios.h>
 #include <net/ethernet.h>
 #include <net/if.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +32,7 @@
 
 #include "../modules/uvia/requests.h"
 #include "marker.h"
+#include "message_queues.h"
 
 #define MOST         65000
 #define WARM         16
@@ -165,6 +170,84 @@ static void wait_until_done(uint32_t n) {
   check(ioctl(file, UVIA_WAIT) == 0 && queue[n % UVIA_ENTRIES].flags == UVIA_DONE, "the end of a message");
 }
 
+// ---- Queues of the network interface
+static volatile uint32_t *window;
+static volatile struct message_completions *completions;
+static uint8_t received[(MOST + 4095) / 4096 * 4096] __attribute__((aligned(4096)));
+static uint32_t receive_buffer;
+
+static void *map(off_t at) {
+  void *place = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, at);
+  check(place != MAP_FAILED, "mmap");
+  return place;
+}
+
+static void open_nic(void) {
+  open_path(UVIA_NIC);
+  window = map(UVIA_WINDOW);
+  completions = map(UVIA_COMPLETIONS);
+}
+
+// Entry n of the queue at `place` in the program's page: four words of the interface's memory, and the doorbell.
+static inline __attribute__((always_inline)) void post(uint32_t place, uint32_t memory, uint32_t mailbox, uint32_t n) {
+  volatile uint32_t *entry = window + (MESSAGE_WINDOW + place + n % MESSAGE_ENTRIES * sizeof(struct message_entry)) / 4;
+  entry[0] = memory;
+  entry[1] = 0; // registered memory begins with a page
+  entry[2] = length;
+  entry[3] = 0;
+  __sync_synchronize(); // what the processor has written is in memory before the interface reads it
+  window[MESSAGE_DOORBELL(mailbox) / 4] = n + 1;
+}
+
+static void post_to_nic(uint32_t n) {
+  post(offsetof(struct message_page, send), buffer, MESSAGE_SEND_MAILBOX, n);
+}
+
+// Until the interface has completed entry n.
+static inline __attribute__((always_inline)) void complete(volatile struct message_completion *queued, uint32_t n) {
+  volatile struct message_completion *entry = &queued[n % MESSAGE_ENTRIES];
+  while (entry->done >> 8 != (n & 0xffffff) || !entry->done) {
+  }
+  errno = EIO;
+  check((entry->done & 0xff) == MESSAGE_DONE && entry->length == length, "completion");
+}
+
+BETWEEN static void wait_for_nic(uint32_t n) {
+  complete(completions->send, n);
+}
+
+// A message that comes must find its entry.
+BETWEEN static void post_receive(uint32_t n) {
+  post(offsetof(struct message_page, receive), receive_buffer, MESSAGE_RECEIVE_MAILBOX, n);
+}
+
+static void open_nic_both_ways(void) {
+  struct uvia_region region = {(uint32_t)received, length};
+  int number;
+  open_nic();
+  number = ioctl(file, UVIA_REGISTER, &region);
+  check(number >= 0, "registration");
+  receive_buffer = (uint32_t)number;
+  post_receive(0);
+}
+
+static void send_and_receive(uint32_t n) {
+  post_to_nic(n);
+  complete(completions->receive, n);
+}
+
+BETWEEN static void compare(uint32_t n) {
+  wait_for_nic(n);
+  errno = EIO;
+  check(memcmp(received, message, length) == 0, "the message that came back");
+  post_receive(n + 1);
+}
+
+static void keep_queue_full(uint32_t n) {
+  if (n >= MESSAGE_ENTRIES) complete(completions->send, n - MESSAGE_ENTRIES);
+  post_to_nic(n);
+}
+
 static const struct mode {
   const char *name;
   void (*open)(void);
@@ -176,6 +259,9 @@ static const struct mode {
     {"raw", open_raw, send_raw},
     {"via", open_via, post_send},
     {"via-mapped", open_via_mapped, post_send, wait_until_done},
+    {"via-nic", open_nic, post_to_nic, wait_for_nic},
+    {"via-nic-echo", open_nic_both_ways, send_and_receive, compare},
+    {"via-nic-rate", open_nic, keep_queue_full},
 };
 
 static uint32_t number(const char *text, uint32_t least, uint32_t most, const char *what) {
@@ -192,7 +278,7 @@ int main(int argc, char **argv) {
   for (unsigned k = 0; argc > 1 && k < sizeof modes / sizeof *modes; k++)
     if (!strcmp(argv[1], modes[k].name)) mode = &modes[k];
   if (!mode || argc < 4 || argc > 5) {
-    puts("usage: vianet udp|udpc|raw|via|via-mapped BYTES COUNT [PAUSE]");
+    puts("usage: vianet udp|udpc|raw|via|via-mapped|via-nic|via-nic-echo|via-nic-rate BYTES COUNT [PAUSE]");
     return 2;
   }
   length = number(argv[2], 1, MOST, "BYTES");
@@ -201,13 +287,14 @@ int main(int argc, char **argv) {
   mode->open();
   for (uint32_t n = 0; n < WARM + count; n++) {
     if (n == WARM) marker(1);
-    write_message(n);
+    if (mode->send != keep_queue_full || n == 0) write_message(n);
     marker(4);
     mode->send(n);
     marker(5);
     wait_for(pause);
     if (mode->wait) mode->wait(n);
   }
+  if (completions) wait_for_nic(WARM + count - 1);
   marker(2);
   puts("vianet: done");
   return 0;

@@ -10,7 +10,8 @@
 
 #include "uvia.h"
 
-static const struct uvia_path *const paths[UVIA_PATHS] = {[UVIA_COPIED] = &uvia_copied, [UVIA_MAPPED] = &uvia_mapped};
+static const struct uvia_path *const paths[UVIA_PATHS] = {
+    [UVIA_COPIED] = &uvia_copied, [UVIA_MAPPED] = &uvia_mapped, [UVIA_NIC] = &uvia_nic};
 static struct net_device *interface;
 
 static int uvia_open(struct inode *node, struct file *file) {
@@ -39,9 +40,10 @@ static int uvia_close(struct inode *node, struct file *file) {
 }
 
 static int uvia_mmap(struct file *file, struct vm_area_struct *area) {
-  const struct uvia_sender *sender = file->private_data;
+  struct uvia_sender *sender = file->private_data;
 
-  if (area->vm_pgoff || area->vm_end - area->vm_start > PAGE_SIZE) return -EINVAL;
+  if (area->vm_end - area->vm_start > PAGE_SIZE) return -EINVAL;
+  if (area->vm_pgoff) return sender->path && sender->path->map ? sender->path->map(sender, area) : -EINVAL;
   return vm_insert_page(area, area->vm_start, virt_to_page(sender->queue));
 }
 
@@ -52,7 +54,7 @@ static void uvia_done(struct uvia_sender *sender) {
 
 // Sends what was posted.  A descriptor is read once: the program may change it at any time.
 static noinline long uvia_ring_bell(struct uvia_sender *sender, unsigned int posted) {
-  if (!sender->path) return -ENXIO;
+  if (!sender->path || !sender->path->send) return -ENXIO;
   if (posted - sender->sent > UVIA_ENTRIES - (sender->sent - sender->done)) return -EINVAL;
   while (sender->sent != posted) {
     const struct uvia_descriptor *entry = &sender->queue[sender->sent % UVIA_ENTRIES];
@@ -81,13 +83,16 @@ static long uvia_wait(struct uvia_sender *sender) {
 }
 
 static long uvia_add_memory(struct uvia_sender *sender, const void __user *argument) {
+  struct uvia_memory *memory = &sender->memory[sender->regions];
   struct uvia_region region;
   int status;
 
   if (copy_from_user(&region, argument, sizeof(region))) return -EFAULT;
   if (sender->regions == UVIA_REGIONS) return -ENOSPC;
-  status = uvia_register(&sender->memory[sender->regions], &region);
-  return status ? status : sender->regions++;
+  status = uvia_register(memory, &region);
+  if (status) return status;
+  sender->regions++;
+  return sender->path && sender->path->enter ? sender->path->enter(sender, memory) : sender->regions - 1;
 }
 
 static long uvia_set_path(struct uvia_sender *sender, unsigned long number) {

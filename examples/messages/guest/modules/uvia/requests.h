@@ -24,7 +24,13 @@ struct uvia_region {
   __u32 address, length;
 };
 
-enum uvia_path_number { UVIA_COPIED, UVIA_MAPPED, UVIA_PATHS };
+enum uvia_path_number { UVIA_COPIED, UVIA_MAPPED, UVIA_NIC, UVIA_PATHS };
+
+// With UVIA_NIC, the queues are in the memory of the interface, and message_queues.h describes them.  The program may
+// register memory only after it has chosen this path; the number is then a handle.  It maps at these offsets: the
+// window of the interface, and its completions.
+#define UVIA_WINDOW      4096
+#define UVIA_COMPLETIONS 8192
 
 #define UVIA_REGISTER  _IOW('u', 1, struct uvia_region) // pins memory, and returns its number
 #define UVIA_SET_PATH  _IO('u', 2)                      // a uvia_path_number

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The parts of the module uvia: the device file with the doorbell (device.c), registered memory (memory.c), and the
-// paths on which messages leave (frames.c).  A path gets a descriptor and the memory; it knows nothing of files.
+// paths on which messages leave (frames.c, nic.c).  A path gets a descriptor and the memory; it knows nothing of files.
 #ifndef UVIA_H
 #define UVIA_H
 
@@ -25,6 +25,10 @@ struct uvia_path {
   int (*open)(struct uvia_sender *sender);
   int (*send)(struct uvia_sender *sender, const struct uvia_memory *memory, const struct uvia_descriptor *descriptor);
   int (*wait)(struct uvia_sender *sender); // until the memory of all that was sent may change; NULL: it may at once
+  // Of a path with queues of its own: takes memory that was registered, and returns its number; and maps what is at
+  // other offsets than 0.
+  int (*enter)(struct uvia_sender *sender, const struct uvia_memory *memory);
+  int (*map)(struct uvia_sender *sender, struct vm_area_struct *area);
   void (*close)(struct uvia_sender *sender);
 };
 
@@ -40,7 +44,8 @@ struct uvia_sender {
   void *of_path;
 };
 
-extern const struct uvia_path uvia_copied, uvia_mapped;
+extern const struct uvia_path uvia_copied, uvia_mapped, uvia_nic;
+extern const u8 uvia_peer[ETH_ALEN];
 
 int uvia_register(struct uvia_memory *memory, const struct uvia_region *region);
 void uvia_release(struct uvia_memory *memory);
