@@ -34,6 +34,9 @@ def test_figures_5_to_8(root: Path, build_dir: Path, tmp_path: Path) -> None:
         assert size == SIZES[-1] or udp["socket"] == pytest.approx(points["udpc", 100]["socket"], rel=0.15)
         assert via["library"] < 0.05 * via["host"]
         assert via["nic"] == pytest.approx(200 * size / 30, rel=0.1, abs=800), "200 MHz, 30 MB/s"
+    nic = [points["via-nic", size] for size in SIZES]
+    for name, most in ("in_call", 250), ("host", 450):
+        assert max(one[name] for one in nic) < min(most, 1.1 * min(one[name] for one in nic)), "whatever the size"
     small, large = points["udpc", 100], points["udpc", 8000]
     assert small["copying"] < small["udp"] + small["ip"] + small["buffers"] < large["copying"]
     assert points["via", 8000]["copying"] == max(points["via", 8000][name] for name in ("trap", "transport", "copying", "buffers", "queues", "driver", "interrupts"))
