@@ -83,6 +83,7 @@ SEVERAL = {"min", "max"}  # of a list, or of two values or more
 NUMBERS: dict[str, Callable] = {"sqrt": math.sqrt}
 QUERIES = {"cycles": 1, "events": 1, "param": 1, "published": 1, "settled": 2}
 PRINTED = "printed"  # (pattern), or (pattern, console)
+CHOICE = "if", "then", "else"  # words of other languages
 CONSTANTS = {"true": True, "false": False}
 
 
@@ -132,6 +133,8 @@ def _number_source(digits: str, unit: str | None) -> str:
 def _missing(operand: bool, rest: str, before: str) -> str:
     """What is wrong where nothing fits."""
     word = re.match(r"[A-Za-z_%][\w/]*", rest)
+    if rest[0] == "?" or (word and word[0] in CHOICE) or re.search(rf"\b({'|'.join(CHOICE)})\s*$", before):
+        return "an expression has no `if`: multiply each value by its condition, (a == 1) * X + (a != 1) * Y"
     if not operand and word and re.search(rf"(?:^|[^\w.])({quantity.NUMBER})\s*$", before):
         close = difflib.get_close_matches(word[0], quantity.UNITS, 1, 0.5)
         near = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(quantity.UNITS)}"

@@ -77,10 +77,15 @@ GVariant *open_files_describe(GError **error) {
   return g_variant_ref_sink(g_variant_builder_end(&files));
 }
 
+// A console at standard input is named "true".
+static bool is_named(const HostFile *file, const char *name) {
+  return !strcmp(file->path, name) || (file->terminal && !strcmp(file->path, "-") && !strcmp(name, "true"));
+}
+
 bool open_files_has(const char *name) {
   HostFile *file;
   for (uint32_t i = 0; (file = host_file_number(i)); i++)
-    if (!strcmp(file->path, name) && holder(file->owner) >= 0) return true;
+    if (is_named(file, name) && holder(file->owner) >= 0) return true;
   return false;
 }
 

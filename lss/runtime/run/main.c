@@ -44,6 +44,14 @@ static GPtrArray *variant_words(const spinach_options *options) {
   return words;
 }
 
+// What is looked at between instants; false, after a line, if that names what is not there.
+static bool begin_looks(const spinach_options *options) {
+  if (options->trace && !spinach_trace_choose(options->trace)) return false;
+  if (options->check_idle) spinach_idle_check_begin();
+  if (options->check_replay) spinach_replay_check();
+  return !options->check_idle_of || spinach_check_idle_of(options->check_idle_of);
+}
+
 // Whether clusters that repeat themselves are stepped: as the user wants, or since their state is looked at too often.
 static bool steps_all(const spinach_options *options) {
   return options->no_replay || options->check_idle_of ||
@@ -107,7 +115,7 @@ static int simulate(int argc, char **argv) {
     return taken ? 0 : 2;
   }
   spinach_type_instruction = spinach_disassemble;
-  if (options.trace && !spinach_trace_choose(options.trace)) {
+  if (!begin_looks(&options)) {
     spinach_results_abandon();
     return 2;
   }
@@ -115,12 +123,6 @@ static int simulate(int argc, char **argv) {
     spinach_results_abandon();
     return 1;
   }
-  if (options.check_idle) spinach_idle_check_begin();
-  if (options.check_idle_of && !spinach_check_idle_of(options.check_idle_of)) {
-    spinach_results_abandon();
-    return 2;
-  }
-  if (options.check_replay) spinach_replay_check();
   if (steps_all(&options))
     spinach_replay_disable();
   else

@@ -276,6 +276,11 @@ def test_checkpoints(start, machine: Path, tmp_path: Path) -> None:
     words = ["--restore", "point", "--set", "dut.script=typed", "--until", "dut.received >= 3", "--time", "60 s"]
     again = subprocess.run([machine, "--quiet", *words], cwd=tmp_path, capture_output=True, text=True)
     assert again.stdout == out, again.stderr
+    typed = subprocess.run(
+        [machine, "--quiet", "--restore", "point", "--set", "dut.terminal=true", "--until", "dut.received >= 3", "--time", "60 s"],
+        cwd=tmp_path, input="xyz", capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert came(typed.stdout) == b"xyz", typed.stderr  # at standard input
     served = subprocess.run(
         [machine, "--quiet", "--restore", "point", "--serve", "1"],
         input="run --set requester[0].script=../accesses --set dut.terminal=pty --time 1us\n",
