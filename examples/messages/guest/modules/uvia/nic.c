@@ -59,6 +59,7 @@ static int uvia_nic_prepare(struct uvia_nic *nic) {
   if (!nic->window || !nic->completions) return -ENOMEM;
   nic->area = readl(nic->window + MESSAGE_SHARED + MESSAGE_POINTER);
   if (!nic->area || readl(uvia_nic_word(nic, CONTROL(magic))) != MESSAGE_MAGIC) return -ENODEV; // another firmware
+  if (readl(uvia_nic_word(nic, CONTROL(in_use)))) return -EBUSY;                                // they did not close
   nic->completions_at = dma_map_page(&nic->card->dev, nic->completions, 0, PAGE_SIZE, DMA_FROM_DEVICE);
   if (!dma_mapping_error(&nic->card->dev, nic->completions_at)) return 0;
   nic->completions_at = 0;
