@@ -30,7 +30,7 @@ def test_figures_5_to_8(root: Path, build_dir: Path, tmp_path: Path) -> None:
     for size in SIZES:
         udp, via, mapped = (points[variant, size] for variant in ("udpc", "via", "via-mapped"))
         assert 1.5 < udp["host"] / via["host"] < 3, size
-        assert via["udp"] == via["ip"] == via["checksum"] == 0 == mapped["copy"] < via["copy"]
+        assert via["udp"] == via["ip"] == via["checksum"] == 0 < mapped["copy"] < 100 < via["copy"], "not of messages"
         assert size == SIZES[-1] or udp["socket"] == pytest.approx(points["udpc", 100]["socket"], rel=0.15)
         assert via["library"] < 0.05 * via["host"]
         assert via["nic"] == pytest.approx(200 * size / 30, rel=0.1, abs=800), "200 MHz, 30 MB/s"
