@@ -256,7 +256,7 @@ def test_any_state_is_refused_or_runs(poker) -> None:
 
 
 def test_cycles_that_do_not_agree_with_the_time_are_refused(ranged) -> None:
-    """Of one clock, where every change of either is found; what is skipped and when there was progress may be anything."""
+    """Of one clock, where every change of either is found; what is skipped, and when there was progress or work, may be anything."""
     poke(ranged, [], "--cycles", "10", "30", "1 1 20 @")
     done = restored(ranged, "--cycles", "30", POKE="@ 48 0b")
     said = 'sim: cannot restore "point": it is damaged: the cycles of the clock "clk" and the time do not agree\n'

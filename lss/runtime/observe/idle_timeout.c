@@ -65,8 +65,8 @@ static bool is_new(void) {
   passing->worked = work();
   passing->looked = now;
   counted = events();
-  return !looked || counted != happened || passing->last_progress >= looked ||
-         passing->worked - before > (now - looked) / WORKED_PART;
+  return !looked || looked > now || passing->idle_since > now || counted != happened ||
+         passing->last_progress >= looked || passing->worked - before > (now - looked) / WORKED_PART;
 }
 
 char *spinach_idle_timeout_error(void) {
