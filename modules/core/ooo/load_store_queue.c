@@ -48,8 +48,21 @@ phase_start() {
   send(room, (uint32_t)param(entries) - self->occupied);
   send(store_room, (uint32_t)param(buffer) - self->buffer_count);
   send_if(store_request, (self->buffer_count > 0) & !self->outstanding, request);
-  for (int i = 0; i < width(drained); i++)
-    send(drained, i, committed_stores(self, (uint32_t)(i % param(contexts))) == 0);
+}
+
+// Whether an instruction that was committed in the last cycle is a store, which moves to the buffer in this one.
+static inline bool store_moves(const self_t *self, uint32_t context, uint32_t head) {
+  const uint32_t oldest = self->oldest.of[context];
+  if (head == oldest) return false;
+  return self->store_places[context] &
+         places_from(age_count(oldest, param(contexts)), ages_between(oldest, head, param(contexts)), param(list));
+}
+
+handler(show_drained) {
+  bool drained[param(contexts)];
+  for (uint32_t c = 0; c < (uint32_t)param(contexts); c++)
+    drained[c] = committed_stores(self, c) == 0 && !store_moves(self, c, data(head).of[c]);
+  for (int i = 0; i < width(drained); i++) send(drained, i, drained[i % param(contexts)]);
 }
 
 handler(ask, i) {

@@ -96,6 +96,7 @@ WRITES = {
     "interrupts": "di\nmfc0 $t4, $12\nei\nmfc0 $t4, $12\nmfc0 $t5, $12\nori $t5, $t5, 0x400\nmtc0 $t5, $12\nmfc0 $t4, $12",
     "page pair": "sll $t3, $s0, 13\nmtc0 $t3, $10\nmfc0 $t4, $10",
     "sync": "sw $s0, 0($t0)\nsync\nlw $t4, 0($t0)",
+    "ll, after a store": "sw $s0, 0($t0)\nll $t4, 0($t0)",
     "sc, and a load elsewhere": "ll $t3, 0($t0)\naddiu $t3, $t3, 1\nsc $t3, 0($t0)\nlw $t4, 64($t0)",
 }
 
@@ -150,6 +151,15 @@ def test_what_is_executed_alone_holds_up_commitment(code: str, wide: int, machin
     before = [cycle for what, cycle, pc in ran.seen if (what, pc) == ("retire", ran.labels["X"] - 4)][-1]
     more = int(wide == 1)  # then each is the last of its cycle
     assert (ran.last("retire", "X") - before, ran.last("retire", "Y") - ran.last("retire", "X")) == (SERVED + more, more)
+
+
+@pytest.mark.parametrize("code", sampled(["ll $t4, 0($t0)", "ll $t4, 64($t0)", "tlbr", "eret"], 2, first=1))
+def test_what_waits_for_a_store_that_commits_when_it_is_requested(code: str, machine: Path, tmp_path: Path) -> None:
+    """Two cycles longer, for the store to reach the cache, in which its line is.  The `mfc0` lets the store and what is behind it finish before either commits."""
+    prepare = "lui $t3, %hi(Y)\naddiu $t3, $t3, %lo(Y)\nmtc0 $t3, $14\nlw $t3, 0($t0)\nlw $t3, 64($t0)"
+    ran = Timeline(machine, tmp_path, f"mfc0 $t5, $12\nsw $s0, 0($t0)\n{code}", prepare, passes=PASSES)
+    store, waits = ([cycle for what, cycle, pc in ran.seen if (what, pc) == ("retire", ran.labels["Y"] - before)][-1] for before in (8, 4))
+    assert waits - store == SERVED + 2
 
 
 def test_a_processor_that_waits_costs_no_time(machine: Path, tmp_path: Path) -> None:
