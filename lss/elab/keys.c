@@ -202,7 +202,10 @@ static const char *known_names(const char *name, const GPtrArray *names) {
   const char *near = diag_suggestion(name, names);
   if (near || !names->len || names->len > FEW) return did_you_mean(near);
   const char *text = arena_printf("; there %s `%s`", names->len > 1 ? "are" : "is", (char *)names->pdata[0]);
-  for (guint i = 1; i < names->len; i++) text = arena_printf("%s, `%s`", text, (char *)names->pdata[i]);
+  for (guint i = 1, first; i < names->len; i++) { // a name may be that of several lanes
+    g_ptr_array_find_with_equal_func((GPtrArray *)names, names->pdata[i], g_str_equal, &first);
+    if (first == i) text = arena_printf("%s, `%s`", text, (char *)names->pdata[i]);
+  }
   return text;
 }
 

@@ -3,9 +3,8 @@
 
 #include "clock/device_time.h"
 #include "wire/ethernet_fcs.h"
+#include "wire/ethernet_switch.h"
 #include "wire/vlan_tag.h"
-
-enum { SWITCH_WAYS = 4 }; // places in which an address may be
 
 #define MOST        ((uint32_t)param(most))
 #define ROOM        (MOST + 16)

@@ -10,7 +10,7 @@ from tests.debug.test_gdb import same_results, values
 
 NO_PROCESSORS = {"arbiter", "disk", "pipe_chain"}
 LOOKED_AT = {"wide_core"}  # whose instructions have a memory of their own, in which nothing is written; test_wide_core.py
-ELSEWHERE = {"single_core", "host", "messages", "rule30"}  # docs/debugging.md and test_gdb.py; test_precise_core.py; the host again
+ELSEWHERE = {"single_core", "host", "messages", "network", "rule30"}  # docs/debugging.md and test_gdb.py; test_precise_core.py; the host again
 
 
 @dataclass

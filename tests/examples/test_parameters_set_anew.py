@@ -37,7 +37,7 @@ def parameters(simulator: Path) -> list[dict]:
 # Machines whose modules are, all but a few without parameters, in the others.
 REST = ("tigon2/tigon2", "nic10g/nic10g", "dual_core/dual_core", "rfu_core/rfu_core", "vliw_core/vliw_core", "riscv_core/riscv_core",
         "multiprocessor/multiprocessor", "quad_core/quad_core", "tigon2/tigon2_hardware_limit")  # fmt: skip
-REST += tuple(name for name in WORK if name.startswith("host/") and name != "host/host disk")
+REST += tuple(name for name in WORK if name.startswith(("host/", "network/")) and name != "host/host disk")
 
 
 MANY = {"host/host disk": 2, "quad_core/quad_core": 2, "multiprocessor/multiprocessor level 2": 4}  # of whose parameters every n-th is enough, but for the soak
@@ -57,7 +57,8 @@ def test_every_parameter_does(name: str, build_sim, run_sim, build_dir: Path, tm
 def compare(name: str, every: int, build_sim, run_sim, build_dir: Path, tmp_path: Path) -> None:
     options, work = WORK[name]
     given = work("short", build_dir, tmp_path)
-    pairs = [pair for pair in zip(given[::2], given[1::2]) if pair[0] != "--set" and pair[0] not in SHORT]
+    # Of settings only those of files: others are tried themselves.
+    pairs = [pair for pair in zip(given[::2], given[1::2]) if pair[0] not in SHORT and (pair[0] != "--set" or Path(pair[1].partition("=")[2]).is_file())]
     limit = next([word, SHORT[word]] for word in SHORT if word in given)
     arguments = [*(word for pair in pairs for word in pair), *limit]
     simulator = build_sim(ROOT / f"examples/{name.split()[0]}.lss", *options)

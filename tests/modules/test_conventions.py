@@ -177,6 +177,7 @@ ASK_FOR_TIME = {
     "rtc_m48t02": "shows seconds since the start of the run",
     "dram_controller": "a reply says how long it took; refreshes are so far apart that they are counted later",
     "memory_controller": "a reply says how long it took; refreshes of idle time are counted later",
+    "cable": "a crossing, which has no instants; its beats arrive between cycles",
     "memory_source": "its script says in which cycle",
     "source": "its script says in which cycle",
     "sink": "its record says in which cycle",

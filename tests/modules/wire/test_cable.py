@@ -10,7 +10,7 @@ import pytest
 
 from harness.net import packets
 from tests.modules.assists import LONGEST, TOO_LONG, noise, pcap
-from tests.modules.harness import Bench, Ran, read_monitor
+from tests.modules.harness import Bench, Ran, collect, happened, read_monitor
 from tests.sample import sampled, seldom
 
 NETLIST = """
@@ -72,8 +72,8 @@ def with_fcs(frame: bytes) -> bytes:
 
 
 def cross(bench: Bench, sent: list[bytes] = FRAMES, cycles: int = 30000, sender: int = 100, receiver: int = 100, rate: str = GIGABIT,
-          latency: str = "500 ns", more: str = "", ok: bool = True, **settings: object) -> Ran:  # fmt: skip
-    netlist = NETLIST.format(sender=sender, receiver=receiver, rate=rate, more=f"latency = {latency}; {more}")
+          latency: str = "500 ns", more: str = "", extra: str = "", ok: bool = True, **settings: object) -> Ran:  # fmt: skip
+    netlist = extra + NETLIST.format(sender=sender, receiver=receiver, rate=rate, more=f"latency = {latency}; {more}")
     values = {"player.input": "in", "silent.count": 0, "enters.record": "entered", "leaves.record": "left", "dut.capture": "capture"}
     values |= {key.replace("_", ".", 1): value for key, value in settings.items()}
     return bench.run(bench.build(netlist), cycles, values, files={"in": pcap(sent)}, ok=ok)
@@ -159,6 +159,14 @@ def test_lengths(bench: Bench) -> None:
     ran = cross(bench, [*LONGEST, *TOO_LONG], 200000)
     assert ran.stat("dut", "damaged") == len(TOO_LONG) and ran.stat("dut", "frames") == len(LONGEST) + len(TOO_LONG)
     assert frames(beats(ran.directory / "left")) == [with_fcs(frame) for frame in [*LONGEST, *TOO_LONG]]
+
+
+def test_events_are_at_the_sender(bench: Bench) -> None:
+    """When the first bytes and when all bytes of a frame were sent, which have arrived later."""
+    ran = cross(bench, extra=collect("dut", "entering", "entered(length)"))
+    entered = beats(ran.directory / "entered")
+    assert happened(ran, "entering") == [(beat.cycle,) for beat in entered if beat.start]
+    assert happened(ran, "entered") == [(beat.cycle, len(frame)) for beat, frame in zip((one for one in entered if one.end), frames(entered), strict=True)]
 
 
 def test_a_sender_that_pauses(bench: Bench) -> None:

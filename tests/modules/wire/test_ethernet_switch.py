@@ -62,6 +62,11 @@ def seen(ran: Ran, port: int) -> list[bytes]:
     return [packet.data for packet in packets.read(ran.directory / f"out{port}")]
 
 
+def counted(ran: Ran, name: str, ports: int = PORTS) -> list[int]:
+    """A statistic of the switch, by port."""
+    return [int(ran.stat("dut", f"{name}[{n}]")) for n in range(ports)]
+
+
 def ends(path: Path, edge: str) -> list[int]:
     """The cycles in which the first or the last beats of frames were transferred."""
     return [row.cycle for row in read_monitor(path) if row.transferred and re.search(f"{edge}=(1|true)", row.value or "")]
@@ -94,10 +99,11 @@ def test_random_traffic_goes_where_addresses_were_seen(bench: Bench, seed: int) 
     ran = switch(bench, sent)
     arrived = [(cycle, n, data) for n in range(PORTS) for cycle, (_, data) in zip(ends(ran.directory / f"entered{n}", "end"), sent[n], strict=True)]
     assert [seen(ran, n) for n in range(PORTS)] == forwarded(arrived, PORTS)
-    counted = ran.counted("dut")
-    assert sum(counted[f"received[{n}]"] for n in range(PORTS)) == 160
-    assert counted["copies"] == sum(len(seen(ran, n)) for n in range(PORTS)) == sum(counted[f"sent[{n}]"] for n in range(PORTS))
-    assert not [name for name in counted if "dropped" in name or "damaged" in name]
+    assert counted(ran, "received") == [len(ones) for ones in sent] and counted(ran, "sent") == [len(seen(ran, n)) for n in range(PORTS)]
+    assert ran.stat("dut", "copies") == sum(counted(ran, "sent"))
+    assert counted(ran, "dropped") == counted(ran, "damaged") == [0] * PORTS
+    single = 160 - ran.stat("dut", "flooded") - sum(counted(ran, "filtered"))
+    assert ran.stat("dut", "copies") == (PORTS - 1) * ran.stat("dut", "flooded") + single
 
 
 @pytest.mark.parametrize(("latency", "cycles"), [("1 us", 125), ("0 ns", 1), ("100 ns", 13)])
@@ -112,11 +118,13 @@ def test_a_full_queue_drops(bench: Bench) -> None:
     """Two ports send to a third as fast as they can: nearly half is dropped, and what is sent is in order."""
     one = [(0, frame(mac(9), mac(1), n, 1514)) for n in range(60)]
     other = [(0, frame(mac(9), mac(2), 1000 + n, 1514)) for n in range(60)]
-    extra = collect("dut", "overflowed(port, length)")
+    extra = collect("dut", "overflowed(port, length)", "forwarded(port, length, queued)")
     ran = switch(bench, [one, other, [(0, frame(ALL, mac(9), 0))]], "slots = 8;", extra, cycles=200000)
-    counted, left = ran.counted("dut"), seen(ran, 2)
-    assert counted["dropped[2]"] == len(happened(ran, "overflowed")) > 40 and counted["most_queued[2]"] == 8
-    assert len(left) == 120 - counted["dropped[2]"] == counted["sent[2]"]
+    dropped, left = counted(ran, "dropped", 3)[2], seen(ran, 2)
+    assert dropped == len(happened(ran, "overflowed")) > 40 and counted(ran, "most_queued", 3)[2] == 8
+    assert len(left) == 120 - dropped == counted(ran, "sent", 3)[2]
+    queued = [(length, frames) for _, port, length, frames in happened(ran, "forwarded") if port == 2]
+    assert len(queued) == len(left) and {length for length, _ in queued} == {1518} and max(frames for _, frames in queued) == 8
     for ones in (one, other):
         places = [left.index(data) for _, data in ones if data in left]
         assert places == sorted(places) and places
