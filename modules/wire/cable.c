@@ -89,7 +89,7 @@ phase_end(in) {
   if (__builtin_expect(self->line.late, false))
     self->line.due =
         exact_time_later(self->line.due, exact_time_add(exact_time_at(now()), beat.count, self->byte_time));
-  if (at + 8 <= MOST + 8) memcpy(store_span(frame, at, 8), &beat.bytes, 8);
+  if (at <= MOST) memcpy(store_span(frame, at, 8), &beat.bytes, 8);
   const exact_time arrival = beat.end ? end(self, &beat) : exact_time_sum(self->line.due, self->delay);
   if (self->held == SLOTS)
     sim_error("%u beats are on their way, and the oldest is not taken: the receiver is slower than the line", SLOTS);

@@ -108,7 +108,7 @@ static void take(self_t *self, uint32_t port, const wire_beat_64 *beat) {
     *arriving = (wire_arrival){.within = true, .fcs = ETHERNET_FCS_START, .wrong = !beat->start};
   else if (beat->start)
     arriving->wrong = true;
-  if (arriving->length + beat->count > MOST)
+  if ((uint64_t)arriving->length + beat->count > MOST)
     arriving->wrong = true;
   else {
     memcpy(store_span(frame, port * ROOM + arriving->length, 8), &beat->bytes, 8);
