@@ -10,9 +10,8 @@
 enum { BUS_FAULT_READ_ABORT, BUS_FAULT_READ_PARITY, BUS_FAULT_WRITE_ABORT, BUS_FAULT_WRITE_PARITY, BUS_FAULTS };
 static const char *const bus_faults[BUS_FAULTS] = {"read_abort", "read_parity", "write_abort", "write_parity"};
 
-// What is wrong with a plan, for a message that begins with the rule.
-#define BUS_FAULT_KINDS                                                                                                \
-  "is not a rule; rules are KIND@N, KIND/N or KIND%%P, kinds read_abort, read_parity, write_abort and write_parity"
+// Their names, for FAULT_PLAN_REQUIRE.
+#define BUS_FAULT_KINDS "read_abort, read_parity, write_abort and write_parity"
 
 // The fault of a transfer, the so many-th of its direction, -1: none; `draw` gives 64 random bits.
 #define BUS_FAULT_STRIKES(plan, write, at_number, draw)                                                                \

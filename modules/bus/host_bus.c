@@ -22,9 +22,7 @@ init() {
   self->ready_at = self->interrupt_at = self->line_cycle = self->wake = never();
   for (int i = 0; i < width(memory_request); i++) self->reply_cycle[i] = never();
   random_seed(&self->rng);
-  const char *wrong = NULL;
-  if (!fault_plan_valid(param(faults), bus_faults, BUS_FAULTS, &wrong))
-    sim_input_error("faults: '%s' " BUS_FAULT_KINDS, wrong);
+  FAULT_PLAN_REQUIRE(bus_faults, BUS_FAULTS, BUS_FAULT_KINDS);
 }
 
 check_state() {

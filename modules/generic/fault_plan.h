@@ -46,6 +46,14 @@ static inline bool fault_plan_valid(const char *plan, const char *const *kinds, 
   return true;
 }
 
+// Refuses a parameter `faults` that cannot be followed; `names` are the kinds, as a message has them.
+#define FAULT_PLAN_REQUIRE(kinds, count, names)                                                                        \
+  do {                                                                                                                 \
+    const char *wrong = NULL;                                                                                          \
+    if (!fault_plan_valid(param(faults), kinds, count, &wrong))                                                        \
+      sim_input_error("faults: '%s' is not a rule; rules are KIND@N, KIND/N or KIND%%P, kinds " names, wrong);         \
+  } while (0)
+
 // The kind of fault, from `first` to before `end` of the list, that strikes number `at_number`, -1: none.  `draw` is
 // evaluated for every chance and gives 64 random bits.
 #define FAULT_STRIKES(plan, kinds, count, first, end, at_number, draw)                                                 \

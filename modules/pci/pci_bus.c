@@ -8,9 +8,7 @@ init() {
   self->last = self->fault = -1;
   self->ready_at = never();
   random_seed(&self->rng);
-  const char *wrong = NULL;
-  if (!fault_plan_valid(param(faults), bus_faults, BUS_FAULTS, &wrong))
-    sim_input_error("faults: '%s' " BUS_FAULT_KINDS, wrong);
+  FAULT_PLAN_REQUIRE(bus_faults, BUS_FAULTS, BUS_FAULT_KINDS);
 }
 
 // ---- The transfer on the bus ----

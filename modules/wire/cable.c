@@ -9,14 +9,10 @@
 #define SLOTS ((uint32_t)param(slots))
 #define MOST  ((uint32_t)(param(max_frame) + param(vlan_tag)))
 
-static void require_faults(const self_t *self) {
-  const char *wrong = NULL;
-  if (!fault_plan_valid(param(faults), cable_faults, CABLE_FAULTS, &wrong))
-    sim_input_error("faults: '%s' is not a rule; rules are KIND@N, KIND/N or KIND%%P, kinds fcs and error", wrong);
-}
+#define REQUIRE_FAULTS() FAULT_PLAN_REQUIRE(cable_faults, CABLE_FAULTS, "fcs and error")
 
 init() {
-  require_faults(self);
+  REQUIRE_FAULTS();
   self->byte_time = ethernet_time_of_byte((double)param(rate), ticks_per_second());
   self->delay = exact_time_of((uint64_t)param(latency), UINT64_C(1000000000000000), ticks_per_second());
   self->line.opens_at = 1;
@@ -25,7 +21,7 @@ init() {
 }
 
 handler(reset, faults) {
-  require_faults(self);
+  REQUIRE_FAULTS();
 }
 
 handler(pace) {

@@ -33,11 +33,7 @@ init() {
   self->byte_time = ethernet_time_of_byte((double)param(rate), ticks_per_second());
   if (param(offered) <= 0) sim_input_error("the offered rate must be more than 0");
   TRAFFIC_CHOOSE_MODE();
-  const char *wrong = NULL;
-  if (!fault_plan_valid(param(faults), ethernet_faults, ETHERNET_FAULTS, &wrong))
-    sim_input_error("faults: '%s' is not a rule; rules are KIND@N, KIND/N or KIND%%P, kinds fcs, short, fragment, "
-                    "long, jabber and error",
-                    wrong);
+  FAULT_PLAN_REQUIRE(ethernet_faults, ETHERNET_FAULTS, "fcs, short, fragment, long, jabber and error");
   if (param(faults)[0] && (param(short_length) < 8 || param(short_length) >= param(min_frame)))
     sim_input_error("short frames have 8 to %d bytes, not %lld", param(min_frame) - 1, (long long)param(short_length));
   if (param(faults)[0] && (param(long_length) <= MOST_TAGGED || param(long_length) > ETHERNET_LONGEST))
