@@ -206,6 +206,17 @@ def test_the_studies_of_the_examples_have_names_of_their_own() -> None:
     assert len(known) == len(paths) > 30 and any(now for _, now in known.values())
 
 
+def test_the_report_asks_for_nothing_that_the_studies_lack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page of `make studies` can be written, whatever was run: here nothing was."""
+    paths = found(ROOT / "examples", "studies/*.toml")
+    monkeypatch.setattr(collection, "chosen", lambda paths, names: {path.stem: (path, False) for path in paths})
+    with executor() as pool:
+        made = collection.run(paths, [], tmp_path, pool, Progress())
+    assert not made.failed and len(made.outcomes) == len(paths)
+    page = validation.write(made, ROOT / "docs/validation.md", tmp_path).read_text()
+    assert page.count("(not run)") > 100
+
+
 def test_a_large_difference_needs_an_explanation(place: Path) -> None:
     (place / "fig.toml").write_text(FIG.replace(', explained = ["why"]', ""))
     (place / "text.md").write_text("# T\n\nabout\n\n{{published}}\n")
