@@ -223,11 +223,14 @@ static void check_crossing_locals(Inst *inst) {
   }
 }
 
-// An instant is a cycle of one clock.
-static void check_crossing_instants(Inst *inst) {
-  for (guint i = 0; inst->instance->leaf->crossing && i < inst->instance->state->len; i++) {
+// An instant is a cycle of one clock; items of a flight arrive at ticks, of which other modules know nothing.
+static void check_crossing_kinds(Inst *inst) {
+  for (guint i = 0; i < inst->instance->state->len; i++) {
     const StateField *field = inst->instance->state->pdata[i];
-    if (field->kind == STATE_INSTANT)
+    if (field->kind == STATE_FLIGHT && !inst->instance->leaf->crossing)
+      problem(field->location, "state-kind",
+              "only a crossing has flights; keep the items of `%s` in an array, with stamps", field->name);
+    if (field->kind == STATE_INSTANT && inst->instance->leaf->crossing)
       problem(field->location, "state-kind", "a crossing has no instants: its functions run on several clocks");
   }
 }
@@ -315,7 +318,7 @@ void check_netlist(void) {
     check_driven(inst);
     check_self_reads(inst);
     check_crossing_locals(inst);
-    check_crossing_instants(inst);
+    check_crossing_kinds(inst);
     check_enable(inst, sure);
   }
   compile->running = NULL;

@@ -123,7 +123,8 @@ static void report_function(Location at, const char *name) {
   static const char vocabulary[] =
       "some data item enabled acked transferred send send_if send_nothing enable accept count count_cycles report "
       "counted after set_until until within set_stamp copy_stamp stamped passed until_passed elapsed note load "
-      "store load_span store_span unchanged get set is_known width lane key "
+      "store load_span store_span flight_send flight_due flight_item flight_next flight_drop flight_empty unchanged "
+      "get set is_known width lane key "
       "param param_length typeof_port call typeof_argument event observed phase_start phase_end init finish next_event "
       "skip "
       "statistics awaits check_state handler now cycle due is_cycle cycle_modulo clock_period never random_bits "

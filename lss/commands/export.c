@@ -198,7 +198,8 @@ static void export_ranges(Json *json, const StateField *field) {
 }
 
 static void export_state(Json *json, const Instance *instance) {
-  static const char *const kinds[STATE_KINDS] = {"behaviour", "instant", "stamp", "counter", "trace", "memory"};
+  static const char *const kinds[STATE_KINDS] = {"behaviour", "instant", "stamp", "counter",
+                                                 "trace",     "flight",  "memory"};
   json_open_member(json, "state", '[');
   for (guint i = 0; i < instance->state->len; i++) {
     const StateField *field = g_ptr_array_index(instance->state, i);

@@ -335,6 +335,53 @@ static void check_kind(const Node *node) {
             node->name, dimensions);
   if (node->state == STATE_MEMORY && dimensions == 0)
     problem(node->location, "state-kind", "a memory is an array: `%s` has no length", node->name);
+  if (node->state == STATE_FLIGHT && dimensions != 1)
+    problem(node->location, "state-kind", "a flight is a ring of items: `%s` needs one length, `%s[n]`", node->name,
+            node->name);
+}
+
+static void add_place(GPtrArray *places, GArray *ranges, const char *name, int64_t most, Location location) {
+  Field *place = arena_new(Field);
+  *place = (Field){.name = name, .type = type_simple(TYPE_UINT, 32)};
+  g_ptr_array_add(places, place);
+  const StateRange range = {.member = name, .bounds = {0, most}, .location = location};
+  g_array_append_val(ranges, range);
+}
+
+// The field that a flight is, and the two that belong to it.
+static void add_flight(Node *node, Term *term, StateField *flight) {
+  Inst *inst = compile->running;
+  const int slots = g_array_index(flight->dimensions, int, 0);
+  if (slots < 1) {
+    problem(node->location, "state-kind", "a flight has at least one slot: `%s` has none", node->name);
+    return;
+  }
+  StateField *arrives = arena_new(StateField), *item = arena_new(StateField);
+  *arrives = *item = *flight;
+  arrives->flight = item->flight = flight;
+  arrives->name = arena_printf("%s_arrives", node->name);
+  arrives->doc = arena_printf("When items of `%s` arrive.", node->name);
+  arrives->kind = STATE_STAMP;
+  arrives->type = type_simple(TYPE_UINT, 64);
+  item->name = arena_printf("%s_item", node->name);
+  item->doc = arena_printf("The items of `%s`.", node->name);
+  item->kind = STATE_BEHAVIOUR;
+  flight->dimensions = compile->nothing;
+  flight->ranges = arena_garray(sizeof(StateRange));
+  GPtrArray *places = arena_array();
+  add_place(places, flight->ranges, "head", slots - 1, node->location);
+  add_place(places, flight->ranges, "tail", slots - 1, node->location);
+  add_place(places, flight->ranges, "held", slots, node->location);
+  flight->type = type_struct("flight.places", "flight_places", places);
+  pending_type(term, &item->type, node->type->location, node->name, true, item);
+  StateField *const all[] = {flight, arrives, item};
+  for (gsize i = 0; i < G_N_ELEMENTS(all); i++) {
+    Node *named = node_new(NODE_FIELD, node->location);
+    named->name = all[i]->name;
+    named->place = node->place;
+    if (i > 0) unique(compile->state_names, named, "a state field");
+    g_ptr_array_add(inst->instance->state, all[i]);
+  }
 }
 
 static void add_state(Scope *scope, Node *node, bool statistic) {
@@ -368,6 +415,10 @@ static void add_state(Scope *scope, Node *node, bool statistic) {
   if (node->value) {
     field->initial = evaluate(scope, node->value);
     if (!field->initial) return;
+  }
+  if (field->kind == STATE_FLIGHT) {
+    if (field->dimensions->len == 1) add_flight(node, term, field);
+    return;
   }
   pending_type(term, &field->type, node->type->location, node->name, false, field);
   g_ptr_array_add(inst->instance->state, field);

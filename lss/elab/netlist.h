@@ -163,19 +163,23 @@ typedef struct {
   Location location;
 } StateRange;
 
-typedef struct {
+// A field `flight T f[n]` is followed by two that belong to it: `f_arrives`, stamps, and `f_item`.  It has itself the
+// places of a ring, of a type that lss declares.
+typedef struct StateField StateField;
+struct StateField {
   const char *name;
   const char *doc;
   const char *unit; // statistics: "frames"; else NULL
   StateKind kind;
-  bool statistic;     // a counter that is reported
-  bool gauge;         // a statistic that is no count: between two instants it has no difference
-  Type *type;         // element type
-  GArray *dimensions; // of int, outermost first; empty for a scalar
-  GArray *ranges;     // of StateRange; NULL without any
-  Value *initial;     // NULL means zero
+  const StateField *flight; // that it belongs to; NULL: it stands for itself
+  bool statistic;           // a counter that is reported
+  bool gauge;               // a statistic that is no count: between two instants it has no difference
+  Type *type;               // element type
+  GArray *dimensions;       // of int, outermost first; empty for a scalar
+  GArray *ranges;           // of StateRange; NULL without any
+  Value *initial;           // NULL means zero
   Location location;
-} StateField;
+};
 
 typedef struct {
   const char *name;

@@ -3,10 +3,23 @@
 
 // ---- Layout ----------------------------------------------------------------------------------------------------
 
+// The flight that is field `first`, as lss/runtime/engine/flight.h has it.
+static void emit_flight_fields(GString *out, const Instance *instance, guint first) {
+  const StateField *flight = instance->state->pdata[first], *item = instance->state->pdata[first + 2];
+  g_string_append_printf(out, "  struct {\n    spinach_flight places;\n    uint64_t arrives[%d];\n  ",
+                         g_array_index(item->dimensions, int, 0));
+  emit_field(out, "item", item->type, item->dimensions);
+  g_string_append_printf(out, "  } spinach_flight_%s;\n", flight->name);
+}
+
 static void emit_fields(GString *out, const Instance *instance, StateKind kind) {
   for (guint i = 0; i < instance->state->len; i++) {
     const StateField *field = instance->state->pdata[i];
-    if (field->kind != kind) continue;
+    if (field->kind != kind || field->flight) continue;
+    if (kind == STATE_FLIGHT) {
+      emit_flight_fields(out, instance, i);
+      continue;
+    }
     g_autofree char *name = plan_field_name(field);
     emit_field(out, name, field->type, field->dimensions);
     if (plan_is_ring(field))

@@ -113,7 +113,8 @@ static void emit_watches(const Emitter *emitter, GString *out) {
 static void emit_field_row(GString *out, const Spec *spec, const StateField *field, const char *layout) {
   const bool passes = field->kind == STATE_INSTANT || module_source_accounts_for(spec->source, field->name);
   const bool computed = module_source_computes(spec->source, field->name);
-  static const char *const kinds[STATE_KINDS] = {"BEHAVIOUR", "INSTANT", "STAMP", "COUNTER", "TRACE", "MEMORY"};
+  static const char *const kinds[STATE_KINDS] = {"BEHAVIOUR", "INSTANT",   "STAMP", "COUNTER",
+                                                 "TRACE",     "BEHAVIOUR", "MEMORY"};
   g_autofree char *type = emit_type_symbol(field->type), *member = plan_field_name(field),
                   *ring = g_strdup_printf("offsetof(%s_state, spinach_ring_%s)", layout, field->name);
   g_string_append_printf(out, "  {\"%s\", ", field->name);

@@ -64,7 +64,7 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %token <text> ALWAYS "always" INIT "init" INPORT "inport" INSTANCE "instance" LOCAL "local" MODULE "module" NEXT_EVENT "next_event"
 %token <text> CONSERVES "conserves" CONSUMES "consumes" MAKES "makes" IDENTITY "identity"
 %token <text> ALTERED "altered" AWAITED "awaited" DROPPED "dropped" HELD "held" MADE "made"
-%token <text> KEYED "keyed" REPEATED "repeated" COUNTER "counter" INSTANT "instant" STAMP "stamp" MEMORY "memory" TRACE "trace" PACKED "packed"
+%token <text> KEYED "keyed" REPEATED "repeated" COUNTER "counter" INSTANT "instant" STAMP "stamp" MEMORY "memory" TRACE "trace" FLIGHT "flight" PACKED "packed"
 %token <text> ON "on" OPTIONAL "optional" OUTPORT "outport" PARAMETER "parameter" PARTIAL "partial" PHASE_END "phase_end"
 %token <text> PHASE_START "phase_start" RETURN "return" RUNTIME "runtime" STATE "state" STAT "stat" STRING "string"
 %token <text> STRUCT "struct" TRUE_WORD "true" TYPE "type" USERPOINT "userpoint" VAR "var" WHILE "while"
@@ -309,6 +309,8 @@ state_field:
   | MEMORY type_name NAME dimensions opt_range opt_default ';' {
       $$ = parse_declare(scan, NODE_FIELD, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->within = $5; $$->value = $6;
       $$->state = STATE_MEMORY; }
+  | FLIGHT type_name NAME dimensions ';' {
+      $$ = parse_declare(scan, NODE_FIELD, @$, $3, @3); $$->type = $2; $$->dimensions = $4; $$->state = STATE_FLIGHT; }
   ;
 ranged_field:
     name_word                      { $$ = parse_text_expr(EXPR_NAME, @$, $1); $$->place = @1; }

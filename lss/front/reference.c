@@ -161,6 +161,7 @@ static const char *kind_and_type(const Node *field) {
   case STATE_COUNTER: return arena_printf("counter %s", expr_text(field->type));
   case STATE_TRACE: return arena_printf("trace %s", expr_text(field->type));
   case STATE_MEMORY: return arena_printf("memory %s", expr_text(field->type));
+  case STATE_FLIGHT: return arena_printf("flight %s", expr_text(field->type));
   default: return expr_text(field->type);
   }
 }

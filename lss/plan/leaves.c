@@ -83,6 +83,12 @@ static const char *const prefixes[STATE_KINDS] = {
 };
 
 char *plan_field_name(const StateField *field) {
+  const StateField *flight = field->kind == STATE_FLIGHT ? field : field->flight;
+  if (flight)
+    return g_strdup_printf("spinach_flight_%s.%s", flight->name,
+                           field == flight              ? "places"
+                           : field->kind == STATE_STAMP ? "arrives"
+                                                        : "item");
   return g_strconcat(prefixes[field->kind] ? prefixes[field->kind] : "", field->name, NULL);
 }
 

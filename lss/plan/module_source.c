@@ -50,9 +50,9 @@ static void add_use(GPtrArray *uses, const char *function, char *name) {
 }
 
 // Words whose answer depends on the time.
-static const char *const times[] = {"now",          "cycle",        "after",   "due",    "is_cycle",
-                                    "cycle_modulo", "set_stamp",    "stamped", "passed", "elapsed",
-                                    "copy_stamp",   "until_passed", NULL};
+static const char *const times[] = {"now",         "cycle",      "after",       "due",     "is_cycle",   "cycle_modulo",
+                                    "set_stamp",   "stamped",    "passed",      "elapsed", "copy_stamp", "until_passed",
+                                    "flight_send", "flight_due", "flight_next", NULL};
 
 // `word (` in a function, or in a macro, which may be used anywhere: a call, or a parameter's name.
 static void read_call(ModuleSource *source, const char *word, const char *at, const char *function) {

@@ -6,8 +6,7 @@
 #include "wire/ethernet_line.h"
 #include "wire/vlan_tag.h"
 
-#define SLOTS ((uint32_t)param(slots))
-#define MOST  ((uint32_t)(param(max_frame) + param(vlan_tag)))
+#define MOST ((uint32_t)(param(max_frame) + param(vlan_tag)))
 
 #define REQUIRE_FAULTS() FAULT_PLAN_REQUIRE(cable_faults, CABLE_FAULTS, "fcs and error")
 
@@ -29,11 +28,11 @@ handler(pace) {
 }
 
 handler(offer) {
-  if (__builtin_expect(self->held == 0, 1)) {
+  if (__builtin_expect(flight_empty(flying), 1)) {
     send_nothing(out);
     return;
   }
-  send_if(out, passed(arrives[self->head], 0), self->beat[self->head]);
+  send_if(out, flight_due(flying), flight_item(flying));
 }
 
 // Gives the frame whose last beat this is the fault that strikes it.
@@ -87,21 +86,13 @@ phase_end(in) {
         exact_time_later(self->line.due, exact_time_add(exact_time_at(now()), beat.count, self->byte_time));
   if (at <= MOST) memcpy(store_span(frame, at, 8), &beat.bytes, 8);
   const exact_time arrival = beat.end ? end(self, &beat) : exact_time_sum(self->line.due, self->delay);
-  if (self->held == SLOTS)
-    sim_error("%u beats are on their way, and the oldest is not taken: the receiver is slower than the line", SLOTS);
-  self->beat[self->tail] = beat;
-  set_stamp(arrives[self->tail], exact_time_instant(arrival) - now());
-  self->tail = self->tail + 1 == SLOTS ? 0 : self->tail + 1;
-  self->held++;
+  flight_send(flying, exact_time_instant(arrival) - now(), beat);
   self->line.opens_at = exact_time_instant(self->line.due);
 }
 
-// The last beat has left: the ring begins anew, so that what repeats itself comes to the same slots.
 phase_end(out) {
   self->left = transferred(out);
-  if (!self->left) return;
-  self->head = self->head + 1 == SLOTS ? 0 : self->head + 1;
-  if (--self->held == 0) self->head = self->tail = 0;
+  if (self->left) flight_drop(flying);
 }
 
 // The next beat is acknowledged from this cycle on.
@@ -113,6 +104,6 @@ next_event(in) {
 // A beat that was offered before stays so until it is taken, and another one may follow.
 next_event(out) {
   if (self->left) return cycle();
-  if (!self->held || passed(arrives[self->head], clock_period())) return unchanged(never());
-  return unchanged(cycle() + (until_passed(arrives[self->head], 0) + clock_period() - 1) / clock_period());
+  if (flight_empty(flying) || flight_due(flying, clock_period())) return unchanged(never());
+  return unchanged(cycle() + (flight_next(flying) + clock_period() - 1) / clock_period());
 }

@@ -152,6 +152,29 @@ def test_set_refuses_the_same(ranged) -> None:
     ]
 
 
+# Places of the ring of a flight with 4 slots, and instants; whatever they are, nothing is read or written beyond it.
+FLYING = "instance s : source { count = 100000; interval = 3; };\ninstance d : delivery { delay = 9 ns; };\ninstance k : sink;\ns.out -> d.in : uint32;\nd.out -> k.in;\n"
+FLIGHTS = [
+    ("way", 0, "04000000", "d.way.head: 4 is outside its range, 0 to 3"),
+    ("way", 4, "ffffffff", "d.way.tail: 4294967295 is outside its range, 0 to 3"),
+    ("way", 8, "05000000", "d.way.held: 5 is outside its range, 0 to 4"),
+    ("way_arrives[3]", 0, "ffffffffffffffff", None),
+    ("way_item[2]", 0, "ffffffff", None),
+]
+
+
+def test_a_flight_never_leads_out_of_its_ring(poker) -> None:
+    simulator = poker(FLYING)
+    checkpoint(simulator, "--cycles", "8")
+    for field, offset, digits, said in FLIGHTS:
+        done = restored(simulator, "--cycles", "12", POKE=f"d.{field} {offset} {digits}")
+        assert (done.returncode, done.stderr) == ((2, f'sim: cannot restore "point": {said}\n') if said else (0, "")), field
+    commands = "set d.way = {head=4}\nset d.way = {head=3 tail=1 held=5}\nset d.way = {head=3 tail=1 held=2}\nprint d.way\n"
+    done = subprocess.run([simulator, "--quiet", "--interactive"], input=commands, cwd=simulator.parent, capture_output=True, text=True)
+    assert done.stdout.endswith("d.way = {head=3 tail=1 held=2}\n")
+    assert done.stderr == "sim: d.way.head: 4 is outside its range, 0 to 3\nsim: d.way.held: 5 is outside its range, 0 to 4\n"
+
+
 def test_a_module_that_breaks_its_own_range_is_found(build_sim, run_sim, tmp_path: Path) -> None:
     """By debug builds after the cycle, by others where a checkpoint is written."""
     (tmp_path / "grows.lss").write_text("module grows { state { uint32 n in 0..5; } phase_end; }\n")

@@ -111,6 +111,17 @@ def test_a_loop_that_nothing_ends_ends_a_run_without_bound(polling, build_sim, r
     assert run_sim(simulator, "--cycles", 10**12, "--watchdog", "off").stats["run"]["ended"] == "all cycles were simulated"
 
 
+def test_items_that_fly_move_with_a_loop(polling, build_sim, run_sim, library, alike, root):
+    """Their instants are stamps, and their ring begins anew when it is empty."""
+    polling()
+    machine = MACHINE.replace("ASKS", "false").replace("clock_crossing { stages = 2; }", "delivery { delay = 53 ns; slots = 9; }")
+    simulator = build_sim(machine, "-I", library, "-I", root / "tests/engine/modules")
+    options = ("--cycles", 200_000, "--set", "alarm[1].interval=50000")
+    alike(simulator, *options, "--print", "bridge[0].*", hash_every=30_011)
+    assert cycles_in_loops(simulator, run_sim, *options) > 100_000
+    run_sim(simulator, *options, "--check-replay")
+
+
 def test_a_module_that_reads_the_time_is_in_no_loop(polling, run_sim):
     assert cycles_in_loops(polling("true"), run_sim, "--cycles", 100_000) == 0
 

@@ -3,6 +3,7 @@
 #ifndef SPINACH_H
 #define SPINACH_H
 
+#include "lss/runtime/engine/flight.h"
 #include "lss/runtime/engine/gate.h"
 #include "lss/runtime/engine/leap.h"
 #include "lss/runtime/engine/ring.h"

@@ -52,6 +52,22 @@
   ((const __typeof__(*(array)) *)SP_SPAN(array, i, (int64_t)(n) - (int64_t)(8 / sizeof *(array))))
 #define SP_STORE_SPAN(array, i, n) SP_SPAN(array, i, n)
 
+// A flight (flight.h) and its name; SP_cut are the ticks that an item takes at least.
+#define SP_FLIGHT_SLOTS(f) ((uint32_t)(sizeof(f).arrives / sizeof *(f).arrives))
+#define SP_FLIGHT_SEND(f, name, least, ticks, ...)                                                                     \
+  do {                                                                                                                 \
+    const uint64_t spinach_ticks = (ticks);                                                                            \
+    const uint32_t spinach_slot =                                                                                      \
+        spinach_flight_add(&(f).places, SP_FLIGHT_SLOTS(f), self->spinach_id, name, spinach_ticks, (least));           \
+    (f).arrives[spinach_slot] = spinach_stamp(SP_stamp_now, spinach_ticks);                                            \
+    (f).item[spinach_slot] = (__VA_ARGS__);                                                                            \
+  } while (0)
+#define SP_FLIGHT_DUE(f, k) ((f).places.held && SP_PASSED((f).arrives[(f).places.head], k))
+#define SP_FLIGHT_ITEM(f)   (*(const __typeof__((f).item[0]) *)&(f).item[(f).places.head])
+#define SP_FLIGHT_NEXT(f)                                                                                              \
+  ((f).places.held ? spinach_until_passed((f).arrives[(f).places.head], 0, SP_stamp_now) : UINT64_MAX)
+#define SP_FLIGHT_DROP(f, name) spinach_flight_drop(&(f).places, SP_FLIGHT_SLOTS(f), self->spinach_id, name)
+
 #define some(p, ...)    SP_some_##p(SP_LANE(__VA_ARGS__))
 #define data(p, ...)    SP_data_##p(SP_LANE(__VA_ARGS__))
 #define item(p, ...)    SP_item_##p(SP_LANE(__VA_ARGS__))
@@ -60,44 +76,50 @@
 #define transferred(p, ...)                                                                                            \
   ((bool)(SP_some_##p(SP_LANE(__VA_ARGS__)) & SP_enabled_##p(SP_LANE(__VA_ARGS__)) &                                   \
           SP_acked_##p(SP_LANE(__VA_ARGS__))))
-#define send(p, ...)             SP_send_##p(__VA_ARGS__)
-#define send_if(p, ...)          SP_send_if_##p(__VA_ARGS__)
-#define send_nothing(p, ...)     SP_send_nothing_##p(__VA_ARGS__)
-#define enable(p, ...)           SP_enable_##p(__VA_ARGS__)
-#define accept(p, ...)           SP_accept_##p(__VA_ARGS__)
-#define count(f, ...)            SP_COUNT(self->spinach_counted_##f, SP_ONE(__VA_ARGS__))
-#define count_cycles(f, on)      SP_COUNT_CYCLES(self->spinach_counted_##f, on)
-#define report(f, v)             SP_REPORT(self->spinach_counted_##f, v)
-#define counted(f)               (self->spinach_counted_##f)
-#define after(k)                 SP_AFTER(k)
-#define set_until(f, k)          ((void)(self->spinach_instant_##f = spinach_after(k)))
-#define until(f)                 SP_UNTIL(self->spinach_instant_##f)
-#define within(f, k)             SP_WITHIN(self->spinach_instant_##f, k)
-#define set_stamp(f, k)          ((void)(self->spinach_stamp_##f = spinach_stamp(SP_stamp_now, (k))))
-#define copy_stamp(f, g)         ((void)(self->spinach_stamp_##f = self->spinach_stamp_##g))
-#define stamped(f)               (self->spinach_stamp_##f != 0)
-#define passed(f, k)             SP_PASSED(self->spinach_stamp_##f, k)
-#define until_passed(f, k)       spinach_until_passed(self->spinach_stamp_##f, (k), SP_stamp_now)
-#define elapsed(f)               SP_ELAPSED(self->spinach_stamp_##f)
-#define note(f, ...)             SP_note_##f(__VA_ARGS__)
-#define load(f, i)               SP_LOAD(self->spinach_memory_##f, i)
-#define store(f, i, ...)         SP_STORE(self->spinach_memory_##f, i, __VA_ARGS__)
-#define load_span(f, i, n)       SP_LOAD_SPAN(self->spinach_memory_##f, i, n)
-#define store_span(f, i, n)      SP_STORE_SPAN(self->spinach_memory_##f, i, n)
-#define unchanged(...)           SP_UNCHANGED_##__VA_OPT__(UNTIL)(__VA_ARGS__)
-#define get(l, ...)              SP_get_##l(SP_LANE(__VA_ARGS__))
-#define set(l, ...)              SP_set_##l(__VA_ARGS__)
-#define is_known(signal, p, ...) SP_known_##signal##_##p(SP_LANE(__VA_ARGS__))
-#define width(p)                 SP_width_##p
-#define lane(p, k)               SP_lane_##p(key_##k)
-#define key(p, i)                SP_key_##p(i)
-#define param(n)                 SP_param_##n
-#define param_length(n)          SP_param_length_##n
-#define typeof_port(p)           SP_type_##p
-#define call(u, ...)             SP_call(u)(self __VA_OPT__(, ) __VA_ARGS__)
-#define typeof_argument(u, n)    SP_argument_##u##_##n
-#define event(e, ...)            SP_event_##e(__VA_ARGS__)
-#define observed(e)              SP_observed_##e
+#define send(p, ...)               SP_send_##p(__VA_ARGS__)
+#define send_if(p, ...)            SP_send_if_##p(__VA_ARGS__)
+#define send_nothing(p, ...)       SP_send_nothing_##p(__VA_ARGS__)
+#define enable(p, ...)             SP_enable_##p(__VA_ARGS__)
+#define accept(p, ...)             SP_accept_##p(__VA_ARGS__)
+#define count(f, ...)              SP_COUNT(self->spinach_counted_##f, SP_ONE(__VA_ARGS__))
+#define count_cycles(f, on)        SP_COUNT_CYCLES(self->spinach_counted_##f, on)
+#define report(f, v)               SP_REPORT(self->spinach_counted_##f, v)
+#define counted(f)                 (self->spinach_counted_##f)
+#define after(k)                   SP_AFTER(k)
+#define set_until(f, k)            ((void)(self->spinach_instant_##f = spinach_after(k)))
+#define until(f)                   SP_UNTIL(self->spinach_instant_##f)
+#define within(f, k)               SP_WITHIN(self->spinach_instant_##f, k)
+#define set_stamp(f, k)            ((void)(self->spinach_stamp_##f = spinach_stamp(SP_stamp_now, (k))))
+#define copy_stamp(f, g)           ((void)(self->spinach_stamp_##f = self->spinach_stamp_##g))
+#define stamped(f)                 (self->spinach_stamp_##f != 0)
+#define passed(f, k)               SP_PASSED(self->spinach_stamp_##f, k)
+#define until_passed(f, k)         spinach_until_passed(self->spinach_stamp_##f, (k), SP_stamp_now)
+#define elapsed(f)                 SP_ELAPSED(self->spinach_stamp_##f)
+#define note(f, ...)               SP_note_##f(__VA_ARGS__)
+#define load(f, i)                 SP_LOAD(self->spinach_memory_##f, i)
+#define store(f, i, ...)           SP_STORE(self->spinach_memory_##f, i, __VA_ARGS__)
+#define load_span(f, i, n)         SP_LOAD_SPAN(self->spinach_memory_##f, i, n)
+#define store_span(f, i, n)        SP_STORE_SPAN(self->spinach_memory_##f, i, n)
+#define flight_send(f, ticks, ...) SP_FLIGHT_SEND(self->spinach_flight_##f, #f, SP_cut, ticks, __VA_ARGS__)
+#define flight_due(f, ...)         SP_FLIGHT_DUE(self->spinach_flight_##f, SP_LANE(__VA_ARGS__))
+#define flight_item(f)             SP_FLIGHT_ITEM(self->spinach_flight_##f)
+#define flight_next(f)             SP_FLIGHT_NEXT(self->spinach_flight_##f)
+#define flight_drop(f)             SP_FLIGHT_DROP(self->spinach_flight_##f, #f)
+#define flight_empty(f)            (!self->spinach_flight_##f.places.held)
+#define unchanged(...)             SP_UNCHANGED_##__VA_OPT__(UNTIL)(__VA_ARGS__)
+#define get(l, ...)                SP_get_##l(SP_LANE(__VA_ARGS__))
+#define set(l, ...)                SP_set_##l(__VA_ARGS__)
+#define is_known(signal, p, ...)   SP_known_##signal##_##p(SP_LANE(__VA_ARGS__))
+#define width(p)                   SP_width_##p
+#define lane(p, k)                 SP_lane_##p(key_##k)
+#define key(p, i)                  SP_key_##p(i)
+#define param(n)                   SP_param_##n
+#define param_length(n)            SP_param_length_##n
+#define typeof_port(p)             SP_type_##p
+#define call(u, ...)               SP_call(u)(self __VA_OPT__(, ) __VA_ARGS__)
+#define typeof_argument(u, n)      SP_argument_##u##_##n
+#define event(e, ...)              SP_event_##e(__VA_ARGS__)
+#define observed(e)                SP_observed_##e
 
 #define phase_start(...) SP_phase_start_##__VA_ARGS__
 #define phase_end(...)   SP_phase_end_##__VA_ARGS__
