@@ -102,7 +102,7 @@ def _declaration(root: Path, module: str) -> Path | None:
 
 def _has(declaration: Path, part: str, root: Path) -> bool:
     """Whether a module declares this, or passes it on of a module that it wraps."""
-    kinds = r"(optional )?(keyed (repeated )?)?(runtime (init )?)?(parameter|inport|outport|userpoint)"
+    kinds = r"(optional )?(paced )?(keyed (repeated )?)?(runtime (init )?)?(parameter|inport|outport|userpoint)"
     text = declaration.read_text()
     if re.search(rf"^\s*{kinds} {part}\b", text, re.M):
         return True

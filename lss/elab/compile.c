@@ -131,6 +131,7 @@ static bool run_stages(const char *machine_file) {
   if (diag_error_count() > errors) return false;
   working_begin("checking the netlist", NULL, 0);
   check_netlist();
+  check_pace();
   attach_instrumentation();
   if (diag_error_count() == errors) check_c_files();
   if (compile->insts->len == 1 && diag_error_count() == errors)

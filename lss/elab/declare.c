@@ -255,6 +255,7 @@ static void add_member(PortDecl *decl, const char *path, bool output, Term *term
   port->of = decl->of;
   port->output = output;
   port->optional = decl->optional;
+  port->paced = decl->node->paced;
   port->lanes = arena_array();
   port->instance = decl->inst->instance;
   port->location = decl->node->location;
@@ -302,7 +303,11 @@ PortDecl *declare_port_name(Scope *names, Node *node) {
 void declare_port_type(Scope *scope, PortDecl *decl) {
   Node *node = decl->node;
   GPtrArray *members = evaluate_bundle(scope, node->type, &decl->is_bundle, &decl->bundle);
-  if (!decl->is_bundle) add_member(decl, NULL, node->output, evaluate_term(scope, node->type), node->doc);
+  if (!decl->is_bundle) {
+    add_member(decl, NULL, node->output, evaluate_term(scope, node->type), node->doc);
+    if (node->type->kind == EXPR_TYPE_VARIABLE)
+      ((PortMember *)decl->members->pdata[0])->port->variable = node->type->text;
+  }
   for (guint i = 0; members && i < members->len; i++) {
     BundleMember *member = members->pdata[i];
     add_member(decl, member->path, member->forward == node->output, member->term, member->doc);

@@ -528,6 +528,7 @@ void expand_behaviour(void);       // lss/attach
 void assign_clocks(void);          // lss/attach
 void attach_instrumentation(void); // lss/attach
 void check_elaborated(void);       // what must hold before connections are made (lss/attach)
+void check_pace(void);             // of wires (lss/attach)
 void check_netlist(void);          // what must hold of a complete netlist (lss/attach)
 
 #endif

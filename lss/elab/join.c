@@ -191,7 +191,7 @@ static Passage *passage_of(const PortMember *member, int lane) {
   Passage *passage = arena_new(Passage);
   g_autofree char *name = port_lane_text_of(member->port, lane, MAX(member->inner->len, member->outer->len));
   Instance *instance = member->decl->inst->instance;
-  *passage = (Passage){instance, arena_printf("%s.%s", instance->path, name), lane};
+  *passage = (Passage){instance, member->port, arena_printf("%s.%s", instance->path, name), lane};
   return passage;
 }
 

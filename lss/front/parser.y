@@ -64,7 +64,7 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %token <text> ALWAYS "always" INIT "init" INPORT "inport" INSTANCE "instance" LOCAL "local" MODULE "module" NEXT_EVENT "next_event"
 %token <text> CONSERVES "conserves" CONSUMES "consumes" MAKES "makes" IDENTITY "identity"
 %token <text> ALTERED "altered" AWAITED "awaited" DROPPED "dropped" HELD "held" MADE "made"
-%token <text> KEYED "keyed" REPEATED "repeated" COUNTER "counter" INSTANT "instant" STAMP "stamp" MEMORY "memory" TRACE "trace" FLIGHT "flight" PACKED "packed"
+%token <text> PACED "paced" KEYED "keyed" REPEATED "repeated" COUNTER "counter" INSTANT "instant" STAMP "stamp" MEMORY "memory" TRACE "trace" FLIGHT "flight" PACKED "packed"
 %token <text> ON "on" OPTIONAL "optional" OUTPORT "outport" PARAMETER "parameter" PARTIAL "partial" PHASE_END "phase_end"
 %token <text> PHASE_START "phase_start" RETURN "return" RUNTIME "runtime" STATE "state" STAT "stat" STRING "string"
 %token <text> STRUCT "struct" TRUE_WORD "true" TYPE "type" USERPOINT "userpoint" VAR "var" WHILE "while"
@@ -76,7 +76,7 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %type <expr> expr conditional binary unary postfix reference other primary type_name opt_type opt_default opt_range in_range range ranged_field field_member opt_count opt_on signal opt_condition record_fields
 %type <text> name_word opt_handler_index opt_string makes_or_consumes conserved_term
 %type <op> opt_runtime
-%type <flag> opt_optional opt_partial opt_crossing direction flow
+%type <flag> opt_optional opt_paced opt_partial opt_crossing direction flow
 %type <op> opt_keyed
 %type <node> opt_role_port
 
@@ -230,10 +230,11 @@ conserved_ports:
   ;
 
 port_declaration:
-    opt_optional opt_keyed direction NAME ':' expr ';' {
-      $$ = parse_declare(scan, NODE_PORT, @$, $4, @4);
-      $$->optional = $1; $$->keyed = $2 > 0; $$->repeated = $2 > 1; $$->output = $3; $$->type = $6; }
+    opt_optional opt_paced opt_keyed direction NAME ':' expr ';' {
+      $$ = parse_declare(scan, NODE_PORT, @$, $5, @5);
+      $$->optional = $1; $$->paced = $2; $$->keyed = $3 > 0; $$->repeated = $3 > 1; $$->output = $4; $$->type = $7; }
   ;
+opt_paced: %empty { $$ = false; } | PACED { $$ = true; } ;
 opt_keyed: %empty { $$ = 0; } | KEYED { $$ = 1; } | KEYED REPEATED { $$ = 2; } ;
 opt_optional: %empty { $$ = false; } | OPTIONAL { $$ = true; } ;
 direction: INPORT { $$ = false; } | OUTPORT { $$ = true; } ;

@@ -190,8 +190,9 @@ static void collect_node(Section *s, const Node *node) {
     break;
   case NODE_PORT:
     add_row(&s[SECTION_PORTS], node->name,
-            arena_printf("%s%s%s%s", node->optional ? "optional " : "", node->keyed ? "keyed " : "",
-                         node->repeated ? "repeated " : "", node->output ? "outport" : "inport"),
+            arena_printf("%s%s%s%s%s", node->optional ? "optional " : "", node->paced ? "paced " : "",
+                         node->keyed ? "keyed " : "", node->repeated ? "repeated " : "",
+                         node->output ? "outport" : "inport"),
             expr_text(node->type), doc);
     break;
   case NODE_USERPOINT:

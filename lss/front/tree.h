@@ -75,7 +75,7 @@ typedef enum {
   NODE_PARAMETER, // name, type, type_name (its text, once asked for), value (default, may be NULL), runtime, range (an
                   // EXPR_INDEX_RANGE without left, may be NULL), bare (what is around it fixes the value)
   NODE_USERPOINT, // name, arguments (NODE_FIELD), type (of the result), value (EXPR_CODE or NULL)
-  NODE_PORT,      // name, type, output, optional, keyed, repeated
+  NODE_PORT,      // name, type, output, optional, paced, keyed, repeated
   NODE_STATE,     // body (NODE_FIELD, NODE_RANGE)
   NODE_RANGE,     // target (a state field, or a member of one: an EXPR_FIELD), value (modulo what; may be NULL), within
   NODE_LOCAL,     // name, type, dimensions, specialize
@@ -135,7 +135,7 @@ struct Node {
   struct SourceFile *machine;
   FunctionKind function;
   StateKind state;
-  bool runtime, initial, output, optional, keyed, repeated, partial, crossing, shared, specialize, gauge, bare;
+  bool runtime, initial, output, optional, paced, keyed, repeated, partial, crossing, shared, specialize, gauge, bare;
 };
 
 // ---- Files -------------------------------------------------------------------------------------------------

@@ -206,3 +206,24 @@ def test_ports_that_are_half_connected(bench: Bench, connected: str, said: str) 
 def test_a_table_that_is_no_power_of_two(bench: Bench) -> None:
     with pytest.raises(AssertionError, match="addresses must be a power of two, not 100"):
         bench.build(netlist("addresses = 100;"))
+
+
+def test_switches_without_a_cable_between_them(bench: Bench) -> None:
+    """An output of a switch has the pace of its line, and an input takes a beat in each cycle."""
+    text = """
+import ethernet_types;
+clock clk = 125 MHz;
+instance dut[2] : ethernet_switch;
+instance s[2] : source;
+instance waiting : queue;
+instance line : cable;
+instance k[2] : sink;
+for (n = 0; n < 2; n = n + 1) { s[n].out -> dut[n].in["a"]; dut[n].out["a"] -> k[n].in; }
+dut[0].out["b"] -> waiting.in;
+waiting.out -> dut[1].in["b"];
+dut[1].out["b"] -> line.in;
+line.out -> dut[0].in["b"];
+"""
+    said = bench.refuse(text)
+    assert "error[wire-pace]: `dut[0].out` sends as fast as it is acknowledged, and `dut[1].in` sets no pace" in said
+    assert "put a line between them, such as `ethernet_cable`" in said and said.count("error[") == 1
