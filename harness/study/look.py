@@ -21,6 +21,7 @@ from harness.study.points import VARIANT
 from harness.study.uses import Examined, Looked, Use
 
 FOLDER = "examined"
+MOST_CYCLES = 20_000_000  # of a run whose bottleneck is found without being asked for
 
 
 @dataclass(frozen=True)
@@ -120,8 +121,14 @@ def make_all(outcome: Outcome, looks: Iterable[Look], progress: Progress) -> lis
     return found
 
 
+def cycles(row: Row) -> int:
+    """What a look steps again, unasked: all cycles of the run, those that were skipped as well."""
+    return max(row.result.stats.get("run", {}).get("cycles", {}).values(), default=0) if row.result else 0
+
+
 def bottlenecks(outcome: Outcome) -> list[Look]:
-    """The bottleneck of the best and the worst point."""
+    """The bottleneck of the best and the worst point, where it is found within a minute or so."""
     study = outcome.study
     use = uses.find("bottleneck", study.file, study.path, study.build, str(study.path))
-    return [Look(row, use, "bottleneck", "Where the cycles go") for _, row in extremes(outcome)]
+    rows = [row for _, row in extremes(outcome) if cycles(row) <= MOST_CYCLES]
+    return [Look(row, use, "bottleneck", "Where the cycles go") for row in rows]

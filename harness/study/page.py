@@ -91,6 +91,8 @@ def _looks(outcome: Outcome, out: Path, progress: Progress, plain: bool) -> list
         value = spelt(row.measures[name], measure.unit)
         title = f"{text}: {measure.label or name} {value} ({row_name(outcome.study, row)})"
         body = _machine(outcome, [one for _, one in extremes], index, out) + bodies.get(id(row), "")
+        if not plain and ask is None and look.cycles(row) > look.MOST_CYCLES:
+            body += _too_long(row)
         looks.append({"title": title, "name": f"{text} point", "body": body})
     return looks
 
@@ -106,6 +108,13 @@ def _machine(outcome: Outcome, rows: Sequence[Row], index: int, out: Path) -> Ma
     if index or len(rows) < 2:
         return picture
     return picture + differences.table(differences.of_settings(outcome.study, *rows), ("the best", "the worst"))
+
+
+def _too_long(row: Row) -> Markup:
+    return Markup(
+        "<p>Its bottleneck was not looked for: this run has {:,} cycles, and more than {:,} are examined only if the "
+        "study says <code>examine = [{{ with = \"bottleneck\" }}]</code>.</p>"
+    ).format(look.cycles(row), look.MOST_CYCLES)
 
 
 def _body(came: Examined | str) -> Markup:

@@ -262,6 +262,16 @@ def test_a_machine_that_cannot_be_built_fails_its_points_only(place: Path) -> No
     assert "at most 5 stages" in text and "Long ones: not run yet." in text
 
 
+def test_a_long_run_is_not_examined_without_being_asked(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcome = make(place)
+    least, most = sorted(look.cycles(row) for _, row in look.extremes(outcome))
+    assert 0 < least <= most < look.MOST_CYCLES and len(look.bottlenecks(outcome)) == 2
+    monkeypatch.setattr(look, "MOST_CYCLES", least - 1)
+    assert look.bottlenecks(outcome) == []
+    text = page.write(outcome, place / "out", Progress()).read_text()
+    assert text.count("Its bottleneck was not looked for: this run has ") == 2 and f"{most:,} cycles" in text
+
+
 def test_a_result_whose_inputs_changed_is_none(place: Path) -> None:
     (place / "items.txt").write_text("0 7\n")
     text = STUDY.replace("base = {", 'base = { "option.script" = "items.txt", ')
