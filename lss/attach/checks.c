@@ -319,6 +319,7 @@ void check_netlist(void) {
     check_self_reads(inst);
     check_crossing_locals(inst);
     check_crossing_kinds(inst);
+    check_cut(inst);
     check_enable(inst, sure);
   }
   compile->running = NULL;

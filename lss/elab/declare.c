@@ -462,6 +462,31 @@ void declare_stat(Scope *scope, Node *node) {
   add_state(scope, node, true);
 }
 
+void declare_cut(Scope *scope, Node *node) {
+  Inst *inst = compile->running;
+  mark_behaviour(node);
+  if (!inst->module || !inst->module->node->crossing) {
+    problem(node->location, "misplaced", "only a crossing can be cut: `module NAME crossing { cut ...; }`");
+    return;
+  }
+  if (inst->instance->cut) {
+    problem(node->location, "duplicate-name", "a crossing has one `cut`");
+    diag_note(inst->instance->cut_place, "first declared here");
+    return;
+  }
+  const Value *least = evaluate(scope, node->value);
+  if (!least) return;
+  const bool time = least->kind == VALUE_QUANTITY && least->dimension == DIM_TIME;
+  if (!time || least->num < 0) {
+    problem(node->value->location, "value-type",
+            "a cut is a time of 0 or more, the least from one end of the crossing to the other, not %s",
+            time ? "a negative one" : value_kind_text(least));
+    return;
+  }
+  inst->instance->cut = least;
+  inst->instance->cut_place = node->location;
+}
+
 void declare_local(Scope *scope, Node *node) {
   Inst *inst = compile->running;
   mark_behaviour(node);

@@ -456,6 +456,7 @@ void declare_stat(Scope *scope, Node *node);
 void declare_derived(Scope *scope, Node *node); // a statistic worked out of others
 // Keeps what refers to the complete netlist, one of Compile's lists of its kind, for attach_instrumentation().
 void declare_attached(GPtrArray *kind, Scope *scope, Node *node);
+void declare_cut(Scope *scope, Node *node);
 void declare_local(Scope *scope, Node *node);
 void declare_event(Scope *scope, Node *node);
 void declare_clock(Scope *scope, Node *node);
@@ -528,6 +529,7 @@ void expand_behaviour(void);       // lss/attach
 void assign_clocks(void);          // lss/attach
 void attach_instrumentation(void); // lss/attach
 void check_elaborated(void);       // what must hold before connections are made (lss/attach)
+void check_cut(Inst *inst);        // of a crossing that may be cut, by its declarations
 void check_pace(void);             // of wires (lss/attach)
 void check_netlist(void);          // what must hold of a complete netlist (lss/attach)
 

@@ -231,6 +231,7 @@ static void execute_in_module(Scope *scope, Node *node) {
   case NODE_DERIVED: declare_derived(scope, node); break;
   case NODE_CONSERVATION:
   case NODE_IDENTITY: declare_attached(compile->balances, scope, node); break;
+  case NODE_CUT: declare_cut(scope, node); break;
   case NODE_LOCAL: declare_local(scope, node); break;
   case NODE_EVENT: declare_event(scope, node); break;
   case NODE_CLOCK: declare_clock(scope, node); break;

@@ -25,6 +25,12 @@ Netlist *netlist_new(const char *file) {
   return netlist;
 }
 
+guint64 instance_cut(const Instance *instance, guint64 ticks_per_second) {
+  if (!instance->cut) return 0;
+  const __int128 ticks = (__int128)instance->cut->num * ticks_per_second / instance->cut->den;
+  return (guint64)MIN(ticks, G_MAXINT64);
+}
+
 StateField *instance_find_state(const Instance *instance, const char *name) {
   for (guint i = 0; instance->leaf && i < instance->state->len; i++) {
     StateField *field = instance->state->pdata[i];

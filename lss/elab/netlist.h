@@ -290,6 +290,8 @@ struct Instance {
   int tallies;               // what debug builds count of them
   GPtrArray *functions;      // Function*, indexed handlers expanded
   GPtrArray *type_variables; // Field*: name without the quote, resolved type
+  const Value *cut;          // the least time from one end of a crossing to the other; NULL: it cannot be cut
+  Location cut_place;        // where it is declared
   int id;                    // index in Netlist.instances
   Location location;
 };
@@ -455,6 +457,7 @@ typedef struct {
 Netlist *netlist_new(const char *machine_file);
 // Every file that the machine was read from, each leaf's again (const char*, borrowed).  The caller frees the array.
 GPtrArray *netlist_files(const Netlist *netlist);
+guint64 instance_cut(const Instance *instance, guint64 ticks_per_second);    // the same in ticks, rounded down
 StateField *instance_find_state(const Instance *instance, const char *name); // NULL when there is none
 Event *find_event(const Instance *instance, const char *name);               // NULL when there is none
 bool is_connection_event(const char *event);                                 // transferred, stalled, cancelled or idle

@@ -304,7 +304,8 @@ Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
   g_string_append(out, instance->leaf->crossing
                            ? "#define SP_stamp_now spinach_time.now\n#define SP_stamp_unit 1\n"
                            : "#define SP_stamp_now spinach_time.cycle\n#define SP_stamp_unit spinach_time.period\n");
-  g_string_append_printf(out, "#define SP_checked %d\n#define SP_cut 0\n", debug);
+  g_string_append_printf(out, "#define SP_checked %d\n#define SP_cut %" G_GUINT64_FORMAT "u\n", debug,
+                         instance_cut(instance, emitter->plan->netlist->ticks_per_second));
   g_string_append(out, "#define self_t @S@_state\n#define SP_call(u) @S@_userpoint_##u\n");
   emit_functions(out, spec);
   emit_macros(out, spec->source->defines, "push_macro");

@@ -62,7 +62,7 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %token <text> CONTINUE "continue" CROSSING "crossing" DEBUG "debug" ELSE "else" ENUM "enum" EVENT "event"
 %token <text> FALSE_WORD "false" FINISH "finish" FOR "for" FUNCTION "function" HANDLER "handler" IF "if" IMPORT "import"
 %token <text> ALWAYS "always" INIT "init" INPORT "inport" INSTANCE "instance" LOCAL "local" MODULE "module" NEXT_EVENT "next_event"
-%token <text> CONSERVES "conserves" CONSUMES "consumes" MAKES "makes" IDENTITY "identity"
+%token <text> CUT "cut" CONSERVES "conserves" CONSUMES "consumes" MAKES "makes" IDENTITY "identity"
 %token <text> ALTERED "altered" AWAITED "awaited" DROPPED "dropped" HELD "held" MADE "made"
 %token <text> PACED "paced" KEYED "keyed" REPEATED "repeated" COUNTER "counter" INSTANT "instant" STAMP "stamp" MEMORY "memory" TRACE "trace" FLIGHT "flight" PACKED "packed"
 %token <text> ON "on" OPTIONAL "optional" OUTPORT "outport" PARAMETER "parameter" PARTIAL "partial" PHASE_END "phase_end"
@@ -159,6 +159,7 @@ declaration:
       $$ = parse_declare(scan, NODE_STAT, @$, $4, @4); $$->type = $3; $$->dimensions = $5; $$->text = $6; $$->gauge = true; $$->state = STATE_COUNTER; }
   | CONSERVES conserved_parts ';'  { $$ = parse_declare(scan, NODE_CONSERVATION, @$, $1, @1); $$->body = $2; }
   | makes_or_consumes conserved_ports ';' { $$ = parse_declare(scan, NODE_CONSERVATION, @$, $1, @1); $$->body = $2; }
+  | CUT expr ';'                   { $$ = parse_declare(scan, NODE_CUT, @$, $1, @1); $$->value = $2; }
   | IDENTITY expr ';'              { $$ = parse_declare(scan, NODE_IDENTITY, @$, $1, @1); $$->value = $2; }
   | PHASE_START ';'                {
       $$ = node_new(NODE_BEHAVIOUR, @$); $$->function = FUNCTION_PHASE_START; $$->name = "phase_start"; $$->place = @1;

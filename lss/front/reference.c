@@ -216,6 +216,7 @@ static void collect_node(Section *s, const Node *node) {
     break;
   case NODE_CONSERVATION: add_row(&s[SECTION_BALANCES], node_conserved_text(node), doc); break;
   case NODE_IDENTITY: add_row(&s[SECTION_BALANCES], arena_printf("identity %s", expr_text(node->value)), doc); break;
+  case NODE_CUT: add_row(&s[SECTION_BALANCES], arena_printf("cut %s", expr_text(node->value)), doc); break;
   case NODE_EVENT: add_row(&s[SECTION_EVENTS], signature(node), doc); break;
   case NODE_BEHAVIOUR: add_behaviour(&s[SECTION_FUNCTIONS], node, doc); break;
   case NODE_CLOCK: add_row(&s[SECTION_CLOCKS], node->name, expr_text(node->value), doc); break;

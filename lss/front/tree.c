@@ -77,6 +77,7 @@ const char *node_kind_name(NodeKind kind) {
                                       [NODE_CONSERVATION] = "conservation",
                                       [NODE_PART] = "part of a conservation",
                                       [NODE_IDENTITY] = "identity",
+                                      [NODE_CUT] = "cut",
                                       [NODE_BEHAVIOUR] = "handler",
                                       [NODE_EVENT] = "event",
                                       [NODE_COLLECTOR] = "collector",

@@ -84,6 +84,7 @@ typedef enum {
   NODE_CONSERVATION, // name (conserves, makes, consumes), body (NODE_PART)
   NODE_PART,         // value (a port), or name (held, dropped, made, awaited; altered) and value (what it is)
   NODE_IDENTITY,     // value
+  NODE_CUT,          // value
   NODE_BEHAVIOUR, // function, name of a handler, index_name, partial, reads, writes (Expr), value (port of phase_end,
                   // parameter of a reset)
   NODE_EVENT,     // name, arguments (NODE_FIELD)

@@ -1,6 +1,7 @@
 // Whether the C of modules keeps to their declarations: it defines what they declare, declares what it defines, and
 // reaches state by the words of its kind.
 #include "lss/base/diagnostics.h"
+#include "lss/plan/halves.h"
 #include "lss/plan/plan.h"
 #include "lss/plan/state_words.h"
 
@@ -100,15 +101,21 @@ static bool check_parameters(const Instance *instance, const ModuleSource *sourc
   return fine;
 }
 
+static bool check_cut(const Instance *leaf, const ModuleSource *source) {
+  g_autoptr(Halves) halves = halves_find(leaf, source);
+  return halves_fine(halves);
+}
+
 bool plan_check(const Plan *plan) {
-  g_autoptr(GHashTable) checked = g_hash_table_new(NULL, NULL);
+  g_autoptr(GHashTable) checked = g_hash_table_new(NULL, NULL), cut = g_hash_table_new(NULL, NULL);
   bool fine = true;
   for (guint i = 0; i < plan->schedule->clusters->len; i++) {
     const Cluster *cluster = plan->schedule->clusters->pdata[i];
     for (guint k = 0; k < cluster->leaves->len; k++) {
       const Instance *leaf = cluster->leaves->pdata[k];
-      if (!g_hash_table_add(checked, (gpointer)leaf->leaf)) continue;
       const ModuleSource *source = g_hash_table_lookup(plan->sources, leaf->leaf->c_file);
+      if (leaf->cut && g_hash_table_add(cut, (gpointer)leaf->leaf)) fine &= check_cut(leaf, source);
+      if (!g_hash_table_add(checked, (gpointer)leaf->leaf)) continue;
       fine &= check_defined(leaf, source);
       fine &= check_declared(leaf, source);
       fine &= check_parameters(leaf, source);

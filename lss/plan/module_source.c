@@ -42,9 +42,17 @@ static int next_char(Cursor *c) {
   return (unsigned char)ch;
 }
 
-static void add_use(GPtrArray *uses, const char *function, char *name) {
+// In which function something is.
+typedef struct {
+  const char *function, *where; // as in NameUse
+} Within;
+
+static const Within outside = {"", ""};
+
+static void add_use(GPtrArray *uses, const Within *in, char *name) {
   NameUse *use = g_new0(NameUse, 1);
-  use->function = g_strdup(function);
+  use->function = g_strdup(in->function);
+  use->where = in->where;
   use->name = name;
   g_ptr_array_add(uses, use);
 }
@@ -55,7 +63,8 @@ static const char *const times[] = {"now",         "cycle",      "after",       
                                     "flight_send", "flight_due", "flight_next", NULL};
 
 // `word (` in a function, or in a macro, which may be used anywhere: a call, or a parameter's name.
-static void read_call(ModuleSource *source, const char *word, const char *at, const char *function) {
+static void read_call(ModuleSource *source, const char *word, const char *at, const Within *in) {
+  const char *function = in->function;
   static const char *const others[] = {"next_event", "init", "statistics", "awaits", "check_state", "finish", NULL};
   const bool outside_cycles = g_strv_contains(others, function);
   source->repeats |= !strcmp(word, "unchanged") && !strcmp(function, "next_event");
@@ -65,14 +74,25 @@ static void read_call(ModuleSource *source, const char *word, const char *at, co
     const char *word;
     GPtrArray *uses;
   } named[] = {{"data", source->payloads}, {"item", source->payloads},  {"param", source->parameters},
-               {"send", source->sends},    {"send_if", source->pauses}, {"send_nothing", source->pauses}};
+               {"send", source->sends},    {"send_if", source->pauses}, {"send_nothing", source->pauses},
+               {"event", source->events}};
   for (gsize i = 0; i < G_N_ELEMENTS(named); i++) {
     if (strcmp(word, named[i].word) != 0) continue;
     at += strspn(at, " (");
-    add_use(named[i].uses, function, g_strndup(at, strcspn(at, " ,)")));
+    add_use(named[i].uses, in, g_strndup(at, strcspn(at, " ,)")));
     return;
   }
-  add_use(source->calls, function, g_strdup(word));
+  add_use(source->calls, in, g_strdup(word));
+}
+
+// The fields that a text uses by self->f or by another word of the state.
+static void read_macro_fields(ModuleSource *source, const char *text) {
+  g_autoptr(GRegex) form = g_regex_new("\\b(\\w+)\\s*(?:->|\\()\\s*(\\w+)", 0, 0, NULL);
+  g_autoptr(GMatchInfo) match = NULL;
+  for (g_regex_match(form, text, 0, &match); g_match_info_matches(match); g_match_info_next(match, NULL)) {
+    g_autofree char *word = g_match_info_fetch(match, 1);
+    if (is_state_word(word)) g_ptr_array_add(source->in_macros, g_match_info_fetch(match, 2));
+  }
 }
 
 static void read_macros(ModuleSource *source, const char *text) {
@@ -81,7 +101,7 @@ static void read_macros(ModuleSource *source, const char *text) {
   for (g_regex_match(form, text, 0, &match); g_match_info_matches(match); g_match_info_next(match, NULL)) {
     g_autofree char *word = g_match_info_fetch(match, 1);
     int end;
-    if (g_match_info_fetch_pos(match, 0, NULL, &end)) read_call(source, word, text + end, "");
+    if (g_match_info_fetch_pos(match, 0, NULL, &end)) read_call(source, word, text + end, &outside);
   }
 }
 
@@ -106,6 +126,7 @@ static void read_directive(ModuleSource *source, Cursor *c) {
     while (isalnum((unsigned char)name[n]) || name[n] == '_') n++;
     g_ptr_array_add(source->defines, g_strndup(name, n));
     read_macros(source, name + n);
+    read_macro_fields(source, name + n);
   }
 }
 
@@ -138,6 +159,21 @@ static void read_body(ModuleSource *source, const char *start, const char *end) 
   g_autofree char *element = g_match_info_fetch(match, 3), *divisor = g_match_info_fetch(match, 4);
   hook->shown_divisor = !element || !*element ? 0 : divisor && *divisor ? atoi(divisor) : 1;
   if (divisor && *divisor && !hook->shown_divisor) g_clear_pointer(&hook->shown_field, g_free); // divides by zero
+}
+
+const char *module_source_where(const char *word, const char *argument, const char *second) {
+  if (!*argument || (strcmp(word, "handler") && strcmp(word, "phase_end") && strcmp(word, "next_event")))
+    return g_intern_string(word);
+  const bool reset = !strcmp(word, "handler") && !strcmp(argument, "reset");
+  g_autofree char *text = g_strdup_printf("%s(%s%s%s)", word, argument, reset ? ", " : "", reset ? second : "");
+  return g_intern_string(text);
+}
+
+// The same of a function whose body begins.
+static const char *where_of_body(const char *name, const char *arguments) {
+  g_auto(GStrv) parts = g_strsplit(arguments, ",", 2);
+  return module_source_where(name, parts[0] ? g_strstrip(parts[0]) : "",
+                             parts[0] && parts[1] ? g_strstrip(parts[1]) : "");
 }
 
 static void add_function(ModuleSource *source, const char *name, const char *arguments, int line) {
@@ -184,8 +220,7 @@ static bool is_assigned(Cursor c) {
 }
 
 // `self->field`, `count(field` or another word of the state, the cursor being behind the word.
-static void read_field(ModuleSource *source, const Cursor *at, const char *text, const char *word,
-                       const char *function) {
+static void read_field(ModuleSource *source, const Cursor *at, const char *text, const char *word, const Within *in) {
   Cursor c = *at;
   const bool member = !strcmp(word, "self");
   if (next_sign(&c) != (member ? '-' : '(') || (member && next_sign(&c) != '>')) return;
@@ -198,7 +233,8 @@ static void read_field(ModuleSource *source, const Cursor *at, const char *text,
   use->field = g_strndup(start, (gsize)(c.at - start));
   use->word = g_intern_string(word);
   use->set = !member && (strcmp(word, "counted") != 0 || is_assigned(c));
-  use->function = g_strdup(function);
+  use->function = g_strdup(in->function);
+  use->where = in->where;
   use->line = c.line;
   use->column = (int)(start - line) + 1;
   use->end_column = (int)(c.at - line) + 1;
@@ -206,12 +242,12 @@ static void read_field(ModuleSource *source, const Cursor *at, const char *text,
 }
 
 // A word in the body of a function.
-static void read_word(ModuleSource *source, Cursor *c, const char *text, const char *function) {
+static void read_word(ModuleSource *source, Cursor *c, const char *text, const Within *in) {
   const char *start = c->at;
   while (c->at < c->end && (isalnum((unsigned char)*c->at) || *c->at == '_')) c->at++;
   g_autofree char *word = g_strndup(start, (gsize)(c->at - start));
-  if (is_state_word(word)) read_field(source, c, text, word, function);
-  if (*c->at == '(') read_call(source, word, c->at, function);
+  if (is_state_word(word)) read_field(source, c, text, word, in);
+  if (*c->at == '(') read_call(source, word, c->at, in);
 }
 
 char *module_source_header(const char *file, const char *include) {
@@ -229,6 +265,18 @@ static void read_header(ModuleSource *source, const char *include) {
   if (!path || !g_file_get_contents(path, &text, NULL, NULL)) return;
   source->timed |= module_source_uses_time(text);
   read_macros(source, text);
+  read_macro_fields(source, text);
+}
+
+// What points to the state, and what it is called.
+static void read_pointers(ModuleSource *source, const char *text) {
+  g_autoptr(GRegex) form =
+      g_regex_new("\\bself_t\\b[\\s\\w]*\\*[\\s*]*(?:(?:const|restrict)\\b\\s*)*(\\w+)", 0, 0, NULL);
+  g_autoptr(GMatchInfo) match = NULL;
+  for (g_regex_match(form, text, 0, &match); g_match_info_matches(match); g_match_info_next(match, NULL)) {
+    g_autofree char *name = g_match_info_fetch(match, 1);
+    if (strcmp(name, "self") != 0) g_ptr_array_add(source->renamed, g_steal_pointer(&name));
+  }
 }
 
 // The text of a module's C; NULL when it cannot be read or included.
@@ -259,6 +307,9 @@ static ModuleSource *source_new(const char *file) {
   source->calls = g_ptr_array_new();
   source->payloads = g_ptr_array_new();
   source->sends = g_ptr_array_new();
+  source->events = g_ptr_array_new();
+  source->in_macros = g_ptr_array_new();
+  source->renamed = g_ptr_array_new();
   source->pauses = g_ptr_array_new();
   source->helpers = g_ptr_array_new();
   source->includes = g_ptr_array_new();
@@ -282,7 +333,9 @@ ModuleSource *module_source_read(const char *file, GError **error) {
   g_autofree char *text = read_text(file, &size, error);
   if (!text) return NULL;
   ModuleSource *source = source_new(file);
+  read_pointers(source, text);
   Cursor c = {text, text + size, 1};
+  const char *where = "";
   g_autoptr(GString) name = g_string_new(NULL), arguments = g_string_new(NULL), function = g_string_new(NULL);
   int braces = 0, name_line = 0, brace_line = 0;
   const char *body = NULL;                  // of a handler
@@ -301,7 +354,7 @@ ModuleSource *module_source_read(const char *file, GError **error) {
       continue;
     }
     if (braces > 0 && (isalpha((unsigned char)*c.at) || *c.at == '_')) {
-      read_word(source, &c, text, function->str);
+      read_word(source, &c, text, &(Within){function->str, where});
       line_start = false;
       continue;
     }
@@ -315,6 +368,7 @@ ModuleSource *module_source_read(const char *file, GError **error) {
       if (braces++ == 0 && complete && name->len) {
         add_function(source, name->str, arguments->str, name_line);
         g_string_assign(function, name->str);
+        where = where_of_body(name->str, arguments->str);
         body = strcmp(name->str, "handler") ? NULL : c.at;
       }
       complete = false;

@@ -23,12 +23,14 @@ typedef struct {
   const char *word; // "self", "count", "until" ...
   bool set;         // of a statistic: it is given another value
   char *function;   // as in NameUse
+  const char *where;
   int line, column, end_column;
 } FieldUse;
 
 // param(x), data(x) or item(x) in a function; or, with x, what the function calls.
 typedef struct {
-  char *function; // "handler", "init" and so on, or a helper's name; "" outside of functions
+  char *function;    // "handler", "init" and so on, or a helper's name; "" outside of functions
+  const char *where; // the same, with what a function belongs to: "handler(take)", "phase_end(in)"
   char *name;
 } NameUse;
 
@@ -41,8 +43,11 @@ typedef struct {
   GPtrArray *calls;      // NameUse*: what calls which
   GPtrArray *payloads;   // NameUse*: data(x) and item(x)
   GPtrArray *sends;      // NameUse*: send(x)
+  GPtrArray *events;     // NameUse*: event(x)
   GPtrArray *pauses;     // NameUse*: send_nothing(x) and send_if(x)
   GPtrArray *helpers;    // char*: functions at file scope
+  GPtrArray *in_macros;  // char*: fields that macros of the file, or a header beside it, use
+  GPtrArray *renamed;    // char*: what points to the state, of type self_t, and is not called self
   GPtrArray *includes;   // char*: "<string.h>", in order
   GArray *include_lines;
   GPtrArray *defines; // char*: macros
@@ -58,6 +63,8 @@ ModuleSource *module_source_read(const char *file, GError **error);
 char *module_source_header(const char *file, const char *include);
 // Whether C asks for the time: now(), cycle() or after(k).
 bool module_source_uses_time(const char *text);
+// A function of the contract, as `where` has it.
+const char *module_source_where(const char *word, const char *argument, const char *second);
 // The function that `word` and `argument` name; NULL when the file does not define it.
 const Hook *module_source_hook(const ModuleSource *source, const char *word, const char *argument);
 // The reset of a parameter: handler(reset, parameter); likewise.

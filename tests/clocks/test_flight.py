@@ -70,6 +70,15 @@ def test_what_is_shown(built, run_sim):
     assert {b - a for a, b in zip(arrives[: sent - 1], arrives[1:sent])} == {arrives[1] - arrives[0]} and not any(arrives[sent:])
 
 
+def test_an_item_that_is_sooner_than_the_cut_ends_every_build(built, run_sim, root, tmp_path):
+    for name in ("delivery.lss", "delivery.c"):
+        text = (root / "tests/engine/modules" / name).read_text()
+        (tmp_path / name).write_text(text.replace("flight_send(way, TICKS,", "flight_send(way, TICKS - 1,"))
+    for options in ([], ["--debug"]):
+        done = run_sim(built(*options), "--cycles", 400, ok=False)
+        assert re.search(r"error: d: an item of way arrives in (\d+) ticks; the module declares that it takes \d+ or more", done.err)
+
+
 def test_a_ring_that_was_empty_begins_anew(built, run_sim):
     done = run_sim(built(), "--cycles", 400, "--quiet", "--print", "d.way")
     assert "d.way = {head=0 tail=0 held=0}" in done.out

@@ -12,7 +12,7 @@ syntax keyword lssDeclaration parameter stat state struct type userpoint var
 syntax keyword lssModifier backward crossing forward gauge keyed optional paced partial repeated runtime shared specialize
 syntax keyword lssModifier contained containedin=lssState counter flight instant memory stamp trace
 syntax region lssState transparent start="\(\<state\s*\)\@<={" end="}" contains=TOP
-syntax keyword lssDeclaration conserves consumes extends identity makes wraps
+syntax keyword lssDeclaration conserves consumes cut extends identity makes wraps
 syntax keyword lssModifier contained containedin=lssWraps,lssExtends default except
 syntax region lssWraps transparent start="\<wraps\s" end=";" contains=TOP
 syntax region lssExtends transparent start="\<extends\s" end="}" contains=TOP
