@@ -553,7 +553,7 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
       "spinach_report_shared, spinach_table_watches, spinach_table_records, spinach_table_waves, %u, "
       "spinach_table_derived, %s, spinach_sleepings, %u, spinach_table_balances, spinach_table_tallied, %u, %u, "
       "spinach_table_silents, "
-      "%d, spinach_table_identity, spinach_table_environment};\n",
+      "%d, spinach_table_identity, spinach_table_environment, NULL, 0, NULL, NULL};\n",
       emit_observed(emitter) ? "spinach_observations" : "NULL", sleepers, netlist->derived->len,
       emitter->plan->counts_loops ? "spinach_run_tracked" : "NULL", balances, skippers, silents, identity);
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");

@@ -39,6 +39,9 @@ struct spinach_hooks {
   void (*go_on)(void);
   void (*after_advance)(void);
 
+  // ---- link, in the simulator of a part: an item leaves over a link, and arrives at `instant`
+  void (*send)(uint32_t link, uint64_t instant, const void *item);
+
   // ---- observe: a line for each cycle, so that none is jumped over
   bool each_cycle;
 };

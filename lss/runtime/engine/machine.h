@@ -4,6 +4,7 @@
 #define SPINACH_MACHINE_H
 
 #include "lss/runtime/engine/clock.h"
+#include "lss/runtime/engine/link_end.h"
 #include "lss/runtime/engine/spinach.h"
 #include "lss/runtime/text/report.h"
 
@@ -313,6 +314,10 @@ typedef struct {
   const spinach_constant *identity; // what a checkpoint names beyond the other tables; files by name, without folder
   // Variables that decided how clang compiled it, and their values (NULL: unset), alternating; ends with NULL.
   const char *const *environment;
+  const char *part; // the path of the representative that this simulator was built from; NULL: a whole machine
+  uint32_t link_count;
+  const spinach_link_end *links; // ends of cut crossings
+  const char *network;           // the hash of the network.json that it was built with; NULL: a whole machine
 } spinach_machine;
 
 extern const spinach_machine spinach_machine_table;
