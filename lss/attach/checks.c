@@ -310,6 +310,7 @@ static void check_enable(Inst *inst, GHashTable *sure) {
 }
 
 void check_netlist(void) {
+  check_parts();
   g_autoptr(GHashTable) sure = never_cancelled();
   for (guint i = 0; i < compile->insts->len; i++) {
     Inst *inst = compile->insts->pdata[i];

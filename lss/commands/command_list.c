@@ -38,6 +38,7 @@ static bool list_folder(GPtrArray *folder_only, GArray *entries, GHashTable *see
     if (!module) continue; // a machine, or a file of types
     Entry entry = {library_family(path), module->name,
                    module->crossing            ? "crossing"
+                   : module->part              ? "part"
                    : reference_is_leaf(module) ? "leaf"
                                                : "hierarchical",
                    reference_summary(module->doc)};

@@ -344,6 +344,7 @@ struct Inst {
   GPtrArray *behaviours; // Node*
   Node *behaviour, *structure; // the first of each kind
   bool has_clock_clause;
+  bool part;          // of a network: what may be a process of its own
   bool punted;        // its body gave up
   bool incomplete;    // its body left something out, as a condition could not be evaluated
   bool wraps_unknown; // it wraps a module that could not be found out, after an error
@@ -529,6 +530,8 @@ void expand_behaviour(void);       // lss/attach
 void assign_clocks(void);          // lss/attach
 void attach_instrumentation(void); // lss/attach
 void check_elaborated(void);       // what must hold before connections are made (lss/attach)
+void check_part_ports(Inst *inst); // of a part of a network: they have concrete types (lss/attach/parts.c)
+void check_parts(void);            // what parts are connected to
 void check_cut(Inst *inst);        // of a crossing that may be cut, by its declarations
 void check_pace(void);             // of wires (lss/attach)
 void check_netlist(void);          // what must hold of a complete netlist (lss/attach)

@@ -124,6 +124,7 @@ GPtrArray *make_instances(Scope *scope, Node *node, Symbol *module, const Value 
     inst->clock_value = clock;
     inst->has_clock_clause = node->clock != NULL;
     inst->clock_place = node->clock ? node->clock->location : node->location;
+    inst->part = node->part || its->node->part;
     if (node->doc) inst->instance->doc = node->doc;
     g_ptr_array_add(insts, inst);
   }
@@ -335,6 +336,7 @@ void inst_run(Inst *inst) {
   join_wrapped_ports(inst);
   check_settings(inst);
   check_kind(inst);
+  check_part_ports(inst);
   for (guint i = 0; i < inst->children->len && !compile->halted; i++) inst_run(inst->children->pdata[i]);
   compile->running = before;
 }

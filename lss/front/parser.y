@@ -62,7 +62,7 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %token <text> CONTINUE "continue" CROSSING "crossing" DEBUG "debug" ELSE "else" ENUM "enum" EVENT "event"
 %token <text> FALSE_WORD "false" FINISH "finish" FOR "for" FUNCTION "function" HANDLER "handler" IF "if" IMPORT "import"
 %token <text> ALWAYS "always" INIT "init" INPORT "inport" INSTANCE "instance" LOCAL "local" MODULE "module" NEXT_EVENT "next_event"
-%token <text> CUT "cut" CONSERVES "conserves" CONSUMES "consumes" MAKES "makes" IDENTITY "identity"
+%token <text> PART "part" CUT "cut" CONSERVES "conserves" CONSUMES "consumes" MAKES "makes" IDENTITY "identity"
 %token <text> ALTERED "altered" AWAITED "awaited" DROPPED "dropped" HELD "held" MADE "made"
 %token <text> PACED "paced" KEYED "keyed" REPEATED "repeated" COUNTER "counter" INSTANT "instant" STAMP "stamp" MEMORY "memory" TRACE "trace" FLIGHT "flight" PACKED "packed"
 %token <text> ON "on" OPTIONAL "optional" OUTPORT "outport" PARAMETER "parameter" PARTIAL "partial" PHASE_END "phase_end"
@@ -70,7 +70,7 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %token <text> STRUCT "struct" TRUE_WORD "true" TYPE "type" USERPOINT "userpoint" VAR "var" WHILE "while"
 %token ARROW "->" DOTS ".." OR "||" AND "&&" EQ "==" NE "!=" LE "<=" GE ">=" SHL "<<" SHR ">>"
 
-%type <node> item declaration statement port_declaration conserved_part simple field packed_member state_field enumerator member section role setting argument struct_argument signature_field excepted_name
+%type <node> item declaration module instance statement port_declaration conserved_part simple field packed_member state_field enumerator member section role setting argument struct_argument signature_field excepted_name
 %type <list> conserved_parts conserved_ports items body block fields packed_members state_fields enumerators members sections roles settings opt_settings opt_except excepted_names arguments opt_arguments struct_arguments opt_struct_arguments
 %type <list> signature opt_signature dimensions expressions opt_expressions signals opt_signals receivers
 %type <expr> expr conditional binary unary postfix reference other primary type_name opt_type opt_default opt_range in_range range ranged_field field_member opt_count opt_on signal opt_condition record_fields
@@ -138,8 +138,8 @@ declaration:
   | FUNCTION NAME '(' opt_arguments ')' opt_type body {
       $$ = parse_declare(scan, NODE_FUNCTION, @$, $2, @2); $$->arguments = $4; $$->type = $6; $$->body = $7; }
   | CONST NAME '=' expr ';'        { $$ = parse_declare(scan, NODE_CONST, @$, $2, @2); $$->value = $4; }
-  | MODULE NAME opt_crossing body  {
-      $$ = parse_declare(scan, NODE_MODULE, @$, $2, @2); $$->crossing = $3; $$->body = $4; }
+  | module                         { $$ = $1; }
+  | PART module                    { $$ = $2; $$->location = @$; $$->part = true; }
   | opt_runtime PARAMETER NAME opt_default ':' expr opt_range ';' {
       $$ = parse_declare(scan, NODE_PARAMETER, @$, $3, @3); $$->runtime = $1 > 0; $$->initial = $1 > 1; $$->value = $4; $$->type = $6; $$->range = $7; }
   | USERPOINT NAME opt_signature ARROW type_name opt_default ';' {
@@ -193,11 +193,19 @@ declaration:
       $$ = parse_declare(scan, NODE_COLLECTOR, @$, $3, @3); $$->text = $5; $$->type_name = $7; $$->body = $9; $$->shared = true; }
   | DEBUG NAME '{' roles '}'       { $$ = parse_declare(scan, NODE_DEBUG, @$, $2, @2); $$->body = $4; }
   | CLOCK NAME '=' expr ';'        { $$ = parse_declare(scan, NODE_CLOCK, @$, $2, @2); $$->value = $4; }
-  | INSTANCE NAME opt_count ':' expr opt_on opt_settings {
-      $$ = parse_declare(scan, NODE_INSTANCE, @$, $2, @2); $$->value = $3; $$->type = $5; $$->clock = $6; $$->body = $7; }
+  | instance                       { $$ = $1; }
+  | PART instance                  { $$ = $2; $$->location = @$; $$->part = true; }
   | NAME NAME opt_count ':' expr opt_except opt_on opt_settings {
       parse_word(scan, @1, $1, "wraps", "before a name and a module");
       $$ = parse_declare(scan, NODE_WRAPS, @$, $2, @2); $$->value = $3; $$->type = $5; $$->arguments = $6; $$->clock = $7; $$->body = $8; }
+  ;
+module:
+    MODULE NAME opt_crossing body  {
+      $$ = parse_declare(scan, NODE_MODULE, @$, $2, @2); $$->crossing = $3; $$->body = $4; }
+  ;
+instance:
+    INSTANCE NAME opt_count ':' expr opt_on opt_settings {
+      $$ = parse_declare(scan, NODE_INSTANCE, @$, $2, @2); $$->value = $3; $$->type = $5; $$->clock = $6; $$->body = $7; }
   ;
 /* What a wrapped module keeps to itself. */
 opt_except:

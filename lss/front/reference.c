@@ -476,6 +476,7 @@ void reference_print(GString *out, const Node *node, const char *path, const cha
   }
   collect_module(sections, node, find, data);
   const char *kind = node->machine             ? "machine"
+                     : node->part              ? "part of networks"
                      : node->crossing          ? "clock-domain crossing"
                      : reference_is_leaf(node) ? "leaf module"
                                                : "hierarchical module";

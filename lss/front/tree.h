@@ -71,7 +71,7 @@ typedef enum {
   NODE_TYPE,      // name, type
   NODE_FUNCTION,  // name, arguments, type (of the result, may be NULL), body
   NODE_CONST,     // name, value
-  NODE_MODULE,    // name, crossing, body; machine, of one that is made of a file's statements
+  NODE_MODULE,    // name, crossing, part, body; machine, of one that is made of a file's statements
   NODE_PARAMETER, // name, type, type_name (its text, once asked for), value (default, may be NULL), runtime, range (an
                   // EXPR_INDEX_RANGE without left, may be NULL), bare (what is around it fixes the value)
   NODE_USERPOINT, // name, arguments (NODE_FIELD), type (of the result), value (EXPR_CODE or NULL)
@@ -96,7 +96,7 @@ typedef enum {
   NODE_PROPERTY, // name, value
   NODE_REGION,   // range (of addresses), value (as of a role), type (records with name and offset, may be NULL)
   NODE_CLOCK,    // name, value
-  NODE_INSTANCE, // name, value (count, may be NULL), type (module), clock (may be NULL), body (NODE_ASSIGN)
+  NODE_INSTANCE, // name, value (count, may be NULL), type (module), clock (may be NULL), body (NODE_ASSIGN), part
   NODE_WRAPS,    // the same, body (also NODE_DEFAULT), arguments (NODE_ARGUMENT: what `except` names)
   NODE_DEFAULT,  // name, value, range (both may be NULL): what an outer parameter has in place of the inner one's
   NODE_VAR,      // name, value
@@ -136,7 +136,7 @@ struct Node {
   struct SourceFile *machine;
   FunctionKind function;
   StateKind state;
-  bool runtime, initial, output, optional, paced, keyed, repeated, partial, crossing, shared, specialize, gauge, bare;
+  bool runtime, initial, output, optional, paced, keyed, repeated, partial, crossing, part, shared, specialize, gauge, bare;
 };
 
 // ---- Files -------------------------------------------------------------------------------------------------

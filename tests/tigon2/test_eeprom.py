@@ -89,7 +89,7 @@ class Driver:
 
 @pytest.fixture(scope="session")
 def with_eeprom(bench: Bench, root: Path) -> Chip:
-    return Chip(bench, root, options=f'eeprom_contents = "0x8c={ADDRESS.hex()}";')
+    return Chip(bench, root, options=f'eeproms = 1; eeprom_contents = "0x8c={ADDRESS.hex()}";')
 
 
 def test_the_driver_reads_its_address(with_eeprom: Chip) -> None:

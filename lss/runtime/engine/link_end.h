@@ -1,8 +1,8 @@
 // An end of a cut crossing, in the simulator of a part.
 //
-// Where a network is built in parts, each part is a process of its own, and the crossings between two parts are cut: the
-// half around `in` is compiled into the sender's simulator, the half around `out` into the receiver's.  Items go from
-// one to the other through a ring in shared memory (../link/ring.h).  The compiler emits one entry for each half.
+// Where a network is built in parts, each part is a process of its own, and the crossings between two parts are cut:
+// the half around `in` is compiled into the sender's simulator, the half around `out` into the receiver's.  Items go
+// from one to the other through a ring in shared memory (../link/ring.h).  The compiler emits one entry for each half.
 #ifndef SPINACH_LINK_END_H
 #define SPINACH_LINK_END_H
 
@@ -19,8 +19,8 @@ typedef struct spinach_link_end {
   uint64_t offset;           // of the spinach_flight in that state (flight.h); 0 where this end sends
 } spinach_link_end;
 
-// An item leaves over the link of that number, and arrives at `instant`: at least the cut from now.  It is an effect, so
-// that what sends is no part of a loop.
+// An item leaves over the link of that number, and arrives at `instant`: at least the cut from now.  It is an effect,
+// so that what sends is no part of a loop.
 void spinach_link_send(uint32_t link, uint64_t instant, const void *item);
 
 #endif

@@ -9,7 +9,7 @@ unlet! b:current_syntax
 syntax keyword lssStatement break continue else for if import in on return through while
 syntax keyword lssDeclaration bundle clock collector const debug enum event function inport instance local module outport packed
 syntax keyword lssDeclaration parameter stat state struct type userpoint var
-syntax keyword lssModifier backward crossing forward gauge keyed optional paced partial repeated runtime shared specialize
+syntax keyword lssModifier backward crossing forward gauge keyed optional paced part partial repeated runtime shared specialize
 syntax keyword lssModifier contained containedin=lssState counter flight instant memory stamp trace
 syntax region lssState transparent start="\(\<state\s*\)\@<={" end="}" contains=TOP
 syntax keyword lssDeclaration conserves consumes cut extends identity makes wraps
