@@ -14,10 +14,75 @@
 #define KNOWN       (UINT64_C(1) << 48) // tells an address of zeros from none
 #define GROUP       UINT64_C(1)         // the bit of group addresses, in the first byte
 
+// ---- Routes ----
+// All bits of the result depend on all bits of x (the last steps of SplitMix64).
+static uint64_t mix(uint64_t x) {
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
+
+// The place of an address in the hash table of routes: that of its first route, or a vacant one.
+static uint32_t route_place(const self_t *self, uint64_t address) {
+  const uint32_t places = 2 * (uint32_t)param(route_count);
+  uint32_t place = (uint32_t)(mix(address) % places);
+  // Half of the places are vacant, unless a changed checkpoint says otherwise.
+  for (uint32_t i = 0; i < places; i++) {
+    if (!self->bucket[place] || self->destination[self->bucket[place] - 1] == address) break;
+    place = place + 1 == places ? 0 : place + 1;
+  }
+  return place;
+}
+
+// The number that twelve hexadecimal digits are, the first byte of the address in its lowest bits.
+static uint64_t address_of(const self_t *self, const char *digits) {
+  uint64_t address = 0;
+  for (int i = 0; i < 12; i++) {
+    const char *known = "0123456789abcdefABCDEF", *digit = strchr(known, digits[i]);
+    if (!digit) sim_error("routes: \"%s\" is not an Ethernet address of twelve hexadecimal digits", digits);
+    const uint64_t value = (uint64_t)(digit - known);
+    address |= (value < 16 ? value : value - 6) << (8 * (i / 2) + (i % 2 ? 0 : 4));
+  }
+  return address;
+}
+
+static uint32_t port_with(const char *key) {
+  uint32_t port = 0;
+  while (strcmp(param(port_keys)[port], key) != 0) port++;
+  return port;
+}
+
+static void add_route(self_t *self, uint32_t route) {
+  const char *digits = param(routes)[route].address;
+  const uint64_t address = address_of(self, digits) | KNOWN;
+  self->destination[route] = address;
+  self->exit[route] = port_with(param(routes)[route].port);
+  const uint32_t place = route_place(self, address);
+  if (!self->bucket[place])
+    self->bucket[place] = route + 1;
+  else if (self->destination[route - 1] != address)
+    sim_error("routes: those of %s do not follow one another", digits);
+}
+
+// The port for a frame to an address with a route; the number of ports if there is none.
+static uint32_t route_of(const self_t *self, uint64_t to, uint64_t source) {
+  if (!param(route_count)) return PORTS;
+  const uint64_t address = to | KNOWN;
+  const uint32_t first = self->bucket[route_place(self, address)];
+  if (!first) return PORTS;
+  uint32_t count = 1;
+  while (first - 1 + count < (uint32_t)param(route_count) && self->destination[first - 1 + count] == address) count++;
+  const uint64_t flow = mix(to + mix(source + (uint64_t)param(hash_seed)));
+  return self->exit[first - 1 + (uint32_t)((flow >> 32) % count)];
+}
+
 init() {
   const uint64_t second = UINT64_C(1000000000000000);
   self->delay = device_cycles((uint64_t)param(latency), second, ticks_per_second(), clock_period());
   self->lifetime = device_cycles((uint64_t)param(age), second, ticks_per_second(), clock_period());
+  for (uint32_t port = 0; port < PORTS; port++) self->floods[port] = !param(flood_count);
+  for (uint32_t i = 0; i < (uint32_t)param(flood_count); i++) self->floods[param(flood_lanes)[i]] = true;
+  for (uint32_t route = 0; route < (uint32_t)param(route_count); route++) add_route(self, route);
 }
 
 // ---- Addresses ----
@@ -87,6 +152,18 @@ static void forward(self_t *self, uint32_t from) {
   const uint8_t *bytes = load_span(frame, from * ROOM, 12);
   memcpy(&to, bytes, 6);
   memcpy(&source, bytes + 6, 6);
+  const uint32_t exit = route_of(self, to, source);
+  if (exit != PORTS) {
+    if (exit == from)
+      count(filtered[from]);
+    else
+      enqueue(self, from, exit);
+    return;
+  }
+  if (!self->floods[from]) {
+    count(filtered[from]);
+    return;
+  }
   learn(self, source, from);
   const uint32_t place = to & GROUP ? (uint32_t)param(addresses) : find(self, to);
   if (place != (uint32_t)param(addresses)) {
@@ -98,7 +175,7 @@ static void forward(self_t *self, uint32_t from) {
   }
   count(flooded);
   for (uint32_t port = 0; port < PORTS; port++)
-    if (port != from) enqueue(self, from, port);
+    if (port != from && self->floods[port]) enqueue(self, from, port);
 }
 
 // A beat has come at a port.

@@ -122,6 +122,11 @@ def in_two_hosts(first: str, second: str) -> Callable[[str, Path, Path], list[st
     return arguments
 
 
+def datagrams(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
+    """Two stations send to the third one."""
+    return ["--set", "node[0].udp_to=192.0.2.3", "--set", "node[1].udp_to=192.0.2.3", "--time", by_length(length, 60, 500, 2000) + " us"]
+
+
 def lines_of_cells(length: str, build_dir: Path, tmp_path: Path) -> list[str]:
     text = system.HEAD + system.START + LINES.replace("PASSES", by_length(length, 20, 300, 2000)) + end(0)
     program = system.assemble(text, tmp_path / f"{length}.elf", False)
@@ -192,6 +197,7 @@ WORK = {
     "multiprocessor/multiprocessor level 2": (["-D", "processors=2", "-D", "clusters=2", "-D", "dram=dram_kind.rambus"], sorting),
     "network/pair": (["-I", str(ROOT / "examples/tigon2")], in_two_hosts("a", "b")),
     "network/rack": (["-I", str(ROOT / "examples/tigon2"), "-D", "hosts=2"], in_two_hosts("node[0]", "node[1]")),
+    "network/stations": (["-D", "links=ring(3)", "-D", "slots=4"], datagrams),
     "nic10g/nic10g": (["-D", "processors=2"], traffic("nic10g", 60, 200, 500)),
     "pipe_chain/pipe_chain": ([], items),
     "quad_core/quad_core": (["-D", "memory=8 MiB"], waiting),

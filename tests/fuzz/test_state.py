@@ -248,6 +248,7 @@ SUBJECTS = {
     "multiprocessor, level 2": ("multiprocessor/multiprocessor level 2", [], "9000", "11000", 4),
     "network, pair": ("network/pair", [], "2000", "4000", 16),
     "network, rack": ("network/rack", [], "2000", "4000", 16),
+    "network, stations": ("network/stations", [], "40 us", "60 us", 4),
     "nic10g": ("nic10g/nic10g", [], "150 us", "154 us", 8),
     "pipe_chain": ("pipe_chain/pipe_chain", [], "300", "1100", 1),
     "quad_core": ("quad_core/quad_core", [], "5000", "7000", 4),

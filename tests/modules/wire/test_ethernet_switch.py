@@ -106,6 +106,82 @@ def test_random_traffic_goes_where_addresses_were_seen(bench: Bench, seed: int) 
     assert ran.stat("dut", "copies") == (PORTS - 1) * ran.stat("dut", "flooded") + single
 
 
+def mixed(x: int) -> int:
+    """The last steps of SplitMix64."""
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+    return x ^ x >> 31
+
+
+def chosen(ports: list[int], to: bytes, source: bytes, seed: int) -> int:
+    """The port of a frame to an address with several routes."""
+    flow = mixed((int.from_bytes(to, "little") + mixed(int.from_bytes(source, "little") + seed)) % 2**64)
+    return ports[(flow >> 32) % len(ports)]
+
+
+def routed(arrived: list[tuple[int, int, bytes]], ports: int, floods: set[int], routes: dict[bytes, list[int]], seed: int) -> list[list[bytes]]:
+    """As `forwarded`, with routes; all other frames are taken from, and leave at, ports of `floods` alone."""
+    where: dict[bytes, int] = {}
+    outputs: list[list[bytes]] = [[] for _ in range(ports)]
+    for _, port, data in sorted(arrived, key=lambda one: one[:2]):
+        to, source = data[:6], data[6:12]
+        if to in routes:
+            goes = [chosen(routes[to], to, source, seed)]
+        elif port not in floods:
+            continue
+        else:
+            if not source[0] & 1:
+                where[source] = port
+            goes = [where[to]] if to in where and not to[0] & 1 else sorted(floods)
+        for other in goes:
+            if other != port:
+                outputs[other].append(data)
+    return outputs
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_random_traffic_with_routes_and_a_spanning_tree(bench: Bench, seed: int) -> None:
+    """Addresses with one to three routes, addresses without, group addresses, at ports in the tree and others."""
+    rng, ports, floods = random.Random(seed), 5, {0, 1, 3}
+    routes = {mac(n): rng.sample(range(ports), rng.randint(1, 3)) for n in range(8)} | {GROUP: [4]}
+    sent: list[list[tuple[int, bytes]]] = [[] for _ in range(ports)]
+    for number in range(200):
+        port = rng.randrange(ports)
+        to = rng.choice([GROUP, ALL, mac(99), *map(mac, range(16))])
+        sent[port].append((number * 3000 + rng.randrange(3000), frame(to, mac(rng.randrange(16)), number, rng.choice([60, 200, 1514]))))
+    lines = ", ".join(f'{{ address = "{to.hex()}", port = "p{port}" }}' for to, ones in routes.items() for port in ones)
+    ran = switch(bench, sent, f'flood_ports = ["p0", "p3", "p1"]; hash_seed = {seed}; routes = [{lines}];')
+    arrived = [(cycle, n, data) for n in range(ports) for cycle, (_, data) in zip(ends(ran.directory / f"entered{n}", "end"), sent[n], strict=True)]
+    assert [seen(ran, n) for n in range(ports)] == routed(arrived, ports, floods, routes, seed)
+    assert counted(ran, "received", ports) == [len(ones) for ones in sent] and sum(counted(ran, "dropped", ports)) == 0
+    taken = {to: {n for n in range(ports) if any(data[:6] == to for data in seen(ran, n))} for to, ones in routes.items() if len(ones) == 3}
+    assert all(len(ones) > 1 for ones in taken.values())
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ('flood_ports = ["p9"];', 'no lane has the key "p9"'),
+        ('routes = [{ address = "020000000001", port = "p9" }];', 'no lane has the key "p9"'),
+        ('routes = [{ address = "02:00:00", port = "p1" }];', 'the address of a route has twelve hexadecimal digits, not "02:00:00"'),
+    ],
+)
+def test_ports_and_addresses_that_do_not_exist(bench: Bench, more: str, said: str) -> None:
+    with pytest.raises(AssertionError, match=re.escape(said)):
+        bench.build(netlist(more))
+
+
+def test_routes_are_wrong_before_the_first_cycle(bench: Bench) -> None:
+    twice = [("020000000001", "p1"), ("020000000002", "p1"), ("020000000001", "p2")]
+    for routes, said in (
+        (twice, "routes: those of 020000000001 do not follow one another"),
+        ([("02000000000x", "p1")], 'routes: "02000000000x" is not an Ethernet address of twelve hexadecimal digits'),
+    ):
+        lines = ", ".join(f'{{ address = "{address}", port = "{port}" }}' for address, port in routes)
+        ran = bench.run(bench.build(netlist(f"routes = [{lines}];")), 10, {f"silent{n}.count": 0 for n in range(PORTS)}, ok=False)
+        assert ran.status == 1 and said in ran.err
+
+
 @pytest.mark.parametrize(("latency", "cycles"), [("1 us", 125), ("0 ns", 1), ("100 ns", 13)])
 def test_a_frame_leaves_a_latency_after_its_last_byte(bench: Bench, latency: str, cycles: int) -> None:
     sent = [[(0, frame(ALL, mac(1), 1)), (20000, frame(ALL, mac(1), 2, 1514))], []]
