@@ -70,7 +70,7 @@ static bool is_empty(Location where) { return where.line == where.end_line && wh
 %token <text> STRUCT "struct" TRUE_WORD "true" TYPE "type" USERPOINT "userpoint" VAR "var" WHILE "while"
 %token ARROW "->" DOTS ".." OR "||" AND "&&" EQ "==" NE "!=" LE "<=" GE ">=" SHL "<<" SHR ">>"
 
-%type <node> item declaration module instance statement port_declaration conserved_part simple field packed_member state_field enumerator member section role setting argument struct_argument signature_field excepted_name
+%type <node> item declaration module instance wraps statement port_declaration conserved_part simple field packed_member state_field enumerator member section role setting argument struct_argument signature_field excepted_name
 %type <list> conserved_parts conserved_ports items body block fields packed_members state_fields enumerators members sections roles settings opt_settings opt_except excepted_names arguments opt_arguments struct_arguments opt_struct_arguments
 %type <list> signature opt_signature dimensions expressions opt_expressions signals opt_signals receivers
 %type <expr> expr conditional binary unary postfix reference other primary type_name opt_type opt_default opt_range in_range range ranged_field field_member opt_count opt_on signal opt_condition record_fields
@@ -195,7 +195,11 @@ declaration:
   | CLOCK NAME '=' expr ';'        { $$ = parse_declare(scan, NODE_CLOCK, @$, $2, @2); $$->value = $4; }
   | instance                       { $$ = $1; }
   | PART instance                  { $$ = $2; $$->location = @$; $$->part = true; }
-  | NAME NAME opt_count ':' expr opt_except opt_on opt_settings {
+  | wraps                          { $$ = $1; }
+  | PART wraps                     { $$ = $2; $$->location = @$; $$->part = true; }
+  ;
+wraps:
+    NAME NAME opt_count ':' expr opt_except opt_on opt_settings {
       parse_word(scan, @1, $1, "wraps", "before a name and a module");
       $$ = parse_declare(scan, NODE_WRAPS, @$, $2, @2); $$->value = $3; $$->type = $5; $$->arguments = $6; $$->clock = $7; $$->body = $8; }
   ;
