@@ -23,7 +23,7 @@ from tests.tree import found
 HERE = Path(__file__).parent
 SECONDS = {"quick": 1, "soak": 300}
 # name: longest input in bytes
-TARGETS = {"text": 4096, "netlist": 2048, "packets": 4096, "messages": 4096, "program": 16384, "checkpoint": 16384, "trace": 1024, "gdb": 512, "commands": 512}
+TARGETS = {"text": 4096, "netlist": 2048, "packets": 4096, "frames": 2048, "messages": 4096, "program": 16384, "checkpoint": 16384, "trace": 1024, "gdb": 512, "commands": 512}
 # What gdb 13 and people ask of a simulator of two processors, a packet a line.
 GDB = [
     "qSupported:multiprocess+;swbreak+;hwbreak+\nQStartNoAckMode\nvMustReplyEmpty\n!\nHgp0.0\nqXfer:features:read:target.xml:0,ffb\nqTStatus\n?\nqfThreadInfo\nqsThreadInfo\nqAttached:1\nHc-1\nvAttach;2\nqThreadExtraInfo,p2.1\nHgp1.1\ng\np25",
@@ -69,6 +69,9 @@ def seeds(name: str, every: int, root: Path, build: Path, tmp_path: Path) -> lis
         interface = struct.pack("<IIHHII", 1, 20, 1, 0, 0, 20)
         packet = struct.pack("<IIIIIII", 6, 96, 0, 0, 1, 64, 64) + b"x" * 64 + struct.pack("<I", 96)
         return [scratch.read_bytes(), section + interface + packet]
+    if name == "frames":
+        record = b"frames 1 100 0\n< 0 00112233445566778899aabbccdd\n! 20\n> 30 ff\n"
+        return [b"\0" + record, b"\1\0\0\0\x0e" + bytes(14) + b"\0\0\0\2ab", b"\2udp:1:localhost:2,no-wait", b"\2stream:[::1]:3", b"\2tap:tap0"]
     if name == "checkpoint":
         return [a_checkpoint(build, tmp_path).read_bytes()]
     return [path.read_bytes() for path in found(build / "bench", "*.elf")]

@@ -167,6 +167,7 @@ ASK_FOR_TIME = {
     "pci_bus": "times of the bus, in ticks of all clocks",
     "ethernet": "times of the wire, in ticks of all clocks",
     "station": "times of the wire, in ticks of all clocks",
+    "gateway": "times of the wire, in ticks of all clocks",
     "traffic_replay": "times of the files, in nanoseconds",
     "frame_checker": "latencies in nanoseconds",
     "nic10g_driver": "times of the software, in nanoseconds",

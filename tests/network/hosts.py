@@ -6,7 +6,13 @@ from pathlib import Path
 from tests.linux_guest import guest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples/network"
+NO_TAPS = "no tap interface is possible here: unshare -rn, or /dev/net/tun, is missing"
 NIC = ["-I", str(EXAMPLES.parent / "tigon2")]
+
+
+def has_taps() -> bool:
+    """Whether a network namespace of one's own, with a tap interface in it, is possible here."""
+    return subprocess.run(["unshare", "-rn", "test", "-w", "/dev/net/tun"], check=False).returncode == 0
 
 
 def run(simulator: Path, build: Path, directory: Path, scripts: dict[str, str], *options: str) -> dict[str, str]:

@@ -35,6 +35,8 @@ READERS = {
     "lss/runtime/commands/interactive.c": "numbers/test_places.py::test_commands",
     "lss/runtime/debug/server.c": "debug/test_protocol.py",
     "lss/runtime/files/console_place.c": "modules/io/test_uart16550_console.py::test_a_wrong_place",
+    "lss/runtime/gateway/frame_record.c": "modules/wire/test_gateway.py::test_records_that_are_wrong",
+    "lss/runtime/gateway/gateway_place.c": "modules/wire/test_gateway.py::test_options_that_are_wrong",
     "lss/runtime/run/option_table.c": "numbers/test_places.py::test_options_of_a_simulator",
     "lss/runtime/engine/settings.c": "numbers/test_places.py::test_each_unit_in_a_setting",
     "lss/runtime/engine/condition.c": "numbers/test_places.py::test_conditions",

@@ -8,6 +8,7 @@
 #include "lss/runtime/engine/leap.h"
 #include "lss/runtime/engine/ring.h"
 #include "lss/runtime/files/stream.h"
+#include "lss/runtime/gateway/gateway_stream.h"
 #include "lss/runtime/text/type.h"
 
 #include <setjmp.h>

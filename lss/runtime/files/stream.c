@@ -295,7 +295,7 @@ const char *spinach_streams_file(uint32_t index, bool *output) {
 
 bool spinach_streams_live(void) {
   for (uint32_t i = 0; i < file_count; i++)
-    if (files[i]->terminal) return true;
+    if (files[i]->live) return true;
   return false;
 }
 

@@ -94,10 +94,10 @@ void spinach_streams_diverge(void);
 const char *spinach_streams_file(uint32_t index, bool *output);
 // How much of the inputs has been read, 0 to 1; negative when there are none.
 double spinach_streams_share(void);
-// Whether it has a console, where something may be typed at any time.
+// Whether it has a console or a gateway, where something may come at any time.
 bool spinach_streams_live(void);
-// Consoles are not opened from here on: for the reason `why`, a sentence without its end, the run fails; without one
-// (NULL) they are left out.
+// Consoles and gateways are not opened from here on: for the reason `why`, a sentence without its end, the run fails;
+// without one (NULL) they are left out.
 void spinach_streams_close_consoles(const char *why);
 // The same of the console at standard input alone.
 void spinach_streams_close_input(const char *why);

@@ -12,6 +12,7 @@
 
 typedef struct HostImage HostImage;
 typedef struct HostTerminal HostTerminal;
+typedef struct HostGateway HostGateway;
 typedef struct HostFile HostFile;
 
 // What a file of another kind does when a run goes on otherwise, at its end, when a signal ends it, and in a forked
@@ -39,7 +40,9 @@ struct HostFile {
   GArray *index;          // CapturedPacket, whose bytes are in `bytes`, when packets are taken by number
   bool packets;           // of an output: it is a packet file
   HostTerminal *terminal; // of a console; two streams share one, what is typed and what is shown
-  const HostConduct *conduct; // of that
+  HostGateway *gateway;   // of a gateway, whose stream has the looks as records
+  bool live;              // something may come at any time
+  const HostConduct *conduct; // of a console or gateway
   bool detached;              // this process was forked from the one whose it is
 };
 
@@ -50,6 +53,8 @@ HostFile *host_file_number(uint32_t index); // in the order of opening; NULL bey
 HostFile *host_file_use(stream *s, const char *path, FileUse use);
 // Who that is, in words that the caller frees.
 extern char *(*host_file_user)(const char *path);
+// Whether consoles and gateways are not opened any more; *why is then as in spinach_streams_close_consoles().
+bool host_consoles_are_closed(const char **why);
 void host_file_read_whole(HostFile *file);
 void host_file_create(HostFile *file); // opens it for writing
 void host_file_drop(HostFile *file);   // closes an output without leaving anything

@@ -45,6 +45,11 @@ void spinach_streams_close_consoles(const char *why) {
   closed_why = why;
 }
 
+bool host_consoles_are_closed(const char **why) {
+  *why = closed_why;
+  return closed;
+}
+
 void spinach_streams_close_input(const char *why) {
   input_closed_why = why;
 }
@@ -100,6 +105,7 @@ static HostFile *open_file(stream *s, const char *path, HostTerminal *terminal) 
   static const HostConduct conduct = {cut, end, remove_name, detach};
   HostFile *file = host_file_new(s, path);
   file->terminal = terminal;
+  file->live = true;
   file->conduct = &conduct;
   return file;
 }

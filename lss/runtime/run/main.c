@@ -58,12 +58,28 @@ static bool steps_all(const spinach_options *options) {
          (spinach_states_are_looked_at(options) && !options->check_replay);
 }
 
+static const char *running_instance(void) {
+  return spinach_path(spinach_current());
+}
+
+static uint64_t present_instant(void) {
+  return spinach_time.now;
+}
+
 static void prepare(const spinach_options *options) {
   spinach_run_prepare(options);
   spinach_fork_loop_prepare(options);
   run_conduct =
       (RunConduct){options, spinach_run_begin, spinach_run_stuck, spinach_run_end_stuck, spinach_progress_share};
   spinach_seed = options->seed;
+  spinach_gateways_wish(&(GatewayWishes){.settings = options->gateways,
+                                         .record = options->record_links,
+                                         .replay = options->replay_links,
+                                         .open = options->open,
+                                         .keep = options->gdb || options->interactive,
+                                         .ticks_per_second = machine->ticks_per_second,
+                                         .instance = running_instance,
+                                         .now = present_instant});
 }
 
 // Does what a command line asks for.
@@ -104,7 +120,7 @@ static int simulate(int argc, char **argv) {
   spinach_watch_faults();
   spinach_replay_begin();
   spinach_start();
-  if (!spinach_inputs_note() || (options.restore && !spinach_restore_state(&options))) {
+  if (!spinach_inputs_note() || (options.restore && !spinach_restore_state(&options)) || !spinach_gateways_begin()) {
     spinach_results_abandon();
     return 2;
   }

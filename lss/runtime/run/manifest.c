@@ -97,6 +97,23 @@ static void write_origins(Json *json) {
   json_close(json, ']');
 }
 
+// Where gateways lead.
+static void write_gateways(Json *json) {
+  const char *instance, *leads_to;
+  bool replayed = true, all = true;
+  if (!spinach_gateway_at(0, &instance, &leads_to, &replayed)) return;
+  json_open_member(json, "gateways", '[');
+  for (guint i = 0; spinach_gateway_at(i, &instance, &leads_to, &replayed); i++) {
+    all &= replayed;
+    json_open(json, '{');
+    json_member(json, "instance", instance);
+    json_member(json, replayed ? "record" : "leads_to", leads_to);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+  json_member_bool(json, "repeatable", all);
+}
+
 void spinach_manifest_write(Json *json, const spinach_options *options) {
   json_open(json, '{');
   json_member(json, "machine", spinach_machine_file());
@@ -120,6 +137,7 @@ void spinach_manifest_write(Json *json, const spinach_options *options) {
   write_sources(json);
   write_environment(json);
   write_inputs(json);
+  write_gateways(json);
   write_origins(json);
   json_close(json, '}');
 }

@@ -185,6 +185,46 @@ static bool set_wave_to(spinach_options *options, const char *value) {
   return spinach_condition_parse("--wave-to", value, &options->conditions[SPINACH_WAVE_TO]);
 }
 
+static const char *instance_path(uint32_t index) {
+  return machine->instances[index].path;
+}
+
+static bool is_instance(const char *path) {
+  for (uint32_t i = 0; i < machine->instance_count; i++)
+    if (!strcmp(machine->instances[i].path, path)) return true;
+  const char *near = spinach_nearest(path, machine->instance_count, instance_path);
+  return spinach_report_error("--gateway: there is no instance \"%s\"%s%s%s", path, near ? "; did you mean \"" : "",
+                              near ? near : "", near ? "\"?" : "");
+}
+
+static bool set_gateway(spinach_options *options, const char *value) {
+  g_autoptr(GError) error = NULL;
+  const char *equals = strchr(value, '=');
+  if (!equals) return spinach_report_error("--gateway: \"%s\" lacks where it leads; write --gateway PATH=PLACE", value);
+  g_autofree char *path = g_strndup(value, (gsize)(equals - value));
+  if (!is_instance(path)) return false;
+  for (guint i = 0; i < options->gateways->len; i++)
+    if (!strcmp(g_array_index(options->gateways, GatewaySetting, i).instance, path))
+      return spinach_report_error("--gateway: \"%s\" is given twice", path);
+  GatewaySetting setting = {0};
+  if (!gateway_place_read(equals + 1, &setting.place, &error))
+    return spinach_report_error("--gateway: %s", error->message);
+  setting.instance = g_steal_pointer(&path);
+  g_array_append_val(options->gateways, setting);
+  return true;
+}
+
+static bool set_open(spinach_options *options, const char *value) {
+  (void)value;
+  return options->open = true;
+}
+static bool set_record_links(spinach_options *options, const char *value) {
+  return (options->record_links = value) != NULL;
+}
+static bool set_replay_links(spinach_options *options, const char *value) {
+  return (options->replay_links = value) != NULL;
+}
+
 static bool set_gdb(spinach_options *options, const char *value) {
   options->gdb = value;
   return *value || spinach_report_error("--gdb takes a port, HOST:PORT or the path of a socket");
@@ -337,6 +377,13 @@ const spinach_option spinach_option_table[] = {
      "go on by commands from standard input: run, step, print, ...; json: with replies for tools "
      "(docs/debugging.md)",
      set_interactive},
+    {"gateway", "PATH=PLACE",
+     "connect a gateway to a real network: udp:OWN:HOST:PEER, tap:NAME or stream:HOST:PORT; repeatable "
+     "(docs/network.md)",
+     set_gateway},
+    {"open", NULL, "with --gateway: other computers may be at the other end", set_open},
+    {"record-links", "DIR", "with --gateway: write the frames that come and go there ...", set_record_links},
+    {"replay-links", "DIR", "... and have them again, instead of --gateway, in a repeatable run", set_replay_links},
     {"gdb", "PORT", "wait for gdb there; HOST:PORT or the path of a socket (docs/debugging.md)", set_gdb},
     {"gdb-run", NULL, "with --gdb: begin without waiting for it", set_gdb_run},
     {"gdb-script", NULL, "with --gdb: print the commands that connect gdb to this machine, and end", set_gdb_script},

@@ -62,6 +62,12 @@ static bool apply(spinach_options *options, const char *name, const char *value,
                               near ? near : "", near ? "?" : "");
 }
 
+static void clear_gateway(gpointer gateway) {
+  GatewaySetting *setting = gateway;
+  g_free(setting->instance);
+  gateway_place_clear(&setting->place);
+}
+
 static void clear_named_file(gpointer file) {
   g_free(((spinach_named_file *)file)->path);
 }
@@ -90,6 +96,13 @@ static bool fit(const spinach_options *options) {
   if (options->check_idle_of && (options->check_replay || options->check_idle))
     return spinach_report_error("--check-idle=%s compares less than %s, which goes alone", options->check_idle_of,
                                 options->check_idle ? "--check-idle" : "--check-replay");
+  if (!options->gateways->len && (options->open || options->record_links))
+    return spinach_report_error("%s lacks a gateway: --gateway PATH=PLACE",
+                                options->open ? "--open" : "--record-links");
+  if (options->gateways->len && options->replay_links)
+    return spinach_report_error("--replay-links has the frames of an earlier run, and goes without --gateway");
+  if (options->interactive && options->record_links)
+    return spinach_report_error("--record-links goes not with --interactive");
   const char *forward_only = spinach_writes_once(options);
   if (options->gdb && forward_only)
     return spinach_report_error("%s writes down what happens once; with --gdb a run goes backwards, too", forward_only);
@@ -118,6 +131,8 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
   options->files = g_array_new(FALSE, FALSE, sizeof(spinach_named_file));
   g_array_set_clear_func(options->files, clear_named_file);
   options->may_differ = g_ptr_array_new();
+  options->gateways = g_array_new(FALSE, FALSE, sizeof(GatewaySetting));
+  g_array_set_clear_func(options->gateways, clear_gateway);
   options->settings = g_array_new(FALSE, FALSE, sizeof(spinach_setting));
   options->progress = isatty(STDERR_FILENO);
   for (int i = 1; i < argc && !options->ended; i++) {
@@ -140,5 +155,6 @@ void spinach_options_clear(spinach_options *options) {
   g_clear_pointer(&options->files, g_array_unref);
   g_clear_pointer(&options->may_differ, g_ptr_array_unref);
   g_clear_pointer(&options->settings, g_array_unref);
+  g_clear_pointer(&options->gateways, g_array_unref);
   for (guint i = 0; i < SPINACH_CONDITIONS; i++) spinach_condition_clear(&options->conditions[i]);
 }

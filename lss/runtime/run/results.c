@@ -125,6 +125,8 @@ bool spinach_results_possible(const spinach_options *options) {
   if (options->stats && !can_write(options->stats, false)) return false;
   if (options->checkpoint && !can_write(options->checkpoint, false)) return false;
   if (options->state_hashes && !can_write(options->state_hashes, false)) return false;
+  if (options->record_links && g_mkdir_with_parents(options->record_links, 0777))
+    return spinach_report_error("cannot make the folder \"%s\": %s", options->record_links, g_strerror(errno));
   if (!options->run_dir) return true;
   g_autofree char *path = g_build_filename(options->run_dir, "statistics.json", NULL);
   return can_write(path, true);
