@@ -1,12 +1,16 @@
 // The built-in functions of LSS.
 #include "lss/base/arena.h"
+#include "lss/base/csv.h"
 #include "lss/base/diagnostics.h"
+#include "lss/base/source.h"
 #include "lss/base/units.h"
 #include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 
 #include <math.h>
 #include <string.h>
+
+enum { CSV_LIMIT = 1 << 26 }; // bytes of a table
 
 #define ARGUMENT(n) ((Value *)arguments->pdata[n])
 
@@ -190,6 +194,113 @@ static Value *lane_of(GPtrArray *arguments, Location where) {
   return NULL;
 }
 
+// ---- Tables in files -----------------------------------------------------------------------------------------------
+
+// The path of a file whose name stands in a source, beside that source; a name with -D is that of the working
+// directory.
+static const char *beside(const Value *name) {
+  const char *source = name->location.file;
+  if (g_path_is_absolute(name->string) || !source || !g_ptr_array_find(compile->netlist->sources, source, NULL))
+    return name->string;
+  g_autofree char *folder = g_path_get_dirname(source), *path = g_build_filename(folder, name->string, NULL);
+  return strcmp(folder, ".") == 0 ? name->string : arena_strdup(path);
+}
+
+// A number as LSS has it, perhaps with a unit, or true or false; everything else is a string.
+static Value *cell_value(const CsvCell *cell) {
+  const gsize length = strlen(cell->text), sign = cell->text[0] == '-', digits = number_length(cell->text + sign);
+  const char *unit = cell->text + sign + digits;
+  while (*unit == ' ' || *unit == '\t') unit++;
+  const bool number = digits > 0 && (!*unit || unit_find(unit)),
+             truth = !strcmp(cell->text, "true") || !strcmp(cell->text, "false");
+  if (cell->quoted || (!number && !truth)) return value_string(cell->text, cell->place);
+  Expr *expr = parse_expression(cell->text, length, cell->place);
+  return expr ? evaluate(compile->globals, expr) : NULL;
+}
+
+static bool is_column_name(const CsvCell *cell, const Value *record) {
+  const bool begins = g_ascii_isalpha(*cell->text) || *cell->text == '_',
+             word = strspn(cell->text, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_") == strlen(cell->text);
+  const Expr *name = begins && word ? parse_expression(cell->text, strlen(cell->text), cell->place) : NULL;
+  if (begins && word && !name) return false; // it is a reserved word
+  if (!name || name->kind != EXPR_NAME) {
+    problem(cell->place, "csv", "the first line has the names of columns, which are identifiers, not \"%s\"",
+            cell->text);
+    return false;
+  }
+  for (guint i = 0; i < record->names->len; i++) {
+    if (strcmp(record->names->pdata[i], cell->text) != 0) continue;
+    problem(cell->place, "csv", "two columns are called `%s`", cell->text);
+    return false;
+  }
+  return true;
+}
+
+// A row as a record with the names of the columns; NULL after an error.
+static Value *row_value(const Csv *csv, const GArray *cells, GPtrArray *names) {
+  if (cells->len != names->len) {
+    problem(csv->place, "csv", "a row has %u values, one for each column, not %u", names->len, cells->len);
+    return NULL;
+  }
+  Value *record = value_record(csv->place);
+  record->names = names;
+  for (guint i = 0; i < cells->len; i++) {
+    Value *value = cell_value(&g_array_index(cells, CsvCell, i));
+    if (!value) return NULL;
+    g_ptr_array_add(record->items, value);
+  }
+  return charge(1 + (int)cells->len, csv->place) && value_close(record, csv->place) ? record : NULL;
+}
+
+static Value *table_value(Csv *csv, GArray *cells, Location where) {
+  Value *header = value_record(where), *list = value_list(where);
+  if (!csv_row(csv, cells) && !csv->fault) {
+    problem((Location){.file = csv->path}, "csv", "this table is empty; its first line has the names of columns");
+    return NULL;
+  }
+  for (guint i = 0; !csv->fault && i < cells->len; i++) {
+    const CsvCell *cell = &g_array_index(cells, CsvCell, i);
+    if (!is_column_name(cell, header)) return NULL;
+    g_ptr_array_add(header->names, (gpointer)cell->text);
+  }
+  while (!csv->fault && csv_row(csv, cells)) {
+    Value *row = row_value(csv, cells, header->names);
+    if (!row) return NULL;
+    g_ptr_array_add(list->items, row);
+  }
+  if (csv->fault) {
+    problem(csv->fault_place, "csv", "%s", csv->fault);
+    return NULL;
+  }
+  return value_close(list, where) ? list : NULL;
+}
+
+static Value *read_csv(GPtrArray *arguments, Location where) {
+  const Value *name = ARGUMENT(0);
+  if (name->kind != VALUE_STRING) return wrong("read_csv", "the name of a file", name, where);
+  const char *path = g_intern_string(beside(name));
+  gsize length;
+  g_autoptr(GError) error = NULL;
+  g_autofree char *text = source_read(path, &length, &error);
+  if (!text) {
+    const bool missing = g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
+    problem(where, "csv", "cannot read %s: %s", path, missing ? "there is no such file" : error->message);
+    return NULL;
+  }
+  if (!g_ptr_array_find(compile->netlist->sources, path, NULL))
+    g_ptr_array_add(compile->netlist->sources, (gpointer)path);
+  const char *wrongly = length > CSV_LIMIT                             ? "this table is larger than 64 MiB"
+                        : !g_utf8_validate(text, (gssize)length, NULL) ? "this table is not a text in UTF-8"
+                                                                       : NULL;
+  if (wrongly) {
+    problem((Location){.file = path}, "csv", "%s", wrongly);
+    return NULL;
+  }
+  g_autoptr(GArray) cells = g_array_new(FALSE, FALSE, sizeof(CsvCell));
+  Csv csv = csv_begin(path, text);
+  return table_value(&csv, cells, where);
+}
+
 static const struct {
   const char *name;
   Builtin function;
@@ -209,6 +320,7 @@ static const struct {
     {"sizeof", size_of, 1, 1},
     {"bits_of", bits_of, 1, 1},
     {"lane_of", lane_of, 2, 2},
+    {"read_csv", read_csv, 1, 1},
 };
 
 Builtin builtin_find(const char *name, int *least, int *most) {

@@ -10,7 +10,7 @@ exports.activate = async function () {
   const options = {
     documentSelector: [{ scheme: "file", language: "lss" }],
     // The C of modules is checked as it is saved.
-    synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher("**/*.{lss,c,h}") },
+    synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher("**/*.{lss,c,h,csv}") },
   };
   client = new LanguageClient("lss", "Spinach LSS", server, options);
   await client.start();

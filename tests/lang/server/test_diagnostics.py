@@ -82,6 +82,25 @@ def test_unsaved_files_count(tmp_path: Path, build_dir: Path) -> None:
     edit([build_dir / "bin" / "lss", "server"], scenario)
 
 
+def test_a_table_counts_like_a_source(tmp_path: Path, build_dir: Path) -> None:
+    """Its mistakes are shown in it, as the editor holds it, and a change on the disk checks the machine again."""
+    table, machine = tmp_path / "steps.csv", tmp_path / "m.lss"
+    machine.write_text('var rows = read_csv("steps.csv");\ninstance s : source { count = rows[0].steps; };\ninstance k : sink;\ns.out -> k.in : uint32;\n')
+
+    async def scenario(editor: Editor) -> None:
+        editor.open(machine)
+        assert codes(await editor.diagnostics(machine, bool)) == ["csv"]
+        table.write_text("steps,more\n3\n")
+        change = lsp.FileEvent(table.as_uri(), lsp.FileChangeType.Created)
+        editor.client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams([change]))
+        await editor.diagnostics(machine, lambda d: not d)
+        assert lines(await editor.diagnostics(table, bool)) == [1]
+        editor.open(table, "steps\n3\n")
+        await editor.diagnostics(table, lambda d: not d)
+
+    edit([build_dir / "bin" / "lss", "server"], scenario)
+
+
 def test_ranges_count_in_utf16(tmp_path: Path, build_dir: Path) -> None:
     """Changes of ranges, empty ones too, and places, beside characters of several bytes and of two units."""
     machine = tmp_path / "m.lss"

@@ -91,6 +91,14 @@ def test_the_bisection_of_a_dragonfly(built) -> None:
     assert net.cut(first, set(range(net.hosts)) - first) == 4 * 5
 
 
+def test_a_topology_in_a_file(built, tmp_path: Path) -> None:
+    """Its table is next to the file that names it."""
+    (tmp_path / "edges.csv").write_text("from,to\n0,4\n1,4\n\n2,5\n3,5\n4,6\n5,6\n")
+    net = built('from_file("edges.csv")')
+    is_sound(net)
+    assert (net.hosts, net.switches) == (4, 3) and net.links == [(0, 4), (1, 4), (2, 5), (3, 5), (4, 6), (5, 6)]
+
+
 @pytest.mark.parametrize(
     ("expression", "said"),
     [
