@@ -174,8 +174,8 @@ def test_other_rates(play: Runner, rate: str, clock: str, cycles: int) -> None:
 
 
 def test_cables_and_switches_are_the_links(build_dir: Path, tmp_path: Path) -> None:
-    """Cable i joins the two nodes of link i, whichever is named first."""
-    lists = {"ring(4)": 8, "[{ from = 2, to = 0 }, { from = 1, to = 2 }]": 2}
+    """Cable i joins the two nodes of link i, whichever is named first; two hosts alone have a cable."""
+    lists = {"ring(4)": 8, "[{ from = 2, to = 0 }, { from = 1, to = 2 }]": 2, "[{ from = 1, to = 0 }]": 1}
     for links, cables in lists.items():
         source, out = tmp_path / "net.lss", tmp_path / "net.json"
         source.write_text(NETLIST.format(links=links, more="", rate="1 Gb/s", clock="125 MHz"))

@@ -21,6 +21,13 @@ def is_sound(net: Network) -> None:
     assert len(net.distances(0)) == net.nodes
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_a_chain(built, n: int) -> None:
+    net = built(f"chain({n})")
+    assert (net.hosts, net.switches, net.degrees) == (2, n, Counter({2: n} if n else {}))
+    assert net.distances(0)[1] == n + 1 == len(net.links)
+
+
 @pytest.mark.parametrize("n", [2, 3, 9])
 def test_a_star(built, n: int) -> None:
     net = built(f"star({n})")
@@ -118,7 +125,8 @@ def test_a_topology_in_a_file(built, tmp_path: Path) -> None:
             "network_paths([{ from = 0, to = 2 }, { from = 1, to = 2 }, { from = 3, to = 4 }, { from = 4, to = 3 }])",
             "no links lead from switch 2 to switch 3",
         ),
-        ("network_paths([{ from = 0, to = 1 }])", "the hosts 0 and 1 are linked to each other, without a switch"),
+        ("chain(-1)", "chain(-1): a chain has no fewer than 0 switches"),
+        ("network_paths([{ from = 0, to = 1 }, { from = 2, to = 3 }])", "the hosts 0 and 1 are linked to each other, and not to the others"),
     ],
 )
 def test_what_is_no_topology(build_dir: Path, tmp_path: Path, expression: str, said: str) -> None:
