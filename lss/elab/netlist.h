@@ -240,17 +240,18 @@ struct Port {
   const char *of; // the wrapped instance that it comes from, else NULL
   bool output;
   bool optional;
-  bool accounted;       // its module says what becomes of its items
-  bool paced;           // an inport sets the pace of its items, or an outport relies on that
-  bool drives_enable;   // an outport whose module writes its enable; otherwise enable follows ack
-  const char *variable; // of a port of the type 'a: its name; else NULL
-  Type *type;           // concrete; of an unconnected optional port that nothing fixes: bool
-  GPtrArray *lanes;     // Connection* by lane; length is the width
-  GPtrArray *keys;      // const char* by lane, "" where a lane has none; NULL when no lane has one
+  bool accounted;     // its module says what becomes of its items
+  bool paced;         // an inport sets the pace of its items, or an outport relies on that
+  bool drives_enable; // an outport whose module writes its enable; otherwise enable follows ack
+  Type *type;         // concrete; of an unconnected optional port that nothing fixes: bool
+  GPtrArray *lanes;   // Connection* by lane; length is the width
+  GPtrArray *keys;    // const char* by lane, "" where a lane has none; NULL when no lane has one
   Instance *instance;
   Clock *clock;
   int id; // index within the instance
   Location location;
+  // Of a port of the type 'a: its name; else NULL.
+  const char *variable;
 };
 
 // A lane of a hierarchical instance's port, through which a connection passes.

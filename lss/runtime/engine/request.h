@@ -65,27 +65,28 @@ typedef struct {
   uint64_t state_hash_every;     // cycles of `clock` between two of them
   guint restored_settings;       // how many of `settings` it brought, ahead of those that were given
   bool seed_given, reseeds;
-  bool outputs_go_on;                      // with what they held at the checkpoint
-  const char *trace;                       // instance patterns, or NULL
-  const char *wave, *wave_signals;         // file and patterns of what it shows, or NULL
-  bool interactive;                        // it goes on by commands from standard input
-  bool interactive_json;                   // with a line of JSON as reply to each
-  bool check_idle;                         // what modules' next_event says is compared with what they do
-  const char *check_idle_of;               // ... only of these instances, where they would be left out; NULL: of all
-  bool no_replay;                          // clusters that repeat themselves are stepped all the same
-  bool check_replay;                       // what is left out is done all the same, and compared
-  const char *gdb;                         // port or socket on which gdb is waited for, or NULL
-  bool gdb_run;                            // the run begins without it
-  bool gdb_script;                         // only print the commands that connect it
-  uint64_t history;                        // bytes of the past that are kept for it
-  bool progress, progress_json, quiet;     // progress_json: it is shown as lines for tools
-  bool ended;                              // --help or --list did all there was to do
-  GArray *files;                           // of spinach_named_file
-  GArray *print;                           // of spinach_place, in order
-  GArray *settings;                        // of spinach_setting, in order
-  GArray *gateways;                        // of GatewaySetting: where they lead
-  const char *record_links, *replay_links; // folders, or NULL
-  bool open;                               // gateways may lead to other computers
+  bool outputs_go_on;                  // with what they held at the checkpoint
+  const char *trace;                   // instance patterns, or NULL
+  const char *wave, *wave_signals;     // file and patterns of what it shows, or NULL
+  bool interactive;                    // it goes on by commands from standard input
+  bool interactive_json;               // with a line of JSON as reply to each
+  bool check_idle;                     // what modules' next_event says is compared with what they do
+  const char *check_idle_of;           // ... only of these instances, where they would be left out; NULL: of all
+  bool no_replay;                      // clusters that repeat themselves are stepped all the same
+  bool check_replay;                   // what is left out is done all the same, and compared
+  const char *gdb;                     // port or socket on which gdb is waited for, or NULL
+  bool gdb_run;                        // the run begins without it
+  bool gdb_script;                     // only print the commands that connect it
+  uint64_t history;                    // bytes of the past that are kept for it
+  bool progress, progress_json, quiet; // progress_json: it is shown as lines for tools
+  bool ended;                          // --help or --list did all there was to do
+  GArray *files;                       // of spinach_named_file
+  GArray *print;                       // of spinach_place, in order
+  GArray *settings;                    // of spinach_setting, in order
+  GArray *gateways;                    // of GatewaySetting: where they lead
+  const char *record_links;            // folder for what comes and goes there, or NULL
+  const char *replay_links;            // folder of which a run has that again, or NULL
+  bool open;                           // they may lead to other computers
 } spinach_options;
 
 // Whether states are looked at between any two instants.
