@@ -62,7 +62,7 @@ static void check_member(Inst *inst, const PortMember *member) {
     diag_note(member->port->location, "declared here; `optional` would allow it");
     return;
   }
-  if (inst->instance->leaf || inside == outside) return;
+  if (inst_ends(inst) || inside == outside) return;
   if (inside == 0) {
     problem(member->port->location, "unconnected-port", "port `%s` is not connected inside module `%s`", name,
             inst->module->name);

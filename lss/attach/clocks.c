@@ -166,7 +166,7 @@ static Clock *first_clock(const Inst *inst) {
 static bool all_have_clocks(const Inst *top) {
   for (guint i = 0; i < top->children->len; i++) {
     const Inst *inst = top->children->pdata[i];
-    if (!inst->clock_value && !(inst->machine && first_clock(inst))) return false;
+    if (!inst->clock_value && !(inst->machine && first_clock(inst->like ? inst->like : inst))) return false;
   }
   return compile->netlist->clocks->len > 0;
 }

@@ -21,6 +21,11 @@ const OptionSpec debug_options[] = {
     {0},
 };
 
+const OptionSpec parts_options[] = {
+    {"--parts", NULL, "of a network: a simulator for each kind of part, in a folder with network.json"},
+    {0},
+};
+
 const OptionSpec build_options[] = {
     {"-o", "SIM", "where the simulator goes; without it `run` keeps it in the cache"},
     {"-O", "0|1|2|3", "how hard clang optimises: 2, with --debug 1"},
@@ -70,6 +75,7 @@ bool build_option(const char *command, const char *name, const char *value, gpoi
     build->options.compile.debug |= !strcmp(name, "--debug");
     build->compiler.sanitize |= !strcmp(name, "--sanitize");
     build->single_cluster |= !strcmp(name, "--single-function");
+    build->parts |= !strcmp(name, "--parts");
   }
   return true;
 }
@@ -120,6 +126,7 @@ static char *command_line(const BuildOptions *build) {
   append_all(text, "--wave", build->options.compile.waves);
   if (build->compiler.sanitize) g_string_append(text, "\n--sanitize");
   if (build->single_cluster) g_string_append(text, "\n--single-function");
+  if (build->parts) g_string_append(text, "\n--parts");
   return g_string_free(text, FALSE);
 }
 
@@ -277,6 +284,22 @@ static int add_headers(Toolchain *toolchain, GPtrArray *units, const Netlist *ne
   g_ptr_array_add(units, unit);
   objects_compile(toolchain, only);
   return build_report(only);
+}
+
+int build_netlist(BuildOptions *build, Netlist *netlist, const char *output) {
+  if (__lsan_disable) __lsan_disable();
+  complete_options(build);
+  g_autoptr(GPtrArray) units = make_units(netlist, build, false);
+  working_end();
+  diag_flush();
+  if (!units) return 1;
+  if (build->keep && !keep_units(build->keep, units)) return 3;
+  g_auto(Toolchain) toolchain = {0};
+  if (!toolchain_open(&toolchain, &build->compiler)) return 3;
+  objects_compile(&toolchain, units);
+  int status = build_report(units);
+  if (!status) status = add_headers(&toolchain, units, netlist);
+  return status ? status : link_simulator(&toolchain, units, output);
 }
 
 int build_simulator(BuildOptions *build, char **output) {

@@ -10,14 +10,16 @@
 #include <unistd.h>
 
 static const OptionSpec *const options[] = {build_options, debug_options, folder_options, machine_options, NULL};
+static const OptionSpec *const all_options[] = {build_options,  parts_options,   debug_options,
+                                                folder_options, machine_options, NULL};
 
 static int build_command(int argc, char **argv) {
   BuildOptions build = {0};
-  if (!options_parse(options, argc, argv, &build.options, build_option, &build, NULL)) return 2;
+  if (!options_parse(all_options, argc, argv, &build.options, build_option, &build, NULL)) return 2;
   if (!build.options.machine || build.options.rest->len || !build.output)
     return usage_error(argv[0], "give one machine and an output: lss build M.lss -o SIM");
   g_autofree char *output = NULL;
-  int status = build_simulator(&build, &output);
+  int status = build.parts ? build_parts(&build) : build_simulator(&build, &output);
   if (!status) output_note(argv[0], build.output, "");
   options_clear(&build.options);
   return status;
@@ -41,5 +43,6 @@ static int run_command(int argc, char **argv) {
   return 3;
 }
 
-const Command command_build = {"build", build_command, "M.lss -o SIM", "compile a machine into a simulator", options};
+const Command command_build = {"build", build_command, "M.lss -o SIM", "compile a machine into a simulator",
+                               all_options};
 const Command command_run = {"run", run_command, "M.lss [-- SIMULATOR OPTIONS]", "build if needed, then run", options};

@@ -11,7 +11,7 @@ static const OptionSpec own[] = {
     {"--netlist-only", NULL, "leave the C out, which takes the longest"},
     {0},
 };
-static const OptionSpec *const tables[] = {own, debug_options, folder_options, machine_options, NULL};
+static const OptionSpec *const tables[] = {own, parts_options, debug_options, folder_options, machine_options, NULL};
 
 typedef struct {
   BuildOptions build;
@@ -31,6 +31,13 @@ static int check_command(int argc, char **argv) {
   if (!options->machine) return usage_error(argv[0], "which machine? give a .lss file");
   if (options->rest->len > 0)
     return usage_error(argv[0], "one machine at a time, not also %s", (char *)options->rest->pdata[0]);
+  if (check.build.parts) {
+    const int status = build_parts_check(&check.build, check.netlist_only);
+    working_end();
+    diag_flush();
+    options_clear(&check.build.options);
+    return status;
+  }
   Netlist *netlist = compile_netlist(options->machine, &options->compile);
   int status = netlist ? 0 : 1;
   if (netlist && !check.netlist_only) {

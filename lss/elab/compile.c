@@ -113,6 +113,7 @@ static bool run_stages(const char *machine_file) {
   file = top->machine;
   working_begin("elaborating", "instances", 0);
   inst_run(top);
+  run_parts();
   number_instances();
   if (diag_error_count() == errors) check_defines();
   if (diag_error_count() > errors) return false;
@@ -160,6 +161,7 @@ Netlist *compile_netlist(const char *machine_file, const CompileOptions *options
   state->handler_names = arena_table();
   state->nothing = arena_garray(1);
   state->insts = arena_array();
+  state->waiting = arena_array();
   state->defines = arena_array();
   state->links = arena_array();
   state->pairs = arena_array();

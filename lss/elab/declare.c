@@ -315,6 +315,19 @@ void declare_port_type(Scope *scope, PortDecl *decl) {
   check_port_keys(decl);
 }
 
+void declare_port_like(const PortDecl *like) {
+  PortDecl *decl = declare_port_name(compile->running->scope, like->node);
+  if (!decl) return;
+  decl->is_bundle = like->is_bundle;
+  decl->bundle = like->bundle;
+  decl->of = like->of;
+  for (guint i = 0; i < like->members->len; i++) {
+    const PortMember *member = like->members->pdata[i];
+    add_member(decl, member->path, member->port->output, member->term, member->port->doc);
+  }
+  check_port_keys(decl);
+}
+
 void declare_port(Scope *scope, Node *node) {
   PortDecl *decl = declare_port_name(compile->running->scope, node);
   if (decl) declare_port_type(scope, decl);

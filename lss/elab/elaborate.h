@@ -37,6 +37,8 @@ typedef struct {
   GPtrArray *collectors, *debugs, *derived, *balances;   // Attached*
   GHashTable *collector_names;                           // -> Collector*
   Inst *running;                                         // whose body is being run, or NULL
+  GPtrArray *waiting;                                    // Inst*: parts of a network whose bodies are run last
+  Inst *in_part;                                         // whose body, or that of an instance in it, is being run
   SourceFile *reading;                                   // beside which modules are looked up; NULL: that of `running`
   GHashTable *state_names, *event_names, *handler_names; // of that body so far -> Node*
   GArray *nothing;                                       // of functions without signals and fields without dimensions
@@ -345,6 +347,8 @@ struct Inst {
   Node *behaviour, *structure; // the first of each kind
   bool has_clock_clause;
   bool part;          // of a network: what may be a process of its own
+  bool says_name;     // something in it asks for its path
+  Inst *like;         // a part: that which was elaborated in its place; NULL: it was itself
   bool punted;        // its body gave up
   bool incomplete;    // its body left something out, as a condition could not be evaluated
   bool wraps_unknown; // it wraps a module that could not be found out, after an error
@@ -402,6 +406,7 @@ typedef struct {
   Link *link;
 } Pair;
 
+bool inst_ends(const Inst *inst); // connections end at its ports: it is a leaf, or stands for a part
 Inst *inst_new(Inst *parent, Symbol *module, const char *name, Location place);
 void inst_run(Inst *inst); // its body, then its children's
 void execute_instance(Scope *scope, Node *node);
@@ -457,6 +462,7 @@ void declare_stat(Scope *scope, Node *node);
 void declare_derived(Scope *scope, Node *node); // a statistic worked out of others
 // Keeps what refers to the complete netlist, one of Compile's lists of its kind, for attach_instrumentation().
 void declare_attached(GPtrArray *kind, Scope *scope, Node *node);
+void declare_port_like(const PortDecl *like); // the same port of the running instance
 void declare_cut(Scope *scope, Node *node);
 void declare_local(Scope *scope, Node *node);
 void declare_event(Scope *scope, Node *node);
@@ -530,6 +536,7 @@ void expand_behaviour(void);       // lss/attach
 void assign_clocks(void);          // lss/attach
 void attach_instrumentation(void); // lss/attach
 void check_elaborated(void);       // what must hold before connections are made (lss/attach)
+void run_parts(void);              // those parts of a network that waited, unless another is like them (lss/attach)
 void check_part_ports(Inst *inst); // of a part of a network: they have concrete types (lss/attach/parts.c)
 void check_parts(void);            // what parts are connected to
 void check_cut(Inst *inst);        // of a crossing that may be cut, by its declarations

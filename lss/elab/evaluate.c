@@ -61,7 +61,10 @@ static Operand name_operand(Scope *scope, Expr *expr) {
   if (!symbol) {
     Type *type = type_builtin(name);
     if (type) return of_value(value_type(type, expr->location));
-    if (!strcmp(name, "name") && owner) return of_value(value_string(owner->instance->path, expr->location));
+    if (!strcmp(name, "name") && owner) {
+      if (compile->in_part) compile->in_part->says_name = true;
+      return of_value(value_string(owner->instance->path, expr->location));
+    }
     symbol = load_module(name);
   }
   if (!symbol) {

@@ -18,6 +18,10 @@ const char *inst_title(const Inst *inst) {
   return inst->parent ? arena_printf("instance `%s`", inst->instance->path) : "the top module";
 }
 
+bool inst_ends(const Inst *inst) {
+  return inst->instance->leaf || inst->like;
+}
+
 Inst *inst_new(Inst *parent, Symbol *module, const char *name, Location place) {
   Inst *inst = arena_new(Inst);
   Instance *instance = arena_new(Instance);
@@ -320,6 +324,13 @@ static void check_kind(Inst *inst) {
   }
 }
 
+// Whether the body of a part is run last, or not at all (lss/attach/likeness.c).
+static bool waits(Inst *inst) {
+  if (!compile->options->parts || compile->in_part || !inst->part) return false;
+  g_ptr_array_add(compile->waiting, inst);
+  return true;
+}
+
 void inst_run(Inst *inst) {
   Inst *before = compile->running;
   compile->running = inst;
@@ -337,6 +348,7 @@ void inst_run(Inst *inst) {
   check_settings(inst);
   check_kind(inst);
   check_part_ports(inst);
-  for (guint i = 0; i < inst->children->len && !compile->halted; i++) inst_run(inst->children->pdata[i]);
+  for (guint i = 0; i < inst->children->len && !compile->halted; i++)
+    if (!waits(inst->children->pdata[i])) inst_run(inst->children->pdata[i]);
   compile->running = before;
 }

@@ -184,7 +184,7 @@ void join_links(void) {
 // ---- Through the hierarchy ---------------------------------------------------------------------------------
 
 static bool is_leaf(const PortMember *member) {
-  return member->decl->inst->instance->leaf != NULL;
+  return inst_ends(member->decl->inst);
 }
 
 static Passage *passage_of(const PortMember *member, int lane) {
@@ -219,7 +219,7 @@ static PortMember *follow(PortMember *member, int lane, int *end_lane, Location 
 void make_connections(void) {
   for (guint i = 0; i < compile->insts->len; i++) {
     Inst *inst = compile->insts->pdata[i];
-    if (!inst->instance->leaf) continue;
+    if (!inst_ends(inst)) continue;
     for (guint p = 0; p < inst->port_list->len; p++) {
       PortDecl *decl = inst->port_list->pdata[p];
       for (guint m = 0; m < decl->members->len; m++) {
@@ -230,7 +230,7 @@ void make_connections(void) {
   }
   for (guint i = 0; i < compile->insts->len; i++) {
     Inst *inst = compile->insts->pdata[i];
-    if (!inst->instance->leaf) continue;
+    if (!inst_ends(inst)) continue;
     for (guint p = 0; p < inst->instance->ports->len; p++) {
       Port *port = inst->instance->ports->pdata[p];
       if (!port->output) continue;

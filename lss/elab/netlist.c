@@ -22,6 +22,8 @@ Netlist *netlist_new(const char *file) {
   netlist->balances = arena_array();
   netlist->drawn = arena_array();
   netlist->sources = arena_array();
+  netlist->parts = arena_array();
+  netlist->links = arena_array();
   return netlist;
 }
 
@@ -34,6 +36,10 @@ guint64 instance_cut(const Instance *instance, guint64 ticks_per_second) {
 StateField *instance_find_state(const Instance *instance, const char *name) {
   for (guint i = 0; instance->leaf && i < instance->state->len; i++) {
     StateField *field = instance->state->pdata[i];
+    if (!strcmp(field->name, name)) return field;
+  }
+  for (guint i = 0; instance->elsewhere_state && i < instance->elsewhere_state->len; i++) {
+    StateField *field = instance->elsewhere_state->pdata[i];
     if (!strcmp(field->name, name)) return field;
   }
   return NULL;

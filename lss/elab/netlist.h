@@ -282,18 +282,23 @@ struct Instance {
   GPtrArray *children; // Instance*, in order of creation
   Clock *clock;
   const char *doc;
-  GPtrArray *parameters;     // Parameter*
-  GPtrArray *userpoints;     // Userpoint*
-  GPtrArray *ports;          // Port*; hierarchical instances keep theirs (without lanes) for pictures
-  GPtrArray *state;          // StateField*
-  GPtrArray *locals;         // Local*
-  GPtrArray *events;         // Event*
-  int tallies;               // what debug builds count of them
-  GPtrArray *functions;      // Function*, indexed handlers expanded
-  GPtrArray *type_variables; // Field*: name without the quote, resolved type
-  const Value *cut;          // the least time from one end of a crossing to the other; NULL: it cannot be cut
-  Location cut_place;        // where it is declared
-  int id;                    // index in Netlist.instances
+  GPtrArray *parameters;       // Parameter*
+  GPtrArray *userpoints;       // Userpoint*
+  GPtrArray *ports;            // Port*; hierarchical instances keep theirs (without lanes) for pictures
+  GPtrArray *state;            // StateField*
+  GPtrArray *locals;           // Local*
+  GPtrArray *events;           // Event*
+  int tallies;                 // what debug builds count of them
+  GPtrArray *functions;        // Function*, indexed handlers expanded
+  GPtrArray *type_variables;   // Field*: name without the quote, resolved type
+  const Value *cut;            // the least time from one end of a crossing to the other; NULL: it cannot be cut
+  Location cut_place;          // where it is declared
+  GPtrArray *elsewhere;        // Function*: of one half of a crossing, those of the other; NULL: it is whole
+  GPtrArray *elsewhere_state;  // StateField*, likewise
+  GPtrArray *elsewhere_hooks;  // const char*: "skip", "statistics" and the like, which the other half has
+  GPtrArray *elsewhere_events; // const char*: that the other half emits
+  int link;                    // of one half: the first of its links in Netlist.links
+  int id;                      // index in Netlist.instances
   Location location;
 };
 
@@ -435,6 +440,27 @@ typedef struct {
   Location location;
 } DrawnConnection;
 
+// ---- Networks in parts -----------------------------------------------------------------------------------------
+// A run-time parameter of a part, by its name within the part, and its value.
+typedef struct {
+  const char *name;
+  const Value *value;
+} PartSetting;
+
+// A part of a network.  Of those that are alike only one is elaborated; the others have ports and nothing in them.
+typedef struct {
+  Instance *instance, *like; // `like` is the one that was elaborated; it may be the same
+  GPtrArray *settings;       // PartSetting*: that differ from those of `like`
+} Part;
+
+// An end of a flight that leads from one part of a network to another (lss/runtime/engine/link_end.h).
+typedef struct {
+  const char *path; // of the flight
+  Instance *half;   // of its crossing
+  const StateField *flight, *item;
+  bool sends;
+} LinkEnd;
+
 typedef struct {
   const char *file; // the machine
   Instance *top;
@@ -453,6 +479,10 @@ typedef struct {
   GPtrArray *balances;    // Balance*
   GPtrArray *drawn;       // DrawnConnection*
   GPtrArray *sources;     // const char*: every .lss file read, for manifests and rebuilds
+  GPtrArray *parts;       // Part*: of a network that is elaborated in parts; else none
+  GPtrArray *links;       // LinkEnd*: of one part
+  const char *part;       // the path of the one part that this is; NULL: a whole machine
+  const char *network;    // the hash of its network.json; NULL: a whole machine
 } Netlist;
 
 Netlist *netlist_new(const char *machine_file);

@@ -76,8 +76,9 @@ void emit_spec_free(Spec *spec);
 void emit_function_name(GString *out, const Function *function);
 
 // state.c
-void emit_state(GString *out, const Spec *spec);          // the struct of the state
-void emit_traces(GString *out, const Instance *instance); // what note() means of each
+void emit_state(GString *out, const Spec *spec);           // the struct of the state
+void emit_traces(GString *out, const Instance *instance);  // what note() means of each
+void emit_flights(GString *out, const Instance *instance); // and flight_send()
 
 // ports.c: the vocabulary of one port or local
 void emit_port(const Emitter *emitter, GString *out, const Port *port, bool flagged);

@@ -29,11 +29,11 @@ static void emit_leaf_once(GString *out, const Kind *kind, guint i, Occasion occ
       g_string_append_printf(out, "  %s@K@_S%d_%s(&s->i%u);\n",
                              occasion == START ? "" : "if (!setjmp(spinach_escape)) ", n, function->name, i);
   }
-  if (occasion == STATISTICS && module_source_hook(spec->source, "statistics", ""))
+  if (occasion == STATISTICS && plan_has_hook(leaf, spec->source, "statistics"))
     g_string_append_printf(out, "  @K@_S%d_statistics(&s->i%u);\n", n, i);
-  if (occasion == AWAITS && module_source_hook(spec->source, "awaits", ""))
+  if (occasion == AWAITS && plan_has_hook(leaf, spec->source, "awaits"))
     g_string_append_printf(out, "  if (!setjmp(spinach_escape)) @K@_S%d_awaits(&s->i%u);\n", n, i);
-  if (occasion == CHECK && module_source_hook(spec->source, "check_state", ""))
+  if (occasion == CHECK && plan_has_hook(leaf, spec->source, "check_state"))
     g_string_append_printf(out, "  if (!setjmp(spinach_escape)) @K@_S%d_check_state(&s->i%u);\n", n, i);
   if (out->len == entered) g_string_truncate(out, before); // it does nothing
 }

@@ -181,6 +181,39 @@ static const char *hook_argument(const Function *function) {
   return strlen(function->name) > strlen(word) ? function->name + strlen(word) + 1 : "";
 }
 
+// Functions that are compiled, against everything, and never called: handlers for which no lane exists here, and what
+// belongs to the other half of a crossing.
+static void emit_whole_context(GString *out, const Instance *instance, const char *name) {
+  g_string_append(out, "typedef struct {\n");
+  for (guint j = 0; j < instance->ports->len; j++) {
+    const char *p = ((Port *)instance->ports->pdata[j])->c_name;
+    for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
+      const char *word = signal_words[kind];
+      const bool data = kind == SIGNAL_DATA;
+      g_string_append_printf(out, data ? "  @S@_r_%s_data read_%s_%s;\n" : "  @S@_%s_flag read_%s_%s;\n", p, p, word);
+      g_string_append_printf(out, data ? "  @S@_w_%s_data write_%s_%s;\n" : "  @S@_%s_flag write_%s_%s;\n", p, p, word);
+    }
+  }
+  for (guint j = 0; j < instance->locals->len; j++) {
+    const char *l = ((Local *)instance->locals->pdata[j])->name;
+    g_string_append_printf(out, "  @S@_local_%s read_local_%s, write_local_%s;\n", l, l, l);
+  }
+  g_string_append_printf(out, "  char none;\n} @S@_ctx_%s;\n", name);
+}
+
+static void emit_elsewhere(GString *out, const Instance *instance, const Function *function, GHashTable *seen) {
+  if (function->kind == FUNCTION_ALWAYS || function->kind == FUNCTION_HANDLER) return;
+  if (!g_hash_table_add(seen, g_strdup(function->name))) return;
+  const HookShape *shape = &shapes[function->kind];
+  const bool context = function->kind == FUNCTION_PHASE_START || function->kind == FUNCTION_PHASE_END;
+  if (context) emit_whole_context(out, instance, function->name);
+  g_string_append_printf(out, "#define SP_%s_%s static inline %s @S@_%s(%s@S@_state *restrict self", shape->word,
+                         hook_argument(function), shape->result, function->name, shape->self);
+  if (context) g_string_append_printf(out, ", @S@_ctx_%s *restrict ctx", function->name);
+  if (function->kind == FUNCTION_NEXT_EVENT) g_string_append(out, SAYING);
+  g_string_append(out, ")\n");
+}
+
 static void emit_functions(GString *out, const Spec *spec) {
   const Instance *instance = spec->example;
   g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -206,35 +239,24 @@ static void emit_functions(GString *out, const Spec *spec) {
     if (function->indexed) g_string_append(out, ", const int i");
     g_string_append(out, ")\n");
   }
-  if (plan_find_function(instance, FUNCTION_RESET))
-    g_string_append(out, "#define SP_handler_reset(parameter) SP_reset_##parameter\n");
-  // Handlers for which no lane exists here: their bodies are compiled, against everything, and never called.
+  bool resets = plan_find_function(instance, FUNCTION_RESET) != NULL;
+  for (guint i = 0; instance->elsewhere && i < instance->elsewhere->len; i++)
+    resets |= ((Function *)instance->elsewhere->pdata[i])->kind == FUNCTION_RESET;
+  if (resets) g_string_append(out, "#define SP_handler_reset(parameter) SP_reset_##parameter\n");
   for (guint i = 0; i < instance->leaf->handler_names->len; i++) {
     const char *name = instance->leaf->handler_names->pdata[i];
     g_autofree char *full = g_strdup_printf("handler_%s", name);
     if (g_hash_table_contains(seen, full)) continue;
-    g_string_append(out, "typedef struct {\n");
-    for (guint j = 0; j < instance->ports->len; j++) {
-      const Port *port = instance->ports->pdata[j];
-      for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++) {
-        const char *word = signal_words[kind], *p = port->c_name;
-        g_string_append_printf(
-            out, kind == SIGNAL_DATA ? "  @S@_r_%s_data read_%s_%s;\n" : "  @S@_%s_flag read_%s_%s;\n", p, p, word);
-        g_string_append_printf(
-            out, kind == SIGNAL_DATA ? "  @S@_w_%s_data write_%s_%s;\n" : "  @S@_%s_flag write_%s_%s;\n", p, p, word);
-      }
-    }
-    for (guint j = 0; j < instance->locals->len; j++) {
-      const char *l = ((Local *)instance->locals->pdata[j])->name;
-      g_string_append_printf(out, "  @S@_local_%s read_local_%s, write_local_%s;\n", l, l, l);
-    }
+    emit_whole_context(out, instance, full);
     const Hook *hook = module_source_hook(spec->source, "handler", name);
+    const bool indexed = hook && *hook->second;
     g_string_append_printf(out,
-                           "  char none;\n} @S@_ctx_%s;\n#define SP_handler_%s(%s) static inline void @S@_%s(const "
-                           "@S@_state *restrict self, @S@_ctx_%s *restrict ctx%s)\n",
-                           full, name, hook && *hook->second ? "i" : "", full, full,
-                           hook && *hook->second ? ", const int i" : "");
+                           "#define SP_handler_%s(%s) static inline void @S@_%s(const @S@_state *restrict self, "
+                           "@S@_ctx_%s *restrict ctx%s)\n",
+                           name, indexed ? "i" : "", full, full, indexed ? ", const int i" : "");
   }
+  for (guint i = 0; instance->elsewhere && i < instance->elsewhere->len; i++)
+    emit_elsewhere(out, instance, instance->elsewhere->pdata[i], seen);
   for (guint i = 0; i < spec->source->hooks->len; i++) { // those that need no declaration
     const Hook *hook = spec->source->hooks->pdata[i];
     if (!strcmp(hook->word, "skip"))
@@ -253,6 +275,8 @@ static void emit_init(GString *out, const Spec *spec) {
   const Instance *instance = spec->example;
   g_string_append(out, "#line 1 \"generated\"\nstatic void @S@_start(@S@_state *self) {\n");
   for (guint i = 0; i < instance->state->len; i++) emit_initial(out, instance->state->pdata[i]);
+  for (guint i = 0; instance->elsewhere_state && i < instance->elsewhere_state->len; i++)
+    emit_initial(out, instance->elsewhere_state->pdata[i]);
   g_string_append(out, "}\n");
 }
 
@@ -301,6 +325,7 @@ Spec *emit_spec_new(Emitter *emitter, Instance *instance) {
   for (guint i = 0; i < instance->userpoints->len; i++) emit_userpoint(out, instance->userpoints->pdata[i]);
   for (guint i = 0; i < instance->events->len; i++) emit_event(out, spec, instance->events->pdata[i]);
   emit_traces(out, instance);
+  emit_flights(out, instance);
   g_string_append(out, instance->leaf->crossing
                            ? "#define SP_stamp_now spinach_time.now\n#define SP_stamp_unit 1\n"
                            : "#define SP_stamp_now spinach_time.cycle\n#define SP_stamp_unit spinach_time.period\n");

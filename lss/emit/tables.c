@@ -490,6 +490,33 @@ static void emit_environment(const Emitter *emitter, GString *out) {
   g_string_append(out, "  NULL\n};\n");
 }
 
+// The ends of links in the simulator of a part, and for each instance which are its.
+static void emit_links(const Emitter *emitter, GString *out) {
+  const Netlist *netlist = emitter->plan->netlist;
+  g_string_append(out, "static const spinach_link_end spinach_table_links[] = {\n");
+  for (guint i = 0; i < netlist->links->len; i++) {
+    const LinkEnd *link = netlist->links->pdata[i];
+    g_autofree char *spec = emit_spec_name(emitter, link->half);
+    g_string_append(out, "  {");
+    emit_quoted(out, link->path);
+    g_string_append(out, ", ");
+    emit_quoted(out, link->item->type->name);
+    g_string_append_printf(out, ", %s, %" G_GUINT64_FORMAT "u, %zu, %d, %d, ", link->sends ? "true" : "false",
+                           instance_cut(link->half, netlist->ticks_per_second), type_size(link->item->type, NULL),
+                           g_array_index(link->item->dimensions, int, 0), link->half->id);
+    if (link->sends)
+      g_string_append(out, "0},\n");
+    else
+      g_string_append_printf(out, "offsetof(%s_state, spinach_flight_%s)},\n", spec, link->flight->name);
+  }
+  g_string_append(out, "  {0}\n};\n");
+  if (!netlist->part) return;
+  g_string_append(out, "const uint32_t spinach_link_of[] = {");
+  for (guint i = 0; i < netlist->instances->len; i++)
+    g_string_append_printf(out, "%d, ", ((Instance *)netlist->instances->pdata[i])->link);
+  g_string_append(out, "};\n");
+}
+
 void emit_front(const Emitter *emitter, GString *out) {
   emit_banner(emitter, out);
   emit_names(emitter, out);
@@ -530,6 +557,7 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
         sleepers = emit_sleepers(emitter, out), silents = emit_silents(emitter, out);
   emit_sources(emitter, out);
   emit_environment(emitter, out);
+  emit_links(emitter, out);
   if (emit_observed(emitter)) g_string_append(out, "extern const spinach_observed spinach_observations[];\n");
   g_string_append(out, "void spinach_join(void);\nvoid spinach_wake(void);\nvoid spinach_run(uint64_t *, uint64_t *, "
                        "const uint64_t *, int, "
@@ -553,9 +581,13 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
       "spinach_report_shared, spinach_table_watches, spinach_table_records, spinach_table_waves, %u, "
       "spinach_table_derived, %s, spinach_sleepings, %u, spinach_table_balances, spinach_table_tallied, %u, %u, "
       "spinach_table_silents, "
-      "%d, spinach_table_identity, spinach_table_environment, NULL, 0, NULL, NULL};\n",
+      "%d, spinach_table_identity, spinach_table_environment, ",
       emit_observed(emitter) ? "spinach_observations" : "NULL", sleepers, netlist->derived->len,
       emitter->plan->counts_loops ? "spinach_run_tracked" : "NULL", balances, skippers, silents, identity);
+  emit_quoted(out, netlist->part);
+  g_string_append_printf(out, ", %u, spinach_table_links, ", netlist->links->len);
+  emit_quoted(out, netlist->network);
+  g_string_append(out, "};\n");
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
 }
 

@@ -51,6 +51,7 @@ static bool is_declared(const Instance *instance, const Hook *hook) {
   if (g_strv_contains(undeclared, hook->word)) return true;
   if (handles && g_ptr_array_find_with_equal_func(instance->leaf->handler_names, hook->argument, g_str_equal, NULL))
     return true;
+  if (instance->elsewhere) return true; // the whole crossing was looked at
   g_autofree char *full = handles           ? g_strdup_printf("%s_%s", hook->argument, hook->second)
                           : *hook->argument ? g_strdup_printf("%s_%s", hook->word, hook->argument)
                                             : g_strdup(hook->word);
@@ -114,7 +115,7 @@ bool plan_check(const Plan *plan) {
     for (guint k = 0; k < cluster->leaves->len; k++) {
       const Instance *leaf = cluster->leaves->pdata[k];
       const ModuleSource *source = g_hash_table_lookup(plan->sources, leaf->leaf->c_file);
-      if (leaf->cut && g_hash_table_add(cut, (gpointer)leaf->leaf)) fine &= check_cut(leaf, source);
+      if (leaf->cut && !leaf->elsewhere && g_hash_table_add(cut, (gpointer)leaf->leaf)) fine &= check_cut(leaf, source);
       if (!g_hash_table_add(checked, (gpointer)leaf->leaf)) continue;
       fine &= check_defined(leaf, source);
       fine &= check_declared(leaf, source);

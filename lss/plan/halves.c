@@ -17,6 +17,7 @@ struct Halves {
   const char *ports[END_BOTH + 1]; // by end
   GHashTable *called[END_BOTH];    // by end: what runs there, as `where` has it
   GHashTable *fields;              // name -> Ends
+  GHashTable *events;              // name -> Ends
   GHashTable *hooks;               // where -> Ends, of functions that belong to no port
   bool fine;
 };
@@ -174,6 +175,7 @@ static void check_events(Halves *halves) {
         if (!strcmp(use->name, event->name) && g_hash_table_contains(halves->called[ends[e]], use->where))
           uses[ends[e]] = use;
     }
+    g_hash_table_insert(halves->events, (gpointer)event->name, GINT_TO_POINTER(uses[END_OUT] ? END_OUT : END_IN));
     if (!uses[END_IN] || !uses[END_OUT]) continue;
     halves->fine = false;
     diag_error(event->location, "cut-state", "both ends of the crossing emit `%s`: `%s` does so in %s, and `%s` in %s",
@@ -252,6 +254,7 @@ Halves *halves_find(const Instance *crossing, const ModuleSource *source) {
   *halves = (Halves){.crossing = crossing,
                      .source = source,
                      .fields = g_hash_table_new(g_str_hash, g_str_equal),
+                     .events = g_hash_table_new(g_str_hash, g_str_equal),
                      .hooks = g_hash_table_new(g_str_hash, g_str_equal),
                      .fine = true};
   for (guint i = 0; i < crossing->ports->len; i++) {
@@ -269,6 +272,7 @@ Halves *halves_find(const Instance *crossing, const ModuleSource *source) {
 void halves_free(Halves *halves) {
   for (gsize e = 0; e < G_N_ELEMENTS(ends); e++) g_hash_table_destroy(halves->called[ends[e]]);
   g_hash_table_destroy(halves->fields);
+  g_hash_table_destroy(halves->events);
   g_hash_table_destroy(halves->hooks);
   g_free(halves);
 }
@@ -281,6 +285,10 @@ Ends halves_of_field(const Halves *halves, const StateField *field) {
   if (field->flight) field = field->flight;
   const Ends of = (Ends)GPOINTER_TO_INT(g_hash_table_lookup(halves->fields, field->name));
   return of == END_NONE ? END_IN : of;
+}
+
+Ends halves_of_event(const Halves *halves, const char *event) {
+  return (Ends)GPOINTER_TO_INT(g_hash_table_lookup(halves->events, event));
 }
 
 Ends halves_of_function(const Halves *halves, const Function *function) {

@@ -18,6 +18,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Halves, halves_free)
 bool halves_fine(const Halves *halves);
 // The half that has a field: one alone.
 Ends halves_of_field(const Halves *halves, const StateField *field);
+// The half that emits an event.
+Ends halves_of_event(const Halves *halves, const char *event);
 // The halves in which a function of the module runs.
 Ends halves_of_function(const Halves *halves, const Function *function);
 // The same of one that needs no declaration: "skip", "statistics", "awaits", "check_state".

@@ -18,12 +18,6 @@ static bool is_timed_by_user(const Instance *leaf) {
   return false;
 }
 
-static bool counts_idle_cycles(const ModuleSource *source) {
-  for (guint i = 0; i < source->hooks->len; i++)
-    if (!strcmp(((Hook *)source->hooks->pdata[i])->word, "skip")) return true;
-  return false;
-}
-
 static bool is_collected(const Plan *plan, const Instance *leaf) {
   for (guint i = 0; i < plan->netlist->collectors->len; i++) {
     const Collector *collector = plan->netlist->collectors->pdata[i];
@@ -52,7 +46,7 @@ void plan_find_leaps(Plan *plan) {
     LeafPlan *of = &plan->leaves[leaf->id];
     of->timed_by_user = is_timed_by_user(leaf);
     of->waking = find_waking(plan, leaf);
-    of->counts = source && counts_idle_cycles(source);
+    of->counts = source && plan_has_hook(leaf, source, "skip");
     of->compared =
         !(source && source->repeats) && (leaf->state->len > 0 || plan_find_function(leaf, FUNCTION_PHASE_END));
     plan->leaps &= !of->waking;

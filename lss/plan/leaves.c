@@ -12,6 +12,14 @@ Function *plan_find_function(const Instance *instance, FunctionKind kind) {
   return NULL;
 }
 
+bool plan_has_hook(const Instance *leaf, const ModuleSource *source, const char *word) {
+  for (guint i = 0; leaf->elsewhere_hooks && i < leaf->elsewhere_hooks->len; i++)
+    if (!strcmp(leaf->elsewhere_hooks->pdata[i], word)) return false;
+  for (guint i = 0; i < source->hooks->len; i++)
+    if (!strcmp(((Hook *)source->hooks->pdata[i])->word, word)) return true;
+  return false;
+}
+
 static bool names_signal(const GArray *signals, const Port *port, SignalKind kind) {
   for (guint i = 0; signals && i < signals->len; i++) {
     const Signal *s = &g_array_index(signals, Signal, i);

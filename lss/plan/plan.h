@@ -81,6 +81,8 @@ bool plan_check(const Plan *plan);
 
 // leaves.c
 Function *plan_find_function(const Instance *instance, FunctionKind kind); // NULL when there is none
+// Whether a leaf has a function that needs no declaration: skip, statistics, awaits, check_state.
+bool plan_has_hook(const Instance *leaf, const ModuleSource *source, const char *word);
 // Whether the context of a function has a member for a signal or local, to read or to write.
 bool plan_reads(const Instance *instance, const Function *function, const Port *port, SignalKind kind);
 bool plan_writes(const Instance *instance, const Function *function, const Port *port, SignalKind kind);

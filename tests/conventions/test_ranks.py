@@ -14,7 +14,7 @@ from tests.conventions.test_tree import sources
 from tests.tree import found, library_modules
 
 ROOT = Path(__file__).resolve().parents[2]
-STAGES = ["base", "front", "elab", "attach", "schedule", "plan", "emit", "build", "server", "commands"]
+STAGES = ["base", "front", "elab", "attach", "schedule", "plan", "parts", "emit", "build", "server", "commands"]
 # What the compiler may use of the runtime, and of emulib what it does with files that users name and with what it prints.
 SHARED = {
     "lss/runtime/engine/clock.h",

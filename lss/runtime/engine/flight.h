@@ -4,7 +4,12 @@
 #ifndef SPINACH_FLIGHT_H
 #define SPINACH_FLIGHT_H
 
+#include "lss/runtime/engine/link_end.h"
+
 #include <stdint.h>
+
+// In the simulator of a part of a network: per instance, the number of its first link.
+extern const uint32_t spinach_link_of[];
 
 typedef struct {
   uint32_t head; // the first item

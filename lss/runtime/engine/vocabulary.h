@@ -62,6 +62,13 @@
     (f).arrives[spinach_slot] = spinach_stamp(SP_stamp_now, spinach_ticks);                                            \
     (f).item[spinach_slot] = (__VA_ARGS__);                                                                            \
   } while (0)
+// The same from the half of a crossing whose other half is in another simulator.
+#define SP_LINK_SEND(f, number, ticks, ...)                                                                            \
+  do {                                                                                                                 \
+    const uint64_t spinach_instant = spinach_stamp(SP_stamp_now, (ticks));                                             \
+    const __typeof__((f).item[0]) spinach_sent = (__VA_ARGS__);                                                        \
+    spinach_link_send(spinach_link_of[self->spinach_id] + (number), spinach_instant, &spinach_sent);                   \
+  } while (0)
 #define SP_FLIGHT_DUE(f, k) ((f).places.held && SP_PASSED((f).arrives[(f).places.head], k))
 #define SP_FLIGHT_ITEM(f)   (*(const __typeof__((f).item[0]) *)&(f).item[(f).places.head])
 #define SP_FLIGHT_NEXT(f)                                                                                              \
@@ -100,7 +107,7 @@
 #define store(f, i, ...)           SP_STORE(self->spinach_memory_##f, i, __VA_ARGS__)
 #define load_span(f, i, n)         SP_LOAD_SPAN(self->spinach_memory_##f, i, n)
 #define store_span(f, i, n)        SP_STORE_SPAN(self->spinach_memory_##f, i, n)
-#define flight_send(f, ticks, ...) SP_FLIGHT_SEND(self->spinach_flight_##f, #f, SP_cut, ticks, __VA_ARGS__)
+#define flight_send(f, ticks, ...) SP_flight_send_##f(ticks, __VA_ARGS__)
 #define flight_due(f, ...)         SP_FLIGHT_DUE(self->spinach_flight_##f, SP_LANE(__VA_ARGS__))
 #define flight_item(f)             SP_FLIGHT_ITEM(self->spinach_flight_##f)
 #define flight_next(f)             SP_FLIGHT_NEXT(self->spinach_flight_##f)
