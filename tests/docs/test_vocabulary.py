@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FIRST, REFERENCE = ROOT / "docs/module.md", ROOT / "docs/module_reference.md"
 FIRST_WORDS = set(["some", "data", "send", "send_nothing", "accept", "enable", "transferred", "param", "width", "get", "set", "self", "count", "event"])
 FUNCTIONS = {"phase_start", "handler", "phase_end"}
-MOST_WORDS = 73
+MOST_WORDS = 79
 ONE_SCREEN = 68  # lines of text and code, tables included
 
 
