@@ -1,0 +1,219 @@
+// Seats, conditional promises and sleep; see board.h.  How runs end is in ending.c.
+#include "lss/runtime/link/board.h"
+
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ONE_COUNT = 64, BELOW = 32, LINE = 64, EVERYBODY = 0x7fffffff };
+
+// ---- Where things are ---------------------------------------------------------------------------------------------
+
+static uint32_t nodes_above(uint32_t below) {
+  return below <= ONE_COUNT ? 1 : (below + BELOW - 1) / BELOW;
+}
+
+// Those that one node of the next level counts.
+static uint32_t group_of(uint32_t nodes) {
+  return nodes <= ONE_COUNT ? nodes : BELOW;
+}
+
+static size_t count_words(uint32_t count) {
+  size_t words = 0;
+  for (uint32_t nodes = count;;) {
+    nodes = nodes_above(nodes);
+    words += nodes;
+    if (nodes == 1) return words;
+  }
+}
+
+size_t board_bytes(uint32_t count) {
+  const size_t counts = count_words(count) * sizeof(uint32_t);
+  return sizeof(BoardMemory) + count * sizeof(BoardSeat) + (counts + LINE - 1) / LINE * LINE;
+}
+
+bool board_attach(Board *board, void *memory, uint32_t count, uint32_t own) {
+  *board = (Board){.memory = memory, .count = count, .own = own};
+  board->seats = (BoardSeat *)board->memory->rest;
+  board->mine = &board->seats[own];
+  _Atomic uint32_t *counts = (_Atomic uint32_t *)(board->seats + count);
+  for (uint32_t nodes = count; board->levels < BOARD_LEVELS;) {
+    nodes = nodes_above(nodes);
+    board->counts[board->levels++] = counts;
+    counts += nodes;
+    if (nodes == 1) break;
+  }
+  board->sequences = calloc(count, sizeof *board->sequences);
+  board->watched = malloc(count * sizeof *board->watched);
+  if (!board->sequences || !board->watched) return false;
+  for (uint32_t i = 0; i < count; i++) board->watched[i] = -1;
+  return true;
+}
+
+void board_detach(Board *board) {
+  for (uint32_t i = 0; board->watched && i < board->count; i++)
+    if (board->watched[i] >= 0) close(board->watched[i]);
+  free(board->watched);
+  free(board->sequences);
+}
+
+// ---- The beginning ------------------------------------------------------------------------------------------------
+
+bool board_claim(Board *board, const char *hash, uint32_t *first, char *other) {
+  BoardMemory *memory = board->memory;
+  uint32_t nobody = 0;
+  if (atomic_compare_exchange_strong(&memory->claimed, &nobody, 1)) {
+    memory->first = board->own;
+    memcpy(memory->hash, hash, BOARD_HASH);
+    atomic_store(&memory->claimed, 2);
+  }
+  // Who writes this needs a moment; who was killed there leaves a board that nobody can use.
+  for (int i = 0; atomic_load(&memory->claimed) != 2 && i < 10000; i++)
+    nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+  *first = memory->first;
+  memcpy(other, memory->hash, BOARD_HASH);
+  other[BOARD_HASH] = 0;
+  return !memcmp(memory->hash, hash, BOARD_HASH);
+}
+
+bool board_sit(Board *board, uint32_t process) {
+  uint32_t nobody = 0;
+  if (!atomic_compare_exchange_strong(&board->mine->process, &nobody, process)) return false;
+  atomic_fetch_add(&board->memory->present, 1);
+  board_wake_all(board);
+  return true;
+}
+
+bool board_is_full(const Board *board) {
+  return atomic_load(&board->memory->present) >= board->count;
+}
+
+uint32_t board_missing(const Board *board) {
+  for (uint32_t i = 0; i < board->count; i++)
+    if (!atomic_load(&board->seats[i].process)) return i;
+  return board->count;
+}
+
+// ---- Conditional promises -----------------------------------------------------------------------------------------
+
+// Counts are of those that are posted, and begin at 0: a node is full when it has as many as are below it.  Adds this
+// seat to them, and, where that fills a node, the node to those above it.
+static void count_in(Board *board) {
+  uint32_t index = board->own, below = board->count;
+  for (uint32_t level = 0; level < board->levels; level++) {
+    const uint32_t group = group_of(below), node = index / group, first = node * group;
+    const uint32_t all = below - first < group ? below - first : group;
+    if (atomic_fetch_add(&board->counts[level][node], 1) + 1 != all) return;
+    below = nodes_above(below);
+    index = node;
+  }
+}
+
+// Takes it off again, and a node that was full off those above it.
+static void count_out(Board *board) {
+  uint32_t index = board->own, below = board->count;
+  for (uint32_t level = 0; level < board->levels; level++) {
+    const uint32_t group = group_of(below), node = index / group, first = node * group;
+    const uint32_t all = below - first < group ? below - first : group;
+    if (atomic_fetch_sub(&board->counts[level][node], 1) != all) return;
+    below = nodes_above(below);
+    index = node;
+  }
+}
+
+static bool all_are_counted(const Board *board) {
+  uint32_t below = board->count;
+  for (uint32_t level = 0; level + 1 < board->levels; level++) below = nodes_above(below);
+  return atomic_load(&board->counts[board->levels - 1][0]) == below;
+}
+
+void board_post(Board *board, uint64_t at, uint64_t own, uint64_t sent, uint64_t seen) {
+  BoardSeat *seat = board->mine;
+  atomic_store(&seat->at, at);
+  atomic_store(&seat->own, own);
+  atomic_store(&seat->sent, sent);
+  atomic_store(&seat->seen, seen);
+  atomic_fetch_add(&seat->sequence, 1);
+  board->posted = true;
+  count_in(board);
+}
+
+void board_withdraw(Board *board) {
+  count_out(board);
+  board->posted = false;
+  atomic_fetch_add(&board->mine->sequence, 1);
+}
+
+// Whether all are posted, and nothing is under way: then nothing happens before *least.
+static bool all_wait(Board *board, uint64_t *least) {
+  uint64_t sent = 0, seen = 0;
+  *least = UINT64_MAX;
+  for (uint32_t i = 0; i < board->count; i++) {
+    const BoardSeat *seat = &board->seats[i];
+    board->sequences[i] = atomic_load(&seat->sequence);
+    if (!(board->sequences[i] & 1)) return false;
+    const uint64_t own = atomic_load(&seat->own);
+    if (own < *least) *least = own;
+    sent += atomic_load(&seat->sent);
+    seen += atomic_load(&seat->seen);
+  }
+  for (uint32_t i = 0; i < board->count; i++)
+    if (atomic_load(&board->seats[i].sequence) != board->sequences[i]) return false;
+  return sent == seen;
+}
+
+bool board_agree(Board *board) {
+  uint64_t least, before = atomic_load(&board->memory->nothing_before);
+  if (!all_are_counted(board) || !all_wait(board, &least)) return false;
+  while (before < least)
+    if (atomic_compare_exchange_weak(&board->memory->nothing_before, &before, least)) return true;
+  return false;
+}
+
+uint64_t board_nothing_before(const Board *board) {
+  return atomic_load(&board->memory->nothing_before);
+}
+
+uint64_t board_latest(const Board *board) {
+  uint64_t latest = 0;
+  for (uint32_t i = 0; i < board->count; i++) {
+    const uint64_t at = atomic_load(&board->seats[i].at);
+    if (at > latest) latest = at;
+  }
+  return latest;
+}
+
+// ---- Sleep --------------------------------------------------------------------------------------------------------
+
+uint32_t board_ticket(Board *board) {
+  const uint32_t ticket = atomic_load(&board->mine->ticket);
+  atomic_store(&board->mine->sleeps, 1);
+  return ticket;
+}
+
+void board_awake(Board *board) {
+  atomic_store(&board->mine->sleeps, 0);
+}
+
+bool board_sleep(Board *board, uint32_t ticket, uint32_t milliseconds) {
+  const struct timespec most = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
+  syscall(SYS_futex, &board->mine->ticket, FUTEX_WAIT, ticket, &most, NULL, 0);
+  board_awake(board);
+  return atomic_load(&board->mine->ticket) != ticket;
+}
+
+void board_wake(Board *board, uint32_t seat) {
+  BoardSeat *other = &board->seats[seat];
+  atomic_thread_fence(memory_order_seq_cst); // the news come before the look at whether anybody sleeps
+  if (!atomic_load(&other->sleeps)) return;
+  atomic_fetch_add(&other->ticket, 1);
+  syscall(SYS_futex, &other->ticket, FUTEX_WAKE, EVERYBODY, NULL, NULL, 0);
+}
+
+void board_wake_all(Board *board) {
+  for (uint32_t i = 0; i < board->count; i++)
+    if (i != board->own) board_wake(board, i);
+}

@@ -1,0 +1,260 @@
+// How far a part may step, and how it waits; see exchange.h.
+#include "lss/runtime/link/exchange.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { LONGEST_SLEEP = 100 }; // milliseconds between looks whether the neighbours are alive
+
+static uint64_t sum(uint64_t instant, uint64_t ticks) {
+  return instant > UINT64_MAX - ticks ? UINT64_MAX : instant + ticks;
+}
+
+static void add_neighbour(Exchange *exchange, uint32_t part) {
+  for (uint32_t i = 0; i < exchange->neighbour_count; i++)
+    if (exchange->neighbours[i] == part) return;
+  exchange->neighbours[exchange->neighbour_count++] = part;
+}
+
+bool exchange_begin(Exchange *exchange) {
+  size_t largest = 1;
+  exchange->least_cut = exchange->pending = UINT64_MAX;
+  exchange->fault_link = UINT32_MAX;
+  exchange->neighbours = calloc((size_t)exchange->in_count + exchange->out_count + 1, sizeof *exchange->neighbours);
+  if (!exchange->neighbours) return false;
+  for (uint32_t i = 0; i < exchange->in_count; i++) {
+    const Ring *ring = &exchange->in[i].ring;
+    if (ring->item_size > largest) largest = ring->item_size;
+    if (ring->cut < exchange->least_cut) exchange->least_cut = ring->cut;
+    add_neighbour(exchange, exchange->in[i].peer);
+  }
+  for (uint32_t i = 0; i < exchange->out_count; i++) add_neighbour(exchange, exchange->out[i].peer);
+  return (exchange->item = malloc(largest)) != NULL;
+}
+
+void exchange_end(Exchange *exchange) {
+  for (uint32_t i = 0; i < exchange->out_count; i++) free(exchange->out[i].spill.bytes);
+  free(exchange->item);
+  free(exchange->neighbours);
+}
+
+static bool blame(Exchange *exchange, const char *fault, uint32_t part, uint32_t link) {
+  if (exchange->fault) return false;
+  exchange->fault = fault;
+  exchange->fault_part = part;
+  exchange->fault_link = link;
+  return false;
+}
+
+// ---- What is sent -------------------------------------------------------------------------------------------------
+
+static size_t spilled_bytes(const ExchangeLink *link) {
+  return sizeof(RingEntry) + link->ring.item_size;
+}
+
+static void spill(Exchange *exchange, ExchangeLink *link, RingEntry entry, const void *item) {
+  ExchangeSpill *spill = &link->spill;
+  const size_t size = spilled_bytes(link);
+  if (spill->end + size > spill->room) {
+    const size_t room = spill->room ? 2 * spill->room : 64 * size;
+    uint8_t *grown = realloc(spill->bytes, room);
+    if (!grown) {
+      blame(exchange, "out of memory", exchange->board.own, UINT32_MAX);
+      return;
+    }
+    spill->bytes = grown;
+    spill->room = room;
+  }
+  memcpy(spill->bytes + spill->end, &entry, sizeof entry);
+  memcpy(spill->bytes + spill->end + sizeof entry, item, link->ring.item_size);
+  spill->end += size;
+}
+
+// Sends what is kept, as far as there is room.
+static void send_spilled(ExchangeLink *link) {
+  ExchangeSpill *spill = &link->spill;
+  while (spill->first < spill->end) {
+    RingEntry entry;
+    memcpy(&entry, spill->bytes + spill->first, sizeof entry);
+    if (!ring_send(&link->ring, entry.sent, entry.arrives, spill->bytes + spill->first + sizeof entry)) return;
+    spill->first += spilled_bytes(link);
+  }
+  spill->first = spill->end = 0;
+}
+
+void exchange_send(Exchange *exchange, uint32_t link, uint64_t now, uint64_t arrives, const void *item) {
+  ExchangeLink *out = &exchange->out[link];
+  exchange->sent++;
+  if (out->spill.end || !ring_send(&out->ring, now, arrives, item))
+    spill(exchange, out, (RingEntry){now, arrives}, item);
+}
+
+// What was not sent yet arrives then at the earliest; UINT64_MAX: all was sent.
+static uint64_t first_spilled(const ExchangeLink *link) {
+  RingEntry entry;
+  if (!link->spill.end) return UINT64_MAX;
+  memcpy(&entry, link->spill.bytes + link->spill.first, sizeof entry);
+  return entry.arrives;
+}
+
+// Nothing happens here before the instant `from`: who receives something from here gets to know.  True: all is sent.
+static bool publish(Exchange *exchange, uint64_t from) {
+  bool all = true;
+  for (uint32_t i = 0; i < exchange->out_count; i++) {
+    ExchangeLink *link = &exchange->out[i];
+    send_spilled(link);
+    const uint64_t promise = sum(from, link->ring.cut), spilled = first_spilled(link);
+    if (link->ring.fault) blame(exchange, link->ring.fault, link->peer, exchange->in_count + i);
+    all &= spilled == UINT64_MAX;
+    if (ring_promise(&link->ring, promise < spilled ? promise : spilled)) board_wake(&exchange->board, link->peer);
+  }
+  return all;
+}
+
+// ---- What comes ---------------------------------------------------------------------------------------------------
+
+// Takes what was sent over a link before `now`; returns the instant before which nothing else arrives over it.
+static uint64_t take(Exchange *exchange, uint32_t number, uint64_t now) {
+  ExchangeLink *link = &exchange->in[number];
+  const uint64_t before = link->ring.place;
+  RingEntry entry;
+  uint64_t bound = 0;
+  if (ring_look(&link->ring)) bound = link->ring.promise;
+  while (ring_first(&link->ring, &entry, exchange->item)) {
+    if (entry.arrives > link->latest) link->latest = entry.arrives; // each comes out behind the one ahead of it
+    if (link->latest < exchange->relied)
+      blame(exchange, "an item arrives before an instant that is over here", link->peer, number);
+    if (entry.sent >= now || exchange->fault) {
+      bound = entry.arrives;
+      if (bound < exchange->pending) exchange->pending = bound;
+      break;
+    }
+    if (!exchange->deliver(exchange->data, number, entry.arrives, exchange->item))
+      blame(exchange, "more items are on their way than there is room for", exchange->board.own, number);
+    ring_take(&link->ring);
+  }
+  if (link->ring.fault) blame(exchange, link->ring.fault, link->peer, number);
+  if (link->ring.place != before) board_wake(&exchange->board, link->peer); // it may have waited for room
+  return bound;
+}
+
+// Takes what has come, and works out the limit.
+static void look(Exchange *exchange, uint64_t now) {
+  const uint64_t nothing_before = board_nothing_before(&exchange->board);
+  uint64_t least = UINT64_MAX;
+  exchange->pending = UINT64_MAX;
+  exchange->seen = 0;
+  for (uint32_t i = 0; i < exchange->in_count; i++) {
+    const uint64_t bound = take(exchange, i, now);
+    if (bound < least) least = bound;
+    exchange->seen += exchange->in[i].ring.other;
+  }
+  const uint64_t agreed = exchange->in_count ? sum(nothing_before, exchange->least_cut) : UINT64_MAX;
+  if (agreed > least) least = agreed;
+  if (exchange->pending < least) least = exchange->pending;
+  const uint64_t end = board_end_at(&exchange->board);
+  if (end < least) least = end;
+  exchange->limit = exchange->fault || board_is_broken(&exchange->board) ? 0 : least;
+}
+
+// ---- Waiting ------------------------------------------------------------------------------------------------------
+
+static uint64_t nanoseconds(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+// Whether a wait for the step of `now` is in vain.
+static bool is_over(Exchange *exchange, uint64_t now) {
+  return board_end_at(&exchange->board) <= now || (exchange->is_stopped && exchange->is_stopped(exchange->data));
+}
+
+static bool is_broken(const Exchange *exchange) {
+  return exchange->fault || board_is_broken(&exchange->board);
+}
+
+static bool may_step(Exchange *exchange, uint64_t now) {
+  return exchange->limit > now || is_over(exchange, now);
+}
+
+// What was sent before `now` arrives before all that is promised by senders that have come to it.
+static bool has_all(Exchange *exchange, uint64_t now) {
+  if (board_nothing_before(&exchange->board) >= now) return true;
+  for (uint32_t i = 0; i < exchange->in_count; i++)
+    if (exchange->in[i].ring.promise < sum(now, exchange->in[i].ring.cut)) return false;
+  return true;
+}
+
+static void look_for_dead(Exchange *exchange) {
+  const uint32_t gone = board_look_for_dead(&exchange->board, exchange->neighbours, exchange->neighbour_count);
+  if (gone == UINT32_MAX) return;
+  board_break(&exchange->board, gone);
+  blame(exchange, "it is gone", gone, UINT32_MAX);
+}
+
+// Posts what this part does by itself, unless it is posted.
+static void post(Exchange *exchange, uint64_t now) {
+  if (exchange->board.posted) return;
+  uint64_t own = exchange->own(exchange->data, now);
+  if (exchange->pending < own) own = exchange->pending;
+  board_post(&exchange->board, now, own > now ? own : now, exchange->sent, exchange->seen);
+}
+
+// Waits until it is enough for a part whose next instant is `now`, and all it has sent is in the rings.
+static void wait_for(Exchange *exchange, uint64_t now, bool (*is_enough)(Exchange *, uint64_t now)) {
+  const uint64_t began = nanoseconds();
+  exchange->waits++;
+  for (uint32_t looks = 0;; looks++) {
+    const bool sleeps = looks >= exchange->spin;
+    const uint32_t ticket = sleeps ? board_ticket(&exchange->board) : 0;
+    const uint64_t seen = exchange->seen;
+    const bool all_sent = publish(exchange, now);
+    look(exchange, now);
+    if (is_broken(exchange) || (all_sent && is_enough(exchange, now))) break;
+    // What was posted holds for what had been seen.
+    if (exchange->board.posted && exchange->seen != seen) board_withdraw(&exchange->board);
+    if (!sleeps) {
+      __builtin_ia32_pause();
+      continue;
+    }
+    if (all_sent) post(exchange, now);
+    if (board_agree(&exchange->board)) {
+      board_wake_all(&exchange->board);
+      continue;
+    }
+    if (!board_sleep(&exchange->board, ticket, LONGEST_SLEEP)) look_for_dead(exchange);
+  }
+  board_awake(&exchange->board);
+  if (exchange->board.posted) board_withdraw(&exchange->board);
+  exchange->waited_ns += nanoseconds() - began;
+}
+
+static bool has_spilled(const Exchange *exchange) {
+  for (uint32_t i = 0; i < exchange->out_count; i++)
+    if (exchange->out[i].spill.end) return true;
+  return false;
+}
+
+uint64_t exchange_reach(Exchange *exchange, uint64_t now) {
+  look(exchange, now);
+  if (exchange->limit <= now || has_spilled(exchange)) wait_for(exchange, now, may_step);
+  if (exchange->limit > exchange->relied) exchange->relied = exchange->limit;
+  return exchange->limit;
+}
+
+bool exchange_complete(Exchange *exchange, uint64_t now) {
+  look(exchange, now);
+  if (!is_broken(exchange) && (!has_all(exchange, now) || has_spilled(exchange))) wait_for(exchange, now, has_all);
+  return !is_broken(exchange);
+}
+
+void exchange_pass(Exchange *exchange, uint64_t until) {
+  while (!publish(exchange, until) && !is_broken(exchange)) {
+    const uint32_t ticket = board_ticket(&exchange->board);
+    if (publish(exchange, until)) break;
+    if (!board_sleep(&exchange->board, ticket, LONGEST_SLEEP)) look_for_dead(exchange);
+  }
+  board_awake(&exchange->board);
+}

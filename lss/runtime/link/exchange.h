@@ -1,0 +1,72 @@
+// What one part of a run exchanges with the others: items over rings, promises, and how far it may step.
+//
+// A part may step the instants before its limit: the least of what its senders promise (ring.h), or, when all wait,
+// one cut after the instant before which nothing happens anywhere (board.h).  Items are delivered between two steps
+// only, and only those that were sent before the next instant: so the state of a part is at every instant that of the
+// same part in one process.  What was sent later waits in its ring, and the first arrival of it bounds the limit.
+//
+// A sender never waits in the middle of a step: what does not fit into a ring is kept here until there is room, and the
+// part takes no further step before.
+//
+// This knows neither the engine nor the files of a network, so that it is tested without them (tests/link).
+#ifndef SPINACH_LINK_EXCHANGE_H
+#define SPINACH_LINK_EXCHANGE_H
+
+#include "lss/runtime/link/board.h"
+#include "lss/runtime/link/ring.h"
+
+// What a ring has had no room for.
+typedef struct {
+  uint8_t *bytes; // a RingEntry and an item each
+  size_t first, end, room;
+} ExchangeSpill;
+
+typedef struct {
+  Ring ring;
+  uint32_t peer; // the part at the other end
+  uint64_t latest; // arrival of all that has come over it
+  ExchangeSpill spill;
+} ExchangeLink;
+
+typedef struct {
+  Board board;
+  uint32_t in_count, out_count;
+  ExchangeLink *in, *out;
+  uint32_t *neighbours; // parts at other ends, each once
+  uint32_t neighbour_count;
+  void *item;          // room for the largest item
+  uint64_t least_cut;  // of what comes in; UINT64_MAX: nothing does
+  uint64_t limit;      // all instants before it may be stepped
+  uint64_t relied;     // the latest limit by which was stepped: nothing may arrive before it any more
+  uint64_t pending;    // the first arrival of what waits in a ring; UINT64_MAX: none does
+  uint64_t sent, seen; // items, in all
+  uint32_t spin;       // looks before it sleeps
+  uint64_t waits, waited_ns;
+  // ---- Whose part it is
+  void *data;
+  // An item came on an incoming link.  False: there is no room, which is an error.
+  bool (*deliver)(void *data, uint32_t link, uint64_t arrives, const void *item);
+  // When something happens here by itself if nothing comes; at least `now`.
+  uint64_t (*own)(void *data, uint64_t now);
+  bool (*is_stopped)(void *data); // waiting is over, whatever comes; may be NULL
+  // ---- What went wrong
+  const char *fault;   // words, or NULL
+  uint32_t fault_part; // the part that is to blame
+  uint32_t fault_link; // the incoming (or, from in_count on, outgoing) link; UINT32_MAX: none
+} Exchange;
+
+// Before: board, links, and the members of whose part it is.  False: out of memory.
+bool exchange_begin(Exchange *exchange);
+void exchange_end(Exchange *exchange);
+
+// The instant before which this part may step, whose next instant is `now`; not later than `now` only if the run ends:
+// since `is_stopped`, at an instant on the board, or by a fault.
+uint64_t exchange_reach(Exchange *exchange, uint64_t now);
+// An item is sent at the instant `now`.
+void exchange_send(Exchange *exchange, uint32_t link, uint64_t now, uint64_t arrives, const void *item);
+// All that was sent to this part before `now` is delivered.  False: a fault, or a part is gone.
+bool exchange_complete(Exchange *exchange, uint64_t now);
+// No instant before `until` is stepped here any more, and nothing is sent before: for the end, after all was sent.
+void exchange_pass(Exchange *exchange, uint64_t until);
+
+#endif

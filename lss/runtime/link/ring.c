@@ -1,0 +1,106 @@
+// A ring in shared memory; see ring.h.
+#include "lss/runtime/link/ring.h"
+
+#include <string.h>
+
+// However few items a receiver holds, a sender runs ahead by more.
+enum { LEAST_ENTRIES = 64, LINE = 64 };
+
+// The sender may be as far ahead as the cut allows: items of two flights are on their way then.
+static uint32_t capacity_for(uint32_t slots) {
+  uint32_t capacity = LEAST_ENTRIES;
+  while (capacity < UINT32_C(1) << 30 && capacity / 2 < slots) capacity *= 2;
+  return capacity;
+}
+
+static uint32_t stride_for(uint32_t item_size) {
+  return (uint32_t)sizeof(RingEntry) + (item_size + 7) / 8 * 8;
+}
+
+size_t ring_bytes(uint32_t item_size, uint32_t slots) {
+  const size_t entries = (size_t)capacity_for(slots) * stride_for(item_size);
+  return sizeof(RingMemory) + (entries + LINE - 1) / LINE * LINE;
+}
+
+void ring_attach(Ring *ring, void *memory, uint32_t item_size, uint32_t slots, uint64_t cut) {
+  *ring = (Ring){.memory = memory,
+                 .cut = cut,
+                 .item_size = item_size,
+                 .stride = stride_for(item_size),
+                 .capacity = capacity_for(slots)};
+}
+
+static uint8_t *entry_at(const Ring *ring, uint64_t place) {
+  return ring->memory->entries + (size_t)(place % ring->capacity) * ring->stride;
+}
+
+static bool refuse(Ring *ring, const char *fault) {
+  if (!ring->fault) ring->fault = fault;
+  return false;
+}
+
+// ---- The sender
+
+// How far the receiver is.
+static bool look_at_head(Ring *ring) {
+  const uint64_t head = atomic_load_explicit(&ring->memory->head, memory_order_acquire);
+  if (ring->fault) return false;
+  if (head < ring->other) return refuse(ring, "the receiver went back");
+  if (head > ring->place) return refuse(ring, "the receiver took more than was sent");
+  ring->other = head;
+  return true;
+}
+
+bool ring_send(Ring *ring, uint64_t sent, uint64_t arrives, const void *item) {
+  if (ring->place - ring->other == ring->capacity && !look_at_head(ring)) return false;
+  if (ring->place - ring->other == ring->capacity) return false;
+  uint8_t *at = entry_at(ring, ring->place);
+  memcpy(at, &(RingEntry){sent, arrives}, sizeof(RingEntry));
+  memcpy(at + sizeof(RingEntry), item, ring->item_size);
+  atomic_store_explicit(&ring->memory->tail, ++ring->place, memory_order_release);
+  return true;
+}
+
+uint64_t ring_oldest(Ring *ring) {
+  if (!look_at_head(ring) || ring->other == ring->place) return UINT64_MAX;
+  RingEntry entry;
+  memcpy(&entry, entry_at(ring, ring->other), sizeof entry);
+  return entry.sent;
+}
+
+bool ring_promise(Ring *ring, uint64_t instant) {
+  if (instant <= ring->promise) return false;
+  ring->promise = instant;
+  atomic_store_explicit(&ring->memory->promise, instant, memory_order_release);
+  return true;
+}
+
+// ---- The receiver
+
+bool ring_look(Ring *ring) {
+  if (ring->fault) return false;
+  const uint64_t promise = atomic_load_explicit(&ring->memory->promise, memory_order_acquire);
+  const uint64_t tail = atomic_load_explicit(&ring->memory->tail, memory_order_acquire);
+  if (promise < ring->promise) return refuse(ring, "the sender took a promise back");
+  if (tail < ring->other) return refuse(ring, "the sender took items back");
+  if (tail - ring->place > ring->capacity) return refuse(ring, "the sender wrote more items than there is room for");
+  ring->promise = promise;
+  ring->other = tail;
+  return true;
+}
+
+bool ring_first(Ring *ring, RingEntry *entry, void *item) {
+  if (ring->fault || ring->place == ring->other) return false;
+  const uint8_t *at = entry_at(ring, ring->place);
+  memcpy(entry, at, sizeof *entry);
+  if (entry->sent < ring->sent) return refuse(ring, "an item was sent before the one ahead of it");
+  if (entry->arrives < entry->sent || entry->arrives - entry->sent < ring->cut)
+    return refuse(ring, "an item arrives sooner than the link takes");
+  ring->sent = entry->sent;
+  if (item) memcpy(item, at + sizeof *entry, ring->item_size);
+  return true;
+}
+
+void ring_take(Ring *ring) {
+  atomic_store_explicit(&ring->memory->head, ++ring->place, memory_order_release);
+}

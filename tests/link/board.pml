@@ -1,0 +1,223 @@
+/* The conditional promises of a run in parts, for the model checker spin: board_post(), board_withdraw() and
+ * board_agree() of lss/runtime/link/board.c, each access to shared memory a step of its own, and the loop around them,
+ * wait_for() of exchange.c.  Promises of senders are left out: here only the board lets a part go on.
+ *
+ * What has to hold: nobody does anything before an instant that was agreed on, nothing arrives in the past of its
+ * receiver, and the parts never all sleep while one of them could go on.
+ *
+ * Faults that the checker has to find are planted with -D:
+ *   ONE_LOOK      sequence numbers are not looked at again
+ *   NO_SUMS       what is under way is not asked for
+ *   LATE          a part withdraws after it has acted
+ *   STALE_TICKET  the ticket is read after the last look, so that news in between are slept over */
+#ifndef PARTS
+#define PARTS 2
+#endif
+#ifndef END
+#define END 3
+#endif
+#define CUT   1
+#define NEVER 15
+#define ROOM  4
+
+typedef Row { chan to[PARTS] = [ROOM] of { byte } };
+Row ring[PARTS];      /* arrivals, by sender and receiver */
+byte sequence[PARTS], own[PARTS], sent[PARTS], seen[PARTS]; /* the seats */
+byte posted;          /* the count of seats that are posted */
+byte nothing_before;
+byte ticket[PARTS];
+bool sleeps[PARTS];
+
+inline wake(seat) {
+  if
+  :: sleeps[seat] -> ticket[seat]++
+  :: else
+  fi
+}
+
+/* take(): what has come moves the next event. */
+inline look() {
+  news = false;
+  i = 0;
+  do
+  :: i < PARTS ->
+    do
+    :: i != me && len(ring[i].to[me]) > 0 ->
+      ring[i].to[me] ? arrives;
+      assert(arrives >= now);
+      my_seen++;
+      news = true;
+      if
+      :: arrives < event -> event = arrives
+      :: else
+      fi
+    :: else -> break
+    od;
+    i++
+  :: else -> break
+  od;
+  limit = nothing_before + CUT
+}
+
+inline board_post() {
+  own[me] = event;
+  sent[me] = my_sent;
+  seen[me] = my_seen;
+  sequence[me]++;
+  posted++;
+  is_posted = true
+}
+
+inline board_withdraw() {
+  posted--;
+  is_posted = false;
+  sequence[me]++
+}
+
+inline board_agree() {
+  agreed = false;
+  if
+  :: posted == PARTS ->
+    least = NEVER; sum_sent = 0; sum_seen = 0; i = 0; all = true;
+    do
+    :: i < PARTS && all ->
+      first[i] = sequence[i];
+      if
+      :: first[i] % 2 == 0 -> all = false
+      :: else ->
+        read = own[i];
+        if
+        :: read < least -> least = read
+        :: else
+        fi;
+        sum_sent = sum_sent + sent[i];
+        sum_seen = sum_seen + seen[i];
+        i++
+      fi
+    :: else -> break
+    od;
+#ifndef ONE_LOOK
+    i = 0;
+    do
+    :: i < PARTS && all ->
+      all = (sequence[i] == first[i]);
+      i++
+    :: else -> break
+    od;
+#endif
+#ifndef NO_SUMS
+    all = all && sum_sent == sum_seen;
+#endif
+    if
+    :: all ->
+      atomic { /* the maximum, by compare and exchange */
+        if
+        :: nothing_before < least -> nothing_before = least; agreed = true
+        :: else
+        fi
+      }
+    :: else
+    fi
+  :: else
+  fi
+}
+
+active [PARTS] proctype part() {
+  byte me = _pid, now = 0, event = 0, limit = 0, my_sent = 0, my_seen = 0, i, arrives, my_ticket, least, read,
+       sum_sent, sum_seen, first[PARTS];
+  bool is_posted = false, agreed, all, news, to_wake[PARTS];
+  d_step {
+    if
+    :: me == 0 -> event = 0
+    :: else -> event = me % 2
+    fi
+  }
+  do
+  :: limit > now && limit > event && event < END -> /* a step */
+    assert(event >= nothing_before);
+    now = event + 1;
+    i = 0;
+    do
+    :: i < PARTS ->
+      if
+      :: i != me && event + CUT < END ->
+        if
+        :: ring[me].to[i] ! event + CUT; my_sent++; to_wake[i] = true
+        :: true
+        fi
+      :: else
+      fi;
+      i++
+    :: else -> break
+    od;
+    if
+    :: event = now
+    :: event = now + 1
+    :: event = NEVER
+    fi;
+#ifdef LATE
+    if
+    :: is_posted -> board_withdraw()
+    :: else
+    fi;
+#endif
+    i = 0;
+    do /* publish(): who has got something hears of it */
+    :: i < PARTS ->
+      if
+      :: to_wake[i] -> wake(i); to_wake[i] = false
+      :: else
+      fi;
+      i++
+    :: else -> break
+    od
+  :: limit > now && (limit <= event || event >= END) -> /* nothing to do before the limit */
+    now = limit
+  :: limit > END -> break
+  :: limit <= now && limit <= END -> /* wait_for() */
+    do
+    :: true ->
+#ifndef STALE_TICKET
+      my_ticket = ticket[me]; sleeps[me] = true;
+#endif
+      look();
+#ifdef STALE_TICKET
+      my_ticket = ticket[me]; sleeps[me] = true;
+#endif
+      if
+      :: limit > now -> break
+      :: else
+      fi;
+      if
+      :: is_posted && news -> board_withdraw()
+      :: else
+      fi;
+      if
+      :: !is_posted -> board_post()
+      :: else
+      fi;
+      board_agree();
+      if
+      :: agreed ->
+        i = 0;
+        do
+        :: i < PARTS ->
+          if
+          :: i != me -> wake(i)
+          :: else
+          fi;
+          i++
+        :: else -> break
+        od
+      :: else -> ticket[me] != my_ticket -> sleeps[me] = false /* board_sleep() */
+      fi
+    od;
+    sleeps[me] = false;
+#ifndef LATE
+    if
+    :: is_posted -> board_withdraw()
+    :: else
+    fi
+#endif
+  od
+}

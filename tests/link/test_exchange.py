@@ -1,0 +1,73 @@
+"""Rings and the board, without the engine: toy machines in several processes, against the same in one (parts.c)."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.firmware import tool
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = [Path(__file__).with_name("parts.c"), *(ROOT / "lss/runtime/link" / f"{name}.c" for name in ("ring", "board", "ending", "exchange"))]
+
+
+def compiled(folder: Path, *flags: str) -> Path:
+    program = folder / "parts"
+    words = ["-std=gnu11", "-D_GNU_SOURCE", "-O1", "-gline-tables-only", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}", *flags]
+    subprocess.run([tool("clang"), *words, *SOURCES, "-lpthread", "-o", program], check=True)
+    return program
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(tmp_path_factory.mktemp("plain"), "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+def run(program: Path, *words: object) -> list[str]:
+    environment = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}  # which stops and traces processes itself
+    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=300, env=environment)
+    assert done.returncode == 0 and not done.stderr, f"parts {' '.join(map(str, words))}\n{done.stdout}{done.stderr}"
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("count, end, runs", [(2, 20000, 10), (3, 10000, 10), (9, 2000, 10), (80, 300, 2)])
+@pytest.mark.parametrize("spin", [0, 50])
+def test_parts_end_like_the_whole(parts: Path, count: int, end: int, runs: int, spin: int) -> None:
+    assert len(run(parts, 1, count, end, f"spin={spin}", f"runs={runs}")) == runs
+
+
+def test_parts_that_are_stopped_at_any_time(parts: Path) -> None:
+    run(parts, 100, 3, 8000, "runs=4", "stops=30", "spin=0")
+    run(parts, 200, 5, 8000, "runs=4", "stops=30", "spin=50")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("spin", [0, 50, 2000])
+def test_parts_that_are_stopped_often(parts: Path, spin: int) -> None:
+    run(parts, spin, 2, 20000, "runs=300", "stops=30", f"spin={spin}")
+    run(parts, spin, 7, 5000, "runs=100", "stops=60", f"spin={spin}")
+
+
+def test_a_part_ends_the_run_of_all(parts: Path) -> None:
+    """All end at the same instant, which follows from that at which one part wanted to."""
+    run(parts, 1, 2, 5000, "ends", "runs=15")
+    run(parts, 50, 6, 3000, "ends", "runs=15", "stops=10", "spin=0")
+
+
+def test_a_part_that_is_killed_ends_the_others(parts: Path) -> None:
+    lines = run(parts, 1, 4, 5_000_000, "kill", "runs=10")
+    assert len(lines) == 10 and all(line.endswith(("is gone", ")")) for line in lines)
+
+
+@pytest.mark.parametrize("kind", ["promise", "tail", "head", "entries", "board"])
+def test_a_hostile_part_breaks_nobody(parts: Path, kind: str) -> None:
+    lines = run(parts, 1, 4, 5_000_000, f"hostile={kind}", "runs=6")
+    assert lines and len(lines) == len({line.split(":")[0] for line in lines}), lines  # one each
+
+
+def test_no_word_has_two_owners(tmp_path: Path) -> None:
+    """The same in threads, for the thread sanitizer."""
+    program = compiled(tmp_path, "-fsanitize=thread")
+    run(program, 1, 2, 5000, "threads", "runs=3")
+    run(program, 7, 5, 3000, "threads", "runs=3", "spin=0")
