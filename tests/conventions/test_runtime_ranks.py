@@ -16,7 +16,7 @@ from tests.tree import found
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / "lss" / "runtime"
 # Folders of one rank may call each other.
-RANKS = [{"text"}, {"files"}, {"gateway"}, {"engine"}, {"replay", "observe", "wave", "trace", "checkpoint"}, {"cores"}, {"debug"}, {"commands"}, {"run"}]
+RANKS = [{"text"}, {"files"}, {"gateway"}, {"engine"}, {"replay", "observe", "wave", "trace", "checkpoint"}, {"link"}, {"cores"}, {"debug"}, {"commands"}, {"run"}]
 Calls = dict[str, dict[str, set[str]]]  # of each file: the files that it calls, and what it calls there
 
 

@@ -29,6 +29,8 @@ static const spinach_machine *const machine = &spinach_machine_table;
 static uint32_t current;                 // instance whose init or finish runs
 static uint64_t *cycles, *due, *periods; // per clock: cycles done, instant of the next, ticks between
 static uint64_t first_instant;           // of this process: it is stepped, whatever anybody says
+static uint64_t reached = UINT64_MAX;    // instants before it may be stepped: what comes before is in the state
+static uint64_t settles;                 // since all was idle, a clock has no cycle before it; 0: something was stepped
 static spinach_reported *reports;
 static uint32_t report_count;
 
@@ -433,6 +435,9 @@ static bool pass(uint64_t target, int32_t fastest) {
     if (next < target) target = next;
   }
   spinach_passing->skipped += cycles[fastest] - begin;
+  settles = UINT64_MAX;
+  for (uint32_t c = 0; c < machine->clock_count; c++)
+    if (due[c] == first[c] && due[c] < settles) settles = due[c];
   return true;
 }
 
@@ -569,7 +574,8 @@ static bool skip_to_next(struct spinach_advancing *a, int32_t fastest) {
   const uint64_t target = next_instant();
   // Where nothing is left, the run ends at the next look for it.
   const uint64_t end = target == UINT64_MAX && a->endless ? next_look(fastest) : target;
-  const bool passed = pass(end < a->until ? end : a->until, fastest);
+  const uint64_t until = a->until < reached ? a->until : reached;
+  const bool passed = pass(end < until ? end : until, fastest);
   quiet = passed ? 0 : quiet < LOOK ? quiet * 2 + 1 : LOOK;
   rest = quiet;
   return passed;
@@ -588,6 +594,7 @@ static void step_instant(struct spinach_advancing *a) {
     return;
   }
   if (spinach_hooks.before_step) spinach_hooks.before_step(cycles, due, earliest());
+  settles = 0;
   run(fastest, UINT64_MAX, earliest() + 1);
   if (spinach_hooks.after_step) spinach_hooks.after_step();
   look_for_end(a, fastest);
@@ -611,8 +618,9 @@ static bool choose_piece(struct spinach_advancing *a) {
     if (spinach_passing->idle && a->endless) target = next_look(fastest);
     // The jump must not go beyond the tick at which the run ends.
     // Skipping takes no time, so it goes as far as leaving out loops does.
-    const uint64_t last = instant_after(a->clock, a->loops_end - cycles[a->clock]),
-                   limit = last < a->until ? last : a->until;
+    const uint64_t last = instant_after(a->clock, a->loops_end - cycles[a->clock]);
+    uint64_t limit = last < a->until ? last : a->until;
+    if (reached < limit) limit = reached;
     if (jumps && pass(target < limit ? target : limit, fastest)) {
       a->quiet = 1;
       return false;
@@ -630,6 +638,7 @@ static void leave_out_loops(struct spinach_advancing *a) {
   const uint64_t now = earliest();
   uint64_t limit = instant_after(a->clock, a->loops_end - cycles[a->clock] - 1);
   if (a->until < limit) limit = a->until;
+  if (reached < limit) limit = reached;
   // Where it is looked for idle time does not depend on what is left out.
   if (machine->skipper_count && machine->jumps && a->quiet < LOOK) limit = now;
   // A loop that nothing ends is reported, unless something bounds the run.
@@ -648,15 +657,27 @@ static void leave_out_loops(struct spinach_advancing *a) {
   a->within = cycles[a->clock] < a->end && earliest() < a->before && !is_time_to_look(fastest);
 }
 
+// In the simulator of a part, whose instants others bound: whether the next one may be stepped, which is waited for.
+// Where the advance ends, nothing is.
+static bool is_reached(const struct spinach_advancing *a) {
+  const uint64_t now = earliest();
+  if (!a->one_instant && (now >= a->until || cycles[a->clock] >= a->end)) return true;
+  reached = spinach_hooks.reach(now);
+  return reached > now;
+}
+
 void spinach_advance_step(bool one_instant) {
   struct spinach_advancing *a = &spinach_advancing;
-  if (a->one_instant) {
+  if (spinach_hooks.reach && !is_reached(a)) {
+    a->active = false;
+  } else if (a->one_instant) {
     step_instant(a);
   } else if (a->within || choose_piece(a)) {
     if (spinach_hooks.look_at < earliest()) spinach_hooks.forget();
     const uint64_t next = one_instant ? earliest() + 1 : spinach_hooks.look_at;
-    const uint64_t until = next < a->before ? next : a->before;
+    const uint64_t bound = next < a->before ? next : a->before, until = bound < reached ? bound : reached;
     if (!one_instant && is_leaping()) leap(a->clock, a->stop, until);
+    settles = 0;
     run(a->clock, a->stop, until);
     a->within = !spinach_stopping && cycles[a->clock] < a->stop && earliest() < a->before;
     if (!one_instant && !spinach_stopping && cycles[a->clock] < a->end && earliest() == spinach_hooks.look_at)
@@ -683,6 +704,27 @@ void spinach_rewind(const struct spinach_moment *moment) {
 
 uint64_t spinach_next_instant(void) {
   return earliest();
+}
+
+// What was sent in the last cycle of a clock may still have an effect in its next (pass()).
+uint64_t spinach_own_instant(void) {
+  const uint64_t now = earliest(), until = spinach_advancing.until,
+                 repeats = spinach_hooks.repeats_until ? spinach_hooks.repeats_until() : 0;
+  uint64_t own = repeats;
+  if (own <= now) {
+    if (!machine->jumps || !machine->skipper_count || spinach_hooks.each_cycle || now <= first_instant) return now;
+    const struct spinach_time before = spinach_time;
+    own = next_instant();
+    spinach_time = before;
+    if (settles < own) own = settles;
+  }
+  if (until && until < own) own = until;
+  return own > now ? own : now;
+}
+
+void spinach_expect(uint64_t instant) {
+  if (spinach_hooks.comes) spinach_hooks.comes(instant);
+  if (spinach_leaping.target > instant) spinach_leaping.target = instant;
 }
 
 bool spinach_nothing_is_due(void) {

@@ -32,15 +32,22 @@ struct spinach_hooks {
   // There: ticks by which the machine was taken on, less than to `limit`.  *endless, if that is to be noticed: it
   // repeats itself, and nothing ends that, so that it was not taken on; else it becomes false.
   uint64_t (*take_on)(uint64_t now, uint64_t limit, bool *endless);
-  void (*forget)(void); // it was not looked there, or the state was changed
-  bool tracked;         // what has no place in a loop is to be noticed: `watch` of the machine and not `run`
+  void (*forget)(void);            // it was not looked there, or the state was changed
+  uint64_t (*repeats_until)(void); // the machine repeats itself until then, unless something comes; 0: it may not
+  void (*comes)(uint64_t instant); // before the state changes by something that acts at that instant at the earliest
+  bool tracked;                    // what has no place in a loop is to be noticed: `watch` of the machine and not `run`
 
   // ---- forks: in a fork of the run, in place of the rest of it; after an advance, with results of forks joined
   void (*go_on)(void);
   void (*after_advance)(void);
 
-  // ---- link, in the simulator of a part: an item leaves over a link, and arrives at `instant`
+  // ---- link, in the simulator of a part
+  // An item leaves over a link, and arrives at `instant`.
   void (*send)(uint32_t link, uint64_t instant, const void *item);
+  // Between two steps: what has come is put into the state, and the instant returned before which may be stepped.  If
+  // that is not after `now`, the next instant, it is waited for; only where the run is to end it is not after `now`
+  // then.
+  uint64_t (*reach)(uint64_t now);
 
   // ---- observe: a line for each cycle, so that none is jumped over
   bool each_cycle;

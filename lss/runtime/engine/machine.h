@@ -318,6 +318,9 @@ typedef struct {
   uint32_t link_count;
   const spinach_link_end *links; // ends of cut crossings
   const char *network;           // the hash of the network.json that it was built with; NULL: a whole machine
+  // Ticks from the instant at which a part finds that the run is to end, to that before which all parts end: as many as
+  // two parts can be apart.  Of whole machines, too; 0: they have no parts.
+  uint64_t distance;
 } spinach_machine;
 
 extern const spinach_machine spinach_machine_table;
@@ -413,7 +416,12 @@ void spinach_advance_each(void);
 // A step: of a whole piece, or of one instant.
 void spinach_advance_step(bool one_instant);
 uint64_t spinach_next_instant(void); // the one that is stepped next
-bool spinach_nothing_is_due(void);   // no instance that says when it acts next acts by itself
+// The first instant at which something may happen by itself, if nothing comes from outside, or the advance ends; at
+// least the one that is stepped next.
+uint64_t spinach_own_instant(void);
+// Something comes from outside that acts at that instant at the earliest: called before it changes the state.
+void spinach_expect(uint64_t instant);
+bool spinach_nothing_is_due(void); // no instance that says when it acts next acts by itself
 // What belongs to a state beside the arena, between two steps.
 struct spinach_moment {
   struct spinach_advancing advancing;

@@ -21,6 +21,12 @@ typedef struct {
   FileUse use;
 } spinach_named_file;
 
+// Which part of a network it is, where the others are, and how many seconds they have to come; NULL: it is none.
+typedef struct {
+  const char *path, *network, *board;
+  uint64_t patience;
+} spinach_part_request;
+
 // What conditions are waited for.
 enum {
   SPINACH_UNTIL,
@@ -87,6 +93,7 @@ typedef struct {
   const char *record_links;            // folder for what comes and goes there, or NULL
   const char *replay_links;            // folder of which a run has that again, or NULL
   bool open;                           // they may lead to other computers
+  spinach_part_request part;
 } spinach_options;
 
 // Whether states are looked at between any two instants.

@@ -250,11 +250,20 @@ bool exchange_complete(Exchange *exchange, uint64_t now) {
   return !is_broken(exchange);
 }
 
+// What was not sent to parts that have left is not sent any more.
+static void drop_spilled(Exchange *exchange) {
+  for (uint32_t i = 0; i < exchange->out_count; i++) {
+    ExchangeLink *link = &exchange->out[i];
+    if (atomic_load(&exchange->board.seats[link->peer].over)) link->spill.first = link->spill.end = 0;
+  }
+}
+
 void exchange_pass(Exchange *exchange, uint64_t until) {
   while (!publish(exchange, until) && !is_broken(exchange)) {
     const uint32_t ticket = board_ticket(&exchange->board);
     if (publish(exchange, until)) break;
     if (!board_sleep(&exchange->board, ticket, LONGEST_SLEEP)) look_for_dead(exchange);
+    drop_spilled(exchange);
   }
   board_awake(&exchange->board);
 }

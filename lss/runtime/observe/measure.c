@@ -151,6 +151,7 @@ const char *spinach_measure_look(void) {
 
 // Nothing is waited for that will come whatever the machine does.
 static bool is_endless(const spinach_options *options) {
+  if (spinach_machine_table.part) return false; // something may come from another part
   if (options->cycles != UINT64_MAX || options->until_tick != UINT64_MAX) return false;
   return !spinach_triggers_prolong();
 }

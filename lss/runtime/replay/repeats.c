@@ -14,6 +14,7 @@ enum {
   LEAST_REST = 2,        // points between attempts, after one that paid
   MOST_REST = 1 << 16,   // and after many in vain
   MOST_COMMON = 1 << 16, // cycles of the fastest clock between two points
+  LOOPS_AHEAD = 8,       // so many fit before what comes, or none is looked for
 };
 
 typedef enum {
@@ -322,6 +323,20 @@ static void forget(void) {
   rests(spinach_next_instant() + common - 1, rest);
 }
 
+static uint64_t repeats_until(void) {
+  return phase == REPEATS && spinach_next_instant() <= spinach_hooks.look_at ? bound : 0;
+}
+
+// What comes breaks a loop when it acts, and its place in the state one that is compared.  No attempt was in vain for
+// that: the next one follows, at once where there is time for some loops before, else after it.
+static void comes(uint64_t instant) {
+  const uint64_t now = spinach_next_instant(), ahead = instant > now ? instant - now : 0;
+  const bool far = known_period && ahead > LOOPS_AHEAD * known_period;
+  if (far && phase == RESTS) return;
+  const uint64_t points = far ? 1 : ahead / common + 1;
+  if (phase != RESTS || spinach_hooks.look_at < (now / common + points) * common) rests(now, points);
+}
+
 // ---- Before a run, and after it
 
 static uint64_t gcd(uint64_t a, uint64_t b) {
@@ -348,6 +363,8 @@ void spinach_repeats_begin(void) {
   grown = spinach_loop_state_counters();
   spinach_hooks.take_on = look_and_take_on;
   spinach_hooks.forget = forget;
+  spinach_hooks.repeats_until = repeats_until;
+  spinach_hooks.comes = comes;
   rests(spinach_next_instant() + common - 1, LEAST_REST);
 }
 

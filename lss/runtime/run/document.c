@@ -21,8 +21,10 @@ static void write_run(Json *json, const char *ended) {
   json_member(json, "ended", how);
   json_key(json, "simulated_ns");
   json_uint(json, spinach_now_ns());
-  json_key(json, "skipped_cycles");
-  json_uint(json, spinach_skipped());
+  if (!machine->distance && !machine->part) { // in parts each one skips what it can
+    json_key(json, "skipped_cycles");
+    json_uint(json, spinach_skipped());
+  }
   json_open_member(json, "cycles", '{');
   for (uint32_t i = 0; i < machine->clock_count; i++) {
     json_key(json, machine->clocks[i].name);

@@ -14,6 +14,7 @@
 #include "lss/runtime/engine/signals.h"
 #include "lss/runtime/engine/variant.h"
 #include "lss/runtime/files/stream_private.h"
+#include "lss/runtime/link/part.h"
 #include "lss/runtime/observe/balance.h"
 #include "lss/runtime/observe/idle_check.h"
 #include "lss/runtime/observe/measure.h"
@@ -143,6 +144,10 @@ static int simulate(int argc, char **argv) {
     spinach_replay_disable();
   else
     spinach_repeats_begin();
+  if (!spinach_part_join(&options.part)) {
+    spinach_results_abandon();
+    return 2;
+  }
   spinach_progress_start();
   spinach_balance_begin();
   if (options.restore && !spinach_balance_check()) {
@@ -152,6 +157,7 @@ static int simulate(int argc, char **argv) {
   const char *ended = options.gdb           ? spinach_debug_run(&options)
                       : options.interactive ? spinach_interactive_run(&options)
                                             : spinach_run_to_end();
+  if (!*spinach_error_text) spinach_part_complete();
   if (options.state_hashes) spinach_state_hash_note(&options);
   if (options.checkpoint && !*spinach_error_text && spinach_state_is_sound() && !spinach_checkpoint_write(&options))
     spinach_set_error("the checkpoint could not be written");
@@ -169,6 +175,7 @@ int spinach_main(int argc, char **argv) {
   spinach_on_views = spinach_print_views;
   spinach_on_end = spinach_results_deliver;
   host_file_user = spinach_file_user;
+  if (!spinach_options_name_part(argc, argv)) return 2;
   spinach_arena_map(); // names and defaults need it
   return simulate(argc, argv);
 }

@@ -285,6 +285,19 @@ static bool set_progress(spinach_options *options, const char *value) {
   return options->progress = true;
 }
 
+static bool set_part(spinach_options *options, const char *value) {
+  return (options->part.path = value) != NULL;
+}
+static bool set_network(spinach_options *options, const char *value) {
+  return (options->part.network = value) != NULL;
+}
+static bool set_board(spinach_options *options, const char *value) {
+  return (options->part.board = value) != NULL;
+}
+static bool set_patience(spinach_options *options, const char *value) {
+  return read_count("--patience", value, 1, &options->part.patience);
+}
+
 static bool set_quiet(spinach_options *options, const char *value) {
   (void)value;
   options->progress = false;
@@ -317,6 +330,12 @@ static bool set_parameter(spinach_options *options, const char *value) {
   }
   if (spinach_is_watchdog(parameter)) return set_watchdog(options, equals + 1);
   return spinach_setting_add(options, parameter, equals + 1);
+}
+
+bool spinach_option_is_here(const spinach_option *option) {
+  const bool of_parts =
+      option->set == set_part || option->set == set_network || option->set == set_board || option->set == set_patience;
+  return machine->part || !of_parts;
 }
 
 static bool show_help(spinach_options *options, const char *value);
@@ -406,6 +425,10 @@ const spinach_option spinach_option_table[] = {
      set_idle_timeout},
     {"progress", spinach_or_json,
      "show how far the run is (the default on a terminal), also with --quiet; json: as lines for tools", set_progress},
+    {"part", "PATH", "be this part of the network", set_part},
+    {"network", "FILE", "with --part: its network.json", set_network},
+    {"board", "NAME", "with --part: the name of the run, which all its parts are given", set_board},
+    {"patience", "SECONDS", "with --part: how long is waited for the others to start (default 60)", set_patience},
     {"quiet", NULL, "print no table of statistics and no progress", set_quiet},
     {"list", spinach_or_json,
      "list all state that --print and conditions can name; --list=json: parameters, statistics, events, clocks",
@@ -474,6 +497,7 @@ static bool show_help(spinach_options *options, const char *value) {
   show_parameters("Options of this machine", true);
   printf("\nOptions of all simulators:\n");
   for (const spinach_option *option = spinach_option_table; option->name; option++) {
+    if (!spinach_option_is_here(option)) continue;
     const bool joined = option->argument == spinach_or_json || option->argument == spinach_or_instances;
     g_autofree char *left =
         g_strdup_printf("--%s%s%s", option->name, joined ? "" : " ", option->argument ? option->argument : "");

@@ -11,6 +11,7 @@ typedef struct {
 extern const char spinach_or_json[];                // the argument of what may be given as --NAME=json, for tools
 extern const char spinach_or_instances[];           // or as --NAME=INSTANCES
 extern const spinach_option spinach_option_table[]; // ends with one without a name
+bool spinach_option_is_here(const spinach_option *option); // this simulator has it
 
 // Sets a runtime parameter; false after a line when it cannot be set.
 bool spinach_setting_add(spinach_options *options, const spinach_parameter *parameter, const char *text);

@@ -3,13 +3,14 @@
 
 #include "lss/runtime/engine/names.h"
 #include "lss/runtime/engine/settings.h"
+#include "lss/runtime/link/part.h"
 #include "lss/runtime/run/named_files.h"
 #include "lss/runtime/run/option_table.h"
 #include "lss/runtime/text/quantity.h"
 
 #include <unistd.h>
 
-enum { STATE_HASH_EVERY = 100000, HISTORY = 256 << 20 };
+enum { STATE_HASH_EVERY = 100000, HISTORY = 256 << 20, PATIENCE = 60 };
 static const int64_t IDLE_TIMEOUT = 3600 * QUANTITY_FEMTO; // an hour
 
 static const spinach_machine *const machine = &spinach_machine_table;
@@ -27,7 +28,10 @@ static uint32_t option_count(void) {
 }
 
 static const char *option_name(uint32_t index) {
-  if (index < option_count()) return spinach_option_table[index].name;
+  if (index < option_count()) {
+    const spinach_option *option = &spinach_option_table[index];
+    return spinach_option_is_here(option) ? option->name : NULL;
+  }
   const char *name = machine->parameters[index - option_count()].name;
   return strchr(name, '.') ? NULL : name;
 }
@@ -35,7 +39,7 @@ static const char *option_name(uint32_t index) {
 // Applies one option; `value` is what followed "=", or NULL; *used says whether `next` was consumed.
 static bool apply(spinach_options *options, const char *name, const char *value, const char *next, bool *used) {
   for (const spinach_option *option = spinach_option_table; option->name; option++) {
-    if (strcmp(option->name, name)) continue;
+    if (strcmp(option->name, name) || !spinach_option_is_here(option)) continue;
     if (option->argument == spinach_or_instances) {
       if (value && !*value) return spinach_report_error("--%s= lacks its pattern of instances", name);
       return option->set(options, value);
@@ -72,6 +76,21 @@ static void clear_named_file(gpointer file) {
   g_free(((spinach_named_file *)file)->path);
 }
 
+// The simulator of a part runs with those of the others only, and as they do.
+static bool fit_part(const spinach_options *options) {
+  const spinach_part_request *part = &options->part;
+  if (!part->path || !part->network || !part->board)
+    return spinach_report_error("this is the simulator of a part of %s: `spinach network` starts it with --part, "
+                                "--network and --board",
+                                machine->file);
+  const char *alone = options->serve         ? "--serve"
+                      : options->gdb         ? "--gdb"
+                      : options->interactive ? "--interactive"
+                      : options->check_idle  ? "--check-idle"
+                                             : NULL;
+  return !alone || spinach_report_error("%s is not for the simulator of a part", alone);
+}
+
 // What only makes sense with something else, or not with it.
 static bool fit(const spinach_options *options) {
   if (options->checkpoint_every && !options->checkpoint)
@@ -103,6 +122,7 @@ static bool fit(const spinach_options *options) {
     return spinach_report_error("--replay-links has the frames of an earlier run, and goes without --gateway");
   if (options->interactive && options->record_links)
     return spinach_report_error("--record-links goes not with --interactive");
+  if (machine->part && !options->ended && !fit_part(options)) return false;
   const char *forward_only = spinach_writes_once(options);
   if (options->gdb && forward_only)
     return spinach_report_error("%s writes down what happens once; with --gdb a run goes backwards, too", forward_only);
@@ -112,6 +132,35 @@ static bool fit(const spinach_options *options) {
 static uint64_t whole_cycles(int32_t clock, uint64_t ticks) {
   return ticks == UINT64_MAX ? ticks
                              : spinach_cycle_from(&machine->clocks[clock], machine->ticks_per_second, ticks + 1) - 1;
+}
+
+// What follows "--NAME=" or "--NAME" on a command line; NULL: it is not there.
+static const char *find_option(int argc, char **argv, const char *name) {
+  const size_t length = strlen(name);
+  for (int i = 1; i < argc; i++) {
+    if (strncmp(argv[i], "--", 2) || strncmp(argv[i] + 2, name, length)) continue;
+    if (argv[i][2 + length] == '=') return argv[i] + 3 + length;
+    if (!argv[i][2 + length]) return i + 1 < argc ? argv[i + 1] : NULL;
+  }
+  return NULL;
+}
+
+bool spinach_options_name_part(int argc, char **argv) {
+  if (!machine->part) return true;
+  const spinach_part_request request = {.path = find_option(argc, argv, "part"),
+                                        .network = find_option(argc, argv, "network")};
+  return spinach_part_name(&request);
+}
+
+// What the network's file sets in this part comes first, so that the command line may set it otherwise.
+static bool apply_part_settings(spinach_options *options) {
+  const char *name, *value;
+  for (guint i = 0; (value = spinach_part_setting(i, &name)); i++) {
+    const spinach_parameter *parameter = spinach_find_parameter(name);
+    if (!parameter) return spinach_report_error("--network: there is no runtime parameter \"%s\"", name);
+    if (!spinach_setting_add(options, parameter, value)) return false;
+  }
+  return true;
 }
 
 bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
@@ -124,6 +173,7 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
                                .forks = g_get_num_processors(),
                                .idle_timeout = IDLE_TIMEOUT};
   options->watchdog = default_watchdog();
+  options->part.patience = PATIENCE;
   options->state_hash_every = STATE_HASH_EVERY;
   options->history = HISTORY;
   options->print = g_array_new(FALSE, FALSE, sizeof(spinach_place));
@@ -135,6 +185,7 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
   g_array_set_clear_func(options->gateways, clear_gateway);
   options->settings = g_array_new(FALSE, FALSE, sizeof(spinach_setting));
   options->progress = isatty(STDERR_FILENO);
+  if (!apply_part_settings(options)) return false;
   for (int i = 1; i < argc && !options->ended; i++) {
     if (!g_str_has_prefix(argv[i], "--") || !argv[i][2])
       return spinach_report_error("\"%s\" is no option; options begin with -- (--help lists them)", argv[i]);

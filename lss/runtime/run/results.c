@@ -5,6 +5,7 @@
 #include "lss/runtime/checkpoint/state_hash.h"
 #include "lss/runtime/engine/signals.h"
 #include "lss/runtime/files/whole_file.h"
+#include "lss/runtime/link/part.h"
 #include "lss/runtime/observe/balance.h"
 #include "lss/runtime/observe/idle_check.h"
 #include "lss/runtime/observe/measure.h"
@@ -54,6 +55,12 @@ static char *timing_json(double seconds) {
   json_real(&json, seconds > 0 ? (double)cycles / seconds : 0);
   json_key(&json, "cycles_in_loops");
   json_uint(&json, spinach_repeats_ticks() / machine->clocks[spinach_fastest_clock()].period);
+  if (machine->part) {
+    json_key(&json, "waits");
+    json_uint(&json, spinach_part_waits());
+    json_key(&json, "waited_seconds");
+    json_real(&json, spinach_part_waited());
+  }
   json_close(&json, '}');
   return json_finish(&json);
 }
@@ -135,6 +142,7 @@ bool spinach_results_possible(const spinach_options *options) {
 int spinach_results_deliver(const char *ended) {
   const spinach_options *options = spinach_run_options();
   double seconds = spinach_host_seconds();
+  spinach_part_leave(*spinach_error_text);
   spinach_progress_end();
   spinach_recorder_stop();
   const bool sound = (*spinach_error_text && !spinach_run_is_stuck()) ||

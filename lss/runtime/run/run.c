@@ -6,6 +6,7 @@
 #include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/engine/signals.h"
 #include "lss/runtime/engine/variant.h"
+#include "lss/runtime/link/part.h"
 #include "lss/runtime/observe/balance.h"
 #include "lss/runtime/observe/idle_timeout.h"
 #include "lss/runtime/observe/measure.h"
@@ -51,10 +52,16 @@ static bool is_repeatable(void) {
   return !given->gdb && !given->interactive && spinach_cycles(spinach_fastest_clock()) - spinach_skipped() <= REPEATED;
 }
 
+// Whether the run is of a network in parts, or of one that could be built so: then a part that wants the run to end
+// does so for all, at an instant that none has passed (part.h).
+static bool has_parts(void) {
+  return machine->distance || machine->part;
+}
+
 char *spinach_run_stuck(void) {
   const uint64_t timeout = spinach_ticks((spinach_count)given->watchdog);
   const double ms = 1e3 / (double)machine->ticks_per_second;
-  if (!timeout || spinach_advancing.active || spinach_stopping || spinach_passing->idle ||
+  if (!timeout || machine->part || spinach_advancing.active || spinach_stopping || spinach_passing->idle ||
       spinach_time.now - spinach_passing->last_progress <= timeout)
     return NULL;
   return g_strdup_printf("no progress for %g ms of simulated time, since %g ms", (double)timeout * ms,
@@ -126,9 +133,11 @@ static bool keep(const spinach_options *options) {
   const uint64_t cycles = spinach_cycles(options->clock);
   if (cycles == kept) return true;
   kept = cycles;
-  if (options->state_hashes && cycles % options->state_hash_every == 0 && !spinach_state_hash_note(options))
-    return false;
-  if (!options->checkpoint_every || cycles % options->checkpoint_every || !cycles) return true;
+  const bool hashes = options->state_hashes && cycles % options->state_hash_every == 0,
+             saves = options->checkpoint_every && cycles && cycles % options->checkpoint_every == 0;
+  if (hashes || saves) spinach_part_complete();
+  if (hashes && !spinach_state_hash_note(options)) return false;
+  if (!saves) return true;
   return spinach_state_is_sound() && spinach_checkpoint_write(options);
 }
 
@@ -141,13 +150,25 @@ static const char *end_of_time(void) {
   return end_with_error(text);
 }
 
+// Why the run ends before the time that was given; NULL: it goes on.
+static const char *find_end(const spinach_options *options) {
+  const char *condition = spinach_measure_look();
+  const char *ended = spinach_interrupted()             ? "interrupted"
+                      : spinach_stopping & SPINACH_STOP ? spinach_stop_reason
+                                                        : condition;
+  if (!has_parts()) return ended;
+  const spinach_condition_kind until = options->conditions[SPINACH_UNTIL].kind;
+  if (ended && ended == condition && (until == SPINACH_AT_TIME || until == SPINACH_AT_CYCLES)) return ended;
+  if (ended) spinach_part_end(spinach_interrupted() ? BOARD_INTERRUPTED : BOARD_ENDS, ended);
+  spinach_stopping &= ~SPINACH_STOP;
+  return spinach_part_ended();
+}
+
 const char *spinach_run_begin(void) {
   const spinach_options *options = given;
   spinach_recorder_look();
   spinach_wave_look();
-  const char *ended = spinach_measure_look();
-  if (spinach_interrupted()) return "interrupted";
-  if (spinach_stopping & SPINACH_STOP) return spinach_stop_reason;
+  const char *ended = find_end(options);
   if (ended) return ended;
   if (spinach_cycles(options->clock) >= options->cycles) return "all cycles were simulated";
   if (spinach_time.now >= options->until_tick) return "all time was simulated";
@@ -179,8 +200,8 @@ static const char *end_loop(void) {
 // Runs to the end; returns why it ended.
 const char *spinach_run_to_end(void) {
   const spinach_options *options = given;
-  spinach_standstill_begin(options);
-  spinach_idle_timeout_begin(options);
+  if (!machine->part) spinach_standstill_begin(options); // a part alone cannot tell
+  if (!machine->part) spinach_idle_timeout_begin(options);
   for (;;) {
     const char *ended = spinach_run_begin();
     if (ended) return ended;

@@ -1,0 +1,333 @@
+// A part among the others; see part.h.
+#include "lss/runtime/link/part.h"
+
+#include "lss/runtime/engine/flight.h"
+#include "lss/runtime/engine/hooks.h"
+#include "lss/runtime/engine/machine.h"
+#include "lss/runtime/link/exchange.h"
+#include "lss/runtime/link/network.h"
+#include "lss/runtime/link/renaming.h"
+#include "lss/runtime/observe/ranges.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { SPIN = 50, SOON = 10, LOOK = 100 }; // looks before a sleep; seconds, milliseconds of waiting for others
+
+static const spinach_machine *const machine = &spinach_machine_table;
+
+static Network *network;
+static uint32_t own; // the number of this part
+static Exchange exchange;
+static bool joined, left;
+static uint32_t *link_of_in, *link_of_out; // ends in the machine's table, of the links of the exchange
+static uint32_t *out_of_link;              // a sending end in that table as a link of the exchange
+static const spinach_field **item_field;   // of the incoming links, for what their items may be; NULL: not known
+
+// ---- The end of a whole machine with parts
+
+static uint64_t end_at = UINT64_MAX;
+static char *end_reason;
+
+// ---- Names ----------------------------------------------------------------------------------------------------------
+
+bool spinach_part_name(const spinach_part_request *request) {
+  if (!request->path) return true;
+  if (!request->network) return spinach_report_error("--part lacks the file of its network: --network FILE");
+  if (!(network = network_read(request->network))) return false;
+  if ((own = network_find_part(network, request->path)) == UINT32_MAX)
+    return spinach_report_error("--part: there is no part \"%s\" in %s", request->path, network->file);
+  if (strcmp(network->hash, machine->network))
+    return spinach_report_error("%s: network.json is of another build of %s: its hash is %s, this simulator's %s",
+                                request->path, network->file, network->hash, machine->network);
+  return spinach_rename_tables(network_part(network, own));
+}
+
+const char *spinach_part_setting(guint index, const char **name) {
+  if (!network || index >= network_part(network, own)->settings->len) return NULL;
+  const NetworkPair *pair = &g_array_index(network_part(network, own)->settings, NetworkPair, index);
+  *name = pair->name;
+  return pair->value;
+}
+
+// ---- What comes and what leaves -------------------------------------------------------------------------------------
+
+static void send(uint32_t link, uint64_t instant, const void *item) {
+  exchange_send(&exchange, out_of_link[link], spinach_time.now, instant, item);
+}
+
+// Items of other processes may hold any bits.
+static void check_item(uint32_t link, const void *item) {
+  if (!item_field[link]) return;
+  const spinach_place place = {machine->links[link_of_in[link]].instance, item_field[link], 0, 1};
+  g_autofree char *fault = spinach_ranges_value_fault(&place, item);
+  if (fault)
+    spinach_fail("%s: %s has sent what is no item: %s", machine->links[link_of_in[link]].path,
+                 network_part(network, exchange.in[link].peer)->path, fault);
+}
+
+static bool deliver(void *data, uint32_t link, uint64_t arrives, const void *item) {
+  (void)data;
+  const spinach_link_end *end = &machine->links[link_of_in[link]];
+  spinach_flight *flight = (void *)((uint8_t *)spinach_instance_state(end->instance) + end->offset);
+  check_item(link, item);
+  spinach_expect(arrives);
+  if (flight->held == end->slots) return false;
+  uint64_t *instants = (uint64_t *)(flight + 1);
+  uint8_t *items = (uint8_t *)(instants + end->slots);
+  instants[flight->tail] = arrives;
+  memcpy(items + (size_t)flight->tail * end->item_size, item, end->item_size);
+  flight->tail = flight->tail + 1 == end->slots ? 0 : flight->tail + 1;
+  flight->held++;
+  return true;
+}
+
+static uint64_t own_instant(void *data, uint64_t now) {
+  (void)data, (void)now;
+  return spinach_own_instant();
+}
+
+static bool is_stopped(void *data) {
+  (void)data;
+  return spinach_stopping;
+}
+
+static _Noreturn void fail_for_fault(void) {
+  const char *peer = network_part(network, exchange.fault_part)->path;
+  if (exchange.fault_link == UINT32_MAX)
+    spinach_fail("%s (process %u), at the other end of a link, %s", peer,
+                 exchange.board.seats[exchange.fault_part].process, exchange.fault);
+  const uint32_t incoming = exchange.in_count;
+  const bool comes = exchange.fault_link < incoming;
+  const uint32_t link = comes ? link_of_in[exchange.fault_link] : link_of_out[exchange.fault_link - incoming];
+  spinach_fail("%s: %s (%s %s)", machine->links[link].path, exchange.fault, comes ? "from" : "to", peer);
+}
+
+// Where all wait and nothing will ever happen by itself, a run that nothing bounds is over.
+static void end_if_nothing_is_left(void) {
+  if (board_nothing_before(&exchange.board) >= spinach_last_instant())
+    board_end(&exchange.board, BOARD_ENDS, board_latest(&exchange.board) + 1, SPINACH_NOTHING_LEFT);
+}
+
+static uint64_t reach(uint64_t now) {
+  uint64_t limit = exchange_reach(&exchange, now);
+  if (exchange.fault) fail_for_fault();
+  if (limit > now && board_nothing_before(&exchange.board) >= spinach_last_instant()) {
+    end_if_nothing_is_left();
+    limit = exchange_reach(&exchange, now);
+  }
+  return limit;
+}
+
+// ---- Joining --------------------------------------------------------------------------------------------------------
+
+// The field of the items of a flight: that which begins where they do.
+static const spinach_field *find_item_field(const spinach_link_end *end) {
+  const spinach_layout *layout = machine->instances[end->instance].layout;
+  const uint64_t offset = end->offset + sizeof(spinach_flight) + end->slots * sizeof(uint64_t);
+  for (uint32_t i = 0; layout && i < layout->field_count; i++)
+    if (layout->fields[i].offset == offset && layout->fields[i].type->size == end->item_size) return &layout->fields[i];
+  return NULL;
+}
+
+static uint64_t ring_size(uint32_t link) {
+  const NetworkLink *l = network_link(network, link);
+  return ring_bytes(l->bytes, l->slots);
+}
+
+static size_t shared_size(void) {
+  size_t size = board_bytes(network->parts->len);
+  for (guint i = 0; i < network->links->len; i++) size += ring_size(i);
+  return size;
+}
+
+// What the parts share; NULL after a line.
+static uint8_t *map_shared(const char *path, size_t size) {
+  const int handle = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  // It grows to what all need, and never shrinks: so it does not matter who comes first.
+  const int error = handle < 0 ? errno : posix_fallocate(handle, 0, (off_t)size);
+  void *memory = error ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, handle, 0);
+  if (memory == MAP_FAILED)
+    spinach_report_error("error: no %zu bytes of shared memory in \"%s\": %s", size, path,
+                         g_strerror(error ? error : errno));
+  if (handle >= 0) close(handle);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+static bool agrees(const spinach_link_end *end, const NetworkLink *link) {
+  const bool here = end->sends ? link->from == own : link->to == own;
+  if (!here)
+    return spinach_report_error("error: link %s: %s has no such end", end->path, network_part(network, own)->path);
+  if (end->cut != link->cut)
+    return spinach_report_error("error: link %s: latency %llu ticks here, %llu in network.json", end->path,
+                                (unsigned long long)end->cut, (unsigned long long)link->cut);
+  if (strcmp(end->type, link->type) || end->item_size != link->bytes || end->slots != link->slots)
+    return spinach_report_error("error: link %s: items are %u of %s here, %u of %s in network.json", end->path,
+                                end->slots, end->type, link->slots, link->type);
+  return true;
+}
+
+// Attaches the ring of a link to the end of it that this part has.
+static bool attach_end(uint32_t index, uint8_t *shared) {
+  const spinach_link_end *end = &machine->links[index];
+  size_t offset = board_bytes(network->parts->len);
+  for (guint i = 0; i < network->links->len; offset += ring_size(i++)) {
+    const NetworkLink *link = network_link(network, i);
+    if (strcmp(link->path, end->path)) continue;
+    if (!agrees(end, link)) return false;
+    ExchangeLink *half = end->sends ? &exchange.out[exchange.out_count] : &exchange.in[exchange.in_count];
+    half->peer = end->sends ? link->to : link->from;
+    ring_attach(&half->ring, shared + offset, end->item_size, end->slots, end->cut);
+    if (end->sends) {
+      link_of_out[exchange.out_count] = index;
+      out_of_link[index] = exchange.out_count++;
+    } else {
+      item_field[exchange.in_count] = find_item_field(end);
+      link_of_in[exchange.in_count++] = index;
+    }
+    return true;
+  }
+  return spinach_report_error("error: link %s: network.json has none of that name", end->path);
+}
+
+static uint32_t spin_limit(void) {
+  const char *given = g_getenv("SPINACH_LINK_SPIN"); // of tests, which want all interleavings
+  if (given) return (uint32_t)g_ascii_strtoull(given, NULL, 10);
+  return network->parts->len > g_get_num_processors() ? 0 : SPIN;
+}
+
+static bool attach(uint8_t *shared) {
+  const uint32_t count = machine->link_count;
+  exchange.in = g_new0(ExchangeLink, count + 1);
+  exchange.out = g_new0(ExchangeLink, count + 1);
+  link_of_in = g_new0(uint32_t, count + 1);
+  link_of_out = g_new0(uint32_t, count + 1);
+  out_of_link = g_new0(uint32_t, count + 1);
+  item_field = g_new0(const spinach_field *, count + 1);
+  for (uint32_t i = 0; i < count; i++)
+    if (!attach_end(i, shared)) return false;
+  exchange.spin = spin_limit();
+  exchange.deliver = deliver;
+  exchange.own = own_instant;
+  exchange.is_stopped = is_stopped;
+  return exchange_begin(&exchange) || spinach_report_error("error: out of memory");
+}
+
+// Waits until all are there, and says once for whom.
+static bool wait_for_all(uint64_t patience) {
+  bool said = false;
+  for (uint64_t waited = 0; !board_is_full(&exchange.board) && !spinach_stopping; waited += LOOK) {
+    const uint32_t missing = board_missing(&exchange.board);
+    if (missing == exchange.board.count) continue;
+    const char *path = network_part(network, missing)->path;
+    if (waited >= patience * 1000)
+      return spinach_report_error("error: %s has not started within %llu s (--patience)", path,
+                                  (unsigned long long)patience);
+    if (!said && waited >= SOON * 1000) {
+      fprintf(stderr, "%s: waiting for %s to start\n", spinach_program, path);
+      said = true;
+    }
+    const uint32_t ticket = board_ticket(&exchange.board);
+    if (!board_is_full(&exchange.board) && board_sleep(&exchange.board, ticket, LOOK)) waited -= LOOK;
+  }
+  return true;
+}
+
+static bool is_name(const char *text) {
+  for (const char *c = text; *c; c++)
+    if (!g_ascii_isalnum(*c) && *c != '-' && *c != '_') return false;
+  return *text && strlen(text) < 100;
+}
+
+bool spinach_part_join(const spinach_part_request *request) {
+  if (!network) return true;
+  const char *path = network_part(network, own)->path;
+  if (!is_name(request->board))
+    return spinach_report_error("--board: \"%s\" is no name of letters and digits", request->board);
+  g_autofree char *file = g_strconcat("/dev/shm/spinach-", request->board, NULL);
+  uint8_t *shared = map_shared(file, shared_size());
+  if (!shared) return false;
+  if (!board_attach(&exchange.board, shared, network->parts->len, own)) return spinach_report_error("out of memory");
+  uint32_t first;
+  char other[BOARD_HASH + 1];
+  if (!board_claim(&exchange.board, network->hash, &first, other)) {
+    const char *who = first < network->parts->len ? network_part(network, first)->path : "another part";
+    return spinach_report_error("error: %s: network.json is of another build of %s: its hash is %s, %s's %s", path,
+                                network->file, network->hash, who, other);
+  }
+  if (!attach(shared)) return false;
+  if (!board_sit(&exchange.board, (uint32_t)getpid()))
+    return spinach_report_error("error: %s is there already, as process %u", path, exchange.board.mine->process);
+  const bool all = wait_for_all(request->patience);
+  unlink(file);
+  if (!all) return false;
+  spinach_hooks.send = send;
+  spinach_hooks.reach = reach;
+  return joined = true;
+}
+
+// ---- The end --------------------------------------------------------------------------------------------------------
+
+void spinach_part_end(BoardEnd how, const char *reason) {
+  const uint64_t now = spinach_next_instant();
+  if (!joined) {
+    if (end_at == UINT64_MAX) end_reason = g_strdup(reason);
+    end_at = MIN(end_at, now + machine->distance);
+    return;
+  }
+  // While all wait, this part may be anywhere up to the instant before which nothing happens.
+  const uint64_t nothing_before = board_nothing_before(&exchange.board);
+  board_end(&exchange.board, how, MAX(now, nothing_before) + network->distance, reason);
+}
+
+// The others had an error.
+static const char *end_with_error(const char *text) {
+  spinach_set_error(text);
+  spinach_report_error("error: %s", text);
+  return spinach_error_text;
+}
+
+const char *spinach_part_ended(void) {
+  static char reason[BOARD_REASON];
+  uint32_t who = own;
+  if (!joined) return spinach_next_instant() >= end_at ? end_reason : NULL;
+  if (board_is_broken(&exchange.board)) {
+    g_autofree char *text = g_strdup("ended since a part is gone");
+    return end_with_error(text);
+  }
+  if (spinach_next_instant() < board_end_at(&exchange.board)) return NULL;
+  const BoardEnd how = board_end_reason(&exchange.board, &who, reason);
+  if (how != BOARD_FAILED && how != BOARD_GONE) return reason;
+  g_autofree char *text = g_strdup_printf("ended since %s had an error", network_part(network, who)->path);
+  return end_with_error(text);
+}
+
+void spinach_part_complete(void) {
+  if (!joined) return;
+  if (!exchange_complete(&exchange, spinach_next_instant()) && exchange.fault) fail_for_fault();
+}
+
+void spinach_part_leave(bool failed) {
+  if (!joined || left) return;
+  left = true;
+  if (failed) {
+    const uint64_t at = MAX(spinach_next_instant(), board_nothing_before(&exchange.board));
+    board_end(&exchange.board, BOARD_FAILED, at + network->distance, spinach_error_text);
+  }
+  exchange_pass(&exchange, failed ? UINT64_MAX : spinach_next_instant());
+  board_leave(&exchange.board);
+  board_wake_all(&exchange.board);
+}
+
+// ---- What it cost ---------------------------------------------------------------------------------------------------
+
+uint64_t spinach_part_waits(void) {
+  return exchange.waits;
+}
+
+double spinach_part_waited(void) {
+  return (double)exchange.waited_ns / 1e9;
+}

@@ -1,0 +1,41 @@
+// The simulator of a part of a network among those of the others: how it joins them, how far it may step, and how all
+// of them end at one instant.
+//
+// All that the parts of a run share is one file in /dev/shm: the board, then the ring of each link in the order of
+// network.json.  Who comes first makes it, and its name is gone as soon as the last one has come.
+//
+// Where the machine is whole and has parts, ends follow the same rule: what a part finds at the instant T ends the run
+// before T and the distance, which is as far as two parts can be apart.
+#ifndef SPINACH_LINK_PART_H
+#define SPINACH_LINK_PART_H
+
+#include "lss/runtime/engine/request.h"
+#include "lss/runtime/link/board.h"
+
+// Reads the network, and gives the tables of this machine the names that they have in the part.  Before they are used.
+// False: after a line.  Without a path nothing is done.
+bool spinach_part_name(const spinach_part_request *request);
+// The value that the network sets for parameter `index` of this part, and its name in *name; NULL: there is none.
+const char *spinach_part_setting(guint index, const char **name);
+
+// Takes its place among the others and waits for them; when the machine has started.  False: after a line.
+bool spinach_part_join(const spinach_part_request *request);
+
+// ---- The end
+
+// The run is to end, as is found now; what is found first counts.
+void spinach_part_end(BoardEnd how, const char *reason);
+// Why it ends, when all instants before that have passed; NULL: it goes on.  An error is reported, and is an error
+// here.
+const char *spinach_part_ended(void);
+// All that was sent before the present instant is in the state: before it is looked at as a whole.
+void spinach_part_complete(void);
+// This part steps no more.  `failed`: by an error, so that it is silent from here on.
+void spinach_part_leave(bool failed);
+
+// ---- What it cost
+
+uint64_t spinach_part_waits(void);
+double spinach_part_waited(void); // seconds
+
+#endif
