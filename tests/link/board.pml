@@ -2,6 +2,9 @@
  * board_agree() of lss/runtime/link/board.c, each access to shared memory a step of its own, and the loop around them,
  * wait_for() of exchange.c.  Promises of senders are left out: here only the board lets a part go on.
  *
+ * Steps that nobody can see in between are one: those of a part with its own variables, and the words of a seat that is
+ * not posted.  A look at the words of one seat is one, too, as its second look would show a change among them.
+ *
  * What has to hold: nobody does anything before an instant that was agreed on, nothing arrives in the past of its
  * receiver, and the parts never all sleep while one of them could go on.
  *
@@ -16,6 +19,9 @@
 #ifndef END
 #define END 3
 #endif
+#ifndef MOST
+#define MOST 2 /* items that a part sends */
+#endif
 #define CUT   1
 #define NEVER 15
 #define ROOM  4
@@ -25,18 +31,19 @@ Row ring[PARTS];      /* arrivals, by sender and receiver */
 byte sequence[PARTS], own[PARTS], sent[PARTS], seen[PARTS]; /* the seats */
 byte posted;          /* the count of seats that are posted */
 byte nothing_before;
-byte ticket[PARTS];
+bool news_since[PARTS]; /* the ticket is another than the part has read */
 bool sleeps[PARTS];
 
 inline wake(seat) {
   if
-  :: sleeps[seat] -> ticket[seat]++
+  :: sleeps[seat] -> news_since[seat] = true
   :: else
   fi
 }
 
 /* take(): what has come moves the next event. */
 inline look() {
+  atomic {
   news = false;
   i = 0;
   do
@@ -57,13 +64,16 @@ inline look() {
   :: else -> break
   od;
   limit = nothing_before + CUT
+  }
 }
 
 inline board_post() {
-  own[me] = event;
-  sent[me] = my_sent;
-  seen[me] = my_seen;
-  sequence[me]++;
+  d_step {
+    own[me] = event;
+    sent[me] = my_sent;
+    seen[me] = my_seen
+  }
+  sequence[me] = (sequence[me] + 1) % 8 /* so many, that no look lasts until one comes again */;
   posted++;
   is_posted = true
 }
@@ -71,7 +81,7 @@ inline board_post() {
 inline board_withdraw() {
   posted--;
   is_posted = false;
-  sequence[me]++
+  sequence[me] = (sequence[me] + 1) % 8 /* so many, that no look lasts until one comes again */
 }
 
 inline board_agree() {
@@ -85,14 +95,15 @@ inline board_agree() {
       if
       :: first[i] % 2 == 0 -> all = false
       :: else ->
-        read = own[i];
-        if
-        :: read < least -> least = read
-        :: else
-        fi;
-        sum_sent = sum_sent + sent[i];
-        sum_seen = sum_seen + seen[i];
-        i++
+        d_step {
+          if
+          :: own[i] < least -> least = own[i]
+          :: else
+          fi;
+          sum_sent = sum_sent + sent[i];
+          sum_seen = sum_seen + seen[i];
+          i++
+        }
       fi
     :: else -> break
     od;
@@ -123,7 +134,7 @@ inline board_agree() {
 }
 
 active [PARTS] proctype part() {
-  byte me = _pid, now = 0, event = 0, limit = 0, my_sent = 0, my_seen = 0, i, arrives, my_ticket, least, read,
+  byte me = _pid, now = 0, event = 0, limit = 0, my_sent = 0, my_seen = 0, i, arrives, least,
        sum_sent, sum_seen, first[PARTS];
   bool is_posted = false, agreed, all, news, to_wake[PARTS];
   d_step {
@@ -134,13 +145,14 @@ active [PARTS] proctype part() {
   }
   do
   :: limit > now && limit > event && event < END -> /* a step */
+    atomic {
     assert(event >= nothing_before);
     now = event + 1;
     i = 0;
     do
     :: i < PARTS ->
       if
-      :: i != me && event + CUT < END ->
+      :: i != me && event + CUT < END && my_sent < MOST ->
         if
         :: ring[me].to[i] ! event + CUT; my_sent++; to_wake[i] = true
         :: true
@@ -154,7 +166,8 @@ active [PARTS] proctype part() {
     :: event = now
     :: event = now + 1
     :: event = NEVER
-    fi;
+    fi
+    };
 #ifdef LATE
     if
     :: is_posted -> board_withdraw()
@@ -178,11 +191,11 @@ active [PARTS] proctype part() {
     do
     :: true ->
 #ifndef STALE_TICKET
-      my_ticket = ticket[me]; sleeps[me] = true;
+      news_since[me] = false; sleeps[me] = true;
 #endif
       look();
 #ifdef STALE_TICKET
-      my_ticket = ticket[me]; sleeps[me] = true;
+      news_since[me] = false; sleeps[me] = true;
 #endif
       if
       :: limit > now -> break
@@ -209,7 +222,7 @@ active [PARTS] proctype part() {
           i++
         :: else -> break
         od
-      :: else -> ticket[me] != my_ticket -> sleeps[me] = false /* board_sleep() */
+      :: else -> news_since[me] -> sleeps[me] = false /* board_sleep() */
       fi
     od;
     sleeps[me] = false;

@@ -119,5 +119,6 @@ uint32_t board_look_for_dead(Board *board, const uint32_t *seats, uint32_t count
 // A part is gone without a word: no instant can be agreed on, and all end where they are.
 void board_break(Board *board, uint32_t gone);
 bool board_is_broken(const Board *board);
+uint32_t board_who_is_gone(const Board *board); // where it is broken
 
 #endif

@@ -71,6 +71,10 @@ void board_break(Board *board, uint32_t gone) {
   board_wake_all(board);
 }
 
+uint32_t board_who_is_gone(const Board *board) {
+  return atomic_load(&board->memory->broken) - 1;
+}
+
 bool board_is_broken(const Board *board) {
   return atomic_load(&board->memory->broken);
 }

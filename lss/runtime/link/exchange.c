@@ -191,7 +191,7 @@ static void look_for_dead(Exchange *exchange) {
   const uint32_t gone = board_look_for_dead(&exchange->board, exchange->neighbours, exchange->neighbour_count);
   if (gone == UINT32_MAX) return;
   board_break(&exchange->board, gone);
-  blame(exchange, "it is gone", gone, UINT32_MAX);
+  blame(exchange, "it is gone without a word", gone, UINT32_MAX);
 }
 
 // Posts what this part does by itself, unless it is posted.

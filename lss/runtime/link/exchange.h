@@ -23,7 +23,7 @@ typedef struct {
 
 typedef struct {
   Ring ring;
-  uint32_t peer; // the part at the other end
+  uint32_t peer;   // the part at the other end
   uint64_t latest; // arrival of all that has come over it
   ExchangeSpill spill;
 } ExchangeLink;

@@ -98,8 +98,7 @@ static bool is_stopped(void *data) {
 static _Noreturn void fail_for_fault(void) {
   const char *peer = network_part(network, exchange.fault_part)->path;
   if (exchange.fault_link == UINT32_MAX)
-    spinach_fail("%s (process %u), at the other end of a link, %s", peer,
-                 exchange.board.seats[exchange.fault_part].process, exchange.fault);
+    spinach_fail("%s (process %u): %s", peer, exchange.board.seats[exchange.fault_part].process, exchange.fault);
   const uint32_t incoming = exchange.in_count;
   const bool comes = exchange.fault_link < incoming;
   const uint32_t link = comes ? link_of_in[exchange.fault_link] : link_of_out[exchange.fault_link - incoming];
@@ -295,7 +294,9 @@ const char *spinach_part_ended(void) {
   uint32_t who = own;
   if (!joined) return spinach_next_instant() >= end_at ? end_reason : NULL;
   if (board_is_broken(&exchange.board)) {
-    g_autofree char *text = g_strdup("ended since a part is gone");
+    const uint32_t gone = board_who_is_gone(&exchange.board);
+    g_autofree char *text = g_strdup_printf("ended since %s is gone",
+                                            gone < network->parts->len ? network_part(network, gone)->path : "a part");
     return end_with_error(text);
   }
   if (spinach_next_instant() < board_end_at(&exchange.board)) return NULL;
