@@ -232,7 +232,7 @@ static bool wait_for_all(uint64_t patience) {
     const uint32_t ticket = board_ticket(&exchange.board);
     if (!board_is_full(&exchange.board) && board_sleep(&exchange.board, ticket, LOOK)) waited -= LOOK;
   }
-  return true;
+  return !spinach_stopping;
 }
 
 static bool is_name(const char *text) {

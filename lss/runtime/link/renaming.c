@@ -70,6 +70,7 @@ static bool open_tables(bool open) {
          open_table(machine->parameters, machine->parameter_count * sizeof *machine->parameters, open) &&
          open_table(machine->constants, machine->constant_count * sizeof *machine->constants, open) &&
          open_table(machine->connections, machine->connection_count * sizeof *machine->connections, open) &&
+         open_table(machine->clocks, machine->clock_count * sizeof *machine->clocks, open) &&
          open_table(machine->views, machine->view_count * sizeof *machine->views, open) &&
          open_table(machine->identity, machine->identity_count * sizeof *machine->identity, open) &&
          open_table(machine->links, machine->link_count * sizeof *machine->links, open) && open_lists(open);
@@ -88,6 +89,7 @@ static void rename_all(void) {
     rename_at(&connection->to);
     for (uint32_t k = 0; k < connection->passage_count; k++) rename_at(&connection->passages[k].port);
   }
+  for (uint32_t i = 0; i < machine->clock_count; i++) rename_at(&machine->clocks[i].name);
   for (uint32_t i = 0; i < machine->view_count; i++) rename_at(&machine->views[i].name);
   for (uint32_t i = 0; i < machine->identity_count; i++) rename_at(&machine->identity[i].name);
   for (uint32_t i = 0; i < machine->link_count; i++) rename_at(&machine->links[i].path);
