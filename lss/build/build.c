@@ -262,8 +262,12 @@ static void complete_options(BuildOptions *build) {
 #pragma weak __lsan_disable
 void __lsan_disable(void);
 
+void build_keep_memory(void) {
+  if (__lsan_disable) __lsan_disable();
+}
+
 int build_check(BuildOptions *build, Netlist *netlist) {
-  if (__lsan_disable) __lsan_disable(); // what is emitted from here on lives as long as the process
+  build_keep_memory();
   complete_options(build);
   g_autoptr(GPtrArray) units = make_units(netlist, build, true);
   working_end();
@@ -287,7 +291,7 @@ static int add_headers(Toolchain *toolchain, GPtrArray *units, const Netlist *ne
 }
 
 int build_netlist(BuildOptions *build, Netlist *netlist, const char *output) {
-  if (__lsan_disable) __lsan_disable();
+  build_keep_memory();
   complete_options(build);
   g_autoptr(GPtrArray) units = make_units(netlist, build, false);
   working_end();

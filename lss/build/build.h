@@ -28,6 +28,9 @@ bool build_option(const char *command, const char *name, const char *value, gpoi
 // status; all diagnostics are printed.
 int build_check(BuildOptions *build, Netlist *netlist);
 
+// What is made from here on lives as long as the process.
+void build_keep_memory(void);
+
 // Compiles a netlist into the simulator `output`.  Returns the exit status; all diagnostics are printed.
 int build_netlist(BuildOptions *build, Netlist *netlist, const char *output);
 

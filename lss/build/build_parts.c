@@ -18,6 +18,7 @@ enum { MOST_PASSES = 8 };
 // them.
 static Network *find_network(BuildOptions *build) {
   CompileOptions *options = &build->options.compile;
+  build_keep_memory();
   options->parts = true;
   options->bodies = g_ptr_array_new();
   for (int pass = 0; pass < MOST_PASSES; pass++) {
