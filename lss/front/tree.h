@@ -136,7 +136,8 @@ struct Node {
   struct SourceFile *machine;
   FunctionKind function;
   StateKind state;
-  bool runtime, initial, output, optional, paced, keyed, repeated, partial, crossing, part, shared, specialize, gauge, bare;
+  bool runtime, initial, output, optional, paced, keyed, repeated, partial, crossing, part, shared, specialize, gauge,
+      bare;
 };
 
 // ---- Files -------------------------------------------------------------------------------------------------
