@@ -41,6 +41,8 @@ STUDIES = folder(
     "studies/index.html", "studies/studies.json", "studies/provenance.json", "studies/*.svg", "studies/*.png",
     "studies/*/results.csv", "studies/*/results.json",
 )  # fmt: skip
+NETWORK = folder()
+NETWORK_RUN = folder("statistics.json", "*/statistics.json", "*/manifest.json", "*/timing.json", "*/log.txt")
 BOTTLENECK = folder(*bottleneck.WRITTEN)
 
 ERRORS = (capture.CaptureError, packets.PacketFileError, traffic.TrafficError)
@@ -144,6 +146,25 @@ def _job(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         process.end_children()
         print(f"harness: interrupted; {archive.shown(str(options.folder))}/out is as it was", file=sys.stderr)
+        return 130
+
+
+def _network(options: argparse.Namespace) -> int:
+    from harness.network import command
+    from harness.network.network_file import NetworkError
+
+    request = command.Request(
+        options.network, options.run_dir, options.time, options.until, options.set, options.seed, options.patience,
+        options.cores, options.simulator_arguments,
+    )  # fmt: skip
+    try:
+        return command.run(request)
+    except NetworkError as error:
+        print(f"harness: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        process.end_children()
+        print("harness: interrupted twice; the parts were ended", file=sys.stderr)
         return 130
 
 
@@ -413,6 +434,22 @@ def arguments() -> argparse.ArgumentParser:
     one.add_argument("--manifest", type=WRITTEN, metavar="FILE", help="write hashes of all files of the job, as JSON")
     one.epilog = "Options after -- are for the simulator.  The status is that of `run`."
     one.set_defaults(call=_job)
+
+    one = commands.add_parser("network", help="run a network whose parts are processes, and merge their statistics")
+    one.add_argument("network", type=NETWORK, help="the folder that `lss build --parts` has written")
+    one.add_argument("--run-dir", type=NETWORK_RUN, required=True, metavar="DIR", help="folder for all that is written")
+    one.add_argument("--time", help="run until this simulated time")
+    one.add_argument("--until", metavar="CONDITION", help="run until this holds, in the part that it names")
+    one.add_argument(
+        "--set", action="append", default=[], metavar="PATH.NAME=VALUE", help="set a runtime parameter of a part"
+    )
+    one.add_argument("--seed", type=number(0), help="seed of everything random (default 1)")
+    one.add_argument("--cores", type=number(1), metavar="N", help="use only N cores of this computer")
+    one.add_argument(
+        "--patience", type=number(1), metavar="SECONDS", help="how long parts wait for others to start (default 60)"
+    )
+    one.epilog = "Options after -- are for the simulators of all parts."
+    one.set_defaults(call=_network)
 
     one = commands.add_parser("watch", help="run a simulator or make a study, and show its progress on a page")
     one.add_argument("simulator", type=READ, nargs="?")

@@ -44,18 +44,18 @@ def word(argument: str | Path) -> str:
 
 def begin(
     command: Sequence[str | Path], cwd: Path | None = None, stdin: int = subprocess.DEVNULL, log: IO[str] | None = None,
-    text: bool = True, errors: IO[str] | None = None, keep: Sequence[int] = (),
+    text: bool = True, errors: IO[str] | None = None, keep: Sequence[int] = (), group: int = 0,
 ) -> subprocess.Popen:  # fmt: skip
     """Starts a command that ends with this process; `forget` it once it has ended.
 
     All that it says goes to `log`, and what it says on standard error to `errors`; else to pipes.  The descriptors
-    `keep` stay open in it.
+    `keep` stay open in it.  It leads a process group of its own, or is in that of another child.
     """
     if _ending:
         raise Ended
     child = subprocess.Popen(
         [word(argument) for argument in command], cwd=cwd, stdin=stdin, stdout=log or subprocess.PIPE,
-        stderr=errors or log or subprocess.PIPE, text=text, process_group=0, pass_fds=keep,
+        stderr=errors or log or subprocess.PIPE, text=text, process_group=group, pass_fds=keep,
         errors="surrogateescape" if text else None,
     )  # fmt: skip
     _children.add(child)

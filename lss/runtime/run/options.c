@@ -79,10 +79,11 @@ static void clear_named_file(gpointer file) {
 // The simulator of a part runs with those of the others only, and as they do.
 static bool fit_part(const spinach_options *options) {
   const spinach_part_request *part = &options->part;
+  const char *slash = strrchr(machine->file, '/');
   if (!part->path || !part->network || !part->board)
     return spinach_report_error("this is the simulator of a part of %s: `spinach network` starts it with --part, "
                                 "--network and --board",
-                                machine->file);
+                                slash ? slash + 1 : machine->file);
   const char *alone = options->serve         ? "--serve"
                       : options->gdb         ? "--gdb"
                       : options->interactive ? "--interactive"

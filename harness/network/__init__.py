@@ -1,0 +1,1 @@
+"""Runs of networks whose parts are processes of their own."""

@@ -1,0 +1,100 @@
+"""`spinach network`: runs a network in parts, and merges what they have counted."""
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.network import launch, merge
+from harness.network.network_file import Network, NetworkError, read
+from harness.run import files
+
+MOST_SHOWN = 16  # parts in the table of waits
+RESERVED = ("part", "network", "board", "run-dir", "stats", "cycles", "interactive", "gdb", "serve")
+PATH = re.compile(r"[A-Za-z_][\w.\[\]]*")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line asks for."""
+
+    folder: Path
+    out: Path
+    time: str | None
+    until: str | None
+    settings: Sequence[str]
+    seed: int | None
+    patience: int | None
+    cores: int | None
+    options: Sequence[str]  # for all parts
+
+
+def _check(options: Sequence[str]) -> None:
+    for word in options:
+        name = word.removeprefix("--").partition("=")[0]
+        if word.startswith("--") and name in RESERVED:
+            hint = "write --time" if name == "cycles" else "leave it out"
+            raise NetworkError(f"--{name}: it is not for the parts of a network ({hint})")
+
+
+def _parts_of(network: Network, text: str, option: str) -> list[int]:
+    """The parts that a setting or a condition names."""
+    found = {number for path in PATH.findall(text) for number in network.owners(path)}
+    if not found:
+        raise NetworkError(f'{option}: "{text}" names nothing in any part of {network.machine}')
+    return sorted(found)
+
+
+def options_of_parts(network: Network, request: Request) -> list[list[str]]:
+    """The options of each part: those for all, and what names it."""
+    _check(request.options)
+    common = [*request.options]
+    for name in "time", "seed", "patience":
+        value = getattr(request, name)
+        common += [] if value is None else [f"--{name}", str(value)]
+    options = [list(common) for _ in network.parts]
+    for setting in request.settings:
+        name, equals, _ = setting.partition("=")
+        if not equals:
+            raise NetworkError(f'--set: "{setting}" lacks its value (write --set PATH.NAME=VALUE)')
+        for number in _parts_of(network, name, "--set"):
+            options[number] += ["--set", setting]
+    if request.until is not None:
+        named = {number for path in PATH.findall(request.until) for number in network.owners(path)}
+        for number in named or range(len(options)):
+            options[number] += ["--until", request.until]
+    return options
+
+
+def _show(loads: Sequence[tuple[str, float, float]]) -> None:
+    """Who waited how much; the busiest first."""
+    width = max(len("part"), *(len(path) for path, _, _ in loads))
+    print(f"{'part':{width}}  {'seconds':>8}  {'waited':>8}")
+    ordered = sorted(loads, key=lambda load: (load[2] / load[1] if load[1] else 0, load[0]))
+    for path, seconds, waited in ordered[:MOST_SHOWN]:
+        print(f"{path:{width}}  {seconds:8.2f}  {100 * waited / seconds if seconds else 0:6.1f} %")
+    if len(ordered) > MOST_SHOWN:
+        print(f"({len(ordered) - MOST_SHOWN} more waited longer)")
+
+
+def run(request: Request) -> int:
+    """Runs all parts to their end; returns the status."""
+    network = read(request.folder)
+    options = options_of_parts(network, request)
+    launch.check_cores(request.cores)
+    try:
+        request.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NetworkError(f"{request.out}: {error.strerror}") from None
+    merged = request.out / "statistics.json"
+    merged.unlink(missing_ok=True)
+    started = launch.start(network, request.out, options)
+    interrupted = launch.wait(started)
+    if (failed := launch.failure(started)) is not None:
+        raise NetworkError(failed)
+    document = merge.merge(network, merge.read(started))
+    files.write(merged, merge.text(document))
+    _show(merge.loads(started))
+    print(f"{document['run']['ended']} after {document['run']['simulated_ns'] / 1e6:g} ms of simulated time", file=sys.stderr)
+    return 130 if interrupted else max(part.child.returncode for part in started)

@@ -1,0 +1,72 @@
+"""The folder that `lss build --parts` writes: network.json, and a simulator for each kind of part."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+FORMAT = 1
+
+
+class NetworkError(Exception):
+    """A network that cannot be run, or a run that failed; the text is one line for the user."""
+
+
+@dataclass(frozen=True)
+class Part:
+    path: str
+    simulator: Path
+
+
+@dataclass(frozen=True)
+class Link:
+    path: str  # of the crossing and its flight
+    sender: int
+    receiver: int
+
+
+@dataclass(frozen=True)
+class Network:
+    folder: Path
+    hash: str
+    machine: str  # the file
+    parts: list[Part]
+    links: list[Link]
+    order: list[str]  # units, as the statistics of the whole have them
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "network.json"
+
+    def owners(self, path: str) -> list[int]:
+        """The parts that have what is at a path: one, or both ends of a crossing; none, if it is of no part."""
+        parts = [number for number, part in enumerate(self.parts) if is_below(path, part.path)]
+        links = [link for link in self.links if is_below(path, link.path.rpartition(".")[0])]
+        return parts or sorted({number for link in links for number in (link.sender, link.receiver)})
+
+
+def is_below(path: str, unit: str) -> bool:
+    """Whether a path is that of a unit, or of something in it."""
+    return path.startswith(unit) and path[len(unit) : len(unit) + 1] in ("", ".", "[")
+
+
+def read(folder: Path) -> Network:
+    """Reads network.json; the simulators have to be there."""
+    file = folder / "network.json"
+    try:
+        document = json.loads(file.read_bytes())
+        if document["format"] != FORMAT:
+            raise NetworkError(f"{file}: it has format {document['format']}, not {FORMAT} (build the network anew)")
+        simulators = [folder / kind["simulator"] for kind in document["kinds"]]
+        parts = [Part(part["path"], simulators[part["kind"]]) for part in document["parts"]]
+        links = [Link(link["path"], link["from"], link["to"]) for link in document["links"]]
+        network = Network(folder, document["hash"], document["file"], parts, links, document["order"])
+    except OSError as error:
+        raise NetworkError(f"{file}: {error.strerror} (`lss build --parts` writes such a folder)") from None
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+        raise NetworkError(f"{file}: it is no network that `lss build --parts` has written") from None
+    for simulator in simulators:
+        if not simulator.is_file():
+            raise NetworkError(f"{simulator}: the simulator is missing (build the network anew)")
+    if not parts:
+        raise NetworkError(f"{file}: it has no parts")
+    return network

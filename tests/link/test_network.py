@@ -1,0 +1,200 @@
+"""`spinach network`: a network in parts counts what the whole counts, whatever the host does, and ends with one line."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = ROOT / "tests/engine/modules"
+TIME = "400 us"
+
+
+@pytest.fixture(scope="module")
+def built(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the network in parts and as a whole, and what the whole counts."""
+    place = tmp_path_factory.mktemp("built")
+    command = [build_dir / "bin/lss", "build", Path(__file__).with_name("token_ring.lss"), "-I", MODULES]
+    subprocess.run([*command, "--parts", "-o", place / "ring.net"], check=True)
+    subprocess.run([*command, "-o", place / "ring"], check=True)
+    subprocess.run([place / "ring", "--quiet", "--time", TIME, "--stats", place / "whole.json", "--print", "**"], check=True, stdout=(place / "states").open("w"))
+    return place
+
+
+def begin(built: Path, out: Path, *words: object, **environment: str) -> subprocess.Popen:
+    command = [sys.executable, "-m", "harness", "network", built / "ring.net", "--run-dir", out, *words]
+    return subprocess.Popen(list(map(str, command)), cwd=ROOT, env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def run(built: Path, out: Path, *words: object, **environment: str) -> tuple[int, str, str]:
+    child = begin(built, out, *words, **environment)
+    said, errors = child.communicate(timeout=100)
+    return child.returncode, said, errors
+
+
+def counted(file: Path) -> str:
+    """The statistics as they are written."""
+    text = file.read_text()
+    return text[text.index('"statistics": [') :]
+
+
+def children(launcher: int) -> list[int]:
+    found = subprocess.run(["pgrep", "-P", str(launcher)], capture_output=True, text=True).stdout
+    return [int(word) for word in found.split()]
+
+
+def wait_for_parts(launcher: subprocess.Popen) -> list[int]:
+    for _ in range(400):
+        if len(parts := children(launcher.pid)) == 4:
+            return parts
+        time.sleep(0.01)
+    raise AssertionError("the parts did not start")
+
+
+@pytest.mark.parametrize("spin", ["0", "50"])
+def test_parts_count_what_the_whole_counts(built: Path, tmp_path: Path, spin: str) -> None:
+    status, said, _ = run(built, tmp_path / "out", "--time", TIME, SPINACH_LINK_SPIN=spin)
+    assert status == 0 and said.splitlines()[0].split() == ["part", "seconds", "waited"] and len(said.splitlines()) == 5
+    assert counted(tmp_path / "out/statistics.json") == counted(built / "whole.json")
+    merged, whole = (json.loads(path.read_text()) for path in (tmp_path / "out/statistics.json", built / "whole.json"))
+    assert merged["run"]["simulated_ns"] == whole["run"]["simulated_ns"]
+    assert {clock: count for clock, count in whole["run"]["cycles"].items() if clock in merged["run"]["cycles"]} == merged["run"]["cycles"]
+    assert merged["manifest"]["parameters"] == whole["manifest"]["parameters"]
+
+
+def test_parts_have_the_states_of_the_whole(built: Path, tmp_path: Path) -> None:
+    """All that instances of parts hold; of a crossing each end has its half."""
+    assert run(built, tmp_path / "out", "--time", TIME, "--", "--print", "**")[0] == 0
+    whole = [line for line in (built / "states").read_text().splitlines() if not line.startswith("way")]
+    parts = [line for part in ("node[0]", "node[1]", "node[2]", "other") for line in (tmp_path / "out" / part / "log.txt").read_text().splitlines() if line.startswith(f"{part}.")]
+    assert len(whole) > 40 and sorted(parts) == sorted(whole)
+
+
+def disturb(launcher: subprocess.Popen, chance: random.Random) -> None:
+    """Stops and continues processes at random until all have ended."""
+    while launcher.poll() is None:
+        for part in children(launcher.pid):
+            if chance.random() < 0.3:
+                try:
+                    os.kill(part, signal.SIGSTOP)
+                    time.sleep(chance.random() * chance.choice((0.002, 0.02)))
+                    os.kill(part, signal.SIGCONT)
+                except ProcessLookupError:
+                    pass
+        time.sleep(chance.random() * 0.003)
+
+
+@pytest.mark.parametrize("runs", [3, pytest.param(200, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])])
+def test_processes_that_are_stopped_at_any_time_change_nothing(built: Path, tmp_path: Path, runs: int) -> None:
+    chance = random.Random(runs)
+    for _ in range(runs):
+        launcher = begin(built, tmp_path / "out", "--time", TIME, SPINACH_LINK_SPIN=chance.choice(("0", "50", "2000")))
+        disturb(launcher, chance)
+        assert launcher.wait() == 0, launcher.stderr.read()
+        assert counted(tmp_path / "out/statistics.json") == counted(built / "whole.json")
+
+
+def test_a_condition_on_one_part_ends_all_at_one_instant(built: Path, tmp_path: Path) -> None:
+    ends = set()
+    for spin in ("0", "2000"):
+        status, _, errors = run(built, tmp_path / "out", "--until", "node[1].leaves.transfers >= 300", SPINACH_LINK_SPIN=spin)
+        assert status == 0 and errors.startswith("the condition of --until holds after "), errors
+        documents = [json.loads((tmp_path / "out" / part / "statistics.json").read_text()) for part in ("node[0]", "node[1]", "other")]
+        ends.add((min(one["run"]["simulated_ns"] for one in documents), counted(tmp_path / "out/statistics.json")))
+    assert len(ends) == 1
+
+
+def test_a_part_that_is_killed_ends_all(built: Path, tmp_path: Path) -> None:
+    launcher = begin(built, tmp_path / "out", "--time", "1000 s")
+    parts = wait_for_parts(launcher)
+    time.sleep(0.3)
+    os.kill(parts[2], signal.SIGKILL)
+    _, errors = launcher.communicate(timeout=20)
+    assert launcher.returncode == 1 and errors == f"harness: node[2] (process {parts[2]}) was killed by signal 9\n"
+    assert not (tmp_path / "out/statistics.json").exists()
+
+
+def test_control_c_ends_all_at_one_instant(built: Path, tmp_path: Path) -> None:
+    launcher = begin(built, tmp_path / "out", "--time", "1000 s")
+    wait_for_parts(launcher)
+    time.sleep(0.5)
+    launcher.send_signal(signal.SIGINT)
+    _, errors = launcher.communicate(timeout=20)
+    assert launcher.returncode == 130 and errors.startswith("interrupted after "), errors
+    documents = [json.loads((tmp_path / "out" / part / "statistics.json").read_text()) for part in ("node[0]", "node[1]", "node[2]")]
+    assert len({one["run"]["simulated_ns"] for one in documents}) == 1
+
+
+def wrong_network(built: Path, place: Path, change) -> Path:
+    """A folder like that of the network, but for what `change` does to the text of network.json."""
+    (place / "ring.net").mkdir()
+    for file in (built / "ring.net").iterdir():
+        (place / "ring.net" / file.name).symlink_to(file)
+    (place / "ring.net/network.json").unlink()
+    (place / "ring.net/network.json").write_text(change((built / "ring.net/network.json").read_text()))
+    return place
+
+
+WRONG = {
+    "no JSON": (lambda text: text[:-5], "it is no network that `lss build --parts` has written"),
+    "another format": (lambda text: text.replace('"format": 1', '"format": 2'), "it has format 2, not 1 (build the network anew)"),
+}
+
+
+@pytest.mark.parametrize("name", ["no JSON", "another format"])
+def test_a_wrong_file_of_the_network(built: Path, tmp_path: Path, name: str) -> None:
+    change, expected = WRONG[name]
+    status, _, errors = run(wrong_network(built, tmp_path, change), tmp_path / "out", "--time", TIME)
+    assert status == 1 and errors.count("\n") == 1 and errors.endswith(f"network.json: {expected}\n"), errors
+
+
+def test_simulators_of_another_build(built: Path, tmp_path: Path) -> None:
+    old = json.loads((built / "ring.net/network.json").read_text())["hash"]
+    new = old[::-1]
+    status, _, errors = run(wrong_network(built, tmp_path, lambda text: text.replace(old, new)), tmp_path / "out", "--time", TIME)
+    assert status == 1
+    assert errors == f"harness: node[0]: network.json is of another build of token_ring.lss: its hash is {new}, this simulator's {old}\n"
+
+
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        (["--set", "node[7].source.count=3"], '--set: "node[7].source.count" names nothing in any part of token_ring.lss'),
+        (["--set", "node[1].source.many=3"], 'node[1]: --set: there is no runtime parameter "node[1].source.many"; --help lists them'),
+        (["--set", "node[1].source.count"], '--set: "node[1].source.count" lacks its value (write --set PATH.NAME=VALUE)'),
+        (["--", "--cycles", "5"], "--cycles: it is not for the parts of a network (write --time)"),
+        (["--cores", "100000"], None),
+    ],
+)
+def test_wrong_options(built: Path, tmp_path: Path, words: list[str], expected: str | None) -> None:
+    status, _, errors = run(built, tmp_path / "out", "--time", TIME, *words)
+    assert status == 1 and errors.count("\n") == 1 and (expected is None or errors == f"harness: {expected}\n"), errors
+
+
+def test_settings_go_to_the_part_that_they_name(built: Path, tmp_path: Path) -> None:
+    status, _, errors = run(built, tmp_path / "out", "--time", TIME, "--set", "node[2].source.count=1", "--set", "other.source.count=0")
+    assert status == 0, errors
+    entries = json.loads((tmp_path / "out/statistics.json").read_text())["statistics"]
+    items = {entry["path"]: entry["value"] for entry in entries if entry["name"] == "items"}
+    assert items == {"node[0].source": 3, "node[1].source": 3, "node[2].source": 1, "other.source": 0}
+
+
+def test_a_simulator_of_a_part_alone(built: Path, tmp_path: Path) -> None:
+    simulator = next(path for path in (built / "ring.net").iterdir() if path.name != "network.json")
+    network = ["--network", built / "ring.net/network.json"]
+    cases = {
+        (): "this is the simulator of a part of token_ring.lss: `spinach network` starts it with --part, --network and --board",
+        ("--part", "node[9]", *network, "--board", "x"): '--part: there is no part "node[9]" in token_ring.lss',
+        ("--part", "node[0]", *network, "--board", "a/b"): '--board: "a/b" is no name of letters and digits',
+        ("--part", "node[0]", *network, "--board", f"t{os.getpid()}", "--patience", "1"): "error: node[1] has not started within 1 s (--patience)",
+    }
+    for words, expected in cases.items():
+        done = subprocess.run([simulator, *words], capture_output=True, text=True, timeout=20)
+        assert done.returncode == 2 and done.stderr == f"{simulator.name}: {expected}\n", done.stderr
+    assert not list(Path("/dev/shm").glob(f"spinach-t{os.getpid()}*"))
