@@ -43,10 +43,11 @@ def check(study: Study) -> None:
             raise StudyError(f"{where}: measure {name!r}: expressions know something else by this name")
     names = [*places, *study.measures, *(f"{one.name}.series" for one in file.interval)]
     for point in study.points:
-        # Of one that cannot be built, another structure of the same machine shows what its parameters are called.
-        known = study.machines.get(study.structure(point)) or next(
-            (one for (path, _), one in study.machines.items() if path == point.machine), None
-        )
+        structure = study.structure(point)
+        known = study.machines.get(structure)
+        if structure in study.broken:
+            # Another structure of the same machine shows what its parameters are called.
+            known = next((one for (path, _), one in study.machines.items() if path == point.machine), None)
         if known and study.guest(point):
             guests.check(study, study.settings(point), known, origin(study, point, "guest"))
         if known and "job" in study.settings(point):

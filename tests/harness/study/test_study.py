@@ -290,6 +290,27 @@ def test_all_points_are_known_without_building(place: Path) -> None:
     assert len(list(points.points(read(place / "study.toml"), place / "study.toml"))) == 4
 
 
+WRAPPED = """
+parameter kind = queue : module;
+instance producer : source;
+wraps middle : kind except in, out;
+instance consumer : sink;
+producer.out -> middle.in : uint32;
+middle.out -> consumer.in;
+"""
+
+
+def test_a_simulator_that_was_not_built_may_have_other_settings(place: Path) -> None:
+    """A report shows studies as far as they were made: only the machine with a queue was, which is not `elastic`."""
+    (place / "chain.lss").write_text(WRAPPED)
+    text = "title = 'T'\nabout = 'A.'\nmachine = 'chain.lss'\nbase = { 'option.cycles' = 100 }\n[measure]\nitems = { value = 'consumer.items' }\n"
+    make(place, text + "[[axis]]\nname = 'kind'\nvalues = [{ label = 'queue', settings = { 'D.kind' = 'queue' } }]\n")
+    other = "{ label = 'pipe', settings = { 'D.kind' = 'pipe', 'D.elastic' = false } }"
+    (place / "study.toml").write_text((place / "study.toml").read_text().replace("} }]", f"}} }}, {other}]"))
+    study = runner.prepare(place / "study.toml", place / "build", Progress(), built_only=True)
+    assert len(study.machines) == 1 and len(study.points) == 2
+
+
 def test_a_page_is_the_same_on_any_day(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Date and host are beside the page, not in it."""
     outcome = make(place, STUDY.replace("title =", "examine = []\ntitle ="))
