@@ -156,7 +156,7 @@ phase_end() {
   }
   if (self->line.playing) {
     if (due(self->line.wake)) play(self);
-  } else if (leads_outside(self) && within(look_due, 0)) {
+  } else if (self->looking && leads_outside(self) && within(look_due, 0)) {
     const uint32_t length = look(self);
     if (length) begin(self, length);
   }

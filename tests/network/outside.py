@@ -1,7 +1,9 @@
-"""This computer's kernel as the other end of a gateway, in a network namespace of its own: `unshare -rn python3 outside.py
-FOLDER COMMAND...` makes a tap interface 10.0.0.1, serves TCP there while the command runs, and writes what it has seen.
+"""The other end of a gateway, in a network namespace of its own: `unshare -rn python3 outside.py FOLDER KIND COMMAND...` serves
+TCP while the command runs, and writes what it has seen.  Port 5001 takes a stream, port 5002 sends one.
 
-Port 5001 takes a stream, port 5002 sends one; then the guest listens at port 5003 until it was pinged from here.
+With the kind `tap` the other end is this computer's kernel, with the address 10.0.0.1; the guest then listens at port 5003
+until it was pinged from here.  With `dgram` and `stream` it is QEMU's user network with this netdev, whose host 10.0.2.2
+passes connections on to this computer.
 """
 
 import fcntl
@@ -17,6 +19,11 @@ import time
 from pathlib import Path
 
 INTERFACE, OWN, GUEST = b"tap0", "10.0.0.1", "10.0.0.2"
+LOOPBACK = "127.0.0.1"
+NETDEVS = {
+    "dgram": "local.type=inet,local.host=127.0.0.1,local.port=7002,remote.type=inet,remote.host=127.0.0.1,remote.port=7001",
+    "stream": "server=on,addr.type=inet,addr.host=127.0.0.1,addr.port=7002",
+}
 TUNSETIFF, TUNSETPERSIST, SIOCSIFADDR, SIOCSIFNETMASK, SIOCSIFFLAGS = 0x400454CA, 0x400454CB, 0x8916, 0x891C, 0x8914
 TAP, NO_HEADER, UP = 2, 0x1000, 1
 BYTES = 1000000
@@ -33,7 +40,23 @@ def make_interface() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         for request, address in ((SIOCSIFADDR, OWN), (SIOCSIFNETMASK, "255.255.255.0")):
             fcntl.ioctl(any_socket, request, struct.pack("16sHH4s16x", INTERFACE, socket.AF_INET, 0, socket.inet_aton(address)))
-        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sH14x", INTERFACE, UP))
+    set_up(INTERFACE)
+
+
+def set_up(interface: bytes) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sH14x", interface, UP))
+
+
+def start_qemu(kind: str) -> subprocess.Popen:
+    """QEMU without a machine: a hub that joins the netdev and the user network."""
+    words = ["-M", "none", "-display", "none", "-monitor", "none", "-serial", "none"]
+    for number, netdev in enumerate(("user,id=user", f"{kind},id={kind},{NETDEVS[kind]}")):
+        name = netdev.split("id=")[1].split(",")[0]
+        words += ["-netdev", netdev, "-netdev", f"hubport,id=hub{number},hubid=0,netdev={name}"]
+    process = subprocess.Popen(["qemu-system-mipsel", *words])
+    time.sleep(2)  # until it listens
+    return process
 
 
 def checksum(data: bytes) -> int:
@@ -59,8 +82,8 @@ def ping(count: int) -> int:
     return replies
 
 
-def take(seen: dict[str, object]) -> None:
-    with socket.create_server((OWN, 5001)) as server:
+def take(own: str, seen: dict[str, object]) -> None:
+    with socket.create_server((own, 5001)) as server:
         connection, _ = server.accept()
         data = b""
         with connection:
@@ -69,16 +92,18 @@ def take(seen: dict[str, object]) -> None:
     seen["taken"] = [len(data), hashlib.md5(data).hexdigest()]
 
 
-def give(seen: dict[str, object]) -> None:
+def give(own: str, seen: dict[str, object]) -> None:
     data = os.urandom(BYTES)
     seen["given"] = hashlib.md5(data).hexdigest()
-    with socket.create_server((OWN, 5002)) as server:
+    with socket.create_server((own, 5002)) as server:
         connection, _ = server.accept()
         with connection:
             connection.sendall(data)
             connection.shutdown(socket.SHUT_WR)
             while connection.recv(65536):
                 pass
+    if own == LOOPBACK:
+        return
     seen["replies"] = ping(10)
     while True:
         try:
@@ -90,15 +115,22 @@ def give(seen: dict[str, object]) -> None:
 
 
 def main() -> int:
-    folder, *command = sys.argv[1:]
-    make_interface()
+    folder, kind, *command = sys.argv[1:]
+    set_up(b"lo")
+    if kind == "tap":
+        make_interface()
+    qemu = start_qemu(kind) if kind in NETDEVS else None
     seen: dict[str, object] = {}
-    threads = [threading.Thread(target=one, args=(seen,), daemon=True) for one in (take, give)]
+    own = LOOPBACK if qemu else OWN
+    threads = [threading.Thread(target=one, args=(own, seen), daemon=True) for one in (take, give)]
     for one in threads:
         one.start()
     status = subprocess.run(command, cwd=folder, check=False).returncode
     for one in threads:
         one.join(30)
+    if qemu:
+        qemu.terminate()
+        qemu.wait()
     (Path(folder) / "outside.json").write_text(json.dumps(seen))
     return status
 

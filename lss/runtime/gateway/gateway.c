@@ -254,7 +254,8 @@ bool spinach_gateways_begin(void) {
   g_autofree char *outside = names(true);
   if (!outside) return true;
   spinach_report_error("warning: frames come from outside at %s: this run is not repeatable%s", outside,
-                       wishes.record ? ", but its record is" : " (--record-links DIR keeps them for --replay-links)");
+                       wishes.record ? ", but its record is"
+                                     : " (--record-links FOLDER keeps them for --replay-links)");
   return true;
 }
 

@@ -127,9 +127,19 @@ def test_frames_go_to_a_peer_and_come_from_it(bench: Bench) -> None:
     assert ran.counted("dut") == {"frames_received": 8, "bytes_received": bytes_sent, "frames_sent": 8, "bytes_sent": bytes_sent}
     captured = [packet.data for packet in packets.read(ran.directory / "seen")]
     assert sorted(captured) == sorted([*SENT, *map(echoed, SENT)])
-    assert "warning: frames come from outside at \"dut\": this run is not repeatable (--record-links DIR keeps" in ran.err
+    assert "warning: frames come from outside at \"dut\": this run is not repeatable (--record-links FOLDER keeps" in ran.err
     assert ran.stats["manifest"]["repeatable"] is False
     assert ran.stats["manifest"]["gateways"] == [{"instance": "dut", "leads_to": place}]
+
+
+def test_a_device_that_is_not_ready_gets_nothing(bench: Bench) -> None:
+    """The first look is in the cycle in which the device is ready for the first time, and no frame is lost before."""
+    extra = "instance ready : source { generate = <<< return index >= 5000; >>>; };\nready.out -> dut.ready;\n"
+    record = frames_record(f"< 5000 {SENT[0].hex()}")
+    ran = run(bench, [], "--replay-links", "links", "--cycles", "20000", "--check-idle", extra=extra, dut=record)
+    assert [one.data for one in frames_of(ran)] == SENT[:1] and frames_of(ran)[0].first == first_beat(50000)
+    early = run(bench, [], "--replay-links", "links", "--cycles", "20000", ok=False, extra=extra, dut=frames_record("< 4000 ffffffff"))
+    assert "the gateway looks for a frame at tick 5000, in the record at tick 4000" in early.err
 
 
 def test_its_events_and_pace(bench: Bench) -> None:
