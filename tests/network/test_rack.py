@@ -11,9 +11,16 @@ from tests.network.hosts import EXAMPLES, NIC, run
 HOSTS = 4
 
 
-@pytest.mark.parametrize("hosts", [2, 16])
-def test_the_machine_is_right(build_dir: Path, hosts: int) -> None:
-    subprocess.run([build_dir / "bin/lss", "check", "--netlist-only", EXAMPLES / "rack.lss", *NIC, "-D", f"hosts={hosts}"], check=True)
+@pytest.mark.parametrize("options", [["hosts=2"], ["hosts=16"], ["hosts=9", "stations=8"], ["links=fat_tree(4)", "stations=14"]])
+def test_the_machine_is_right(build_dir: Path, options: list[str]) -> None:
+    defines = [word for one in options for word in ("-D", one)]
+    subprocess.run([build_dir / "bin/lss", "check", "--netlist-only", EXAMPLES / "rack.lss", *NIC, *defines], check=True)
+
+
+def test_one_host_is_a_computer(build_dir: Path) -> None:
+    command = [build_dir / "bin/lss", "check", "--netlist-only", EXAMPLES / "rack.lss", *NIC, "-D", "stations=4"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1 and "stations = 4 leaves no computer on this network" in done.stderr.splitlines()[0]
 
 
 def script(n: int) -> str:
