@@ -154,7 +154,7 @@ def _network(options: argparse.Namespace) -> int:
     from harness.network.network_file import NetworkError
 
     request = command.Request(
-        options.network, options.run_dir, options.time, options.until, options.set, options.seed, options.patience,
+        options.network, options.run_dir, options.time, options.until, options.set, options.seed, options.start_timeout,
         options.cores, options.simulator_arguments,
     )  # fmt: skip
     try:
@@ -446,7 +446,7 @@ def arguments() -> argparse.ArgumentParser:
     one.add_argument("--seed", type=number(0), help="seed of everything random (default 1)")
     one.add_argument("--cores", type=number(1), metavar="N", help="use only N cores of this computer")
     one.add_argument(
-        "--patience", type=number(1), metavar="SECONDS", help="how long parts wait for others to start (default 60)"
+        "--start-timeout", type=number(1), metavar="SECONDS", help="how long parts wait for others to start (default 60)"
     )
     one.epilog = "Options after -- are for the simulators of all parts."
     one.set_defaults(call=_network)

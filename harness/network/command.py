@@ -25,7 +25,7 @@ class Request:
     until: str | None
     settings: Sequence[str]
     seed: int | None
-    patience: int | None
+    start_timeout: int | None
     cores: int | None
     options: Sequence[str]  # for all parts
 
@@ -50,8 +50,8 @@ def options_of_parts(network: Network, request: Request) -> list[list[str]]:
     """The options of each part: those for all, and what names it."""
     _check(request.options)
     common = [*request.options]
-    for name in "time", "seed", "patience":
-        value = getattr(request, name)
+    for name in "time", "seed", "start-timeout":
+        value = getattr(request, name.replace("-", "_"))
         common += [] if value is None else [f"--{name}", str(value)]
     options = [list(common) for _ in network.parts]
     for setting in request.settings:
@@ -96,5 +96,6 @@ def run(request: Request) -> int:
     document = merge.merge(network, merge.read(started))
     files.write(merged, merge.text(document))
     _show(merge.loads(started))
-    print(f"{document['run']['ended']} after {document['run']['simulated_ns'] / 1e6:g} ms of simulated time", file=sys.stderr)
+    ended, milliseconds = document["run"]["ended"], document["run"]["simulated_ns"] / 1e6
+    print(f"{ended} after {milliseconds:g} ms of simulated time", file=sys.stderr)
     return 130 if interrupted else max(part.child.returncode for part in started)

@@ -1,4 +1,4 @@
-"""The processes of a run in parts: one for each part, all in one process group, each with a folder for what it writes."""
+"""The processes of a run in parts, one for each part, in one process group; each writes into a folder of its own."""
 
 import contextlib
 import os

@@ -20,8 +20,7 @@ def _units(order: Sequence[str], paths: Iterable[str]) -> dict[str, int]:
 
 
 def in_order(network: Network, lists: Sequence[Sequence[dict]]) -> list[dict]:
-    """The statistics of the parts by units; within a part they stay as they are, and of a crossing the sender's half comes
-    first."""
+    """The statistics of the parts by units: within a part as they are, of a crossing the sender's half first."""
     units = _units(network.order, {entry["path"] for entries in lists for entry in entries})
     receivers = {(link.path.rpartition(".")[0], link.receiver) for link in network.links}
     numbered = [(number, entry) for number, entries in enumerate(lists) for entry in entries]
@@ -33,8 +32,13 @@ def _named(network: Network, documents: Sequence[dict], what: str) -> dict:
     """Parameters or constants, by name, in the order of the units."""
     merged = {name: value for document in documents for name, value in document["manifest"][what].items()}
     units = _units(network.order, merged)
+    numbers = {name: number for number, name in enumerate(merged)}
+
+    def place(name: str) -> tuple[int, int]:
+        return units[name], numbers[name]
+
     top = [name for name in merged if not any(is_below(name, unit) for unit in network.order)]
-    return {name: merged[name] for name in [*top, *sorted(merged.keys() - set(top), key=lambda name: (units[name], list(merged).index(name)))]}
+    return {name: merged[name] for name in [*top, *sorted(merged.keys() - set(top), key=place)]}
 
 
 def _each_once(lists: Iterable[Sequence[dict]]) -> list[dict]:
@@ -60,7 +64,8 @@ def merge(network: Network, documents: Sequence[dict]) -> dict:
     for document in documents:
         for clock, count in document["run"]["cycles"].items():
             cycles[clock] = max(count, cycles.get(clock, 0))
-    ended = {"ended": first["run"]["ended"], "simulated_ns": min(document["run"]["simulated_ns"] for document in documents)}
+    simulated = min(document["run"]["simulated_ns"] for document in documents)
+    ended = {"ended": first["run"]["ended"], "simulated_ns": simulated}
     statistics = in_order(network, [document["statistics"] for document in documents])
     return {"manifest": manifest, "run": ended | {"cycles": cycles}, "statistics": statistics}
 

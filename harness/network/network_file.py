@@ -55,7 +55,7 @@ def read(folder: Path) -> Network:
     try:
         document = json.loads(file.read_bytes())
         if document["format"] != FORMAT:
-            raise NetworkError(f"{file}: it has format {document['format']}, not {FORMAT} (build the network anew)")
+            raise NetworkError(f"{file}: it has format {document['format']}, not {FORMAT} (build the network again)")
         simulators = [folder / kind["simulator"] for kind in document["kinds"]]
         parts = [Part(part["path"], simulators[part["kind"]]) for part in document["parts"]]
         links = [Link(link["path"], link["from"], link["to"]) for link in document["links"]]
@@ -66,7 +66,7 @@ def read(folder: Path) -> Network:
         raise NetworkError(f"{file}: it is no network that `lss build --parts` has written") from None
     for simulator in simulators:
         if not simulator.is_file():
-            raise NetworkError(f"{simulator}: the simulator is missing (build the network anew)")
+            raise NetworkError(f"{simulator}: the simulator is missing (build the network again)")
     if not parts:
         raise NetworkError(f"{file}: it has no parts")
     return network

@@ -69,11 +69,13 @@ def test_parts_count_what_the_whole_counts(built: Path, tmp_path: Path, spin: st
 
 
 def test_parts_have_the_states_of_the_whole(built: Path, tmp_path: Path) -> None:
-    """All that instances of parts hold; of a crossing each end has its half."""
+    """All that instances hold, also what is on its way; of a crossing each end has its half."""
     assert run(built, tmp_path / "out", "--time", TIME, "--", "--print", "**")[0] == 0
-    whole = [line for line in (built / "states").read_text().splitlines() if not line.startswith("way")]
-    parts = [line for part in ("node[0]", "node[1]", "node[2]", "other") for line in (tmp_path / "out" / part / "log.txt").read_text().splitlines() if line.startswith(f"{part}.")]
+    whole = (built / "states").read_text().splitlines()
+    logs = [(tmp_path / "out" / part / "log.txt").read_text().splitlines() for part in ("node[0]", "node[1]", "node[2]", "other")]
+    parts = {line for log in logs for line in log if line.startswith(("node", "other", "way"))}
     assert len(whole) > 40 and sorted(parts) == sorted(whole)
+    assert any(line.startswith("way[0].way ") and "held=0" not in line for line in whole)
 
 
 def disturb(launcher: subprocess.Popen, chance: random.Random) -> None:
@@ -143,7 +145,7 @@ def wrong_network(built: Path, place: Path, change) -> Path:
 
 WRONG = {
     "no JSON": (lambda text: text[:-5], "it is no network that `lss build --parts` has written"),
-    "another format": (lambda text: text.replace('"format": 1', '"format": 2'), "it has format 2, not 1 (build the network anew)"),
+    "another format": (lambda text: text.replace('"format": 1', '"format": 2'), "it has format 2, not 1 (build the network again)"),
 }
 
 
@@ -192,7 +194,7 @@ def test_a_simulator_of_a_part_alone(built: Path, tmp_path: Path) -> None:
         (): "this is the simulator of a part of token_ring.lss: `spinach network` starts it with --part, --network and --board",
         ("--part", "node[9]", *network, "--board", "x"): '--part: there is no part "node[9]" in token_ring.lss',
         ("--part", "node[0]", *network, "--board", "a/b"): '--board: "a/b" is no name of letters and digits',
-        ("--part", "node[0]", *network, "--board", f"t{os.getpid()}", "--patience", "1"): "error: node[1] has not started within 1 s (--patience)",
+        ("--part", "node[0]", *network, "--board", f"t{os.getpid()}", "--start-timeout", "1"): "error: node[1] has not started within 1 s (--start-timeout)",
     }
     for words, expected in cases.items():
         done = subprocess.run([simulator, *words], capture_output=True, text=True, timeout=20)

@@ -61,6 +61,7 @@ char *spinach_state_hash(void) {
   uint64_t place = 0;
   ResidentPages resident;
   spinach_clear_all_past();
+  spinach_order_flights();
   spinach_update_statistics(); // which a checkpoint on the way does, too
   sha256_init(&sum);
   sha256_update(&sum, machine->clock_count * sizeof *spinach_passing->clocks, (const uint8_t *)spinach_passing->clocks);

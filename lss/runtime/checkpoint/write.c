@@ -108,6 +108,7 @@ bool spinach_checkpoint_append(const spinach_options *options, int handle, GErro
   CheckpointStart start;
   spinach_forks_join();
   spinach_clear_all_past();
+  spinach_order_flights();
   return write_header(options, handle, &start, error) &&
          pages_write(spinach_arena, spinach_arena_size, start.checksum, handle, error);
 }

@@ -6,4 +6,8 @@
 // Clears those of all instances that do not come after the cycle that is next.
 void spinach_clear_all_past(void);
 
+// Lets all flights begin at their first slot, and clears the slots that hold nothing: which slots of a ring are taken
+// depends on when it was last empty, and that on how a network is built.
+void spinach_order_flights(void);
+
 #endif

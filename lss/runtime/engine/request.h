@@ -24,7 +24,7 @@ typedef struct {
 // Which part of a network it is, where the others are, and how many seconds they have to come; NULL: it is none.
 typedef struct {
   const char *path, *network, *board;
-  uint64_t patience;
+  uint64_t start_timeout;
 } spinach_part_request;
 
 // What conditions are waited for.

@@ -47,16 +47,16 @@ bool board_attach(Board *board, void *memory, uint32_t count, uint32_t own) {
     if (nodes == 1) break;
   }
   board->sequences = calloc(count, sizeof *board->sequences);
-  board->watched = malloc(count * sizeof *board->watched);
-  if (!board->sequences || !board->watched) return false;
-  for (uint32_t i = 0; i < count; i++) board->watched[i] = -1;
+  board->descriptors = malloc(count * sizeof *board->descriptors);
+  if (!board->sequences || !board->descriptors) return false;
+  for (uint32_t i = 0; i < count; i++) board->descriptors[i] = -1;
   return true;
 }
 
 void board_detach(Board *board) {
-  for (uint32_t i = 0; board->watched && i < board->count; i++)
-    if (board->watched[i] >= 0) close(board->watched[i]);
-  free(board->watched);
+  for (uint32_t i = 0; board->descriptors && i < board->count; i++)
+    if (board->descriptors[i] >= 0) close(board->descriptors[i]);
+  free(board->descriptors);
   free(board->sequences);
 }
 

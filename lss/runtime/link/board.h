@@ -62,7 +62,7 @@ typedef struct {
   _Atomic uint32_t *counts[BOARD_LEVELS]; // of seats, or of nodes below, that are not all posted; the last is one
   uint32_t levels;
   uint64_t *sequences; // of the first look
-  int *watched;        // per seat: a descriptor of its process; -1: none yet
+  int *descriptors;    // per seat: a descriptor of its process; -1: none yet
   bool posted;
 } Board;
 

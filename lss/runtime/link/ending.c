@@ -51,9 +51,9 @@ void board_leave(Board *board) {
 static bool has_ended(Board *board, uint32_t seat) {
   const uint32_t process = atomic_load(&board->seats[seat].process);
   if (!process) return false;
-  if (board->watched[seat] < 0) board->watched[seat] = (int)syscall(SYS_pidfd_open, process, 0);
-  if (board->watched[seat] < 0) return errno == ESRCH || errno == EINVAL;
-  struct pollfd descriptor = {board->watched[seat], POLLIN, 0};
+  if (board->descriptors[seat] < 0) board->descriptors[seat] = (int)syscall(SYS_pidfd_open, process, 0);
+  if (board->descriptors[seat] < 0) return errno == ESRCH || errno == EINVAL;
+  struct pollfd descriptor = {board->descriptors[seat], POLLIN, 0};
   return poll(&descriptor, 1, 0) > 0;
 }
 

@@ -39,7 +39,7 @@ void exchange_end(Exchange *exchange) {
   free(exchange->neighbours);
 }
 
-static bool blame(Exchange *exchange, const char *fault, uint32_t part, uint32_t link) {
+static bool set_fault(Exchange *exchange, const char *fault, uint32_t part, uint32_t link) {
   if (exchange->fault) return false;
   exchange->fault = fault;
   exchange->fault_part = part;
@@ -60,7 +60,7 @@ static void spill(Exchange *exchange, ExchangeLink *link, RingEntry entry, const
     const size_t room = spill->room ? 2 * spill->room : 64 * size;
     uint8_t *grown = realloc(spill->bytes, room);
     if (!grown) {
-      blame(exchange, "out of memory", exchange->board.own, UINT32_MAX);
+      set_fault(exchange, "out of memory", exchange->board.own, UINT32_MAX);
       return;
     }
     spill->bytes = grown;
@@ -105,7 +105,7 @@ static bool publish(Exchange *exchange, uint64_t from) {
     ExchangeLink *link = &exchange->out[i];
     send_spilled(link);
     const uint64_t promise = sum(from, link->ring.cut), spilled = first_spilled(link);
-    if (link->ring.fault) blame(exchange, link->ring.fault, link->peer, exchange->in_count + i);
+    if (link->ring.fault) set_fault(exchange, link->ring.fault, link->peer, exchange->in_count + i);
     all &= spilled == UINT64_MAX;
     if (ring_promise(&link->ring, promise < spilled ? promise : spilled)) board_wake(&exchange->board, link->peer);
   }
@@ -124,17 +124,17 @@ static uint64_t take(Exchange *exchange, uint32_t number, uint64_t now) {
   while (ring_first(&link->ring, &entry, exchange->item)) {
     if (entry.arrives > link->latest) link->latest = entry.arrives; // each comes out behind the one ahead of it
     if (link->latest < exchange->relied)
-      blame(exchange, "an item arrives before an instant that is over here", link->peer, number);
+      set_fault(exchange, "an item arrives before an instant that is over here", link->peer, number);
     if (entry.sent >= now || exchange->fault) {
       bound = entry.arrives;
       if (bound < exchange->pending) exchange->pending = bound;
       break;
     }
     if (!exchange->deliver(exchange->data, number, entry.arrives, exchange->item))
-      blame(exchange, "more items are on their way than there is room for", exchange->board.own, number);
+      set_fault(exchange, "more items are on their way than there is room for", exchange->board.own, number);
     ring_take(&link->ring);
   }
-  if (link->ring.fault) blame(exchange, link->ring.fault, link->peer, number);
+  if (link->ring.fault) set_fault(exchange, link->ring.fault, link->peer, number);
   if (link->ring.place != before) board_wake(&exchange->board, link->peer); // it may have waited for room
   return bound;
 }
@@ -191,7 +191,7 @@ static void look_for_dead(Exchange *exchange) {
   const uint32_t gone = board_look_for_dead(&exchange->board, exchange->neighbours, exchange->neighbour_count);
   if (gone == UINT32_MAX) return;
   board_break(&exchange->board, gone);
-  blame(exchange, "it is gone without a word", gone, UINT32_MAX);
+  set_fault(exchange, "it is gone without a word", gone, UINT32_MAX);
 }
 
 // Posts what this part does by itself, unless it is posted.

@@ -51,7 +51,7 @@ typedef struct {
   bool (*is_stopped)(void *data); // waiting is over, whatever comes; may be NULL
   // ---- What went wrong
   const char *fault;   // words, or NULL
-  uint32_t fault_part; // the part that is to blame
+  uint32_t fault_part; // the part that has done it
   uint32_t fault_link; // the incoming (or, from in_count on, outgoing) link; UINT32_MAX: none
 } Exchange;
 

@@ -8,6 +8,7 @@
 #include "lss/runtime/link/network.h"
 #include "lss/runtime/link/renaming.h"
 #include "lss/runtime/observe/ranges.h"
+#include "lss/runtime/text/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -194,7 +195,8 @@ static bool attach_end(uint32_t index, uint8_t *shared) {
 
 static uint32_t spin_limit(void) {
   const char *given = g_getenv("SPINACH_LINK_SPIN"); // of tests, which want all interleavings
-  if (given) return (uint32_t)g_ascii_strtoull(given, NULL, 10);
+  uint64_t looks;
+  if (given && number_parse(given, UINT32_MAX, &looks)) return (uint32_t)looks;
   return network->parts->len > g_get_num_processors() ? 0 : SPIN;
 }
 
@@ -216,15 +218,15 @@ static bool attach(uint8_t *shared) {
 }
 
 // Waits until all are there, and says once for whom.
-static bool wait_for_all(uint64_t patience) {
+static bool wait_for_all(uint64_t timeout) {
   bool said = false;
   for (uint64_t waited = 0; !board_is_full(&exchange.board) && !spinach_stopping; waited += LOOK) {
     const uint32_t missing = board_missing(&exchange.board);
     if (missing == exchange.board.count) continue;
     const char *path = network_part(network, missing)->path;
-    if (waited >= patience * 1000)
-      return spinach_report_error("error: %s has not started within %llu s (--patience)", path,
-                                  (unsigned long long)patience);
+    if (waited >= timeout * 1000)
+      return spinach_report_error("error: %s has not started within %llu s (--start-timeout)", path,
+                                  (unsigned long long)timeout);
     if (!said && waited >= SOON * 1000) {
       fprintf(stderr, "%s: waiting for %s to start\n", spinach_program, path);
       said = true;
@@ -260,7 +262,7 @@ bool spinach_part_join(const spinach_part_request *request) {
   if (!attach(shared)) return false;
   if (!board_sit(&exchange.board, (uint32_t)getpid()))
     return spinach_report_error("error: %s is there already, as process %u", path, exchange.board.mine->process);
-  const bool all = wait_for_all(request->patience);
+  const bool all = wait_for_all(request->start_timeout);
   unlink(file);
   if (!all) return false;
   spinach_hooks.send = send;

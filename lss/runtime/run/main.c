@@ -132,7 +132,7 @@ static int simulate(int argc, char **argv) {
     return taken ? 0 : 2;
   }
   spinach_type_instruction = spinach_disassemble;
-  if (!begin_looks(&options)) {
+  if (!begin_looks(&options) || !spinach_part_join(&options.part)) {
     spinach_results_abandon();
     return 2;
   }
@@ -144,10 +144,6 @@ static int simulate(int argc, char **argv) {
     spinach_replay_disable();
   else
     spinach_repeats_begin();
-  if (!spinach_part_join(&options.part)) {
-    spinach_results_abandon();
-    return 2;
-  }
   spinach_progress_start();
   spinach_balance_begin();
   if (options.restore && !spinach_balance_check()) {

@@ -294,8 +294,8 @@ static bool set_network(spinach_options *options, const char *value) {
 static bool set_board(spinach_options *options, const char *value) {
   return (options->part.board = value) != NULL;
 }
-static bool set_patience(spinach_options *options, const char *value) {
-  return read_count("--patience", value, 1, &options->part.patience);
+static bool set_start_timeout(spinach_options *options, const char *value) {
+  return read_count("--start-timeout", value, 1, &options->part.start_timeout);
 }
 
 static bool set_quiet(spinach_options *options, const char *value) {
@@ -333,8 +333,8 @@ static bool set_parameter(spinach_options *options, const char *value) {
 }
 
 bool spinach_option_is_here(const spinach_option *option) {
-  const bool of_parts =
-      option->set == set_part || option->set == set_network || option->set == set_board || option->set == set_patience;
+  const bool of_parts = option->set == set_part || option->set == set_network || option->set == set_board ||
+                        option->set == set_start_timeout;
   return machine->part || !of_parts;
 }
 
@@ -428,7 +428,8 @@ const spinach_option spinach_option_table[] = {
     {"part", "PATH", "be this part of the network", set_part},
     {"network", "FILE", "with --part: its network.json", set_network},
     {"board", "NAME", "with --part: the name of the run, which all its parts are given", set_board},
-    {"patience", "SECONDS", "with --part: how long is waited for the others to start (default 60)", set_patience},
+    {"start-timeout", "SECONDS", "with --part: how long is waited for the others to start (default 60)",
+     set_start_timeout},
     {"quiet", NULL, "print no table of statistics and no progress", set_quiet},
     {"list", spinach_or_json,
      "list all state that --print and conditions can name; --list=json: parameters, statistics, events, clocks",

@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-enum { STATE_HASH_EVERY = 100000, HISTORY = 256 << 20, PATIENCE = 60 };
+enum { STATE_HASH_EVERY = 100000, HISTORY = 256 << 20, START_TIMEOUT = 60 };
 static const int64_t IDLE_TIMEOUT = 3600 * QUANTITY_FEMTO; // an hour
 
 static const spinach_machine *const machine = &spinach_machine_table;
@@ -174,7 +174,7 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
                                .forks = g_get_num_processors(),
                                .idle_timeout = IDLE_TIMEOUT};
   options->watchdog = default_watchdog();
-  options->part.patience = PATIENCE;
+  options->part.start_timeout = START_TIMEOUT;
   options->state_hash_every = STATE_HASH_EVERY;
   options->history = HISTORY;
   options->print = g_array_new(FALSE, FALSE, sizeof(spinach_place));

@@ -3,6 +3,7 @@
 
 #include "emulib/program/standard_streams.h"
 #include "lss/runtime/checkpoint/state_hash.h"
+#include "lss/runtime/engine/instants.h"
 #include "lss/runtime/engine/signals.h"
 #include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/link/part.h"
@@ -111,6 +112,7 @@ static bool write_results(const spinach_options *options, const char *ended, dou
 }
 
 static void print_states(const spinach_options *options) {
+  if (options->print->len) spinach_order_flights();
   for (guint i = 0; i < options->print->len; i++)
     spinach_print_state(stdout, &g_array_index(options->print, spinach_place, i));
 }

@@ -64,11 +64,11 @@ static int read_code(Reader *reader) {
 }
 
 static bool read_escape(Reader *reader, GString *text) {
-  static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+  static const char escapes[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
   const char letter = *reader->at++;
-  const char *place = letter ? strchr(letters, letter) : NULL;
+  const char *place = letter ? strchr(escapes, letter) : NULL;
   if (place) {
-    g_string_append_c(text, meant[place - letters]);
+    g_string_append_c(text, meant[place - escapes]);
     return true;
   }
   if (letter != 'u') return false;
@@ -106,7 +106,7 @@ static JsonValue *read_inside(Reader *reader, JsonKind kind, char bracket, int d
     if (kind == JSON_OBJECT) {
       if (!take(reader, '"')) return refuse(reader, "a key in quotes is missing");
       if (!(key = read_string(reader))) return NULL;
-      if (!take(reader, ':')) return refuse(reader, "a colon is missing behind a key");
+      if (!take(reader, ':')) return refuse(reader, "a colon is missing after a key");
     }
     if (!(*end = read_value(reader, depth + 1))) return NULL;
     (*end)->key = g_steal_pointer(&key);
@@ -133,9 +133,8 @@ static JsonValue *read_value(Reader *reader, int depth) {
   reader->at += length;
   for (guint i = 0; i < G_N_ELEMENTS(words); i++)
     if (!strcmp(word, words[i].word)) return value_new(words[i].kind, g_steal_pointer(&word));
-  char *end;
-  g_ascii_strtod(word, &end);
-  if (!length || *end || !(g_ascii_isdigit(*word) || *word == '-')) return refuse(reader, "a value is missing");
+  const char *digits = word + (*word == '-');
+  if (!*digits || number_length(digits) != strlen(digits)) return refuse(reader, "a value is missing");
   return value_new(JSON_NUMBER, g_steal_pointer(&word));
 }
 
