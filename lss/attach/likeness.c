@@ -122,13 +122,6 @@ static bool is_like(Inst *known, Inst *inst, GPtrArray *settings) {
   return settings_alike(known, inst, names, settings);
 }
 
-static Part *part_new(Inst *inst) {
-  Part *part = arena_new(Part);
-  *part = (Part){inst->instance, inst->instance, arena_array()};
-  g_ptr_array_add(compile->netlist->parts, part);
-  return part;
-}
-
 // Stands for a part that is like another one.
 static void stand_in(Inst *inst, Inst *known) {
   inst->like = known;

@@ -1,7 +1,15 @@
 // The borders of parts.  A part of a network may be a process of its own: it has ports of concrete types, and what its
 // ports are connected to outside are crossings that can be cut.
+#include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/elab/elaborate.h"
+
+Part *part_new(Inst *inst) {
+  Part *part = arena_new(Part);
+  *part = (Part){inst->instance, inst->instance, arena_array()};
+  g_ptr_array_add(compile->netlist->parts, part);
+  return part;
+}
 
 // The part that an instance is or is in, the outermost; NULL outside of all.
 static const Instance *part_of(GHashTable *parts, const Instance *instance) {
@@ -54,6 +62,10 @@ void check_parts(void) {
     if (inst->part) g_hash_table_add(parts, inst->instance);
   }
   if (!g_hash_table_size(parts)) return;
+  for (guint i = 0; i < compile->insts->len && !compile->options->parts; i++) {
+    Inst *inst = compile->insts->pdata[i];
+    if (part_of(parts, inst->instance) == inst->instance) part_new(inst);
+  }
   for (guint i = 0; i < compile->netlist->connections->len; i++)
     check_connection(parts, compile->netlist->connections->pdata[i]);
 }

@@ -11,6 +11,7 @@
 #include "lss/build/report.h"
 #include "lss/build/search_path.h"
 #include "lss/emit/emit.h"
+#include "lss/parts/parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -313,6 +314,7 @@ int build_simulator(BuildOptions *build, char **output) {
   // The netlist and its schedule live as long as the process: it ends, or becomes the simulator, right afterwards.
   Netlist *netlist = compile_netlist(build->options.machine, &build->options.compile);
   if (!netlist) return 1;
+  netlist->distance = network_distance(netlist);
   g_autoptr(GPtrArray) sources = netlist_files(netlist);
   if (build->output && !output_spares_sources("build", build->output, sources)) return 2;
   g_autoptr(GPtrArray) units = make_units(netlist, build, false);

@@ -537,6 +537,7 @@ void assign_clocks(void);          // lss/attach
 void attach_instrumentation(void); // lss/attach
 void check_elaborated(void);       // what must hold before connections are made (lss/attach)
 void run_parts(void);              // those parts of a network that waited, unless another is like them (lss/attach)
+Part *part_new(Inst *inst);        // of the netlist, of which this one is elaborated (lss/attach/parts.c)
 void check_part_ports(Inst *inst); // of a part of a network: they have concrete types (lss/attach/parts.c)
 void check_parts(void);            // what parts are connected to
 void check_cut(Inst *inst);        // of a crossing that may be cut, by its declarations

@@ -479,9 +479,10 @@ typedef struct {
   GPtrArray *balances;    // Balance*
   GPtrArray *drawn;       // DrawnConnection*
   GPtrArray *sources;     // const char*: every .lss file read, for manifests and rebuilds
-  GPtrArray *parts;       // Part*: of a network that is elaborated in parts; else none
+  GPtrArray *parts;       // Part*: of a network
   GPtrArray *links;       // LinkEnd*: of one part
   const char *part;       // the path of the one part that this is; NULL: a whole machine
+  guint64 distance;       // ticks that two parts of it are apart at most (lss/runtime/engine/machine.h); 0: it has none
   const char *network;    // the hash of its network.json; NULL: a whole machine
 } Netlist;
 

@@ -587,7 +587,7 @@ void emit_tables(Emitter *emitter, GString *out, GHashTable *already) {
   emit_quoted(out, netlist->part);
   g_string_append_printf(out, ", %u, spinach_table_links, ", netlist->links->len);
   emit_quoted(out, netlist->network);
-  g_string_append(out, ", 0};\n");
+  g_string_append_printf(out, ", %" G_GUINT64_FORMAT "u};\n", netlist->distance);
   g_string_append(out, "int main(int argc, char **argv) { return spinach_main(argc, argv); }\n");
 }
 

@@ -13,6 +13,7 @@ typedef struct {
   GPtrArray *borders;    // Border*: `from` and `to` are numbers of parts at first
   guint *joined;         // per part: one that it is joined to, or itself
   bool zero;             // some crossing takes no time
+  bool quiet;            // nothing is reported: it is built as a whole
 } Search;
 
 static guint root_of(const Search *search, guint part) {
@@ -40,9 +41,10 @@ static void find_parts(Search *search) {
 // The part at one end of a crossing; false after an error.
 static bool end_in_part(const Search *search, const Instance *crossing, const Port *port, guint *number) {
   if (port->lanes->len != 1) {
-    diag_error(crossing->location, "part-border",
-               "`%s` leads from one part of a network to another: its port `%s` has one lane, not %u", crossing->path,
-               port->name, port->lanes->len);
+    if (!search->quiet)
+      diag_error(crossing->location, "part-border",
+                 "`%s` leads from one part of a network to another: its port `%s` has one lane, not %u", crossing->path,
+                 port->name, port->lanes->len);
     return false;
   }
   const Connection *connection = port->lanes->pdata[0];
@@ -52,7 +54,7 @@ static bool end_in_part(const Search *search, const Instance *crossing, const Po
     *number = GPOINTER_TO_UINT(g_hash_table_lookup(search->number_of, part)) - 1;
     return true;
   }
-  if (port->output && other->instance->leaf->crossing && other->instance->cut)
+  if (!search->quiet && port->output && other->instance->leaf->crossing && other->instance->cut)
     diag_error(connection->location, "part-border", "between the crossings `%s` and `%s` is no part of the network",
                crossing->path, other->instance->path);
   return false; // else it is reported itself
@@ -75,8 +77,9 @@ static bool find_border(Search *search, Instance *crossing) {
       !end_in_part(search, crossing, border->out, &border->to))
     return false;
   if (!has_flight(crossing)) {
-    diag_error(crossing->location, "part-border",
-               "`%s` has no flight, so that nothing gets from one part of the network to the other", crossing->path);
+    if (!search->quiet)
+      diag_error(crossing->location, "part-border",
+                 "`%s` has no flight, so that nothing gets from one part of the network to the other", crossing->path);
     return false;
   }
   g_ptr_array_add(search->borders, border);
@@ -93,6 +96,7 @@ static bool find_borders(Search *search) {
       continue;
     }
     fine = false;
+    if (search->quiet) return false;
     diag_error(leaf->location, "part-border", "`%s` is in no part of the network, and no crossing between two parts",
                leaf->path);
     diag_note(NOWHERE, "`part instance` makes a part of an instance, and `part module` of all of a module");
@@ -117,15 +121,17 @@ static void join_parts(Search *search) {
       continue;
     }
     search->zero = true;
+    search->joined[MAX(one, other)] = MIN(one, other);
+    if (search->quiet) continue;
     const Part *from = search->netlist->parts->pdata[border->from], *to = search->netlist->parts->pdata[border->to];
     diag_warning(border->crossing->location, "cut-zero",
                  "`%s` takes no time, so that `%s` and `%s` are one part of the network", border->crossing->path,
                  from->instance->path, to->instance->path);
     diag_note(border->crossing->cut_place, "its cut is declared here");
-    search->joined[MAX(one, other)] = MIN(one, other);
   }
-  if (!shortest || (unsigned __int128)instance_cut(shortest->crossing, per_second) * 1000000000 >=
-                       (unsigned __int128)SHORT_CUT * per_second)
+  if (!shortest || search->quiet ||
+      (unsigned __int128)instance_cut(shortest->crossing, per_second) * 1000000000 >=
+          (unsigned __int128)SHORT_CUT * per_second)
     return;
   diag_warning(
       shortest->crossing->location, "cut-short",
@@ -295,9 +301,14 @@ Network *network_find(Netlist *whole, GPtrArray *bodies) {
   g_autoptr(GHashTable) part_of = g_hash_table_new(NULL, NULL), number_of = g_hash_table_new(NULL, NULL),
                         borders = g_hash_table_new(NULL, NULL);
   g_autofree guint *joined = g_new0(guint, whole->parts->len + 1);
-  Search search = {whole, part_of, number_of, arena_array(), joined, false};
+  Search search = {
+      .netlist = whole, .part_of = part_of, .number_of = number_of, .borders = arena_array(), .joined = joined};
   Network *network = arena_new(Network);
-  *network = (Network){whole, arena_array(), arena_array(), arena_array(), arena_array()};
+  *network = (Network){.whole = whole,
+                       .processes = arena_array(),
+                       .kinds = arena_array(),
+                       .borders = arena_array(),
+                       .order = arena_array()};
   find_parts(&search);
   if (!whole->parts->len) {
     diag_error((Location){.file = whole->file}, "part-border",
@@ -311,5 +322,24 @@ Network *network_find(Netlist *whole, GPtrArray *bodies) {
   for (guint i = 0; i < search.borders->len; i++)
     g_hash_table_add(borders, ((Border *)search.borders->pdata[i])->crossing);
   find_order(&search, whole->top, borders, network->order);
+  network->distance = network_farthest(network);
   return network;
+}
+
+guint64 network_distance(Netlist *whole) {
+  if (!whole->parts->len) return 0;
+  g_autoptr(GHashTable) part_of = g_hash_table_new(NULL, NULL), number_of = g_hash_table_new(NULL, NULL);
+  g_autofree guint *joined = g_new0(guint, whole->parts->len + 1);
+  Search search = {.netlist = whole,
+                   .part_of = part_of,
+                   .number_of = number_of,
+                   .borders = arena_array(),
+                   .joined = joined,
+                   .quiet = true};
+  Network network = {.whole = whole, .processes = arena_array(), .borders = arena_array()};
+  find_parts(&search);
+  if (!find_borders(&search)) return 0;
+  join_parts(&search);
+  make_processes(&search, &network);
+  return network.processes->len > 1 ? network_farthest(&network) : 0;
 }

@@ -112,42 +112,6 @@ static void write_settings(Json *json, const Process *known, const Process *proc
   json_close(json, ']');
 }
 
-// ---- Distances -----------------------------------------------------------------------------------------------------
-
-// The greatest number of cuts on the shortest way from one part to any other.
-static guint farthest(const Network *network, guint from, GPtrArray *next) {
-  g_autofree guint *steps = g_new0(guint, network->processes->len);
-  g_autoptr(GQueue) queue = g_queue_new();
-  guint most = 0;
-  steps[from] = 1;
-  g_queue_push_tail(queue, GUINT_TO_POINTER(from + 1));
-  while (!g_queue_is_empty(queue)) {
-    const guint at = GPOINTER_TO_UINT(g_queue_pop_head(queue)) - 1;
-    const GArray *others = next->pdata[at];
-    most = MAX(most, steps[at] - 1);
-    for (guint i = 0; i < others->len; i++) {
-      const guint to = g_array_index(others, guint, i);
-      if (steps[to]) continue;
-      steps[to] = steps[at] + 1;
-      g_queue_push_tail(queue, GUINT_TO_POINTER(to + 1));
-    }
-  }
-  return most;
-}
-
-static guint64 distance_of(const Network *network) {
-  g_autoptr(GPtrArray) next = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
-  guint64 longest = 0, most = 0;
-  for (guint i = 0; i < network->processes->len; i++) g_ptr_array_add(next, g_array_new(FALSE, FALSE, sizeof(guint)));
-  for (guint i = 0; i < network->borders->len; i++) {
-    const Border *border = network->borders->pdata[i];
-    g_array_append_val((GArray *)next->pdata[border->from], border->to);
-    longest = MAX(longest, instance_cut(border->crossing, network->whole->ticks_per_second));
-  }
-  for (guint i = 0; i < network->processes->len; i++) most = MAX(most, farthest(network, i, next));
-  return most * longest;
-}
-
 // ---- The file ------------------------------------------------------------------------------------------------------
 
 static void write_kinds(Json *json, const Network *network) {
@@ -214,7 +178,7 @@ static char *write_all(const Network *network, const char *hash) {
   g_autofree char *file = g_path_get_basename(network->whole->file);
   json_member(&json, "file", file);
   json_member_int(&json, "ticks_per_second", (gint64)network->whole->ticks_per_second);
-  json_member_int(&json, "distance", (gint64)distance_of(network));
+  json_member_int(&json, "distance", (gint64)network->distance);
   write_kinds(&json, network);
   write_parts(&json, network);
   write_links(&json, network);

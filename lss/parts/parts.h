@@ -39,12 +39,19 @@ typedef struct {
   GPtrArray *processes; // Process*
   GPtrArray *kinds;     // PartKind*
   GPtrArray *borders;   // Border*, between two processes
+  guint64 distance;     // ticks that two parts are apart at most
   GPtrArray *order;     // const char*: parts and crossings, in the order of the whole's statistics
 } Network;
 
 // Finds the parts of a network.  NULL after errors, or when `bodies` (const char*) has received further parts that have
 // to be elaborated: then that is done again.
 Network *network_find(Netlist *whole, GPtrArray *bodies);
+
+// How far the parts of a network are apart that is built as a whole; 0: it has none, or cannot be built in parts.
+guint64 network_distance(Netlist *whole);
+
+// The same of a network whose borders are known: of two parts at most.
+guint64 network_farthest(const Network *network);
 
 // Fills in the netlist of each kind: what is in its representative, and the halves of crossings at its ports.  The
 // whole is no longer complete then.  False after errors.

@@ -306,6 +306,7 @@ static bool prune_kind(Network *network, PartKind *kind) {
   netlist->records = whole->records;
   netlist->waves = whole->waves;
   netlist->sources = whole->sources;
+  netlist->distance = network->distance;
   netlist->part = ((Part *)process->parts->pdata[0])->instance->path;
   if (!keep_instances(&prune)) return false;
   keep_connections(&prune);

@@ -79,6 +79,20 @@ def test_an_item_that_is_sooner_than_the_cut_ends_every_build(built, run_sim, ro
         assert re.search(r"error: d: an item of way arrives in (\d+) ticks; the module declares that it takes \d+ or more", done.err)
 
 
+def test_a_ring_is_shown_from_its_first_item_on(built, run_sim, tmp_path):
+    """Nothing is left of items that were taken, and nothing depends on how often it is looked at."""
+    simulator = built(count=1000, more="slots = 40;", interval=3, delay="1 us")
+    done = run_sim(simulator, "--cycles", 1001, "--print", "d.*", "--checkpoint", "point")
+    shown = dict(line.split(" = ", 1) for line in done.out.splitlines() if line.startswith("d."))
+    held = int(shown["d.sent"]) - int(shown["d.delivered"])
+    assert shown["d.way"] == f"{{head=0 tail={held} held={held}}}" and 0 < held < 40
+    items = [int(item) for item in shown["d.way_item"].split()]
+    assert items == [int(shown["d.delivered"]) + n for n in range(held)] + [0] * (40 - held)
+    assert not any(int(instant, 0) for instant in shown["d.way_arrives"].split()[held:])
+    often = run_sim(simulator, "--cycles", 1001, "--print", "d.*", "--state-hashes", tmp_path / "hashes", "--state-hash-every", 7)
+    assert [line for line in often.out.splitlines() if line.startswith("d.")] == [f"{name} = {text}" for name, text in shown.items()]
+
+
 def test_a_ring_that_was_empty_begins_anew(built, run_sim):
     done = run_sim(built(), "--cycles", 400, "--quiet", "--print", "d.way")
     assert "d.way = {head=0 tail=0 held=0}" in done.out
