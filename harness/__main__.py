@@ -446,7 +446,7 @@ def arguments() -> argparse.ArgumentParser:
     one.add_argument("--seed", type=number(0), help="seed of everything random (default 1)")
     one.add_argument("--cores", type=number(1), metavar="N", help="use only N cores of this computer")
     one.add_argument(
-        "--start-timeout", type=number(1), metavar="SECONDS", help="how long parts wait for others to start (default 60)"
+        "--start-timeout", type=number(1), metavar="SECONDS", help="how long parts wait for others (default 60)"
     )
     one.epilog = "Options after -- are for the simulators of all parts."
     one.set_defaults(call=_network)

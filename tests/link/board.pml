@@ -3,7 +3,7 @@
  * wait_for() of exchange.c.  Promises of senders are left out: here only the board lets a part go on.
  *
  * Steps that nobody can see in between are one: those of a part with its own variables, and the words of a seat that is
- * not posted.  A look at the words of one seat is one, too, as its second look would show a change among them.
+ * not posted.
  *
  * What has to hold: nobody does anything before an instant that was agreed on, nothing arrives in the past of its
  * receiver, and the parts never all sleep while one of them could go on.
@@ -99,8 +99,10 @@ inline board_agree() {
           if
           :: own[i] < least -> least = own[i]
           :: else
-          fi;
-          sum_sent = sum_sent + sent[i];
+          fi
+        };
+        sum_sent = sum_sent + sent[i];
+        d_step {
           sum_seen = sum_seen + seen[i];
           i++
         }
