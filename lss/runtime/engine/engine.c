@@ -706,6 +706,15 @@ uint64_t spinach_next_instant(void) {
   return earliest();
 }
 
+uint64_t spinach_stepped_until(void) {
+  uint64_t until = 0;
+  for (uint32_t c = 0; c < machine->clock_count; c++) {
+    const uint64_t behind = cycles[c] ? spinach_instant_of((int32_t)c, cycles[c] - 1) + 1 : 0;
+    if (behind > until) until = behind;
+  }
+  return until;
+}
+
 // What was sent in the last cycle of a clock may still have an effect in its next (pass()).
 uint64_t spinach_own_instant(void) {
   const uint64_t now = earliest(), until = spinach_advancing.until,

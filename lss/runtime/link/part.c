@@ -272,16 +272,22 @@ bool spinach_part_join(const spinach_part_request *request) {
 
 // ---- The end --------------------------------------------------------------------------------------------------------
 
-void spinach_part_end(BoardEnd how, const char *reason) {
-  const uint64_t now = spinach_next_instant();
-  if (!joined) {
-    if (end_at == UINT64_MAX) end_reason = g_strdup(reason);
-    end_at = MIN(end_at, now + machine->distance);
+// In a whole machine: no instant from there on is stepped.
+static uint64_t reach_end(uint64_t now) {
+  (void)now;
+  return end_at;
+}
+
+void spinach_part_end(BoardEnd how, uint64_t at, const char *reason) {
+  if (joined) {
+    // While all wait, this part may be anywhere up to the instant before which nothing happens.
+    board_end(&exchange.board, how, MAX(at, board_nothing_before(&exchange.board)) + network->distance, reason);
     return;
   }
-  // While all wait, this part may be anywhere up to the instant before which nothing happens.
-  const uint64_t nothing_before = board_nothing_before(&exchange.board);
-  board_end(&exchange.board, how, MAX(now, nothing_before) + network->distance, reason);
+  if (end_at != UINT64_MAX) return;
+  end_reason = g_strdup(reason);
+  end_at = at + machine->distance;
+  spinach_hooks.reach = reach_end;
 }
 
 // The others had an error.

@@ -23,8 +23,8 @@ bool spinach_part_join(const spinach_part_request *request);
 
 // ---- The end
 
-// The run is to end, as is found now; what is found first counts.
-void spinach_part_end(BoardEnd how, const char *reason);
+// The run is to end, as is found at the instant `at`; what is found first counts.
+void spinach_part_end(BoardEnd how, uint64_t at, const char *reason);
 // Why it ends, when all instants before that have passed; NULL: it goes on.  An error is reported, and is an error
 // here.
 const char *spinach_part_ended(void);

@@ -150,6 +150,13 @@ static const char *end_of_time(void) {
   return end_with_error(text);
 }
 
+// The instant at which that is found, which does not depend on the clocks of other parts.
+static uint64_t found_at(const spinach_options *options) {
+  if (spinach_interrupted()) return spinach_next_instant();
+  const bool timed = options->conditions[SPINACH_UNTIL].relative && !(spinach_stopping & SPINACH_STOP);
+  return timed ? spinach_advancing.until : spinach_stepped_until();
+}
+
 // Why the run ends before the time that was given; NULL: it goes on.
 static const char *find_end(const spinach_options *options) {
   const char *condition = spinach_measure_look();
@@ -159,7 +166,7 @@ static const char *find_end(const spinach_options *options) {
   if (!has_parts()) return ended;
   const spinach_condition_kind until = options->conditions[SPINACH_UNTIL].kind;
   if (ended && ended == condition && (until == SPINACH_AT_TIME || until == SPINACH_AT_CYCLES)) return ended;
-  if (ended) spinach_part_end(spinach_interrupted() ? BOARD_INTERRUPTED : BOARD_ENDS, ended);
+  if (ended) spinach_part_end(spinach_interrupted() ? BOARD_INTERRUPTED : BOARD_ENDS, found_at(options), ended);
   spinach_stopping &= ~SPINACH_STOP;
   return spinach_part_ended();
 }
