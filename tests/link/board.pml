@@ -1,6 +1,7 @@
 /* The conditional promises of a run in parts, for the model checker spin: board_post(), board_withdraw() and
  * board_agree() of lss/runtime/link/board.c, each access to shared memory a step of its own, and the loop around them,
- * wait_for() of exchange.c.  Promises of senders are left out: here only the board lets a part go on.
+ * wait_for() of exchange.c.  Promises of senders are left out: here only the board lets a part go on, so that one which
+ * acts now is posted, too.
  *
  * Steps that nobody can see in between are one: those of a part with its own variables, and the words of a seat that is
  * not posted.

@@ -28,7 +28,7 @@ def test_the_model_holds_for_a_short_run(tmp_path: Path) -> None:
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 def test_the_model_holds(tmp_path: Path) -> None:
-    """Two parts, three instants, two items each: 25 million states."""
+    """Two parts, three instants, two items each: 31 million states, in a GiB."""
     errors, said = check(tmp_path, "END=3")
     assert not errors, said
 
@@ -41,7 +41,7 @@ SLOW = [pytest.mark.soak, pytest.mark.timeout(3600)]
     [
         ("NO_SUMS", "assertion violated"),
         ("STALE_TICKET", "invalid end state"),
-        pytest.param("ONE_LOOK", "assertion violated", marks=SLOW),
+        ("ONE_LOOK", "assertion violated"),
         pytest.param("LATE", "assertion violated|invalid end state", marks=SLOW),
     ],
 )

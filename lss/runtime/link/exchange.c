@@ -194,18 +194,21 @@ static void look_for_dead(Exchange *exchange) {
   set_fault(exchange, "it is gone without a word", gone, UINT32_MAX);
 }
 
-// Posts what this part does by itself, unless it is posted.
+// Posts what this part does by itself, unless it is posted.  What acts now would let nobody go further than its promise
+// does, so it is not posted.
 static void post(Exchange *exchange, uint64_t now) {
-  if (exchange->board.posted) return;
+  if (exchange->board.posted || exchange->own_known == exchange->seen) return;
+  exchange->own_known = exchange->seen;
   uint64_t own = exchange->own(exchange->data, now);
   if (exchange->pending < own) own = exchange->pending;
-  board_post(&exchange->board, now, own > now ? own : now, exchange->sent, exchange->seen);
+  if (own > now) board_post(&exchange->board, now, own, exchange->sent, exchange->seen);
 }
 
 // Waits until it is enough for a part whose next instant is `now`, and all it has sent is in the rings.
 static void wait_for(Exchange *exchange, uint64_t now, bool (*is_enough)(Exchange *, uint64_t now)) {
   const uint64_t began = nanoseconds();
   exchange->waits++;
+  exchange->own_known = UINT64_MAX;
   for (uint32_t looks = 0;; looks++) {
     const bool sleeps = looks >= exchange->spin;
     const uint32_t ticket = sleeps ? board_ticket(&exchange->board) : 0;

@@ -40,6 +40,7 @@ typedef struct {
   uint64_t relied;     // the latest limit by which was stepped: nothing may arrive before it any more
   uint64_t pending;    // the first arrival of what waits in a ring; UINT64_MAX: none does
   uint64_t sent, seen; // items, in all
+  uint64_t own_known;  // items that were seen when `own` was called last in this wait
   uint32_t spin;       // looks before it sleeps
   uint64_t waits, waited_ns;
   // ---- Whose part it is

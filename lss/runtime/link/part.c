@@ -60,9 +60,30 @@ static void send(uint32_t link, uint64_t instant, const void *item) {
   exchange_send(&exchange, out_of_link[link], spinach_time.now, instant, item);
 }
 
+// Whether an unsigned number of up to eight bytes has no more bits than its type, and is within a range.
+static bool is_within(const struct spinach_type *type, const uint8_t *value, int64_t least, int64_t most) {
+  uint64_t number = 0;
+  if (type->size > sizeof number) return false;
+  memcpy(&number, value, type->size); // little-endian, as all hosts of simulators
+  if (type->bits < 64 && number >> type->bits) return false;
+  return (least <= 0 || number >= (uint64_t)least) && (most == INT64_MAX || (most >= 0 && number <= (uint64_t)most));
+}
+
+// Whether a value is surely one that its type allows: most items are.  What may not be is looked at closely.
+static bool is_surely_fine(const struct spinach_type *type, const uint8_t *value, int64_t least, int64_t most) {
+  bool fine = type->kind == SPINACH_STRUCT;
+  if (type->kind == SPINACH_BOOL) return *value <= 1;
+  if (type->kind == SPINACH_UINT || type->kind == SPINACH_BITS) return is_within(type, value, least, most);
+  for (uint32_t i = 0; fine && i < type->member_count; i++) {
+    const struct spinach_member *member = &type->members[i];
+    fine = is_surely_fine(member->type, value + member->offset, member->least, member->most);
+  }
+  return fine;
+}
+
 // Items of other processes may hold any bits.
 static void check_item(uint32_t link, const void *item) {
-  if (!item_field[link]) return;
+  if (!item_field[link] || is_surely_fine(item_field[link]->type, item, INT64_MIN, INT64_MAX)) return;
   const spinach_place place = {machine->links[link_of_in[link]].instance, item_field[link], 0, 1};
   g_autofree char *fault = spinach_ranges_value_fault(&place, item);
   if (fault)
