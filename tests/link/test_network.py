@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.firmware import tool
+
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = ROOT / "tests/engine/modules"
 TIME = "400 us"
@@ -204,3 +206,65 @@ def test_a_simulator_of_a_part_alone(built: Path, tmp_path: Path) -> None:
         done = subprocess.run([simulator, *words], capture_output=True, text=True, timeout=20)
         assert done.returncode == 2 and done.stderr == f"{simulator.name}: {expected}\n", done.stderr
     assert not list(Path("/dev/shm").glob(f"spinach-t{os.getpid()}*"))
+
+
+LISTENER = """
+import ethernet_types;
+part module node {
+  clock own = 100 MHz;
+  outport wire_out : wire_beat;
+  inport wire_in : wire_beat;
+  instance port : ethernet on own;
+  port.to_device -> wire_out;
+  wire_in -> port.from_device;
+}
+instance node[2] : node;
+instance cable[2] : cable;
+node[0].wire_out -> cable[0].in;
+cable[0].out -> node[1].wire_in;
+node[1].wire_out -> cable[1].in;
+cable[1].out -> node[0].wire_in;
+"""
+NONSENSE = {
+    "item": "node[1] has sent what is no item: ",
+    "early": "an item arrives sooner than the link takes (from node[1])",
+    "tail": "the sender wrote more items than there is room for (from node[1])",
+    "promise": "the sender took a promise back (from node[1])",
+}
+
+
+@pytest.fixture(scope="module")
+def listener(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A network of two nodes, and a program that takes the place of one."""
+    place = tmp_path_factory.mktemp("listener")
+    (place / "two.lss").write_text(LISTENER)
+    subprocess.run([build_dir / "bin/lss", "build", "--parts", "two.lss", "-o", "two.net"], cwd=place, check=True)
+    sources = [Path(__file__).with_name("hostile.c"), *(ROOT / "lss/runtime/link" / f"{name}.c" for name in ("ring", "board", "ending"))]
+    subprocess.run([tool("clang"), "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}", *sources, "-o", place / "hostile"], check=True)
+    return place
+
+
+def ring_bytes(link: dict) -> int:
+    """As ring.c has it."""
+    capacity = 64
+    while capacity / 2 < link["slots"]:
+        capacity *= 2
+    return 128 + -(-capacity * (16 + -(-link["bytes"] // 8) * 8) // 64) * 64
+
+
+@pytest.mark.parametrize("kind", NONSENSE)
+def test_a_hostile_part_ends_the_run_with_a_line(listener: Path, tmp_path: Path, kind: str) -> None:
+    network = json.loads((listener / "two.net/network.json").read_text())
+    number = next(number for number, link in enumerate(network["links"]) if link["from"] == 1)
+    link = network["links"][number]
+    offset = sum(ring_bytes(one) for one in network["links"][:number])
+    board = f"hostile-{os.getpid()}-{kind}"
+    simulator = listener / "two.net" / network["kinds"][0]["simulator"]
+    words = ["--part", "node[0]", "--network", listener / "two.net/network.json", "--board", board, "--quiet", "--time", "2 s"]
+    hostile = subprocess.Popen([listener / "hostile", f"/dev/shm/spinach-{board}", network["hash"], "2", "1", str(offset), str(link["bytes"]), str(link["slots"]), str(link["cut"]), kind])
+    try:
+        done = subprocess.run([simulator, *words], capture_output=True, text=True, timeout=30)
+    finally:
+        hostile.kill()
+        hostile.wait()
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and NONSENSE[kind] in done.stderr, done.stderr
