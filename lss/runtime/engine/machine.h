@@ -415,7 +415,7 @@ void spinach_advance_begin_step(const uint64_t *until, bool endless);
 void spinach_advance_each(void);
 // A step: of a whole piece, or of one instant.
 void spinach_advance_step(bool one_instant);
-uint64_t spinach_next_instant(void); // the one that is stepped next
+uint64_t spinach_next_instant(void);  // the one that is stepped next
 uint64_t spinach_stepped_until(void); // behind the latest cycle of any clock: it follows from nobody's next one
 // The first instant at which something may happen by itself, if nothing comes from outside, or the advance ends; at
 // least the one that is stepped next.
