@@ -21,15 +21,32 @@ static const Parameter *runtime_parameter(const Inst *inst, const char *name) {
   return NULL;
 }
 
+// A run-time parameter in a part, by its name there.
+typedef struct {
+  const char *name;
+  const Parameter *parameter;
+} RuntimeName;
+
+// Whether the parameter takes the value as it takes the known one; else the part is elaborated, and says what is wrong.
+static bool is_fit(const Parameter *parameter, const Value *known, const Value *value) {
+  const bool number = value->kind == VALUE_INT && known->kind == VALUE_FLOAT;
+  if ((value->kind != known->kind && !number) || value->dimension != known->dimension) return false;
+  return !(parameter->least && value_order(value, parameter->least) < 0) &&
+         !(parameter->most && value_order(value, parameter->most) > 0);
+}
+
 // Values that modules brought for run-time parameters of instances in a part, with the names of these in it.
 static void find_runtime(const Inst *part, const Inst *inst, GHashTable *names) {
   for (guint i = 0; i < inst->settings->len; i++) {
     const Setting *setting = inst->settings->pdata[i];
-    if (!setting->by_module || !setting->value || !runtime_parameter(inst, setting->name)) continue;
+    const Parameter *parameter = runtime_parameter(inst, setting->name);
+    if (!setting->by_module || !setting->value || !parameter) continue;
     const char *path = inst_path_of(inst, setting->name);
     GPtrArray *all = g_hash_table_lookup(names, setting->value);
     if (!all) g_hash_table_insert(names, setting->value, all = arena_array());
-    g_ptr_array_add(all, (gpointer)(path + strlen(part->instance->path) + 1));
+    RuntimeName *name = arena_new(RuntimeName);
+    *name = (RuntimeName){path + strlen(part->instance->path) + 1, parameter};
+    g_ptr_array_add(all, name);
   }
   for (guint i = 0; i < inst->children->len; i++) find_runtime(part, inst->children->pdata[i], names);
 }
@@ -45,7 +62,11 @@ static bool values_alike(const Value *known, const Value *value, GHashTable *nam
   if (!known || !value) return known == value;
   if (value_equal(known, value)) return true;
   const GPtrArray *all = g_hash_table_lookup(names, known);
-  for (guint i = 0; all && i < all->len; i++) add_setting(settings, all->pdata[i], value);
+  for (guint i = 0; all && i < all->len; i++) {
+    const RuntimeName *name = all->pdata[i];
+    if (!is_fit(name->parameter, known, value)) return false;
+    add_setting(settings, name->name, value);
+  }
   if (all) return true;
   const bool lists = known->kind == VALUE_LIST, modules = known->kind == VALUE_MODULE;
   if (known->kind != value->kind || (!lists && !modules) || !known->items || !value->items ||
@@ -65,8 +86,9 @@ static bool settings_alike(const Inst *known, const Inst *inst, GHashTable *name
     if (!other || other->alias != setting->alias || other->absent != setting->absent || setting->define ||
         other->define)
       return false;
-    if (!other->alias && runtime_parameter(known, setting->name)) {
-      if (!setting->value || !other->value) return false;
+    const Parameter *parameter = other->alias ? NULL : runtime_parameter(known, setting->name);
+    if (parameter) {
+      if (!setting->value || !other->value || !is_fit(parameter, other->value, setting->value)) return false;
       if (!value_equal(other->value, setting->value)) add_setting(settings, setting->name, setting->value);
     } else if (!values_alike(other->value, setting->value, names, settings)) {
       return false;

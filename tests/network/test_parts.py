@@ -85,6 +85,14 @@ def test_settings_in_the_values_of_modules(build) -> None:
     assert [part["settings"] for part in found["parts"]] == [[], [["node[1].k.ready", "0.5"]]]
 
 
+def test_a_setting_that_does_not_fit_is_an_error(build) -> None:
+    """As it is where every part is elaborated."""
+    build(STAR.replace("1.0 / float(i + 1)", 'i == 1 ? "no" : 1.0'), "-D", "n=2", ok=False)
+    assert "error[parameter-type]: `ready` must be a float, not a string" in build.said and "in instance node[1]" in build.said
+    build(STAR.replace("ready = 1.0 : float;", "ready = 1.0 : float in 0.0..1.0;").replace("1.0 / float(i + 1)", "1.0 * float(i + 1)"), "-D", "n=2", ok=False)
+    assert "error[parameter-range]: `ready` is 2.0, outside its range, 0.0 to 1.0" in build.said and "in instance node[1]" in build.said
+
+
 def test_crossings_at_the_border_make_kinds(build) -> None:
     """Also where the parts themselves are alike, so that a further one has to be elaborated."""
     found = network(build(RING.replace("{ delay; slots = 64; };", "{ slots = 64; };\nfor (i = 0; i < n; i = i + 1) { wire[i].delay = i == 2 ? 2 us : 1 us; }"), "-D", "n=5"))
