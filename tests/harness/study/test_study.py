@@ -262,7 +262,7 @@ def test_a_machine_that_cannot_be_built_fails_its_points_only(place: Path) -> No
     assert "at most 5 stages" in text and "Long ones: not run yet." in text
 
 
-def test_a_long_run_is_not_examined_without_being_asked(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_run_is_not_examined_by_default(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = make(place)
     least, most = sorted(look.cycles(row) for _, row in look.extremes(outcome))
     assert 0 < least <= most < look.MOST_CYCLES and len(look.bottlenecks(outcome)) == 2

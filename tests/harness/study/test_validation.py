@@ -206,7 +206,7 @@ def test_the_studies_of_the_examples_have_names_of_their_own() -> None:
     assert len(known) == len(paths) > 30 and any(now for _, now in known.values())
 
 
-def test_the_report_asks_for_nothing_that_the_studies_lack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_report_names_nothing_that_the_studies_lack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page of `make studies` can be written, whatever was run: here nothing was."""
     paths = found(ROOT / "examples", "studies/*.toml")
     monkeypatch.setattr(collection, "chosen", lambda paths, names: {path.stem: (path, False) for path in paths})
