@@ -51,6 +51,12 @@ static void apply_fault(self_t *self, wire_beat_64 *last) {
   }
 }
 
+// When the beat that was taken arrives.  A short one may have left before the cycle in which it was taken; it is under
+// way from there on, so that nothing arrives sooner than `cut` says.
+static exact_time arrival_of(const self_t *self) {
+  return exact_time_sum(exact_time_later(self->line.due, exact_time_at(now())), self->delay);
+}
+
 // The last beat of a frame has been taken; returns when it arrives.
 static exact_time end(self_t *self, wire_beat_64 *last) {
   const uint32_t length = self->line.position;
@@ -58,7 +64,7 @@ static exact_time end(self_t *self, wire_beat_64 *last) {
   if (line_is_faulty(&self->line, last->error, (uint32_t)param(min_frame), most)) count(damaged);
   if (self->line.late) last->error = true;
   if (param(faults)[0]) apply_fault(self, last);
-  const exact_time arrival = exact_time_sum(self->line.due, self->delay);
+  const exact_time arrival = arrival_of(self);
   const uint32_t kept = length > most ? most : length;
   if (param(capture)[0] && kept > 4)
     packet_write(&self->file, load_span(frame, 0, kept - 4), kept - 4,
@@ -85,7 +91,7 @@ phase_end(in) {
     self->line.due =
         exact_time_later(self->line.due, exact_time_add(exact_time_at(now()), beat.count, self->byte_time));
   if (at <= MOST) memcpy(store_span(frame, at, 8), &beat.bytes, 8);
-  const exact_time arrival = beat.end ? end(self, &beat) : exact_time_sum(self->line.due, self->delay);
+  const exact_time arrival = beat.end ? end(self, &beat) : arrival_of(self);
   flight_send(flying, exact_time_instant(arrival) - now(), beat);
   self->line.opens_at = exact_time_instant(self->line.due);
 }

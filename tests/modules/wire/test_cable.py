@@ -87,7 +87,7 @@ def arrivals(entered: list[Beat], sender: int, receiver: int, byte: Fraction, la
         if beat.start:
             line = (taken if taken >= line + Fraction(1000, sender) else line) + 8 * byte
         line += len(beat.data) * byte
-        arrival = math.ceil((line + latency) * receiver / 1000)
+        arrival = math.ceil((max(line, taken) + latency) * receiver / 1000)
         cycles.append(max(arrival, cycles[-1] + 1) if cycles else arrival)  # one beat comes in a cycle
         if beat.end:
             line += 12 * byte
