@@ -22,8 +22,13 @@ static void send_nonsense(Ring *ring, const char *kind) {
   if (!strcmp(kind, "early")) CHECK(ring_send(ring, 1, 2, item));
   if (!strcmp(kind, "tail")) ring->memory->tail = 1000000;
   ring_promise(ring, 1000000000);
-  usleep(10000);
-  if (!strcmp(kind, "promise")) ring->memory->promise = 5;
+  // The other end looks when it likes: at some time it sees a promise and then less.
+  for (int i = 0; i < 1000 && !strcmp(kind, "promise"); i++) {
+    usleep(7000);
+    ring->memory->promise = 5;
+    usleep(13000);
+    ring->memory->promise = 1000000000;
+  }
 }
 
 int main(int argc, char **argv) {
