@@ -66,8 +66,11 @@ def merge(network: Network, documents: Sequence[dict]) -> dict:
             cycles[clock] = max(count, cycles.get(clock, 0))
     simulated = min(document["run"]["simulated_ns"] for document in documents)
     ended = {"ended": first["run"]["ended"], "simulated_ns": simulated}
-    statistics = in_order(network, [document["statistics"] for document in documents])
-    return {"manifest": manifest, "run": ended | {"cycles": cycles}, "statistics": statistics}
+    merged = {"manifest": manifest, "run": ended | {"cycles": cycles}}
+    for what in ("statistics", "derived"):
+        if entries := in_order(network, [document.get(what, []) for document in documents]):
+            merged[what] = entries
+    return merged
 
 
 def read(started: Sequence[Started]) -> list[dict]:
