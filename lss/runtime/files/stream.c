@@ -26,6 +26,21 @@ HostFile *host_file_new(stream *s, const char *path) {
   return file;
 }
 
+guint host_find_look(const GArray *found, uint64_t look) {
+  const guint size = g_array_get_element_size((GArray *)found);
+  guint low = 0, high = found->len;
+  while (low < high) {
+    const guint middle = (low + high) / 2;
+    uint64_t number;
+    memcpy(&number, found->data + (gsize)middle * size, sizeof number);
+    if (number < look)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 HostFile *host_file(const stream *s) {
   if (!s->id || s->id > file_count) spinach_fail("a stream is used that was never opened");
   return files[s->id - 1];

@@ -55,6 +55,9 @@ HostFile *host_file_use(stream *s, const char *path, FileUse use);
 extern char *(*host_file_user)(const char *path);
 // Whether consoles and gateways are not opened any more; *why is then as in spinach_streams_close_consoles().
 bool host_consoles_are_closed(const char **why);
+// The first of what looks have found whose look is not before this one: of structs that begin with the number of a
+// look, a uint64_t, in their order.
+guint host_find_look(const GArray *found, uint64_t look);
 void host_file_read_whole(HostFile *file);
 void host_file_create(HostFile *file); // opens it for writing
 void host_file_drop(HostFile *file);   // closes an output without leaving anything

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 typedef struct {
-  uint64_t look; // the number of the look that found it
+  uint64_t look; // the number of the look that found it (host_find_look())
   uint8_t character;
 } Typed;
 
@@ -63,26 +63,13 @@ static ConsoleClient *open_client(const ConsolePlace *place, const char *where) 
   return client;
 }
 
-// The first entry of a look that is not before this one.
-static guint find(const GArray *typed, uint64_t number) {
-  guint low = 0, high = typed->len;
-  while (low < high) {
-    const guint middle = (low + high) / 2;
-    if (g_array_index(typed, Typed, middle).look < number)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 static void cut(HostFile *file) {
   HostTerminal *terminal = file->terminal;
   const stream *s = file->owner;
   file->written = MIN(file->written, s->position);
   if (file != terminal->keyboard) return;
   terminal->looks = MIN(terminal->looks, s->records);
-  g_array_set_size(terminal->typed, find(terminal->typed, terminal->looks));
+  g_array_set_size(terminal->typed, host_find_look(terminal->typed, terminal->looks));
 }
 
 // Of two files with one console the first closes it.
@@ -150,7 +137,7 @@ bool stream_terminal_read(stream *s, uint8_t *character) {
   Typed entry = {.look = number};
   bool found;
   if (number < terminal->looks) {
-    const guint at = find(terminal->typed, number);
+    const guint at = host_find_look(terminal->typed, number);
     found = at < terminal->typed->len && g_array_index(terminal->typed, Typed, at).look == number;
     if (found) entry = g_array_index(terminal->typed, Typed, at);
   } else {

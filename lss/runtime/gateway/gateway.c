@@ -13,7 +13,7 @@ enum { SECOND = 1000000000, MADE_UP = 10000000 }; // nanoseconds
 
 // What a look has found, of those that found something.
 typedef struct {
-  uint64_t look;
+  uint64_t look; // its number (host_find_look())
   int32_t length;
   uint8_t *frame;
 } Found;
@@ -71,23 +71,11 @@ static HostGateway *gateway_of(const stream *s) {
   return host_file(s)->gateway;
 }
 
-static guint find(const GArray *found, uint64_t look) {
-  guint low = 0, high = found->len;
-  while (low < high) {
-    const guint middle = (low + high) / 2;
-    if (g_array_index(found, Found, middle).look < look)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 static void cut(HostFile *file) {
   HostGateway *gateway = file->gateway;
   file->written = MIN(file->written, file->owner->position);
   gateway->looks = MIN(gateway->looks, file->owner->records);
-  if (gateway->found) g_array_set_size(gateway->found, find(gateway->found, gateway->looks));
+  if (gateway->found) g_array_set_size(gateway->found, host_find_look(gateway->found, gateway->looks));
 }
 
 static void end(HostFile *file) {
@@ -170,7 +158,7 @@ static int32_t look(HostGateway *gateway, uint64_t now, uint8_t *frame, uint32_t
 }
 
 static int32_t found_before(const HostGateway *gateway, uint64_t number, uint8_t *frame) {
-  const guint at = gateway->found ? find(gateway->found, number) : 0;
+  const guint at = gateway->found ? host_find_look(gateway->found, number) : 0;
   if (!gateway->found || at == gateway->found->len) return 0;
   const Found *found = &g_array_index(gateway->found, Found, at);
   if (found->look != number) return 0;
