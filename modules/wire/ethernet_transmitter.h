@@ -32,6 +32,15 @@ __attribute__((always_inline)) static inline void line_await_beat(line_transmitt
   line->plain_at = plain ? line->wake : UINT64_MAX;
 }
 
+// At `wake`: a plain beat that was offered is over, and the next one is awaited.  True: nothing is awaited, or the last
+// beat has arrived.
+static inline bool line_step(line_transmitter *line, uint64_t byte_time, uint64_t now, uint64_t period) {
+  if (line->plain_at == UINT64_MAX) return true;
+  line->position += 8;
+  line_await_beat(line, byte_time, period);
+  return line->plain_at == UINT64_MAX && now >= line->wake;
+}
+
 // A frame begins, whose preamble has left at `due`.
 static inline void line_begin(line_transmitter *line, exact_time due, uint64_t byte_time, uint64_t period) {
   line->playing = true;

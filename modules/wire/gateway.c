@@ -117,12 +117,7 @@ static void play_last(self_t *self) {
 }
 
 static void play(self_t *self) {
-  if (self->line.plain_at != never()) {
-    self->line.position += 8;
-    line_await_beat(&self->line, self->byte_time, clock_period());
-    if (self->line.plain_at != never() || now() < self->line.wake) return;
-  }
-  if (self->line.playing) play_last(self);
+  if (line_step(&self->line, self->byte_time, now(), clock_period()) && self->line.playing) play_last(self);
 }
 
 static bool begins_to_look(const self_t *self) {
@@ -147,9 +142,7 @@ handler(pace) {
 
 phase_end() {
   if (transferred(from_device)) take(self, &data(from_device));
-  if (!self->linked && (width(ready) == 0 || (some(ready) && data(ready)))) {
-    self->linked = true;
-  }
+  if (!self->linked) self->linked = width(ready) == 0 || (some(ready) && data(ready));
   if (__builtin_expect(begins_to_look(self), false)) {
     self->looking = true;
     set_until(look_due, 0);

@@ -520,12 +520,7 @@ phase_end() {
     self->line.wake = 0;
   }
   if (needs_arp(self) && within(arp_due, 0)) self->line.wake = 0;
-  if (!due(self->line.wake)) return;
-  if (self->line.plain_at != never()) {
-    self->line.position += 8;
-    line_await_beat(&self->line, self->byte_time, clock_period());
-    if (self->line.plain_at != never() || now() < self->line.wake) return;
-  }
+  if (!due(self->line.wake) || !line_step(&self->line, self->byte_time, now(), clock_period())) return;
   if (self->line.playing)
     play_last(self);
   else
