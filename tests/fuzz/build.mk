@@ -17,8 +17,8 @@ $(FUZZ)/fuzz_gdb $(FUZZ)/fuzz_commands: $(FUZZ)/fuzz_%: tests/fuzz/fuzz_%.c test
 $(FUZZ)/fuzz_gdb $(FUZZ)/fuzz_commands: FUZZ_FLAGS += -Wl,-u,isas
 $(FUZZ)/fuzz_checkpoint: tests/fuzz/fuzz_checkpoint.c
 $(FUZZ)/fuzz_trace: tests/fuzz/fuzz_trace.c emulib/program/input_file.c
-$(FUZZ)/fuzz_packets: tests/fuzz/fuzz_packets.c emulib/program/input_file.c lss/runtime/files/stream.c lss/runtime/files/packet.c
-$(FUZZ)/fuzz_frames: tests/fuzz/fuzz_frames.c emulib/program/input_file.c lss/runtime/files/stream.c lss/runtime/gateway/frame_record.c lss/runtime/gateway/frame_socket.c
+$(FUZZ)/fuzz_packets: tests/fuzz/fuzz_packets.c emulib/program/input_file.c lss/runtime/files/stream.c lss/runtime/files/packet.c tests/fuzz/fuzz_streams.h
+$(FUZZ)/fuzz_frames: tests/fuzz/fuzz_frames.c emulib/program/input_file.c lss/runtime/files/stream.c lss/runtime/gateway/frame_record.c lss/runtime/gateway/frame_socket.c tests/fuzz/fuzz_streams.h
 $(FUZZ)/fuzz_program: tests/emulib/loader_mutation.c $(if $(SANITIZE),$(call found,emulib/program/*.c),$(BUILD)/lib/libemulib.a)
 $(FUZZ)/%: $(FUZZ_LSS) $(BUILD)/lib/libspinach.a
 	@mkdir -p $(@D)

@@ -1,36 +1,12 @@
 // Fuzzes what comes to a gateway from outside: any bytes are a record, frames on a TCP connection or a place, as the
 // first byte says, or are refused with one line.
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/mman.h>
 
 // The streams and readers themselves, so that what a run leaves open can be closed between two inputs.
 #include "lss/runtime/files/stream.c"
 #include "lss/runtime/gateway/frame_record.c"
 #include "lss/runtime/gateway/frame_socket.c"
-
-static jmp_buf failed;
-
-_Noreturn void spinach_fail(const char *format, ...) {
-  char text[1024];
-  va_list arguments;
-  va_start(arguments, format);
-  int length = vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  if (length <= 0 || strchr(text, '\n')) abort();
-  longjmp(failed, 1);
-}
-
-// Of the end of a run, which no input comes to.
-bool spinach_report_error(const char *format, ...) {
-  (void)format;
-  abort();
-}
-
-// No machine uses the streams.
-static char *user_of(const char *path) {
-  return g_strdup(path);
-}
+#include "tests/fuzz/fuzz_streams.h"
 
 static void fuzz_record(const uint8_t *bytes, size_t size) {
   char path[32];
