@@ -360,22 +360,23 @@ def test_a_length_that_no_frame_has_ends_a_connection(bench: Bench) -> None:
 
 def test_a_checkpoint_goes_on_without_what_was_under_way(bench: Bench) -> None:
     """A restored run has its own --gateway, or none; numbers go on."""
+    times = TIMES[:3] + [(cycle + 50_000_000, one) for cycle, one in TIMES[3:]]  # long after the peer has replied
     with peer(lambda number, data: [echoed(data)]) as (_, place):
-        first = run(bench, TIMES, "--gateway", f"dut={place}", "--until", until(SENT[:3]), "--checkpoint", "middle")
+        first = run(bench, times, "--gateway", f"dut={place}", "--until", until(SENT[:3]), "--checkpoint", "middle")
     restore = ["--restore", str(first.directory / "middle")]
-    alone = run(bench, TIMES, *restore)
+    alone = run(bench, times, *restore)
     assert (alone.stat("dut", "frames_sent"), alone.stat("dut", "frames_received")) == (3, len(SENT))
     left = SENT[first.stat("dut", "frames_received") :]
     with peer(lambda number, data: [echoed(data)]) as (other, place):
         options = [*restore, "--gateway", f"dut={place}", "--record-links", "links"]
-        joined = run(bench, TIMES, *options, "--until", until(SENT[:3] + left))
+        joined = run(bench, times, *options, "--until", until(SENT[:3] + left))
     assert left and other.came == left
     begin = (joined.directory / "links/dut.frames").read_text().splitlines()[0].split()
     assert begin[:3] == ["frames", "1", "100000000"] and int(begin[3]) > 0
     cycles = str(joined.stats["run"]["cycles"]["clk"])
-    again = run(bench, TIMES, *restore, "--replay-links", str(joined.directory / "links"), "--cycles", cycles)
+    again = run(bench, times, *restore, "--replay-links", str(joined.directory / "links"), "--cycles", cycles)
     assert again.stats["statistics"] == joined.stats["statistics"]
-    wrong = run(bench, TIMES, "--replay-links", str(joined.directory / "links"), ok=False)
+    wrong = run(bench, times, "--replay-links", str(joined.directory / "links"), ok=False)
     assert f"began at another time: tick {begin[3]}, and this one at 0 (restore the same checkpoint)" in wrong.err
 
 
