@@ -66,6 +66,11 @@ def test_a_hostile_part_breaks_nobody(parts: Path, kind: str) -> None:
     assert lines and len(lines) == len({line.split(":")[0] for line in lines}), lines  # one each
 
 
+def test_a_part_that_leaves_before_it_has_promised_anything(parts: Path) -> None:
+    lines = run(parts, 1, 4, 5_000_000, "hostile=leaves", "runs=6")
+    assert len(lines) == 6 and any("it has left too early (part" in line for line in lines), lines
+
+
 def test_no_word_has_two_owners(tmp_path: Path) -> None:
     """The same in threads, for the thread sanitizer."""
     program = compiled(tmp_path, "-fsanitize=thread")

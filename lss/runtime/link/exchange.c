@@ -187,11 +187,23 @@ static bool has_all(Exchange *exchange, uint64_t now) {
   return true;
 }
 
-static void look_for_dead(Exchange *exchange) {
+static bool look_for_dead(Exchange *exchange) {
   const uint32_t gone = board_look_for_dead(&exchange->board, exchange->neighbours, exchange->neighbour_count);
-  if (gone == UINT32_MAX) return;
+  if (gone == UINT32_MAX) return false;
   board_break(&exchange->board, gone);
-  set_fault(exchange, "it is gone without a word", gone, UINT32_MAX);
+  return !set_fault(exchange, "it is gone without a word", gone, UINT32_MAX);
+}
+
+// A part that leaves promises first all that others need of it.  What it has not promised then, nobody does any more.
+static void look_for_left(Exchange *exchange, uint64_t now, bool (*is_enough)(Exchange *, uint64_t now)) {
+  for (uint32_t i = 0; i < exchange->in_count; i++) {
+    const ExchangeLink *link = &exchange->in[i];
+    if (!atomic_load(&exchange->board.seats[link->peer].over)) continue;
+    look(exchange, now);
+    const uint64_t needed = is_enough == has_all ? sum(now, link->ring.cut) : sum(now, 1);
+    if (!is_enough(exchange, now) && link->ring.promise < needed)
+      set_fault(exchange, "it has left too early", link->peer, i);
+  }
 }
 
 // Posts what this part does by itself, unless it is posted.  What acts now would let nobody go further than its promise
@@ -227,7 +239,8 @@ static void wait_for(Exchange *exchange, uint64_t now, bool (*is_enough)(Exchang
       board_wake_all(&exchange->board);
       continue;
     }
-    if (!board_sleep(&exchange->board, ticket, LONGEST_SLEEP)) look_for_dead(exchange);
+    if (!board_sleep(&exchange->board, ticket, LONGEST_SLEEP) && !look_for_dead(exchange))
+      look_for_left(exchange, now, is_enough);
   }
   board_awake(&exchange->board);
   if (exchange->board.posted) board_withdraw(&exchange->board);
