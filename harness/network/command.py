@@ -1,18 +1,16 @@
 """`spinach network`: runs a network in parts, and merges what they have counted."""
 
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.network import launch, merge
+from harness.network import launch, merge, settings
 from harness.network.network_file import Network, NetworkError, read
 from harness.run import files
 
 MOST_SHOWN = 16  # parts in the table of waits
 RESERVED = ("part", "network", "board", "run-dir", "stats", "cycles", "interactive", "gdb", "serve")
-PATH = re.compile(r"[A-Za-z_][\w.\[\]]*")
 
 
 @dataclass(frozen=True)
@@ -38,14 +36,6 @@ def _check(options: Sequence[str]) -> None:
             raise NetworkError(f"--{name}: it is not for the parts of a network ({hint})")
 
 
-def _parts_of(network: Network, text: str, option: str) -> list[int]:
-    """The parts that a setting or a condition names."""
-    found = {number for path in PATH.findall(text) for number in network.owners(path)}
-    if not found:
-        raise NetworkError(f'{option}: "{text}" names nothing in any part of {network.machine}')
-    return sorted(found)
-
-
 def options_of_parts(network: Network, request: Request) -> list[list[str]]:
     """The options of each part: those for all, and what names it."""
     _check(request.options)
@@ -58,10 +48,10 @@ def options_of_parts(network: Network, request: Request) -> list[list[str]]:
         name, equals, _ = setting.partition("=")
         if not equals:
             raise NetworkError(f'--set: "{setting}" lacks its value (write --set PATH.NAME=VALUE)')
-        for number in _parts_of(network, name, "--set"):
+        for number in settings.parts_of(network, name):
             options[number] += ["--set", setting]
     if request.until is not None:
-        named = {number for path in PATH.findall(request.until) for number in network.owners(path)}
+        named = {number for path in settings.PATH.findall(request.until) for number in network.owners(path)}
         for number in named or range(len(options)):
             options[number] += ["--until", request.until]
     return options

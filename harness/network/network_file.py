@@ -14,7 +14,8 @@ class NetworkError(Exception):
 @dataclass(frozen=True)
 class Part:
     path: str
-    simulator: Path
+    simulator: Path  # of its kind
+    renamed: dict[str, str]  # units of the kind's representative: what they are called in this part
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,9 @@ def read(folder: Path) -> Network:
         if document["format"] != FORMAT:
             raise NetworkError(f"{file}: it has format {document['format']}, not {FORMAT} (build the network again)")
         simulators = [folder / kind["simulator"] for kind in document["kinds"]]
-        parts = [Part(part["path"], simulators[part["kind"]]) for part in document["parts"]]
+        parts = [
+            Part(part["path"], simulators[part["kind"]], dict(part["renamed"])) for part in document["parts"]
+        ]  # fmt: skip
         links = [Link(link["path"], link["from"], link["to"]) for link in document["links"]]
         network = Network(folder, document["hash"], document["file"], parts, links, document["order"])
     except OSError as error:

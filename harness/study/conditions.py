@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from harness import quantity
-from harness.study import expression
+from harness.run import patterns
 from harness.study.machine import CONNECTION_EVENTS, Machine, suggest
 from harness.study.study_file import StudyError
 
@@ -47,7 +47,7 @@ def check(text: str, machine: Machine, where: str) -> None:
 
     def known(what: str, one: str, among: Iterable[str]) -> None:
         among = list(among)
-        if not any(expression.pattern(one).fullmatch(other) for other in among):
+        if not any(patterns.compiled(one).fullmatch(other) for other in among):
             raise refuse(f"{name} has no {what} {one!r}; {suggest(one, among)}")
 
     def number(text: str, read: Callable[[str], int] = quantity.count) -> int:

@@ -18,6 +18,7 @@ from statistics import median
 from typing import Any, Protocol
 
 from harness import quantity
+from harness.run import patterns
 
 PART = r"(?:\*\*|\*|[A-Za-z_]\w*)(?:\[(?:\*|\d+)\])*"
 TOKENS = re.compile(
@@ -354,23 +355,14 @@ def evaluate(text: str, reading: Reading) -> Any:
     return value
 
 
-@lru_cache(maxsize=4096)
-def pattern(path: str) -> re.Pattern:
-    """The regular expression of a path; its groups are what the stars match."""
-    parts = []
-    for token in re.findall(r"\*\*|\[\*\]|\*|[^*\[]+|\[", path):
-        parts.append({"**": "(.*?)", "[*]": r"\[(\d+)\]", "*": r"([^.\[\]]+)"}.get(token, re.escape(token)))
-    return re.compile("".join(parts).replace(r"(.*?)\.", r"((?:.*\.)?)"))
-
-
 def select(path: str, values: dict[str, float]) -> "float | Values":
     """The value at a path, or the list of those that a path with stars matches, in the order of `values`."""
     if "*" not in path:
         if path not in values:
             raise NoValue(f"there is no {path}")
         return values[path]
-    expression = pattern(path)
-    found = [(match.groups(), value) for name, value in values.items() if (match := expression.fullmatch(name))]
+    matching = patterns.compiled(path).fullmatch
+    found = [(match.groups(), value) for name, value in values.items() if (match := matching(name))]
     if not found:
         raise NoValue(f"nothing matches {path}")
     return Values(tuple(".".join(keys) for keys, _ in found), tuple(value for _, value in found))

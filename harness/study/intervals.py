@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from harness import quantity
-from harness.run import files, store
+from harness.run import files, patterns, store
 from harness.study import conditions, expression
 from harness.study.expression import NoValue, Values
 from harness.study.machine import CONNECTION_EVENTS
@@ -139,7 +139,7 @@ def _emitters(one: Event, machine: "Machine") -> list[str]:
     """The instances with an event, or the pattern of ports."""
     if one.name in CONNECTION_EVENTS:
         return [one.pattern]
-    matches = expression.pattern(f"{one.pattern}.{one.name}").fullmatch
+    matches = patterns.compiled(f"{one.pattern}.{one.name}").fullmatch
     return [
         instance["path"] for instance in machine.netlist["instances"] for known in instance["events"]
         if instance["leaf"] and known["name"] == one.name and matches(f"{instance['path']}.{one.name}")

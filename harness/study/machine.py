@@ -17,7 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from harness import quantity
-from harness.run import compiler
+from harness.run import compiler, patterns
 from harness.run.store import Job, content_name
 from harness.study import expression, parameters
 from harness.study.parameters import Parameter
@@ -107,17 +107,22 @@ class Machine:
     def _instance(self, path: str) -> dict:
         return next((one for one in self.netlist["instances"] if one["path"] == path), {})
 
-    def acts_at_start(self, setting: str) -> bool:
-        """Whether a setting is read at the start of a run only, and names no file."""
+    def set_by(self, setting: str) -> list[dict]:
+        """The parameters that a run-time setting sets: of a pattern all that match, of an option none."""
         kind, _, name = setting.partition(".")
         known = self.runtime if kind == "set" else self.top if kind == "option" else {}
-        return bool(known.get(name, {}).get("init")) and known[name]["type"] != "string"
+        if kind != "set" or "*" not in name:
+            return [known[name]] if name in known else []
+        matches = patterns.compiled(name).fullmatch
+        return [one for path, one in known.items() if matches(path)]
+
+    def acts_at_start(self, setting: str) -> bool:
+        """Whether a setting is read at the start of a run only, and names no file."""
+        return any(one.get("init") and one["type"] != "string" for one in self.set_by(setting))
 
     def type_of(self, setting: str) -> str:
         """The type of what a run-time setting sets; "" for options of the simulator."""
-        kind, _, name = setting.partition(".")
-        known = self.runtime if kind == "set" else self.top
-        return known.get(name, {}).get("type", "")
+        return next((one["type"] for one in self.set_by(setting)), "")
 
 
 def _elements(name: str, dimensions: list[int]) -> list[str]:
@@ -165,7 +170,7 @@ def check_setting(setting: str, machine: Machine, where: str) -> None:
         raise StudyError(f"{where}: setting {setting!r}: it begins with D., set. or option., or is seed, job or guest")
     if kind == "D" and "." in name:
         return  # of an instance inside, which the compiler knows
-    if name not in known[kind]:
+    if name not in known[kind] and not machine.set_by(setting):
         others = [f"{other}.{name}" for other in known if name in known[other]]
         meant = f"did you mean {others[0]!r}?" if others else suggest(name, known[kind])
         text = f"{machine.path.name} has no {_kind(kind)} {name!r}; {meant}"
@@ -189,7 +194,7 @@ def check_expression(text: str, machine: Machine, names: Iterable[str], where: s
             if kind == expression.PRINTED:
                 continue  # printed.py checks it with the settings of the points
             if kind in ("statistic", "events") and "*" in name:
-                if any(expression.pattern(name).fullmatch(one) for one in known[kind]):
+                if any(patterns.compiled(name).fullmatch(one) for one in known[kind]):
                     continue
             elif name in known[kind] or (kind == "statistic" and name in names):  # of an interval
                 continue

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from harness.run import patterns
 from harness.study import expression, parameters
 from harness.study.axis_values import in_expressions
 from harness.study.expression import ExpressionError, NoValue
@@ -111,7 +112,7 @@ class PointReading:
             if path in self.derived:
                 return self._work_out(path)
             return expression.select(path, self.counted.values)
-        matching = expression.pattern(path).fullmatch
+        matching = patterns.compiled(path).fullmatch
         worked = {name: self._work_out(name) for name in self.derived if matching(name)}
         return expression.select(path, {**self.counted.values, **worked} if worked else self.counted.values)
 

@@ -73,13 +73,13 @@ COMMANDS: list[list[str]] = [
         "cycles == 3", "cycles != 0", "cycles >= 4", "cycles > 4", "down < 0", "down <= 0", "small>=5", "even == 1", "rows[1][2] == 6", "rows[5] == 6", "cycles >= 1e1", "below <= -0x2")],
     *[["--cycles", "2", "--set", s, "--print", "h.seen", "--print", "h.given", "--print", "h.half"] for s in (
         "whole=5", "whole=-5", "real=-1.5", "real=1.5", "share=50 percent", "share=50%", "share=0.25", "lit=true", "lit=1", "lit=false", "lit=0",
-        "text=", "text=a=b", "wait=2 us", "size=1 KiB", "rate=1 kb/s", "speed=1 kHz", "h.real=1", "g.real=1", f"text={'y' * 511}")],
+        "text=", "text=a=b", "wait=2 us", "size=1 KiB", "rate=1 kb/s", "speed=1 kHz", "h.real=1", "g.real=1", f"text={'y' * 511}", "*.real=1.5", "h.r*=1", "*=1", "[*].real=1")],
     ["--whole", "4", "--real=1", "--cycles", "1", "--print", "h.given"],
     # What is refused.
     *[["--cycles", n] for n in ("", "3x", "-1", "x", "slwo:3", "other:3", "slow:", "18446744073709551616")],
     *[["--time", t] for t in ("", "3", "3 kg", "-1 us", "1 us x")],
     *[["--set", s] for s in ("whole", "=3", "whol=3", "nothing=3", "whole=6", "whole=-6", "whole=", "whole=3x", "whole=9223372036854775808", "real=1.5000001", "real=x", "real=",
-        "real=1e999", "real=1 percent", "share=x", "share=1 x", "lit=yes", "lit=", "lit=2", "wait=3", "wait=3 B", "size=1.5 B", "unused=1", f"text={'x' * 4096}")],
+        "real=1e999", "real=1 percent", "share=x", "share=1 x", "lit=yes", "lit=", "lit=2", "wait=3", "wait=3 B", "size=1.5 B", "unused=1", f"text={'x' * 4096}", "unus*=1", "*.reel=1", "g.*=1")],
     *[["--print", p] for p in ("h", "h.", "h.smal", "i.small", "h.rows[2][0]", "h.rows[0][3]", "h.rows[6]", "h.small[0]", "h.rows[0][0][0]", "h.rows[x]", "")],
     *[["--until", c] for c in ("h.part == 1", "h.rows == 1", "h.small == 1.5", "h.small 3", "h.small >= 9007199254740994e0", "cycles(slo) >= 1", "cycles(slow) >= 1 x", "ende", "marker(0)",
         "marker(4294967296)", "marker(1)", "event(h.x)", "evnt(h.x)", "event(h)")],

@@ -175,6 +175,7 @@ def test_simulators_of_another_build(built: Path, tmp_path: Path) -> None:
     [
         (["--set", "node[7].source.count=3"], '--set: "node[7].source.count" names nothing in any part of token_ring.lss'),
         (["--set", "node[1].source.many=3"], 'node[1]: --set: there is no runtime parameter "node[1].source.many"; --help lists them'),
+        (["--set", "node[*].source.many=3"], '--set: "node[*].source.many" names nothing in any part of token_ring.lss'),
         (["--set", "node[1].source.count"], '--set: "node[1].source.count" lacks its value (write --set PATH.NAME=VALUE)'),
         (["--", "--cycles", "5"], "--cycles: it is not for the parts of a network (write --time)"),
         (["--cores", "100000"], None),
@@ -191,6 +192,15 @@ def test_settings_go_to_the_part_that_they_name(built: Path, tmp_path: Path) -> 
     entries = json.loads((tmp_path / "out/statistics.json").read_text())["statistics"]
     items = {entry["path"]: entry["value"] for entry in entries if entry["name"] == "items"}
     assert items == {"node[0].source": 3, "node[1].source": 3, "node[2].source": 1, "other.source": 0}
+
+
+def test_a_setting_with_a_pattern_goes_to_all_parts_that_it_matches(built: Path, tmp_path: Path) -> None:
+    words = ["--set", "**.source.count=2", "--set", "node[*].source.count=4", "--set", "node[1].source.count=1"]
+    status, _, errors = run(built, tmp_path / "out", "--time", TIME, *words)
+    assert status == 0, errors
+    entries = json.loads((tmp_path / "out/statistics.json").read_text())["statistics"]
+    items = {entry["path"]: entry["value"] for entry in entries if entry["name"] == "items"}
+    assert items == {"node[0].source": 4, "node[1].source": 1, "node[2].source": 4, "other.source": 2}
 
 
 def test_a_simulator_of_a_part_alone(built: Path, tmp_path: Path) -> None:

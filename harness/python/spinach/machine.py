@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.run import files, process
+from harness.run import files, patterns, process
 from harness.run.store import content_name
 from spinach import tools
 from spinach.errors import BuildError, RunError, UnknownName, unknown
@@ -183,10 +183,12 @@ class Machine:
                 command += [f"--{name.replace('_', '-')}", str(value)]
         known = {name: one for one in self._listed["parameters"] for name in (one["name"], *one["aliases"])}
         for name, given in settings.items():
-            if name not in known:
+            matches = patterns.compiled(name).fullmatch if "*" in name else name.__eq__
+            one = next((one for path, one in known.items() if matches(path)), None)
+            if one is None:
                 raise self._unknown_setting(name, known)
-            text = _setting(given, known[name]["type"])
-            command += ["--set", f"{name}={text}"] if "." in name else [f"--{name}", text]
+            text = _setting(given, one["type"])
+            command += ["--set", f"{name}={text}"] if "." in name or "*" in name else [f"--{name}", text]
         return Order(command, self.new_folder(folder), timeout)
 
     def _unknown_setting(self, name: str, known: Mapping[str, Any]) -> UnknownName:

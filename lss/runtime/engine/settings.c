@@ -2,6 +2,7 @@
 #include "lss/runtime/engine/settings.h"
 
 #include "lss/runtime/text/number.h"
+#include "lss/runtime/text/pattern.h"
 #include "lss/runtime/text/quantity.h"
 
 #include <inttypes.h>
@@ -17,6 +18,13 @@ const spinach_parameter *spinach_find_parameter(const char *name) {
   for (uint32_t i = 0; i < machine->parameter_count; i++)
     if (is_called(&machine->parameters[i], name)) return &machine->parameters[i];
   return NULL;
+}
+
+bool spinach_parameter_matches(const spinach_parameter *parameter, const char *pattern) {
+  bool matches = spinach_path_matches(pattern, parameter->name);
+  for (const char *const *alias = parameter->aliases; *alias && !matches; alias++)
+    matches = spinach_path_matches(pattern, *alias);
+  return matches;
 }
 
 typedef union {

@@ -7,6 +7,9 @@
 // The runtime parameter of this name, its own or an inner one; NULL when there is none.
 const spinach_parameter *spinach_find_parameter(const char *name);
 
+// Whether a pattern matches its name, or an inner one.
+bool spinach_parameter_matches(const spinach_parameter *parameter, const char *pattern);
+
 // Stores the defaults and the settings of all runtime parameters in the arena.  Prints a line and returns false when a
 // text does not fit its parameter.
 bool spinach_settings_store(const spinach_options *options);

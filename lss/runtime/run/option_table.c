@@ -317,10 +317,25 @@ bool spinach_setting_add(spinach_options *options, const spinach_parameter *para
   return true;
 }
 
+// All parameters that a pattern matches; those that cannot be set only if it matches no others.
+static bool set_matching(spinach_options *options, const char *pattern, const char *value) {
+  const spinach_parameter *matched = NULL;
+  const guint before = options->settings->len;
+  for (uint32_t i = 0; i < machine->parameter_count; i++) {
+    const spinach_parameter *parameter = &machine->parameters[i];
+    if (spinach_is_watchdog(parameter) || !spinach_parameter_matches(parameter, pattern)) continue;
+    matched = parameter;
+    if (parameter->target_count && !spinach_setting_add(options, parameter, value)) return false;
+  }
+  if (!matched) return spinach_report_error("--set: \"%s\" matches no runtime parameter; --help lists them", pattern);
+  return options->settings->len > before || spinach_setting_add(options, matched, value);
+}
+
 static bool set_parameter(spinach_options *options, const char *value) {
   const char *equals = strchr(value, '=');
   if (!equals) return spinach_report_error("--set: \"%s\" lacks its value; write --set PATH.NAME=VALUE", value);
   g_autofree char *name = g_strndup(value, (gsize)(equals - value));
+  if (strchr(name, '*')) return set_matching(options, name, equals + 1);
   const spinach_parameter *parameter = spinach_find_parameter(name);
   if (!parameter) {
     const char *near = spinach_nearest(name, machine->parameter_count, parameter_name);

@@ -72,6 +72,13 @@ def test_text_is_a_machine_and_settings_of_the_machine_itself(here: Path) -> Non
     assert machine.parameters.loc[["stages", "script"], "when"].tolist() == ["build", "init"]
 
 
+def test_a_pattern_sets_several(here: Path) -> None:
+    run = spinach.Machine("chain.lss").run(cycles=100, **{"**.ready": 0.5})
+    assert run.manifest["parameters"]["consumer.ready"] == "0.5"
+    with pytest.raises(spinach.UnknownName, match=r"has no run-time parameter '\*\.reddy'"):
+        spinach.Machine("chain.lss").run(cycles=10, **{"*.reddy": 1})
+
+
 def test_a_checkpoint_lies_where_the_caller_is(here: Path) -> None:
     machine = spinach.Machine("chain.lss")
     machine.run(cycles=100, checkpoint="begun")

@@ -25,6 +25,14 @@ def test_parameters_of_instances_are_settings(place: Path) -> None:
     assert found["stages 1, ready 1.0"] == pytest.approx(0.998) and found["stages 5, ready 1.0"] == pytest.approx(0.99)
 
 
+def test_a_pattern_sets_the_run_time_parameters_of_several(place: Path) -> None:
+    """The setting of one of them takes precedence."""
+    text = STUDY.replace("published =", "#").replace('"option.ready"', '"set.cons*.ready"')
+    assert rates(make(place, text)) == rates(make(place, STUDY))
+    both = rates(make(place, text.replace("= 1000", '= 1000, "set.consumer.ready" = 1.0')))
+    assert both["stages 2, ready 0.5"] == both["stages 2, ready 1.0"] > 0.9
+
+
 def test_a_grid_from_file_to_page(place: Path) -> None:
     outcome = make(place)
     found = rates(outcome)
@@ -88,6 +96,7 @@ def test_the_command_that_repeats_a_point(place: Path, build_dir: Path) -> None:
         ('name = "ready"', 'name = "re ady"', "axis 're ady': expressions use its name"),
         ('"option.ready"', '"option.raedy"', "setting 'option.raedy': chain.lss has no option .* did you mean 'ready'"),
         ('"option.ready"', '"set.producer.cuont"', "has no run-time parameter 'producer.cuont'; did you mean 'producer.count'"),
+        ('"option.ready"', '"set.producer[*].count"', r"has no run-time parameter 'producer\[\*\].count'; did you mean 'producer.count'"),
         ('"option.ready"', '"ready"', "setting 'ready': it begins with D., set. or option."),
         ('"D.stages"', '"D.stagse"', r"study.toml:7: axis 'stages': setting 'D.stagse': chain.lss has no parameter 'stagse'; did you mean 'stages'"),
         ('"D.stages"', '"D.stage.depth"', r"study.toml:7: axis 'stages': setting 'D.stage.depth': '2': there is no instance `stage`"),

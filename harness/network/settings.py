@@ -1,0 +1,50 @@
+"""Which parts of a network a setting is for: by the path in its name, or by a pattern of names."""
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from harness.network.network_file import Network, NetworkError, is_below
+from harness.run import patterns, process
+
+PATH = re.compile(r"[A-Za-z_][\w.\[\]]*")
+
+
+@cache
+def _names(simulator: Path) -> list[str]:
+    """The run-time parameters of a kind, with the names in its representative."""
+    status, said, wrong = process.output([simulator.resolve(), "--list=json"])
+    try:
+        listed = json.loads(said)["parameters"]
+        return [name for one in listed for name in (one["name"], *one["aliases"])]
+    except (ValueError, KeyError, TypeError):
+        why = wrong.strip().splitlines()[-1:] or [f"status {status}"]
+        raise NetworkError(f"{simulator}: it is no simulator of this network ({why[0]})") from None
+
+
+def _renamed(name: str, renamed: Mapping[str, str]) -> str:
+    """The name in a part of what has this name in the representative of its kind."""
+    units = [unit for unit in renamed if is_below(name, unit)]
+    return renamed[unit] + name[len(unit) :] if (unit := max(units, key=len, default="")) else name
+
+
+def _matching(network: Network, pattern: str) -> set[int]:
+    """The parts that have a parameter with a name that the pattern matches."""
+    matches = patterns.compiled(pattern).fullmatch
+    return {
+        number for number, part in enumerate(network.parts)
+        if any(matches(_renamed(name, part.renamed)) for name in _names(part.simulator))
+    }  # fmt: skip
+
+
+def parts_of(network: Network, name: str) -> list[int]:
+    """The parts that a setting of this name is for."""
+    if "*" in name:
+        found = _matching(network, name)
+    else:
+        found = {number for path in PATH.findall(name) for number in network.owners(path)}
+    if not found:
+        raise NetworkError(f'--set: "{name}" names nothing in any part of {network.machine}')
+    return sorted(found)
