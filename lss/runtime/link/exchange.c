@@ -206,6 +206,21 @@ static void look_for_left(Exchange *exchange, uint64_t now, bool (*is_enough)(Ex
   }
 }
 
+// What was not sent to parts that have left is not sent any more.
+static void drop_spilled(Exchange *exchange) {
+  for (uint32_t i = 0; i < exchange->out_count; i++) {
+    ExchangeLink *link = &exchange->out[i];
+    if (atomic_load(&exchange->board.seats[link->peer].over)) link->spill.first = link->spill.end = 0;
+  }
+}
+
+// Nothing has come for a while.
+static void look_for_lost(Exchange *exchange, uint64_t now, bool (*is_enough)(Exchange *, uint64_t now)) {
+  if (look_for_dead(exchange)) return;
+  drop_spilled(exchange);
+  look_for_left(exchange, now, is_enough);
+}
+
 // Posts what this part does by itself, unless it is posted.  What acts now would let nobody go further than its promise
 // does, so it is not posted.
 static void post(Exchange *exchange, uint64_t now) {
@@ -239,8 +254,7 @@ static void wait_for(Exchange *exchange, uint64_t now, bool (*is_enough)(Exchang
       board_wake_all(&exchange->board);
       continue;
     }
-    if (!board_sleep(&exchange->board, ticket, LONGEST_SLEEP) && !look_for_dead(exchange))
-      look_for_left(exchange, now, is_enough);
+    if (!board_sleep(&exchange->board, ticket, LONGEST_SLEEP)) look_for_lost(exchange, now, is_enough);
   }
   board_awake(&exchange->board);
   if (exchange->board.posted) board_withdraw(&exchange->board);
@@ -264,14 +278,6 @@ bool exchange_complete(Exchange *exchange, uint64_t now) {
   look(exchange, now);
   if (!is_broken(exchange) && (!has_all(exchange, now) || has_spilled(exchange))) wait_for(exchange, now, has_all);
   return !is_broken(exchange);
-}
-
-// What was not sent to parts that have left is not sent any more.
-static void drop_spilled(Exchange *exchange) {
-  for (uint32_t i = 0; i < exchange->out_count; i++) {
-    ExchangeLink *link = &exchange->out[i];
-    if (atomic_load(&exchange->board.seats[link->peer].over)) link->spill.first = link->spill.end = 0;
-  }
 }
 
 void exchange_pass(Exchange *exchange, uint64_t until) {
