@@ -106,15 +106,27 @@ def test_checksums_are_those_of_the_interface_or_of_software(software: Path, tmp
     assert printed == ["vianet: done", "vianet: checksums of eth0: Operation not supported", "vianet: /dev/uvia: No such file or directory"]
 
 
+def test_datagrams_come_back(software: Path, tmp_path: Path) -> None:
+    """The program compares them.  Named, the station is the receiver that it is without a name; for frames, too."""
+    sizes = (1, 1472, 1400)
+    commands = [*(f"vianet udp-echo {size} 20 0" for size in sizes), "vianet udp-echo 100 5 0 10.0.0.1", "vianet via 100 5 0 10.0.0.1"]
+    printed, frames = run(software, tmp_path, "; ".join(commands), "--switch_at", "end")
+    assert printed == ["vianet: done"] * len(commands)
+    own = [one for one in frames if int.from_bytes(one[12:14], "big") == ETHERTYPE]
+    assert by_header(own) == [(n, message(n, 100)) for n in range(WARM + 5)]
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("via 100", "usage: vianet udp|udpc|raw|via|via-mapped|via-nic|via-nic-echo|via-nic-rate BYTES COUNT [PAUSE]"),
-        ("vi 100 1", "usage: vianet udp|udpc|raw|via|via-mapped|via-nic|via-nic-echo|via-nic-rate BYTES COUNT [PAUSE]"),
+        ("via 100", "usage: vianet udp|udpc|udp-echo|udp-reply|raw|via|via-mapped|via-nic|via-nic-echo|via-nic-reply|via-nic-rate BYTES COUNT [PAUSE [HOST]]"),
+        ("vi 100 1", "usage: vianet udp|udpc|udp-echo|udp-reply|raw|via|via-mapped|via-nic|via-nic-echo|via-nic-reply|via-nic-rate BYTES COUNT [PAUSE [HOST]]"),
         ("via 0 1", "vianet: BYTES is 1 to 65000, not '0'"),
         ("udp 65001 1", "vianet: BYTES is 1 to 65000, not '65001'"),
         ("udp 100 x", "vianet: COUNT is 1 to 1000000, not 'x'"),
         ("udp 100 1 -1", "vianet: PAUSE is 0 to 1000000000, not '-1'"),
+        ("udp 100 1 0 station", "vianet: station: Invalid argument"),
+        ("via 100 1 0 10.0.0.9", "vianet: 10.0.0.9: No route to host"),
     ],
 )
 def test_what_the_program_refuses(software: Path, tmp_path: Path, words: str, told: str) -> None:

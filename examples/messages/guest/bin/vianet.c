@@ -1,12 +1,15 @@
 /* build: -Wl,--section-start=.between=0x00c00000 */
-// vianet MODE BYTES COUNT [PAUSE]: sends COUNT messages of BYTES bytes each, in one of these modes:
+// vianet MODE BYTES COUNT [PAUSE [HOST]]: sends COUNT messages of BYTES bytes each to HOST (10.0.0.1), in one of these
+// modes:
 //   udp         datagrams; the interface computes checksums if it can
 //   udpc        the same with checksums by software: the interface's are switched off
+//   udp-echo    the same as udp; the receiver sends each message back, and the call ends when it has come
+//   udp-reply   is that receiver: COUNT times, a message comes and is sent back
 //   raw         frames by a packet socket with a ring that it shares with the kernel (PACKET_TX_RING)
 //   via         from registered memory by the module uvia, which copies them into its buffers
 //   via-mapped  the same without the copy
 //   via-nic     from registered memory by the queues of the network interface, without the kernel
-//   via-nic-echo  the same; the receiver sends each message back, and the call ends when it has come
+//   via-nic-echo, via-nic-reply  the same there and back
 //   via-nic-rate  the same one way, as many messages at a time as the queue takes; all are the same
 // WARM messages go before, so that caches, buffers and the neighbour's address are there.  Markers 1 and 2 enclose the
 // others, 4 and 5 the call that sends each.  A message is written anew before it is sent; then the program waits for
@@ -20,6 +23,7 @@
 #include <linux/sockios.h>
 #include <net/ethernet.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,6 +41,7 @@
 #define MOST         65000
 #define WARM         16
 #define PAUSE        150000
+#define PORT_ECHO    7
 #define PORT_DISCARD 9
 #define FRAMES       64 // of the shared ring
 #define FRAME        2048
@@ -44,7 +49,8 @@
 
 static uint32_t message[(MOST + 3) / 4] __attribute__((aligned(4096)));
 static uint32_t length;
-static int file; // socket, or /dev/uvia
+static const char *host; // the receiver; NULL: the station next to the host
+static int file;         // socket, or /dev/uvia
 
 static void check(int holds, const char *what) {
   if (holds) return;
@@ -71,11 +77,26 @@ BETWEEN static void wait_for(uint32_t cycles) {
 }
 
 // ---- Datagrams
-static void open_udp(void) {
-  struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(PORT_DISCARD)};
+static void connect_udp(uint16_t port) {
+  struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
   file = socket(AF_INET, SOCK_DGRAM, 0);
-  to.sin_addr.s_addr = inet_addr("10.0.0.1");
-  check(connect(file, (struct sockaddr *)&to, sizeof to) == 0, "10.0.0.1");
+  errno = EINVAL;
+  check(inet_aton(host ? host : "10.0.0.1", &to.sin_addr), host);
+  check(connect(file, (struct sockaddr *)&to, sizeof to) == 0, host ? host : "10.0.0.1");
+}
+
+static void open_udp(void) {
+  connect_udp(PORT_DISCARD);
+}
+
+static void open_udp_echo(void) {
+  connect_udp(PORT_ECHO);
+}
+
+static void open_udp_reply(void) {
+  const struct sockaddr_in own = {.sin_family = AF_INET, .sin_port = htons(PORT_ECHO)};
+  file = socket(AF_INET, SOCK_DGRAM, 0);
+  check(bind(file, (const struct sockaddr *)&own, sizeof own) == 0, "port 7");
 }
 
 static void open_udp_by_software(void) {
@@ -88,6 +109,28 @@ static void open_udp_by_software(void) {
 static void send_udp(uint32_t n) {
   (void)n;
   check(send(file, message, length, 0) == (ssize_t)length, "send");
+}
+
+static uint8_t received[(MOST + 4095) / 4096 * 4096] __attribute__((aligned(4096)));
+
+static void send_and_receive_udp(uint32_t n) {
+  send_udp(n);
+  check(recv(file, received, sizeof received, 0) == (ssize_t)length, "recv");
+}
+
+static void reply_udp(uint32_t n) {
+  struct sockaddr_in from;
+  socklen_t size = sizeof from;
+  (void)n;
+  check(recvfrom(file, message, sizeof message, 0, (struct sockaddr *)&from, &size) == (ssize_t)length, "recvfrom");
+  check(sendto(file, message, length, 0, (struct sockaddr *)&from, size) == (ssize_t)length, "sendto");
+}
+
+// What came back is what was sent.
+BETWEEN static void compare(uint32_t n) {
+  (void)n;
+  errno = EIO;
+  check(memcmp(received, message, length) == 0, "the message that came back");
 }
 
 // ---- Frames of a packet socket
@@ -135,11 +178,28 @@ static void send_raw(uint32_t n) {
 static volatile struct uvia_descriptor *queue;
 static uint32_t buffer;
 
+// The Ethernet address of the receiver, from the kernel's table, after a datagram to it.
+static void set_peer(void) {
+  struct arpreq known = {.arp_dev = "eth0"};
+  const int path = file;
+  connect_udp(PORT_DISCARD);
+  send(file, "", 1, 0);
+  inet_aton(host, &((struct sockaddr_in *)&known.arp_pa)->sin_addr);
+  known.arp_pa.sa_family = AF_INET;
+  for (int k = 0; k < 100 && (ioctl(file, SIOCGARP, &known) != 0 || !(known.arp_flags & ATF_COM)); k++) usleep(1000);
+  errno = EHOSTUNREACH;
+  check(known.arp_flags & ATF_COM, host);
+  close(file);
+  file = path;
+  check(ioctl(file, UVIA_SET_PEER, known.arp_ha.sa_data) == 0, "the receiver");
+}
+
 static void open_path(enum uvia_path_number path) {
   struct uvia_region region = {(uint32_t)message, length};
   int number;
   file = open("/dev/uvia", O_RDWR);
   check(file >= 0, "/dev/uvia");
+  if (host) set_peer();
   check(ioctl(file, UVIA_SET_PATH, path) == 0, "the path");
   number = ioctl(file, UVIA_REGISTER, &region);
   check(number >= 0, "registration");
@@ -173,7 +233,6 @@ static void wait_until_done(uint32_t n) {
 // ---- Queues of the network interface
 static volatile uint32_t *window;
 static volatile struct message_completions *completions;
-static uint8_t received[(MOST + 4095) / 4096 * 4096] __attribute__((aligned(4096)));
 static uint32_t receive_buffer;
 
 static void *map(off_t at) {
@@ -236,11 +295,23 @@ static void send_and_receive(uint32_t n) {
   complete(completions->receive, n);
 }
 
-BETWEEN static void compare(uint32_t n) {
+BETWEEN static void compare_from_nic(uint32_t n) {
   wait_for_nic(n);
-  errno = EIO;
-  check(memcmp(received, message, length) == 0, "the message that came back");
+  compare(n);
   post_receive(n + 1);
+}
+
+// The entry for message n + 1 is there when it can come.
+static void open_nic_reply(void) {
+  open_nic_both_ways();
+  post_receive(1);
+}
+
+static void reply_from_nic(uint32_t n) {
+  complete(completions->receive, n);
+  post(offsetof(struct message_page, send), receive_buffer, MESSAGE_SEND_MAILBOX, n);
+  wait_for_nic(n);
+  post_receive(n + 2);
 }
 
 static void keep_queue_full(uint32_t n) {
@@ -253,16 +324,22 @@ static const struct mode {
   void (*open)(void);
   void (*send)(uint32_t n);
   void (*wait)(uint32_t n); // until the message may be changed; NULL: it was copied
+  int replies;              // the other end sends the messages, and has the markers
 } modes[] = {
     {"udp", open_udp, send_udp},
     {"udpc", open_udp_by_software, send_udp},
+    {"udp-echo", open_udp_echo, send_and_receive_udp, compare},
+    {"udp-reply", open_udp_reply, reply_udp, .replies = 1},
     {"raw", open_raw, send_raw},
     {"via", open_via, post_send},
     {"via-mapped", open_via_mapped, post_send, wait_until_done},
     {"via-nic", open_nic, post_to_nic, wait_for_nic},
-    {"via-nic-echo", open_nic_both_ways, send_and_receive, compare},
+    {"via-nic-echo", open_nic_both_ways, send_and_receive, compare_from_nic},
+    {"via-nic-reply", open_nic_reply, reply_from_nic, .replies = 1},
     {"via-nic-rate", open_nic, keep_queue_full},
 };
+
+#define MODES (sizeof modes / sizeof *modes)
 
 static uint32_t number(const char *text, uint32_t least, uint32_t most, const char *what) {
   char *end;
@@ -272,19 +349,7 @@ static uint32_t number(const char *text, uint32_t least, uint32_t most, const ch
   exit(2);
 }
 
-int main(int argc, char **argv) {
-  const struct mode *mode = NULL;
-  uint32_t count, pause;
-  for (unsigned k = 0; argc > 1 && k < sizeof modes / sizeof *modes; k++)
-    if (!strcmp(argv[1], modes[k].name)) mode = &modes[k];
-  if (!mode || argc < 4 || argc > 5) {
-    puts("usage: vianet udp|udpc|raw|via|via-mapped|via-nic|via-nic-echo|via-nic-rate BYTES COUNT [PAUSE]");
-    return 2;
-  }
-  length = number(argv[2], 1, MOST, "BYTES");
-  count = number(argv[3], 1, 1000000, "COUNT");
-  pause = argc > 4 ? number(argv[4], 0, 1000000000, "PAUSE") : PAUSE;
-  mode->open();
+static void send_messages(const struct mode *mode, uint32_t count, uint32_t pause) {
   for (uint32_t n = 0; n < WARM + count; n++) {
     if (n == WARM) marker(1);
     if (mode->send != keep_queue_full || n == 0) write_message(n);
@@ -296,6 +361,30 @@ int main(int argc, char **argv) {
   }
   if (completions) wait_for_nic(WARM + count - 1);
   marker(2);
+}
+
+static void print_usage(void) {
+  fputs("usage: vianet ", stdout);
+  for (unsigned k = 0; k < MODES; k++) printf("%s%s", k ? "|" : "", modes[k].name);
+  puts(" BYTES COUNT [PAUSE [HOST]]");
+}
+
+int main(int argc, char **argv) {
+  const struct mode *mode = NULL;
+  uint32_t count, pause;
+  for (unsigned k = 0; argc > 1 && k < MODES; k++)
+    if (!strcmp(argv[1], modes[k].name)) mode = &modes[k];
+  if (!mode || argc < 4 || argc > 6) {
+    print_usage();
+    return 2;
+  }
+  length = number(argv[2], 1, MOST, "BYTES");
+  count = number(argv[3], 1, 1000000, "COUNT");
+  pause = argc > 4 ? number(argv[4], 0, 1000000000, "PAUSE") : PAUSE;
+  host = argc > 5 ? argv[5] : NULL;
+  mode->open();
+  if (!mode->replies) send_messages(mode, count, pause);
+  for (uint32_t n = 0; mode->replies && n < WARM + count; n++) mode->send(n);
   puts("vianet: done");
   return 0;
 }

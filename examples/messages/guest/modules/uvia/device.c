@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The device file of user-level messages, /dev/uvia (requests.h), for the network interface eth0: what the kernel agent
 // of M-VIA is.  It also lets `ethtool` switch the interface's checksums off, which the driver acenic does not offer.
+#include <linux/etherdevice.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -24,6 +25,7 @@ static int uvia_open(struct inode *node, struct file *file) {
     return -ENOMEM;
   }
   sender->device = interface;
+  ether_addr_copy(sender->peer, (const u8[]){2, 0, 0, 0, 0, 2}); // the station next to the host, by default
   mutex_init(&sender->lock);
   file->private_data = sender;
   return 0;
@@ -105,12 +107,18 @@ static long uvia_set_path(struct uvia_sender *sender, unsigned long number) {
   return status;
 }
 
+static long uvia_set_peer(struct uvia_sender *sender, const void __user *argument) {
+  if (sender->path) return -EBUSY;
+  return copy_from_user(sender->peer, argument, ETH_ALEN) ? -EFAULT : 0;
+}
+
 static long uvia_request(struct uvia_sender *sender, unsigned int request, unsigned long argument) {
   switch (request) {
   case UVIA_RING_BELL: return uvia_ring_bell(sender, argument);
   case UVIA_WAIT: return uvia_wait(sender);
   case UVIA_REGISTER: return uvia_add_memory(sender, (const void __user *)argument);
   case UVIA_SET_PATH: return uvia_set_path(sender, argument);
+  case UVIA_SET_PEER: return uvia_set_peer(sender, (const void __user *)argument);
   }
   return -ENOTTY;
 }

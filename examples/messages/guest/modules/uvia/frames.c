@@ -15,8 +15,6 @@ struct kept_buffers {
   unsigned int next;
 };
 
-const u8 uvia_peer[ETH_ALEN] = {2, 0, 0, 0, 0, 2};
-
 static bool uvia_is_free(const struct sk_buff *skb) {
   return refcount_read(&skb->users) == 1;
 }
@@ -74,7 +72,7 @@ static noinline void uvia_headers(struct sk_buff *skb, const struct uvia_sender 
   struct uvia_header *header = skb_put(skb, sizeof(*header));
 
   skb_reset_mac_header(skb);
-  ether_addr_copy(link->h_dest, uvia_peer);
+  ether_addr_copy(link->h_dest, sender->peer);
   ether_addr_copy(link->h_source, sender->device->dev_addr);
   link->h_proto = htons(UVIA_ETHERTYPE);
   *header = (struct uvia_header){htonl(sender->sent), htonl(length), htonl(at), htonl(piece)};

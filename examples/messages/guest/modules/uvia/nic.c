@@ -85,8 +85,8 @@ static int uvia_nic_open(struct uvia_sender *sender) {
   }
   for (unsigned int n = 0; n < MESSAGE_PAGES; n++) uvia_nic_put(nic, offsetof(struct message_area, table) + 4 * n, 0);
   uvia_nic_put(nic, CONTROL(completions), nic->completions_at);
-  uvia_nic_put(nic, CONTROL(peer_high), get_unaligned_be16(uvia_peer));
-  uvia_nic_put(nic, CONTROL(peer_low), get_unaligned_be32(uvia_peer + 2));
+  uvia_nic_put(nic, CONTROL(peer_high), get_unaligned_be16(sender->peer));
+  uvia_nic_put(nic, CONTROL(peer_low), get_unaligned_be32(sender->peer + 2));
   uvia_nic_put(nic, CONTROL(open), 1);
   uvia_nic_show_queues(nic);
   sender->of_path = nic;

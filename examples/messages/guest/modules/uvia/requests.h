@@ -34,8 +34,9 @@ enum uvia_path_number { UVIA_COPIED, UVIA_MAPPED, UVIA_NIC, UVIA_PATHS };
 
 #define UVIA_REGISTER  _IOW('u', 1, struct uvia_region) // pins memory, and returns its number
 #define UVIA_SET_PATH  _IO('u', 2)                      // a uvia_path_number
-#define UVIA_RING_BELL _IO('u', 3) // sends the descriptors up to this count of all that were posted
-#define UVIA_WAIT      _IO('u', 4) // returns when all that was sent may be changed
+#define UVIA_RING_BELL _IO('u', 3)           // sends the descriptors up to this count of all that were posted
+#define UVIA_WAIT      _IO('u', 4)           // returns when all that was sent may be changed
+#define UVIA_SET_PEER  _IOW('u', 5, __u8[6]) // the Ethernet address of the receiver, before UVIA_SET_PATH
 
 // A message leaves in frames of at most 1,500 bytes: an Ethernet header, this one with its numbers in network order,
 // and a piece of the message.

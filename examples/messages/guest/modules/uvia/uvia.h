@@ -36,6 +36,7 @@ struct uvia_path {
 struct uvia_sender {
   struct mutex lock; // of all that follows
   struct net_device *device;
+  u8 peer[ETH_ALEN];             // the receiver
   struct uvia_descriptor *queue; // the page that the program maps
   unsigned int sent, done;       // descriptors so far: sent, and with UVIA_DONE
   struct uvia_memory memory[UVIA_REGIONS];
@@ -45,7 +46,6 @@ struct uvia_sender {
 };
 
 extern const struct uvia_path uvia_copied, uvia_mapped, uvia_nic;
-extern const u8 uvia_peer[ETH_ALEN];
 
 int uvia_register(struct uvia_memory *memory, const struct uvia_region *region);
 void uvia_release(struct uvia_memory *memory);
