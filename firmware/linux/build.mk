@@ -6,6 +6,7 @@ OVERLAY   ?=
 GUEST     ?=
 VPES      ?=
 MACHINE   ?=
+COMPUTER  ?=
 PREBUILT  ?=
 REGISTERS ?=
 LINUX     := $(BUILD)/linux
@@ -70,7 +71,7 @@ $(LINUX_OUT)/host.json: $(LINUX_MACHINE_FILES) linux_step
 	@mkdir -p $(@D)
 	$(call linux_export,$(LINUX_TREE_OF))
 $(LINUX_STANDARD) $(LINUX_OUT)/host.dts $(LINUX_PROMPT)/host.dts: %.dts: %.json firmware/linux/host.dts firmware/tools/device_tree.py
-	$(PYTHON3) -B firmware/tools/device_tree.py $< firmware/linux/host.dts $(if $(filter $(LINUX_OUT)/%,$@),$(wildcard $(GUEST)/tree.dts)) $@
+	$(PYTHON3) -B firmware/tools/device_tree.py $(if $(filter-out $(LINUX_STANDARD),$@),$(if $(COMPUTER),--computer "$(COMPUTER)")) $< firmware/linux/host.dts $(if $(filter $(LINUX_OUT)/%,$@),$(wildcard $(GUEST)/tree.dts)) $@
 # Made anew each time, as MACHINE may be another; put in their place when they are others.
 $(LINUX_OUT)/host.dtb $(LINUX_SHELL)/host.dtb: %/host.dtb: $(LINUX_TREE) %/initramfs.cpio firmware/linux/tree linux_step | $(DEPS_LINUX)
 	firmware/linux/tree $< $*/initramfs.cpio $@

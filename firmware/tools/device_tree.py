@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fills what a machine knows into the source of its device tree.
 
-    device_tree.py MACHINE.json TEMPLATE... OUTPUT
+    device_tree.py [--computer PATH] MACHINE.json TEMPLATE... OUTPUT
 
 MACHINE.json is from `lss export`.  Several templates follow one another in OUTPUT, and errors of dtc name them.  In a
 template ${NAME.base}, ${NAME.size} and ${NAME.unit} (the base as nodes are called by it) are of an entry of the
@@ -13,9 +13,11 @@ offset: ${NAME.base+0x200}.  Numbers may be divided, and are rounded down: ${NAM
 name.
 
 Where the computer, which has RAM and a memory_map, is an instance of a larger machine, NAME is within that, or else
-in the larger machine.
+in the larger machine.  In a machine with several computers, PATH is the one of which the tree is, or an instance that
+contains it.
 """
 
+import argparse
 import difflib
 import json
 import re
@@ -28,25 +30,31 @@ class Unknown(Exception):
     """Something that the template asks for, and the machine does not have."""
 
 
-def computer(parameters: dict[str, dict]) -> str:
+def computer(parameters: dict[str, dict], within: str) -> str:
     """Where it is in the machine, as what its names begin with: the innermost instance with RAM and a memory_map."""
-    found = [path for path, known in parameters.items() if known.keys() >= {"memory", "memory_map"}]
+    if within not in parameters:
+        raise Unknown(f"the machine has no instance {within}{nearest(within, parameters)}")
+    part = {path: known for path, known in parameters.items() if not within or f"{path}.".startswith(f"{within}.")}
+    found = [path for path, known in part.items() if known.keys() >= {"memory", "memory_map"}]
     inside = {path: f"{path}." if path else "" for path in found}
     inner = [path for path in found if not any(other != path and other.startswith(inside[path]) for other in found)]
     if len(inner) > 1:
-        raise Unknown(f"the machine has several computers, and a tree is of one: {', '.join(inner)}")
+        listed = ", ".join(inner[:4]) + (", …" if len(inner) > 4 else "")
+        raise Unknown(f"the machine has several computers, and a tree is of one: {listed} (--computer, make COMPUTER=)")
+    if within and not inner:
+        raise Unknown(f"{within} is no computer: it has no RAM with an address map")
     return inside[inner[0]] if inner else ""
 
 
 class Machine:
     """What an export says, with names within the computer."""
 
-    def __init__(self, exported: dict) -> None:
+    def __init__(self, exported: dict, within: str) -> None:
         parameters = {
             one["path"]: {parameter["name"]: parameter["value"] for parameter in one["parameters"]}
             for one in exported["instances"]
         }
-        self.inside = computer(parameters)
+        self.inside = computer(parameters, within)
         self.instances = {path.removeprefix(self.inside): known for path, known in parameters.items()}
         self.paths = {path.removeprefix(self.inside): path for path in parameters}
         whole = self.instances["machine"] = parameters[self.inside.rstrip(".")]
@@ -133,12 +141,15 @@ def filled(known: Machine, template: Path) -> str:
 
 
 def main() -> int:
-    if len(sys.argv) < 4:
-        print("usage: device_tree.py MACHINE.json TEMPLATE... OUTPUT", file=sys.stderr)
-        return 2
-    machine, template, *more, output = map(Path, sys.argv[1:])
+    words = argparse.ArgumentParser(usage="device_tree.py [--computer PATH] MACHINE.json TEMPLATE... OUTPUT")
+    words.add_argument("--computer", default="")
+    words.add_argument("files", type=Path, nargs="+")
+    given = words.parse_args()
+    if len(given.files) < 3:
+        words.error("MACHINE.json, TEMPLATE and OUTPUT are needed")
+    machine, template, *more, output = given.files
     try:
-        known = Machine(json.loads(machine.read_text()))
+        known = Machine(json.loads(machine.read_text()), given.computer)
         text = filled(known, template)
         for template in more:
             text += f'# 1 "{template}"\n' + filled(known, template)

@@ -20,10 +20,10 @@ def parameters(machine: dict, path: str) -> dict:
     return {one["name"]: one["value"] for one in instance["parameters"]}
 
 
-def fill(root: Path, directory: Path, machine: dict | str, template: str) -> subprocess.CompletedProcess:
+def fill(root: Path, directory: Path, machine: dict | str, template: str, *words: str) -> subprocess.CompletedProcess:
     (directory / "machine.json").write_text(machine if isinstance(machine, str) else json.dumps(machine))
     (directory / "template").write_text(template)
-    command = [sys.executable, root / "firmware/tools/device_tree.py", "machine.json", "template", "filled"]
+    command = [sys.executable, root / "firmware/tools/device_tree.py", *words, "machine.json", "template", "filled"]
     return subprocess.run(command, cwd=directory, capture_output=True, text=True)
 
 
@@ -103,7 +103,13 @@ def test_a_machine_around_the_computer(root: Path, build_dir: Path, tmp_path: Pa
         trees.append((tmp_path / "filled").read_text())
     assert trees[0] == trees[1] and "virtio@1f002000" in trees[0]
     exported = subprocess.run([build_dir / "bin/lss", "export", "nodes.lss"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    assert fill(root, tmp_path, exported, template).stderr == "linux: template: the machine has several computers, and a tree is of one: node[0], node[1]\n"
+    assert fill(root, tmp_path, exported, template).stderr == "linux: template: the machine has several computers, and a tree is of one: node[0], node[1] (--computer, make COMPUTER=)\n"
+    for words, error in (
+        (["--computer", "node[1]"], ""),
+        (["--computer", "node[2]"], "linux: template: the machine has no instance node[2]; did you mean node[1]?\n"),
+        (["--computer", "node[1].devices"], "linux: template: node[1].devices is no computer: it has no RAM with an address map\n"),
+    ):
+        assert fill(root, tmp_path, exported, template, *words).stderr == error
 
 
 def test_a_device_of_the_machine_around_the_computer(root: Path, build_dir: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ EXAMPLE = EXAMPLES / "pair.lss"
 ADDRESS = {"a": "10.0.0.2", "b": "10.0.0.3"}
 
 
-@pytest.mark.parametrize("options", [[], ["-D", "processor=scalar_processor", "-D", "latency=5 us", "-D", "rate=100 Mb/s"]])
+@pytest.mark.parametrize("options", [[], ["-D", "computer=host(processor = scalar_processor)", "-D", "latency=5 us", "-D", "rate=100 Mb/s"]])
 def test_the_machine_is_right(build_dir: Path, options: list[str]) -> None:
     subprocess.run([build_dir / "bin/lss", "check", "--netlist-only", EXAMPLE, *NIC, *options], check=True)
 

@@ -3,7 +3,8 @@
 `make linux GUEST=FOLDER` of the source tree makes kernel and initramfs, once for a folder, a kind of processor (one
 with virtual processing elements gets the kernel that uses them) and, where programs or modules include registers.h,
 the registers of a machine.  The tree is made for each structure, from its netlist.  Where a study sets kernel,
-initramfs or device tree itself, that is what counts.
+initramfs or device tree itself, that is what counts.  In a network, all computers get the guest, each with a tree of
+its own.
 """
 
 import fcntl
@@ -32,6 +33,7 @@ SETTING = "guest"
 KIT = machine.KIT
 SOURCES = KIT / "firmware/linux"
 TREES = "trees"  # in the build directory
+FILES = ("kernel", "initramfs", "dtb")
 INCLUDES = re.compile(rb"""^\s*#\s*include\s*["<]registers\.h[">]""", re.MULTILINE)
 
 
@@ -45,8 +47,16 @@ def check(study: "Study", settings: Mapping[str, Any], known: "Machine", where: 
     # What is needed was there before, unless the study only shows what it came to earlier.
     if not place.is_dir() and not any(one.is_relative_to(place) for one in needed):
         raise StudyError(f"{where}: guest: there is no folder {folder!r}")
-    if lost := [one for one in ("kernel", "initramfs", "dtb") if one not in known.top]:
-        raise StudyError(f"{where}: guest: {known.path.name} boots no Linux: it has no parameter {lost[0]!r}")
+    if not _computers(known.netlist):
+        lost = next((one for one in FILES if one not in known.top), "")
+        raise StudyError(f"{where}: guest: {known.path.name} boots no Linux: it has no parameter {lost!r}")
+
+
+def _computers(netlist: Mapping[str, Any]) -> list[str]:
+    """The paths of what boots Linux; one that is within another one gets its files from that."""
+    own = {one["path"]: {parameter["name"]: parameter.get("alias_of") for parameter in one["parameters"]}
+           for one in netlist["instances"]}  # fmt: skip
+    return [path for path, names in own.items() if all(name in names and not names[name] for name in FILES)]
 
 
 @dataclass(frozen=True)
@@ -157,20 +167,24 @@ def make_trees(study: "Study") -> None:
 def _make_trees(study: "Study", found: Mapping[tuple, Guest]) -> None:
     made = {key: guest for key, guest in found.items() if (guest.place / "initramfs.cpio").exists()}
     with threads() as pool:
-        trees = {key: pool.submit(_tree, study, key[0], guest) for key, guest in made.items()}
-        for key, future in trees.items():
+        trees = {(key, path): pool.submit(_tree, study, key[0], guest, path)
+                 for key, guest in made.items() for path in _computers(study.machines[key[0]].netlist)}  # fmt: skip
+        for (key, path), future in trees.items():
             place = made[key].place
-            files_of = {"kernel": place / "vmlinux", "initramfs": place / "initramfs.cpio", "dtb": awaited(future)}
-            study.guests[key] = {f"option.{name}": str(file) for name, file in files_of.items()}
+            values = (place / "vmlinux", place / "initramfs.cpio", awaited(future))
+            begins = f"set.{path}" if path else "option"
+            of_one = {f"{begins}.{name}": str(file) for name, file in zip(FILES, values, strict=True)}
+            study.guests[key] = study.guests.get(key, {}) | of_one
 
 
-def _tree(study: "Study", structure: tuple, guest: Guest) -> Path:
-    """Fills the templates with the numbers of a machine, and compiles them; the file is called by its content."""
+def _tree(study: "Study", structure: tuple, guest: Guest, path: str) -> Path:
+    """Fills the templates with the numbers of the computer at a path, and compiles them; the file is called by its
+    content."""
     more = [guest.folder.resolve() / "tree.dts"] if (guest.folder / "tree.dts").exists() else []
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
         files.write(work / "machine.json", json.dumps(study.machines[structure].netlist))
-        fill = [sys.executable, "-B", KIT / "firmware/tools/device_tree.py", work / "machine.json"]
+        fill = [sys.executable, "-B", KIT / "firmware/tools/device_tree.py", "--computer", path, work / "machine.json"]
         _call(study.path, [*fill, SOURCES / "host.dts", *more, work / "tree.dts"], work)
         initramfs = guest.place / "initramfs.cpio"
         _call(study.path, [SOURCES / "tree", work / "tree.dts", initramfs, work / "tree.dtb"], work)

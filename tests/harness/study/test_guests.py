@@ -85,6 +85,18 @@ def test_each_machine_has_its_tree(place: Path) -> None:
     assert [again.settings(point) for point in again.points] == [small, large], "the same trees have the same names"
 
 
+def test_all_computers_of_a_network_have_the_guest(place: Path) -> None:
+    """Each with a tree of its own, which has its numbers."""
+    (place / "nodes.lss").write_text("import host;\nparameter memory = 32 MiB : size;\ninstance node[2] : host;\nnode[0].memory = memory;\nnode[1].memory = 2 * memory;\n")
+    text = (place / "study.toml").read_text()
+    (place / "study.toml").write_text(text.replace(str(ROOT / "examples/host/host.lss"), "nodes.lss"))
+    study = made(place)
+    settings = study.settings(study.points[0])
+    assert settings["set.node[0].kernel"] == settings["set.node[1].kernel"] and "option.kernel" not in settings
+    trees = [source(settings[f"set.node[{n}].dtb"]) for n in range(2)]
+    assert "reg = <0x00 0x2000000>" in trees[0] and "reg = <0x00 0x4000000>" in trees[1]
+
+
 def test_what_a_study_sets_itself_counts(place: Path) -> None:
     """And a point may have another guest, or none."""
     (place / "other/root").mkdir(parents=True)
