@@ -57,6 +57,8 @@ OTHERS = {
     "examples/tigon2/tigon2_driver.h": "bytes of an Ethernet address",
     "examples/host/latency/bin/measure.h": "a program of the guest",
     "examples/messages/guest/bin/vianet.c": "a program of the guest",
+    "examples/network/guest/bin/request.c": "a program of the guest",
+    "examples/network/guest/bin/serve.c": "a program of the guest",
     "examples/rule30/guest/bin/r30.c": "a program of the guest",
     "lss/build/cache_trim.c": "what the compiler wrote there",
     "lss/build/clang_errors.c": "messages of clang",
