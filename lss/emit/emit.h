@@ -21,18 +21,22 @@ typedef struct {
 } Spec;
 
 typedef struct {
-  Cluster *cluster;  // the first of its kind
-  char *name;        // "core_0"
-  char *structs;     // state structs alone, for the tables
-  char *scratch;     // struct of signals between functions
-  char *unit;        // the text of what steps it
-  char *record;      // of a second unit: the same step, which writes down what it does for replay; NULL: there is none
-  char *once;        // of a third unit: what starts and finishes it; NULL: it is in the first one
-  GPtrArray *parts;  // of further units: pieces of what steps it (GString*, then char*); NULL without
-  gsize head;        // bytes of each of these texts before the words of modules begin
-  GPtrArray *specs;  // Spec*
-  int *spec_of;      // per leaf of the cluster
-  GHashTable *types; // Type* used
+  Cluster *cluster;   // the first of its kind
+  char *name;         // "core_0"
+  char *structs;      // state structs alone, for the tables
+  char *scratch;      // struct of signals between functions
+  char *unit;         // the text of what steps it
+  char *record;       // of a second unit: the same step, which writes down what it does for replay; NULL: there is none
+  char *once;         // of a third unit: what starts and finishes it; NULL: it is in the first one
+  GPtrArray *parts;   // of further units: pieces of what steps it (GString*, then char*); NULL without
+  gsize head;         // bytes of each of these texts before the words of modules begin
+  GPtrArray *specs;   // Spec*
+  int *spec_of;       // per leaf of the cluster
+  const char **names; // per leaf: its state in that of the cluster, "i7" or "r2[7]"
+  guint *element;     // per leaf: its place among those of its specialisation
+  guint *row;         // per specialisation: how many leaves are a row; 0: they are none
+  GHashTable *types;  // Type* used
+  bool rolls;         // alike instances or signals are arrays, so that some of its code may be loops
 } Kind;
 
 typedef struct {
@@ -87,6 +91,12 @@ void emit_local(GString *out, const Local *local, bool flagged, bool debug);
 // unit.c
 void emit_kinds(Emitter *emitter); // fills in the kinds and their texts
 
+// roll.c: pieces of C one after the other, those that are alike but for numbers as a loop if the kind has rows
+GPtrArray *emit_rolled_new(void);                                    // char*
+void emit_rolled_add(GPtrArray *pieces, GString *text);              // which is empty then; no piece if it is before
+void emit_rolled(GString *out, const Kind *kind, GPtrArray *pieces); // all of them, which are removed
+void emit_rolled_lines(GString *out, const char *text);              // each line is a piece
+
 // record.c
 bool emit_records(const Spec *spec, const Event *event);
 // What records an event of a leaf, called `note`; `parameters` are the event's, as the rest of a list.
@@ -127,6 +137,10 @@ void emit_segment(Emitter *emitter, GString *out, Kind *kind, Segment *segment, 
 // reference.c: a signal in the code of a cluster, `suffix` "_some" for whether it carries anything, "_known" for its
 // flag
 void emit_reference(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix);
+const char *emit_signal_type(const Wire *wire, const char *suffix); // in C
+// Declares a signal of a cluster, or with the first of a row all of them.
+void emit_signal(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix,
+                 const char *initial);
 void emit_border_reference(const Emitter *emitter, GString *out, const Wire *wire, const char *suffix); // in the root
 
 // transfers.c: what notes that something was transferred, by the items of a segment from `first` to before `end`, which
@@ -162,6 +176,8 @@ int emit_constants(const Emitter *emitter, GString *out);
 int emit_identity(const Emitter *emitter, GString *out); // what a checkpoint names and no other table has
 
 // names.c
+void emit_name_leaves(Kind *kind);                                   // when it has its specialisations
+const char *emit_leaf(const Emitter *emitter, const Instance *leaf); // its state in that of its cluster, "i7"
 void emit_banner(const Emitter *emitter, GString *out);
 void emit_names(const Emitter *emitter, GString *out);
 void emit_spec_banner(GString *out, const Kind *kind, guint spec);

@@ -165,11 +165,14 @@ void emit_gate_close(const Emitter *emitter, GString *out, const Segment *segmen
 static void emit_rests(const Emitter *emitter, GString *out, const Kind *kind) {
   const GPtrArray *leaves = kind->cluster->leaves;
   g_autoptr(GString) stays = g_string_new(NULL);
+  g_autoptr(GPtrArray) pieces = emit_rolled_new();
   for (guint i = 0; i < leaves->len; i++) {
     const LeafPlan *leaf = &emitter->plan->leaves[((Instance *)leaves->pdata[i])->id];
     if (leaf->compared || leaf->counts)
-      g_string_append_printf(stays, "  stays &= spinach_stays(&k->i%u, &s->i%u, sizeof s->i%u);\n", i, i, i);
+      g_ptr_array_add(pieces, g_strdup_printf("  stays &= spinach_stays(&k->%s, &s->%s, sizeof s->%s);\n",
+                                              kind->names[i], kind->names[i], kind->names[i]));
   }
+  emit_rolled(stays, kind, pieces);
   g_string_append(out, "bool @K@_rests(spinach_gate *gate, const void *state) {\n");
   if (stays->len)
     g_string_append_printf(out,

@@ -2,6 +2,7 @@
 //
 // Both are in the unit of tables.  Units of clusters are shared by identical clusters and, through the cache of
 // objects, by machines, so they name instances by their number in the cluster only: i3, whose code is that of S1.
+#include "lss/base/arena.h"
 #include "lss/emit/emit.h"
 
 #include "lss/base/version.h"
@@ -31,7 +32,7 @@ void emit_names(const Emitter *emitter, GString *out) {
     const Kind *kind = emitter->kinds->pdata[i];
     g_string_append_printf(out, "//   %s.c\n", kind->name);
     for (guint leaf = 0; leaf < kind->cluster->leaves->len; leaf++) {
-      g_string_append_printf(out, "//     i%u S%d", leaf, kind->spec_of[leaf]);
+      g_string_append_printf(out, "//     %s S%d", kind->names[leaf], kind->spec_of[leaf]);
       emit_copies(emitter, out, kind, leaf);
       g_string_append_c(out, '\n');
     }
@@ -51,4 +52,26 @@ char *emit_spec_name(const Emitter *emitter, const Instance *instance) {
   const Cluster *cluster = emitter->plan->schedule->cluster_of[instance->id];
   const Kind *kind = emitter->kind_of[cluster->id];
   return g_strdup_printf("%s_S%d", kind->name, kind->spec_of[plan_leaf_index(cluster, instance)]);
+}
+
+// Leaves of one specialisation are an array if there are many of them.
+void emit_name_leaves(Kind *kind) {
+  const guint leaves = kind->cluster->leaves->len;
+  kind->names = g_new0(const char *, leaves + 1);
+  kind->element = g_new0(guint, leaves + 1);
+  kind->row = g_new0(guint, kind->specs->len + 1);
+  for (guint i = 0; i < leaves; i++) kind->element[i] = kind->row[kind->spec_of[i]]++;
+  for (guint i = 0; i < kind->specs->len; i++)
+    if (kind->row[i] < LEAST_ROW) kind->row[i] = 0;
+  for (guint i = 0; i < leaves; i++) {
+    const int spec = kind->spec_of[i];
+    kind->names[i] = kind->row[spec] ? arena_printf("r%d[%u]", spec, kind->element[i]) : arena_printf("i%u", i);
+    kind->rolls |= kind->row[spec] > 0;
+  }
+}
+
+const char *emit_leaf(const Emitter *emitter, const Instance *leaf) {
+  const Cluster *cluster = emitter->plan->schedule->cluster_of[leaf->id];
+  const Kind *kind = emitter->kind_of[cluster->id];
+  return kind->names[plan_leaf_index(cluster, leaf)];
 }

@@ -12,29 +12,30 @@ static void emit_leaf_once(GString *out, const Kind *kind, guint i, Occasion occ
   const int n = kind->spec_of[i];
   const Spec *spec = kind->specs->pdata[n];
   const gsize before = out->len;
-  g_string_append_printf(out, "  spinach_enter(s->i%u.spinach_id);\n", i);
+  const char *state = kind->names[i];
+  g_string_append_printf(out, "  spinach_enter(s->%s.spinach_id);\n", state);
   const gsize entered = out->len;
-  if (occasion == START) g_string_append_printf(out, "  @K@_S%d_start(&s->i%u);\n", n, i);
+  if (occasion == START) g_string_append_printf(out, "  @K@_S%d_start(&s->%s);\n", n, state);
   for (guint k = 0; (occasion == START || occasion == REPORT) && k < spec->collectors->len; k++) {
     const Collector *collector = spec->collectors->pdata[k];
     if (!collector->shared && !collector->of)
       g_string_append_printf(out,
-                             "  @K@_S%d_collector_%s_%u(&s->i%u.collector_%u, s->i%u.spinach_id, "
-                             "spinach_path(s->i%u.spinach_id));\n",
-                             n, occasion == START ? "init" : "report", k, i, k, i, i);
+                             "  @K@_S%d_collector_%s_%u(&s->%s.collector_%u, s->%s.spinach_id, "
+                             "spinach_path(s->%s.spinach_id));\n",
+                             n, occasion == START ? "init" : "report", k, state, k, state, state);
   }
   for (guint f = 0; (occasion == START || occasion == FINISH) && f < leaf->functions->len; f++) {
     const Function *function = leaf->functions->pdata[f];
     if (function->kind == (occasion == START ? FUNCTION_INIT : FUNCTION_FINISH))
-      g_string_append_printf(out, "  %s@K@_S%d_%s(&s->i%u);\n",
-                             occasion == START ? "" : "if (!setjmp(spinach_escape)) ", n, function->name, i);
+      g_string_append_printf(out, "  %s@K@_S%d_%s(&s->%s);\n", occasion == START ? "" : "if (!setjmp(spinach_escape)) ",
+                             n, function->name, state);
   }
   if (occasion == STATISTICS && plan_has_hook(leaf, spec->source, "statistics"))
-    g_string_append_printf(out, "  @K@_S%d_statistics(&s->i%u);\n", n, i);
+    g_string_append_printf(out, "  @K@_S%d_statistics(&s->%s);\n", n, state);
   if (occasion == AWAITS && plan_has_hook(leaf, spec->source, "awaits"))
-    g_string_append_printf(out, "  if (!setjmp(spinach_escape)) @K@_S%d_awaits(&s->i%u);\n", n, i);
+    g_string_append_printf(out, "  if (!setjmp(spinach_escape)) @K@_S%d_awaits(&s->%s);\n", n, state);
   if (occasion == CHECK && plan_has_hook(leaf, spec->source, "check_state"))
-    g_string_append_printf(out, "  if (!setjmp(spinach_escape)) @K@_S%d_check_state(&s->i%u);\n", n, i);
+    g_string_append_printf(out, "  if (!setjmp(spinach_escape)) @K@_S%d_check_state(&s->%s);\n", n, state);
   if (out->len == entered) g_string_truncate(out, before); // it does nothing
 }
 
@@ -53,19 +54,24 @@ static void emit_probe_once(const Emitter *emitter, GString *out, const Kind *ki
 static void emit_resets(GString *out, const Kind *kind) {
   g_string_append(out, "void @K@_reset(void *state, int32_t instance, uint64_t parameter) {\n"
                        "  @K@_state *s = state;\n  (void)s, (void)instance, (void)parameter;\n");
+  g_autoptr(GPtrArray) pieces = emit_rolled_new();
+  g_autoptr(GString) text = g_string_new(NULL);
   for (guint i = 0; i < kind->cluster->leaves->len; i++) {
     const Instance *leaf = kind->cluster->leaves->pdata[i];
+    const char *state = kind->names[i];
     for (guint f = 0; f < leaf->functions->len; f++) {
       const Function *function = leaf->functions->pdata[f];
       if (function->kind != FUNCTION_RESET) continue;
       const int n = kind->spec_of[i];
       g_string_append_printf(
-          out,
-          "  if ((int32_t)s->i%u.spinach_id == instance && offsetof(@K@_S%d_state, rt_%s) == parameter) {\n"
-          "    spinach_enter(s->i%u.spinach_id);\n    @K@_S%d_%s(&s->i%u);\n  }\n",
-          i, n, function->parameter->name, i, n, function->name, i);
+          text,
+          "  if ((int32_t)s->%s.spinach_id == instance && offsetof(@K@_S%d_state, rt_%s) == parameter) {\n"
+          "    spinach_enter(s->%s.spinach_id);\n    @K@_S%d_%s(&s->%s);\n  }\n",
+          state, n, function->parameter->name, state, n, function->name, state);
     }
+    emit_rolled_add(pieces, text);
   }
+  emit_rolled(out, kind, pieces);
   g_string_append(out, "}\n");
 }
 
@@ -76,7 +82,13 @@ static void emit_occasion(const Emitter *emitter, GString *out, const Kind *kind
   const guint leaves = kind->cluster->leaves->len;
   for (guint first = 0; first < leaves; first += LEAVES_PIECE) {
     g_string_truncate(piece, 0);
-    for (guint i = first; i < leaves && i < first + LEAVES_PIECE; i++) emit_leaf_once(piece, kind, i, occasion);
+    g_autoptr(GPtrArray) pieces = emit_rolled_new();
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (guint i = first; i < leaves && i < first + LEAVES_PIECE; i++) {
+      emit_leaf_once(text, kind, i, occasion);
+      emit_rolled_add(pieces, text);
+    }
+    emit_rolled(piece, kind, pieces);
     if (!piece->len) continue;
     if (leaves <= LEAVES_PIECE) {
       g_string_append(calls, piece->str);

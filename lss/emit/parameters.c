@@ -54,8 +54,8 @@ static void add_target(const Emitter *emitter, Group *group, const Instance *ins
     const Cluster *cluster = emitter->plan->schedule->cluster_of[instance->id];
     const char *kind = emitter->kind_of[cluster->id]->name;
     const int leaf = plan_leaf_index(cluster, instance);
-    g_string_append_printf(group->targets, "offsetof(%s_state, text%d_%s) - offsetof(%s_state, i%d)}, ", kind, leaf,
-                           parameter->name, kind, leaf);
+    g_string_append_printf(group->targets, "offsetof(%s_state, text%d_%s) - offsetof(%s_state, %s)}, ", kind, leaf,
+                           parameter->name, kind, emit_leaf(emitter, instance));
   }
   group->target_count++;
 }

@@ -12,9 +12,9 @@ static const GPtrArray *state_of(const Kind *kind, guint leaf) {
   return ((Instance *)kind->cluster->leaves->pdata[leaf])->state;
 }
 
-static void emit_span(GString *out, guint leaf, const StateField *first, const StateField *last) {
+static void emit_span(GString *out, const Kind *kind, guint leaf, const StateField *first, const StateField *last) {
   g_autofree char *from = plan_field_name(first), *to = plan_field_name(last);
-  g_string_append_printf(out, "  SPAN(i%u.%s, i%u.%s) END\n", leaf, from, leaf, to);
+  g_string_append_printf(out, "  SPAN(%s.%s, %s.%s) END\n", kind->names[leaf], from, kind->names[leaf], to);
 }
 
 // Behaviour lies together in a leaf's state, in the order of declaration.
@@ -28,12 +28,12 @@ static guint emit_spans(GString *out, const Kind *kind, guint leaf) {
       if (!first) first = field;
       last = field;
     } else if (plan_is_compared(field)) {
-      emit_span(out, leaf, field, field);
+      emit_span(out, kind, leaf, field, field);
       count++;
     }
   }
   if (!first) return count;
-  emit_span(out, leaf, first, last);
+  emit_span(out, kind, leaf, first, last);
   return count + 1;
 }
 
@@ -43,7 +43,7 @@ static guint emit_memories(GString *out, const Kind *kind, guint leaf) {
   for (guint i = 0; i < state->len; i++) {
     const StateField *field = state->pdata[i];
     if (field->kind != STATE_MEMORY || plan_is_compared(field)) continue;
-    emit_span(out, leaf, field, field);
+    emit_span(out, kind, leaf, field, field);
     count++;
   }
   return count;
@@ -59,7 +59,7 @@ static guint emit_elements(GString *out, const Kind *kind, guint leaf, StateKind
     g_autofree char *name = plan_field_name(field);
     const gsize size = type_size(field->type, NULL), elements = plan_field_size(field) / size;
     for (gsize k = 0; k < elements; k++, count++) {
-      g_string_append_printf(out, "  {offsetof(@K@_state, i%u.%s) + %zu", leaf, name, k * size);
+      g_string_append_printf(out, "  {offsetof(@K@_state, %s.%s) + %zu", kind->names[leaf], name, k * size);
       g_string_append_printf(out, sized ? ", %zu},\n" : "},\n", size);
     }
   }
@@ -82,10 +82,10 @@ static guint emit_trace_rows(GString *out, const Kind *kind, guint leaf) {
     if (field->kind != STATE_TRACE) continue;
     g_autofree char *name = plan_field_name(field);
     const gsize size = type_size(field->type, NULL);
-    g_string_append_printf(out, "  {offsetof(@K@_state, i%u.%s), %zu, %zu, ", leaf, name, size,
+    g_string_append_printf(out, "  {offsetof(@K@_state, %s.%s), %zu, %zu, ", kind->names[leaf], name, size,
                            plan_field_size(field) / size);
     if (plan_is_ring(field))
-      g_string_append_printf(out, "offsetof(@K@_state, i%u.spinach_ring_%s)},\n", leaf, field->name);
+      g_string_append_printf(out, "offsetof(@K@_state, %s.spinach_ring_%s)},\n", kind->names[leaf], field->name);
     else
       g_string_append(out, "0},\n");
     count++;
@@ -207,12 +207,12 @@ static void emit_outputs(const Emitter *emitter, GString *out, const Segment *se
   for (guint i = 0; i < wires->len; i++) {
     const Wire *wire = wires->pdata[i];
     char base[256];
-    plan_wire_base(segment->cluster, wire, base, sizeof base);
+    plan_wire_name(emitter->plan, segment->cluster, wire, "", base, sizeof base);
     const Wire *data = committed_by(wires, wire);
     g_string_append_printf(keep, "  o->%s%s = from->%s%s", base, suffix(wire), base, suffix(wire));
     if (data) {
       char item[256];
-      plan_wire_base(segment->cluster, data, item, sizeof item);
+      plan_wire_name(emitter->plan, segment->cluster, data, "", item, sizeof item);
       g_string_append_printf(keep, " & from->%s_some", item);
     }
     g_string_append(keep, ";\n");

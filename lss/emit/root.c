@@ -57,8 +57,8 @@ static void emit_pointers(const Emitter *emitter, GString *out) {
       Cluster *user = ((Vertex *)wire->readers->pdata[k])->cluster;
       if (plan_place(emitter->plan, wire, user) != PLACE_POINTER) continue;
       char theirs[256], own[256];
-      plan_wire_base(owner, wire, theirs, sizeof theirs);
-      plan_wire_base(user, wire, own, sizeof own);
+      plan_wire_name(emitter->plan, owner, wire, "", theirs, sizeof theirs);
+      plan_wire_name(emitter->plan, user, wire, "", own, sizeof own);
       const char *const suffixes[] = {"", wire->kind == SIGNAL_DATA ? "_some" : NULL, wire->flagged ? "_known" : NULL};
       for (int s = 0; s < 3; s++)
         if (suffixes[s])
@@ -283,13 +283,12 @@ static void emit_signals(const Emitter *emitter, GString *out, const Connection 
       continue;
     }
     Cluster *owner = emitter->plan->wires[wire->id].owner;
-    char base[256];
-    plan_wire_base(owner, wire, base, sizeof base);
-    if (kind == SIGNAL_DATA)
-      g_string_append_printf(out, "&spinach_scratch_%d.%s, &spinach_scratch_%d.%s_some, ", owner->id, base, owner->id,
-                             base);
-    else
-      g_string_append_printf(out, "&spinach_scratch_%d.%s, ", owner->id, base);
+    char name[256];
+    plan_wire_name(emitter->plan, owner, wire, "", name, sizeof name);
+    g_string_append_printf(out, "&spinach_scratch_%d.%s, ", owner->id, name);
+    if (kind != SIGNAL_DATA) continue;
+    plan_wire_name(emitter->plan, owner, wire, "_some", name, sizeof name);
+    g_string_append_printf(out, "&spinach_scratch_%d.%s, ", owner->id, name);
   }
 }
 

@@ -13,15 +13,10 @@ static void declare_locals(const Emitter *emitter, GString *out, Segment *segmen
       for (guint k = 0; k < node->writes->len; k++) {
         const Wire *wire = node->writes->pdata[k];
         if (emitter->plan->wires[wire->id].place != PLACE_LOCAL) continue;
-        char base[256];
-        plan_wire_base(segment->cluster, wire, base, sizeof base);
-        const Type *type = wire->kind == SIGNAL_LOCAL  ? wire->local->type
-                           : wire->kind == SIGNAL_DATA ? wire->connection->type
-                                                       : NULL;
-        bool left = wire->kind == SIGNAL_DATA && plan_left_unset(emitter->plan, wire);
-        g_string_append_printf(out, "  %s %s%s;\n", type ? emit_c_type(type) : "bool", base, left ? "" : " = {0}");
-        if (wire->kind == SIGNAL_DATA) g_string_append_printf(out, "  bool %s_some = false;\n", base);
-        if (wire->flagged) g_string_append_printf(out, "  bool %s_known = false;\n", base);
+        emit_signal(emitter, out, segment->cluster, wire, "",
+                    wire->kind == SIGNAL_DATA && plan_left_unset(emitter->plan, wire) ? "" : " = {0}");
+        if (wire->kind == SIGNAL_DATA) emit_signal(emitter, out, segment->cluster, wire, "_some", " = false");
+        if (wire->flagged) emit_signal(emitter, out, segment->cluster, wire, "_known", " = false");
       }
     }
   }
@@ -39,7 +34,7 @@ typedef struct {
   Cluster *cluster;
   const Vertex *node;
   bool flagged, iterated;
-  int instance; // index among the leaves
+  const char *leaf; // its state
 } Call;
 
 static void ref(Call *call, const Wire *wire, const char *suffix) {
@@ -60,8 +55,34 @@ static void assign_to(Call *call, const char *member, const char *array, int lan
   g_string_append_printf(call->out, " = ctx.%s.%s[%d];\n", member, array, lane);
 }
 
+// The first signal of a row whose elements are the lanes of a port, one after the other: the context points to the row,
+// so that nothing is copied.  NULL: there is none.
+static const Wire *row_behind(const Call *call, const Port *port, SignalKind kind, bool written) {
+  const Plan *plan = call->emitter->plan;
+  const guint lanes = port->lanes->len;
+  const Wire *first = lanes < LEAST_ROW || call->flagged ? NULL : schedule_port_wire(plan->schedule, port, kind, 0);
+  const guint row = first ? plan->wires[first->id].row : 0;
+  if (!row || plan_row_length(plan, call->cluster, row) != lanes) return NULL;
+  // What is not written is false only in what the function itself declares.
+  if (written && plan->wires[first->id].place != PLACE_LOCAL) return NULL;
+  for (guint lane = 0; lane < lanes; lane++) {
+    Wire *wire = schedule_port_wire(plan->schedule, port, kind, (int)lane);
+    if (!wire || plan->wires[wire->id].row != row || plan->wires[wire->id].element != lane ||
+        (written ? wire->writer != call->node : !reads(call->node, wire)))
+      return NULL;
+  }
+  return first;
+}
+
+static void point_to_row(Call *call, const char *member, const char *array, const Wire *first, const char *suffix) {
+  g_autoptr(GString) name = g_string_new(NULL);
+  emit_reference(call->emitter, name, call->cluster, first, suffix);
+  g_string_append_printf(call->out, "    ctx.%s.%s = %.*s;\n", member, array, (int)strcspn(name->str, "["), name->str);
+}
+
 static void fill_read(Call *call, const Port *port, SignalKind kind, const char *member) {
   GString *out = call->out;
+  const bool row = row_behind(call, port, kind, false) != NULL;
   bool pointer = kind == SIGNAL_DATA && plan_read_in_place(call->emitter->plan, port);
   if (port->lanes->len == 0) {
     if (pointer) g_string_append_printf(out, "    ctx.%s.v[0] = &(const %s){0};\n", member, emit_c_type(port->type));
@@ -72,8 +93,8 @@ static void fill_read(Call *call, const Port *port, SignalKind kind, const char 
   for (int lane = 0; lane < (int)port->lanes->len; lane++) {
     Wire *wire = schedule_port_wire(call->emitter->plan->schedule, port, kind, lane);
     if (!wire || (!wire->always && !reads(call->node, wire))) continue;
-    assign_from(call, member, "v", lane, wire, "", pointer ? "&" : "");
-    if (kind == SIGNAL_DATA) assign_from(call, member, "some", lane, wire, "_some", "");
+    if (pointer || !row) assign_from(call, member, "v", lane, wire, "", pointer ? "&" : "");
+    if (kind == SIGNAL_DATA && !row) assign_from(call, member, "some", lane, wire, "_some", "");
     if (!call->flagged) continue;
     if (wire->flagged)
       assign_from(call, member, "known", lane, wire, "_known", "");
@@ -116,8 +137,7 @@ static void check_monotone(Call *call, const Wire *wire, const char *member, int
     ref(call, wire, "");
     g_string_append_printf(out, ", &ctx.%s.v[%d], sizeof ctx.%s.v[%d])%s", member, lane, member, lane, data ? ")" : "");
   }
-  g_string_append_printf(out, ")) spinach_bad_write(true, s->i%d.spinach_id, \"%s\", %d);\n", call->instance, name,
-                         lane);
+  g_string_append_printf(out, ")) spinach_bad_write(true, s->%s.spinach_id, \"%s\", %d);\n", call->leaf, name, lane);
 }
 
 static void take_written(Call *call, const Wire *wire, const char *member, int lane, bool pointer, bool data,
@@ -131,8 +151,8 @@ static void take_written(Call *call, const Wire *wire, const char *member, int l
     g_string_append_printf(call->out, " != ctx.%s.known[%d];\n", member, lane);
     assign_to(call, member, "known", lane, wire, "_known");
   } else if (call->emitter->plan->debug) {
-    g_string_append_printf(call->out, "    spinach_check_written(ctx.%s.known[%d], s->i%d.spinach_id, \"%s\", %d);\n",
-                           member, lane, call->instance, name, lane);
+    g_string_append_printf(call->out, "    spinach_check_written(ctx.%s.known[%d], s->%s.spinach_id, \"%s\", %d);\n",
+                           member, lane, call->leaf, name, lane);
   }
   if (wire->flagged && !call->iterated) {
     g_string_append(call->out, "    ");
@@ -157,6 +177,8 @@ static void each_write(Call *call, bool before) {
       if (port->lanes->len == 0 && pointer && before)
         g_string_append_printf(call->out, "    %s nowhere_%s;\n    ctx.%s.v[0] = &nowhere_%s;\n",
                                emit_c_type(port->type), port->c_name, member, port->c_name);
+      const bool row = row_behind(call, port, (SignalKind)kind, true) != NULL;
+      if (row && !(before && pointer)) continue; // it is written in place
       for (int lane = 0; lane < (int)port->lanes->len; lane++) {
         Wire *wire = schedule_port_wire(call->emitter->plan->schedule, port, (SignalKind)kind, lane);
         if (!wire || wire->writer != call->node) continue;
@@ -220,15 +242,21 @@ static void declare_lanes(Call *call, const char *member, const char *type, cons
                          member, array, member, array);
 }
 
-// The arrays that one member of the context points to.
+// The arrays that one member of the context points to, or the row (NULL: none).
 static void declare_member(Call *call, const char *access, const char *name, const char *word, const Type *type,
-                           bool address, int lanes) {
+                           bool address, int lanes, const Wire *row) {
   if (!plan_lanes_apart(lanes)) return;
   g_autofree char *member = g_strdup_printf("%s_%s%s%s", access, name, *word ? "_" : "", word);
   g_autofree char *element = g_strdup_printf("%s%s%s", address && access[0] == 'r' ? "const " : "",
                                              type ? emit_c_type(type) : "bool", address ? " *" : "");
-  declare_lanes(call, member, element, "v", lanes);
-  if (*word && type) declare_lanes(call, member, "bool", "some", lanes);
+  if (row && !address)
+    point_to_row(call, member, "v", row, "");
+  else
+    declare_lanes(call, member, element, "v", lanes);
+  if (*word && type && row)
+    point_to_row(call, member, "some", row, "_some");
+  else if (*word && type)
+    declare_lanes(call, member, "bool", "some", lanes);
   if (call->flagged) declare_lanes(call, member, "bool", "known", lanes);
 }
 
@@ -243,18 +271,19 @@ static void declare_context(Call *call, int spec, const char *name) {
       const Type *type = kind == SIGNAL_DATA ? port->type : NULL;
       if (plan_reads(instance, function, port, (SignalKind)kind))
         declare_member(call, "read", port->c_name, words[kind], type,
-                       type && plan_read_in_place(call->emitter->plan, port), (int)port->lanes->len);
+                       type && plan_read_in_place(call->emitter->plan, port), (int)port->lanes->len,
+                       row_behind(call, port, (SignalKind)kind, false));
       if (plan_writes(instance, function, port, (SignalKind)kind))
         declare_member(call, "write", port->c_name, words[kind], type, type && plan_by_pointer(type),
-                       (int)port->lanes->len);
+                       (int)port->lanes->len, row_behind(call, port, (SignalKind)kind, true));
     }
   }
   for (guint i = 0; i < instance->locals->len; i++) {
     const Local *local = instance->locals->pdata[i];
     if (plan_reads_local(instance, function, local))
-      declare_member(call, "read_local", local->name, "", local->type, false, local->lanes);
+      declare_member(call, "read_local", local->name, "", local->type, false, local->lanes, NULL);
     if (plan_writes_local(instance, function, local))
-      declare_member(call, "write_local", local->name, "", local->type, false, local->lanes);
+      declare_member(call, "write_local", local->name, "", local->type, false, local->lanes, NULL);
   }
 }
 
@@ -280,14 +309,16 @@ static void emit_probe(Emitter *emitter, GString *out, Cluster *cluster, const V
   g_string_append(out, ", some_, enable_, ack_);\n  }\n");
 }
 
-static void emit_call(Emitter *emitter, GString *out, Kind *kind, Cluster *cluster, const Vertex *node, bool iterated) {
+static void emit_whole_call(Emitter *emitter, GString *out, Kind *kind, Cluster *cluster, const Vertex *node,
+                            bool iterated) {
   if (node->kind == VERTEX_PROBE) {
     emit_probe(emitter, out, cluster, node);
     return;
   }
   if (plan_shows(emitter->plan, node)) return;
   const Function *function = node->function;
-  int leaf = plan_leaf_index(cluster, node->instance), spec = kind->spec_of[leaf];
+  const char *leaf = emit_leaf(emitter, node->instance);
+  const int spec = kind->spec_of[plan_leaf_index(cluster, node->instance)];
   Call call = {emitter, out, cluster, node, plan_flagged(emitter->plan, node->instance), iterated, leaf};
   g_autoptr(GString) name = g_string_new(NULL);
   emit_function_name(name, function);
@@ -295,13 +326,26 @@ static void emit_call(Emitter *emitter, GString *out, Kind *kind, Cluster *clust
   fill_reads(&call);
   each_write(&call, true);
   if (emitter->plan->debug)
-    g_string_append_printf(out, "    spinach_running = (struct spinach_running){s->i%d.spinach_id, \"%s\"};\n", leaf,
+    g_string_append_printf(out, "    spinach_running = (struct spinach_running){s->%s.spinach_id, \"%s\"};\n", leaf,
                            name->str);
-  g_string_append_printf(out, "    @K@_S%d_%s(&s->i%d, &ctx", spec, name->str, leaf);
+  g_string_append_printf(out, "    @K@_S%d_%s(&s->%s, &ctx", spec, name->str, leaf);
   if (function->indexed) g_string_append_printf(out, ", %d", function->lane);
   g_string_append(out, ");\n");
   each_write(&call, false);
   g_string_append(out, "  }\n");
+}
+
+static bool is_wide(const Instance *leaf) {
+  for (guint i = 0; i < leaf->ports->len; i++)
+    if (((Port *)leaf->ports->pdata[i])->lanes->len >= LEAST_ROW) return true;
+  return false;
+}
+
+static void emit_call(Emitter *emitter, GString *out, Kind *kind, Cluster *cluster, const Vertex *node, bool iterated) {
+  g_autoptr(GString) lines = g_string_new(NULL);
+  const bool rolls = kind->rolls && is_wide(node->instance);
+  emit_whole_call(emitter, rolls ? lines : out, kind, cluster, node, iterated);
+  if (rolls) emit_rolled_lines(out, lines->str);
 }
 
 static void emit_loop(Emitter *emitter, GString *out, Kind *kind, Segment *segment, Item *item) {
@@ -331,8 +375,8 @@ static void emit_loop(Emitter *emitter, GString *out, Kind *kind, Segment *segme
       const char *tail = name + strlen(node->instance->path);
       g_string_append(out, "  if (!");
       emit_reference(emitter, out, segment->cluster, wire, "_known");
-      g_string_append_printf(out, ") spinach_unknown(s->i%d.spinach_id, \"%s\");\n",
-                             plan_leaf_index(segment->cluster, node->instance), *tail == '.' ? tail + 1 : tail);
+      g_string_append_printf(out, ") spinach_unknown(s->%s.spinach_id, \"%s\");\n", emit_leaf(emitter, node->instance),
+                             *tail == '.' ? tail + 1 : tail);
     }
   }
 }
@@ -358,14 +402,20 @@ typedef struct {
 // The items from one on, to the end of the piece.  What follows a specialize local is there twice, in the two arms of a
 // branch on it, so that clang knows it in each; so many of them may still make branches.
 static void emit_items(Emitter *emitter, GString *out, Kind *kind, const Piece *piece, guint first, int decisions) {
+  g_autoptr(GPtrArray) calls = emit_rolled_new();
+  g_autoptr(GString) call = g_string_new(NULL);
   for (guint i = first; i < piece->end; i++) {
     Item *item = piece->segment->items->pdata[i];
-    if (item->iterated)
-      emit_loop(emitter, out, kind, piece->segment, item);
-    else
-      emit_call(emitter, out, kind, piece->segment->cluster, item->nodes->pdata[0], false);
-    if (i == piece->noted_after) g_string_append(out, piece->notes->str);
     const Wire *wire = decisions > 0 ? specialized_local(item) : NULL;
+    if (item->iterated)
+      emit_loop(emitter, call, kind, piece->segment, item);
+    else
+      emit_call(emitter, call, kind, piece->segment->cluster, item->nodes->pdata[0], false);
+    emit_rolled_add(calls, call);
+    const bool last = i + 1 == piece->end, noted = i == piece->noted_after;
+    if (!wire && !noted && !last && kind->rolls) continue;
+    emit_rolled(out, kind, calls);
+    if (noted) g_string_append(out, piece->notes->str);
     if (!wire) continue;
     g_string_append(out, "  if (");
     emit_reference(emitter, out, piece->segment->cluster, wire, "");

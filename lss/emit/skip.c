@@ -72,51 +72,100 @@ static guint piece_length(const Cluster *cluster) {
   return cluster->leaves->len > LEAVES_WHOLE ? LEAVES_PIECE : MAX(cluster->leaves->len, 1);
 }
 
+static bool is_asked(const Instance *leaf, const Function *function, const Clock *clock) {
+  return function->kind == FUNCTION_NEXT_EVENT && (function->clock ? function->clock : leaf->clock) == clock;
+}
+
 static void emit_next_events(GString *out, const Kind *kind, const Clock *clock, guint from) {
   const Cluster *cluster = kind->cluster;
+  g_autoptr(GPtrArray) pieces = emit_rolled_new();
+  g_autoptr(GString) text = g_string_new(NULL);
   for (guint i = from; i < MIN(from + piece_length(cluster), cluster->leaves->len); i++) {
     const Instance *leaf = cluster->leaves->pdata[i];
     for (guint k = 0; k < leaf->functions->len; k++) {
       const Function *f = leaf->functions->pdata[k];
-      if (f->kind != FUNCTION_NEXT_EVENT || (f->clock ? f->clock : leaf->clock) != clock) continue;
+      if (!is_asked(leaf, f, clock)) continue;
       g_string_append_printf(
-          out,
-          "  one = @K@_S%d_%s(&s->i%u, &spinach_next_event_context);\n  if (one <= spinach_time.cycle) return "
+          text,
+          "  one = @K@_S%d_%s(&s->%s, &spinach_next_event_context);\n  if (one <= spinach_time.cycle) return "
           "spinach_time.cycle;\n  if (one < first) first = one;\n",
-          kind->spec_of[i], f->name, i);
+          kind->spec_of[i], f->name, kind->names[i]);
     }
+    emit_rolled_add(pieces, text);
   }
+  emit_rolled(out, kind, pieces);
 }
 
 static void emit_skips_of(const Emitter *emitter, GString *out, const Kind *kind, const Clock *clock, guint from) {
   const Cluster *cluster = kind->cluster;
+  g_autoptr(GPtrArray) pieces = emit_rolled_new();
+  g_autoptr(GString) text = g_string_new(NULL);
   for (guint i = from; i < MIN(from + piece_length(cluster), cluster->leaves->len); i++) {
     const Instance *leaf = cluster->leaves->pdata[i];
     if (leaf->clock == clock && emitter->plan->leaves[leaf->id].counts)
-      g_string_append_printf(out, "  @K@_S%d_skip(&s->i%u, n);\n", kind->spec_of[i], i);
+      g_string_append_printf(text, "  @K@_S%d_skip(&s->%s, n);\n", kind->spec_of[i], kind->names[i]);
+    emit_rolled_add(pieces, text);
   }
+  emit_rolled(out, kind, pieces);
 }
+
+// Whether a function is asked of all leaves of a row, and of none twice.
+static bool is_asked_of_row(const Kind *kind, int spec, guint function, const Clock *clock) {
+  const GPtrArray *leaves = kind->cluster->leaves;
+  for (guint i = 0; i < leaves->len; i++) {
+    const Instance *leaf = leaves->pdata[i];
+    if (kind->spec_of[i] == spec && !is_asked(leaf, leaf->functions->pdata[function], clock)) return false;
+  }
+  return kind->row[spec] > 0;
+}
+
+// The case in which what has the number is asked first, or any of a row from the number on.
+static void emit_case(GString *out, const Kind *kind, guint leaf, const char *function, guint number, guint row) {
+  const int spec = kind->spec_of[leaf];
+  if (row)
+    g_string_append_printf(out,
+                           "  case %u ... %u:\n"
+                           "    one = @K@_S%d_%s(&s->r%d[spinach_leaping.busy - %u], &spinach_next_event_context);\n"
+                           "    break;\n",
+                           number, number + row - 1, spec, function, spec, number);
+  else
+    g_string_append_printf(out, "  case %u: one = @K@_S%d_%s(&s->%s, &spinach_next_event_context); break;\n", number,
+                           spec, function, kind->names[leaf]);
+}
+
+enum { MOST_FUNCTIONS = 64 }; // of a leaf that the numbers of a row distinguish
 
 // What the top says on a clock, for a run that leaps.  What was busy when it was asked last is asked
 // first, and its answer, that it acts now, mostly the only one.
 void emit_top_says(GString *out, const Kind *kind, const Clock *clock) {
   const Cluster *cluster = kind->cluster;
-  g_autoptr(GString) cases = g_string_new(NULL), all = g_string_new(NULL);
-  for (guint i = 0, number = 0; i < cluster->leaves->len; i++) {
+  g_autoptr(GString) cases = g_string_new(NULL), all = g_string_new(NULL), text = g_string_new(NULL);
+  g_autoptr(GPtrArray) pieces = emit_rolled_new();
+  g_autofree guint *numbers = g_new0(guint, kind->specs->len * MOST_FUNCTIONS + 1); // of rows, counted from 1
+  for (guint i = 0, next = 0; i < cluster->leaves->len; i++) {
     const Instance *leaf = cluster->leaves->pdata[i];
+    const int spec = kind->spec_of[i];
     for (guint k = 0; k < leaf->functions->len; k++) {
       const Function *f = leaf->functions->pdata[k];
-      if (f->kind != FUNCTION_NEXT_EVENT || (f->clock ? f->clock : leaf->clock) != clock) continue;
-      g_autofree char *ask =
-          g_strdup_printf("@K@_S%d_%s(&s->i%u, &spinach_next_event_context)", kind->spec_of[i], f->name, i);
-      g_string_append_printf(cases, "  case %u: one = %s; break;\n", number, ask);
-      g_string_append_printf(all,
-                             "  one = %s;\n  if (one <= spinach_time.cycle) {\n    spinach_leaping.busy = %u;\n"
+      if (!is_asked(leaf, f, clock)) continue;
+      guint *of_row = k < MOST_FUNCTIONS ? &numbers[(guint)spec * MOST_FUNCTIONS + k] : NULL, number = next;
+      if (of_row && *of_row && kind->element[i] > 0) {
+        number = *of_row - 1 + kind->element[i];
+      } else {
+        const guint row = of_row && !kind->element[i] && is_asked_of_row(kind, spec, k, clock) ? kind->row[spec] : 0;
+        emit_case(cases, kind, i, f->name, number, row);
+        if (row) *of_row = number + 1;
+        next += MAX(row, 1);
+      }
+      g_string_append_printf(text,
+                             "  one = @K@_S%d_%s(&s->%s, &spinach_next_event_context);\n"
+                             "  if (one <= spinach_time.cycle) {\n    spinach_leaping.busy = %u;\n"
                              "    return one;\n  }\n  if (one < first) first = one;\n",
-                             ask, number);
-      number++;
+                             spec, f->name, kind->names[i], number);
+      emit_rolled_add(pieces, text);
     }
   }
+  emit_rolled(all, kind, pieces);
   g_string_append_printf(out,
                          "static __attribute__((noinline)) uint64_t @K@_says(const @K@_state *s) {\n"
                          "  uint64_t first = UINT64_MAX, one;\n  switch (spinach_leaping.busy) {\n%s"
@@ -142,9 +191,12 @@ static void emit_stays(const Emitter *emitter, GString *out, const Kind *kind, c
                          "bool @K@_stays%u(void *kept, const void *state) {\n  @K@_state *k = kept;\n"
                          "  const @K@_state *s = state;\n  bool stays = true;\n  (void)k, (void)s;\n",
                          c);
+  g_autoptr(GPtrArray) pieces = emit_rolled_new();
   for (guint i = 0; i < kind->cluster->leaves->len; i++)
     if (is_compared(emitter, kind->cluster->leaves->pdata[i], clock))
-      g_string_append_printf(out, "  stays &= spinach_stays(&k->i%u, &s->i%u, sizeof s->i%u);\n", i, i, i);
+      g_ptr_array_add(pieces, g_strdup_printf("  stays &= spinach_stays(&k->%s, &s->%s, sizeof s->%s);\n",
+                                              kind->names[i], kind->names[i], kind->names[i]));
+  emit_rolled(out, kind, pieces);
   g_string_append(out, "  return stays;\n}\n");
 }
 

@@ -178,9 +178,9 @@ static void emit_instances(const Emitter *emitter, GString *out) {
     if (instance->leaf) {
       const Cluster *cluster = emitter->plan->schedule->cluster_of[instance->id];
       g_autofree char *spec = emit_spec_name(emitter, instance);
-      g_string_append_printf(out, ", &%s_layout, offsetof(%s_state, i%d), %d, %d, %d},\n", spec,
-                             emitter->kind_of[cluster->id]->name, plan_leaf_index(cluster, instance), cluster->id,
-                             parent, clock);
+      g_string_append_printf(out, ", &%s_layout, offsetof(%s_state, %s), %d, %d, %d},\n", spec,
+                             emitter->kind_of[cluster->id]->name, emit_leaf(emitter, instance), cluster->id, parent,
+                             clock);
     } else {
       g_string_append_printf(out, ", NULL, 0, -1, %d, %d},\n", parent, clock);
     }

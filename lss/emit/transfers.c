@@ -175,25 +175,33 @@ guint emit_transfers(const Emitter *emitter, GString *out, const Segment *segmen
   if (first == end || !emit_notes_transfers(emitter, segment->cluster)) return end;
   const Item *item = segment->items->pdata[first];
   const int piece = plan->piece_of[((Vertex *)item->nodes->pdata[0])->id];
-  g_autoptr(GString) transfers = g_string_new(NULL);
+  const Kind *kind = emitter->kind_of[segment->cluster->id];
+  g_autoptr(GString) transfers = g_string_new(NULL), term = g_string_new(NULL);
+  g_autoptr(GPtrArray) terms = emit_rolled_new();
   g_autoptr(GHashTable) wires = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < plan->netlist->connections->len; i++) {
     const Connection *connection = plan->netlist->connections->pdata[i];
     if (!is_inside(emitter, connection, segment->cluster) || !begins(emitter, connection) ||
         last_piece(emitter, connection) != piece)
       continue;
-    emit_transfer(emitter, transfers, segment->cluster, connection, piece);
-    for (int kind = SIGNAL_DATA; kind <= SIGNAL_ACK; kind++)
-      g_hash_table_add(wires, (gpointer)wire_of(emitter, connection, (SignalKind)kind));
+    g_string_append(term, kind->rolls ? "    moved_ = moved_" : "");
+    emit_transfer(emitter, term, segment->cluster, connection, piece);
+    g_string_append(term, kind->rolls ? ";\n" : "");
+    emit_rolled_add(terms, term);
+    for (int word = SIGNAL_DATA; word <= SIGNAL_ACK; word++)
+      g_hash_table_add(wires, (gpointer)wire_of(emitter, connection, (SignalKind)word));
   }
-  if (!transfers->len) return end;
-  if (segment->cluster->instance)
-    g_string_append_printf(out, "  if (__builtin_expect(x->watches, 0)) x->moved |= 0%s;\n", transfers->str);
+  if (!terms->len) return end;
+  emit_rolled(transfers, kind, terms);
+  const char *sum = kind->rolls ? " | moved_" : transfers->str;
+  const bool inner = segment->cluster->instance != NULL;
+  g_string_append_printf(out, "  if (__builtin_expect(%s, 0))", inner ? "x->watches" : "spinach_leaping.watches");
+  if (kind->rolls) g_string_append_printf(out, " {\n    bool moved_ = false;\n%s", transfers->str);
+  if (inner)
+    g_string_append_printf(out, " x->moved |= 0%s;\n", sum);
   else
-    g_string_append_printf(out,
-                           "  if (__builtin_expect(spinach_leaping.watches, 0))\n"
-                           "    spinach_leaping.moved |= (uint64_t)(0%s) << %d;\n",
-                           transfers->str, segment->clock->id);
+    g_string_append_printf(out, "\n    spinach_leaping.moved |= (uint64_t)(0%s) << %d;\n", sum, segment->clock->id);
+  if (kind->rolls) g_string_append(out, "  }\n");
   return known_after(segment, first, end, wires);
 }
 

@@ -76,6 +76,15 @@ static void emit_texts(GString *out, const Instance *leaf, guint index) {
   }
 }
 
+// The state of a leaf, or of all of its row.
+static void emit_leaf_state(GString *out, const Kind *kind, guint leaf) {
+  const int spec = kind->spec_of[leaf];
+  if (!kind->row[spec])
+    g_string_append_printf(out, "  @K@_S%d_state %s;\n", spec, kind->names[leaf]);
+  else if (!kind->element[leaf])
+    g_string_append_printf(out, "  @K@_S%d_state r%d[%u];\n", spec, spec, kind->row[spec]);
+}
+
 // Small states first, so that what is accessed in every cycle is contiguous.
 static void emit_state_struct(const Emitter *emitter, GString *out, Kind *kind) {
   Cluster *cluster = kind->cluster;
@@ -84,8 +93,7 @@ static void emit_state_struct(const Emitter *emitter, GString *out, Kind *kind) 
   g_string_append(out, "typedef struct {\n");
   for (int large = 0; large < 2; large++) {
     for (guint i = 0; i < cluster->leaves->len; i++)
-      if (plan_large_state(cluster->leaves->pdata[i]) == large)
-        g_string_append_printf(out, "  @K@_S%d_state i%u;\n", kind->spec_of[i], i);
+      if (plan_large_state(cluster->leaves->pdata[i]) == large) emit_leaf_state(out, kind, i);
     for (guint i = 0; !large && i < cluster->probes->len; i++)
       g_string_append_printf(out, "  @K@_probe%u probe%u;\n", i, i);
   }
@@ -94,23 +102,20 @@ static void emit_state_struct(const Emitter *emitter, GString *out, Kind *kind) 
   g_string_append(out, "} @K@_state;\n");
 }
 
-static void emit_member(GString *out, Cluster *cluster, const Wire *wire, const char *star, const char *suffix) {
-  char base[256];
-  plan_wire_base(cluster, wire, base, sizeof base);
-  const Type *type = *suffix                      ? NULL
-                     : wire->kind == SIGNAL_LOCAL ? wire->local->type
-                     : wire->kind == SIGNAL_DATA  ? wire->connection->type
-                                                  : NULL;
-  g_string_append_printf(out, "  %s %s%s%s;\n", type ? emit_c_type(type) : "bool", star, base, suffix);
+// A pointer to a signal that is in another scratch.
+static void emit_pointer(const Emitter *emitter, GString *out, Cluster *cluster, const Wire *wire, const char *suffix) {
+  char name[256];
+  plan_wire_name(emitter->plan, cluster, wire, suffix, name, sizeof name);
+  g_string_append_printf(out, "  %s *p_%s;\n", emit_signal_type(wire, suffix), name);
 }
 
 // What a segment drives over the border, side by side, so that replay drives it in one go: as a struct, and by signal.
-static void emit_driven_members(GString *out, const Segment *segment, const GPtrArray *wires) {
+static void emit_driven_members(const Emitter *emitter, GString *out, const Segment *segment, const GPtrArray *wires) {
   g_autoptr(GString) members = g_string_new(NULL);
-  for (guint i = 0; i < wires->len; i++) emit_member(members, segment->cluster, wires->pdata[i], "", "");
+  for (guint i = 0; i < wires->len; i++) emit_signal(emitter, members, segment->cluster, wires->pdata[i], "", "");
   for (guint i = 0; i < wires->len; i++)
     if (((const Wire *)wires->pdata[i])->kind == SIGNAL_DATA)
-      emit_member(members, segment->cluster, wires->pdata[i], "", "_some");
+      emit_signal(emitter, members, segment->cluster, wires->pdata[i], "_some", "");
   g_string_append_printf(out, "  union {\n  struct {\n%s  };\n  @K@_driven%d driven%d;\n  };\n", members->str,
                          segment->index, segment->index);
   g_autofree char *type = g_strdup_printf("typedef struct {\n%s} @K@_driven%d;\n", members->str, segment->index);
@@ -123,7 +128,7 @@ static void emit_scratch_struct(const Emitter *emitter, GString *out, Cluster *c
   g_string_append(out, "typedef struct {\n");
   for (guint i = 0; cluster->instance && i < cluster->segments->len; i++) {
     const GPtrArray *wires = plan_of_segment(emitter->plan, cluster->segments->pdata[i])->drives;
-    emit_driven_members(out, cluster->segments->pdata[i], wires);
+    emit_driven_members(emitter, out, cluster->segments->pdata[i], wires);
     for (guint k = 0; k < wires->len; k++) g_hash_table_add(driven, wires->pdata[k]);
   }
   const GPtrArray *wires = plan_of(emitter->plan, cluster)->wires;
@@ -131,12 +136,14 @@ static void emit_scratch_struct(const Emitter *emitter, GString *out, Cluster *c
     const Wire *wire = wires->pdata[i];
     const Place place = plan_place(emitter->plan, wire, cluster);
     if (place != PLACE_SCRATCH && place != PLACE_POINTER) continue;
-    const char *star = place == PLACE_POINTER ? "*p_" : "";
-    if (!g_hash_table_contains(driven, wire)) {
-      emit_member(out, cluster, wire, star, "");
-      if (wire->kind == SIGNAL_DATA) emit_member(out, cluster, wire, star, "_some");
+    const char *const suffixes[] = {"", wire->kind == SIGNAL_DATA ? "_some" : NULL, wire->flagged ? "_known" : NULL};
+    for (gsize k = g_hash_table_contains(driven, wire) ? 2 : 0; k < G_N_ELEMENTS(suffixes); k++) {
+      if (!suffixes[k]) continue;
+      if (place == PLACE_POINTER)
+        emit_pointer(emitter, out, cluster, wire, suffixes[k]);
+      else
+        emit_signal(emitter, out, cluster, wire, suffixes[k], "");
     }
-    if (wire->flagged) emit_member(out, cluster, wire, star, "_known");
   }
   g_string_append(out,
                   "  bool watches, moved; // whether to note what is transferred, and whether anything was (gate.h)\n"
@@ -291,6 +298,9 @@ static void kind_free(Kind *kind) {
   for (guint i = 0; i < kind->specs->len; i++) emit_spec_free(kind->specs->pdata[i]);
   g_ptr_array_unref(kind->specs);
   g_free(kind->spec_of);
+  g_free(kind->names);
+  g_free(kind->element);
+  g_free(kind->row);
   for (guint i = 0; kind->parts && i < kind->parts->len; i++) g_string_free(kind->parts->pdata[i], TRUE);
   if (kind->parts) g_ptr_array_unref(kind->parts);
   g_hash_table_unref(kind->types);
@@ -338,6 +348,9 @@ static void emit_kind(Emitter *emitter, Cluster *cluster, GHashTable *by_text) {
   kind->types = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < cluster->leaves->len; i++) emit_collect_instance_types(kind->types, cluster->leaves->pdata[i]);
   make_specs(emitter, kind);
+  emit_name_leaves(kind);
+  kind->rolls |= plan_of(emitter->plan, cluster)->rows->len > 0;
+  emitter->kind_of[cluster->id] = kind; // until it is found to be another's
   bool root = !cluster->instance;
   GString *structs = g_string_new(NULL), *scratch = g_string_new(NULL),
           *unit = g_string_new("#include \"lss/runtime/engine/spinach.h\"\n#include \"lss/runtime/replay/replay.h\"\n");

@@ -59,6 +59,7 @@ bool plan_build(Plan *plan) {
   plan_find_wires(plan);
   plan_find_shown(plan);
   plan_find_places(plan);
+  plan_find_rows(plan);
   plan_find_border(plan);
   plan_find_leaps(plan);
   plan_find_sleeps(plan);

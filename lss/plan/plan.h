@@ -28,6 +28,8 @@ typedef struct {
   Shown shown;    // what of its writer's state it is
   Place place;    // for the cluster that owns it: no pointer, and not foreign
   Cluster *owner; // whose scratch it is in
+  guint row;      // number of the array that it is an element of, from 1; 0: of none
+  guint element;
 } WirePlan;
 
 typedef struct {
@@ -38,6 +40,7 @@ typedef struct {
 typedef struct {
   GPtrArray *wires;     // Wire* that it writes or reads, in order
   GPtrArray *border;    // those of them that cross the border
+  GArray *rows;         // guint: lengths of the rows of signals, the first of which has number 1
   GPtrArray *clocks;    // Clock*, in order of appearance
   bool sleeps;          // it is not stepped while it waits
   const char *stepped;  // why it is; NULL also for the root
@@ -104,10 +107,17 @@ void plan_find_border(Plan *plan); // of clusters, and what each of their segmen
 Place plan_place(const Plan *plan, const Wire *wire, const Cluster *user); // where a wire is for the code of a cluster
 const SegmentPlan *plan_of_segment(const Plan *plan, const Segment *segment);
 int plan_leaf_index(const Cluster *cluster, const Instance *instance);
-const char *plan_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize size); // "c12_d", into `text`
-bool plan_visible(const Plan *plan, const Wire *wire);                                  // observers find it in memory
+bool plan_visible(const Plan *plan, const Wire *wire);    // observers find it in memory
 bool plan_by_pointer(const Type *type);                   // passed by address, being larger than a register
 bool plan_left_unset(const Plan *plan, const Wire *wire); // whether a payload that is not sent is no zero yet
+
+// rows.c: signals of many alike connections or instances in a cluster, which are arrays in its C
+enum { LEAST_ROW = 32 };
+void plan_find_rows(Plan *plan);
+guint plan_row_length(const Plan *plan, const Cluster *cluster, guint row);
+// The name of a wire in the C of a cluster, into `text`: "c12_d_some", or "w3_d_some[17]" in a row.
+const char *plan_wire_name(const Plan *plan, Cluster *cluster, const Wire *wire, const char *suffix, char *text,
+                           gsize size);
 
 // pieces.c
 void plan_number_pieces(Plan *plan);

@@ -21,32 +21,6 @@ int plan_leaf_index(const Cluster *cluster, const Instance *instance) {
   return cluster->leaf_index[instance->id];
 }
 
-static int connection_number(Cluster *cluster, const Connection *connection) {
-  if (!cluster->numbers) {
-    cluster->numbers = g_hash_table_new(NULL, NULL);
-    int next = 1;
-    for (guint i = 0; i < cluster->leaves->len; i++) {
-      Instance *leaf = cluster->leaves->pdata[i];
-      for (guint j = 0; j < leaf->ports->len; j++) {
-        Port *port = leaf->ports->pdata[j];
-        for (guint k = 0; k < port->lanes->len; k++)
-          if (!g_hash_table_contains(cluster->numbers, port->lanes->pdata[k]))
-            g_hash_table_insert(cluster->numbers, port->lanes->pdata[k], GINT_TO_POINTER(next++));
-      }
-    }
-  }
-  return GPOINTER_TO_INT(g_hash_table_lookup(cluster->numbers, connection)) - 1;
-}
-
-// The name of a wire within a cluster: "c12_d".
-const char *plan_wire_base(Cluster *cluster, const Wire *wire, char *text, gsize size) {
-  if (wire->kind == SIGNAL_LOCAL)
-    g_snprintf(text, size, "l%d_%s_%d", plan_leaf_index(cluster, wire->instance), wire->local->name, wire->lane);
-  else
-    g_snprintf(text, size, "c%d_%c", connection_number(cluster, wire->connection), "dea"[wire->kind]);
-  return text;
-}
-
 bool plan_visible(const Plan *plan, const Wire *wire) {
   return plan->debug || (wire->connection && wire->connection->visible);
 }

@@ -62,6 +62,7 @@ OTHERS = {
     "examples/rule30/guest/bin/r30.c": "a program of the guest",
     "lss/build/cache_trim.c": "what the compiler wrote there",
     "lss/build/clang_errors.c": "messages of clang",
+    "lss/emit/roll.c": "numbers in C that the compiler wrote",
     "lss/plan/module_source.c": "digits that a regular expression found",
     "lss/runtime/debug/handover.c": "what one process passes to the next",
     "lss/runtime/files/detach.c": "descriptors, as the system lists them",
