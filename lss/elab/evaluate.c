@@ -81,7 +81,9 @@ static Operand name_operand(Scope *scope, Expr *expr) {
   if (!check_passed_name(symbol, expr->location)) return NOTHING;
   switch (symbol->kind) {
   case SYMBOL_PROMISED: // kept when it was looked up
-  case SYMBOL_VALUE: return of_value(symbol->value);
+  case SYMBOL_VALUE:
+    if (symbol->value && symbol->value->kind == VALUE_LIST) symbol->value->owner = NULL; // from here on others hold it
+    return of_value(symbol->value);
   case SYMBOL_RUNTIME: return (Operand){.kind = OPERAND_RUNTIME, .symbol = symbol};
   case SYMBOL_DECLARATION: return declaration(symbol, expr);
   case SYMBOL_INSTANCE: return (Operand){.kind = OPERAND_INSTANCE, .inst = symbol->inst};
@@ -186,8 +188,18 @@ static Operand field_operand(Scope *scope, Expr *expr) {
   return NOTHING;
 }
 
+// What is indexed.  A list that a variable alone holds stays so.
+static Operand indexed_operand(Scope *scope, Expr *expr) {
+  const Symbol *symbol = expr->kind == EXPR_NAME ? scope_find(scope, expr->text) : NULL;
+  const bool list = symbol && symbol->kind == SYMBOL_VALUE && symbol->value && symbol->value->kind == VALUE_LIST;
+  const void *owner = list ? symbol->value->owner : NULL;
+  const Operand operand = resolve(scope, expr);
+  if (owner && operand.kind == OPERAND_VALUE) operand.value->owner = owner;
+  return operand;
+}
+
 static Operand index_operand(Scope *scope, Expr *expr) {
-  Operand base = resolve(scope, expr->left);
+  Operand base = indexed_operand(scope, expr->left);
   int64_t n;
   if (base.kind == OPERAND_NONE) return NOTHING;
   if (base.kind == OPERAND_INSTANCES) {

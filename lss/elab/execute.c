@@ -5,6 +5,19 @@
 
 #include <string.h>
 
+// The list of a variable, as one that the variable alone holds: others that hold it do not change.  NULL after an
+// error.
+static Value *own_list(Symbol *symbol, Location where) {
+  Value *list = symbol->value;
+  if (list->owner == symbol) return charge(1, where) ? list : NULL;
+  if (!charge((int)list->items->len, where)) return NULL;
+  Value *copy = value_list(where);
+  for (guint i = 0; i < list->items->len; i++) g_ptr_array_add(copy->items, list->items->pdata[i]);
+  if (!value_close(copy, where)) return NULL;
+  copy->owner = symbol;
+  return copy;
+}
+
 static void assign_element(Scope *scope, Node *node, Symbol *symbol) {
   Expr *target = node->target;
   Value *list = symbol->value;
@@ -16,12 +29,21 @@ static void assign_element(Scope *scope, Node *node, Symbol *symbol) {
   }
   Value *value = evaluate(scope, node->value);
   if (!evaluate_int(scope, target->right, "the index", 0, (int64_t)list->items->len - 1, &n) || !value) return;
-  if (!charge((int)list->items->len, node->location)) return;
-  // Lists are values: other variables that hold this one do not change.
-  Value *copy = value_list(node->location);
-  for (guint i = 0; i < list->items->len; i++) g_ptr_array_add(copy->items, list->items->pdata[i]);
-  copy->items->pdata[n] = value;
-  if (value_close(copy, node->location)) symbol->value = copy;
+  Value *own = own_list(symbol, node->location);
+  if (own && value_replace(own, (guint)n, value, node->location)) symbol->value = own;
+}
+
+// `list = append(list, item);`, which takes as long as the item and not as the list.
+static bool assign_appended(Scope *scope, Node *node, Symbol *symbol) {
+  const Expr *call = node->value;
+  if (call->kind != EXPR_CALL || call->names || call->left->kind != EXPR_NAME || strcmp(call->left->text, "append") ||
+      call->items->len != 2 || !symbol->value || symbol->value->kind != VALUE_LIST || scope_find(scope, "append"))
+    return false;
+  const Expr *list = call->items->pdata[0];
+  if (list->kind != EXPR_NAME || strcmp(list->text, node->target->text) != 0) return false;
+  Value *item = evaluate(scope, call->items->pdata[1]), *own = item ? own_list(symbol, node->location) : NULL;
+  symbol->value = own && value_add(own, item, node->location) ? own : NULL;
+  return true;
 }
 
 static Symbol *assignable(Scope *scope, Expr *name) {
@@ -41,6 +63,7 @@ static void assign(Scope *scope, Node *node) {
   Expr *target = node->target;
   if (target->kind == EXPR_NAME) {
     Symbol *symbol = assignable(scope, target);
+    if (symbol && assign_appended(scope, node, symbol)) return;
     Value *value = evaluate(scope, node->value);
     if (symbol) symbol->value = value;
     return;

@@ -95,6 +95,7 @@ struct Value { // there are many: what no kind has beside each other shares its 
     double real;
     const char *string;
     Clock *clock;
+    const void *owner; // lists: the variable that alone holds it, so that it may change in place; NULL: none
   };
   GPtrArray *items; // lists and records: Value*; else NULL
   Type *type;

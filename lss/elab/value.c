@@ -79,14 +79,12 @@ Value *value_at(const Value *value, Location location) {
 
 // The depth is kept in `integer` and the size in `num`, which lists and records do not use otherwise.  A list may hold
 // one list many times over: walking it takes as long as its size, not as what was built.
-bool value_close(Value *value, Location where) {
+static int64_t depth_of(const Value *item) {
+  return item->kind == VALUE_LIST || item->kind == VALUE_RECORD ? item->integer : 0;
+}
+
+static bool close_with(Value *value, int64_t depth, int64_t size, Location where) {
   enum { MAX_DEPTH = 100, MAX_SIZE = 1 << 24 };
-  int64_t depth = 0, size = 1;
-  for (guint i = 0; i < value->items->len; i++) {
-    const Value *item = value->items->pdata[i];
-    if (item->kind == VALUE_LIST || item->kind == VALUE_RECORD) depth = MAX(depth, item->integer);
-    size += value_size(item);
-  }
   value->integer = depth + 1;
   value->num = size;
   if (depth < MAX_DEPTH && size <= MAX_SIZE) return true;
@@ -95,6 +93,26 @@ bool value_close(Value *value, Location where) {
   else
     problem(where, "runaway", "a list or record holds more than %d values in all", MAX_SIZE);
   return false;
+}
+
+bool value_close(Value *value, Location where) {
+  int64_t depth = 0, size = 1;
+  for (guint i = 0; i < value->items->len; i++) {
+    depth = MAX(depth, depth_of(value->items->pdata[i]));
+    size += value_size(value->items->pdata[i]);
+  }
+  return close_with(value, depth, size, where);
+}
+
+bool value_add(Value *list, Value *item, Location where) {
+  g_ptr_array_add(list->items, item);
+  return close_with(list, MAX(list->integer - 1, depth_of(item)), list->num + value_size(item), where);
+}
+
+bool value_replace(Value *list, guint n, Value *item, Location where) {
+  const int64_t before = value_size(list->items->pdata[n]);
+  list->items->pdata[n] = item;
+  return close_with(list, MAX(list->integer - 1, depth_of(item)), list->num - before + value_size(item), where);
 }
 
 Value *value_field(const Value *record, const char *name) {

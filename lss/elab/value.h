@@ -17,6 +17,9 @@ Value *value_type(Type *type, Location location);
 
 // Ends the construction of a list or record: works out how deep it is nested and how many values are in it.  False,
 // with an error, beyond a bound.
+// Adds to a list that was closed, or replaces an item of it; false after an error.
+bool value_add(Value *list, Value *item, Location where);
+bool value_replace(Value *list, guint n, Value *item, Location where);
 bool value_close(Value *value, Location where);
 
 // How many values are in a value, itself included.
