@@ -1,9 +1,12 @@
 // ethernet_switch.c: stores frames and forwards them; see ethernet_switch.lss.
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "clock/device_time.h"
 #include "wire/ethernet_fcs.h"
 #include "wire/ethernet_switch.h"
+#include "wire/network_map.h"
 #include "wire/vlan_tag.h"
 
 #define MOST        ((uint32_t)param(most))
@@ -11,10 +14,14 @@
 #define OUT(port)   param(out_lane)[port]
 #define PORTS       ((uint32_t)width(in))
 #define PLACE(p, n) ((p) * (uint32_t)param(slots) + (n))
+#define HOSTS       ((uint32_t)param(hosts))
+#define SWITCHES    ((uint32_t)param(switches))
+#define NODE        ((uint32_t)param(node))
+#define EXIT(to, n) self->exit[(to) * PORTS + (n)]
 #define KNOWN       (UINT64_C(1) << 48) // tells an address of zeros from none
 #define GROUP       UINT64_C(1)         // the bit of group addresses, in the first byte
 
-// ---- Routes ----
+// ---- Paths ----
 // All bits of the result depend on all bits of x (the last steps of SplitMix64).
 static uint64_t mix(uint64_t x) {
   x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -22,9 +29,9 @@ static uint64_t mix(uint64_t x) {
   return x ^ x >> 31;
 }
 
-// The place of an address in the hash table of routes: that of its first route, or a vacant one.
-static uint32_t route_place(const self_t *self, uint64_t address) {
-  const uint32_t places = 2 * (uint32_t)param(route_count);
+// The place of an address in the hash table of hosts: that of the host, or a vacant one.
+static uint32_t host_place(const self_t *self, uint64_t address) {
+  const uint32_t places = 2 * HOSTS;
   uint32_t place = (uint32_t)(mix(address) % places);
   // Half of the places are vacant, unless a changed checkpoint says otherwise.
   for (uint32_t i = 0; i < places; i++) {
@@ -39,50 +46,98 @@ static uint64_t address_of(const self_t *self, const char *digits) {
   uint64_t address = 0;
   for (int i = 0; i < 12; i++) {
     const char *known = "0123456789abcdefABCDEF", *digit = strchr(known, digits[i]);
-    if (!digit) sim_error("routes: \"%s\" is not an Ethernet address of twelve hexadecimal digits", digits);
+    if (!digit || !*digit) sim_error("host_addresses: \"%s\" has not twelve hexadecimal digits", digits);
     const uint64_t value = (uint64_t)(digit - known);
     address |= (value < 16 ? value : value - 6) << (8 * (i / 2) + (i % 2 ? 0 : 4));
   }
   return address;
 }
 
-static uint32_t port_with(const char *key) {
-  uint32_t port = 0;
-  while (strcmp(param(port_keys)[port], key) != 0) port++;
-  return port;
+// The lane of a port by its number in the network.
+static uint32_t lane_of_port(const self_t *self, uint32_t number) {
+  char key[16];
+  snprintf(key, sizeof key, "p%u", number);
+  for (uint32_t lane = 0; lane < PORTS; lane++)
+    if (!strcmp(param(port_keys)[lane], key)) return lane;
+  sim_error("node: %u has a link for the port \"%s\" in the network, and this switch has no such port", NODE, key);
+  return 0;
 }
 
-static void add_route(self_t *self, uint32_t route) {
-  const char *digits = param(routes)[route].address;
-  const uint64_t address = address_of(self, digits) | KNOWN;
-  self->destination[route] = address;
-  self->exit[route] = port_with(param(routes)[route].port);
-  const uint32_t place = route_place(self, address);
-  if (!self->bucket[place])
-    self->bucket[place] = route + 1;
-  else if (self->destination[route - 1] != address)
-    sim_error("routes: those of %s do not follow one another", digits);
+// The host n of the network, at this switch or another one.
+static void add_host(self_t *self, const network_map *map, uint32_t host) {
+  const uint32_t at = map->other[map->first[host]];
+  self->edge[host] = at < HOSTS ? 0 : at - HOSTS;
+  self->own[host] = PORTS;
+  if (host >= (uint32_t)param(address_count)) return;
+  self->destination[host] = address_of(self, param(host_addresses)[host]) | KNOWN;
+  const uint32_t place = host_place(self, self->destination[host]);
+  if (self->bucket[place]) sim_error("host_addresses: two hosts have the address %s", param(host_addresses)[host]);
+  self->bucket[place] = host + 1;
 }
 
-// The port for a frame to an address with a route; the number of ports if there is none.
+// The ports at which the shortest paths to a switch begin, which is this far from the others.
+static void add_exits(self_t *self, const network_map *map, const uint32_t *lanes, uint32_t to,
+                      const uint32_t *distances) {
+  const uint32_t first = map->first[NODE];
+  for (uint32_t end = first; end < map->first[NODE + 1]; end++) {
+    const uint32_t other = map->other[end];
+    if (other >= HOSTS && distances[other] < distances[NODE]) EXIT(to, self->exits[to]++) = lanes[end - first];
+  }
+}
+
+// Which ports are in the spanning tree, and those of hosts.
+static void add_tree(self_t *self, const network_map *map, const uint32_t *lanes, const uint32_t *distances) {
+  const uint32_t first = map->first[NODE], up = network_tree_link(map, distances, NODE);
+  for (uint32_t end = first; end < map->first[NODE + 1]; end++) {
+    const uint32_t other = map->other[end], lane = lanes[end - first];
+    if (other < HOSTS) self->own[other] = lane;
+    self->floods[lane] =
+        other < HOSTS || map->link[end] == up || map->link[end] == network_tree_link(map, distances, other);
+  }
+}
+
+static void find_paths(self_t *self) {
+  network_map map = network_map_of(param(links), (uint32_t)param_length(links), HOSTS + SWITCHES);
+  if (!map.nodes || map.hosts != HOSTS || map.first[map.nodes] == map.first[map.nodes - 1])
+    sim_error("hosts, switches: the network has not %u hosts and %u switches", HOSTS, SWITCHES);
+  if (NODE < HOSTS || NODE >= map.nodes)
+    sim_error("node: %u is no switch of the network, whose switches are %u to %u", NODE, HOSTS, map.nodes - 1);
+  uint32_t *lanes = calloc(PORTS + map.first[NODE + 1] - map.first[NODE] + 1, sizeof *lanes),
+           *distances = calloc(map.nodes + 1u, sizeof *distances);
+  for (uint32_t port = 0; port < map.first[NODE + 1] - map.first[NODE]; port++) lanes[port] = lane_of_port(self, port);
+  for (uint32_t host = 0; host < HOSTS; host++) add_host(self, &map, host);
+  for (uint32_t to = 0; to < SWITCHES; to++) {
+    bool used = to == 0;
+    for (uint32_t end = map.first[HOSTS + to]; end < map.first[HOSTS + to + 1]; end++) used |= map.other[end] < HOSTS;
+    if (!used) continue;
+    network_distances(&map, HOSTS + to, distances);
+    if (distances[NODE] == NETWORK_FAR) sim_error("links: no links lead from switch %u to switch %u", NODE, HOSTS + to);
+    if (to == 0) add_tree(self, &map, lanes, distances);
+    add_exits(self, &map, lanes, to, distances);
+  }
+  free(lanes);
+  free(distances);
+  network_map_free(&map);
+}
+
+// The port for a frame to a host of the network; the number of ports if there is none.
 static uint32_t route_of(const self_t *self, uint64_t to, uint64_t source) {
-  if (!param(route_count)) return PORTS;
-  const uint64_t address = to | KNOWN;
-  const uint32_t first = self->bucket[route_place(self, address)];
-  if (!first) return PORTS;
-  uint32_t count = 1;
-  while (first - 1 + count < (uint32_t)param(route_count) && self->destination[first - 1 + count] == address) count++;
-  const uint64_t flow = mix(to + mix(source + (uint64_t)param(hash_seed)));
-  return self->exit[first - 1 + (uint32_t)((flow >> 32) % count)];
+  if (!HOSTS) return PORTS;
+  const uint32_t found = self->bucket[host_place(self, to | KNOWN)];
+  if (!found) return PORTS;
+  if (self->own[found - 1] != PORTS) return self->own[found - 1];
+  const uint32_t edge = self->edge[found - 1], count = self->exits[edge];
+  if (count < 2) return count ? EXIT(edge, 0) : PORTS;
+  const uint64_t flow = mix(to + mix(source + NODE - HOSTS));
+  return EXIT(edge, (uint32_t)((flow >> 32) % count));
 }
 
 init() {
   const uint64_t second = UINT64_C(1000000000000000);
   self->delay = device_cycles((uint64_t)param(latency), second, ticks_per_second(), clock_period());
   self->lifetime = device_cycles((uint64_t)param(age), second, ticks_per_second(), clock_period());
-  for (uint32_t port = 0; port < PORTS; port++) self->floods[port] = !param(flood_count);
-  for (uint32_t i = 0; i < (uint32_t)param(flood_count); i++) self->floods[param(flood_lanes)[i]] = true;
-  for (uint32_t route = 0; route < (uint32_t)param(route_count); route++) add_route(self, route);
+  for (uint32_t port = 0; port < PORTS; port++) self->floods[port] = !HOSTS;
+  if (HOSTS) find_paths(self);
 }
 
 // ---- Addresses ----

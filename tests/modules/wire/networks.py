@@ -13,6 +13,10 @@ Link = tuple[int, int]
 # A machine that shows the value of an expression in a warning.
 SHOWS = """
 import route_types;
+function checked(links) {
+  check_paths(network_neighbours(links), number_of_hosts(links));
+  return links;
+}
 instance s : source;
 instance k : sink;
 s.out -> k.in : uint32;

@@ -122,11 +122,11 @@ def test_a_topology_in_a_file(built, tmp_path: Path) -> None:
         ("number_of_hosts([{ from = 0, to = -1 }])", "a link joins the nodes 0 and -1: it joins two nodes, numbered from 0"),
         ("number_of_hosts([{ from = 1, to = 1 }])", "a link joins the nodes 1 and 1: it joins two nodes, numbered from 0"),
         (
-            "network_paths([{ from = 0, to = 2 }, { from = 1, to = 2 }, { from = 3, to = 4 }, { from = 4, to = 3 }])",
+            "checked([{ from = 0, to = 2 }, { from = 1, to = 2 }, { from = 3, to = 4 }, { from = 4, to = 3 }])",
             "no links lead from switch 2 to switch 3",
         ),
         ("chain(-1)", "chain(-1): a chain has no fewer than 0 switches"),
-        ("network_paths([{ from = 0, to = 1 }, { from = 2, to = 3 }])", "the hosts 0 and 1 are linked to each other, and not to the others"),
+        ("checked([{ from = 0, to = 1 }, { from = 2, to = 3 }])", "the hosts 0 and 1 are linked to each other, and not to the others"),
     ],
 )
 def test_what_is_no_topology(build_dir: Path, tmp_path: Path, expression: str, said: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 from harness.net import packets
 from tests.modules.assists import LONGEST, TOO_LONG, pcap
 from tests.modules.harness import Bench, Ran, collect, happened, read_monitor
+from tests.modules.wire.networks import Network, network
 
 PORTS = 4
 PORT = """
@@ -139,47 +140,91 @@ def routed(arrived: list[tuple[int, int, bytes]], ports: int, floods: set[int], 
     return outputs
 
 
-@pytest.mark.parametrize("seed", [0, 7])
-def test_random_traffic_with_routes_and_a_spanning_tree(bench: Bench, seed: int) -> None:
-    """Addresses with one to three routes, addresses without, group addresses, at ports in the tree and others."""
-    rng, ports, floods = random.Random(seed), 5, {0, 1, 3}
-    routes = {mac(n): rng.sample(range(ports), rng.randint(1, 3)) for n in range(8)} | {GROUP: [4]}
-    sent: list[list[tuple[int, bytes]]] = [[] for _ in range(ports)]
-    for number in range(200):
-        port = rng.randrange(ports)
-        to = rng.choice([GROUP, ALL, mac(99), *map(mac, range(16))])
-        sent[port].append((number * 3000 + rng.randrange(3000), frame(to, mac(rng.randrange(16)), number, rng.choice([60, 200, 1514]))))
-    lines = ", ".join(f'{{ address = "{to.hex()}", port = "p{port}" }}' for to, ones in routes.items() for port in ones)
-    ran = switch(bench, sent, f'flood_ports = ["p0", "p3", "p1"]; hash_seed = {seed}; routes = [{lines}];')
-    arrived = [(cycle, n, data) for n in range(ports) for cycle, (_, data) in zip(ends(ran.directory / f"entered{n}", "end"), sent[n], strict=True)]
-    assert [seen(ran, n) for n in range(ports)] == routed(arrived, ports, floods, routes, seed)
-    assert counted(ran, "received", ports) == [len(ones) for ones in sent] and sum(counted(ran, "dropped", ports)) == 0
-    taken = {to: {n for n in range(ports) if any(data[:6] == to for data in seen(ran, n))} for to, ones in routes.items() if len(ones) == 3}
-    assert all(len(ones) > 1 for ones in taken.values())
+def switch_distances(net: Network, start: int) -> dict[int, int]:
+    """The number of links to each other switch; no host forwards anything."""
+    hops, wave = {start: 0}, [start]
+    for at in wave:
+        for other in net.near[at]:
+            if other >= net.hosts and other not in hops:
+                hops[other] = hops[at] + 1
+                wave.append(other)
+    return hops
+
+
+def ways(net: Network, node: int) -> tuple[dict[bytes, list[int]], set[int]]:
+    """The ports of a switch with the shortest paths to each host's address, and those in the spanning tree."""
+    ends = {at: [(other, number) for number, link in enumerate(net.links) if at in link for other in [sum(link) - at]] for at in range(net.nodes)}
+    from_root = switch_distances(net, net.hosts)
+
+    def up(at: int) -> int | None:
+        return next((number for other, number in ends[at] if other >= net.hosts and from_root[other] < from_root[at]), None)
+
+    routes = {}
+    for host in range(net.hosts):
+        [edge] = net.near[host]
+        hops = switch_distances(net, edge)
+        routes[mac(host + 1)] = [port for port, (other, _) in enumerate(ends[node]) if other == host or (other >= net.hosts and hops[other] < hops[node])]
+    tree = {port for port, (other, number) in enumerate(ends[node]) if other < net.hosts or number in (up(node), up(other))}
+    return routes, tree
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("links", "number"),
+    [("fat_tree(4)", 0), ("fat_tree(4)", 11), ("fat_tree(4)", 19), ("ring(5)", 3), ("ring(2)", 1), ("dragonfly(2, 1)", 4), ("star(3)", 0), ("chain(3)", 1)],
+)
+def test_random_traffic_with_a_map(bench: Bench, build_dir: Path, tmp_path: Path, links: str, number: int) -> None:
+    """Addresses of the network, others and group addresses, at ports in the spanning tree and others."""
+    net = network(build_dir / "bin/lss", tmp_path, links)
+    node = net.hosts + number
+    rng, ports = random.Random(number), len(net.near[node])
+    routes, tree = ways(net, node)
+    sent: list[list[tuple[int, bytes]]] = [[] for _ in range(ports)]
+    for count in range(200):
+        port = rng.randrange(ports)
+        to = rng.choice([GROUP, ALL, mac(99), *map(mac, range(1, net.hosts + 4))])
+        sent[port].append((count * 3000 + rng.randrange(3000), frame(to, mac(rng.randrange(1, net.hosts + 4)), count, rng.choice([60, 200, 1514]))))
+    ran = switch(bench, sent, f"links = {links};", dut_node=str(node))
+    arrived = [(cycle, n, data) for n in range(ports) for cycle, (_, data) in zip(ends(ran.directory / f"entered{n}", "end"), sent[n], strict=True)]
+    assert [seen(ran, n) for n in range(ports)] == routed(arrived, ports, tree, routes, number)
+    assert counted(ran, "received", ports) == [len(ones) for ones in sent] and sum(counted(ran, "dropped", ports)) == 0
+
+
+def test_equal_paths_are_all_taken(bench: Bench) -> None:
+    """An edge switch of a fat tree has two ports upwards, and frames between pods take both."""
+    sent = [[(3000 * n, frame(mac(16), mac(100 + n), n)) for n in range(40)], [], [], []]
+    ran = switch(bench, sent, "links = fat_tree(4);", dut_node="16")
+    assert min(len(seen(ran, port)) for port in (2, 3)) > 10 and not seen(ran, 1)
+
+
+def test_addresses_that_are_given(bench: Bench) -> None:
+    """A host without an address, or with another, is reached over the spanning tree."""
+    sent = [[], [], [(3000 * n, frame(bytes([2, 0, 0, 0, 0, to]), mac(50), n)) for n, to in enumerate((1, 2, 7))]]
+    ran = switch(bench, sent, 'links = star(3); host_addresses = ["020000000007", "020000000002"];', dut_node="3")
+    assert [len(seen(ran, n)) for n in range(3)] == [2, 2, 0] and ran.stat("dut", "flooded") == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "node", "said"),
     [
-        ('flood_ports = ["p9"];', 'no lane has the key "p9"'),
-        ('routes = [{ address = "020000000001", port = "p9" }];', 'no lane has the key "p9"'),
-        ('routes = [{ address = "02:00:00", port = "p1" }];', 'the address of a route has twelve hexadecimal digits, not "02:00:00"'),
+        ("links = star(4);", 2, "node: 2 is no switch of the network, whose switches are 4 to 4"),
+        ("links = star(4);", 5, "node: 5 is no switch of the network, whose switches are 4 to 4"),
+        ("links = star(6);", 6, 'node: 6 has a link for the port "p4" in the network, and this switch has no such port'),
+        ("links = star(4); hosts = 3;", 4, "hosts, switches: the network has not 3 hosts and 1 switches"),
+        ("links = star(4); switches = 2;", 4, "hosts, switches: the network has not 4 hosts and 2 switches"),
+        ('links = star(4); host_addresses = ["02000000000x"];', 4, 'host_addresses: "02000000000x" has not twelve hexadecimal digits'),
+        ('links = star(4); host_addresses = ["020000000001", "020000000001"];', 4, "host_addresses: two hosts have the address 020000000001"),
+        ("links = [{ from = 0, to = 2 }, { from = 1, to = 2 }, { from = 3, to = 4 }, { from = 4, to = 3 }];", 3, "links: no links lead from switch 3 to switch 2"),
     ],
 )
-def test_ports_and_addresses_that_do_not_exist(bench: Bench, more: str, said: str) -> None:
-    with pytest.raises(AssertionError, match=re.escape(said)):
-        bench.build(netlist(more))
+def test_maps_that_are_wrong(bench: Bench, more: str, node: int, said: str) -> None:
+    """Before the first cycle."""
+    ran = bench.run(bench.build(netlist(more)), 10, {f"silent{n}.count": 0 for n in range(PORTS)} | {"dut.node": node}, ok=False)
+    assert ran.status == 1 and said in ran.err
 
 
-def test_routes_are_wrong_before_the_first_cycle(bench: Bench) -> None:
-    twice = [("020000000001", "p1"), ("020000000002", "p1"), ("020000000001", "p2")]
-    for routes, said in (
-        (twice, "routes: those of 020000000001 do not follow one another"),
-        ([("02000000000x", "p1")], 'routes: "02000000000x" is not an Ethernet address of twelve hexadecimal digits'),
-    ):
-        lines = ", ".join(f'{{ address = "{address}", port = "{port}" }}' for address, port in routes)
-        ran = bench.run(bench.build(netlist(f"routes = [{lines}];")), 10, {f"silent{n}.count": 0 for n in range(PORTS)}, ok=False)
-        assert ran.status == 1 and said in ran.err
+def test_an_address_that_is_too_short(bench: Bench) -> None:
+    with pytest.raises(AssertionError, match=re.escape('host_addresses: "02:00:00" has not twelve hexadecimal digits')):
+        bench.build(netlist('links = star(4); host_addresses = ["02:00:00"];'))
 
 
 @pytest.mark.parametrize(("latency", "cycles"), [("1 us", 125), ("0 ns", 1), ("100 ns", 13)])
