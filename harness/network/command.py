@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.network import launch, merge, settings
+from harness.network import launch, memory, merge, settings
 from harness.network.network_file import Network, NetworkError, read
 from harness.run import files
 
@@ -73,6 +73,8 @@ def run(request: Request) -> int:
     network = read(request.folder)
     options = options_of_parts(network, request)
     launch.check_cores(request.cores)
+    if (short := memory.shortage(network, memory.available())) is not None:
+        print(f"spinach: warning: {short}", file=sys.stderr)
     try:
         request.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

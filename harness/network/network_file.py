@@ -1,7 +1,7 @@
 """The folder that `lss build --parts` writes: network.json, and a simulator for each kind of part."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 FORMAT = 1
@@ -16,6 +16,8 @@ class Part:
     path: str
     simulator: Path  # of its kind
     renamed: dict[str, str]  # units of the kind's representative: what they are called in this part
+    memory: int = 0  # bytes of its state
+    module: str = ""
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class Link:
     path: str  # of the crossing and its flight
     sender: int
     receiver: int
+    parameters: dict[str, int] = field(default_factory=dict)  # of the crossing: whole numbers
 
 
 @dataclass(frozen=True)
@@ -58,10 +61,12 @@ def read(folder: Path) -> Network:
         if document["format"] != FORMAT:
             raise NetworkError(f"{file}: it has format {document['format']}, not {FORMAT} (build the network again)")
         simulators = [folder / kind["simulator"] for kind in document["kinds"]]
+        kinds = [(kind.get("memory", 0), kind["module"]) for kind in document["kinds"]]
         parts = [
-            Part(part["path"], simulators[part["kind"]], dict(part["renamed"])) for part in document["parts"]
-        ]  # fmt: skip
-        links = [Link(link["path"], link["from"], link["to"]) for link in document["links"]]
+            Part(part["path"], simulators[part["kind"]], dict(part["renamed"]), *kinds[part["kind"]])
+            for part in document["parts"]
+        ]
+        links = [Link(link["path"], link["from"], link["to"], link.get("parameters", {})) for link in document["links"]]
         network = Network(folder, document["hash"], document["file"], parts, links, document["order"])
     except OSError as error:
         raise NetworkError(f"{file}: {error.strerror} (`lss build --parts` writes such a folder)") from None

@@ -124,6 +124,7 @@ static void write_kinds(Json *json, const Network *network) {
     json_member(json, "representative", path_of(process));
     json_member(json, "module", ((Part *)process->parts->pdata[0])->instance->module_name);
     json_member_int(json, "weight", kind->weight);
+    json_member_int(json, "memory", (gint64)kind->memory);
     json_close(json, '}');
   }
   json_close(json, ']');
@@ -145,6 +146,21 @@ static void write_parts(Json *json, const Network *network) {
   json_close(json, ']');
 }
 
+// Whole numbers among the compile-time parameters of a crossing, quantities in the units that module code sees.
+static void write_constants(Json *json, const Instance *crossing) {
+  json_open_member(json, "parameters", '{');
+  for (guint i = 0; i < crossing->parameters->len; i++) {
+    const Parameter *parameter = crossing->parameters->pdata[i];
+    const Value *value = parameter->runtime ? NULL : parameter->value;
+    int64_t number;
+    if (value && value->kind == VALUE_QUANTITY && value_base_count(value, false, &number))
+      json_member_int(json, parameter->name, number);
+    else if (value && value->kind == VALUE_INT)
+      json_member_int(json, parameter->name, value->integer);
+  }
+  json_close(json, '}');
+}
+
 static void write_links(Json *json, const Network *network) {
   json_open_member(json, "links", '[');
   for (guint i = 0; i < network->borders->len; i++) {
@@ -163,6 +179,7 @@ static void write_links(Json *json, const Network *network) {
       json_member(json, "type", item->type->name);
       json_member_int(json, "bytes", (gint64)type_size(item->type, NULL));
       json_member_int(json, "slots", g_array_index(item->dimensions, int, 0));
+      write_constants(json, border->crossing);
       json_close(json, '}');
     }
   }

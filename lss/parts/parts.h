@@ -32,6 +32,7 @@ typedef struct {
   guint representative;  // the process whose names it has
   Netlist *netlist;      // of that process alone
   guint weight;          // leaves in it
+  guint64 memory;        // bytes of its state
 } PartKind;
 
 typedef struct {

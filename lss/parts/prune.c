@@ -69,14 +69,30 @@ static void attach_children(const Prune *prune) {
   netlist->top = kept(prune, prune->network->whole->top);
 }
 
+static guint64 state_size(const Instance *leaf) {
+  guint64 size = 0;
+  for (guint i = 0; leaf && leaf->state && i < leaf->state->len; i++) {
+    const StateField *field = leaf->state->pdata[i];
+    guint64 bytes = type_size(field->type, NULL);
+    for (guint k = 0; k < field->dimensions->len; k++)
+      bytes *= (guint64)MAX(g_array_index(field->dimensions, int, k), 1);
+    size += bytes;
+  }
+  return size;
+}
+
 static bool keep_instances(Prune *prune) {
   const Process *process = prune->network->processes->pdata[prune->kind->representative];
   for (guint i = 0; i < process->parts->len; i++) keep_all(prune, ((Part *)process->parts->pdata[i])->instance);
   for (guint i = 0; i < process->inside->len; i++)
     g_hash_table_insert(prune->kept, process->inside->pdata[i], process->inside->pdata[i]);
   prune->kind->weight = 0;
-  for (guint i = 0; i < prune->network->whole->leaves->len; i++)
-    prune->kind->weight += kept(prune, prune->network->whole->leaves->pdata[i]) != NULL;
+  prune->kind->memory = 0;
+  for (guint i = 0; i < prune->network->whole->leaves->len; i++) {
+    const Instance *leaf = kept(prune, prune->network->whole->leaves->pdata[i]);
+    prune->kind->weight += leaf != NULL;
+    prune->kind->memory += state_size(leaf);
+  }
   for (guint i = 0; i < process->ends->len; i++)
     if (!keep_half(prune, process->ends->pdata[i])) return false;
   g_autoptr(GPtrArray) leaves = g_ptr_array_new();

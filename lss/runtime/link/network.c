@@ -4,6 +4,7 @@
 #include "lss/runtime/text/json_reader.h"
 #include "lss/runtime/text/report.h"
 
+#include <malloc.h>
 #include <string.h>
 
 enum { MOST_PARTS = 1 << 20, MOST_ITEM = 1 << 16, MOST_SLOTS = 1 << 24, HASH_LENGTH = 64 };
@@ -96,7 +97,7 @@ static bool read_document(const JsonValue *document, Network *network) {
          network->distance && read_parts(document, network) && read_links(document, network);
 }
 
-Network *network_read(const char *path) {
+static Network *read_file(const char *path) {
   g_autoptr(GError) error = NULL;
   g_autofree char *text = NULL;
   if (!g_file_get_contents(path, &text, NULL, &error))
@@ -109,6 +110,13 @@ Network *network_read(const char *path) {
   if (read_document(document, network)) return network;
   network_free(network);
   return spinach_report_error("--network: \"%s\" is no network that `lss build --parts` has written", path), NULL;
+}
+
+// The document takes ten times what is kept of it, in each of perhaps a thousand processes.
+Network *network_read(const char *path) {
+  Network *network = read_file(path);
+  malloc_trim(0);
+  return network;
 }
 
 uint32_t network_find_part(const Network *network, const char *path) {
