@@ -155,7 +155,7 @@ def _network(options: argparse.Namespace) -> int:
 
     request = command.Request(
         options.network, options.run_dir, options.time, options.until, options.set, options.seed, options.start_timeout,
-        options.cores, options.simulator_arguments,
+        options.cores, options.picture, options.simulator_arguments,
     )  # fmt: skip
     try:
         return command.run(request)
@@ -448,6 +448,10 @@ def arguments() -> argparse.ArgumentParser:
     one.add_argument(
         "--start-timeout", type=number(1), metavar="SECONDS", help="how long parts wait for others (default 60)"
     )
+    one.add_argument(
+        "--picture", type=WRITTEN, metavar="FILE.html",
+        help="write a page that shows the load of the cables, while the run goes on if the parts take samples",
+    )  # fmt: skip
     one.epilog = "Options after -- are for the simulators of all parts."
     one.set_defaults(call=_network)
 

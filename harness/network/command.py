@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.network import launch, memory, merge, settings
+from harness.network.live import Live
 from harness.network.network_file import Network, NetworkError, read
 from harness.run import files
 
@@ -25,6 +26,7 @@ class Request:
     seed: int | None
     start_timeout: int | None
     cores: int | None
+    picture: Path | None  # page with the load of the cables
     options: Sequence[str]  # for all parts
 
 
@@ -79,14 +81,18 @@ def run(request: Request) -> int:
         request.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise NetworkError(f"{request.out}: {error.strerror}") from None
+    live = Live(network, request.out, request.picture) if request.picture else None
     merged = request.out / "statistics.json"
     merged.unlink(missing_ok=True)
     started = launch.start(network, request.out, options)
-    interrupted = launch.wait(started)
+    interrupted = launch.wait(started, live.look if live else lambda: None)
     if (failed := launch.failure(started)) is not None:
         raise NetworkError(failed)
-    document = merge.merge(network, merge.read(started))
+    documents = merge.read(started)
+    document = merge.merge(network, documents)
     files.write(merged, merge.text(document))
+    if live:
+        live.finish(documents, document)
     _show(merge.loads(started))
     ended, milliseconds = document["run"]["ended"], document["run"]["simulated_ns"] / 1e6
     print(f"{ended} after {milliseconds:g} ms of simulated time", file=sys.stderr)

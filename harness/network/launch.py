@@ -6,7 +6,7 @@ import secrets
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,13 +54,15 @@ def start(network: Network, out: Path, options: Sequence[Sequence[str]]) -> list
     return started
 
 
-def wait(started: Sequence[Started]) -> bool:
-    """Waits for the end of all; Ctrl-C lets them end in good order.  True: that is how they ended."""
+def wait(started: Sequence[Started], look: Callable[[], None] = lambda: None) -> bool:
+    """Waits for the end of all; Ctrl-C lets them end in good order.  True: that is how they ended.  Meanwhile it calls
+    `look` again and again."""
     group, interrupted, failed = started[0].child.pid, False, 0.0
     try:
         while None in (statuses := [part.child.poll() for part in started]):
             try:
                 time.sleep(LOOK)
+                look()
             except KeyboardInterrupt:
                 if interrupted:
                     raise

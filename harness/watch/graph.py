@@ -1,6 +1,7 @@
 """The block diagram of a run with the load of its connections, as the bottleneck report draws it.
 
-The counts of the simulator are those since the start.  The diagram shows the time since it was drawn last.
+Of a network it is the picture of hosts, switches and cables, whose modules count what they carry.  The counts of the
+simulator are those since the start.  The diagram shows the time since it was drawn last.
 """
 
 import asyncio
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.bottleneck import NetlistError, analyse, diagram
+from harness.network import picture, topology
 from harness.watch.server import WatchError
 
 
@@ -17,6 +19,7 @@ class Graph:
 
     def __init__(self, netlist: dict[str, Any]) -> None:
         self._netlist = netlist
+        self.network = topology.of_netlist(netlist)  # None: it is none
         self._earlier: dict[str, Any] | None = None
         self.picture = ""
         self.number = 0  # of the picture
@@ -39,12 +42,18 @@ class Graph:
             self.number += 1
             self._earlier = now
 
+    def _counts(self, now: dict[str, Any]) -> topology.Counts:
+        assert self.network
+        return topology.Counts(self.network, now["statistics"], now["run"]["simulated_ns"] * 1e-9)
+
     def _drawn(self, now: dict[str, Any], earlier: dict[str, Any] | None) -> str:
+        if self.network:
+            return picture.draw(self.network, self._counts(now), self._counts(earlier) if earlier else None)
         return diagram.render(diagram.levels(analyse(self._netlist, now, earlier))[0])
 
     def shown(self) -> dict[str, Any]:
         """For the page."""
-        return {"number": self.number, "error": self.error}
+        return {"number": self.number, "error": self.error} | ({"network": True} if self.network else {})
 
 
 def read(path: Path) -> Graph:

@@ -162,7 +162,7 @@ class Leader:
     async def _draw(self, graph: "Graph", statistics: list[Message]) -> None:
         """Draws the load of the connections since the last time."""
         began = time.monotonic()
-        reply = await self._ask("connections")
+        reply = {"ok": True, "result": []} if graph.network else await self._ask("connections")
         if reply and reply["ok"]:
             await graph.draw(statistics, reply["result"], self._state["time_fs"])
         elif reply:

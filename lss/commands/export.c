@@ -4,7 +4,7 @@
 //    "clocks":      [{"name", "hertz_numerator", "hertz_denominator"}],
 //    "types":       [{"name", "c_name", "kind", "bits"?, "fields"?: [{"name","type","least"?,"most"?,"doc"}],
 //                     "enumerators"?: [{"name","value"}], "element"?, "length"?}],
-//    "instances":   [{"path", "module", "parent", "clock", "leaf", "doc",
+//    "instances":   [{"path", "module", "parent", "clock", "leaf", "part"?, "cut"?, "doc",
 //                     "parameters": [{"name","type","runtime","constant"?,"init"?,"alias_of"?,"of"?,"value","doc"}],
 //                     "ports":          [{"name","direction","type","of"?,"width"?,"doc"}],
 //                     "state":          [{"name","type","dimensions","unit","kind","difference"?,
@@ -22,7 +22,8 @@
 //    "balances":    [{"path","kind","text","lane"?,"doc"}]}      kind: "conservation", "identity"
 //
 // Quantities are numbers in the units that module code sees (Hz, bytes, bit/s, femtoseconds); enumerators, clocks,
-// types and modules are their names.  What has a ? is there only where it applies; "difference" is false in a gauge.
+// types and modules are their names.  What has a ? is there only where it applies; "difference" is false in a gauge;
+// "part" is true of a part of a network, and "cut" is that of a crossing, in femtoseconds.
 #include "lss/commands/export.h"
 #include "lss/elab/value.h"
 
@@ -232,13 +233,19 @@ static void export_events(Json *json, const Instance *instance) {
   json_close(json, ']');
 }
 
-static void export_instance(Json *json, const Instance *instance) {
+static void export_instance(Json *json, const Netlist *netlist, const Instance *instance) {
   json_open(json, '{');
   json_member(json, "path", instance->path);
   json_member(json, "module", instance->module_name);
   json_member(json, "parent", instance->parent ? instance->parent->path : NULL);
   json_member(json, "clock", instance->clock ? instance->clock->name : NULL);
   json_member_bool(json, "leaf", instance->leaf != NULL);
+  for (guint i = 0; i < netlist->parts->len; i++)
+    if (((const Part *)netlist->parts->pdata[i])->instance == instance) json_member_bool(json, "part", true);
+  if (instance->leaf && instance->leaf->crossing && instance->cut) {
+    json_key(json, "cut");
+    export_quantity(json, instance->cut);
+  }
   json_member(json, "doc", instance->doc);
   export_parameters(json, instance);
   export_ports(json, instance);
@@ -361,7 +368,8 @@ bool export_netlist(const Netlist *netlist, FILE *out) {
   for (guint i = 0; i < netlist->types->len; i++) export_type(&json, g_ptr_array_index(netlist->types, i));
   json_close(&json, ']');
   json_open_member(&json, "instances", '[');
-  for (guint i = 0; i < netlist->instances->len; i++) export_instance(&json, g_ptr_array_index(netlist->instances, i));
+  for (guint i = 0; i < netlist->instances->len; i++)
+    export_instance(&json, netlist, g_ptr_array_index(netlist->instances, i));
   json_close(&json, ']');
   json_open_member(&json, "connections", '[');
   for (guint i = 0; i < netlist->connections->len; i++)

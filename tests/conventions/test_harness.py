@@ -8,7 +8,7 @@ from tests.tree import found
 
 ROOT = Path(__file__).resolve().parents[2]
 HARNESS = ROOT / "harness"
-RANKS = ["run", "job", "network", "net", "report", "site", "trace", "bottleneck", "study", "watch", "python"]  # each may import itself and those before it
+RANKS = ["run", "job", "net", "report", "site", "trace", "bottleneck", "network", "study", "watch", "python"]  # each may import itself and those before it
 MAPS = {"python": "python/spinach"}  # a folder of packages that are imported without the harness's name
 
 

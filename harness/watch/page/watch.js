@@ -5,8 +5,8 @@ const changes = new Map(); // statistic -> its changes per second
 const plotted = new Set();
 const none = byId("none");
 let before = null, shown = "", over = false, drawn = 0;
-const WITHOUT = "Build the machine with --collect connections, export its netlist with lss export MACHINE -o netlist.json, "
-  + "and pass --netlist netlist.json to spinach watch.";
+const WITHOUT = "Export the netlist with lss export MACHINE -o netlist.json, and pass --netlist netlist.json to spinach watch. "
+  + "Build the machine with --collect connections, unless it is a network.";
 
 function showState(run) {
   const cycles = Object.entries(run.cycles ?? {}).map(([clock, count]) => `${grouped(count)} cycles of ${clock}`);
@@ -41,7 +41,8 @@ function showBlocked(run) {
 // The diagram is drawn on the server; its titles are tooltips, so it becomes a part of the page.
 async function showGraph(graph) {
   byId("no-graph").textContent = graph === null ? WITHOUT
-    : graph.error ?? (graph.number ? "Each line shows the share of the time in which an item waits on it." : "The diagram is drawn once the run has begun.");
+    : graph.error ?? (graph.number ? graph.network ? "Each cable shows the share of the time in which its busier direction carries frames."
+      : "Each line shows the share of the time in which an item waits on it." : "The diagram is drawn once the run has begun.");
   if (!graph?.number || graph.number === drawn) return;
   drawn = graph.number;
   const answer = await fetch("graph.svg");
