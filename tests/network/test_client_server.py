@@ -37,7 +37,7 @@ def run(software: Path, directory: Path, *commands: str) -> list[str]:
     return [(directory / f"{n}.txt").read_text().replace("\r", "") for n in range(len(commands))]
 
 
-def test_every_byte_of_every_answer_is_right(software: Path, tmp_path: Path) -> None:
+def test_every_byte_of_every_reply_is_right(software: Path, tmp_path: Path) -> None:
     client = "sleep 0.1; request 10.0.0.2 80 {} 0.1 {}; sleep 0.2; poweroff -f"
     server, *clients = run(software, tmp_path, "serve 80 8", client.format(4, 1), client.format(8, 2))
     assert "serve: ready" in server
