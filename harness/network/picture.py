@@ -73,11 +73,11 @@ def dot(topology: Topology, now: Counts, before: Counts | None, labelled: bool) 
     radius = 1.0 if tall else max(1.5, 0.15 * len(tier))  # inches between tiers; those around one switch are a circle
     lines = [
         "graph network {",
-        '  graph [bgcolor="white", fontname="Helvetica", overlap=prism, splines=line, rankdir=BT, start=1,',
+        '  graph [bgcolor="white", fontname="Helvetica", overlap=scale, splines=line, rankdir=BT, start=1,',
         f"    outputorder=edgesfirst, ranksep={radius:.2f}, nodesep=0.2];",
         '  node [shape=box, style="filled,rounded", fillcolor="#f7f7f7", color="#555555", fontname="Helvetica",',
         '    fontsize=11, margin="0.08,0.04"];',
-        '  edge [fontname="Helvetica", fontsize=9];',
+        '  edge [fontname="Helvetica", fontsize=9, len=2.0];',
     ]
     for number, (path, module) in enumerate(topology.nodes.items()):
         dropped = now.dropped[path] - (before.dropped[path] if before else 0.0)

@@ -72,7 +72,7 @@ static guint piece_length(const Cluster *cluster) {
   return cluster->leaves->len > LEAVES_WHOLE ? LEAVES_PIECE : MAX(cluster->leaves->len, 1);
 }
 
-static bool is_called(const Instance *leaf, const Function *function, const Clock *clock) {
+static bool is_on_clock(const Instance *leaf, const Function *function, const Clock *clock) {
   return function->kind == FUNCTION_NEXT_EVENT && (function->clock ? function->clock : leaf->clock) == clock;
 }
 
@@ -84,7 +84,7 @@ static void emit_next_events(GString *out, const Kind *kind, const Clock *clock,
     const Instance *leaf = cluster->leaves->pdata[i];
     for (guint k = 0; k < leaf->functions->len; k++) {
       const Function *f = leaf->functions->pdata[k];
-      if (!is_called(leaf, f, clock)) continue;
+      if (!is_on_clock(leaf, f, clock)) continue;
       g_string_append_printf(
           text,
           "  one = @K@_S%d_%s(&s->%s, &spinach_next_event_context);\n  if (one <= spinach_time.cycle) return "
@@ -109,12 +109,12 @@ static void emit_skips_of(const Emitter *emitter, GString *out, const Kind *kind
   emit_rolled(out, kind, pieces);
 }
 
-// Whether a function is asked of all leaves of a row, and of none twice.
-static bool is_called_for_row(const Kind *kind, int spec, guint function, const Clock *clock) {
+// Whether this next_event of all leaves of a row is on the clock.
+static bool is_row_on_clock(const Kind *kind, int spec, guint function, const Clock *clock) {
   const GPtrArray *leaves = kind->cluster->leaves;
   for (guint i = 0; i < leaves->len; i++) {
     const Instance *leaf = leaves->pdata[i];
-    if (kind->spec_of[i] == spec && !is_called(leaf, leaf->functions->pdata[function], clock)) return false;
+    if (kind->spec_of[i] == spec && !is_on_clock(leaf, leaf->functions->pdata[function], clock)) return false;
   }
   return kind->row[spec] > 0;
 }
@@ -147,12 +147,12 @@ void emit_top_says(GString *out, const Kind *kind, const Clock *clock) {
     const int spec = kind->spec_of[i];
     for (guint k = 0; k < leaf->functions->len; k++) {
       const Function *f = leaf->functions->pdata[k];
-      if (!is_called(leaf, f, clock)) continue;
+      if (!is_on_clock(leaf, f, clock)) continue;
       guint *of_row = k < MOST_FUNCTIONS ? &numbers[(guint)spec * MOST_FUNCTIONS + k] : NULL, number = next;
       if (of_row && *of_row && kind->element[i] > 0) {
         number = *of_row - 1 + kind->element[i];
       } else {
-        const guint row = of_row && !kind->element[i] && is_called_for_row(kind, spec, k, clock) ? kind->row[spec] : 0;
+        const guint row = of_row && !kind->element[i] && is_row_on_clock(kind, spec, k, clock) ? kind->row[spec] : 0;
         emit_case(cases, kind, i, f->name, number, row);
         if (row) *of_row = number + 1;
         next += MAX(row, 1);
