@@ -186,6 +186,77 @@ static void write_links(Json *json, const Network *network) {
   json_close(json, ']');
 }
 
+// ---- Clocks --------------------------------------------------------------------------------------------------------
+
+typedef struct {
+  const Clock *clock;
+  const char *name;
+  guint process; // of a representative, or of one like it; G_MAXUINT: of none
+} NamedClock;
+
+// The representative in which a clock is; G_MAXUINT: none.
+static guint representative_of(const Network *network, const Clock *clock) {
+  for (guint i = 0; i < network->kinds->len; i++) {
+    const guint process = ((PartKind *)network->kinds->pdata[i])->representative;
+    const GPtrArray *parts = ((Process *)network->processes->pdata[process])->parts;
+    for (guint k = 0; k < parts->len; k++) {
+      const char *path = ((Part *)parts->pdata[k])->instance->path;
+      if (g_str_has_prefix(clock->name, path) && clock->name[strlen(path)] == '.') return process;
+    }
+  }
+  return G_MAXUINT;
+}
+
+// Behind the last clock of the processes up to this one: so the whole has them.
+static guint place_behind(const GArray *clocks, guint process) {
+  guint place = 0;
+  for (guint i = 0; i < clocks->len; i++)
+    if (g_array_index(clocks, NamedClock, i).process <= process) place = i + 1;
+  return place;
+}
+
+// The clocks of the whole, in its order: those of representatives, and for each part like one of them its own.
+static GArray *clocks_of_all(const Network *network) {
+  GArray *clocks = g_array_new(FALSE, FALSE, sizeof(NamedClock));
+  const GPtrArray *known = network->whole->clocks;
+  for (guint i = 0; i < known->len; i++) {
+    const NamedClock clock = {known->pdata[i], ((Clock *)known->pdata[i])->name,
+                              representative_of(network, known->pdata[i])};
+    g_array_append_val(clocks, clock);
+  }
+  for (guint p = 0; p < network->processes->len; p++) {
+    const Process *process = network->processes->pdata[p];
+    const guint of = ((PartKind *)network->kinds->pdata[process->kind])->representative;
+    const char *from = path_of(network->processes->pdata[of]), *to = path_of(process);
+    for (guint i = 0; of != p && i < known->len; i++) {
+      const Clock *clock = known->pdata[i];
+      if (representative_of(network, clock) != of) continue;
+      const NamedClock own = {clock, arena_printf("%s%s", to, clock->name + strlen(from)), p};
+      g_array_insert_val(clocks, place_behind(clocks, p), own);
+    }
+  }
+  return clocks;
+}
+
+// What all parts can count by, also those that lack the clock.
+static void write_clocks(Json *json, const Network *network) {
+  g_autoptr(GArray) clocks = clocks_of_all(network);
+  json_open_member(json, "clocks", '[');
+  for (guint i = 0; i < clocks->len; i++) {
+    const NamedClock *named = &g_array_index(clocks, NamedClock, i);
+    json_open(json, '{');
+    json_member(json, "name", named->name);
+    json_member_int(json, "num", named->clock->num);
+    json_member_int(json, "den", named->clock->den);
+    json_member_int(json, "period", (gint64)named->clock->period);
+    json_member_bool(json, "rounded", named->clock->rounded);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
+// ---- All of it -----------------------------------------------------------------------------------------------------
+
 static char *write_all(const Network *network, const char *hash) {
   Json json;
   json_start(&json);
@@ -196,6 +267,7 @@ static char *write_all(const Network *network, const char *hash) {
   json_member(&json, "file", file);
   json_member_int(&json, "ticks_per_second", (gint64)network->whole->ticks_per_second);
   json_member_int(&json, "distance", (gint64)network->distance);
+  write_clocks(&json, network);
   write_kinds(&json, network);
   write_parts(&json, network);
   write_links(&json, network);
