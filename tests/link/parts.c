@@ -213,7 +213,8 @@ static bool deliver(void *data, uint32_t link, uint64_t arrives, const void *ite
   return put(&process->flights[process->of_machine[link]], arrives, item);
 }
 
-static uint64_t own(void *data, uint64_t now) {
+static uint64_t own(void *data, uint64_t now, uint64_t *since) {
+  (void)since;
   const Process *process = data;
   return own_event(process->number, process->flights, now);
 }
@@ -245,7 +246,9 @@ static void attach(Process *process) {
 static void finish(Process *process, uint64_t end) {
   Exchange *exchange = &process->exchange;
   Result *result = &results[process->number];
-  if (exchange_complete(exchange, end)) exchange_pass(exchange, end);
+  while (!exchange_complete(exchange, end) && board_end_at(&exchange->board) < end)
+    end = board_end_at(&exchange->board);
+  if (!exchange->fault) exchange_pass(exchange, end);
   result->state = state_of(process->number, process->flights);
   result->end = end;
   result->waits = exchange->waits;

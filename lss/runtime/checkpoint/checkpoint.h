@@ -13,6 +13,10 @@
 // when it cannot; what had that name is then still there.
 bool spinach_checkpoint_write(const spinach_options *options);
 
+// Where that is written, which the caller frees.  Of a part of a network, --checkpoint names a folder for all parts:
+// the file is in a folder that has the instant as its name, so that what is of one instant is together.
+char *spinach_checkpoint_file(const spinach_options *options);
+
 // Writes the file's content to a descriptor; on failure sets *error: a reason.
 bool spinach_checkpoint_append(const spinach_options *options, int handle, GError **error);
 
@@ -25,6 +29,9 @@ bool spinach_restore_state(const spinach_options *options);
 
 // Whether that was all of the arena, with what collectors and conditions count.
 bool spinach_restored_whole(void);
+
+// The instant at which the run goes on: all before it are over, and no other.
+uint64_t spinach_restored_until(void);
 
 // As spinach_restore_read(), with the state unpacked into memory that this process and those that it forks map when
 // they take it over.  Parameters and seed are left as they are.

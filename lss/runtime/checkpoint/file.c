@@ -41,6 +41,7 @@ static bool is_whole(GVariant *header, GError **error) {
                  {"layouts", "as"},
                  {"clocks", CHECKPOINT_CLOCKS_TYPE},
                  {"ticks-per-second", "t"},
+                 {"until", "t"}, // all instants before it are over, and no other
                  {"seed", "t"},
                  {"parameters", CHECKPOINT_PAIRS_TYPE},
                  {"inputs", CHECKPOINT_PAIRS_TYPE},

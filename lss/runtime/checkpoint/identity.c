@@ -2,6 +2,7 @@
 // parameters of hierarchical modules, which act through their leaves, debug views, collectors, derived statistics.
 #include "lss/runtime/checkpoint/identity.h"
 
+#include "lss/runtime/engine/own_part.h"
 #include "lss/runtime/text/pattern.h"
 #include "lss/runtime/text/refusal.h"
 
@@ -80,6 +81,18 @@ static bool compare(GVariantBuilder *differences, const spinach_options *options
   return true;
 }
 
+// Whether what a name belongs to is here.  A part of a network need not have all that a checkpoint of the whole names.
+static bool is_here(const char *name) {
+  if (!machine->part) return true;
+  for (uint32_t i = 0; i < machine->instance_count; i++) {
+    const char *path = machine->instances[i].path;
+    const gsize length = strlen(path);
+    if (machine->instances[i].layout && !spinach_side_of(i) && !strncmp(name, path, length) && name[length] == '.')
+      return true;
+  }
+  return false;
+}
+
 static bool compare_all(GVariantBuilder *differences, GVariant *there, GVariant *here, const spinach_options *options,
                         GError **error) {
   g_autoptr(GHashTable) earlier = g_hash_table_new(g_str_hash, g_str_equal);
@@ -96,12 +109,14 @@ static bool compare_all(GVariantBuilder *differences, GVariant *there, GVariant 
   }
   g_variant_iter_init(&iterator, there);
   while (g_variant_iter_next(&iterator, "(^&ay^&ay)", &name, &value))
-    if (g_hash_table_contains(earlier, name) && !compare(differences, options, name, value, "", error)) return false;
+    if (g_hash_table_contains(earlier, name) && is_here(name) && !compare(differences, options, name, value, "", error))
+      return false;
   return true;
 }
 
 // A pattern that nothing of either machine matches is misspelt.
 static bool patterns_match(const spinach_options *options, GVariant *there, GVariant *here, GError **error) {
+  if (machine->part) return true; // it may match in another part
   for (guint i = 0; i < options->may_differ->len; i++) {
     bool found = false;
     for (int k = 0; k < 2 && !found; k++) {

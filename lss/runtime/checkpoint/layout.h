@@ -9,9 +9,18 @@
 // The fields and runtime parameters of an instance's state, a line each: "uint32 pc @8".  The caller frees it.
 char *layout_of_instance(uint32_t instance);
 
-// The lines in which two such texts differ first, for people: "`pc` is uint32 here, uint64 there".  The caller frees
-// it.
-char *layout_difference(const char *here, const char *there);
+// Why an instance with the layout `here` cannot have the state of one with the layout `there`, for people: `"pc :
+// uint32
+// @8" here, "pc : uint64 @8" there`; NULL: it can.  They are equal, but where one is an end of a crossing between two
+// parts and the other is the whole crossing: then the fields are those of the end.  A whole crossing may have two ends
+// (`other`, else NULL).  The caller frees it.
+char *layout_misfit(const char *here, const char *there, const char *other);
+
+// Whether such a text has a field of this machine, and where in the state.
+bool layout_find_field(const char *text, const spinach_field *field, guint64 *offset);
+
+// The instance with this path and a state; -1: there is none.
+int32_t layout_instance(const char *path);
 
 // SHA-256 of everything that decides what a byte of the arena means.  The caller frees it.
 char *layout_hash(void);

@@ -4,9 +4,11 @@
 #include "lss/runtime/checkpoint/identity.h"
 #include "lss/runtime/checkpoint/layout.h"
 #include "lss/runtime/checkpoint/open_files.h"
+#include "lss/runtime/checkpoint/sources.h"
 #include "lss/runtime/engine/forks.h"
 #include "lss/runtime/engine/inputs.h"
 #include "lss/runtime/engine/instants.h"
+#include "lss/runtime/engine/own_part.h"
 #include "lss/runtime/engine/settings.h"
 #include "lss/runtime/files/whole_file.h"
 #include "lss/runtime/observe/balance.h"
@@ -14,6 +16,7 @@
 #include "lss/runtime/text/refusal.h"
 
 #include <errno.h>
+#include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -56,6 +59,7 @@ static void add_time(GVariantBuilder *header, const spinach_options *options) {
     g_variant_builder_add(&clocks, "(sxx)", machine->clocks[i].name, machine->clocks[i].num, machine->clocks[i].den);
   add(header, "clocks", g_variant_builder_end(&clocks));
   add(header, "ticks-per-second", g_variant_new_uint64(machine->ticks_per_second));
+  add(header, "until", g_variant_new_uint64(spinach_settled()));
   add(header, "seed", g_variant_new_uint64(options->seed));
 }
 
@@ -114,10 +118,10 @@ bool spinach_checkpoint_append(const spinach_options *options, int handle, GErro
 }
 
 // What is no ordinary file is written as it comes.
-static bool write_in_place(const spinach_options *options, GError **error) {
-  const bool standard = !strcmp(options->checkpoint, "-");
+static bool write_in_place(const spinach_options *options, const char *path, GError **error) {
+  const bool standard = !strcmp(path, "-");
   fflush(stdout); // which it may be by another name
-  const int handle = standard ? STDOUT_FILENO : file_path_open_in_place(options->checkpoint);
+  const int handle = standard ? STDOUT_FILENO : file_path_open_in_place(path);
   if (handle < 0) {
     g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, g_strerror(errno));
     return false;
@@ -127,20 +131,30 @@ static bool write_in_place(const spinach_options *options, GError **error) {
   return fine;
 }
 
-static bool write_whole(const spinach_options *options, GError **error) {
+static bool write_whole(const spinach_options *options, const char *path, GError **error) {
   WholeFile file;
-  if (file_path_in_place(options->checkpoint)) return write_in_place(options, error);
-  if (!whole_file_begin(&file, options->checkpoint, error)) return false;
+  if (file_path_in_place(path)) return write_in_place(options, path, error);
+  if (!whole_file_begin(&file, path, error)) return false;
   const bool fine = spinach_checkpoint_append(options, file.handle, error) && whole_file_complete(&file, error);
   close(file.handle);
   whole_file_end(&file);
   return fine;
 }
 
+char *spinach_checkpoint_file(const spinach_options *options) {
+  const char *part = spinach_own_part();
+  if (!part) return g_strdup(options->checkpoint);
+  g_autofree char *instant = g_strdup_printf("%" G_GUINT64_FORMAT, spinach_settled()),
+                  *name = g_strconcat(part, SOURCES_SUFFIX, NULL);
+  return g_build_filename(options->checkpoint, instant, name, NULL);
+}
+
 bool spinach_checkpoint_write(const spinach_options *options) {
   g_autoptr(GError) error = NULL;
-  if (!used_files_add_saved(options->checkpoint, "--checkpoint", &error))
-    return spinach_report_error("%s", error->message);
-  return write_whole(options, &error) ||
-         spinach_report_error("cannot write the checkpoint \"%s\": %s", options->checkpoint, error->message);
+  g_autofree char *path = spinach_checkpoint_file(options), *folder = g_path_get_dirname(path);
+  if (!used_files_add_saved(path, "--checkpoint", &error)) return spinach_report_error("%s", error->message);
+  if (spinach_own_part() && g_mkdir_with_parents(folder, 0777))
+    return spinach_report_error("cannot make the folder \"%s\": %s", folder, g_strerror(errno));
+  return write_whole(options, path, &error) ||
+         spinach_report_error("cannot write the checkpoint \"%s\": %s", path, error->message);
 }

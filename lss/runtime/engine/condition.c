@@ -1,6 +1,7 @@
 // The grammar of conditions; see condition.h.
 #include "lss/runtime/engine/condition.h"
 
+#include "lss/runtime/engine/clocks.h"
 #include "lss/runtime/engine/request.h"
 #include "lss/runtime/text/number.h"
 #include "lss/runtime/text/pattern.h"
@@ -101,7 +102,9 @@ static bool read_later(Reader *reader, spinach_condition *condition) {
 }
 
 static const char *clock_name(uint32_t index) {
-  return index < machine->clock_count ? machine->clocks[index].name : "fastest";
+  uint32_t count;
+  const spinach_clock *clocks = spinach_clocks(&count);
+  return index < count ? clocks[index].name : "fastest";
 }
 
 // Up to `stop`, without the blanks around it.
@@ -118,12 +121,13 @@ static bool read_cycles(Reader *reader, spinach_condition *condition) {
   skip_space(reader);
   const char *start = reader->at;
   g_autofree char *name = read_name(reader, ")");
-  condition->clock = -1;
-  for (uint32_t i = 0; i < machine->clock_count; i++)
-    if (!strcmp(machine->clocks[i].name, name)) condition->clock = (int32_t)i;
-  if (condition->clock < 0 && !strcmp(name, "fastest")) condition->clock = spinach_fastest_clock();
-  if (condition->clock < 0) {
-    const char *near = spinach_nearest(name, machine->clock_count + 1, clock_name);
+  uint32_t clock_count;
+  const spinach_clock *clocks = spinach_clocks(&clock_count);
+  for (uint32_t i = 0; i < clock_count; i++)
+    if (!strcmp(clocks[i].name, name)) condition->clock = &clocks[i];
+  if (!condition->clock && !strcmp(name, "fastest")) condition->clock = &clocks[spinach_fastest_of_clocks()];
+  if (!condition->clock) {
+    const char *near = spinach_nearest(name, clock_count + 1, clock_name);
     return refuse(reader, start, "there is no clock \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
                   near ? near : "", near ? "\"?" : "");
   }
@@ -344,14 +348,13 @@ uint64_t spinach_ticks(spinach_count femtoseconds) {
 uint64_t spinach_condition_tick(const spinach_condition *condition, spinach_count count) {
   if (condition->kind == SPINACH_AT_TIME) return spinach_ticks(count);
   if (condition->kind != SPINACH_AT_CYCLES || count > UINT64_MAX) return UINT64_MAX;
-  if (!count) return 0;
-  const uint64_t last = spinach_instant_of(condition->clock, (uint64_t)count - 1);
-  return last < UINT64_MAX ? last + 1 : UINT64_MAX;
+  return spinach_instant_after(condition->clock, (uint64_t)count);
 }
 
 bool spinach_condition_over(const spinach_condition *condition) {
   if (!condition->count) return false;
-  if (condition->kind == SPINACH_AT_CYCLES) return spinach_cycles(condition->clock) > condition->count;
+  if (condition->kind == SPINACH_AT_CYCLES)
+    return spinach_cycles_from(condition->clock, spinach_time.now) > condition->count;
   return condition->kind == SPINACH_AT_TIME && spinach_condition_tick(condition, condition->count) < spinach_time.now;
 }
 

@@ -31,7 +31,7 @@ typedef unsigned __int128 spinach_count; // femtoseconds of 64 bits are five hou
 typedef struct {
   spinach_condition_kind kind;
   const char *text;                 // as it was given
-  int32_t clock;                    // CYCLES
+  const spinach_clock *clock;       // CYCLES
   spinach_place place;              // STATE
   char relation[3];                 // STATE, and EVENT with an argument: one of == != < <= > >=
   int64_t number;                   // likewise

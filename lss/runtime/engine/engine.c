@@ -3,6 +3,7 @@
 // The arena is one contiguous, page-aligned mapping that holds the state of all clusters one after the other.  Time is
 // counted in ticks (clock.h).  At each instant every clock that is due does one step; since clocks touch each other
 // only through crossings that compare instants, their order does not matter.
+#include "lss/runtime/engine/clocks.h"
 #include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/engine/leap.h"
 #include "lss/runtime/engine/machine.h"
@@ -30,6 +31,8 @@ static uint32_t current;                 // instance whose init or finish runs
 static uint64_t *cycles, *due, *periods; // per clock: cycles done, instant of the next, ticks between
 static uint64_t first_instant;           // of this process: it is stepped, whatever anybody says
 static uint64_t reached = UINT64_MAX;    // instants before it may be stepped: what comes before is in the state
+static bool resting;                     // nothing can happen by itself: others are waited for
+static uint64_t rests_since;             // the look that found that first
 static uint64_t settles;                 // since all was idle, a clock has no cycle before it; 0: something was stepped
 static spinach_reported *reports;
 static uint32_t report_count;
@@ -288,10 +291,14 @@ uint64_t spinach_instant_of(int32_t clock, uint64_t cycle) {
   return spinach_cycle_begins(&machine->clocks[clock], machine->ticks_per_second, cycle);
 }
 
-unsigned __int128 spinach_now_fs(void) {
+unsigned __int128 spinach_fs_of(uint64_t instant) {
   const uint64_t ticks = machine->ticks_per_second;
-  return (unsigned __int128)(spinach_time.now / ticks) * FEMTOSECONDS +
-         (unsigned __int128)(spinach_time.now % ticks) * FEMTOSECONDS / ticks;
+  return (unsigned __int128)(instant / ticks) * FEMTOSECONDS +
+         (unsigned __int128)(instant % ticks) * FEMTOSECONDS / ticks;
+}
+
+unsigned __int128 spinach_now_fs(void) {
+  return spinach_fs_of(spinach_time.now);
 }
 
 uint64_t spinach_ns_of(uint64_t instant) {
@@ -527,18 +534,47 @@ void spinach_leap_reset(void) {
   spinach_leaping.pause = 1;
 }
 
+// The first look from an instant on, at which all parts of a network look, whatever clocks they have.
+static uint64_t common_look(uint64_t instant) {
+  uint32_t count;
+  const spinach_clock *fastest = &spinach_clocks(&count)[spinach_fastest_of_clocks()];
+  const uint64_t cycle = spinach_cycles_from(fastest, instant), past = cycle % LOOK;
+  return spinach_cycle_begins(fastest, machine->ticks_per_second, past ? cycle + LOOK - past : cycle);
+}
+
 // Whether it is looked now for something left to do: before each LOOK-th cycle of the fastest clock, so that a run ends
 // in the same cycle however it was built and is watched.
 static bool is_time_to_look(int32_t fastest) {
+  if (spinach_advancing.rests) return machine->skipper_count && common_look(spinach_stepped_until()) <= earliest();
   return machine->skipper_count && cycles[fastest] % LOOK == 0 && earliest() == due[fastest];
 }
 
 static uint64_t next_look(int32_t fastest) {
+  if (spinach_advancing.rests) return common_look(earliest() + 1);
   const uint64_t past = cycles[fastest] % LOOK;
   return instant_after(fastest, past || is_time_to_look(fastest) ? LOOK - past : 0);
 }
 
 struct spinach_advancing spinach_advancing;
+
+// Nothing can happen by itself, as is found at a look.  Returns whether that was known.
+static bool rest(void) {
+  const bool known = resting;
+  if (!known) rests_since = common_look(spinach_stepped_until());
+  resting = true;
+  return known;
+}
+
+bool spinach_is_resting(uint64_t *since) {
+  if (resting) *since = rests_since;
+  return resting;
+}
+
+bool spinach_rests_before(uint64_t instant) {
+  if (resting || !spinach_advancing.rests || !machine->skipper_count || earliest() <= first_instant) return resting;
+  if (common_look(spinach_stepped_until()) < instant && spinach_nothing_is_due()) rest();
+  return resting;
+}
 
 void spinach_advance_begin(int32_t clock, uint64_t cycle_limit, uint64_t until, struct spinach_slice slice,
                            bool endless) {
@@ -549,13 +585,15 @@ void spinach_advance_begin(int32_t clock, uint64_t cycle_limit, uint64_t until, 
       .loops_end = slice.in_loops < most ? cycles[clock] + slice.in_loops : cycle_limit,
       .until = until < spinach_last_instant() ? until : spinach_last_instant(),
       .quiet = 1,
-      .endless = endless,
+      .endless = endless && !machine->part,
+      .rests = endless && machine->part,
       .active = true,
   };
 }
 
 void spinach_advance_begin_step(const uint64_t *until, bool endless) {
-  spinach_advancing = (struct spinach_advancing){.endless = endless, .active = true, .one_instant = true};
+  spinach_advancing = (struct spinach_advancing){
+      .endless = endless && !machine->part, .rests = endless && machine->part, .active = true, .one_instant = true};
   if (until) spinach_advancing.until = *until < spinach_last_instant() ? *until : spinach_last_instant();
 }
 
@@ -573,7 +611,7 @@ static bool skip_to_next(struct spinach_advancing *a, int32_t fastest) {
   if (rest && rest--) return false;
   const uint64_t target = next_instant();
   // Where nothing is left, the run ends at the next look for it.
-  const uint64_t end = target == UINT64_MAX && a->endless ? next_look(fastest) : target;
+  const uint64_t end = target == UINT64_MAX && (a->endless || a->rests) ? next_look(fastest) : target;
   const uint64_t until = a->until < reached ? a->until : reached;
   const bool passed = pass(end < until ? end : until, fastest);
   quiet = passed ? 0 : quiet < LOOK ? quiet * 2 + 1 : LOOK;
@@ -584,6 +622,8 @@ static bool skip_to_next(struct spinach_advancing *a, int32_t fastest) {
 static void look_for_end(struct spinach_advancing *a, int32_t fastest) {
   if (is_time_to_look(fastest)) spinach_passing->idle = next_instant() == UINT64_MAX;
   a->nothing_left = spinach_passing->idle && a->endless;
+  resting = resting && spinach_passing->idle;
+  if (a->rests && spinach_passing->idle && is_time_to_look(fastest)) rest();
 }
 
 static void step_instant(struct spinach_advancing *a) {
@@ -615,11 +655,17 @@ static bool choose_piece(struct spinach_advancing *a) {
     a->nothing_left = spinach_passing->idle && a->endless && is_time_to_look(fastest);
     a->active = !a->nothing_left;
     if (a->nothing_left) return false;
-    if (spinach_passing->idle && a->endless) target = next_look(fastest);
+    resting = resting && spinach_passing->idle;
+    if (a->rests && spinach_passing->idle && is_time_to_look(fastest)) {
+      if (!rest()) return false; // it goes on when something has come, or all end
+    } else if (spinach_passing->idle && (a->endless || a->rests)) {
+      target = next_look(fastest);
+    }
     // The jump must not go beyond the tick at which the run ends.
     // Skipping takes no time, so it goes as far as leaving out loops does.
-    const uint64_t last = instant_after(a->clock, a->loops_end - cycles[a->clock]);
-    uint64_t limit = last < a->until ? last : a->until;
+    // The last cycle is over then, and nothing after it: so a run ends where it would end stepped.
+    const uint64_t last = instant_after(a->clock, a->loops_end - cycles[a->clock] - 1);
+    uint64_t limit = last < a->until ? last + 1 : a->until;
     if (reached < limit) limit = reached;
     if (jumps && pass(target < limit ? target : limit, fastest)) {
       a->quiet = 1;
@@ -720,20 +766,23 @@ uint64_t spinach_own_instant(void) {
   const uint64_t now = earliest(), until = spinach_advancing.until,
                  repeats = spinach_hooks.repeats_until ? spinach_hooks.repeats_until() : 0;
   uint64_t own = repeats;
+  if (resting) return UINT64_MAX;
   if (own <= now) {
     if (!machine->jumps || !machine->skipper_count || spinach_hooks.each_cycle || now <= first_instant) return now;
     const struct spinach_time before = spinach_time;
     own = next_instant();
     spinach_time = before;
     if (settles < own) own = settles;
+    if (own == UINT64_MAX && spinach_advancing.rests) own = next_look(spinach_fastest_clock());
   }
-  if (until && until < own) own = until;
+  if (until && until < own && !spinach_advancing.rests) own = until; // which ends the run
   return own > now ? own : now;
 }
 
 void spinach_expect(uint64_t instant) {
   if (spinach_hooks.comes) spinach_hooks.comes(instant);
   if (spinach_leaping.target > instant) spinach_leaping.target = instant;
+  resting = false;
 }
 
 bool spinach_nothing_is_due(void) {

@@ -2,6 +2,7 @@
 #include "lss/runtime/engine/inputs.h"
 
 #include "emulib/program/input_file.h"
+#include "lss/runtime/engine/own_part.h"
 #include "lss/runtime/engine/settings.h"
 #include "lss/runtime/files/digest_cache.h"
 #include "lss/runtime/files/sha256.h"
@@ -73,6 +74,14 @@ static void add_contents(const HostFile *file) {
     add_stream(file);
 }
 
+// Whether a parameter is of ends of crossings between two parts alone.  The file that it names may be opened at the
+// other end; crossings read files by streams only.
+static bool is_of_ends(const spinach_parameter *parameter) {
+  for (uint32_t i = 0; i < parameter->target_count; i++)
+    if (!spinach_side_of((uint32_t)parameter->targets[i].instance)) return false;
+  return parameter->target_count;
+}
+
 // Inputs are the files that streams read, and those named by string parameters that no stream writes: programs are
 // loaded by other means than streams.
 bool spinach_inputs_note(void) {
@@ -82,7 +91,7 @@ bool spinach_inputs_note(void) {
   for (uint32_t i = 0; (path = spinach_streams_file(i, &output)); i++)
     if (!output) add_contents(host_file_number(i));
   for (uint32_t i = 0; i < machine->parameter_count; i++) {
-    if (machine->parameters[i].kind != SPINACH_PARAMETER_STRING) continue;
+    if (machine->parameters[i].kind != SPINACH_PARAMETER_STRING || is_of_ends(&machine->parameters[i])) continue;
     g_autofree char *text = spinach_parameter_text(&machine->parameters[i]);
     bool written = false;
     for (uint32_t k = 0; (path = spinach_streams_file(k, &output)); k++) written |= output && !strcmp(path, text);

@@ -406,8 +406,10 @@ struct spinach_advancing {
   bool within;           // in the middle of a piece
   bool active;           // not over
   bool nothing_left;     // it is endless, and nothing can happen any more
+  bool rests;            // in a part of a network that nothing bounds: where nothing can happen by itself, it waits
 };
 extern struct spinach_advancing spinach_advancing;
+// `endless`: nothing bounds the run.  A part of a network rests then, and the run ends when all parts do.
 void spinach_advance_begin(int32_t clock, uint64_t cycles, uint64_t until, struct spinach_slice slice, bool endless);
 // One instant, or, with `until`, instead of it a jump over idle time up to there.
 void spinach_advance_begin_step(const uint64_t *until, bool endless);
@@ -420,6 +422,11 @@ uint64_t spinach_stepped_until(void); // behind the latest cycle of any clock: i
 // The first instant at which something may happen by itself, if nothing comes from outside, or the advance ends; at
 // least the one that is stepped next.
 uint64_t spinach_own_instant(void);
+// A part rests: nothing happens by itself any more, and since which look for that (each LOOK cycles of the fastest
+// clock of all parts).  False: it does not.
+bool spinach_is_resting(uint64_t *since);
+// The same, after a look that comes before an instant at which something else is due.
+bool spinach_rests_before(uint64_t instant);
 // Something comes from outside that acts at that instant at the earliest: called before it changes the state.
 void spinach_expect(uint64_t instant);
 bool spinach_nothing_is_due(void); // no instance that says when it acts next acts by itself
@@ -432,11 +439,12 @@ struct spinach_moment {
 struct spinach_moment spinach_now(void);
 // The arena holds an earlier state again, that of this moment.
 void spinach_rewind(const struct spinach_moment *moment);
-void spinach_finish(void);                // runs all finish functions and collectors' reports
-uint64_t spinach_ns_of(uint64_t instant); // rounded down
-uint64_t spinach_now_ns(void);            // likewise
-unsigned __int128 spinach_now_fs(void);   // likewise; 64 bits are five hours
-uint64_t spinach_last_instant(void);      // at which a run that was not over before ends with an error
+void spinach_finish(void);                         // runs all finish functions and collectors' reports
+uint64_t spinach_ns_of(uint64_t instant);          // rounded down
+uint64_t spinach_now_ns(void);                     // likewise
+unsigned __int128 spinach_fs_of(uint64_t instant); // likewise; 64 bits are five hours
+unsigned __int128 spinach_now_fs(void);
+uint64_t spinach_last_instant(void); // at which a run that was not over before ends with an error
 uint64_t spinach_instant_of(int32_t clock, uint64_t cycle); // at which it begins; UINT64_MAX: at none
 uint64_t spinach_skipped(void);                             // cycles of the fastest clock that were jumped over
 

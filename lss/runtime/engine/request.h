@@ -46,6 +46,8 @@ typedef struct {
   int32_t clock;        // whose cycles bound the run
   uint64_t cycles;      // UINT64_MAX: no bound
   uint64_t until_tick;  // now() at which the run ends; UINT64_MAX: no bound
+  uint32_t bounding;    // the clock of --cycles: of those that users name, of which a part need not have it
+  bool until_cycles;    // what ends it then is --cycles
   int64_t watchdog;     // femtoseconds without progress after which the run ends; 0: never
   int64_t idle_timeout; // likewise, with nothing new and processors that only wait
   bool idle_timeout_given;
@@ -57,7 +59,7 @@ typedef struct {
   const char *stats;             // file, or NULL
   const char *run_dir;           // folder, or NULL
   const char *checkpoint;        // file to write where the run ends, or NULL
-  uint64_t checkpoint_every;     // and after each so many cycles of `clock`; 0: no
+  uint64_t checkpoint_every;     // and after each so many cycles of `bounding`; 0: no
   spinach_count checkpoint_time; // femtoseconds, as it was given instead of cycles; 0: it was not
   const char *restore;           // checkpoint to go on from, or NULL
   GPtrArray *may_differ;         // const char*: patterns of what of the checkpoint's machine may be otherwise here
@@ -69,6 +71,7 @@ typedef struct {
   GPtrArray *record_events;      // const char*: what goes into it
   const char *state_hashes;      // file to write, or NULL
   uint64_t state_hash_every;     // cycles of `clock` between two of them
+  guint network_settings;        // how many of `settings` the file of a network brought, ahead of the others
   guint restored_settings;       // how many of `settings` it brought, ahead of those that were given
   bool seed_given, reseeds;
   bool outputs_go_on;                  // with what they held at the checkpoint

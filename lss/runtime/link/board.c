@@ -79,6 +79,11 @@ bool board_claim(Board *board, const char *hash, uint32_t *first, char *other) {
   return !memcmp(memory->hash, hash, BOARD_HASH);
 }
 
+bool board_begins(Board *board, uint64_t instant) {
+  uint64_t before = 0;
+  return atomic_compare_exchange_strong(&board->memory->begins, &before, instant + 1) || before == instant + 1;
+}
+
 bool board_sit(Board *board, uint32_t process) {
   uint32_t nobody = 0;
   if (!atomic_compare_exchange_strong(&board->mine->process, &nobody, process)) return false;
@@ -184,6 +189,25 @@ uint64_t board_latest(const Board *board) {
     if (at > latest) latest = at;
   }
   return latest;
+}
+
+// ---- Meetings -----------------------------------------------------------------------------------------------------
+
+// Who comes to the meeting after the next one has seen all at the next, so that all have read what is overwritten.
+void board_meet(Board *board, uint64_t n, const uint64_t *words) {
+  for (uint32_t i = 0; i < BOARD_NOTE; i++) atomic_store(&board->mine->notes[n % 2].words[i], words[i]);
+  atomic_store(&board->mine->met, n);
+  board_wake_all(board);
+}
+
+bool board_all_met(const Board *board, uint64_t n) {
+  for (uint32_t i = 0; i < board->count; i++)
+    if (atomic_load(&board->seats[i].met) < n) return false;
+  return true;
+}
+
+void board_note(const Board *board, uint32_t seat, uint64_t n, uint64_t *words) {
+  for (uint32_t i = 0; i < BOARD_NOTE; i++) words[i] = atomic_load(&board->seats[seat].notes[n % 2].words[i]);
 }
 
 // ---- Sleep --------------------------------------------------------------------------------------------------------

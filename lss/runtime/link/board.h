@@ -31,10 +31,17 @@ enum { BOARD_HASH = 64, BOARD_REASON = 240, BOARD_LEVELS = 8 };
 // How a part wants the run to end, or why it has no more part in it; what is worse comes later.
 typedef enum { BOARD_RUNS, BOARD_ENDS, BOARD_INTERRUPTED, BOARD_FAILED, BOARD_GONE } BoardEnd;
 
+// What a part says of itself at a meeting: an instant to which all parts come, and where each hears what all others
+// say.
+enum { BOARD_NOTE = 4 };
+typedef struct {
+  _Atomic uint64_t words[BOARD_NOTE];
+} BoardNote;
+
 typedef struct {
   _Alignas(64) _Atomic uint64_t sequence; // odd: posted
   _Atomic uint64_t own, sent, seen;       // what is posted
-  _Atomic uint64_t at;                    // the next instant of the part, when it posted that
+  _Atomic uint64_t at;                    // the next instant of the part, when it posted that; of one that rests: since
   _Alignas(64) _Atomic uint32_t ticket;   // futex: it changes when there is news for this part
   _Atomic uint32_t sleeps;                // it looks at nothing until then
   _Atomic uint32_t process;               // 0: not there yet
@@ -42,6 +49,8 @@ typedef struct {
   _Atomic uint32_t end;                   // BoardEnd
   _Atomic uint64_t end_at;                // the instant at which it wants all to end
   char reason[BOARD_REASON];              // why, written before `end`
+  _Atomic uint64_t met;                   // meetings that it has come to
+  BoardNote notes[2];                     // what it has said at the latest two of them
 } BoardSeat;
 
 typedef struct {
@@ -49,6 +58,7 @@ typedef struct {
   uint32_t first;           // its number
   char hash[BOARD_HASH];    // of its network, without a final zero
   _Atomic uint32_t present; // parts that are there
+  _Atomic uint64_t begins;  // behind the instant at which the run begins; 0: nobody has said it yet
   _Alignas(64) _Atomic uint64_t nothing_before;
   _Atomic uint64_t end_at;     // the least of the seats; 0: nobody wants to end
   _Atomic uint32_t broken;     // a part is gone without a word: all end where they are
@@ -76,6 +86,8 @@ void board_detach(Board *board);
 // Whether the network with this hash (64 characters) is that of whoever came first; else *first is who that was, and
 // `hash` (65 bytes) gets what it has.
 bool board_claim(Board *board, const char *hash, uint32_t *first, char *other);
+// Whether all who have said so begin at this instant, too.
+bool board_begins(Board *board, uint64_t instant);
 // Takes the seat: false if another process has it.
 bool board_sit(Board *board, uint32_t process);
 bool board_is_full(const Board *board); // all are there
@@ -84,7 +96,7 @@ uint32_t board_missing(const Board *board);
 
 // ---- Conditional promises
 
-// This part is at instant `at`, and does nothing before `own` if nothing comes.
+// This part is at instant `at`, and does nothing before `own` if nothing comes.  Never: since `at`.
 void board_post(Board *board, uint64_t at, uint64_t own, uint64_t sent, uint64_t seen);
 // What was posted no longer holds: called before anything else is done.
 void board_withdraw(Board *board);
@@ -93,6 +105,14 @@ bool board_agree(Board *board);
 uint64_t board_nothing_before(const Board *board);
 // The latest instant that a posted part has come to.
 uint64_t board_latest(const Board *board);
+
+// ---- Meetings
+
+// This part is at its n-th meeting, counted from 1; once for each.
+void board_meet(Board *board, uint64_t n, const uint64_t *words);
+bool board_all_met(const Board *board, uint64_t n);
+// What a part has said at the n-th meeting, at which all have been.
+void board_note(const Board *board, uint32_t seat, uint64_t n, uint64_t *words);
 
 // ---- Sleep
 

@@ -226,9 +226,15 @@ static void look_for_lost(Exchange *exchange, uint64_t now, bool (*is_enough)(Ex
 static void post(Exchange *exchange, uint64_t now) {
   if (exchange->board.posted || exchange->own_known == exchange->seen) return;
   exchange->own_known = exchange->seen;
-  uint64_t own = exchange->own(exchange->data, now);
+  uint64_t since = now, own = exchange->own(exchange->data, now, &since);
   if (exchange->pending < own) own = exchange->pending;
-  if (own > now) board_post(&exchange->board, now, own, exchange->sent, exchange->seen);
+  if (own > now) board_post(&exchange->board, since, own, exchange->sent, exchange->seen);
+}
+
+// A part that rests does nothing before something comes, wherever its next instant is.
+static uint64_t nothing_here_before(const Exchange *exchange, uint64_t now) {
+  const bool rests = exchange->rests && exchange->rests(exchange->data);
+  return rests && exchange->limit > now ? exchange->limit : now;
 }
 
 // Waits until it is enough for a part whose next instant is `now`, and all it has sent is in the rings.
@@ -240,7 +246,7 @@ static void wait_for(Exchange *exchange, uint64_t now, bool (*is_enough)(Exchang
     const bool sleeps = looks >= exchange->spin;
     const uint32_t ticket = sleeps ? board_ticket(&exchange->board) : 0;
     const uint64_t seen = exchange->seen;
-    const bool all_sent = publish(exchange, now);
+    const bool all_sent = publish(exchange, nothing_here_before(exchange, now));
     look(exchange, now);
     if (is_broken(exchange) || (all_sent && is_enough(exchange, now))) break;
     // What was posted holds for what had been seen.
@@ -274,10 +280,45 @@ uint64_t exchange_reach(Exchange *exchange, uint64_t now) {
   return exchange->limit;
 }
 
-bool exchange_complete(Exchange *exchange, uint64_t now) {
+static bool is_woken(Exchange *exchange, uint64_t now) {
+  const Board *board = &exchange->board;
+  return !exchange->rests(exchange->data) || is_over(exchange, now) || board_end_at(board) != UINT64_MAX ||
+         board_nothing_before(board) == UINT64_MAX || (exchange->in_count && exchange->limit > exchange->rest_until);
+}
+
+void exchange_rest(Exchange *exchange, uint64_t now, uint64_t until) {
+  exchange->rest_until = until;
   look(exchange, now);
-  if (!is_broken(exchange) && (!has_all(exchange, now) || has_spilled(exchange))) wait_for(exchange, now, has_all);
-  return !is_broken(exchange);
+  if (!is_broken(exchange) && !is_woken(exchange, now)) wait_for(exchange, now, is_woken);
+}
+
+// The run ends before an instant that this part has come to, since it has nothing to step in between.
+static bool ends_before(const Exchange *exchange, uint64_t until) {
+  return board_end_at(&exchange->board) < until;
+}
+
+static bool is_met(Exchange *exchange, uint64_t now) {
+  const Board *board = &exchange->board;
+  return board_all_met(board, exchange->meeting) || ends_before(exchange, now) ||
+         board_nothing_before(board) == UINT64_MAX || (exchange->is_stopped && exchange->is_stopped(exchange->data));
+}
+
+bool exchange_meet(Exchange *exchange, uint64_t now, uint64_t n) {
+  exchange->meeting = n;
+  look(exchange, now);
+  if (!is_broken(exchange) && !is_met(exchange, now)) wait_for(exchange, now, is_met);
+  return !is_broken(exchange) && board_all_met(&exchange->board, n);
+}
+
+static bool is_complete(Exchange *exchange, uint64_t until) {
+  return has_all(exchange, until) || ends_before(exchange, until);
+}
+
+bool exchange_complete(Exchange *exchange, uint64_t until) {
+  const bool all_sent = publish(exchange, until);
+  look(exchange, until);
+  if (!is_broken(exchange) && (!all_sent || !is_complete(exchange, until))) wait_for(exchange, until, is_complete);
+  return !is_broken(exchange) && !ends_before(exchange, until);
 }
 
 void exchange_pass(Exchange *exchange, uint64_t until) {

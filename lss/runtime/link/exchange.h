@@ -40,6 +40,8 @@ typedef struct {
   uint64_t relied;     // the latest limit by which was stepped: nothing may arrive before it any more
   uint64_t pending;    // the first arrival of what waits in a ring; UINT64_MAX: none does
   uint64_t sent, seen; // items, in all
+  uint64_t meeting;    // the number of the meeting at hand
+  uint64_t rest_until; // an instant until which a part that rests may step ends its wait
   uint64_t own_known;  // items that were seen when `own` was called last in this wait
   uint32_t spin;       // looks before it sleeps
   uint64_t waits, waited_ns;
@@ -47,8 +49,10 @@ typedef struct {
   void *data;
   // An item came on an incoming link.  False: there is no room, which is an error.
   bool (*deliver)(void *data, uint32_t link, uint64_t arrives, const void *item);
-  // When something happens here by itself if nothing comes; at least `now`.
-  uint64_t (*own)(void *data, uint64_t now);
+  // When something happens here by itself if nothing comes; at least `now`, and UINT64_MAX for never: since *since
+  // then.
+  uint64_t (*own)(void *data, uint64_t now, uint64_t *since);
+  bool (*rests)(void *data);      // nothing happens here by itself any more; may be NULL
   bool (*is_stopped)(void *data); // waiting is over, whatever comes; may be NULL
   // ---- What went wrong
   const char *fault;   // words, or NULL
@@ -63,10 +67,16 @@ void exchange_end(Exchange *exchange);
 // The instant before which this part may step, whose next instant is `now`; not later than `now` only if the run ends:
 // since `is_stopped`, at an instant on the board, or by a fault.
 uint64_t exchange_reach(Exchange *exchange, uint64_t now);
+// Waits in a part that rests until something has come, the end is known, or it may step the instant `until`.
+void exchange_rest(Exchange *exchange, uint64_t now, uint64_t until);
+// Waits in a part that is at its n-th meeting, at the instant `now`, until all are.  False: a fault, a part is gone,
+// the run ends before, or it is to stop.
+bool exchange_meet(Exchange *exchange, uint64_t now, uint64_t n);
 // An item is sent at the instant `now`.
 void exchange_send(Exchange *exchange, uint32_t link, uint64_t now, uint64_t arrives, const void *item);
-// All that was sent to this part before `now` is delivered.  False: a fault, or a part is gone.
-bool exchange_complete(Exchange *exchange, uint64_t now);
+// All that was sent to this part before `until` is delivered, and nothing else: all instants before it are over here,
+// and no other.  False: a fault, a part is gone, or the run ends before `until`.
+bool exchange_complete(Exchange *exchange, uint64_t until);
 // No instant before `until` is stepped here any more, and nothing is sent before: for the end, after all was sent.
 void exchange_pass(Exchange *exchange, uint64_t until);
 

@@ -28,6 +28,10 @@ static void clear_link(void *data) {
   g_free(link->type);
 }
 
+static void clear_clock(void *data) {
+  g_free((char *)((spinach_clock *)data)->name);
+}
+
 static GArray *array_of(guint size, GDestroyNotify clear) {
   GArray *array = g_array_new(FALSE, TRUE, size);
   g_array_set_clear_func(array, clear);
@@ -37,6 +41,7 @@ static GArray *array_of(guint size, GDestroyNotify clear) {
 void network_free(Network *network) {
   g_free(network->hash);
   g_free(network->file);
+  g_array_unref(network->clocks);
   g_array_unref(network->parts);
   g_array_unref(network->links);
   g_free(network);
@@ -52,6 +57,22 @@ static bool read_pairs(const JsonValue *part, const char *key, GArray *pairs) {
     g_array_append_val(pairs, read);
   }
   return true;
+}
+
+static bool read_clocks(const JsonValue *document, Network *network) {
+  const JsonValue *list = json_member_of(document, "clocks", JSON_LIST);
+  for (const JsonValue *value = list ? list->first : NULL; value; value = value->after) {
+    const char *name = json_text_of(value, "name");
+    const JsonValue *rounded = json_member_of(value, "rounded", JSON_BOOL);
+    uint64_t num, den, period;
+    if (!name || !rounded || !json_count_of(value, "num", INT64_MAX, &num) || !num ||
+        !json_count_of(value, "den", INT64_MAX, &den) || !den || !json_count_of(value, "period", INT64_MAX, &period) ||
+        !period)
+      return false;
+    const spinach_clock clock = {g_strdup(name), (int64_t)num, (int64_t)den, period, !strcmp(rounded->text, "true")};
+    g_array_append_val(network->clocks, clock);
+  }
+  return network->clocks->len;
 }
 
 static bool read_parts(const JsonValue *document, Network *network) {
@@ -94,7 +115,8 @@ static bool read_document(const JsonValue *document, Network *network) {
          strlen(network->hash) == HASH_LENGTH && network->file &&
          json_count_of(document, "ticks_per_second", INT64_MAX, &network->ticks_per_second) &&
          network->ticks_per_second && json_count_of(document, "distance", INT64_MAX, &network->distance) &&
-         network->distance && read_parts(document, network) && read_links(document, network);
+         network->distance && read_clocks(document, network) && read_parts(document, network) &&
+         read_links(document, network);
 }
 
 static Network *read_file(const char *path) {
@@ -105,6 +127,7 @@ static Network *read_file(const char *path) {
   g_autoptr(JsonValue) document = json_read(text, &error);
   if (!document) return spinach_report_error("--network: \"%s\" is not JSON: %s", path, error->message), NULL;
   Network *network = g_new0(Network, 1);
+  network->clocks = array_of(sizeof(spinach_clock), clear_clock);
   network->parts = array_of(sizeof(NetworkPart), clear_part);
   network->links = array_of(sizeof(NetworkLink), clear_link);
   if (read_document(document, network)) return network;

@@ -2,6 +2,8 @@
 #ifndef SPINACH_LINK_NETWORK_H
 #define SPINACH_LINK_NETWORK_H
 
+#include "lss/runtime/engine/clock.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,8 +28,9 @@ typedef struct {
 typedef struct {
   char *hash, *file;
   uint64_t ticks_per_second, distance;
-  GArray *parts; // NetworkPart
-  GArray *links; // NetworkLink
+  GArray *clocks; // spinach_clock: of all parts
+  GArray *parts;  // NetworkPart
+  GArray *links;  // NetworkLink
 } Network;
 
 // NULL, after a line, when it cannot be read or holds what no compiler writes.

@@ -1,9 +1,11 @@
 // A part among the others; see part.h.
 #include "lss/runtime/link/part.h"
 
+#include "lss/runtime/engine/clocks.h"
 #include "lss/runtime/engine/flight.h"
 #include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/engine/machine.h"
+#include "lss/runtime/engine/own_part.h"
 #include "lss/runtime/link/exchange.h"
 #include "lss/runtime/link/network.h"
 #include "lss/runtime/link/renaming.h"
@@ -16,7 +18,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SPIN = 50, SOON = 10, LOOK = 100 }; // looks before a sleep; seconds, milliseconds of waiting for others
+enum {
+  SPIN = 50,
+  SOON = 10,
+  LOOK = 100,
+  BREATH = 1
+}; // looks before a sleep; seconds, milliseconds of waiting for others
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
@@ -27,6 +34,9 @@ static bool joined, left;
 static uint32_t *link_of_in, *link_of_out; // ends in the machine's table, of the links of the exchange
 static uint32_t *out_of_link;              // a sending end in that table as a link of the exchange
 static const spinach_field **item_field;   // of the incoming links, for what their items may be; NULL: not known
+
+static uint64_t appointment = UINT64_MAX; // a part that rests is needed there
+static bool loops;                        // this part repeats a loop that nothing ends, and all others wait
 
 // ---- The end of a whole machine with parts
 
@@ -44,6 +54,8 @@ bool spinach_part_name(const spinach_part_request *request) {
   if (strcmp(network->hash, machine->network))
     return spinach_report_error("%s: network.json is of another build of %s: its hash is %s, this simulator's %s",
                                 request->path, network->file, network->hash, machine->network);
+  spinach_set_own_part(request->path);
+  spinach_share_clocks((const spinach_clock *)(const void *)network->clocks->data, network->clocks->len);
   return spinach_rename_tables(network_part(network, own));
 }
 
@@ -107,9 +119,17 @@ static bool deliver(void *data, uint32_t link, uint64_t arrives, const void *ite
   return true;
 }
 
-static uint64_t own_instant(void *data, uint64_t now) {
+static uint64_t own_instant(void *data, uint64_t now, uint64_t *since) {
   (void)data, (void)now;
-  return spinach_own_instant();
+  const uint64_t own = spinach_own_instant();
+  if (own == UINT64_MAX && !spinach_is_resting(since)) *since = UINT64_MAX; // a loop that nothing ends
+  return own;
+}
+
+static bool rests(void *data) {
+  (void)data;
+  uint64_t since;
+  return spinach_is_resting(&since);
 }
 
 static bool is_stopped(void *data) {
@@ -127,20 +147,57 @@ static _Noreturn void fail_for_fault(void) {
   spinach_fail("%s: %s (%s %s)", machine->links[link].path, exchange.fault, comes ? "from" : "to", peer);
 }
 
-// Where all wait and nothing will ever happen by itself, a run that nothing bounds is over.
-static void end_if_nothing_is_left(void) {
-  if (board_nothing_before(&exchange.board) >= spinach_last_instant())
-    board_end(&exchange.board, BOARD_ENDS, board_latest(&exchange.board) + 1, SPINACH_NOTHING_LEFT);
+// ---- How far it may step --------------------------------------------------------------------------------------------
+
+static bool nothing_happens(void) {
+  return board_nothing_before(&exchange.board) == UINT64_MAX;
+}
+
+static bool end_is_known(void) {
+  return board_end_at(&exchange.board) != UINT64_MAX || board_is_broken(&exchange.board);
+}
+
+// Where all rest, the run is over since the look at which the last of them found that.  It is not where a part repeats
+// a loop that nothing ends, which that part reports.
+static void end_where_all_rest(void) {
+  const uint64_t latest = board_latest(&exchange.board);
+  if (latest != UINT64_MAX) board_end(&exchange.board, BOARD_ENDS, latest, SPINACH_NOTHING_LEFT);
+  while (!end_is_known() && !spinach_stopping) nanosleep(&(struct timespec){.tv_nsec = BREATH * 1000000}, NULL);
+}
+
+// Waits for something that comes; returns how far may be stepped then, or 0: an appointment is due, or the run is to
+// stop.
+static uint64_t rest(uint64_t now) {
+  exchange_rest(&exchange, now, appointment);
+  if (exchange.fault) fail_for_fault();
+  if (nothing_happens()) end_where_all_rest();
+  return end_is_known() || !rests(NULL) ? exchange_reach(&exchange, now) : 0;
 }
 
 static uint64_t reach(uint64_t now) {
   uint64_t limit = exchange_reach(&exchange, now);
   if (exchange.fault) fail_for_fault();
-  if (limit > now && board_nothing_before(&exchange.board) >= spinach_last_instant()) {
-    end_if_nothing_is_left();
-    limit = exchange_reach(&exchange, now);
-  }
-  return limit;
+  if (limit <= now || end_is_known()) return limit;
+  if (rests(NULL)) limit = rest(now);
+  loops = nothing_happens() && !rests(NULL);
+  return loops ? 0 : limit;
+}
+
+void spinach_part_appoint(uint64_t instant) {
+  appointment = instant;
+}
+
+uint64_t spinach_part_reached(void) {
+  uint64_t since;
+  return joined && spinach_is_resting(&since) ? MAX(exchange.limit, spinach_time.now) : spinach_time.now;
+}
+
+bool spinach_part_all_rest(void) {
+  return joined && nothing_happens();
+}
+
+bool spinach_part_loops(void) {
+  return loops;
 }
 
 // ---- Joining --------------------------------------------------------------------------------------------------------
@@ -234,14 +291,16 @@ static bool attach(uint8_t *shared) {
   exchange.spin = spin_limit();
   exchange.deliver = deliver;
   exchange.own = own_instant;
+  exchange.rests = rests;
   exchange.is_stopped = is_stopped;
   return exchange_begin(&exchange) || spinach_report_error("error: out of memory");
 }
 
-// Waits until all are there, and says once for whom.
+// Waits until all are there, and says once for whom.  A signal that ends the run does so when all are there: others may
+// have begun already.
 static bool wait_for_all(uint64_t timeout) {
   bool said = false;
-  for (uint64_t waited = 0; !board_is_full(&exchange.board) && !spinach_stopping; waited += LOOK) {
+  for (uint64_t waited = 0; !board_is_full(&exchange.board); waited += LOOK) {
     const uint32_t missing = board_missing(&exchange.board);
     if (missing == exchange.board.count) continue;
     const char *path = network_part(network, missing)->path;
@@ -255,7 +314,7 @@ static bool wait_for_all(uint64_t timeout) {
     const uint32_t ticket = board_ticket(&exchange.board);
     if (!board_is_full(&exchange.board) && board_sleep(&exchange.board, ticket, LOOK)) waited -= LOOK;
   }
-  return !spinach_stopping;
+  return true;
 }
 
 static bool is_name(const char *text) {
@@ -264,7 +323,7 @@ static bool is_name(const char *text) {
   return *text && strlen(text) < 100;
 }
 
-bool spinach_part_join(const spinach_part_request *request) {
+bool spinach_part_join(const spinach_part_request *request, uint64_t begins) {
   if (!network) return true;
   const char *path = network_part(network, own)->path;
   if (!is_name(request->board))
@@ -280,6 +339,8 @@ bool spinach_part_join(const spinach_part_request *request) {
     return spinach_report_error("error: %s: network.json is of another build of %s: its hash is %s, %s's %s", path,
                                 network->file, network->hash, who, other);
   }
+  if (!board_begins(&exchange.board, begins))
+    return spinach_report_error("error: %s: its checkpoint is of another instant than that of another part", path);
   if (!attach(shared)) return false;
   if (!board_sit(&exchange.board, (uint32_t)getpid()))
     return spinach_report_error("error: %s is there already, as process %u", path, exchange.board.mine->process);
@@ -299,16 +360,27 @@ static uint64_t reach_end(uint64_t now) {
   return end_at;
 }
 
+// No part has passed this instant by more than the distance.  While all wait, a part may be anywhere up to the instant
+// before which nothing happens; and one that rests lets others go as far as it could itself.
+static uint64_t passed_at_most(uint64_t at) {
+  const uint64_t nothing = board_nothing_before(&exchange.board);
+  if (rests(NULL) && exchange.limit < spinach_last_instant()) at = MAX(at, exchange.limit);
+  return nothing < spinach_last_instant() ? MAX(at, nothing) : at;
+}
+
 void spinach_part_end(BoardEnd how, uint64_t at, const char *reason) {
   if (joined) {
-    // While all wait, this part may be anywhere up to the instant before which nothing happens.
-    board_end(&exchange.board, how, MAX(at, board_nothing_before(&exchange.board)) + network->distance, reason);
+    if (!nothing_happens()) board_end(&exchange.board, how, passed_at_most(at) + network->distance, reason);
     return;
   }
   if (end_at != UINT64_MAX) return;
   end_reason = g_strdup(reason);
   end_at = at + machine->distance;
   spinach_hooks.reach = reach_end;
+}
+
+uint64_t spinach_part_end_at(void) {
+  return joined ? board_end_at(&exchange.board) : end_at;
 }
 
 // The others had an error.
@@ -318,33 +390,55 @@ static const char *end_with_error(const char *text) {
   return spinach_error_text;
 }
 
+static const char *end_with_gone(void) {
+  const uint32_t gone = board_who_is_gone(&exchange.board);
+  g_autofree char *text = g_strdup_printf("ended since %s is gone",
+                                          gone < network->parts->len ? network_part(network, gone)->path : "a part");
+  return end_with_error(text);
+}
+
 const char *spinach_part_ended(void) {
   static char reason[BOARD_REASON];
   uint32_t who = own;
   if (!joined) return spinach_next_instant() >= end_at ? end_reason : NULL;
-  if (board_is_broken(&exchange.board)) {
-    const uint32_t gone = board_who_is_gone(&exchange.board);
-    g_autofree char *text = g_strdup_printf("ended since %s is gone",
-                                            gone < network->parts->len ? network_part(network, gone)->path : "a part");
+  if (board_is_broken(&exchange.board)) return end_with_gone();
+  const uint64_t end = board_end_at(&exchange.board);
+  if (spinach_next_instant() < end) return NULL;
+  const BoardEnd how = board_end_reason(&exchange.board, &who, reason);
+  if (how == BOARD_FAILED || how == BOARD_GONE) {
+    g_autofree char *text = g_strdup_printf("ended since %s had an error", network_part(network, who)->path);
     return end_with_error(text);
   }
-  if (spinach_next_instant() < board_end_at(&exchange.board)) return NULL;
-  const BoardEnd how = board_end_reason(&exchange.board, &who, reason);
-  if (how != BOARD_FAILED && how != BOARD_GONE) return reason;
-  g_autofree char *text = g_strdup_printf("ended since %s had an error", network_part(network, who)->path);
-  return end_with_error(text);
+  return spinach_part_complete(end) ? reason : spinach_part_ended(); // another part has found an earlier end
 }
 
-void spinach_part_complete(void) {
-  if (!joined) return;
-  if (!exchange_complete(&exchange, spinach_next_instant()) && exchange.fault) fail_for_fault();
+bool spinach_part_complete(uint64_t until) {
+  if (!joined) return true;
+  const bool complete = exchange_complete(&exchange, until);
+  if (exchange.fault) fail_for_fault();
+  if (complete) spinach_set_settled(until);
+  return complete;
+}
+
+const uint64_t *spinach_part_meet(uint64_t instant, const uint64_t *words, uint32_t *count) {
+  static uint64_t met, *heard, at = UINT64_MAX;
+  *count = joined ? exchange.board.count : 1;
+  if (!heard) heard = g_new0(uint64_t, (gsize)*count *BOARD_NOTE);
+  if (!joined) return memcpy(heard, words, BOARD_NOTE * sizeof *words);
+  if (at != instant) board_meet(&exchange.board, ++met, words);
+  at = instant;
+  const bool all = exchange_meet(&exchange, instant, met);
+  if (exchange.fault) fail_for_fault();
+  if (!all) return NULL;
+  for (uint32_t i = 0; i < *count; i++) board_note(&exchange.board, i, met, heard + (size_t)i * BOARD_NOTE);
+  return heard;
 }
 
 void spinach_part_leave(bool failed) {
   if (!joined || left) return;
   left = true;
   if (failed) {
-    const uint64_t at = MAX(spinach_next_instant(), board_nothing_before(&exchange.board));
+    const uint64_t at = passed_at_most(spinach_next_instant());
     board_end(&exchange.board, BOARD_FAILED, at + network->distance, spinach_error_text);
   }
   exchange_pass(&exchange, failed ? UINT64_MAX : spinach_next_instant());

@@ -19,17 +19,34 @@ bool spinach_part_name(const spinach_part_request *request);
 const char *spinach_part_setting(guint index, const char **name);
 
 // Takes its place among the others and waits for them; when the machine has started.  False: after a line.
-bool spinach_part_join(const spinach_part_request *request);
+// The run begins at the instant `begins`.
+bool spinach_part_join(const spinach_part_request *request, uint64_t begins);
 
 // ---- The end
 
 // The run is to end, as is found at the instant `at`; what is found first counts.
 void spinach_part_end(BoardEnd how, uint64_t at, const char *reason);
+// The instant at which it ends, as far as is known; UINT64_MAX: none.
+uint64_t spinach_part_end_at(void);
+// A part that rests is needed for something at an instant.
+void spinach_part_appoint(uint64_t instant);
+// The instant up to which such things may be done now; mostly the next instant.
+uint64_t spinach_part_reached(void);
+// Nothing will ever happen by itself in any part.
+bool spinach_part_all_rest(void);
+// This part repeats a loop that nothing ends, and nothing happens anywhere else.
+bool spinach_part_loops(void);
+// Meets the other parts at an instant up to which the state is complete: says something, and hears what all say.
+// Returns that, BOARD_NOTE words a part, *count parts; NULL: the run ends before, or is to stop.  Once for each
+// instant, also if it is called again after NULL.  A whole machine hears itself.
+const uint64_t *spinach_part_meet(uint64_t instant, const uint64_t *words, uint32_t *count);
+
 // Why it ends, when all instants before that have passed; NULL: it goes on.  An error is reported, and is an error
 // here.
 const char *spinach_part_ended(void);
-// All that was sent before the present instant is in the state: before it is looked at as a whole.
-void spinach_part_complete(void);
+// All that was sent before an instant is in the state, and nothing else (spinach_settled()): before it is looked at
+// as a whole.  All instants before it are over here, and no other.  False: the run ends before it.
+bool spinach_part_complete(uint64_t until);
 // This part steps no more.  `failed`: by an error, so that it is silent from here on.
 void spinach_part_leave(bool failed);
 

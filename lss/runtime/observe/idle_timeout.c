@@ -1,6 +1,7 @@
 // Whether processors only wait, and nothing new happens; see idle_timeout.h.
 #include "lss/runtime/observe/idle_timeout.h"
 
+#include "lss/runtime/engine/clocks.h"
 #include "lss/runtime/observe/roles.h"
 #include "lss/runtime/observe/trigger.h"
 
@@ -40,44 +41,69 @@ static uint64_t events(void) {
   return sum;
 }
 
-static bool can_wait(void) {
+bool spinach_idle_timeout_can_wait(void) {
   for (uint32_t i = 0; i < machine->view_count; i++)
     if (view_role(&machine->views[i], "idle")) return true;
   return false;
 }
 
-void spinach_idle_timeout_begin(const spinach_options *options) {
-  if (!options->idle_timeout || options->unwatched || spinach_streams_live() || !can_wait()) return;
+static void begin(const spinach_options *options) {
+  uint32_t count;
+  const spinach_clock *fastest = &spinach_clocks(&count)[spinach_fastest_of_clocks()];
   limit = spinach_ticks((spinach_count)options->idle_timeout);
   always = options->idle_timeout_given;
-  interval = MAX(limit / LOOKS / machine->clocks[spinach_fastest_clock()].period, LEAST);
+  interval = MAX(limit / LOOKS / fastest->period, LEAST);
   counted = events();
+}
+
+void spinach_idle_timeout_begin(const spinach_options *options) {
+  if (options->idle_timeout && !options->unwatched && !spinach_streams_live() && spinach_idle_timeout_can_wait())
+    begin(options);
+}
+
+bool spinach_idle_timeout_common(const spinach_options *options, bool bounded) {
+  if (!options->idle_timeout || options->unwatched) return false;
+  begin(options);
+  return always || !bounded;
+}
+
+uint64_t spinach_idle_timeout_interval(void) {
+  return interval;
 }
 
 uint64_t spinach_idle_timeout_distance(void) {
-  return limit ? interval - spinach_cycles(spinach_fastest_clock()) % interval : UINT64_MAX;
+  return limit && !machine->part ? interval - spinach_cycles(spinach_fastest_clock()) % interval : UINT64_MAX;
 }
 
 // Whether something new has happened since the latest look.
-static bool is_new(void) {
+static bool is_new(uint64_t now, uint64_t progress, uint64_t worked, uint64_t happened) {
   spinach_clockwork *passing = spinach_passing;
-  const uint64_t before = passing->worked, looked = passing->looked, happened = counted, now = spinach_time.now;
-  passing->worked = work();
+  const uint64_t before = passing->worked, looked = passing->looked, known = counted;
+  passing->worked = worked;
   passing->looked = now;
-  counted = events();
-  return !looked || looked > now || passing->idle_since > now || counted != happened ||
-         passing->last_progress >= looked || passing->worked - before > (now - looked) / WORKED_PART;
+  counted = happened;
+  return !looked || looked > now || passing->idle_since > now || known != happened || progress >= looked ||
+         worked - before > (now - looked) / WORKED_PART;
 }
 
-char *spinach_idle_timeout_error(void) {
-  if (!limit || spinach_advancing.active || !(always || spinach_advancing.endless)) return NULL;
-  const uint64_t cycles = spinach_cycles(spinach_fastest_clock()), now = spinach_time.now;
-  if (!cycles || cycles % interval || spinach_passing->looked == now) return NULL;
-  if (is_new()) spinach_passing->idle_since = now;
+void spinach_idle_timeout_say(uint64_t *worked, uint64_t *happened) {
+  *worked = work();
+  *happened = events();
+}
+
+char *spinach_idle_timeout_judge(uint64_t now, uint64_t progress, uint64_t worked, uint64_t happened) {
+  if (is_new(now, progress, worked, happened)) spinach_passing->idle_since = now;
   if (now - spinach_passing->idle_since < limit) return NULL;
   const double second = (double)machine->ticks_per_second;
   return g_strdup_printf("nothing new has happened for %.6g s of simulated time: processors only wait for interrupts, "
                          "and the last output or transfer was at %.9g s (--idle-timeout TIME waits longer, off: for "
                          "ever)",
-                         (double)limit / second, (double)spinach_passing->last_progress / second);
+                         (double)limit / second, (double)progress / second);
+}
+
+char *spinach_idle_timeout_error(void) {
+  if (!limit || machine->part || spinach_advancing.active || !(always || spinach_advancing.endless)) return NULL;
+  const uint64_t cycles = spinach_cycles(spinach_fastest_clock()), now = spinach_time.now;
+  if (!cycles || cycles % interval || spinach_passing->looked == now) return NULL;
+  return spinach_idle_timeout_judge(now, spinach_passing->last_progress, work(), events());
 }

@@ -17,4 +17,15 @@ uint64_t spinach_idle_timeout_distance(void);
 // Between two advances: the error when nothing new has happened for too long, which the caller frees; else NULL.
 char *spinach_idle_timeout_error(void);
 
+// ---- In a part of a network, where all parts look together
+
+// Whether the option counts; `bounded`: something else ends the run.
+bool spinach_idle_timeout_common(const spinach_options *options, bool bounded);
+uint64_t spinach_idle_timeout_interval(void); // cycles of the fastest clock of all between two looks
+bool spinach_idle_timeout_can_wait(void);     // there is a processor here that can
+// The work of processors until now, in ticks, and the events that were counted.
+void spinach_idle_timeout_say(uint64_t *worked, uint64_t *happened);
+// The error, of sums over all parts, as above.
+char *spinach_idle_timeout_judge(uint64_t now, uint64_t progress, uint64_t worked, uint64_t happened);
+
 #endif

@@ -1,6 +1,7 @@
 // Windows and series of statistics; see measure.h.
 #include "lss/runtime/observe/measure.h"
 
+#include "lss/runtime/engine/own_part.h"
 #include "lss/runtime/observe/idle_check.h"
 #include "lss/runtime/observe/window.h"
 
@@ -10,7 +11,7 @@ static spinach_snapshot *window[2];
 static spinach_snapshot *take(const spinach_trigger *trigger, spinach_count goal) {
   if (trigger->condition->kind == SPINACH_AT_TIME) return spinach_snapshot_new(goal, false);
   if (trigger->condition->relative) return spinach_snapshot_new(trigger->fired, false);
-  return spinach_snapshot_new(spinach_now_fs(), trigger->condition->kind == SPINACH_AT_END);
+  return spinach_snapshot_new(spinach_fs_of(spinach_settled_next()), trigger->condition->kind == SPINACH_AT_END);
 }
 
 // Whether two times, or two conditions with times after the same event, come in the wrong order.
@@ -151,14 +152,13 @@ const char *spinach_measure_look(void) {
 
 // Nothing is waited for that will come whatever the machine does.
 static bool is_endless(const spinach_options *options) {
-  if (spinach_machine_table.part) return false; // something may come from another part
   if (options->cycles != UINT64_MAX || options->until_tick != UINT64_MAX) return false;
   return !spinach_triggers_prolong();
 }
 
-void spinach_measure_advance(const spinach_options *options, struct spinach_slice slice) {
+void spinach_measure_advance(const spinach_options *options, struct spinach_slice slice, uint64_t until) {
   const bool endless = is_endless(options);
-  uint64_t until = spinach_triggers_tick(options->until_tick);
+  until = MIN(until, spinach_triggers_tick(options->until_tick));
   if (!spinach_triggers_step(false) && !spinach_idle_check_active()) {
     spinach_advance_begin(options->clock, options->cycles, until, slice, endless);
     return;

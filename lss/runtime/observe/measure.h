@@ -36,8 +36,9 @@ bool spinach_measure_resume(GVariant *packed, bool same);
 // Takes the snapshots that are due; call between instants.  Returns why the run ends, or NULL.
 const char *spinach_measure_look(void);
 
-// Begins an advance (machine.h) that ends before, or after the instant in which, one of them may come true.
-void spinach_measure_advance(const spinach_options *options, struct spinach_slice slice);
+// Begins an advance (machine.h) that ends before, or after the instant in which, one of them may come true; before the
+// instant `until` in any case.
+void spinach_measure_advance(const spinach_options *options, struct spinach_slice slice, uint64_t until);
 
 // Takes the snapshots of the end of the run.  On a window that did not come to be prints a line and returns false.
 bool spinach_measure_end(const char *ended);

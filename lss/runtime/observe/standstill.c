@@ -4,7 +4,6 @@
 #include "lss/runtime/engine/machine.h"
 
 enum {
-  LOOK = 1 << 20, // cycles between two looks
   NOTE_AFTER = 5, // seconds on the wall
   SILENT_FOR = 3, // likewise, without progress: of a run in which something is waited for
   MOST_NAMED = 3, // silent instances that a line names
@@ -37,7 +36,18 @@ static bool is_same(const spinach_silent *silent, const uint8_t *was) {
   return true;
 }
 
-static void keep_states(void) {
+static void make_room(void) {
+  if (since) return;
+  since = g_new0(uint64_t, machine->clock_count);
+  before = g_new0(uint8_t *, machine->silent_count);
+  for (uint32_t i = 0; i < machine->silent_count; i++) {
+    const spinach_layout *layout = machine->instances[machine->silents[i].instance].layout;
+    if (layout) before[i] = g_malloc0(layout->size);
+  }
+}
+
+void spinach_standstill_keep(void) {
+  make_room();
   for (uint32_t i = 0; i < machine->silent_count; i++) {
     const int32_t instance = machine->silents[i].instance;
     const spinach_layout *layout = machine->instances[instance].layout;
@@ -46,7 +56,7 @@ static void keep_states(void) {
   for (uint32_t c = 0; c < machine->clock_count; c++) since[c] = spinach_cycles((int32_t)c);
 }
 
-static bool all_are_same(void) {
+bool spinach_standstill_is_same(void) {
   for (uint32_t i = 0; i < machine->silent_count; i++)
     if (!is_same(&machine->silents[i], before[i])) return false;
   return true;
@@ -62,18 +72,18 @@ bool spinach_standstill_found(void) {
   if (!looks || spinach_advancing.active || !spinach_advancing.endless) return false;
   const uint64_t cycles = spinach_cycles(spinach_fastest_clock());
   if (trying) {
-    trying = spinach_nothing_is_due() && all_are_same();
+    trying = spinach_nothing_is_due() && spinach_standstill_is_same();
     return trying && all_clocks_ticked();
   }
-  if (!cycles || cycles % LOOK) return false;
+  if (!cycles || cycles % STANDSTILL_LOOK) return false;
   trying = spinach_nothing_is_due();
-  if (trying) keep_states();
+  if (trying) spinach_standstill_keep();
   return false;
 }
 
 uint64_t spinach_standstill_distance(void) {
   if (!looks) return UINT64_MAX;
-  return trying ? 1 : LOOK - spinach_cycles(spinach_fastest_clock()) % LOOK;
+  return trying ? 1 : STANDSTILL_LOOK - spinach_cycles(spinach_fastest_clock()) % STANDSTILL_LOOK;
 }
 
 void spinach_standstill_begin(const spinach_options *options) {
@@ -85,13 +95,7 @@ void spinach_standstill_begin(const spinach_options *options) {
   const bool bounded = options->cycles != UINT64_MAX || options->until_tick != UINT64_MAX;
   looks = looked_at && !bounded && machine->silent_count;
   for (uint32_t i = 0; i < machine->silent_count; i++) looks &= !machine->silents[i].timed;
-  if (!looks) return;
-  since = g_new0(uint64_t, machine->clock_count);
-  before = g_new0(uint8_t *, machine->silent_count);
-  for (uint32_t i = 0; i < machine->silent_count; i++) {
-    const spinach_layout *layout = machine->instances[machine->silents[i].instance].layout;
-    if (layout) before[i] = g_malloc0(layout->size);
-  }
+  looks &= !machine->part; // which looks with the others (run/meetings.h)
 }
 
 bool spinach_standstill_counts(void) {
@@ -172,6 +176,12 @@ char *spinach_standstill_error(const spinach_options *options) {
             "next_event: docs/module_reference.md)\n",
             spinach_program, silent);
   return NULL;
+}
+
+char *spinach_standstill_stuck_text(uint64_t timeout, uint64_t progress) {
+  const double ms = 1e3 / (double)machine->ticks_per_second;
+  return g_strdup_printf("no progress for %g ms of simulated time, since %g ms", (double)timeout * ms,
+                         (double)progress * ms);
 }
 
 char *spinach_standstill_loop_error(uint64_t cycles) {

@@ -12,6 +12,8 @@
 
 #include "lss/runtime/engine/request.h"
 
+enum { STANDSTILL_LOOK = 1 << 20 }; // cycles of the fastest clock between two looks
+
 // Before a run that nobody gives commands to.
 void spinach_standstill_begin(const spinach_options *options);
 // Cycles of the fastest clock to the next look; UINT64_MAX: there is none.
@@ -23,6 +25,12 @@ void spinach_standstill_note(void);
 // Nothing is left to do: the error if something was to happen still, which the caller frees; else NULL, after a note on
 // instances that do not say when they act.
 char *spinach_standstill_error(const spinach_options *options);
+
+// In a part of a network, where all parts look together: keeps the states of the silent instances, and compares.
+void spinach_standstill_keep(void);
+bool spinach_standstill_is_same(void);
+// Words on a run without progress since an instant, for so many ticks; the caller frees them.
+char *spinach_standstill_stuck_text(uint64_t timeout, uint64_t progress);
 
 // Whether a loop that nothing ends is to end the run, too; the error of one of this many cycles of the fastest clock.
 bool spinach_standstill_counts(void);

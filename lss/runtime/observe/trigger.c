@@ -1,6 +1,8 @@
 // Conditions that are waited for; see trigger.h.
 #include "lss/runtime/observe/trigger.h"
 
+#include "lss/runtime/engine/clocks.h"
+
 static const spinach_machine *const machine = &spinach_machine_table;
 
 static GPtrArray *all; // spinach_trigger*
@@ -69,12 +71,19 @@ static bool is_reached(const spinach_trigger *trigger) {
   return (__int128)spinach_condition_value(trigger->condition) >= (__int128)trigger->goal;
 }
 
+static uint64_t limit = UINT64_MAX; // no time after it has come yet
+
+void spinach_triggers_limit(uint64_t instant) {
+  limit = instant;
+}
+
 static bool holds(const spinach_trigger *trigger) {
   const spinach_condition *condition = trigger->condition;
-  if (condition->relative) return trigger->due && spinach_time.now >= spinach_ticks(trigger->due);
+  const uint64_t now = MIN(spinach_time.now, limit);
+  if (condition->relative) return trigger->due && now >= spinach_ticks(trigger->due);
   switch (condition->kind) {
   case SPINACH_AT_TIME:
-  case SPINACH_AT_CYCLES: return spinach_time.now >= spinach_condition_tick(condition, trigger->goal);
+  case SPINACH_AT_CYCLES: return now >= spinach_condition_tick(condition, trigger->goal);
   case SPINACH_AT_STATE:
     if (!trigger->repeats || !spinach_trigger_counts(condition)) return spinach_condition_compares(condition);
     return is_reached(trigger);
@@ -127,7 +136,8 @@ bool spinach_trigger_resume(spinach_trigger *trigger) {
     set_next_goal(trigger);
   if (!trigger->waiting || spinach_condition_tick(condition, trigger->goal) >= spinach_time.now) return true;
   if (trigger->repeats) {
-    const spinach_count done = condition->kind == SPINACH_AT_TIME ? spinach_now_fs() : spinach_cycles(condition->clock);
+    const spinach_count done =
+        condition->kind == SPINACH_AT_TIME ? spinach_now_fs() : spinach_cycles_from(condition->clock, spinach_time.now);
     trigger->goal = done / condition->count * condition->count;
     while (spinach_condition_tick(condition, trigger->goal) < spinach_time.now) trigger->goal += condition->count;
   } else if (trigger->goal > 0) {

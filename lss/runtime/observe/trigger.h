@@ -61,6 +61,9 @@ void spinach_triggers_arm(void);
 // The instant before which the engine need not stop for any trigger, at most `tick`.
 uint64_t spinach_triggers_tick(uint64_t tick);
 
+// No condition on a time after that instant has come true: the run may end between it and the next instant.
+void spinach_triggers_limit(uint64_t instant);
+
 // The run has gone back in time: what comes true once may do so again.
 void spinach_triggers_again(void);
 

@@ -50,6 +50,10 @@ uint64_t spinach_repeats_ticks(void) {
   return counted;
 }
 
+uint64_t spinach_repeats_period(void) {
+  return period;
+}
+
 uint64_t spinach_repeats_endless(void) {
   return endless ? period : 0;
 }

@@ -22,6 +22,7 @@
 
 void spinach_repeats_begin(void);       // before the run: counts loops from here on, where the machine can be tracked
 uint64_t spinach_repeats_endless(void); // ticks of the loop that nothing ends, in which the run stays; 0: there is none
+uint64_t spinach_repeats_period(void);  // ticks of the latest loop
 uint64_t spinach_repeats_ticks(void);   // of all that was not stepped
 void spinach_repeats_report(FILE *out);
 

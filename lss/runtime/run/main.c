@@ -29,6 +29,7 @@
 #include "lss/runtime/run/progress.h"
 #include "lss/runtime/run/results.h"
 #include "lss/runtime/run/run.h"
+#include "lss/runtime/run/saves.h"
 #include "lss/runtime/trace/recorder.h"
 #include "lss/runtime/wave/wave.h"
 
@@ -132,7 +133,7 @@ static int simulate(int argc, char **argv) {
     return taken ? 0 : 2;
   }
   spinach_type_instruction = spinach_disassemble;
-  if (!begin_looks(&options) || !spinach_part_join(&options.part)) {
+  if (!begin_looks(&options) || !spinach_part_join(&options.part, options.restore ? spinach_restored_until() : 0)) {
     spinach_results_abandon();
     return 2;
   }
@@ -146,6 +147,7 @@ static int simulate(int argc, char **argv) {
     spinach_repeats_begin();
   spinach_progress_start();
   spinach_balance_begin();
+  spinach_saves_begin(&options);
   if (options.restore && !spinach_balance_check()) {
     spinach_results_abandon();
     return 2;
@@ -153,12 +155,12 @@ static int simulate(int argc, char **argv) {
   const char *ended = options.gdb           ? spinach_debug_run(&options)
                       : options.interactive ? spinach_interactive_run(&options)
                                             : spinach_run_to_end();
-  if (!*spinach_error_text) spinach_part_complete();
   if (options.state_hashes) spinach_state_hash_note(&options);
   if (options.checkpoint && !*spinach_error_text && spinach_state_is_sound() && !spinach_checkpoint_write(&options))
     spinach_set_error("the checkpoint could not be written");
   const int status = spinach_results_deliver(ended);
-  if (spinach_run_is_stuck() && !machine->debug && !options.gdb && !options.interactive) spinach_run_repeat(argc, argv);
+  if (spinach_run_is_stuck() && !machine->debug && !machine->part && !options.gdb && !options.interactive)
+    spinach_run_repeat(argc, argv);
   spinach_options_clear(&options);
   return status;
 }

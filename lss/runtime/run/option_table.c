@@ -1,6 +1,7 @@
 // Options one by one; see option_table.h.
 #include "lss/runtime/run/option_table.h"
 
+#include "lss/runtime/engine/clocks.h"
 #include "lss/runtime/engine/names.h"
 #include "lss/runtime/engine/settings.h"
 #include "lss/runtime/observe/print.h"
@@ -17,25 +18,26 @@ static bool read_count(const char *what, const char *text, uint64_t least, uint6
   return number_read_count(text, least, UINT64_MAX, value, &error) || spinach_report_error("%s: %s", what, error);
 }
 
-static int32_t find_clock(const char *name, size_t length) {
-  for (uint32_t i = 0; i < machine->clock_count; i++)
-    if (strlen(machine->clocks[i].name) == length && !strncmp(machine->clocks[i].name, name, length)) return (int32_t)i;
-  return -1;
+static const char *clock_name(uint32_t index) {
+  uint32_t count;
+  return spinach_clocks(&count)[index].name;
 }
 
-static const char *clock_name(uint32_t index) {
-  return machine->clocks[index].name;
+static bool find_clock(const char *name, uint32_t *clock) {
+  uint32_t count;
+  spinach_clocks(&count);
+  for (*clock = 0; *clock < count; ++*clock)
+    if (!strcmp(clock_name(*clock), name)) return true;
+  const char *near = spinach_nearest(name, count, clock_name);
+  return spinach_report_error("--cycles: there is no clock \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
+                              near ? near : "", near ? "\"?" : "");
 }
 
 static bool set_cycles(spinach_options *options, const char *value) {
   const char *colon = strrchr(value, ':');
   if (colon) {
-    options->clock = find_clock(value, (size_t)(colon - value));
     g_autofree char *name = g_strndup(value, (gsize)(colon - value));
-    const char *near = spinach_nearest(name, machine->clock_count, clock_name);
-    if (options->clock < 0)
-      return spinach_report_error("--cycles: there is no clock \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
-                                  near ? near : "", near ? "\"?" : "");
+    if (!find_clock(name, &options->bounding)) return false;
   }
   return read_count("--cycles", colon ? colon + 1 : value, 0, &options->cycles);
 }

@@ -1,6 +1,7 @@
 // The command line of a simulator; see options.h.
 #include "lss/runtime/run/options.h"
 
+#include "lss/runtime/engine/clocks.h"
 #include "lss/runtime/engine/names.h"
 #include "lss/runtime/engine/settings.h"
 #include "lss/runtime/link/part.h"
@@ -130,9 +131,24 @@ static bool fit(const spinach_options *options) {
   return true;
 }
 
-static uint64_t whole_cycles(int32_t clock, uint64_t ticks) {
-  return ticks == UINT64_MAX ? ticks
-                             : spinach_cycle_from(&machine->clocks[clock], machine->ticks_per_second, ticks + 1) - 1;
+static uint64_t whole_cycles(const spinach_clock *clock, uint64_t ticks) {
+  return ticks == UINT64_MAX ? ticks : spinach_cycle_from(clock, machine->ticks_per_second, ticks + 1) - 1;
+}
+
+// What the clock that bounds the run decides.  In a part, which may not have it, cycles are a time.
+static void apply_clock(spinach_options *options) {
+  uint32_t count;
+  const spinach_clock *clock = &spinach_clocks(&count)[options->bounding];
+  if (options->checkpoint_time) // in whole cycles
+    options->checkpoint_every = MAX(1, whole_cycles(clock, spinach_ticks(options->checkpoint_time)));
+  if (!machine->part) {
+    options->clock = (int32_t)options->bounding;
+    return;
+  }
+  const uint64_t until = options->cycles < UINT64_MAX ? spinach_instant_after(clock, options->cycles) : UINT64_MAX;
+  options->until_cycles = until <= options->until_tick && until < UINT64_MAX;
+  options->until_tick = MIN(until, options->until_tick);
+  options->cycles = UINT64_MAX;
 }
 
 // What follows "--NAME=" or "--NAME" on a command line; NULL: it is not there.
@@ -161,6 +177,7 @@ static bool apply_part_settings(spinach_options *options) {
     if (!parameter) return spinach_report_error("--network: there is no runtime parameter \"%s\"", name);
     if (!spinach_setting_add(options, parameter, value)) return false;
   }
+  options->network_settings = options->settings->len;
   return true;
 }
 
@@ -168,6 +185,7 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
   *options = (spinach_options){.argc = argc,
                                .argv = argv,
                                .clock = spinach_fastest_clock(),
+                               .bounding = spinach_fastest_of_clocks(),
                                .cycles = UINT64_MAX,
                                .until_tick = UINT64_MAX,
                                .seed = 1,
@@ -196,8 +214,7 @@ bool spinach_options_parse(int argc, char **argv, spinach_options *options) {
     if (!apply(options, name, equals ? equals + 1 : NULL, i + 1 < argc ? argv[i + 1] : NULL, &used)) return false;
     i += used;
   }
-  if (options->checkpoint_time) // in whole cycles
-    options->checkpoint_every = MAX(1, whole_cycles(options->clock, spinach_ticks(options->checkpoint_time)));
+  apply_clock(options);
   return fit(options);
 }
 

@@ -2,6 +2,7 @@
 #include "lss/runtime/run/results.h"
 
 #include "emulib/program/standard_streams.h"
+#include "lss/runtime/checkpoint/checkpoint.h"
 #include "lss/runtime/checkpoint/state_hash.h"
 #include "lss/runtime/engine/instants.h"
 #include "lss/runtime/engine/signals.h"
@@ -132,7 +133,8 @@ static bool can_write(const char *path, bool folders) {
 
 bool spinach_results_possible(const spinach_options *options) {
   if (options->stats && !can_write(options->stats, false)) return false;
-  if (options->checkpoint && !can_write(options->checkpoint, false)) return false;
+  g_autofree char *checkpoint = options->checkpoint ? spinach_checkpoint_file(options) : NULL;
+  if (checkpoint && !can_write(checkpoint, machine->part)) return false;
   if (options->state_hashes && !can_write(options->state_hashes, false)) return false;
   if (options->record_links && g_mkdir_with_parents(options->record_links, 0777))
     return spinach_report_error("cannot make the folder \"%s\": %s", options->record_links, g_strerror(errno));

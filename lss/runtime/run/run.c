@@ -13,7 +13,9 @@
 #include "lss/runtime/observe/ranges.h"
 #include "lss/runtime/observe/standstill.h"
 #include "lss/runtime/replay/repeats.h"
+#include "lss/runtime/run/meetings.h"
 #include "lss/runtime/run/progress.h"
+#include "lss/runtime/run/saves.h"
 #include "lss/runtime/trace/recorder.h"
 #include "lss/runtime/wave/wave.h"
 
@@ -26,6 +28,7 @@ static const char REPEAT[] =
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static const spinach_options *given;
+static const char ALL_CYCLES[] = "all cycles were simulated";
 static bool stuck, repeats;
 
 void spinach_run_prepare(const spinach_options *options) {
@@ -49,7 +52,8 @@ bool spinach_run_repeats(void) {
 // A debug build steps as many cycles again as this one did; a long run is not repeated unasked, nor is one that
 // somebody has debugged or given commands to.
 static bool is_repeatable(void) {
-  return !given->gdb && !given->interactive && spinach_cycles(spinach_fastest_clock()) - spinach_skipped() <= REPEATED;
+  return !given->gdb && !given->interactive && !machine->part &&
+         spinach_cycles(spinach_fastest_clock()) - spinach_skipped() <= REPEATED;
 }
 
 // Whether the run is of a network in parts, or of one that could be built so: then a part that wants the run to end
@@ -60,12 +64,10 @@ static bool has_parts(void) {
 
 char *spinach_run_stuck(void) {
   const uint64_t timeout = spinach_ticks((spinach_count)given->watchdog);
-  const double ms = 1e3 / (double)machine->ticks_per_second;
   if (!timeout || machine->part || spinach_advancing.active || spinach_stopping || spinach_passing->idle ||
       spinach_time.now - spinach_passing->last_progress <= timeout)
     return NULL;
-  return g_strdup_printf("no progress for %g ms of simulated time, since %g ms", (double)timeout * ms,
-                         (double)spinach_passing->last_progress * ms);
+  return spinach_standstill_stuck_text(timeout, spinach_passing->last_progress);
 }
 
 char *spinach_run_silence(void) {
@@ -103,13 +105,12 @@ static uint64_t surely_progressing(const spinach_options *options) {
   return last - last % SLICE > cycles ? last - last % SLICE - cycles : 0;
 }
 
-// Cycles until a checkpoint or a hash is due, at most to the next multiple of SLICE: there, wherever the run began or
+// Cycles until a hash is due, at most to the next multiple of SLICE: there, wherever the run began or
 // was interrupted, it is looked whether there is progress.
 static struct spinach_slice slice(const spinach_options *options) {
   if (spinach_hooks.each_cycle) return (struct spinach_slice){1, 1};
-  const uint64_t cycles = spinach_cycles(options->clock), saved = options->checkpoint_every;
+  const uint64_t cycles = spinach_cycles(options->clock);
   uint64_t kept = MIN(spinach_standstill_distance(), spinach_idle_timeout_distance());
-  if (saved) kept = MIN(kept, saved - cycles % saved);
   if (options->state_hashes) kept = MIN(kept, options->state_hash_every - cycles % options->state_hash_every);
   const uint64_t looked = SLICE - cycles % SLICE, progressing = surely_progressing(options);
   return (struct spinach_slice){MIN(kept, looked), MIN(kept, MAX(looked, progressing))};
@@ -127,18 +128,15 @@ bool spinach_state_is_sound(void) {
   return false;
 }
 
-// A checkpoint or a hash that is due is written; on failure the run has an error.
+// A hash that is due is written; on failure the run has an error.
 static bool keep(const spinach_options *options) {
   static uint64_t kept = UINT64_MAX;
   const uint64_t cycles = spinach_cycles(options->clock);
   if (cycles == kept) return true;
   kept = cycles;
-  const bool hashes = options->state_hashes && cycles % options->state_hash_every == 0,
-             saves = options->checkpoint_every && cycles && cycles % options->checkpoint_every == 0;
-  if (hashes || saves) spinach_part_complete();
-  if (hashes && !spinach_state_hash_note(options)) return false;
-  if (!saves) return true;
-  return spinach_state_is_sound() && spinach_checkpoint_write(options);
+  if (!options->state_hashes || cycles % options->state_hash_every) return true;
+  if (!spinach_part_complete(spinach_next_instant())) return true; // the run ends before
+  return spinach_state_hash_note(options);
 }
 
 // No run goes on for ever unnoticed: instants of 64 bits end.
@@ -157,8 +155,10 @@ static uint64_t found_at(const spinach_options *options) {
   return timed ? spinach_advancing.until : spinach_stepped_until();
 }
 
-// Why the run ends before the time that was given; NULL: it goes on.
-static const char *find_end(const spinach_options *options) {
+// Looks at conditions up to the instant `at`.  Returns why the run ends there; a machine with parts ends later, when no
+// part has passed the instant.
+static const char *find_end(const spinach_options *options, uint64_t at) {
+  spinach_triggers_limit(at);
   const char *condition = spinach_measure_look();
   const char *ended = spinach_interrupted()             ? "interrupted"
                       : spinach_stopping & SPINACH_STOP ? spinach_stop_reason
@@ -168,26 +168,7 @@ static const char *find_end(const spinach_options *options) {
   if (ended && ended == condition && (until == SPINACH_AT_TIME || until == SPINACH_AT_CYCLES)) return ended;
   if (ended) spinach_part_end(spinach_interrupted() ? BOARD_INTERRUPTED : BOARD_ENDS, found_at(options), ended);
   spinach_stopping &= ~SPINACH_STOP;
-  return spinach_part_ended();
-}
-
-const char *spinach_run_begin(void) {
-  const spinach_options *options = given;
-  spinach_recorder_look();
-  spinach_wave_look();
-  const char *ended = find_end(options);
-  if (ended) return ended;
-  if (spinach_cycles(options->clock) >= options->cycles) return "all cycles were simulated";
-  if (spinach_time.now >= options->until_tick) return "all time was simulated";
-  if (spinach_time.now >= spinach_last_instant()) return end_of_time();
-  if (!keep(options)) return spinach_set_error("a checkpoint could not be written"), spinach_error_text;
-  spinach_measure_advance(options, slice(options));
   return NULL;
-}
-
-static const char *end_idle(const spinach_options *options) {
-  g_autofree char *text = spinach_standstill_error(options);
-  return text ? end_with_error(text) : SPINACH_NOTHING_LEFT;
 }
 
 static const char *end_waiting(const char *text) {
@@ -197,22 +178,87 @@ static const char *end_waiting(const char *text) {
   return ended;
 }
 
+// What a meeting of all parts has found.
+static const char *end_meeting(Meeting found, char *error) {
+  g_autofree char *text = error;
+  if (found == MEETING_STUCK) return spinach_run_end_stuck(text);
+  if (found == MEETING_IDLE) return end_waiting(text);
+  return found == MEETING_OVER ? SPINACH_NOTHING_LEFT : NULL;
+}
+
+// The next instant at which this part has something to do that is not the machine's: a sample, a checkpoint, the end.
+// What comes only after all parts may have come to rest waits until it is known whether they have.
+static uint64_t own_appointment(const spinach_options *options) {
+  const uint64_t next = MIN(spinach_triggers_tick(options->until_tick), spinach_saves_tick());
+  const bool knows_end = spinach_part_end_at() != UINT64_MAX;
+  return next <= spinach_time.now && !knows_end && spinach_rests_before(next) ? UINT64_MAX : next;
+}
+
+// Writes a checkpoint on the way; on failure the run has an error.  One that no run takes is not written.
+static bool save(const spinach_options *options) {
+  if (spinach_state_is_sound() && spinach_checkpoint_write(options)) return true;
+  spinach_set_error("a checkpoint could not be written");
+  return false;
+}
+
+// Does what is due before the next instant, in the order of time; returns why the run ends, or NULL.  In a part that
+// may be several things, and the run may end between two of them.
+static const char *keep_appointments(const spinach_options *options) {
+  for (;;) {
+    const uint64_t end = spinach_part_end_at(), own = own_appointment(options), meeting = spinach_meetings_tick();
+    const bool meets = meeting <= MIN(own, end) && meeting <= spinach_part_reached() && !spinach_part_all_rest(),
+               due = !meets && own <= MIN(end, spinach_time.now);
+    const uint64_t at = meets ? meeting : due ? own : MIN(end, spinach_time.now);
+    if ((due || meets) && !spinach_part_complete(at)) return spinach_part_ended();
+    const char *ended = find_end(options, at);
+    if (ended) return ended;
+    if (spinach_cycles(options->clock) >= options->cycles) return ALL_CYCLES;
+    if (due && at >= options->until_tick) return options->until_cycles ? ALL_CYCLES : "all time was simulated";
+    if (due && spinach_saves_due(options, at) && !save(options)) return spinach_error_text;
+    char *error = NULL;
+    const Meeting found = meets ? spinach_meetings_hold(at, &error) : MEETING_GOES_ON;
+    if ((ended = end_meeting(found, error)) || !(due || meets)) return ended ? ended : spinach_part_ended();
+  }
+}
+
+const char *spinach_run_begin(void) {
+  const spinach_options *options = given;
+  spinach_recorder_look();
+  spinach_wave_look();
+  const char *ended = keep_appointments(options);
+  if (ended) return ended;
+  if (spinach_time.now >= spinach_last_instant()) return end_of_time();
+  if (!keep(options)) return spinach_set_error("a hash of the state could not be written"), spinach_error_text;
+  spinach_part_appoint(spinach_meetings_tick());
+  spinach_measure_advance(options, slice(options), MIN(spinach_saves_tick(), spinach_meetings_tick()));
+  return NULL;
+}
+
+static const char *end_idle(const spinach_options *options) {
+  g_autofree char *text = spinach_standstill_error(options);
+  return text ? end_with_error(text) : SPINACH_NOTHING_LEFT;
+}
+
 // The machine does the same again and again, and nothing is due that could change that.
 static const char *end_loop(void) {
   g_autofree char *text =
-      spinach_standstill_loop_error(spinach_repeats_endless() / machine->clocks[spinach_fastest_clock()].period);
+      spinach_standstill_loop_error(spinach_repeats_period() / machine->clocks[spinach_fastest_clock()].period);
   return end_waiting(text);
 }
 
 // Runs to the end; returns why it ended.
 const char *spinach_run_to_end(void) {
   const spinach_options *options = given;
-  if (!machine->part) spinach_standstill_begin(options); // a part alone cannot tell
-  if (!machine->part) spinach_idle_timeout_begin(options);
+  spinach_standstill_begin(options);
+  if (machine->part)
+    spinach_meetings_begin(options); // a part alone cannot tell
+  else
+    spinach_idle_timeout_begin(options);
   for (;;) {
     const char *ended = spinach_run_begin();
-    if (ended) return ended;
+    if (ended) return machine->part && !strcmp(ended, SPINACH_NOTHING_LEFT) ? end_idle(options) : ended;
     while (spinach_advancing.active) spinach_advance_step(false);
+    if (spinach_part_loops()) return end_loop();
     if (spinach_advancing.nothing_left || spinach_standstill_found()) return end_idle(options);
     if (spinach_repeats_endless()) return end_loop();
     if (spinach_hooks.each_cycle && !spinach_trace_line())
