@@ -150,18 +150,25 @@ def _job(options: argparse.Namespace) -> int:
 
 
 def _network(options: argparse.Namespace) -> int:
-    from harness.network import command
+    from harness.network import command, launch
     from harness.network.network_file import NetworkError
 
     request = command.Request(
-        options.network, options.run_dir, options.time, options.until, options.set, options.seed, options.start_timeout,
-        options.cores, options.picture, options.simulator_arguments,
+        folder=options.network, out=options.run_dir, until=options.until, settings=options.set,
+        values={name: getattr(options, name.replace("-", "_")) for name in command.PASSED},
+        may_differ=options.may_differ, sample_window=options.sample_window, checkpoint=options.checkpoint,
+        restore=options.restore, whole=options.whole is not None,
+        simulator=None if options.whole is True else options.whole, cores=options.cores,
+        picture=options.picture, options=options.simulator_arguments,
     )  # fmt: skip
     try:
         return command.run(request)
     except NetworkError as error:
         print(f"harness: {error}", file=sys.stderr)
         return 1
+    except launch.Interrupted as error:
+        print(f"harness: {error}", file=sys.stderr)
+        return 128 + error.number
     except KeyboardInterrupt:
         process.end_children()
         print("harness: interrupted twice; the parts were ended", file=sys.stderr)
@@ -412,6 +419,51 @@ def _packages(options: argparse.Namespace) -> int:
     return 1
 
 
+# Options of `network` that the simulators of all parts get as they are.
+NETWORK_VALUES = (
+    ("time", "TIME", "run until this simulated time"),
+    ("cycles", "[CLOCK:]N", "run for N cycles of the fastest clock of all parts, or of CLOCK"),
+    ("seed", "N", "seed of everything random (default 1)"),
+    ("start-timeout", "SECONDS", "how long parts wait for others (default 60)"),
+    ("checkpoint-every", "N|TIME", "and also after each N cycles, or each TIME of simulated time"),
+    ("outputs", "begin|continue", "with --restore: whether files are new (the default) or go on where they were"),
+    ("sample", "CONDITION", "write all statistics each time that this time or number of cycles has passed"),
+    ("measure-from", "CONDITION", "show what was counted from this time or cycle on ..."),
+    ("measure-to", "CONDITION", "... to this one"),
+    ("watchdog", "TIME|off", "stop a run in which no part makes progress for this long"),
+    ("idle-timeout", "TIME|off", "stop a run in which nothing new happens in any part for this long"),
+)
+
+
+def _add_network(commands: argparse._SubParsersAction) -> None:
+    one = commands.add_parser("network", help="run a network whose parts are processes, and merge their statistics")
+    one.add_argument("network", type=NETWORK, help="the folder that `lss build --parts` has written")
+    one.add_argument("--run-dir", type=NETWORK_RUN, required=True, metavar="DIR", help="folder for all that is written")
+    for name, metavar, text in NETWORK_VALUES:
+        one.add_argument(f"--{name}", metavar=metavar, help=text)
+    one.add_argument("--until", metavar="CONDITION", help="run until this holds, in the part that it names")
+    one.add_argument("--sample-window", action="store_true", help="take samples only within the window")
+    one.add_argument(
+        "--set", action="append", default=[], metavar="PATH.NAME=VALUE", help="set a runtime parameter of a part"
+    )
+    one.add_argument("--checkpoint", type=FOLDER, metavar="DIR", help="write the state in which the run ends")
+    one.add_argument("--restore", type=Path, metavar="DIR", help="continue from a checkpoint, of parts or of the whole")
+    one.add_argument(
+        "--may-differ", action="append", default=[], metavar="PATTERN", help="what may differ from the checkpoint's"
+    )
+    one.add_argument(
+        "--whole", nargs="?", const=True, type=Path, metavar="SIMULATOR",
+        help="run the simulator of the whole network instead, with the same options (default: X next to X.net)",
+    )  # fmt: skip
+    one.add_argument("--cores", type=number(1), metavar="N", help="use only N cores of this computer")
+    one.add_argument(
+        "--picture", type=WRITTEN, metavar="FILE.html",
+        help="write a page that shows the load of the cables, while the run goes on if the parts take samples",
+    )  # fmt: skip
+    one.epilog = "Options after -- are for the simulators of all parts."
+    one.set_defaults(call=_network)
+
+
 def arguments() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(prog=PROGRAM, description="Traffic, captures, checks and reports.")
@@ -435,25 +487,7 @@ def arguments() -> argparse.ArgumentParser:
     one.epilog = "Options after -- are for the simulator.  The status is that of `run`."
     one.set_defaults(call=_job)
 
-    one = commands.add_parser("network", help="run a network whose parts are processes, and merge their statistics")
-    one.add_argument("network", type=NETWORK, help="the folder that `lss build --parts` has written")
-    one.add_argument("--run-dir", type=NETWORK_RUN, required=True, metavar="DIR", help="folder for all that is written")
-    one.add_argument("--time", help="run until this simulated time")
-    one.add_argument("--until", metavar="CONDITION", help="run until this holds, in the part that it names")
-    one.add_argument(
-        "--set", action="append", default=[], metavar="PATH.NAME=VALUE", help="set a runtime parameter of a part"
-    )
-    one.add_argument("--seed", type=number(0), help="seed of everything random (default 1)")
-    one.add_argument("--cores", type=number(1), metavar="N", help="use only N cores of this computer")
-    one.add_argument(
-        "--start-timeout", type=number(1), metavar="SECONDS", help="how long parts wait for others (default 60)"
-    )
-    one.add_argument(
-        "--picture", type=WRITTEN, metavar="FILE.html",
-        help="write a page that shows the load of the cables, while the run goes on if the parts take samples",
-    )  # fmt: skip
-    one.epilog = "Options after -- are for the simulators of all parts."
-    one.set_defaults(call=_network)
+    _add_network(commands)
 
     one = commands.add_parser("watch", help="run a simulator or make a study, and show its progress on a page")
     one.add_argument("simulator", type=READ, nargs="?")

@@ -1,17 +1,26 @@
 """`spinach network`: runs a network in parts, and merges what they have counted."""
 
+import os
+import re
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.network import launch, memory, merge, settings
+from harness.network import checkpoints, document, launch, memory, merge, settings
 from harness.network.live import Live
 from harness.network.network_file import Network, NetworkError, read
 from harness.run import files
 
 MOST_SHOWN = 16  # parts in the table of waits
-RESERVED = ("part", "network", "board", "run-dir", "stats", "cycles", "interactive", "gdb", "serve")
+PASSED = ("time", "cycles", "seed", "start-timeout", "outputs", "sample", "measure-from", "measure-to", "watchdog",
+          "idle-timeout", "checkpoint-every")  # fmt: skip
+RESERVED = ("part", "network", "board", "run-dir", "stats", "interactive", "gdb", "serve", "checkpoint", "restore",
+            "until", "set", "may-differ", "sample-window", *PASSED)  # fmt: skip
+PATH = re.compile(r"[A-Za-z_][\w.\[\]*]*")
+TIMED = re.compile(r"\s*(-?\d|cycles\s*\(|end\s*$)")  # conditions that all parts can tell
+COUNTED = re.compile(r"event\s*\(.*\*.*,\s*(\d+)\s*\)")
 
 
 @dataclass(frozen=True)
@@ -20,11 +29,15 @@ class Request:
 
     folder: Path
     out: Path
-    time: str | None
+    values: dict[str, str | None]  # of the options of PASSED
     until: str | None
     settings: Sequence[str]
-    seed: int | None
-    start_timeout: int | None
+    may_differ: Sequence[str]
+    sample_window: bool
+    checkpoint: Path | None
+    restore: Path | None
+    whole: bool  # by the simulator of the whole network
+    simulator: Path | None  # which that is, if it is not the one next to the folder
     cores: int | None
     picture: Path | None  # page with the load of the cables
     options: Sequence[str]  # for all parts
@@ -34,17 +47,54 @@ def _check(options: Sequence[str]) -> None:
     for word in options:
         name = word.removeprefix("--").partition("=")[0]
         if word.startswith("--") and name in RESERVED:
-            hint = "write --time" if name == "cycles" else "leave it out"
+            given = name in PASSED or name in ("checkpoint", "restore", "until", "set", "may-differ", "sample-window")
+            hint = "write it ahead of --" if given else "leave it out"
             raise NetworkError(f"--{name}: it is not for the parts of a network ({hint})")
 
 
-def options_of_parts(network: Network, request: Request) -> list[list[str]]:
-    """The options of each part: those for all, and what names it."""
-    _check(request.options)
+def _check_conditions(request: Request) -> None:
+    """A part knows of its own state only; so what all parts do at one instant depends on the time."""
+    for name in "sample", "measure-from", "measure-to":
+        text = request.values[name]
+        if text is not None and not TIMED.match(text):
+            raise NetworkError(
+                f'--{name} "{text}": in parts, samples and windows are on a time or cycles (with --whole on anything)'
+            )
+    if request.until is not None and (counted := COUNTED.search(request.until)) and counted[1] != "1":
+        raise NetworkError(
+            f'--until "{request.until}": events of several parts are not counted together (with --whole they are)'
+        )
+
+
+def _owners(network: Network, text: str) -> list[int]:
+    return sorted({number for path in PATH.findall(text) for number in network.owners(path)})
+
+
+def _common(request: Request) -> list[str]:
+    """The options that are the same for all parts."""
     common = [*request.options]
-    for name in "time", "seed", "start-timeout":
-        value = getattr(request, name.replace("-", "_"))
-        common += [] if value is None else [f"--{name}", str(value)]
+    for name, value in request.values.items():
+        common += [] if value is None else [f"--{name}", value]
+    if request.sample_window:
+        common.append("--sample-window")
+    if request.restore is not None:
+        common += ["--restore", os.fspath(request.restore)]
+    return common
+
+
+def options_of_whole(request: Request) -> list[str]:
+    """The options of a simulator of the whole network."""
+    options = _common(request)
+    for name, values in (("set", request.settings), ("may-differ", request.may_differ)):
+        options += [word for value in values for word in (f"--{name}", value)]
+    if request.until is not None:
+        options += ["--until", request.until]
+    return options + (["--checkpoint", os.fspath(request.checkpoint)] if request.checkpoint else [])
+
+
+def options_of_parts(network: Network, request: Request, stage: Path | None) -> list[list[str]]:
+    """The options of each part: those for all, and what names it."""
+    common = _common(request) + ([] if stage is None else ["--checkpoint", os.fspath(stage)])
     options = [list(common) for _ in network.parts]
     for setting in request.settings:
         name, equals, _ = setting.partition("=")
@@ -52,8 +102,11 @@ def options_of_parts(network: Network, request: Request) -> list[list[str]]:
             raise NetworkError(f'--set: "{setting}" lacks its value (write --set PATH.NAME=VALUE)')
         for number in settings.parts_of(network, name):
             options[number] += ["--set", setting]
+    for pattern in request.may_differ:
+        for number in _owners(network, pattern) or range(len(options)):
+            options[number] += ["--may-differ", pattern]
     if request.until is not None:
-        named = {number for path in settings.PATH.findall(request.until) for number in network.owners(path)}
+        named = [] if TIMED.match(request.until) else _owners(network, request.until)
         for number in named or range(len(options)):
             options[number] += ["--until", request.until]
     return options
@@ -70,30 +123,75 @@ def _show(loads: Sequence[tuple[str, float, float]]) -> None:
         print(f"({len(ordered) - MOST_SHOWN} more waited longer)")
 
 
+def _end(started: Sequence[launch.Started], run: dict, interrupts: launch.Interrupts) -> int:
+    """Shows how it ended; returns the status."""
+    _show(merge.loads(started))
+    print(f"{run['ended']} after {run['simulated_ns'] / 1e6:g} ms of simulated time", file=sys.stderr)
+    return 128 + interrupts.number if interrupts.number else max(part.child.returncode for part in started)
+
+
+def _finish(started: Sequence[launch.Started], interrupts: launch.Interrupts) -> None:
+    """An error, unless all have ended in good order and have written what they counted."""
+    if interrupts.number and any(part.child.returncode in (-signal.SIGINT, -signal.SIGTERM) for part in started):
+        raise launch.Interrupted(interrupts.number)  # before these could take note of it
+    if (failed := launch.failure(started)) is not None:
+        raise NetworkError(failed)
+    if missing := [part.path for part in started if not (part.folder / "statistics.json").exists()]:
+        if interrupts.number:
+            raise launch.Interrupted(interrupts.number)
+        raise NetworkError(f"{missing[0]} has ended without results; {missing[0]}/log.txt has what it said")
+
+
+def _run_parts(network: Network, request: Request) -> int:
+    if (short := memory.shortage(network, memory.available())) is not None:
+        print(f"spinach: warning: {short}", file=sys.stderr)
+    live = Live(network, request.out, request.picture) if request.picture else None
+    stage = checkpoints.Stage(network, request.checkpoint) if request.checkpoint else None
+
+    def look() -> None:
+        if stage:
+            stage.take()
+        if live:
+            live.look()
+
+    try:
+        options = options_of_parts(network, request, stage.folder if stage else None)
+        with launch.Interrupts() as interrupts:
+            started = launch.start(network, request.out, options)
+            launch.wait(started, interrupts, look)
+        _finish(started, interrupts)
+    finally:
+        if stage:
+            stage.remove()
+    documents = merge.read(started)
+    merged = merge.merge(network, documents)
+    files.write(request.out / "statistics.json", document.text(merged))
+    if live:
+        live.finish(documents, merged)
+    return _end(started, merged["run"], interrupts)
+
+
+def _run_whole(simulator: Path, request: Request) -> int:
+    with launch.Interrupts() as interrupts:
+        started = launch.start_whole(simulator, request.out, options_of_whole(request))
+        launch.wait(started, interrupts, lambda: None)
+    _finish(started, interrupts)
+    return _end(started, document.read(request.out / "statistics.json")["run"], interrupts)
+
+
 def run(request: Request) -> int:
     """Runs all parts to their end; returns the status."""
     network = read(request.folder)
-    options = options_of_parts(network, request)
+    _check(request.options)
+    if request.restore is not None:
+        checkpoints.check_restored(request.restore)
     launch.check_cores(request.cores)
-    if (short := memory.shortage(network, memory.available())) is not None:
-        print(f"spinach: warning: {short}", file=sys.stderr)
     try:
         request.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise NetworkError(f"{request.out}: {error.strerror}") from None
-    live = Live(network, request.out, request.picture) if request.picture else None
-    merged = request.out / "statistics.json"
-    merged.unlink(missing_ok=True)
-    started = launch.start(network, request.out, options)
-    interrupted = launch.wait(started, live.look if live else lambda: None)
-    if (failed := launch.failure(started)) is not None:
-        raise NetworkError(failed)
-    documents = merge.read(started)
-    document = merge.merge(network, documents)
-    files.write(merged, merge.text(document))
-    if live:
-        live.finish(documents, document)
-    _show(merge.loads(started))
-    ended, milliseconds = document["run"]["ended"], document["run"]["simulated_ns"] / 1e6
-    print(f"{ended} after {milliseconds:g} ms of simulated time", file=sys.stderr)
-    return 130 if interrupted else max(part.child.returncode for part in started)
+    (request.out / "statistics.json").unlink(missing_ok=True)
+    if request.whole:
+        return _run_whole(network.whole(request.simulator), request)
+    _check_conditions(request)
+    return _run_parts(network, request)

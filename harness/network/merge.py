@@ -3,8 +3,14 @@
 import json
 from collections.abc import Iterable, Sequence
 
+from harness.network import document as documents_of
 from harness.network.launch import Started
-from harness.network.network_file import Network, is_below
+from harness.network.network_file import Network, NetworkError, is_below
+
+FEMTO = 10**15
+
+# The place of each value of the whole: the part that it is from, and its number among those of that part.
+Places = list[tuple[int, int]]
 
 
 def _units(order: Sequence[str], paths: Iterable[str]) -> dict[str, int]:
@@ -19,13 +25,21 @@ def _units(order: Sequence[str], paths: Iterable[str]) -> dict[str, int]:
     return found
 
 
-def in_order(network: Network, lists: Sequence[Sequence[dict]]) -> list[dict]:
+def places_of(network: Network, lists: Sequence[Sequence[dict]]) -> Places:
     """The statistics of the parts by units: within a part as they are, of a crossing the sender's half first."""
     units = _units(network.order, {entry["path"] for entries in lists for entry in entries})
     receivers = {(link.path.rpartition(".")[0], link.receiver) for link in network.links}
-    numbered = [(number, entry) for number, entries in enumerate(lists) for entry in entries]
-    numbered.sort(key=lambda one: (units[one[1]["path"]], (one[1]["path"], one[0]) in receivers))
-    return [entry for _, entry in numbered]
+    places = [(part, number) for part, entries in enumerate(lists) for number in range(len(entries))]
+
+    def order(place: tuple[int, int]) -> tuple[int, bool]:
+        path = lists[place[0]][place[1]]["path"]
+        return units[path], (path, place[0]) in receivers
+
+    return sorted(places, key=order)
+
+
+def _taken(places: Places, lists: Sequence[Sequence]) -> list:
+    return [lists[part][number] for part, number in places]
 
 
 def _named(network: Network, documents: Sequence[dict], what: str) -> dict:
@@ -49,38 +63,86 @@ def _each_once(lists: Iterable[Sequence[dict]]) -> list[dict]:
     return list(seen.values())
 
 
-def merge(network: Network, documents: Sequence[dict]) -> dict:
-    """The document of the whole run."""
-    first = documents[0]
+# ---- Snapshots
+
+
+def _snapshot(network: Network, parts: Sequence[dict | None], places: dict[str, Places]) -> dict | None:
+    """What all parts have written down at one instant."""
+    taken = [part for part in parts if part is not None]
+    if len(taken) < len(parts):
+        return None
+    instant = min(part["time_fs"] for part in taken)
+    events: dict[str, int] = {}
+    for part in taken:
+        for event, count in part["events"].items():
+            events[event] = events.get(event, 0) + count
+    merged = {"time_fs": instant, "cycles": _cycles_at(network, instant), "events": events}
+    merged["values"] = _taken(places["statistics"], [part["values"] for part in taken])
+    if places["derived"]:
+        merged["derived"] = _taken(places["derived"], [part.get("derived", []) for part in taken])
+    return merged
+
+
+def _cycles_at(network: Network, femtoseconds: int) -> dict[str, int]:
+    """Cycles of all clocks before an instant, which is that of a tick or in between."""
+    ticks = -(-femtoseconds * network.ticks_per_second // FEMTO)
+    return network.cycles(ticks)
+
+
+def _samples(network: Network, documents: Sequence[dict], places: dict[str, Places]) -> list[dict | None]:
+    counts = {len(document["samples"]) for document in documents}
+    if len(counts) != 1:
+        raise NetworkError(f"the parts have taken {min(counts)} to {max(counts)} samples (a part is of another run)")
+    series = zip(*(document["samples"] for document in documents), strict=True)
+    return [_snapshot(network, parts, places) for parts in series]
+
+
+# ---- All of it
+
+
+def _manifest(network: Network, documents: Sequence[dict]) -> dict:
+    first = documents[0]["manifest"]
     manifest = {
-        **{key: first["manifest"][key] for key in ("machine", "version", "debug", "seed")},
+        **{key: first[key] for key in ("machine", "version", "debug", "seed")},
         "network": network.hash,
         "parameters": _named(network, documents, "parameters"),
         "constants": _named(network, documents, "constants"),
-        "sources": _each_once(document["manifest"]["sources"] for document in documents),
-        "inputs": _each_once(document["manifest"]["inputs"] for document in documents),
     }
-    cycles: dict[str, int] = {}
-    for document in documents:
-        for clock, count in document["run"]["cycles"].items():
-            cycles[clock] = max(count, cycles.get(clock, 0))
-    simulated = min(document["run"]["simulated_ns"] for document in documents)
-    ended = {"ended": first["run"]["ended"], "simulated_ns": simulated}
-    merged = {"manifest": manifest, "run": ended | {"cycles": cycles}}
-    for what in ("statistics", "derived"):
-        if entries := in_order(network, [document.get(what, []) for document in documents]):
-            merged[what] = entries
+    for what in "sources", "inputs", "gateways", "restored":
+        found = _each_once(document["manifest"].get(what, []) for document in documents)
+        if found or what in first:
+            manifest[what] = found
+    if "gateways" in manifest:
+        manifest["repeatable"] = all(document["manifest"].get("repeatable", True) for document in documents)
+    return manifest
+
+
+def merge(network: Network, documents: Sequence[dict]) -> dict:
+    """The document of the whole run."""
+    run = documents[0]["run"]
+    merged = {
+        "manifest": _manifest(network, documents),
+        "run": {**{key: run[key] for key in ("ended", "simulated_ns")}, "cycles": network.cycles(run["until"])},
+    }
+    places = {}
+    for what in "statistics", "derived":
+        lists = [document.get(what, []) for document in documents]
+        places[what] = places_of(network, lists)
+        if places[what] or what == "statistics":
+            merged[what] = _taken(places[what], lists)
+    if "measured" in documents[0]:
+        ends = ([document["measured"][end] for document in documents] for end in ("from", "to"))
+        merged["measured"] = {
+            end: _snapshot(network, parts, places) for end, parts in zip(("from", "to"), ends, strict=True)
+        }
+    if "samples" in documents[0]:
+        merged["samples"] = _samples(network, documents, places)
     return merged
 
 
 def read(started: Sequence[Started]) -> list[dict]:
     """The documents of all parts."""
-    return [json.loads((part.folder / "statistics.json").read_bytes()) for part in started]
-
-
-def text(document: dict) -> str:
-    """As simulators write it."""
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return [documents_of.read(part.folder / "statistics.json") for part in started]
 
 
 def loads(started: Sequence[Started]) -> list[tuple[str, float, float]]:
@@ -88,5 +150,5 @@ def loads(started: Sequence[Started]) -> list[tuple[str, float, float]]:
     found = []
     for part in started:
         timing = json.loads((part.folder / "timing.json").read_bytes())
-        found.append((part.path, timing["host_seconds"], timing["waited_seconds"]))
+        found.append((part.path, timing["host_seconds"], timing.get("waited_seconds", 0.0)))
     return found

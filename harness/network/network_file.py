@@ -29,10 +29,21 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Clock:
+    name: str
+    num: int  # frequency in Hz
+    den: int
+    period: int  # ticks
+    rounded: bool  # a tick less in some cycles
+
+
+@dataclass(frozen=True)
 class Network:
     folder: Path
     hash: str
     machine: str  # the file
+    ticks_per_second: int
+    clocks: list[Clock]  # of all parts, as the whole has them
     parts: list[Part]
     links: list[Link]
     order: list[str]  # units, as the statistics of the whole have them
@@ -40,6 +51,23 @@ class Network:
     @property
     def file(self) -> Path:
         return self.folder / "network.json"
+
+    def whole(self, simulator: Path | None) -> Path:
+        """The simulator of the whole network: the one that is named, or the one called rack next to rack.net."""
+        place = simulator or self.folder.resolve().with_suffix("")
+        if not place.is_file():
+            raise NetworkError(f"{place}: there is no such simulator (`lss build {self.machine} -o {place}` builds it)")
+        return place
+
+    def cycles(self, instant: int) -> dict[str, int]:
+        """The cycles of each clock that begin before an instant."""
+        return {clock.name: self._cycles(clock, instant) for clock in self.clocks}
+
+    def _cycles(self, clock: Clock, instant: int) -> int:
+        """As spinach_cycle_from() of the runtime."""
+        if not clock.rounded:
+            return -(-instant // clock.period)
+        return -(-instant * clock.num // (self.ticks_per_second * clock.den))
 
     def owners(self, path: str) -> list[int]:
         """The parts that have what is at a path: one, or both ends of a crossing; none, if it is of no part."""
@@ -67,7 +95,11 @@ def read(folder: Path) -> Network:
             for part in document["parts"]
         ]
         links = [Link(link["path"], link["from"], link["to"], link.get("parameters", {})) for link in document["links"]]
-        network = Network(folder, document["hash"], document["file"], parts, links, document["order"])
+        clocks = [Clock(**clock) for clock in document["clocks"]]
+        network = Network(
+            folder, document["hash"], document["file"], document["ticks_per_second"], clocks, parts, links,
+            document["order"],
+        )  # fmt: skip
     except OSError as error:
         raise NetworkError(f"{file}: {error.strerror} (`lss build --parts` writes such a folder)") from None
     except (ValueError, KeyError, TypeError, IndexError, AttributeError):
