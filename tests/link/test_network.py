@@ -167,7 +167,7 @@ def test_simulators_of_another_build(built: Path, tmp_path: Path) -> None:
     new = old[::-1]
     status, _, errors = run(wrong_network(built, tmp_path, lambda text: text.replace(old, new)), tmp_path / "out", "--time", TIME)
     assert status == 1
-    assert errors == f"harness: node[0]: network.json is of another build of token_ring.lss: its hash is {new}, this simulator's {old}\n"
+    assert errors == f"harness: network.json is of another build of token_ring.lss: its hash is {new}, this simulator's {old}\n"
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_simulators_of_another_build(built: Path, tmp_path: Path) -> None:
         (["--set", "node[1].source.many=3"], 'node[1]: --set: there is no runtime parameter "node[1].source.many"; --help lists them'),
         (["--set", "node[*].source.many=3"], '--set: "node[*].source.many" names nothing in any part of token_ring.lss'),
         (["--set", "node[1].source.count"], '--set: "node[1].source.count" lacks its value (write --set PATH.NAME=VALUE)'),
-        (["--", "--cycles", "5"], "--cycles: it is not for the parts of a network (write --time)"),
+        (["--", "--cycles", "5"], "--cycles: it is not for the parts of a network (write it ahead of --)"),
         (["--cores", "100000"], None),
     ],
 )
