@@ -70,7 +70,7 @@ def test_the_size_of_a_simulator_does_not_grow_with_the_network(lss, tmp_path: P
 
 
 def network(*sizes: int) -> Network:
-    return Network(Path("net"), "0", "net.lss", [Part(f"p{n}", Path("p"), {}, size) for n, size in enumerate(sizes)], [], [])
+    return Network(Path("net"), "0", "net.lss", 1, [], [Part(f"p{n}", Path("p"), {}, size) for n, size in enumerate(sizes)], [], [])
 
 
 def test_more_parts_than_memory() -> None:

@@ -64,6 +64,7 @@ OTHERS = {
     "lss/build/clang_errors.c": "messages of clang",
     "lss/emit/roll.c": "numbers in C that the compiler wrote",
     "lss/plan/module_source.c": "digits that a regular expression found",
+    "lss/runtime/checkpoint/layout.c": "what the runtime wrote there",
     "lss/runtime/debug/handover.c": "what one process passes to the next",
     "lss/runtime/files/detach.c": "descriptors, as the system lists them",
     "lss/runtime/engine/bounds.c": "names of C types",

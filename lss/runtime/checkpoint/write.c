@@ -59,7 +59,7 @@ static void add_time(GVariantBuilder *header, const spinach_options *options) {
     g_variant_builder_add(&clocks, "(sxx)", machine->clocks[i].name, machine->clocks[i].num, machine->clocks[i].den);
   add(header, "clocks", g_variant_builder_end(&clocks));
   add(header, "ticks-per-second", g_variant_new_uint64(machine->ticks_per_second));
-  add(header, "until", g_variant_new_uint64(spinach_settled()));
+  add(header, "until", g_variant_new_uint64(spinach_completed()));
   add(header, "seed", g_variant_new_uint64(options->seed));
 }
 
@@ -144,7 +144,7 @@ static bool write_whole(const spinach_options *options, const char *path, GError
 char *spinach_checkpoint_file(const spinach_options *options) {
   const char *part = spinach_own_part();
   if (!part) return g_strdup(options->checkpoint);
-  g_autofree char *instant = g_strdup_printf("%" G_GUINT64_FORMAT, spinach_settled()),
+  g_autofree char *instant = g_strdup_printf("%" G_GUINT64_FORMAT, spinach_completed()),
                   *name = g_strconcat(part, SOURCES_SUFFIX, NULL);
   return g_build_filename(options->checkpoint, instant, name, NULL);
 }

@@ -6,7 +6,7 @@
 static const spinach_machine *const machine = &spinach_machine_table;
 
 static const char *own;
-static uint64_t settled;
+static uint64_t completed;
 
 const char *spinach_own_part(void) {
   return own;
@@ -22,14 +22,14 @@ const char *spinach_side_of(uint32_t instance) {
   return NULL;
 }
 
-uint64_t spinach_settled(void) {
-  return own ? settled : spinach_next_instant();
+uint64_t spinach_completed(void) {
+  return own ? completed : spinach_next_instant();
 }
 
-void spinach_set_settled(uint64_t instant) {
-  settled = instant;
+void spinach_set_completed(uint64_t instant) {
+  completed = instant;
 }
 
-uint64_t spinach_settled_next(void) {
-  return own ? spinach_first_edge(settled) : spinach_time.now;
+uint64_t spinach_completed_next(void) {
+  return own ? spinach_first_edge(completed) : spinach_time.now;
 }

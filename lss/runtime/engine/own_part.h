@@ -13,9 +13,9 @@ const char *spinach_side_of(uint32_t instance);
 
 // The state is that of this instant: all before it are over, and no other, and what was sent is where it belongs.  A
 // whole machine is always at its next instant.
-uint64_t spinach_settled(void);
-void spinach_set_settled(uint64_t instant);
+uint64_t spinach_completed(void);
+void spinach_set_completed(uint64_t instant);
 // The next instant of any part from there on.
-uint64_t spinach_settled_next(void);
+uint64_t spinach_completed_next(void);
 
 #endif

@@ -194,7 +194,7 @@ uint64_t board_latest(const Board *board) {
 // ---- Meetings -----------------------------------------------------------------------------------------------------
 
 // Who comes to the meeting after the next one has seen all at the next, so that all have read what is overwritten.
-void board_meet(Board *board, uint64_t n, const uint64_t *words) {
+void board_attend(Board *board, uint64_t n, const uint64_t *words) {
   for (uint32_t i = 0; i < BOARD_NOTE; i++) atomic_store(&board->mine->notes[n % 2].words[i], words[i]);
   atomic_store(&board->mine->met, n);
   board_wake_all(board);

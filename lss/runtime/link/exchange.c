@@ -303,7 +303,7 @@ static bool is_met(Exchange *exchange, uint64_t now) {
          board_nothing_before(board) == UINT64_MAX || (exchange->is_stopped && exchange->is_stopped(exchange->data));
 }
 
-bool exchange_meet(Exchange *exchange, uint64_t now, uint64_t n) {
+bool exchange_attend(Exchange *exchange, uint64_t now, uint64_t n) {
   exchange->meeting = n;
   look(exchange, now);
   if (!is_broken(exchange) && !is_met(exchange, now)) wait_for(exchange, now, is_met);

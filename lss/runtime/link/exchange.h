@@ -71,7 +71,7 @@ uint64_t exchange_reach(Exchange *exchange, uint64_t now);
 void exchange_rest(Exchange *exchange, uint64_t now, uint64_t until);
 // Waits in a part that is at its n-th meeting, at the instant `now`, until all are.  False: a fault, a part is gone,
 // the run ends before, or it is to stop.
-bool exchange_meet(Exchange *exchange, uint64_t now, uint64_t n);
+bool exchange_attend(Exchange *exchange, uint64_t now, uint64_t n);
 // An item is sent at the instant `now`.
 void exchange_send(Exchange *exchange, uint32_t link, uint64_t now, uint64_t arrives, const void *item);
 // All that was sent to this part before `until` is delivered, and nothing else: all instants before it are over here,

@@ -416,22 +416,22 @@ bool spinach_part_complete(uint64_t until) {
   if (!joined) return true;
   const bool complete = exchange_complete(&exchange, until);
   if (exchange.fault) fail_for_fault();
-  if (complete) spinach_set_settled(until);
+  if (complete) spinach_set_completed(until);
   return complete;
 }
 
-const uint64_t *spinach_part_meet(uint64_t instant, const uint64_t *words, uint32_t *count) {
-  static uint64_t met, *heard, at = UINT64_MAX;
+const uint64_t *spinach_part_attend(uint64_t instant, const uint64_t *words, uint32_t *count) {
+  static uint64_t met, *notes, at = UINT64_MAX;
   *count = joined ? exchange.board.count : 1;
-  if (!heard) heard = g_new0(uint64_t, (gsize)*count *BOARD_NOTE);
-  if (!joined) return memcpy(heard, words, BOARD_NOTE * sizeof *words);
-  if (at != instant) board_meet(&exchange.board, ++met, words);
+  if (!notes) notes = g_new0(uint64_t, (gsize)*count *BOARD_NOTE);
+  if (!joined) return memcpy(notes, words, BOARD_NOTE * sizeof *words);
+  if (at != instant) board_attend(&exchange.board, ++met, words);
   at = instant;
-  const bool all = exchange_meet(&exchange, instant, met);
+  const bool all = exchange_attend(&exchange, instant, met);
   if (exchange.fault) fail_for_fault();
   if (!all) return NULL;
-  for (uint32_t i = 0; i < *count; i++) board_note(&exchange.board, i, met, heard + (size_t)i * BOARD_NOTE);
-  return heard;
+  for (uint32_t i = 0; i < *count; i++) board_note(&exchange.board, i, met, notes + (size_t)i * BOARD_NOTE);
+  return notes;
 }
 
 void spinach_part_leave(bool failed) {

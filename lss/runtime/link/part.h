@@ -39,12 +39,12 @@ bool spinach_part_loops(void);
 // Meets the other parts at an instant up to which the state is complete: says something, and hears what all say.
 // Returns that, BOARD_NOTE words a part, *count parts; NULL: the run ends before, or is to stop.  Once for each
 // instant, also if it is called again after NULL.  A whole machine hears itself.
-const uint64_t *spinach_part_meet(uint64_t instant, const uint64_t *words, uint32_t *count);
+const uint64_t *spinach_part_attend(uint64_t instant, const uint64_t *words, uint32_t *count);
 
 // Why it ends, when all instants before that have passed; NULL: it goes on.  An error is reported, and is an error
 // here.
 const char *spinach_part_ended(void);
-// All that was sent before an instant is in the state, and nothing else (spinach_settled()): before it is looked at
+// All that was sent before an instant is in the state, and nothing else (spinach_completed()): before it is looked at
 // as a whole.  All instants before it are over here, and no other.  False: the run ends before it.
 bool spinach_part_complete(uint64_t until);
 // This part steps no more.  `failed`: by an error, so that it is silent from here on.

@@ -11,7 +11,7 @@ static spinach_snapshot *window[2];
 static spinach_snapshot *take(const spinach_trigger *trigger, spinach_count goal) {
   if (trigger->condition->kind == SPINACH_AT_TIME) return spinach_snapshot_new(goal, false);
   if (trigger->condition->relative) return spinach_snapshot_new(trigger->fired, false);
-  return spinach_snapshot_new(spinach_fs_of(spinach_settled_next()), trigger->condition->kind == SPINACH_AT_END);
+  return spinach_snapshot_new(spinach_fs_of(spinach_completed_next()), trigger->condition->kind == SPINACH_AT_END);
 }
 
 // Whether two times, or two conditions with times after the same event, come in the wrong order.

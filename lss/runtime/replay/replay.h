@@ -196,7 +196,7 @@ void spinach_replay_begin(void);   // before the machine starts
 void spinach_replay_disable(void); // before the run begins
 // Brings the state up to date where it is looked at from outside; the clusters go on being replayed.
 void spinach_replay_synchronize(void);
-// The state was changed from outside: nothing that was learnt holds, and nothing is settled.
+// The state was changed from outside: nothing that was learnt holds, and nothing is completed.
 void spinach_replay_forget(void);
 // After that: so many ticks have passed, in which each came back to its node.
 void spinach_replay_shift(uint64_t ticks);

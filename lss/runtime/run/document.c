@@ -21,10 +21,10 @@ static void write_run(Json *json, const char *ended) {
   g_autofree char *how = *spinach_error_text ? g_strconcat("error: ", spinach_error_text, NULL) : g_strdup(ended);
   json_member(json, "ended", how);
   json_key(json, "simulated_ns");
-  json_uint(json, spinach_ns_of(*spinach_error_text ? spinach_time.now : spinach_settled_next()));
+  json_uint(json, spinach_ns_of(*spinach_error_text ? spinach_time.now : spinach_completed_next()));
   if (machine->part) { // which the cycles of all clocks follow from
     json_key(json, "until");
-    json_uint(json, spinach_settled());
+    json_uint(json, spinach_completed());
   }
   if (!machine->distance && !machine->part) { // in parts each one skips what it can
     json_key(json, "skipped_cycles");

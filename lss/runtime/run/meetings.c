@@ -15,7 +15,7 @@ enum { IDLE = 1, WAITS = 2, LIVE = 4, SILENT = 8, TIMED = 16, SAME = 32 };
 typedef struct {
   uint64_t progress, work, events; // the latest, and sums
   uint64_t any, all;               // flags
-} Heard;
+} Notes;
 
 static const spinach_machine *const machine = &spinach_machine_table;
 static uint64_t timeout; // of the watchdog, in ticks; 0: none
@@ -47,7 +47,7 @@ uint64_t spinach_meetings_tick(void) {
   return MIN(watch_at, MIN(idle_at, still_at));
 }
 
-// ---- What is said and heard -----------------------------------------------------------------------------------------
+// ---- What parts say -----------------------------------------------------------------------------------------
 
 static uint64_t flags(void) {
   uint64_t found = spinach_nothing_is_due() ? IDLE : 0;
@@ -60,18 +60,18 @@ static uint64_t flags(void) {
   return found;
 }
 
-static bool hear(uint64_t at, Heard *heard) {
+static bool gather(uint64_t at, Notes *notes) {
   uint64_t words[BOARD_NOTE] = {spinach_passing->last_progress, 0, 0, flags()};
   uint32_t count;
   spinach_idle_timeout_say(&words[WORK], &words[EVENTS]);
-  const uint64_t *all = spinach_part_meet(at, words, &count);
-  *heard = (Heard){.all = UINT64_MAX};
+  const uint64_t *all = spinach_part_attend(at, words, &count);
+  *notes = (Notes){.all = UINT64_MAX};
   for (uint32_t i = 0; all && i < count; i++, all += BOARD_NOTE) {
-    heard->progress = MAX(heard->progress, all[PROGRESS]);
-    heard->work += all[WORK];
-    heard->events += all[EVENTS];
-    heard->any |= all[FLAGS];
-    heard->all &= all[FLAGS];
+    notes->progress = MAX(notes->progress, all[PROGRESS]);
+    notes->work += all[WORK];
+    notes->events += all[EVENTS];
+    notes->any |= all[FLAGS];
+    notes->all &= all[FLAGS];
   }
   return all;
 }
@@ -79,17 +79,17 @@ static bool hear(uint64_t at, Heard *heard) {
 // ---- What follows ---------------------------------------------------------------------------------------------------
 
 // Without progress, and not since nothing can happen.
-static char *watch(uint64_t at, const Heard *heard) {
-  const bool idle = heard->all & IDLE;
-  if (!idle && at - heard->progress > timeout) return spinach_standstill_stuck_text(timeout, heard->progress);
-  watch_at = multiple_behind((idle ? at : heard->progress) + timeout, SLICE);
+static char *watch(uint64_t at, const Notes *notes) {
+  const bool idle = notes->all & IDLE;
+  if (!idle && at - notes->progress > timeout) return spinach_standstill_stuck_text(timeout, notes->progress);
+  watch_at = multiple_behind((idle ? at : notes->progress) + timeout, SLICE);
   return NULL;
 }
 
-static char *watch_idle(uint64_t at, const Heard *heard) {
-  const bool judges = (heard->any & WAITS) && !(heard->any & LIVE);
+static char *watch_idle(uint64_t at, const Notes *notes) {
+  const bool judges = (notes->any & WAITS) && !(notes->any & LIVE);
   idle_at = judges ? multiple_behind(at, spinach_idle_timeout_interval()) : UINT64_MAX;
-  return judges ? spinach_idle_timeout_judge(at, heard->progress, heard->work, heard->events) : NULL;
+  return judges ? spinach_idle_timeout_judge(at, notes->progress, notes->work, notes->events) : NULL;
 }
 
 // The instant after which all clocks have had an edge since `at`.
@@ -103,23 +103,23 @@ static uint64_t all_ticked(uint64_t at) {
 }
 
 // Where some modules do not say when they act: whether a cycle of all clocks changes their states.
-static bool stands_still(uint64_t at, const Heard *heard) {
-  const bool idle = heard->all & IDLE, was_trying = trying;
-  if (!(heard->any & SILENT) || (heard->any & (TIMED | LIVE))) {
+static bool is_at_rest(uint64_t at, const Notes *notes) {
+  const bool idle = notes->all & IDLE, was_trying = trying;
+  if (!(notes->any & SILENT) || (notes->any & (TIMED | LIVE))) {
     still_at = UINT64_MAX;
     return false;
   }
   trying = idle && !was_trying;
   if (trying) spinach_standstill_keep();
   still_at = trying ? all_ticked(at) : multiple_behind(at, STANDSTILL_LOOK);
-  return was_trying && idle && (heard->all & SAME);
+  return was_trying && idle && (notes->all & SAME);
 }
 
 Meeting spinach_meetings_hold(uint64_t at, char **error) {
-  Heard heard;
-  if (!hear(at, &heard)) return MEETING_LATER;
+  Notes notes;
+  if (!gather(at, &notes)) return MEETING_LATER;
   const bool watches = at >= watch_at, looks = at >= idle_at, still = at >= still_at;
-  if (watches && (*error = watch(at, &heard))) return MEETING_STUCK;
-  if (looks && (*error = watch_idle(at, &heard))) return MEETING_IDLE;
-  return still && stands_still(at, &heard) ? MEETING_OVER : MEETING_GOES_ON;
+  if (watches && (*error = watch(at, &notes))) return MEETING_STUCK;
+  if (looks && (*error = watch_idle(at, &notes))) return MEETING_IDLE;
+  return still && is_at_rest(at, &notes) ? MEETING_OVER : MEETING_GOES_ON;
 }

@@ -206,18 +206,18 @@ static bool save(const spinach_options *options) {
 static const char *keep_appointments(const spinach_options *options) {
   for (;;) {
     const uint64_t end = spinach_part_end_at(), own = own_appointment(options), meeting = spinach_meetings_tick();
-    const bool meets = meeting <= MIN(own, end) && meeting <= spinach_part_reached() && !spinach_part_all_rest(),
-               due = !meets && own <= MIN(end, spinach_time.now);
-    const uint64_t at = meets ? meeting : due ? own : MIN(end, spinach_time.now);
-    if ((due || meets) && !spinach_part_complete(at)) return spinach_part_ended();
+    const bool attends = meeting <= MIN(own, end) && meeting <= spinach_part_reached() && !spinach_part_all_rest(),
+               due = !attends && own <= MIN(end, spinach_time.now);
+    const uint64_t at = attends ? meeting : due ? own : MIN(end, spinach_time.now);
+    if ((due || attends) && !spinach_part_complete(at)) return spinach_part_ended();
     const char *ended = find_end(options, at);
     if (ended) return ended;
     if (spinach_cycles(options->clock) >= options->cycles) return ALL_CYCLES;
     if (due && at >= options->until_tick) return options->until_cycles ? ALL_CYCLES : "all time was simulated";
     if (due && spinach_saves_due(options, at) && !save(options)) return spinach_error_text;
     char *error = NULL;
-    const Meeting found = meets ? spinach_meetings_hold(at, &error) : MEETING_GOES_ON;
-    if ((ended = end_meeting(found, error)) || !(due || meets)) return ended ? ended : spinach_part_ended();
+    const Meeting found = attends ? spinach_meetings_hold(at, &error) : MEETING_GOES_ON;
+    if ((ended = end_meeting(found, error)) || !(due || attends)) return ended ? ended : spinach_part_ended();
   }
 }
 

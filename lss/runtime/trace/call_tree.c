@@ -89,7 +89,7 @@ CallNode *call_tree_follow(CallTree *tree, guint32 pc, guint32 word, guint32 val
   if (node->function != function) {
     node = child_of(tree, node->parent ? node->parent : node, function, false);
     node->calls++;
-    if (tree->depth == 1) tree->frames[tree->depth++] = (Frame){.back = 1}; // an address that no return meets
+    if (tree->depth == 1) tree->frames[tree->depth++] = (Frame){.back = 1}; // an address that no return attends
     top(tree)->node = node;
   }
   tree->here = within(tree, node, place);

@@ -1,7 +1,7 @@
 // Who calls whom: the functions that a processor is in, found from the instructions that it executes.
 //
 // A call whose target is not the instruction behind it enters a function; a return goes back to the caller whose return
-// address it meets, through tail calls as well.  Any other way into another function (a tail call, a dispatch, a pc
+// address it attends, through tail calls as well.  Any other way into another function (a tail call, a dispatch, a pc
 // that was set from outside) replaces the function that the processor was in, so nothing is left behind by one.
 //
 // Functions that the compiler put in place of calls are callees of the function whose code they are in; how often they
