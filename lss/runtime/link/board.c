@@ -206,6 +206,12 @@ bool board_all_met(const Board *board, uint64_t n) {
   return true;
 }
 
+bool board_has_left(const Board *board, uint64_t n) {
+  for (uint32_t i = 0; i < board->count; i++)
+    if (atomic_load(&board->seats[i].over) && atomic_load(&board->seats[i].met) < n) return true;
+  return false;
+}
+
 void board_note(const Board *board, uint32_t seat, uint64_t n, uint64_t *words) {
   for (uint32_t i = 0; i < BOARD_NOTE; i++) words[i] = atomic_load(&board->seats[seat].notes[n % 2].words[i]);
 }

@@ -111,6 +111,7 @@ uint64_t board_latest(const Board *board);
 // This part is at its n-th meeting, counted from 1; once for each.
 void board_attend(Board *board, uint64_t n, const uint64_t *words);
 bool board_all_met(const Board *board, uint64_t n);
+bool board_has_left(const Board *board, uint64_t n); // a part that has not come to the n-th, and will not
 // What a part has said at the n-th meeting, at which all have been.
 void board_note(const Board *board, uint32_t seat, uint64_t n, uint64_t *words);
 

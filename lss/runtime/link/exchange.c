@@ -194,13 +194,15 @@ static bool look_for_dead(Exchange *exchange) {
   return !set_fault(exchange, "it is gone without a word", gone, UINT32_MAX);
 }
 
+static bool is_complete(Exchange *exchange, uint64_t until);
+
 // A part that leaves promises first all that others need of it.  What it has not promised then, nobody does any more.
 static void look_for_left(Exchange *exchange, uint64_t now, bool (*is_enough)(Exchange *, uint64_t now)) {
   for (uint32_t i = 0; i < exchange->in_count; i++) {
     const ExchangeLink *link = &exchange->in[i];
     if (!atomic_load(&exchange->board.seats[link->peer].over)) continue;
     look(exchange, now);
-    const uint64_t needed = is_enough == has_all ? sum(now, link->ring.cut) : sum(now, 1);
+    const uint64_t needed = is_enough == is_complete ? sum(now, link->ring.cut) : sum(now, 1);
     if (!is_enough(exchange, now) && link->ring.promise < needed)
       set_fault(exchange, "it has left too early", link->peer, i);
   }
@@ -299,7 +301,8 @@ static bool ends_before(const Exchange *exchange, uint64_t until) {
 
 static bool is_met(Exchange *exchange, uint64_t now) {
   const Board *board = &exchange->board;
-  return board_all_met(board, exchange->meeting) || ends_before(exchange, now) ||
+  return board_all_met(board, exchange->meeting) || board_has_left(board, exchange->meeting) ||
+         ends_before(exchange, now) ||
          board_nothing_before(board) == UINT64_MAX || (exchange->is_stopped && exchange->is_stopped(exchange->data));
 }
 

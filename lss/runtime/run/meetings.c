@@ -117,7 +117,10 @@ static bool is_at_rest(uint64_t at, const Notes *notes) {
 
 Meeting spinach_meetings_hold(uint64_t at, char **error) {
   Notes notes;
-  if (!gather(at, &notes)) return MEETING_LATER;
+  const bool all = gather(at, &notes);
+  // A part that had an error has left; the others end a little later, and meet no more.
+  if (!all && spinach_part_end_at() != UINT64_MAX) watch_at = idle_at = still_at = UINT64_MAX;
+  if (!all) return MEETING_LATER;
   const bool watches = at >= watch_at, looks = at >= idle_at, still = at >= still_at;
   if (watches && (*error = watch(at, &notes))) return MEETING_STUCK;
   if (looks && (*error = watch_idle(at, &notes))) return MEETING_IDLE;
