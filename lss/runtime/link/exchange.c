@@ -302,8 +302,8 @@ static bool ends_before(const Exchange *exchange, uint64_t until) {
 static bool is_met(Exchange *exchange, uint64_t now) {
   const Board *board = &exchange->board;
   return board_all_met(board, exchange->meeting) || board_has_left(board, exchange->meeting) ||
-         ends_before(exchange, now) ||
-         board_nothing_before(board) == UINT64_MAX || (exchange->is_stopped && exchange->is_stopped(exchange->data));
+         ends_before(exchange, now) || board_nothing_before(board) == UINT64_MAX ||
+         (exchange->is_stopped && exchange->is_stopped(exchange->data));
 }
 
 bool exchange_attend(Exchange *exchange, uint64_t now, uint64_t n) {

@@ -155,10 +155,12 @@ static uint64_t found_at(const spinach_options *options) {
   return timed ? spinach_advancing.until : spinach_stepped_until();
 }
 
-// Looks at conditions up to the instant `at`.  Returns why the run ends there; a machine with parts ends later, when no
-// part has passed the instant.
+// Looks at all conditions up to the instant `at`.  Returns why the run ends there; a machine with parts ends later,
+// when no part has passed the instant.
 static const char *find_end(const spinach_options *options, uint64_t at) {
   spinach_triggers_limit(at);
+  spinach_recorder_look();
+  spinach_wave_look();
   const char *condition = spinach_measure_look();
   const char *ended = spinach_interrupted()             ? "interrupted"
                       : spinach_stopping & SPINACH_STOP ? spinach_stop_reason
@@ -223,8 +225,6 @@ static const char *keep_appointments(const spinach_options *options) {
 
 const char *spinach_run_begin(void) {
   const spinach_options *options = given;
-  spinach_recorder_look();
-  spinach_wave_look();
   const char *ended = keep_appointments(options);
   if (ended) return ended;
   if (spinach_time.now >= spinach_last_instant()) return end_of_time();
