@@ -158,7 +158,7 @@ def _network(options: argparse.Namespace) -> int:
         values={name: getattr(options, name.replace("-", "_")) for name in command.PASSED},
         may_differ=options.may_differ, sample_window=options.sample_window, checkpoint=options.checkpoint,
         restore=options.restore, whole=options.whole is not None,
-        simulator=None if options.whole is True else options.whole, cores=options.cores,
+        simulator=Path(options.whole) if isinstance(options.whole, str) else None, cores=options.cores,
         picture=options.picture, options=options.simulator_arguments,
     )  # fmt: skip
     try:
@@ -447,12 +447,12 @@ def _add_network(commands: argparse._SubParsersAction) -> None:
         "--set", action="append", default=[], metavar="PATH.NAME=VALUE", help="set a runtime parameter of a part"
     )
     one.add_argument("--checkpoint", type=FOLDER, metavar="DIR", help="write the state in which the run ends")
-    one.add_argument("--restore", type=Path, metavar="DIR", help="continue from a checkpoint, of parts or of the whole")
+    one.add_argument("--restore", type=READ, metavar="DIR", help="continue from a checkpoint, of parts or of the whole")
     one.add_argument(
         "--may-differ", action="append", default=[], metavar="PATTERN", help="what may differ from the checkpoint's"
     )
     one.add_argument(
-        "--whole", nargs="?", const=True, type=Path, metavar="SIMULATOR",
+        "--whole", nargs="?", const=True, metavar="SIMULATOR",
         help="run the simulator of the whole network instead, with the same options (default: X next to X.net)",
     )  # fmt: skip
     one.add_argument("--cores", type=number(1), metavar="N", help="use only N cores of this computer")

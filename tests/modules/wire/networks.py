@@ -12,7 +12,7 @@ from pathlib import Path
 Link = tuple[int, int]
 # A machine that shows the value of an expression in a warning.
 SHOWS = """
-import route_types;
+import topology_types;
 function checked(links) {
   check_paths(network_neighbours(links), number_of_hosts(links));
   return links;

@@ -19,7 +19,7 @@ from tests.modules.wire.test_ethernet_switch import ALL, GROUP, frame
 TOPOLOGIES = ("fat_tree(4)", "dragonfly(2, 1)", "ring(5)")
 UNKNOWN = bytes.fromhex("020000ffffff")
 NETLIST = """
-import route_types;
+import topology_types;
 var links = {links};
 var hosts = number_of_hosts(links);
 clock clk = {clock};
@@ -202,5 +202,5 @@ def test_cables_and_switches_are_the_links(build_dir: Path, tmp_path: Path) -> N
     ],
 )
 def test_what_is_no_fabric(bench: Bench, text: str, said: str) -> None:
-    head = "import route_types;\nclock clk = 125 MHz;\n" + "".join(f"instance {a} : source;\ninstance {b} : sink;\n" for a, b in ("sk", "tl"))
+    head = "import topology_types;\nclock clk = 125 MHz;\n" + "".join(f"instance {a} : source;\ninstance {b} : sink;\n" for a, b in ("sk", "tl"))
     assert said in bench.refuse(head + text)
