@@ -108,9 +108,9 @@ class Machine:
         return next((one for one in self.netlist["instances"] if one["path"] == path), {})
 
     def set_by(self, setting: str) -> list[dict]:
-        """The parameters that a run-time setting sets: of a pattern all that match, of an option none."""
+        """The parameters that a setting sets: of a pattern all that match, of an option of all simulators none."""
         kind, _, name = setting.partition(".")
-        known = self.runtime if kind == "set" else self.top if kind == "option" else {}
+        known = self.runtime if kind == "set" else self.top
         if kind != "set" or "*" not in name:
             return [known[name]] if name in known else []
         matches = patterns.compiled(name).fullmatch
@@ -170,7 +170,7 @@ def check_setting(setting: str, machine: Machine, where: str) -> None:
         raise StudyError(f"{where}: setting {setting!r}: it begins with D., set. or option., or is seed, job or guest")
     if kind == "D" and "." in name:
         return  # of an instance inside, which the compiler knows
-    if name not in known[kind] and not machine.set_by(setting):
+    if name not in known[kind] and not (kind == "set" and machine.set_by(setting)):
         others = [f"{other}.{name}" for other in known if name in known[other]]
         meant = f"did you mean {others[0]!r}?" if others else suggest(name, known[kind])
         text = f"{machine.path.name} has no {_kind(kind)} {name!r}; {meant}"
