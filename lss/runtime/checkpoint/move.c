@@ -190,7 +190,8 @@ static bool move_texts(const Source *source, GError **error) {
 static bool move_source(Source *source, GError **error) {
   if (!move_clocks(source, error)) return false;
   for (uint32_t i = 0; i < machine->instance_count; i++) {
-    if (!machine->instances[i].layout) continue;
+    const char *path = machine->instances[i].path;
+    if (!machine->instances[i].layout || !g_hash_table_contains(source->instances, path)) continue;
     SourcePlace places[2];
     g_autofree char *present = layout_of_instance(i);
     const guint count = find_places(i, present, places);
