@@ -16,9 +16,8 @@ from harness.run import files
 MOST_SHOWN = 16  # parts in the table of waits
 PASSED = ("time", "cycles", "seed", "start-timeout", "outputs", "sample", "measure-from", "measure-to", "watchdog",
           "idle-timeout", "checkpoint-every")  # fmt: skip
-RESERVED = ("part", "network", "board", "run-dir", "stats", "interactive", "gdb", "serve", "checkpoint", "restore",
-            "until", "set", "may-differ", "sample-window", *PASSED)  # fmt: skip
-PATH = re.compile(r"[A-Za-z_][\w.\[\]*]*")
+OWN = ("checkpoint", "restore", "until", "set", "may-differ", "sample-window", *PASSED)  # options of this command
+REFUSED = ("part", "network", "board", "run-dir", "stats", "interactive", "gdb", "serve")
 TIMED = re.compile(r"\s*(-?\d|cycles\s*\(|end\s*$)")  # conditions that all parts can tell
 COUNTED = re.compile(r"event\s*\(.*\*.*,\s*(\d+)\s*\)")
 
@@ -46,9 +45,8 @@ class Request:
 def _check(options: Sequence[str]) -> None:
     for word in options:
         name = word.removeprefix("--").partition("=")[0]
-        if word.startswith("--") and name in RESERVED:
-            given = name in PASSED or name in ("checkpoint", "restore", "until", "set", "may-differ", "sample-window")
-            hint = "write it ahead of --" if given else "leave it out"
+        if word.startswith("--") and name in (*OWN, *REFUSED):
+            hint = "write it ahead of --" if name in OWN else "leave it out"
             raise NetworkError(f"--{name}: it is not for the parts of a network ({hint})")
 
 
@@ -64,10 +62,6 @@ def _check_conditions(request: Request) -> None:
         raise NetworkError(
             f'--until "{request.until}": events of several parts are not counted together (with --whole they are)'
         )
-
-
-def _owners(network: Network, text: str) -> list[int]:
-    return sorted({number for path in PATH.findall(text) for number in network.owners(path)})
 
 
 def _common(request: Request) -> list[str]:
@@ -103,10 +97,10 @@ def options_of_parts(network: Network, request: Request, stage: Path | None) -> 
         for number in settings.parts_of(network, name):
             options[number] += ["--set", setting]
     for pattern in request.may_differ:
-        for number in _owners(network, pattern) or range(len(options)):
+        for number in settings.owners(network, pattern) or range(len(options)):
             options[number] += ["--may-differ", pattern]
     if request.until is not None:
-        named = [] if TIMED.match(request.until) else _owners(network, request.until)
+        named = [] if TIMED.match(request.until) else settings.owners(network, request.until)
         for number in named or range(len(options)):
             options[number] += ["--until", request.until]
     return options

@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.network.network_file import Network, NetworkError, is_below
 from harness.run import patterns, process
 
-PATH = re.compile(r"[A-Za-z_][\w.\[\]]*")
+PATH = re.compile(r"[A-Za-z_][\w.\[\]*]*")
 
 
 @cache
@@ -39,12 +39,14 @@ def _matching(network: Network, pattern: str) -> set[int]:
     }  # fmt: skip
 
 
+def owners(network: Network, text: str) -> list[int]:
+    """The parts in which the paths of a text are, such as those of a condition."""
+    return sorted({number for path in PATH.findall(text) for number in network.owners(path)})
+
+
 def parts_of(network: Network, name: str) -> list[int]:
     """The parts that a setting of this name is for."""
-    if "*" in name:
-        found = _matching(network, name)
-    else:
-        found = {number for path in PATH.findall(name) for number in network.owners(path)}
+    found = sorted(_matching(network, name)) if "*" in name else owners(network, name)
     if not found:
         raise NetworkError(f'--set: "{name}" names nothing in any part of {network.machine}')
-    return sorted(found)
+    return found
