@@ -149,14 +149,17 @@ def levels(analysis: Analysis) -> list[Level]:
 def render(level: Level) -> str:
     """The picture of a level as SVG, from left to right, or downwards where that would be too wide for a page and is
     narrower; OSError when Graphviz is missing or fails."""
-    across = _drawn(level.dot, "LR")
-    return min(across, _drawn(level.dot, "TB"), key=_width) if _width(across) > WIDEST else across
+    across = as_svg(level.dot, "dot", "-Grankdir=LR")
+    if _width(across) <= WIDEST:
+        return across
+    return min(across, as_svg(level.dot, "dot", "-Grankdir=TB"), key=_width)
 
 
-def _drawn(dot: str, direction: str) -> str:
-    done = subprocess.run(["dot", "-Tsvg", f"-Grankdir={direction}"], input=dot, capture_output=True, text=True)
+def as_svg(graph: str, program: str = "dot", *options: str) -> str:
+    """A graph in the language of Graphviz as SVG; OSError when the program is missing or fails."""
+    done = subprocess.run([program, "-Tsvg", *options], input=graph, capture_output=True, text=True)
     if done.returncode:
-        raise OSError(f"dot: {done.stderr.strip()}")
+        raise OSError(f"{program}: {done.stderr.strip()}")
     return done.stdout
 
 

@@ -3,10 +3,9 @@
 A cable is coloured by the load of its busier direction, and a switch shows the frames that it dropped.
 """
 
-import subprocess
 from collections import deque
 
-from harness.bottleneck.diagram import LINES, SHOWN, shade
+from harness.bottleneck.diagram import LINES, SHOWN, as_svg, shade
 from harness.network.topology import Cable, Counts, Load, Topology
 
 DROPS = "#c62828"
@@ -98,14 +97,6 @@ def dot(topology: Topology, now: Counts, before: Counts | None, labelled: bool) 
     return "\n".join([*lines, "}"]) + "\n", program
 
 
-def render(graph: str, program: str) -> str:
-    """The picture as SVG; OSError when Graphviz is missing or fails."""
-    done = subprocess.run([program, "-Tsvg"], input=graph, capture_output=True, text=True)
-    if done.returncode:
-        raise OSError(f"{program}: {done.stderr.strip()}")
-    return done.stdout
-
-
 def draw(topology: Topology, now: Counts, before: Counts | None = None, labelled: bool = False) -> str:
     """The load since an earlier time, or since the beginning; `labelled`: each cable has a label, also an idle one."""
-    return render(*dot(topology, now, before, labelled))
+    return as_svg(*dot(topology, now, before, labelled))
