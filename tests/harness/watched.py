@@ -100,8 +100,8 @@ def check_memory(watched: Watched) -> None:
 
 
 @contextmanager
-def browser(watched: Watched) -> Iterator:
-    """The page in a browser, which reports no problem; without one the test is skipped."""
+def opened(url: str) -> Iterator:
+    """A page in a browser, which reports no problem; without one the test is skipped."""
     playwright = pytest.importorskip("playwright.sync_api", reason="there is no Playwright")
     path = next((path for path in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if os.path.exists(path)), None)
     if not path:
@@ -111,8 +111,15 @@ def browser(watched: Watched) -> Iterator:
         problems: list[str] = []
         page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: problems.append(str(error)))
-        page.goto(f"{watched.url}/?token={watched.token}")
-        page.wait_for_selector("#table tr")
-        assert page.url == f"{watched.url}/"
+        page.goto(url)
         yield page, playwright.expect
         assert not problems
+
+
+@contextmanager
+def browser(watched: Watched) -> Iterator:
+    """The page of a run in a browser."""
+    with opened(f"{watched.url}/?token={watched.token}") as (page, expect):
+        page.wait_for_selector("#table tr")
+        assert page.url == f"{watched.url}/"
+        yield page, expect
