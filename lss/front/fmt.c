@@ -3,9 +3,11 @@
 //   - two spaces of indentation for each open brace, four for a continued statement;
 //   - one space around binary operators, `:` and `->`, none inside parentheses and brackets;
 //   - at most one empty line in a row, none at the start or end of a block;
-//   - comments at the ends of lines start in one column, those of longer lines behind the longest of their neighbours.
+//   - comments at the ends of lines start in one column, those of longer lines behind the longest of their neighbours;
+//   - no byte order mark: UTF-8 needs none.
 #include "lss/front/fmt.h"
 
+#include "lss/base/diagnostics.h"
 #include "lss/base/units.h"
 #include "lss/front/fmt_token.h"
 #include "lss/front/fmt_wrap.h"
@@ -208,7 +210,7 @@ static char *print(GPtrArray *lines) {
 }
 
 char *format_lss(const char *text, int width) {
-  g_autoptr(GPtrArray) lines = read_lines(text);
+  g_autoptr(GPtrArray) lines = read_lines(text_without_mark(text));
   char *printed = print(lines);
   while (width && fmt_wrap(lines, width)) {
     g_free(printed);

@@ -93,8 +93,8 @@ var n =
 
 
 def squeezed(text: str) -> str:
-    """The text without any white space: what formatting must not change."""
-    return re.sub(r"\s+", "", text)
+    """The text without any white space or byte order mark: what formatting must not change."""
+    return re.sub(r"\s+", "", text.removeprefix("\ufeff"))
 
 
 def read(path: Path) -> str:
@@ -177,6 +177,14 @@ def test_comments_of_neighbouring_lines_share_a_column(lss, tmp_path):
     ]
     assert file.read_text().splitlines()[: len(expected)] == expected
     assert file.read_text().splitlines()[-1] == f"{longer} // h"
+
+
+def test_a_byte_order_mark_goes(lss, tmp_path):
+    """The comment behind it is the first thing in the file, not one at the end of a line."""
+    file = tmp_path / "mark.lss"
+    file.write_text("\ufeff// a\n  var a=1;\n")
+    lss("fmt", file)
+    assert file.read_text() == "// a\nvar a = 1;\n"
 
 
 def test_an_exponent_belongs_to_its_number(lss, tmp_path):
