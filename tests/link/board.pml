@@ -1,7 +1,7 @@
-/* The conditional promises of a run in parts, for the model checker spin: board_post(), board_withdraw() and
- * board_agree() of lss/runtime/link/board.c, each access to shared memory a step of its own, and the loop around them,
- * wait_for() of exchange.c.  Promises of senders are left out: here only the board lets a part go on, so that one which
- * acts now is posted, too.
+/* The conditional promises of a run in parts, for the model checker spin: board_post(), board_withdraw(),
+ * board_agree() and board_wake() of lss/runtime/link/board.c, each access to shared memory a step of its own, and what
+ * calls them, wait_for() and exchange_reach_on() of exchange.c.  Promises of senders are left out: here only the board
+ * lets a part go on, so that one which acts now is posted, too.
  *
  * Steps that nobody can see in between are one: those of a part with its own variables, and the words of a seat that is
  * not posted.
@@ -37,9 +37,23 @@ bool sleeps[PARTS];
 
 inline wake(seat) {
   if
-  :: sleeps[seat] -> news_since[seat] = true
+  :: atomic { sleeps[seat] -> sleeps[seat] = false }; /* by exchange: who finds it asleep wakes it */
+    news_since[seat] = true
   :: else
   fi
+}
+
+inline wake_others() {
+  i = 0;
+  do
+  :: i < PARTS ->
+    if
+    :: i != me -> wake(i)
+    :: else
+    fi;
+    i++
+  :: else -> break
+  od
 }
 
 /* take(): what has come moves the next event. */
@@ -139,7 +153,7 @@ inline board_agree() {
 active [PARTS] proctype part() {
   byte me = _pid, now = 0, event = 0, limit = 0, my_sent = 0, my_seen = 0, i, arrives, least,
        sum_sent, sum_seen, first[PARTS];
-  bool is_posted = false, agreed, all, news, to_wake[PARTS];
+  bool is_posted = false, tried = false, agreed, all, news, to_wake[PARTS];
   d_step {
     if
     :: me == 0 -> event = 0
@@ -187,6 +201,16 @@ active [PARTS] proctype part() {
       i++
     :: else -> break
     od
+  :: limit > now && event > now && !tried -> /* exchange_reach_on(), once: without a look at what has come */
+    tried = true;
+    board_post();
+    board_agree();
+    if
+    :: agreed -> wake_others()
+    :: else
+    fi;
+    board_withdraw();
+    limit = (nothing_before + CUT > limit -> nothing_before + CUT : limit)
   :: limit > now && (limit <= event || event >= END) -> /* nothing to do before the limit */
     now = limit
   :: limit > END -> break
@@ -215,16 +239,7 @@ active [PARTS] proctype part() {
       board_agree();
       if
       :: agreed ->
-        i = 0;
-        do
-        :: i < PARTS ->
-          if
-          :: i != me -> wake(i)
-          :: else
-          fi;
-          i++
-        :: else -> break
-        od
+        wake_others()
       :: else -> news_since[me] -> sleeps[me] = false /* board_sleep() */
       fi
     od;

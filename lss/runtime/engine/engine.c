@@ -16,7 +16,7 @@ enum { CLUSTER_ALIGNMENT = 64, LOOK = 64 };
 #define FEMTOSECONDS UINT64_C(1000000000000000) // in a second
 
 struct spinach_time spinach_time;
-struct spinach_hooks spinach_hooks = {.look_at = UINT64_MAX};
+struct spinach_hooks spinach_hooks = {.look_at = UINT64_MAX, .reach_again = UINT64_MAX};
 uint64_t spinach_effects;
 struct spinach_running spinach_running;
 spinach_clockwork *spinach_passing;
@@ -684,7 +684,6 @@ static void leave_out_loops(struct spinach_advancing *a) {
   const uint64_t now = earliest();
   uint64_t limit = instant_after(a->clock, a->loops_end - cycles[a->clock] - 1);
   if (a->until < limit) limit = a->until;
-  if (reached < limit) limit = reached;
   // Where it is looked for idle time does not depend on what is left out.
   if (machine->skipper_count && machine->jumps && a->quiet < LOOK) limit = now;
   // A loop that nothing ends is reported, unless something bounds the run.
@@ -724,7 +723,7 @@ void spinach_advance_step(bool one_instant) {
     const uint64_t bound = next < a->before ? next : a->before, until = bound < reached ? bound : reached;
     if (!one_instant && is_leaping()) leap(a->clock, a->stop, until);
     settles = 0;
-    run(a->clock, a->stop, until);
+    run(a->clock, a->stop, until < spinach_hooks.reach_again ? until : spinach_hooks.reach_again);
     a->within = !spinach_stopping && cycles[a->clock] < a->stop && earliest() < a->before;
     if (!one_instant && !spinach_stopping && cycles[a->clock] < a->end && earliest() == spinach_hooks.look_at)
       leave_out_loops(a);
@@ -762,6 +761,11 @@ uint64_t spinach_stepped_until(void) {
 }
 
 // What was sent in the last cycle of a clock may still have an effect in its next (pass()).
+uint64_t spinach_reach_on(uint64_t now, uint64_t own) {
+  if (reached < own && spinach_hooks.reach_on) reached = spinach_hooks.reach_on(now, own);
+  return reached;
+}
+
 uint64_t spinach_own_instant(void) {
   const uint64_t now = earliest(), until = spinach_advancing.until,
                  repeats = spinach_hooks.repeats_until ? spinach_hooks.repeats_until() : 0;

@@ -48,6 +48,10 @@ struct spinach_hooks {
   // that is not after `now`, the next instant, it is waited for; only where the run is to end it is not after `now`
   // then.
   uint64_t (*reach)(uint64_t now);
+  // The same instant if this machine does nothing before `own` unless something comes, which is not waited for.
+  uint64_t (*reach_on)(uint64_t now, uint64_t own);
+  // `reach` is called again at this instant, if the machine is stepped there: a promise to others is due.
+  uint64_t reach_again;
 
   // ---- observe: a line for each cycle, so that none is jumped over
   bool each_cycle;

@@ -427,6 +427,8 @@ uint64_t spinach_own_instant(void);
 bool spinach_is_resting(uint64_t *since);
 // The same, after a look that comes before an instant at which something else is due.
 bool spinach_rests_before(uint64_t instant);
+// The instant before which the machine may be stepped, which is at `now`, and does nothing before `own` by itself.
+uint64_t spinach_reach_on(uint64_t now, uint64_t own);
 // Something comes from outside that acts at that instant at the earliest: called before it changes the state.
 void spinach_expect(uint64_t instant);
 bool spinach_nothing_is_due(void); // no instance that says when it acts next acts by itself

@@ -135,12 +135,13 @@ static bool all_are_counted(const Board *board) {
   return atomic_load(&board->counts[board->levels - 1][0]) == below;
 }
 
+// Who reads one of these words reads the sequence number afterwards: then that is the one before them, or a later one.
 void board_post(Board *board, uint64_t at, uint64_t own, uint64_t sent, uint64_t seen) {
   BoardSeat *seat = board->mine;
-  atomic_store(&seat->at, at);
-  atomic_store(&seat->own, own);
-  atomic_store(&seat->sent, sent);
-  atomic_store(&seat->seen, seen);
+  atomic_store_explicit(&seat->at, at, memory_order_release);
+  atomic_store_explicit(&seat->own, own, memory_order_release);
+  atomic_store_explicit(&seat->sent, sent, memory_order_release);
+  atomic_store_explicit(&seat->seen, seen, memory_order_release);
   atomic_fetch_add(&seat->sequence, 1);
   board->posted = true;
   count_in(board);
@@ -225,7 +226,7 @@ uint32_t board_ticket(Board *board) {
 }
 
 void board_awake(Board *board) {
-  atomic_store(&board->mine->sleeps, 0);
+  atomic_store_explicit(&board->mine->sleeps, 0, memory_order_relaxed);
 }
 
 bool board_sleep(Board *board, uint32_t ticket, uint32_t milliseconds) {
@@ -235,15 +236,16 @@ bool board_sleep(Board *board, uint32_t ticket, uint32_t milliseconds) {
   return atomic_load(&board->mine->ticket) != ticket;
 }
 
+// Who finds it asleep wakes it, and nobody else until it sleeps again.  It looks for news after it has said so.
 void board_wake(Board *board, uint32_t seat) {
   BoardSeat *other = &board->seats[seat];
-  atomic_thread_fence(memory_order_seq_cst); // the news come before the look at whether anybody sleeps
-  if (!atomic_load(&other->sleeps)) return;
+  if (!atomic_load(&other->sleeps) || !atomic_exchange(&other->sleeps, 0)) return;
   atomic_fetch_add(&other->ticket, 1);
   syscall(SYS_futex, &other->ticket, FUTEX_WAKE, EVERYBODY, NULL, NULL, 0);
 }
 
 void board_wake_all(Board *board) {
+  atomic_thread_fence(memory_order_seq_cst); // the news come before the look at whether anybody sleeps
   for (uint32_t i = 0; i < board->count; i++)
     if (i != board->own) board_wake(board, i);
 }

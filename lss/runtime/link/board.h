@@ -122,9 +122,9 @@ uint32_t board_ticket(Board *board);
 // False: nothing came within so many milliseconds.
 bool board_sleep(Board *board, uint32_t ticket, uint32_t milliseconds);
 void board_awake(Board *board); // the ticket is not used after all
-// There is news for a part.  After the news was written.
+// There is news for a part, which was written before a fence.
 void board_wake(Board *board, uint32_t seat);
-void board_wake_all(Board *board);
+void board_wake_all(Board *board); // with a fence of its own
 
 // ---- The end
 

@@ -8,6 +8,12 @@
 // A sender never waits in the middle of a step: what does not fit into a ring is kept here until there is room, and the
 // part takes no further step before.
 //
+// Promises are published when a part waits, and on the way, so that two parts on two cores go on at the same time.  A
+// part that waits looks for a while whether the one promise that it lacks has come: where a core of its own runs the
+// neighbour it soon has, and a sleep costs as much as the steps of many cycles.  Where that was in vain lately, it
+// sleeps at once.  Who sleeps says what it lacks, and is woken when that is there.  Who goes on itself wakes it only
+// where cores of their own seem to run both: on one core, whoever is woken interrupts who has woken it.
+//
 // This knows neither the engine nor the files of a network, so that it is tested without them (tests/link).
 #ifndef SPINACH_LINK_EXCHANGE_H
 #define SPINACH_LINK_EXCHANGE_H
@@ -25,6 +31,7 @@ typedef struct {
   Ring ring;
   uint32_t peer;   // the part at the other end
   uint64_t latest; // arrival of all that has come over it
+  bool fresh;      // items were sent since this part waited last
   ExchangeSpill spill;
 } ExchangeLink;
 
@@ -34,20 +41,28 @@ typedef struct {
   ExchangeLink *in, *out;
   uint32_t *neighbours; // parts at other ends, each once
   uint32_t neighbour_count;
-  void *item;          // room for the largest item
-  uint64_t least_cut;  // of what comes in; UINT64_MAX: nothing does
-  uint64_t limit;      // all instants before it may be stepped
-  uint64_t relied;     // the latest limit by which was stepped: nothing may arrive before it any more
-  uint64_t pending;    // the first arrival of what waits in a ring; UINT64_MAX: none does
-  uint64_t sent, seen; // items, in all
-  uint64_t meeting;    // the number of the meeting at hand
-  uint64_t rest_until; // an instant until which a part that rests may step ends its wait
-  uint64_t own_known;  // items that were seen when `own` was called last in this wait
-  uint32_t spin;       // looks before it sleeps
+  uint64_t least_cut, greatest_cut; // of what comes in; nothing does: UINT64_MAX and 0
+  uint64_t stride;                  // ticks from one promise to the next on the way
+  uint64_t limit;                   // all instants before it may be stepped
+  uint64_t publish_at;              // at this instant a promise is due
+  uint64_t relied;                  // the latest limit by which was stepped: nothing may arrive before it any more
+  uint64_t pending;                 // the first arrival of what waits in a ring; UINT64_MAX: none does
+  uint64_t sent, seen;              // items, in all
+  bool spilled;                     // some of those sent had no room
+  uint64_t meeting;                 // the number of the meeting at hand
+  uint64_t rest_until;              // an instant until which a part that rests may step ends its wait
+  uint64_t own_known;               // items that were seen when `own` was called last in this wait
+  // What a wait lacks: that more than `lacked` is promised on the incoming link `lacking`; `in_count`: nothing.
+  uint32_t lacking;
+  uint64_t lacked;
+  uint32_t needing;        // the link of which the neighbours know that it is lacking
+  uint32_t spin;           // looks at what is lacking before it sleeps
+  uint32_t in_vain, pause; // waits without a look after the last one in vain; and how many of them are left
   uint64_t waits, waited_ns;
   // ---- Whose part it is
   void *data;
-  // An item came on an incoming link.  False: there is no room, which is an error.
+  // An item came on an incoming link; it is read once, since others may still change it.  False: there is no room,
+  // which is an error.
   bool (*deliver)(void *data, uint32_t link, uint64_t arrives, const void *item);
   // When something happens here by itself if nothing comes; at least `now`, and UINT64_MAX for never: since *since
   // then.
@@ -72,6 +87,9 @@ void exchange_rest(Exchange *exchange, uint64_t now, uint64_t until);
 // Waits in a part that is at its n-th meeting, at the instant `now`, until all are.  False: a fault, a part is gone,
 // the run ends before, or it is to stop.
 bool exchange_attend(Exchange *exchange, uint64_t now, uint64_t n);
+// That instant, if this part does nothing before `own` unless something comes: if all others wait, it may be later than
+// what `exchange_reach` has returned.  Nothing is waited for.
+uint64_t exchange_reach_on(Exchange *exchange, uint64_t now, uint64_t own);
 // An item is sent at the instant `now`.
 void exchange_send(Exchange *exchange, uint32_t link, uint64_t now, uint64_t arrives, const void *item);
 // All that was sent to this part before `until` is delivered, and nothing else: all instants before it are over here,

@@ -7,6 +7,7 @@
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/engine/own_part.h"
 #include "lss/runtime/link/exchange.h"
+#include "lss/runtime/link/item_check.h"
 #include "lss/runtime/link/network.h"
 #include "lss/runtime/link/renaming.h"
 #include "lss/runtime/observe/ranges.h"
@@ -18,12 +19,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum {
-  SPIN = 50,
-  SOON = 10,
-  LOOK = 100,
-  BREATH = 1
-}; // looks before a sleep; seconds, milliseconds of waiting for others
+// Looks before a sleep; seconds, and milliseconds of waiting for others.
+enum { SPIN = 2000, SOON = 10, LOOK = 100, BREATH = 1 };
 
 static const spinach_machine *const machine = &spinach_machine_table;
 
@@ -34,6 +31,7 @@ static bool joined, left;
 static uint32_t *link_of_in, *link_of_out; // ends in the machine's table, of the links of the exchange
 static uint32_t *out_of_link;              // a sending end in that table as a link of the exchange
 static const spinach_field **item_field;   // of the incoming links, for what their items may be; NULL: not known
+static ItemCheck *item_check;              // of the incoming links
 
 static uint64_t appointment = UINT64_MAX; // a part that rests is needed there
 static bool loops;                        // this part repeats a loop that nothing ends, and all others wait
@@ -72,30 +70,9 @@ static void send(uint32_t link, uint64_t instant, const void *item) {
   exchange_send(&exchange, out_of_link[link], spinach_time.now, instant, item);
 }
 
-// Whether an unsigned number of up to eight bytes has no more bits than its type, and is within a range.
-static bool is_within(const struct spinach_type *type, const uint8_t *value, int64_t least, int64_t most) {
-  uint64_t number = 0;
-  if (type->size > sizeof number) return false;
-  memcpy(&number, value, type->size); // little-endian, as all hosts of simulators
-  if (type->bits < 64 && number >> type->bits) return false;
-  return (least <= 0 || number >= (uint64_t)least) && (most == INT64_MAX || (most >= 0 && number <= (uint64_t)most));
-}
-
-// Whether a value is surely one that its type allows: most items are.  What may not be is looked at closely.
-static bool is_surely_fine(const struct spinach_type *type, const uint8_t *value, int64_t least, int64_t most) {
-  bool fine = type->kind == SPINACH_STRUCT;
-  if (type->kind == SPINACH_BOOL) return *value <= 1;
-  if (type->kind == SPINACH_UINT || type->kind == SPINACH_BITS) return is_within(type, value, least, most);
-  for (uint32_t i = 0; fine && i < type->member_count; i++) {
-    const struct spinach_member *member = &type->members[i];
-    fine = is_surely_fine(member->type, value + member->offset, member->least, member->most);
-  }
-  return fine;
-}
-
 // Items of other processes may hold any bits.
 static void check_item(uint32_t link, const void *item) {
-  if (!item_field[link] || is_surely_fine(item_field[link]->type, item, INT64_MIN, INT64_MAX)) return;
+  if (item_check_passes(&item_check[link], item) || !item_field[link]) return;
   const spinach_place place = {machine->links[link_of_in[link]].instance, item_field[link], 0, 1};
   g_autofree char *fault = spinach_ranges_value_fault(&place, item);
   if (fault)
@@ -107,13 +84,13 @@ static bool deliver(void *data, uint32_t link, uint64_t arrives, const void *ite
   (void)data;
   const spinach_link_end *end = &machine->links[link_of_in[link]];
   spinach_flight *flight = (void *)((uint8_t *)spinach_instance_state(end->instance) + end->offset);
-  check_item(link, item);
   spinach_expect(arrives);
   if (flight->held == end->slots) return false;
   uint64_t *instants = (uint64_t *)(flight + 1);
-  uint8_t *items = (uint8_t *)(instants + end->slots);
+  uint8_t *slot = (uint8_t *)(instants + end->slots) + (size_t)flight->tail * end->item_size;
+  memcpy(slot, item, end->item_size); // and only now it is looked at: the sender may change it until then
+  check_item(link, slot);
   instants[flight->tail] = arrives;
-  memcpy(items + (size_t)flight->tail * end->item_size, item, end->item_size);
   flight->tail = flight->tail + 1 == end->slots ? 0 : flight->tail + 1;
   flight->held++;
   return true;
@@ -177,8 +154,10 @@ static uint64_t rest(uint64_t now) {
 static uint64_t reach(uint64_t now) {
   uint64_t limit = exchange_reach(&exchange, now);
   if (exchange.fault) fail_for_fault();
+  spinach_hooks.reach_again = exchange.publish_at;
   if (limit <= now || end_is_known()) return limit;
   if (rests(NULL)) limit = rest(now);
+  spinach_hooks.reach_again = exchange.publish_at;
   loops = nothing_happens() && !rests(NULL);
   return loops ? 0 : limit;
 }
@@ -198,6 +177,10 @@ bool spinach_part_all_rest(void) {
 
 bool spinach_part_loops(void) {
   return loops;
+}
+
+static uint64_t reach_on(uint64_t now, uint64_t own) {
+  return exchange_reach_on(&exchange, now, own);
 }
 
 // ---- Joining --------------------------------------------------------------------------------------------------------
@@ -263,7 +246,8 @@ static bool attach_end(uint32_t index, uint8_t *shared) {
       link_of_out[exchange.out_count] = index;
       out_of_link[index] = exchange.out_count++;
     } else {
-      item_field[exchange.in_count] = find_item_field(end);
+      const spinach_field *field = item_field[exchange.in_count] = find_item_field(end);
+      item_check[exchange.in_count] = item_check_new(field ? field->type : NULL);
       link_of_in[exchange.in_count++] = index;
     }
     return true;
@@ -286,6 +270,7 @@ static bool attach(uint8_t *shared) {
   link_of_out = g_new0(uint32_t, count + 1);
   out_of_link = g_new0(uint32_t, count + 1);
   item_field = g_new0(const spinach_field *, count + 1);
+  item_check = g_new0(ItemCheck, count + 1);
   for (uint32_t i = 0; i < count; i++)
     if (!attach_end(i, shared)) return false;
   exchange.spin = spin_limit();
@@ -349,6 +334,7 @@ bool spinach_part_join(const spinach_part_request *request, uint64_t begins) {
   if (!all) return false;
   spinach_hooks.send = send;
   spinach_hooks.reach = reach;
+  spinach_hooks.reach_on = reach_on;
   return joined = true;
 }
 

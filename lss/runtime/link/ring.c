@@ -51,9 +51,24 @@ static bool look_at_head(Ring *ring) {
   return true;
 }
 
+static bool is_full(const Ring *ring) {
+  return ring->place - ring->other == ring->capacity;
+}
+
+// Whether there is room after all.  Who takes entries looks at the word afterwards, so that one of the two sees the
+// other.
+static bool finds_room(Ring *ring) {
+  if (!look_at_head(ring)) return false;
+  if (is_full(ring)) {
+    atomic_store(&ring->memory->lacks_room, 1);
+    if (!look_at_head(ring) || is_full(ring)) return false;
+  }
+  atomic_store_explicit(&ring->memory->lacks_room, 0, memory_order_relaxed);
+  return true;
+}
+
 bool ring_send(Ring *ring, uint64_t sent, uint64_t arrives, const void *item) {
-  if (ring->place - ring->other == ring->capacity && !look_at_head(ring)) return false;
-  if (ring->place - ring->other == ring->capacity) return false;
+  if (is_full(ring) && !finds_room(ring)) return false;
   uint8_t *at = entry_at(ring, ring->place);
   memcpy(at, &(RingEntry){sent, arrives}, sizeof(RingEntry));
   memcpy(at + sizeof(RingEntry), item, ring->item_size);
@@ -68,11 +83,15 @@ uint64_t ring_oldest(Ring *ring) {
   return entry.sent;
 }
 
-bool ring_promise(Ring *ring, uint64_t instant) {
-  if (instant <= ring->promise) return false;
+void ring_promise(Ring *ring, uint64_t instant) {
+  if (instant <= ring->promise) return;
   ring->promise = instant;
   atomic_store_explicit(&ring->memory->promise, instant, memory_order_release);
-  return true;
+}
+
+bool ring_helps(const Ring *ring, uint64_t ticks) {
+  const uint64_t needs = atomic_load_explicit(&ring->memory->needs, memory_order_relaxed);
+  return ring->promise > needs && ring->promise - needs > ticks;
 }
 
 // ---- The receiver
@@ -89,18 +108,34 @@ bool ring_look(Ring *ring) {
   return true;
 }
 
-bool ring_first(Ring *ring, RingEntry *entry, void *item) {
-  if (ring->fault || ring->place == ring->other) return false;
+static const void *refuse_entry(Ring *ring, const char *fault) {
+  refuse(ring, fault);
+  return NULL;
+}
+
+const void *ring_first(Ring *ring, RingEntry *entry) {
+  if (ring->fault || ring->place == ring->other) return NULL;
   const uint8_t *at = entry_at(ring, ring->place);
   memcpy(entry, at, sizeof *entry);
-  if (entry->sent < ring->sent) return refuse(ring, "an item was sent before the one ahead of it");
+  if (entry->sent < ring->sent) return refuse_entry(ring, "an item was sent before the one ahead of it");
   if (entry->arrives < entry->sent || entry->arrives - entry->sent < ring->cut)
-    return refuse(ring, "an item arrives sooner than the link takes");
+    return refuse_entry(ring, "an item arrives sooner than the link takes");
   ring->sent = entry->sent;
-  if (item) memcpy(item, at + sizeof *entry, ring->item_size);
-  return true;
+  return at + sizeof *entry;
 }
 
 void ring_take(Ring *ring) {
   atomic_store_explicit(&ring->memory->head, ++ring->place, memory_order_release);
+}
+
+bool ring_lacks_room(const Ring *ring) {
+  return atomic_load_explicit(&ring->memory->lacks_room, memory_order_relaxed);
+}
+
+void ring_need(Ring *ring, uint64_t instant) {
+  atomic_store_explicit(&ring->memory->needs, instant, memory_order_relaxed);
+}
+
+bool ring_promises(const Ring *ring, uint64_t instant) {
+  return atomic_load_explicit(&ring->memory->promise, memory_order_relaxed) > instant;
 }

@@ -1,8 +1,9 @@
 // A ring in shared memory: the items of one link, on their way from the part that sends them to the part that receives
 // them, and the sender's promise of when nothing more arrives.
 //
-// There is one for each link and direction.  Each word has one writer: `promise` and `tail` the sender, `head` the
-// receiver.  Places are counts since the run began, and the entry of a place is at its remainder by the capacity.
+// There is one for each link and direction.  Each word has one writer: `promise`, `tail` and `lacks_room` the sender,
+// `head` and `needs` the receiver.  Places are counts since the run began, and the entry of a place is at its remainder
+// by the capacity.
 //
 //   sender    writes the entry, then `tail` (release), later `promise` (release)
 //   receiver  reads `promise` (acquire), then `tail`: what arrives before the promise it has read is among the entries
@@ -21,8 +22,10 @@
 typedef struct {
   _Alignas(64) _Atomic uint64_t promise; // nothing that is not among the entries yet arrives before this instant
   _Atomic uint64_t tail;                 // entries that were written
+  _Atomic uint32_t lacks_room;           // the sender has more to write: it wants to know when entries are taken
   _Alignas(64) _Atomic uint64_t head;    // entries that were taken
-  _Alignas(64) uint8_t entries[];        // a RingEntry each, with the bytes of the item behind it
+  _Atomic uint64_t needs;         // the receiver sleeps until more than this is promised; UINT64_MAX: not for that
+  _Alignas(64) uint8_t entries[]; // a RingEntry each, with the bytes of the item behind it
 } RingMemory;
 
 typedef struct {
@@ -56,17 +59,24 @@ bool ring_send(Ring *ring, uint64_t sent, uint64_t arrives, const void *item);
 // The instant at which the oldest entry was sent that the receiver has not taken; UINT64_MAX: there is none, or a
 // fault.
 uint64_t ring_oldest(Ring *ring);
-// Whether it is new: more than what was promised before.
-bool ring_promise(Ring *ring, uint64_t instant);
+void ring_promise(Ring *ring, uint64_t instant);
+// Whether what was promised is by more than `ticks` more than what the receiver needs, if it sleeps.
+bool ring_helps(const Ring *ring, uint64_t ticks);
 
 // ---- The receiver
 
 // Reads the promise, and how many entries there are.  False: a fault.
 bool ring_look(Ring *ring);
-// The first entry of those seen at the last look that was not taken; its item goes to `item`, if that is not NULL.
-// False: there is none, or a fault.
-bool ring_first(Ring *ring, RingEntry *entry, void *item);
+// The first entry of those seen at the last look that was not taken, and its item, which is to be copied once, since
+// the sender may still change it.  NULL: there is none, or a fault.
+const void *ring_first(Ring *ring, RingEntry *entry);
 // That entry is free.
 void ring_take(Ring *ring);
+// Whether the sender waits for free entries.  After a fence.
+bool ring_lacks_room(const Ring *ring);
+// What the receiver needs when it sleeps: a promise of more than `instant`; UINT64_MAX: none of this ring.
+void ring_need(Ring *ring, uint64_t instant);
+// Whether more than `instant` is promised: a word is read, and nothing else done.
+bool ring_promises(const Ring *ring, uint64_t instant);
 
 #endif

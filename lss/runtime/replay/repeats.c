@@ -255,7 +255,8 @@ static void go_on(uint64_t now) {
 
 // As many loops as end before something comes.
 static uint64_t take_on(uint64_t now, uint64_t limit) {
-  const uint64_t until = limit < bound ? limit : bound, n = until > now ? (until - now) / period : 0;
+  const uint64_t own = limit < bound ? limit : bound, reached = spinach_reach_on(now, own),
+                 until = reached < own ? reached : own, n = until > now ? (until - now) / period : 0;
   if (n) {
     loops += n;
     counted += n * period;
