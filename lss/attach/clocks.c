@@ -162,13 +162,20 @@ static Clock *first_clock(const Inst *inst) {
   return NULL;
 }
 
-// Whether everything at the top has a clock of its own, as where a netlist is made of machines.
+// Whether an instance, with all in it, needs no clock of the level around it: it has one, is a machine with clocks, or
+// is a crossing, whose ports have those of their connections.
+static bool has_clock(const Inst *inst) {
+  const Inst *body = inst->like ? inst->like : inst;
+  if (inst->clock_value || (inst->machine && first_clock(body))) return true;
+  if (inst->instance->leaf) return inst->instance->leaf->crossing;
+  for (guint i = 0; i < body->children->len; i++)
+    if (!has_clock(body->children->pdata[i])) return false;
+  return body->children->len > 0;
+}
+
+// Whether nothing at the top needs a clock of the top, as where a netlist is made of machines and cables.
 static bool all_have_clocks(const Inst *top) {
-  for (guint i = 0; i < top->children->len; i++) {
-    const Inst *inst = top->children->pdata[i];
-    if (!inst->clock_value && !(inst->machine && first_clock(inst->like ? inst->like : inst))) return false;
-  }
-  return compile->netlist->clocks->len > 0;
+  return compile->netlist->clocks->len > 0 && has_clock(top);
 }
 
 static Clock *default_clock(void) {

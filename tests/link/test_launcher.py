@@ -21,14 +21,14 @@ def ring(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 WINDOWS = [
     ["--sample", "50 us", "--measure-from", "10 us"],
-    ["--sample", "cycles(clk) >= 7777", "--measure-to", "123457 ns"],
+    ["--sample", "cycles(node[1].own) >= 7777", "--measure-to", "123457 ns"],
     ["--sample", "cycles(other.own) >= 1000", "--sample-window", "--measure-from", "cycles(node[2].own) >= 2000", "--measure-to", "100 us"],
     ["--sample", "end", "--measure-from", "0 s", "--measure-to", "end"],
 ]
 
 
 @pytest.mark.parametrize("words", WINDOWS)
-@pytest.mark.parametrize("bound", [["--time", "160001 ns"], ["--cycles", "160000"], ["--cycles", "other.own:12001"], ["--until", "node[1].leaves.transfers >= 900"]])
+@pytest.mark.parametrize("bound", [["--time", "160001 ns"], ["--cycles", "16000"], ["--cycles", "other.own:12001"], ["--until", "node[1].leaves.transfers >= 900"]])
 def test_samples_and_windows_are_those_of_the_whole(ring: Built, words: list[str], bound: list[str]) -> None:
     ring.run_whole(*words, *bound)
     status, errors = ring.run(*words, *bound)
@@ -59,7 +59,7 @@ def test_the_whole_with_the_same_options(ring: Built) -> None:
         (["--sample", "node[1].source.items >= 3"], '--sample "node[1].source.items >= 3": in parts, samples and windows are on a time or cycles (with --whole on anything)'),
         (["--measure-from", "event(node[1].leaves.in.transferred)"], '--measure-from "event(node[1].leaves.in.transferred)": in parts, samples and windows are on a time or cycles (with --whole on anything)'),
         (["--until", "event(node[*].leaves.in.transferred, 3)"], '--until "event(node[*].leaves.in.transferred, 3)": events of several parts are not counted together (with --whole they are)'),
-        (["--cycles", "cpu:5"], '--cycles: there is no clock "cpu"; did you mean "clk"?'),
+        (["--cycles", "other.oun:5"], '--cycles: there is no clock "other.oun"; did you mean "other.own"?'),
         (["--sample", "cycles(cpu) >= 5"], None),
         (["--checkpoint-every", "5 us"], "--checkpoint-every lacks the file: --checkpoint FILE"),
         (["--", "--sample", "5 us"], "--sample: it is not for the parts of a network (write it ahead of --)"),

@@ -98,7 +98,7 @@ def test_crossings_at_the_border_make_kinds(build) -> None:
     found = network(build(RING.replace("{ delay; slots = 64; };", "{ slots = 64; };\nfor (i = 0; i < n; i = i + 1) { wire[i].delay = i == 2 ? 2 us : 1 us; }"), "-D", "n=5"))
     assert [part["kind"] for part in found["parts"]] == [0, 0, 1, 2, 0]
     assert [kind["representative"] for kind in found["kinds"]] == ["node[0]", "node[2]", "node[3]"]
-    assert {link["cut"] for link in found["links"]} == {1000, 2000} and found["distance"] == 4 * 2000
+    assert {link["cut"] for link in found["links"]} == {100, 200} and found["distance"] == 4 * 200
 
 
 def test_a_cut_of_nothing_joins_two_parts(build) -> None:
@@ -193,7 +193,7 @@ def test_a_simulator_knows_its_network(build, lss, tmp_path: Path) -> None:
     folder = build(RING, "--keep", "kept")
     text = "".join(path.read_text() for path in (tmp_path / "kept/node-0").glob("*.c"))
     assert f'"node[0]", 2, spinach_table_links, "{network(folder)["hash"]}"' in text
-    assert '{"wire[1].way", "uint32", false, 1000u, 4, 64, ' in text and '{"wire[0].way", "uint32", true, 1000u, 4, 64, ' in text
+    assert '{"wire[1].way", "uint32", false, 100u, 4, 64, ' in text and '{"wire[0].way", "uint32", true, 100u, 4, 64, ' in text
 
 
 def test_a_thousand_nodes_cost_as_much_as_two(build) -> None:
