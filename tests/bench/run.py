@@ -16,6 +16,7 @@ import chain_speed
 import core_speed
 import host_speed
 import nic10g_speed
+import parts_speed
 import replay_speed
 import tigon2_speed
 import tools_speed
@@ -32,6 +33,7 @@ SECTIONS = {
     "replay": replay_speed.measure,
     "tools": tools_speed.measure,
     "waiting": waiting_speed.measure,
+    "parts": parts_speed.measure,
 }
 KEYS = (
     "structural_tax",
@@ -57,6 +59,10 @@ KEYS = (
     "debugger",
     "waiting_host_instructions_per_cycle",
     "stalled_cores_host_instructions_per_cycle",
+    "parts_cost",
+    "parts_idle_seconds",
+    "parts_loops",
+    "parts_ring_seconds",
 )
 
 
@@ -137,6 +143,24 @@ def waiting_rows(results: dict) -> list[str]:
         *(row(f"host machine that waits, {latency} cycles to memory", count, "instructions", "per cycle") for latency, count in waits.items()),
         *(row(f"{cores} coherent cores, all stalled", count, "instructions", STALLED_LIMITS.get(cores, "")) for cores, count in stalls.items()),
     ]
+
+
+PARTS_LIMITS = {"500 ns": "at most 1.2", "5 us": "at most 1.1", "in one process": "at most 0.08", "in two": "at most 0.16"}
+
+
+def parts_rows(results: dict) -> list[str]:
+    kinds = {"parts_cost": ("two Tigon-2 in parts, cable of", "times one"), "parts_idle_seconds": ("  idle for 50 ms,", "s")}
+    lines = []
+    for key, (text, unit) in kinds.items():
+        for name, value in (results.get(key) or {}).items():
+            lines.append(row(f"{text} {name}", value, unit, PARTS_LIMITS.get(name, "")))
+    for rate, share in (results.get("parts_loops") or {}).items():
+        lines.append(row(f"  cycles left out in whole loops, {rate}", share, "times one", "at least 0.9"))
+    rings = results.get("parts_ring_seconds") or {}
+    for nodes, seconds in rings.items():
+        limit = f"at most {1.1 * rings['8']:.2f}" if nodes == "32" and "8" in rings else ""
+        lines.append(row(f"  a node in a ring of {nodes}, 3 ms", seconds, "s", limit))
+    return lines
 
 
 FAST_CORE = {
@@ -230,7 +254,7 @@ def main() -> int:
     print(f"{machine['cpu']}, {machine['cpus']} CPUs, load {machine['load_average']:.1f}; {machine['clang']}")
     for line in (
         core_rows(results) + chain_rows(results) + other_rows(results) + host_rows(results) + replay_rows(results)
-        + tools_rows(results) + waiting_rows(results)
+        + tools_rows(results) + waiting_rows(results) + parts_rows(results)
     ):
         print(line)
     for problem in problems:

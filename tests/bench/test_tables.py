@@ -5,6 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import host_speed  # noqa: E402
+import parts_speed  # noqa: E402
 import run  # noqa: E402
 import waiting_speed  # noqa: E402
 
@@ -26,3 +27,13 @@ def test_every_machine_that_waits_has_a_row() -> None:
     assert len(rows) == len(latencies) + len(counts)
     assert all(any(line.startswith(f"  {count} coherent cores, all stalled") and run.STALLED_LIMITS[count] in line for line in rows) for count in counts)
     assert run.waiting_rows({}) == []
+
+
+def test_every_network_in_parts_has_a_row() -> None:
+    """With the limits of those that have any."""
+    results = {"parts_cost": dict.fromkeys(parts_speed.LATENCIES, 1.0), "parts_loops": dict.fromkeys(parts_speed.RATES, 1.0)}
+    results["parts_ring_seconds"] = {str(nodes): 1.0 for nodes in parts_speed.RINGS}
+    rows = run.parts_rows(results)
+    assert len(rows) == len(parts_speed.LATENCIES) + len(parts_speed.RATES) + len(parts_speed.RINGS)
+    assert all(any(f" {latency} " in line for line in rows) for latency in parts_speed.LATENCIES) and rows[-1].endswith("at most 1.10")
+    assert run.parts_rows({}) == []
