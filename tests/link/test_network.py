@@ -70,38 +70,45 @@ def test_parts_count_what_the_whole_counts(built: Path, tmp_path: Path, spin: st
     assert merged["manifest"]["parameters"] == whole["manifest"]["parameters"]
 
 
-def test_parts_have_the_states_of_the_whole(built: Path, tmp_path: Path) -> None:
+def states(out: Path) -> list[str]:
     """All that instances hold, also what is on its way; of a crossing each end has its half."""
+    logs = [(out / part / "log.txt").read_text().splitlines() for part in ("node[0]", "node[1]", "node[2]", "other")]
+    return sorted({line for log in logs for line in log if line.startswith(("node", "other", "way"))})
+
+
+def test_parts_have_the_states_of_the_whole(built: Path, tmp_path: Path) -> None:
     assert run(built, tmp_path / "out", "--time", TIME, "--", "--print", "**")[0] == 0
     whole = (built / "states").read_text().splitlines()
-    logs = [(tmp_path / "out" / part / "log.txt").read_text().splitlines() for part in ("node[0]", "node[1]", "node[2]", "other")]
-    parts = {line for log in logs for line in log if line.startswith(("node", "other", "way"))}
-    assert len(whole) > 40 and sorted(parts) == sorted(whole)
+    assert len(whole) > 40 and states(tmp_path / "out") == sorted(whole)
     assert any(line.startswith("way[0].way ") and "held=0" not in line for line in whole)
 
 
 def disturb(launcher: subprocess.Popen, chance: random.Random) -> None:
-    """Stops and continues processes at random until all have ended."""
+    """Stops processes for 1 to 50 ms at random, until all have ended."""
     while launcher.poll() is None:
         for part in children(launcher.pid):
             if chance.random() < 0.3:
                 try:
                     os.kill(part, signal.SIGSTOP)
-                    time.sleep(chance.random() * chance.choice((0.002, 0.02)))
+                    time.sleep(0.001 + 0.049 * chance.random() ** 2)
                     os.kill(part, signal.SIGCONT)
                 except ProcessLookupError:
                     pass
         time.sleep(chance.random() * 0.003)
 
 
-@pytest.mark.parametrize("runs", [3, pytest.param(200, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])])
+@pytest.mark.parametrize("runs", [3, pytest.param(1000, marks=[pytest.mark.soak, pytest.mark.timeout(14400)])])
 def test_processes_that_are_stopped_at_any_time_change_nothing(built: Path, tmp_path: Path, runs: int) -> None:
+    """On all cores, or on one, whatever waits do: the same statistics and the same states."""
     chance = random.Random(runs)
+    whole = sorted((built / "states").read_text().splitlines())
     for _ in range(runs):
-        launcher = begin(built, tmp_path / "out", "--time", TIME, SPINACH_LINK_SPIN=chance.choice(("0", "50", "2000")))
+        cores = chance.choice(((), ("--cores", 1)))
+        launcher = begin(built, tmp_path / "out", "--time", TIME, *cores, "--", "--print", "**", SPINACH_LINK_SPIN=chance.choice(("0", "50", "2000")))
         disturb(launcher, chance)
         assert launcher.wait() == 0, launcher.stderr.read()
         assert counted(tmp_path / "out/statistics.json") == counted(built / "whole.json")
+        assert states(tmp_path / "out") == whole
 
 
 def test_a_condition_on_one_part_ends_all_at_one_instant(built: Path, tmp_path: Path) -> None:
@@ -270,7 +277,7 @@ def test_a_hostile_part_ends_the_run_with_a_line(listener: Path, tmp_path: Path,
     offset = sum(ring_bytes(one) for one in network["links"][:number])
     board = f"hostile-{os.getpid()}-{kind}"
     simulator = listener / "two.net" / network["kinds"][0]["simulator"]
-    words = ["--part", "node[0]", "--network", listener / "two.net/network.json", "--board", board, "--quiet", "--time", "2 s"]
+    words = ["--part", "node[0]", "--network", listener / "two.net/network.json", "--board", board, "--quiet", "--time", "20 s"]
     hostile = subprocess.Popen([listener / "hostile", f"/dev/shm/spinach-{board}", network["hash"], "2", "1", str(offset), str(link["bytes"]), str(link["slots"]), str(link["cut"]), kind])
     try:
         done = subprocess.run([simulator, *words], capture_output=True, text=True, timeout=30)
