@@ -8,8 +8,9 @@
 //                      is copied to
 //
 // Marker 4 comes when the arrays are there: from then on a machine with two processors should simulate in detail.  One
-// pass over the arrays comes before marker 1.  What is measured is at least LEAST bytes, and of a larger pass at most
-// MOST.
+// pass over the arrays comes before marker 1.  MEASURED bytes are measured, in as many passes as that takes, or in a
+// part of one.  That is some milliseconds: the timer interrupts several times, so that its share is about the same each
+// time.
 #include <string.h>
 #include <sys/mman.h>
 
@@ -17,8 +18,7 @@
 
 enum {
   BLOCK = 16, // words
-  LEAST = 128 << 10,
-  MOST = 1 << 20,
+  MEASURED = 1 << 20,
   PERIOD = 4 << 20,        // a multiple of what a way of any cache has, and of the rows of all banks of the memory
   APART = (2 << 10) + 256, // to another bank and other places
   FRAGMENTS = 16 << 20,    // as in latency.c
@@ -84,12 +84,8 @@ static void measure(void (*pass)(size_t words), size_t bytes) {
   pass(words);
   marker(1);
   size_t done = 0;
-  if (bytes > MOST) {
-    pass(MOST / sizeof *from);
-    done = MOST;
-  } else {
-    for (; done < LEAST; done += bytes) pass(words);
-  }
+  for (const size_t step = bytes < MEASURED ? bytes : MEASURED; done < MEASURED; done += step)
+    pass(step / sizeof *from);
   marker(2);
   printf("%zu bytes\n", done);
 }
