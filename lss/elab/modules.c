@@ -209,10 +209,10 @@ static bool check_fits(const Node *instance, const GPtrArray *body, const Symbol
     diag_note(declared->place, "`%s` is declared here", clash->name);
     return false;
   }
-  const Expr *missing = is_known ? body_misses(body, instance, names) : NULL;
-  if (!missing) return true;
-  refuse(instance, body, module, value, arena_printf("it has no `%s`", missing->text));
-  diag_note(missing->place, "`%s` is used here", expr_text(missing));
+  MissingName missing;
+  if (!is_known || !body_misses(body, instance, names, &missing)) return true;
+  refuse(instance, body, module, value, arena_printf("it has no `%s`", missing.name));
+  diag_note(missing.place, "`%s` is used here", missing.text);
   return false;
 }
 

@@ -161,9 +161,27 @@ static const GPtrArray *around(const GPtrArray *nodes, const Node *statement) {
   return found;
 }
 
-const Expr *body_misses(const GPtrArray *body, const Node *instance, GHashTable *names) {
+// The first name that `wraps` sets or leaves out, without `optional`, and that is not there.
+static const Node *missing_in_wraps(const Node *wraps, GHashTable *names) {
+  const GPtrArray *lists[] = {wraps->arguments, wraps->body};
+  for (gsize k = 0; wraps->kind == NODE_WRAPS && k < G_N_ELEMENTS(lists); k++) {
+    for (guint i = 0; i < lists[k]->len; i++) {
+      const Node *node = lists[k]->pdata[i];
+      if (!node->optional && !g_hash_table_contains(names, node->name)) return node;
+    }
+  }
+  return NULL;
+}
+
+bool body_misses(const GPtrArray *body, const Node *instance, GHashTable *names, MissingName *missing) {
+  const Node *first = missing_in_wraps(instance, names);
+  if (first) {
+    *missing = (MissingName){first->name, first->place, first->name};
+    return true;
+  }
   Search search = {.instance = instance, .names = names};
   const GPtrArray *statements = around(body, instance);
   if (statements) look_in_all(&search, statements);
+  if (search.missing) *missing = (MissingName){search.missing->text, search.missing->place, expr_text(search.missing)};
   return search.missing;
 }

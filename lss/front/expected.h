@@ -13,8 +13,15 @@ bool body_declares(GHashTable *names, const GPtrArray *body, ModuleLookup find, 
 // declares itself; of a module that is a parameter its default counts.  NULL: there is none.
 const Node *body_clash(const GPtrArray *body, const Node *wraps, const Node *module, ModuleLookup find, gpointer data);
 
-// The first name that a body selects of `instance` (one of its statements, NODE_INSTANCE or NODE_WRAPS) and that is not
-// among the names of its module, as an EXPR_FIELD; NULL: there is none, or the body queries it with `has()`.
-const Expr *body_misses(const GPtrArray *body, const Node *instance, GHashTable *names);
+typedef struct {
+  const char *name;
+  Location place;   // where it is expected,
+  const char *text; // and what is written there
+} MissingName;
+
+// The first name that a body expects of `instance` (one of its statements, NODE_INSTANCE or NODE_WRAPS) and that is not
+// among the names of its module: `wraps` sets it or leaves it out, or the body selects it, and does not query it with
+// `has()`.  False: there is none.
+bool body_misses(const GPtrArray *body, const Node *instance, GHashTable *names, MissingName *missing);
 
 #endif
