@@ -49,12 +49,12 @@ def test_a_value_through_memory(retired: Core) -> None:
 
 
 @seldom
-@pytest.mark.parametrize("width", sampled([1, 4, 8], 3, 1))
-def test_a_wrong_prediction_costs_7_cycles(width: int, retired: Core) -> None:
+@pytest.mark.parametrize(("width", "stages"), sampled([(1, 0), (4, 0), (8, 0), (4, 2), (8, 5)], 5, 2))
+def test_a_wrong_prediction_costs_7_cycles_and_the_stages_of_the_front_end(width: int, stages: int, retired: Core) -> None:
     """From the branch to what follows it, as both are granted and so as both are committed; a branch that was never seen is taken to fall through."""
     code = "nop\n" * 16 + "".join(f"beq zero, zero, {n}f\n.word 0\n.word 0\n{n}: nop\n" for n in range(1, 9))
-    cycles = retired(code, 16, 16, width=width)
-    assert [b - a for a, b in zip(cycles[::2], cycles[1::2])] == [7] * 8
+    cycles = retired(code, 16, 16, width=width, front_stages=stages)
+    assert [b - a for a, b in zip(cycles[::2], cycles[1::2])] == [7 + stages] * 8
 
 
 @seldom
