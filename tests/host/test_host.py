@@ -288,6 +288,8 @@ REFUSED = [
     (("fast", "detailed=wide_processor", "vpes=2"), "the functional processor stands for one context: set contexts = 1"),
     (("wide", "contexts=2", "started=3"), "started = 3 exceeds the 2 contexts"),
     (("wide", "mshrs=4"), "a data cache with several outstanding misses needs a coherent bus"),
+    (("wide", "fetch_mshrs=4"), "an instruction cache with several outstanding misses needs a coherent bus"),
+    (("wide", COHERENT, "fetch_mshrs=4", "icache_line=64"), "an instruction cache on the bus has the bus's lines: icache_line must be 32, not 64"),
     (("host", COHERENT, "mshrs=4"), "the machine has no parameter `mshrs`"),
     (("host", "sampling=true"), "the machine has no parameter `sampling`"),
     (("wide", "miss_causes=64 MiB"), "a data cache on a coherent bus"),
@@ -302,6 +304,7 @@ REFUSED = [
     (("host", "cards=[disk_image]"), "module `disk_image` cannot be `cards` here: it has no `target`"),
     (("host", "disks=[scsi_card]"), "module `scsi_card` cannot be `disks` here: it has no `in`"),
     (("host", "processor=wide_procesor"), "there is no `wide_procesor` here; did you mean `wide_processor`?"),
+    (("host", "processor=fast_core"), "module `fast_core` cannot be `processor` here: it has no `is_own_write`; did you mean `fast_processor`?"),
     (("host", "processor=vpe_processor"), "a processor without the port `fetch_memory` needs a coherent bus: set system_kind = coherent_system"),
     (("fast", COHERENT, "detailed=vpe_processor"), "a processor without the ports `load` and `devices` cannot take over from the functional one"),
 ]
@@ -313,7 +316,7 @@ def test_what_does_not_go_together(root: Path, lss, machine: tuple[str, ...], wh
     assert why in lss("check", "--netlist-only", root / f"examples/host/{name}.lss", *(word for one in given for word in ("-D", one)), ok=False).err
 
 
-MISSES = ("wide", COHERENT, CHECKED, "mshrs=4")
+MISSES = ("wide", COHERENT, CHECKED, "mshrs=4", "fetch_mshrs=4", "front_stages=2")
 WITH_DISK = [pytest.param(one, marks=pytest.mark.soak) for one in (("server",), ("host", DISK, COHERENT), ("wide", DISK))]
 WITH_DISK += [("host", DISK), *(pytest.param(one, marks=pytest.mark.soak) for one in ((*MISSES, DISK), ("host", DISK, CHECKED)))]
 

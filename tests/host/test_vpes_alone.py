@@ -17,7 +17,7 @@ RIGHT = "no addition is lost\n"
 # The machine, and parameters for so many VPEs.  What lockstep knows of memory is no more than what others do not write: the vectors.
 IN_ORDER = ("mt_machine", "vpes={}", "lockstep=256 B")
 WIDE = ("system_machine", "wide=4", "vpes={}", "checked=true")
-COHERENT = (*WIDE, "coherent=true", "mshrs=4", "entries=64", "queue=32")
+COHERENT = (*WIDE, "coherent=true", "mshrs=4", "fetch_mshrs=4", "entries=64", "queue=32")
 
 
 @pytest.fixture(scope="module")

@@ -96,7 +96,7 @@ MACHINES = [
         (("coherent=true", "checked=true"), pytest.mark.soak),
         (("wide=4", "checked=true"), pytest.mark.soak),
         (("wide=4", "coherent=true", "checked=true"), pytest.mark.soak),
-        (("wide=4", "coherent=true", "mshrs=8", "checked=true"), ()),
+        (("wide=4", "coherent=true", "mshrs=8", "fetch_mshrs=4", "checked=true"), ()),
         (("cache_size=128KiB", "ways=2", "checked=true"), ()),
         (("cache_size=32KiB", "ways=2", "coherent=true", "checked=true"), pytest.mark.soak),
         (("cache_size=128KiB", "ways=2", "wide=4", "coherent=true", "mshrs=8", "checked=true"), pytest.mark.soak),

@@ -40,7 +40,7 @@ def test_random_program(seed: int, memory: str, big: bool, systems: dict[bool, P
 
 @pytest.mark.parametrize(
     ("settings", "kib"),
-    [({}, 64), ({"wide": 4, "coherent": "true", "mshrs": 8}, 16), *(pytest.param(settings, kib, marks=pytest.mark.soak) for settings in ({"coherent": "true"}, {"wide": 4}) for kib in (16, 64))],
+    [({}, 64), ({"wide": 4, "coherent": "true", "mshrs": 8, "fetch_mshrs": 4}, 16), *(pytest.param(settings, kib, marks=pytest.mark.soak) for settings in ({"coherent": "true"}, {"wide": 4}) for kib in (16, 64))],
     ids=str,
 )
 def test_random_program_on_ways_that_exceed_a_page(settings: dict[str, object], kib: int, root: Path, build_dir: Path, tmp_path: Path, optimising):

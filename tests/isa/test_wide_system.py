@@ -22,8 +22,8 @@ MACHINES = {
     "four": {"wide": 4},
     "tight eight": {"wide": 8, "entries": 8, "queue": 3, "registers": 43},
     "four, coherent": {"wide": 4, "coherent": "true"},
-    "four, MSHRs": {"wide": 4, "coherent": "true", "mshrs": 8},
-    "eight, MSHRs": {"wide": 8, "entries": 64, "queue": 32, "registers": 99, "coherent": "true", "mshrs": 2},
+    "four, MSHRs": {"wide": 4, "coherent": "true", "mshrs": 8, "fetch_mshrs": 4},
+    "eight, MSHRs": {"wide": 8, "entries": 64, "queue": 32, "registers": 99, "coherent": "true", "mshrs": 2, "front_stages": 2},
     "eight": {"wide": 8, "entries": 64, "queue": 32, "registers": 99},
 }
 WRITING_BACK = {name for name, settings in MACHINES.items() if "coherent" in settings}

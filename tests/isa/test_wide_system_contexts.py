@@ -21,7 +21,7 @@ from tests.memory_model import SHAPES, agree
 from tests.sample import seldom
 
 SEED = int(os.environ.get("SEED", "1"))
-CACHES: dict[str, dict[str, object]] = {"through": {}, "coherent": {"coherent": "true"}, "MSHRs": {"coherent": "true", "mshrs": 4}}
+CACHES: dict[str, dict[str, object]] = {"through": {}, "coherent": {"coherent": "true"}, "MSHRs": {"coherent": "true", "mshrs": 4, "fetch_mshrs": 4, "front_stages": 2}}
 MACHINES: dict[str, dict[str, object]] = {
     "two": {"contexts": 2, "wide": 4},
     "three, tight": {"contexts": 3, "wide": 2, "entries": 8, "queue": 3, "registers": 108, **CACHES["coherent"]},
