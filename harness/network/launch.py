@@ -29,6 +29,7 @@ class Started:
     folder: Path
     child: subprocess.Popen
     board: Path | None = None  # what all parts share, until all have come
+    dropped: bool = False  # it was ended here, since another part failed before all had come
 
     @property
     def log(self) -> Path:
@@ -128,6 +129,13 @@ def end(started: Sequence[Started]) -> None:
         started[0].board.unlink(missing_ok=True)
 
 
+def _drop(started: Sequence[Started]) -> None:
+    """Ends those that wait for a part that will not come: nothing was simulated yet."""
+    for part in started:
+        part.dropped = part.child.poll() is None
+    send(started, signal.SIGKILL)
+
+
 def wait(started: Sequence[Started], interrupts: Interrupts, look: Callable[[], None]) -> None:
     """Waits for the end of all, and looks around every so often.  After an interrupt all end in good order."""
     failed = 0.0
@@ -138,8 +146,10 @@ def wait(started: Sequence[Started], interrupts: Interrupts, look: Callable[[], 
             look()
             if not failed and any(status for status in statuses):
                 failed = time.monotonic()
-                if WRONG_INPUT in statuses or any(status and status < 0 for status in statuses):
-                    send(started, signal.SIGTERM)  # they may wait for it to start
+                if started[0].board and started[0].board.exists():
+                    _drop(started)
+                elif WRONG_INPUT in statuses or any(status and status < 0 for status in statuses):
+                    send(started, signal.SIGTERM)
             if failed and time.monotonic() - failed > GRACE:
                 break
         look()
@@ -149,10 +159,11 @@ def wait(started: Sequence[Started], interrupts: Interrupts, look: Callable[[], 
 
 def failure(started: Sequence[Started]) -> str | None:
     """The line on the part that failed first, as far as that shows; None: none did."""
-    for part in started:
+    ended = [part for part in started if not part.dropped]
+    for part in ended:
         if -part.child.returncode in CRASHES:
             return f"{part.path} (process {part.child.pid}) was killed by signal {-part.child.returncode}"
-    said = {part.path: part.error for part in started if part.child.returncode in (1, WRONG_INPUT)}
+    said = {part.path: part.error for part in ended if part.child.returncode in (1, WRONG_INPUT)}
     errors = {path: error for path, error in said.items() if error}
     first = {path: error for path, error in errors.items() if not any(words in error for words in FOLLOWS)}
     if len(first) == len(started) and len(set(first.values())) == 1:
