@@ -4,6 +4,7 @@
 #include "lss/build/clang_errors.h"
 
 #include "lss/base/diagnostics.h"
+#include "lss/build/module_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,8 +49,28 @@ static const char *word_for(const char *kind) {
   return kind;
 }
 
+// "; did you mean in_request?" where there is no `name`; of a bundle, its ports.
+static char *name_meant(Location at, const char *name, const char *kind, const char *text) {
+  const bool port = g_str_has_suffix(kind, "port");
+  const char *word = port ? "width" : !strcmp(kind, "parameter") ? "param" : kind;
+  g_autoptr(GPtrArray) names = module_names(at.file, text, word);
+  g_autofree char *prefix = g_strdup_printf("%s_", name);
+  g_autoptr(GString) members = g_string_new(NULL);
+  for (guint i = 0; port && i < names->len; i++)
+    if (g_str_has_prefix(names->pdata[i], prefix))
+      g_string_append_printf(members, "%s%s", members->len ? " or " : "", (char *)names->pdata[i]);
+  if (members->len) return g_strdup_printf("; %s is a bundle: write %s", name, members->str);
+  const char *near = diag_suggestion(name, names);
+  return near ? g_strdup_printf("; did you mean %s?", near) : g_strdup("");
+}
+
+static void report_missing(Location at, const char *kind, const char *name, const char *text) {
+  g_autofree char *meant = name_meant(at, name, kind, text);
+  diag_error(at, "unknown-name", "this module has no %s called %s%s", kind, name, meant);
+}
+
 // SP_data_foo: the word and the name in it.
-static bool report_name(Location at, const char *identifier) {
+static bool report_name(Location at, const char *identifier, const char *text) {
   static const char *const kinds[] = {
       "send_nothing", "send_if", "param_length", "known_data", "known_enable", "known_ack", "known_local", "some",
       "data",         "enabled", "acked",        "send",       "enable",       "accept",    "width",       "type",
@@ -61,10 +82,9 @@ static bool report_name(Location at, const char *identifier) {
     if (g_str_has_prefix(kinds[i], "known_"))
       diag_error(at, "c-code", "%s(%s) is for partial handlers", kinds[i], name);
     else if (!strcmp(kinds[i], "accept") || g_str_has_prefix(kinds[i], "send") || !strcmp(kinds[i], "enable"))
-      diag_error(at, "unknown-name", "this module has no %s called %s", kinds[i][0] == 'a' ? "inport" : "outport",
-                 name);
+      report_missing(at, kinds[i][0] == 'a' ? "inport" : "outport", name, text);
     else
-      diag_error(at, "unknown-name", "this module has no %s called %s", word_for(kinds[i]), name);
+      report_missing(at, word_for(kinds[i]), name, text);
     return true;
   }
   return false;
@@ -188,6 +208,22 @@ static void report_field(Location at, const char *name, const char *near, const 
     diag_error(at, "unknown-name", "the state of this module has no field called %s%s", name, near);
 }
 
+// A word of the vocabulary, a macro, that lacks an argument.
+static bool report_arguments(Location at) {
+  static const char *const forms[] = {"send(port, value)", "send_if(port, condition, value)", "enable(port, value)",
+                                      "accept(port, value)", "set(local, value)"};
+  int length;
+  const char *line = source_line(at.file, at.line, &length);
+  for (gsize i = 0; line && at.column <= length && i < G_N_ELEMENTS(forms); i++) {
+    const gsize n = strcspn(forms[i], "(") + 1;
+    if ((gsize)(length - at.column + 1) < n || strncmp(line + at.column - 1, forms[i], n) != 0) continue;
+    diag_error(at, "c-code", "an argument is missing: %s; a port with several lanes has the lane after the port",
+               forms[i]);
+    return true;
+  }
+  return false;
+}
+
 static void report_one(Location at, const char *message, const char *text) {
   static GRegex *member, *field, *identifier, *constant;
   if (!member) {
@@ -212,8 +248,12 @@ static void report_one(Location at, const char *message, const char *text) {
       diag_error(at, "c-code", "signals exist in phase_start, handlers and phase_end only");
       return;
     }
-    if (report_name(at, name) || report_key(at, name, text)) return;
+    if (report_name(at, name, text) || report_key(at, name, text)) return;
     if (report_type(at, name, text)) return;
+    if (module_has_field(at.file, text, name)) {
+      diag_error(at, "unknown-name", "%s is state of the module: write self->%s", name, name);
+      return;
+    }
     if (strstr(message, "undeclared function") || strstr(message, "undeclared library function")) {
       report_function(at, name);
       return;
@@ -224,6 +264,7 @@ static void report_one(Location at, const char *message, const char *text) {
     report_field(at, name, near, text);
     return;
   }
+  if (!strcmp(message, "expected expression") && report_arguments(at)) return;
   if (strstr(message, "no member named 'unchanged'")) {
     diag_error(at, "c-code", "unchanged() is for next_event");
     return;

@@ -241,11 +241,45 @@ static void read_field(ModuleSource *source, const Cursor *at, const char *text,
   g_ptr_array_add(source->uses, use);
 }
 
-// A word in the body of a function.
-static void read_word(ModuleSource *source, Cursor *c, const char *text, const Within *in) {
+// The word at the cursor, which moves behind it.
+static char *take_word(Cursor *c) {
   const char *start = c->at;
   while (c->at < c->end && (isalnum((unsigned char)*c->at) || *c->at == '_')) c->at++;
-  g_autofree char *word = g_strndup(start, (gsize)(c->at - start));
+  return g_strndup(start, (gsize)(c->at - start));
+}
+
+// What `static` declares, behind which the cursor is, if it is a variable that may be written: the last word before
+// what ends its declarator.  A parenthesis belongs to a function, or to an attribute.
+static void read_static(ModuleSource *source, Cursor c) {
+  g_autofree char *name = NULL;
+  const int line = c.line;
+  for (int sign = 0; c.at < c.end && !(sign && strchr("=;[,", sign));) {
+    if (isalpha((unsigned char)*c.at) || *c.at == '_') {
+      g_free(name);
+      name = take_word(&c);
+      if (!strcmp(name, "const")) return;
+      continue;
+    }
+    sign = next_char(&c);
+    const bool attribute = name && (!strcmp(name, "__attribute__") || !strcmp(name, "_Alignas"));
+    if (sign == '(' && attribute)
+      for (int depth = 1; c.at < c.end && depth > 0;) {
+        const int inner = next_char(&c);
+        depth += (inner == '(') - (inner == ')');
+      }
+    else if (sign && strchr("(){}", sign))
+      return;
+  }
+  if (!name || c.at >= c.end) return;
+  StaticVariable *variable = g_new0(StaticVariable, 1);
+  *variable = (StaticVariable){g_steal_pointer(&name), line};
+  g_ptr_array_add(source->statics, variable);
+}
+
+// A word in the body of a function.
+static void read_word(ModuleSource *source, Cursor *c, const char *text, const Within *in) {
+  g_autofree char *word = take_word(c);
+  if (!strcmp(word, "static")) read_static(source, *c);
   if (is_state_word(word)) read_field(source, c, text, word, in);
   if (*c->at == '(') read_call(source, word, c->at, in);
 }
@@ -312,6 +346,7 @@ static ModuleSource *source_new(const char *file) {
   source->renamed = g_ptr_array_new();
   source->pauses = g_ptr_array_new();
   source->helpers = g_ptr_array_new();
+  source->statics = g_ptr_array_new();
   source->includes = g_ptr_array_new();
   source->include_lines = g_array_new(FALSE, FALSE, sizeof(int));
   source->defines = g_ptr_array_new();
@@ -350,6 +385,7 @@ ModuleSource *module_source_read(const char *file, GError **error) {
       g_string_truncate(name, 0);
       name_line = c.line;
       while (c.at < c.end && (isalnum((unsigned char)*c.at) || *c.at == '_')) g_string_append_c(name, *c.at++);
+      if (!strcmp(name->str, "static")) read_static(source, c);
       complete = line_start = false;
       continue;
     }

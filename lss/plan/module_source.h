@@ -34,6 +34,12 @@ typedef struct {
   char *name;
 } NameUse;
 
+// A variable that is `static` and may be written.
+typedef struct {
+  char *name;
+  int line;
+} StaticVariable;
+
 // What was found in a file.
 typedef struct {
   char *file;
@@ -46,6 +52,7 @@ typedef struct {
   GPtrArray *events;     // NameUse*: event(x)
   GPtrArray *pauses;     // NameUse*: send_nothing(x) and send_if(x)
   GPtrArray *helpers;    // char*: functions at file scope
+  GPtrArray *statics;    // StaticVariable*
   GPtrArray *in_macros;  // char*: fields that macros of the file, or a header beside it, use
   GPtrArray *renamed;    // char*: what points to the state, of type self_t, and is not called self
   GPtrArray *includes;   // char*: "<string.h>", in order

@@ -3,6 +3,18 @@
 
 #include "lss/base/diagnostics.h"
 
+// What is not in the state is in no checkpoint, and all instances share it.
+static bool check_statics(const ModuleSource *source) {
+  for (guint i = 0; i < source->statics->len; i++) {
+    const StaticVariable *variable = source->statics->pdata[i];
+    diag_error((Location){g_intern_string(source->file), variable->line, 1, variable->line, 1}, "static-variable",
+               "`%s` is static, so no checkpoint has it and all instances share it: declare it in the module's state, "
+               "or make it const",
+               variable->name);
+  }
+  return source->statics->len == 0;
+}
+
 static bool read_behaviours(Plan *plan, const Cluster *cluster) {
   bool fine = true;
   for (guint i = 0; i < cluster->leaves->len; i++) {
@@ -11,7 +23,10 @@ static bool read_behaviours(Plan *plan, const Cluster *cluster) {
     g_autoptr(GError) error = NULL;
     ModuleSource *source = module_source_read(leaf->leaf->c_file, &error);
     g_hash_table_insert(plan->sources, (gpointer)leaf->leaf->c_file, source);
-    if (source) continue;
+    if (source) {
+      fine &= check_statics(source);
+      continue;
+    }
     diag_error(leaf->leaf->location, "missing-c-file", "the behaviour of module %s cannot be read: %s",
                leaf->module_name, error->message);
     fine = false;

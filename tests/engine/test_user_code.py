@@ -97,12 +97,52 @@ s[3].out -> x.in["limit"];
         ("lane(in, mac_stat)", "error[unknown-key]: no lane of in has the key mac_stat; did you mean mac_state?\n"),
         ("lane(in, mac_stat)", "note: the keys of in are mac_state, base, limit, limit\n"),
         ("lane(in, limit)", "error[ambiguous-key]: several lanes of in have the key limit; key(in, i) returns which\n"),
-        ("lane(inn, base)", "error[unknown-name]: this module has no port called inn\n"),
+        ("lane(inn, base)", "error[unknown-name]: this module has no port called inn; did you mean in?\n"),
     ],
 )
 def test_keys_in_c(lss, tmp_path, lane, expected):
     code = f"phase_end() {{ count(sum, data(in, {lane})); }}\n"
     assert expected in errors(lss, tmp_path, code, KEYED_MACHINE, m_lss=KEYED)
+
+
+SLIPS = [
+    ("n_taken++;", "error[c-code]: use of undeclared identifier 'n_taken'\n"),
+    ("total++;", "error[unknown-name]: total is state of the module: write self->total\n"),
+    ("table[0]++;", "error[unknown-name]: table is state of the module: write self->table\n"),
+    ("if (transferred(inn)) { }", "error[unknown-name]: this module has no port called inn; did you mean in?\n"),
+    ("if (some(memory.request)) { }", "error[unknown-name]: this module has no port called memory; memory is a bundle: write memory_request or memory_reply\n"),
+    ("send(out);", "error[c-code]: an argument is missing: send(port, value); a port with several lanes has the lane after the port\n"),
+    ("self->total += param(dept);", "error[unknown-name]: this module has no parameter called dept; did you mean depth?\n"),
+    ("static int calls; calls++;", "error[static-variable]: `calls` is static, so no checkpoint has it and all instances share it: declare it in the module's state, or make it const\n"),
+]
+
+
+@pytest.mark.parametrize(("slip", "expected"), SLIPS)
+def test_slips_in_c(lss, tmp_path, slip: str, expected: str) -> None:
+    module = "import memory_types;\nmodule m {\n  parameter depth = 2 : int;\n  inport in : uint32;\n  optional inport memory : mem(32);\n"
+    module += "  outport out : uint32;\n  state { uint32 total; uint8 table[4]; }\n  always in.ack, memory.request.ack;\n"
+    module += "  handler show : -> out.data, out.enable;\n  handler reply : -> memory.reply.data, memory.reply.enable;\n  phase_end;\n}\n"
+    code = "handler(show) { send(out, 1); enable(out, true); }\nhandler(reply) { send_nothing(memory_reply); }\nphase_end() { }\n"
+    code = code.replace("send(out, 1);", slip) if slip.startswith("send") else code.replace("phase_end() { }", f"phase_end() {{ {slip} }}")
+    assert expected in errors(lss, tmp_path, code, m_lss=module)
+
+
+STATICS = """
+static const int table[] = {1, 2};
+static int f(int x) { return x; }
+static __attribute__((unused)) inline int g(void) { return 2; }
+// static int one;
+static const char *const two = "static int three;";
+"""
+
+
+def test_statics_that_are_no_variables(lss, tmp_path) -> None:
+    code = CODE + STATICS
+    for name, text in {"m.lss": MODULE, "m.c": code, "top.lss": MACHINE}.items():
+        (tmp_path / name).write_text(text)
+    assert "static-variable" not in lss("check", "top.lss", ok=None).err
+    (tmp_path / "m.c").write_text(code + "static unsigned count_of_all[2];\n")
+    assert "`count_of_all` is static" in lss("check", "top.lss", ok=False).err
 
 
 def test_keys_of_lanes_without(lss, tmp_path):
