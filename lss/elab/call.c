@@ -108,7 +108,7 @@ Operand evaluate_call(Scope *scope, Expr *expr) {
       problem(expr->location, "value-type", "%s() is a statement; it has no value", name);
     } else if (!report_private(name, expr->left->location)) {
       problem(expr->left->location, "unknown-name", "there is no function `%s`%s", name,
-              did_you_mean(scope_suggestion(scope, name)));
+              unknown_name_cure(name, expr->location.file, scope_suggestion(scope, name)));
     }
     return NOTHING;
   }

@@ -149,6 +149,9 @@ Symbol *scope_find_type(Scope *scope, const char *name);
 Symbol *scope_find_module(Scope *scope, const char *name);
 // The nearest visible name, or NULL.
 const char *scope_suggestion(Scope *scope, const char *name);
+// What to do about a name in a file that means nothing: the import of a file of types that declares it, or else the
+// name `near`, if it is not NULL; to be appended to a message.
+const char *unknown_name_cure(const char *name, const char *file, const char *near);
 // Whether a C compiler, or the vocabulary of module code, would misread a name.
 bool is_c_word(const char *name);
 // Reports a name that C cannot take.

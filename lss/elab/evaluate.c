@@ -74,7 +74,8 @@ static Operand name_operand(Scope *scope, Expr *expr) {
       const char *near = scope_suggestion(scope, name);
       if (!near) near = part_suggestion(name, compile->like);
       if (!near && strlen(name) >= DISTINCT) near = module_suggestion(expr);
-      problem(expr->location, "unknown-name", "there is no `%s` here%s", name, did_you_mean(near));
+      problem(expr->location, "unknown-name", "there is no `%s` here%s", name,
+              unknown_name_cure(name, expr->location.file, near));
     }
     return NOTHING;
   }

@@ -100,16 +100,28 @@ static bool is_unconnected(const Inst *inst, Type **slot) {
   return false;
 }
 
-static bool travels(const Inst *inst, Term *term) {
+// The port that carries items of a type, one that is connected if there is any; NULL: none does.
+static const PortMember *carrier(const Inst *inst, Term *term) {
+  const PortMember *found = NULL;
   for (guint i = 0; i < inst->port_list->len; i++) {
     const PortDecl *decl = inst->port_list->pdata[i];
     for (guint m = 0; m < decl->members->len; m++) {
-      Term *carried = term_find(((PortMember *)decl->members->pdata[m])->term);
+      const PortMember *member = decl->members->pdata[m];
+      Term *carried = term_find(member->term);
       while (carried->kind == TERM_ARRAY) carried = term_find(carried->element);
-      if (carried == term) return true;
+      if (carried == term && (!found || found->outer->len == 0)) found = member;
     }
   }
-  return false;
+  return found;
+}
+
+// Where a port is connected first from outside; NULL: nowhere.
+static const Location *connection_of(const PortMember *member) {
+  for (guint i = 0; i < member->outer->len; i++) {
+    const Joint *joint = member->outer->pdata[i];
+    if (joint) return &joint->link->location;
+  }
+  return NULL;
 }
 
 static void ambiguous(const Pending *pending, Term *term) {
@@ -117,13 +129,19 @@ static void ambiguous(const Pending *pending, Term *term) {
   while (term->kind == TERM_ARRAY) term = term_find(term->element);
   if (term->reported) return;
   term->reported = true;
-  if (term->alternatives)
+  const PortMember *member = carrier(pending->inst, term);
+  const Location *connection = member && !term->alternatives ? connection_of(member) : NULL;
+  if (connection) {
+    problem(*connection, "ambiguous-type", "nothing determines the type of `%s.%s`", pending->inst->instance->path,
+            member->port->name);
+    diag_note(member->port->location, "`%s` is declared here", member->port->name);
+  } else if (term->alternatives)
     problem(pending->place, "ambiguous-type", "the type of `%s` could be %s", pending->what, term_text(term));
   else
     problem(pending->place, "ambiguous-type", "nothing determines the type %s", term_text(term));
-  if (pending->inst->instance->location.line)
+  if (!connection && pending->inst->instance->location.line)
     diag_note(pending->inst->instance->location, "for the instance created here");
-  if (travels(pending->inst, term))
+  if (member)
     diag_note(NOWHERE, "an annotation on a connection, `a.out -> b.in : uint32;`, fixes it");
   else
     diag_note(NOWHERE, "no port of the module has this type, so it cannot be inferred");

@@ -101,9 +101,18 @@ static void execute_setting(Scope *scope, Inst *inst, const Node *node, bool of_
   g_ptr_array_add(inst->settings, setting);
 }
 
+// The value behind `on`; NULL after an error.
+static Value *clock_named(Scope *scope, Expr *expr) {
+  if (expr->kind != EXPR_NAME || scope_find(scope, expr->text)) return evaluate(scope, expr);
+  const char *near = scope_suggestion(scope, expr->text);
+  problem(expr->location, "unknown-name", "there is no clock `%s` here%s", expr->text,
+          near ? did_you_mean(near) : arena_printf("; `clock %s = 200 MHz;` declares one", expr->text));
+  return NULL;
+}
+
 GPtrArray *make_instances(Scope *scope, Node *node, Symbol *module, const Value *each, int64_t count) {
   Inst *parent = compile->running;
-  Value *clock = node->clock ? evaluate(scope, node->clock) : NULL;
+  Value *clock = node->clock ? clock_named(scope, node->clock) : NULL;
   if (clock && clock->kind != VALUE_CLOCK) {
     problem(node->clock->location, "value-type", "`on` takes a clock, not %s", value_kind_text(clock));
     clock = NULL;

@@ -2,6 +2,7 @@
 #include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/base/library.h"
+#include "lss/base/source.h"
 #include "lss/elab/elaborate.h"
 #include "lss/elab/value.h"
 
@@ -129,6 +130,29 @@ const char *scope_suggestion(Scope *scope, const char *name) {
   type_names(names);
   builtin_names(names);
   return diag_suggestion(name, names);
+}
+
+// Whether a file, which is not read in otherwise, declares a name for others.  Most do not even have it in their text.
+static bool declares(const char *path, const char *name) {
+  gsize length;
+  g_autofree char *text = source_read(path, &length, NULL);
+  const SourceFile *file = text && strstr(text, name) ? parse_text(path, text, length) : NULL;
+  for (guint i = 0; file && i < file->nodes->len; i++) {
+    const Node *node = file->nodes->pdata[i];
+    if (node->name && node->kind != NODE_IMPORT && !strcmp(node->name, name)) return true;
+  }
+  return false;
+}
+
+const char *unknown_name_cure(const char *name, const char *file, const char *near) {
+  g_autoptr(GPtrArray) folders = library_folders(compile->options, file);
+  g_autoptr(GPtrArray) names = *name == '_' ? NULL : library_all_names(folders);
+  for (guint i = 0; names && i < names->len; i++) {
+    const char *types = names->pdata[i];
+    g_autofree char *path = g_str_has_suffix(types, "_types") ? library_find(folders, types) : NULL;
+    if (path && declares(path, name)) return arena_printf(": `import %s;` declares it", types);
+  }
+  return did_you_mean(near);
 }
 
 static void refuse_c_name(const char *name, Location place, const char *what) {

@@ -238,7 +238,7 @@ static Term *name_term(Scope *scope, Expr *expr) {
   if (!symbol) {
     if (!report_private(expr->text, expr->location))
       problem(expr->location, "unknown-name", "there is no type `%s`%s", expr->text,
-              did_you_mean(scope_suggestion(scope, expr->text)));
+              unknown_name_cure(expr->text, expr->location.file, scope_suggestion(scope, expr->text)));
     return NULL;
   }
   if (symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_BUNDLE) return not_a_type(expr, "a bundle");
@@ -261,7 +261,7 @@ static Term *call_term(Scope *scope, Expr *expr) {
   if (!symbol) {
     if (!report_private(name, expr->left->location))
       problem(expr->left->location, "unknown-name", "there is no type `%s`%s", name,
-              did_you_mean(scope_suggestion(scope, name)));
+              unknown_name_cure(name, expr->location.file, scope_suggestion(scope, name)));
     return NULL;
   }
   if (symbol->kind == SYMBOL_DECLARATION && symbol->node->kind == NODE_BUNDLE) return not_a_type(expr, "a bundle");

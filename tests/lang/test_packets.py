@@ -14,7 +14,7 @@ COPIER = {
     "copier.lss": 'module copier {\n  runtime init parameter from = "" : string;\n  runtime init parameter to = "" : string;\n'
     "  runtime parameter numbered = false : bool;\n  state { stream in; stream out; }\n  init;\n  phase_end;\n}\n",
     "copier.c": "init() { packet_read_open(&self->in, param(from)); packet_write_open(&self->out, param(to)); }\n"
-    "phase_end() {\n  static uint8_t frame[262144]; uint32_t length; uint64_t stamp;\n"
+    "phase_end() {\n  uint8_t frame[262144]; uint32_t length; uint64_t stamp;\n"
     "  const uint64_t count = param(numbered) ? packet_count(&self->in) : 0;\n"
     "  for (uint64_t i = 0; i < count; i++) {\n    packet_at(&self->in, i, frame, sizeof frame, &length, &stamp);\n    packet_write(&self->out, frame, length, stamp);\n  }\n"
     "  if (!param(numbered)) while (packet_next(&self->in, frame, sizeof frame, &length, &stamp)) packet_write(&self->out, frame, length, stamp);\n}\n",

@@ -125,7 +125,7 @@ def memory_of(process: int) -> int:
 def test_a_thousand_changes(tmp_path: Path, build_dir: Path) -> None:
     """The server's memory stays as it is, stale work is dropped, and the last change is what is told."""
     path = tmp_path / "m.lss"
-    texts = [f"instance s : source;\ninstance k : sink;\ns.out -> k.in;\n// {n}\n" for n in range(1000)]
+    texts = [f"instance s : source;\ninstance k : sink;\ns.out -> k.in : uint32;\n// {n}\n" for n in range(1000)]
 
     async def scenario(editor: Editor) -> None:
         server = editor.client._server
