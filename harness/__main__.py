@@ -159,7 +159,8 @@ def _network(options: argparse.Namespace) -> int:
         may_differ=options.may_differ, sample_window=options.sample_window, checkpoint=options.checkpoint,
         restore=options.restore, whole=options.whole is not None,
         simulator=Path(options.whole) if isinstance(options.whole, str) else None, cores=options.cores,
-        picture=options.picture, options=options.simulator_arguments,
+        picture=options.picture, options=options.simulator_arguments, part=options.part,
+        record_links=options.record_links, replay_links=options.replay_links,
     )  # fmt: skip
     try:
         return command.run(request)
@@ -460,7 +461,10 @@ def _add_network(commands: argparse._SubParsersAction) -> None:
         "--picture", type=WRITTEN, metavar="FILE.html",
         help="write a page that shows the load of the cables, while the run goes on if the parts take samples",
     )  # fmt: skip
-    one.epilog = "Options after -- are for the simulators of all parts."
+    one.add_argument("--record-links", type=FOLDER, metavar="DIR", help="write what parts send to each other there ...")
+    one.add_argument("--replay-links", type=READ, metavar="DIR", help="... and run one part alone from that")
+    one.add_argument("--part", metavar="PATH", help="with --replay-links: the part that runs")
+    one.epilog = "Options after -- are for the simulators of all parts, or for the one of --part."
     one.set_defaults(call=_network)
 
 

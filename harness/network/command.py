@@ -16,8 +16,11 @@ from harness.run import files
 MOST_SHOWN = 16  # parts in the table of waits
 PASSED = ("time", "cycles", "seed", "start-timeout", "outputs", "sample", "measure-from", "measure-to", "watchdog",
           "idle-timeout", "checkpoint-every")  # fmt: skip
-OWN = ("checkpoint", "restore", "until", "set", "may-differ", "sample-window", *PASSED)  # options of this command
-REFUSED = ("part", "network", "board", "run-dir", "stats", "interactive", "gdb", "serve")
+OWN = (
+    "checkpoint", "restore", "until", "set", "may-differ", "sample-window", "record-links", "replay-links", *PASSED
+)  # options of this command
+NAMING = ("part", "network", "board", "run-dir", "stats")
+REFUSED = (*NAMING, "interactive", "gdb", "serve")
 TIMED = re.compile(r"\s*(-?\d|cycles\s*\(|end\s*$)")  # conditions that all parts can tell
 COUNTED = re.compile(r"event\s*\(.*\*.*,\s*(\d+)\s*\)")
 
@@ -40,12 +43,15 @@ class Request:
     cores: int | None
     picture: Path | None  # page with the load of the cables
     options: Sequence[str]  # for all parts
+    record_links: Path | None = None  # folder for what parts send
+    replay_links: Path | None = None  # such a folder, from which `part` runs alone
+    part: str | None = None
 
 
-def _check(options: Sequence[str]) -> None:
+def _check(options: Sequence[str], refused: Sequence[str]) -> None:
     for word in options:
         name = word.removeprefix("--").partition("=")[0]
-        if word.startswith("--") and name in (*OWN, *REFUSED):
+        if word.startswith("--") and name in (*OWN, *refused):
             hint = "write it ahead of --" if name in OWN else "leave it out"
             raise NetworkError(f"--{name}: it is not for the parts of a network ({hint})")
 
@@ -73,6 +79,8 @@ def _common(request: Request) -> list[str]:
         common.append("--sample-window")
     if request.restore is not None:
         common += ["--restore", os.fspath(request.restore)]
+    if request.record_links is not None:
+        common += ["--record-links", os.fspath(request.record_links)]
     return common
 
 
@@ -139,6 +147,8 @@ def _finish(started: Sequence[launch.Started], interrupts: launch.Interrupts) ->
 def _run_parts(network: Network, request: Request) -> int:
     if (short := memory.shortage(network, memory.available())) is not None:
         print(f"spinach: warning: {short}", file=sys.stderr)
+    if request.record_links is not None:
+        _forget_records(network, request.record_links)
     live = Live(network, request.out, request.picture) if request.picture else None
     stage = checkpoints.Stage(network, request.checkpoint) if request.checkpoint else None
 
@@ -173,10 +183,47 @@ def _run_whole(simulator: Path, request: Request) -> int:
     return _end(started, document.read(request.out / "statistics.json")["run"], interrupts)
 
 
+def _run_alone(network: Network, request: Request) -> int:
+    """Becomes the simulator of one part, which runs from what the others have sent in an earlier run."""
+    number = next((number for number, part in enumerate(network.parts) if part.path == request.part), None)
+    if number is None:
+        raise NetworkError(f'--part: there is no part "{request.part}" in {network.machine}')
+    options = options_of_parts(network, request, request.checkpoint)[number]
+    launch.become(network, number, request.out, [*options, "--replay-links", os.fspath(request.replay_links)])
+
+
+def _check_links(request: Request) -> None:
+    """Options of records that are not together what they need."""
+    if (request.part is None) != (request.replay_links is None):
+        given, lacks = ("--part", "--replay-links DIR") if request.part else ("--replay-links", "--part PATH")
+        raise NetworkError(f"{given} lacks {lacks}: one part runs without the others, from the records of a run")
+    if request.replay_links is None and request.record_links is None:
+        return
+    if request.record_links is not None and request.replay_links is not None:
+        raise NetworkError("--record-links: it is for a run of all parts (leave it out with --replay-links)")
+    if request.whole:
+        raise NetworkError("--whole: the whole network has no links between parts (leave --record-links out)")
+    if request.picture is not None and request.replay_links is not None:
+        raise NetworkError("--picture: it is for a run of all parts (leave it out with --replay-links)")
+    if request.replay_links is not None and not request.replay_links.is_dir():
+        raise NetworkError(f"--replay-links {request.replay_links}: there is no such folder")
+
+
+def _forget_records(network: Network, folder: Path) -> None:
+    """A folder has the records of one run: a part that is killed leaves none, and not that of an earlier run."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in [*(folder / f"{link.path}.link" for link in network.links), *folder.glob("*.frames")]:
+            file.unlink(missing_ok=True)
+    except OSError as error:
+        raise NetworkError(f"--record-links {folder}: {error.strerror}") from None
+
+
 def run(request: Request) -> int:
     """Runs all parts to their end; returns the status."""
     network = read(request.folder)
-    _check(request.options)
+    _check_links(request)
+    _check(request.options, REFUSED if request.replay_links is None else NAMING)
     if request.restore is not None:
         checkpoints.check_restored(request.restore)
     launch.check_cores(request.cores)
@@ -188,4 +235,6 @@ def run(request: Request) -> int:
     if request.whole:
         return _run_whole(network.whole(request.simulator), request)
     _check_conditions(request)
+    if request.replay_links is not None:
+        return _run_alone(network, request)
     return _run_parts(network, request)

@@ -5,11 +5,13 @@ import os
 import secrets
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import NoReturn
 
 from harness.network.network_file import Network, NetworkError
 from harness.run import process
@@ -110,6 +112,20 @@ def start(network: Network, out: Path, options: Sequence[Sequence[str]]) -> list
             raise NetworkError(f"{part.path} cannot be started: {error.strerror}") from None
         raise
     return started
+
+
+def become(network: Network, number: int, out: Path, options: Sequence[str]) -> NoReturn:
+    """This process becomes the simulator of one part that runs alone, at the same terminal."""
+    part = network.parts[number]
+    folder = out / part.path
+    command = [part.simulator.resolve(), "--part", part.path, "--network", network.file, "--run-dir", folder, "--quiet"]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "statistics.json").unlink(missing_ok=True)  # of an earlier run
+        sys.stdout.flush()
+        os.execv(command[0], [process.word(word) for word in (*command, *options)])
+    except OSError as error:
+        raise NetworkError(f"{part.path} cannot be started: {error.strerror}") from None
 
 
 def start_whole(simulator: Path, out: Path, options: Sequence[str]) -> list[Started]:

@@ -505,9 +505,11 @@ static void emit_links(const Emitter *emitter, GString *out) {
                            instance_cut(link->half, netlist->ticks_per_second), type_size(link->item->type, NULL),
                            g_array_index(link->item->dimensions, int, 0), link->half->id);
     if (link->sends)
-      g_string_append(out, "0},\n");
+      g_string_append(out, "0");
     else
-      g_string_append_printf(out, "offsetof(%s_state, spinach_flight_%s)},\n", spec, link->flight->name);
+      g_string_append_printf(out, "offsetof(%s_state, spinach_flight_%s)", spec, link->flight->name);
+    g_autofree char *symbol = emit_type_symbol(link->item->type);
+    g_string_append_printf(out, ", &%s},\n", symbol);
   }
   g_string_append(out, "  {0}\n};\n");
   if (!netlist->part) return;

@@ -142,7 +142,7 @@ static bool write_whole(const spinach_options *options, const char *path, GError
 }
 
 char *spinach_checkpoint_file(const spinach_options *options) {
-  const char *part = spinach_own_part();
+  const char *part = options->part.board ? spinach_own_part() : NULL; // one that runs alone writes a file
   if (!part) return g_strdup(options->checkpoint);
   g_autofree char *instant = g_strdup_printf("%" G_GUINT64_FORMAT, spinach_completed()),
                   *name = g_strconcat(part, SOURCES_SUFFIX, NULL);
@@ -153,7 +153,7 @@ bool spinach_checkpoint_write(const spinach_options *options) {
   g_autoptr(GError) error = NULL;
   g_autofree char *path = spinach_checkpoint_file(options), *folder = g_path_get_dirname(path);
   if (!used_files_add_saved(path, "--checkpoint", &error)) return spinach_report_error("%s", error->message);
-  if (spinach_own_part() && g_mkdir_with_parents(folder, 0777))
+  if (options->part.board && g_mkdir_with_parents(folder, 0777))
     return spinach_report_error("cannot make the folder \"%s\": %s", folder, g_strerror(errno));
   return write_whole(options, path, &error) ||
          spinach_report_error("cannot write the checkpoint \"%s\": %s", path, error->message);

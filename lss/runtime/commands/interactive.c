@@ -1,4 +1,5 @@
 // The commands of a run that goes on by them; see interactive.h.
+#include "lss/runtime/link/part.h"
 #include "lss/runtime/commands/interactive.h"
 
 #include "lss/runtime/checkpoint/checkpoint.h"
@@ -185,6 +186,7 @@ static void do_trace(const char *words) {
 
 static void do_checkpoint(const char *words) {
   spinach_options options = *given;
+  spinach_part_complete(spinach_next_instant());
   options.checkpoint = words;
   if (*words)
     spinach_checkpoint_write(&options);

@@ -1,4 +1,5 @@
 // Giving a run to a variant, and taking it; see handover.h.
+#include "lss/runtime/link/part.h"
 #include "lss/runtime/debug/handover.h"
 
 #include "lss/runtime/checkpoint/checkpoint.h"
@@ -88,6 +89,7 @@ char *handover_become(const spinach_options *options, const GPtrArray *words, GV
   if (!variant) return g_strdup(spinach_reported_error());
   const bool counted = counts();
   history_back(history_oldest());
+  spinach_part_complete(spinach_next_instant());
   const struct spinach_moment moment = spinach_now();
   g_autoptr(GError) error = NULL;
   g_autoptr(GVariant) files = open_files_hand_over(&error);

@@ -1,4 +1,5 @@
 // The monitor commands; see monitor.h.
+#include "lss/runtime/link/part.h"
 #include "lss/runtime/debug/monitor.h"
 
 #include "lss/runtime/checkpoint/checkpoint.h"
@@ -73,6 +74,7 @@ static void write_checkpoint(GString *out, const char *words) {
   spinach_options options = *run_conduct.options;
   g_autofree char *why = *words ? confined_problem(words, CHECKPOINT_WORD) : NULL;
   drain_let_go();
+  spinach_part_complete(spinach_next_instant());
   options.checkpoint = words;
   if (!*words)
     g_string_append(out, "checkpoint FILE\n");

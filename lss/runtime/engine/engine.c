@@ -734,7 +734,8 @@ void spinach_advance_step(bool one_instant) {
 }
 
 struct spinach_moment spinach_now(void) {
-  return (struct spinach_moment){spinach_advancing, spinach_stopping, spinach_stop_status, spinach_stop_reason};
+  return (struct spinach_moment){spinach_advancing, spinach_stopping, spinach_stop_status, spinach_stop_reason,
+                                 spinach_hooks.came};
 }
 
 void spinach_rewind(const struct spinach_moment *moment) {
@@ -744,7 +745,9 @@ void spinach_rewind(const struct spinach_moment *moment) {
   spinach_stop_reason = moment->stop_reason;
   spinach_time.now = earliest();
   spinach_running.function = NULL;
+  resting = false;
   machine->wake();
+  if (spinach_hooks.go_back) spinach_hooks.go_back(moment->came);
 }
 
 uint64_t spinach_next_instant(void) {

@@ -50,6 +50,9 @@ struct spinach_hooks {
   uint64_t (*reach)(uint64_t now);
   // The same instant if this machine does nothing before `own` unless something comes, which is not waited for.
   uint64_t (*reach_on)(uint64_t now, uint64_t own);
+  // All that was sent to this machine before this instant is in the state; and what takes it back to such an instant.
+  uint64_t came;
+  void (*go_back)(uint64_t came);
   // `reach` is called again at this instant, if the machine is stepped there: a promise to others is due.
   uint64_t reach_again;
 

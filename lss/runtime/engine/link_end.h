@@ -17,6 +17,7 @@ typedef struct spinach_link_end {
   uint32_t item_size, slots; // bytes of an item; items that the flight holds
   int32_t instance;          // with the state of this half
   uint64_t offset;           // of the spinach_flight in that state (flight.h); 0 where this end sends
+  const struct spinach_type *item_type;
 } spinach_link_end;
 
 // An item leaves over the link of that number, and arrives at `instant`: at least the cut from now.  It is an effect,

@@ -437,6 +437,7 @@ struct spinach_moment {
   struct spinach_advancing advancing;
   int stopping, stop_status;
   const char *stop_reason;
+  uint64_t came; // hooks.h
 };
 struct spinach_moment spinach_now(void);
 // The arena holds an earlier state again, that of this moment.

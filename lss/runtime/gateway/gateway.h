@@ -13,6 +13,7 @@ typedef struct {
   const GArray *settings; // of GatewaySetting: --gateway
   const char *record;     // folder of --record-links, or NULL
   const char *replay;     // folder of --replay-links, or NULL
+  bool links;             // which may have records of links alone
   bool open;              // --open: other computers may be at the other end
   bool keep;              // the run may go backwards
   uint64_t ticks_per_second;

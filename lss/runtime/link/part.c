@@ -2,15 +2,15 @@
 #include "lss/runtime/link/part.h"
 
 #include "lss/runtime/engine/clocks.h"
-#include "lss/runtime/engine/flight.h"
 #include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/engine/own_part.h"
+#include "lss/runtime/link/alone.h"
+#include "lss/runtime/link/arrival.h"
 #include "lss/runtime/link/exchange.h"
-#include "lss/runtime/link/item_check.h"
 #include "lss/runtime/link/network.h"
+#include "lss/runtime/link/recording.h"
 #include "lss/runtime/link/renaming.h"
-#include "lss/runtime/observe/ranges.h"
 #include "lss/runtime/text/number.h"
 
 #include <errno.h>
@@ -28,18 +28,20 @@ static Network *network;
 static uint32_t own; // the number of this part
 static Exchange exchange;
 static bool joined, left;
+static bool alone; // it runs from records, without the others
 static uint32_t *link_of_in, *link_of_out; // ends in the machine's table, of the links of the exchange
 static uint32_t *out_of_link;              // a sending end in that table as a link of the exchange
-static const spinach_field **item_field;   // of the incoming links, for what their items may be; NULL: not known
-static ItemCheck *item_check;              // of the incoming links
 
 static uint64_t appointment = UINT64_MAX; // a part that rests is needed there
 static bool loops;                        // this part repeats a loop that nothing ends, and all others wait
 
-// ---- The end of a whole machine with parts
+// ---- The end of a whole machine with parts, or of a part alone
 
 static uint64_t end_at = UINT64_MAX;
 static char *end_reason;
+
+static bool ended_by_others; // which had an error, or are gone
+static bool failed_there;    // the recorded run had an error in the instant before `end_at`
 
 // ---- Names ----------------------------------------------------------------------------------------------------------
 
@@ -67,33 +69,13 @@ const char *spinach_part_setting(guint index, const char **name) {
 // ---- What comes and what leaves -------------------------------------------------------------------------------------
 
 static void send(uint32_t link, uint64_t instant, const void *item) {
+  recording_add(link, spinach_time.now, instant, item);
   exchange_send(&exchange, out_of_link[link], spinach_time.now, instant, item);
-}
-
-// Items of other processes may hold any bits.
-static void check_item(uint32_t link, const void *item) {
-  if (item_check_passes(&item_check[link], item) || !item_field[link]) return;
-  const spinach_place place = {machine->links[link_of_in[link]].instance, item_field[link], 0, 1};
-  g_autofree char *fault = spinach_ranges_value_fault(&place, item);
-  if (fault)
-    spinach_fail("%s: %s has sent what is no item: %s", machine->links[link_of_in[link]].path,
-                 network_part(network, exchange.in[link].peer)->path, fault);
 }
 
 static bool deliver(void *data, uint32_t link, uint64_t arrives, const void *item) {
   (void)data;
-  const spinach_link_end *end = &machine->links[link_of_in[link]];
-  spinach_flight *flight = (void *)((uint8_t *)spinach_instance_state(end->instance) + end->offset);
-  spinach_expect(arrives);
-  if (flight->held == end->slots) return false;
-  uint64_t *instants = (uint64_t *)(flight + 1);
-  uint8_t *slot = (uint8_t *)(instants + end->slots) + (size_t)flight->tail * end->item_size;
-  memcpy(slot, item, end->item_size); // and only now it is looked at: the sender may change it until then
-  check_item(link, slot);
-  instants[flight->tail] = arrives;
-  flight->tail = flight->tail + 1 == end->slots ? 0 : flight->tail + 1;
-  flight->held++;
-  return true;
+  return arrival_add(link_of_in[link], network_part(network, exchange.in[link].peer)->path, arrives, item);
 }
 
 static uint64_t own_instant(void *data, uint64_t now, uint64_t *since) {
@@ -185,15 +167,6 @@ static uint64_t reach_on(uint64_t now, uint64_t own) {
 
 // ---- Joining --------------------------------------------------------------------------------------------------------
 
-// The field of the items of a flight: that which begins where they do.
-static const spinach_field *find_item_field(const spinach_link_end *end) {
-  const spinach_layout *layout = machine->instances[end->instance].layout;
-  const uint64_t offset = end->offset + sizeof(spinach_flight) + end->slots * sizeof(uint64_t);
-  for (uint32_t i = 0; layout && i < layout->field_count; i++)
-    if (layout->fields[i].offset == offset && layout->fields[i].type->size == end->item_size) return &layout->fields[i];
-  return NULL;
-}
-
 static uint64_t ring_size(uint32_t link) {
   const NetworkLink *l = network_link(network, link);
   return ring_bytes(l->bytes, l->slots);
@@ -246,8 +219,6 @@ static bool attach_end(uint32_t index, uint8_t *shared) {
       link_of_out[exchange.out_count] = index;
       out_of_link[index] = exchange.out_count++;
     } else {
-      const spinach_field *field = item_field[exchange.in_count] = find_item_field(end);
-      item_check[exchange.in_count] = item_check_new(field ? field->type : NULL);
       link_of_in[exchange.in_count++] = index;
     }
     return true;
@@ -269,8 +240,7 @@ static bool attach(uint8_t *shared) {
   link_of_in = g_new0(uint32_t, count + 1);
   link_of_out = g_new0(uint32_t, count + 1);
   out_of_link = g_new0(uint32_t, count + 1);
-  item_field = g_new0(const spinach_field *, count + 1);
-  item_check = g_new0(ItemCheck, count + 1);
+  arrival_begin();
   for (uint32_t i = 0; i < count; i++)
     if (!attach_end(i, shared)) return false;
   exchange.spin = spin_limit();
@@ -308,8 +278,30 @@ static bool is_name(const char *text) {
   return *text && strlen(text) < 100;
 }
 
-bool spinach_part_join(const spinach_part_request *request, uint64_t begins) {
-  if (!network) return true;
+// ---- A part alone ---------------------------------------------------------------------------------------------------
+
+static void send_alone(uint32_t link, uint64_t instant, const void *item) {
+  alone_send(link, spinach_time.now, instant, item);
+}
+
+static uint64_t reach_alone(uint64_t now) {
+  return alone_reach(now, end_at);
+}
+
+static bool begin_alone(const char *folder, uint64_t begins) {
+  const char *reason;
+  if (!alone_begin(network, own, folder, begins)) return false;
+  end_at = alone_ends(&reason, &failed_there);
+  end_reason = g_strdup(reason);
+  spinach_hooks.send = send_alone;
+  spinach_hooks.reach = reach_alone;
+  return alone = true;
+}
+
+// ---- All of them ----------------------------------------------------------------------------------------------------
+
+static bool join(const spinach_options *options, uint64_t begins) {
+  const spinach_part_request *request = &options->part;
   const char *path = network_part(network, own)->path;
   if (!is_name(request->board))
     return spinach_report_error("--board: \"%s\" is no name of letters and digits", request->board);
@@ -338,6 +330,13 @@ bool spinach_part_join(const spinach_part_request *request, uint64_t begins) {
   return joined = true;
 }
 
+bool spinach_part_join(const spinach_options *options, uint64_t begins) {
+  if (!network) return true;
+  if (options->replay_links) return begin_alone(options->replay_links, begins);
+  if (!join(options, begins)) return false;
+  return !options->record_links || recording_begin(network, options->record_links, begins);
+}
+
 // ---- The end --------------------------------------------------------------------------------------------------------
 
 // In a whole machine: no instant from there on is stepped.
@@ -359,10 +358,13 @@ void spinach_part_end(BoardEnd how, uint64_t at, const char *reason) {
     if (!nothing_happens()) board_end(&exchange.board, how, passed_at_most(at) + network->distance, reason);
     return;
   }
-  if (end_at != UINT64_MAX) return;
+  const uint64_t end = at + (alone ? network->distance : machine->distance);
+  if (end >= end_at) return;
+  g_free(end_reason);
   end_reason = g_strdup(reason);
-  end_at = at + machine->distance;
-  spinach_hooks.reach = reach_end;
+  end_at = end;
+  failed_there = false;
+  if (!alone) spinach_hooks.reach = reach_end;
 }
 
 uint64_t spinach_part_end_at(void) {
@@ -371,6 +373,7 @@ uint64_t spinach_part_end_at(void) {
 
 // The others had an error.
 static const char *end_with_error(const char *text) {
+  ended_by_others = true;
   spinach_set_error(text);
   spinach_report_error("error: %s", text);
   return spinach_error_text;
@@ -383,10 +386,19 @@ static const char *end_with_gone(void) {
   return end_with_error(text);
 }
 
+static const char *end_of_whole(void) {
+  if (spinach_next_instant() < end_at) return NULL;
+  spinach_part_complete(end_at);
+  if (!failed_there) return end_reason;
+  g_autofree char *text = g_strdup_printf("the recorded run ended here with an error, which this run does not have: %s",
+                                          end_reason);
+  return end_with_error(text);
+}
+
 const char *spinach_part_ended(void) {
   static char reason[BOARD_REASON];
   uint32_t who = own;
-  if (!joined) return spinach_next_instant() >= end_at ? end_reason : NULL;
+  if (!joined) return end_of_whole();
   if (board_is_broken(&exchange.board)) return end_with_gone();
   const uint64_t end = board_end_at(&exchange.board);
   if (spinach_next_instant() < end) return NULL;
@@ -399,6 +411,11 @@ const char *spinach_part_ended(void) {
 }
 
 bool spinach_part_complete(uint64_t until) {
+  if (alone) {
+    alone_complete(until);
+    spinach_set_completed(until);
+    return until <= end_at;
+  }
   if (!joined) return true;
   const bool complete = exchange_complete(&exchange, until);
   if (exchange.fault) fail_for_fault();
@@ -420,9 +437,8 @@ const uint64_t *spinach_part_attend(uint64_t instant, const uint64_t *words, uin
   return notes;
 }
 
-void spinach_part_leave(bool failed) {
-  if (!joined || left) return;
-  left = true;
+static bool leave(bool failed, const char *ended) {
+  const uint64_t until = failed ? spinach_time.now : spinach_completed();
   if (failed) {
     const uint64_t at = passed_at_most(spinach_next_instant());
     board_end(&exchange.board, BOARD_FAILED, at + network->distance, spinach_error_text);
@@ -430,6 +446,17 @@ void spinach_part_leave(bool failed) {
   exchange_pass(&exchange, failed ? UINT64_MAX : spinach_next_instant());
   board_leave(&exchange.board);
   board_wake_all(&exchange.board);
+  return recording_end(until, failed && !ended_by_others, failed ? spinach_error_text : ended);
+}
+
+bool spinach_part_leave(bool failed, const char *ended) {
+  if (left || !(joined || alone)) return true;
+  left = true;
+  if (joined) return leave(failed, ended);
+  if (!failed)
+    fprintf(stderr, "%s: %s has sent %" G_GUINT64_FORMAT " items, all of them as in the recorded run\n",
+            spinach_program, network_part(network, own)->path, alone_compared());
+  return true;
 }
 
 // ---- What it cost ---------------------------------------------------------------------------------------------------

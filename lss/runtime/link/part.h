@@ -18,9 +18,9 @@ bool spinach_part_name(const spinach_part_request *request);
 // The value that the network sets for parameter `index` of this part, and its name in *name; NULL: there is none.
 const char *spinach_part_setting(guint index, const char **name);
 
-// Takes its place among the others and waits for them; when the machine has started.  False: after a line.
-// The run begins at the instant `begins`.
-bool spinach_part_join(const spinach_part_request *request, uint64_t begins);
+// Takes its place among the others and waits for them, or runs alone from their records; when the machine has started.
+// False: after a line.  The run begins at the instant `begins`.
+bool spinach_part_join(const spinach_options *options, uint64_t begins);
 
 // ---- The end
 
@@ -47,8 +47,9 @@ const char *spinach_part_ended(void);
 // All that was sent before an instant is in the state, and nothing else (spinach_completed()): before it is looked at
 // as a whole.  All instants before it are over here, and no other.  False: the run ends before it.
 bool spinach_part_complete(uint64_t until);
-// This part steps no more.  `failed`: by an error, so that it is silent from here on.
-void spinach_part_leave(bool failed);
+// This part steps no more, for the reason `ended`.  `failed`: by an error, so that it is silent from here on.  False,
+// after a line: its record could not be written.
+bool spinach_part_leave(bool failed, const char *ended);
 
 // ---- What it cost
 

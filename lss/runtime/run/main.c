@@ -77,6 +77,7 @@ static void prepare(const spinach_options *options) {
   spinach_gateways_wish(&(GatewayWishes){.settings = options->gateways,
                                          .record = options->record_links,
                                          .replay = options->replay_links,
+                                         .links = machine->part,
                                          .open = options->open,
                                          .keep = options->gdb || options->interactive,
                                          .ticks_per_second = machine->ticks_per_second,
@@ -133,7 +134,7 @@ static int simulate(int argc, char **argv) {
     return taken ? 0 : 2;
   }
   spinach_type_instruction = spinach_disassemble;
-  if (!begin_looks(&options) || !spinach_part_join(&options.part, options.restore ? spinach_restored_until() : 0)) {
+  if (!begin_looks(&options) || !spinach_part_join(&options, options.restore ? spinach_restored_until() : 0)) {
     spinach_results_abandon();
     return 2;
   }

@@ -34,7 +34,7 @@ static uint64_t multiple_behind(uint64_t instant, uint64_t cycles) {
 }
 
 void spinach_meetings_begin(const spinach_options *options) {
-  if (!machine->part || options->unwatched) return;
+  if (!machine->part || options->unwatched || options->replay_links) return; // from a record it is known how it ends
   const uint64_t now = spinach_time.now;
   const bool bounded = options->cycles != UINT64_MAX || options->until_tick != UINT64_MAX;
   timeout = spinach_ticks((spinach_count)options->watchdog);

@@ -81,16 +81,20 @@ static void clear_named_file(gpointer file) {
 static bool fit_part(const spinach_options *options) {
   const spinach_part_request *part = &options->part;
   const char *slash = strrchr(machine->file, '/');
-  if (!part->path || !part->network || !part->board)
+  const bool alone = options->replay_links;
+  if (!part->path || !part->network || !(part->board || alone))
     return spinach_report_error("this is the simulator of a part of %s: `spinach network` starts it with --part, "
                                 "--network and --board",
                                 slash ? slash + 1 : machine->file);
-  const char *alone = options->serve         ? "--serve"
-                      : options->gdb         ? "--gdb"
-                      : options->interactive ? "--interactive"
-                      : options->check_idle  ? "--check-idle"
-                                             : NULL;
-  return !alone || spinach_report_error("%s is not for the simulator of a part", alone);
+  if (part->board && alone)
+    return spinach_report_error("--replay-links runs a part without the others, and goes without --board");
+  const char *other = options->serve                  ? "--serve"
+                      : alone                         ? NULL
+                      : options->gdb                  ? "--gdb"
+                      : options->interactive          ? "--interactive"
+                      : options->check_idle           ? "--check-idle"
+                                                      : NULL;
+  return !other || spinach_report_error("%s is not for the simulator of a part", other);
 }
 
 // What only makes sense with something else, or not with it.
@@ -117,11 +121,13 @@ static bool fit(const spinach_options *options) {
   if (options->check_idle_of && (options->check_replay || options->check_idle))
     return spinach_report_error("--check-idle=%s compares less than %s, which goes alone", options->check_idle_of,
                                 options->check_idle ? "--check-idle" : "--check-replay");
-  if (!options->gateways->len && (options->open || options->record_links))
+  if (!options->gateways->len && (options->open || (options->record_links && !machine->part)))
     return spinach_report_error("%s lacks a gateway: --gateway PATH=PLACE",
                                 options->open ? "--open" : "--record-links");
   if (options->gateways->len && options->replay_links)
     return spinach_report_error("--replay-links has the frames of an earlier run, and goes without --gateway");
+  if (options->record_links && options->replay_links)
+    return spinach_report_error("--record-links goes not with --replay-links");
   if (options->interactive && options->record_links)
     return spinach_report_error("--record-links goes not with --interactive");
   if (machine->part && !options->ended && !fit_part(options)) return false;

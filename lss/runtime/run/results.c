@@ -134,7 +134,7 @@ static bool can_write(const char *path, bool folders) {
 bool spinach_results_possible(const spinach_options *options) {
   if (options->stats && !can_write(options->stats, false)) return false;
   g_autofree char *checkpoint = options->checkpoint ? spinach_checkpoint_file(options) : NULL;
-  if (checkpoint && !can_write(checkpoint, machine->part)) return false;
+  if (checkpoint && !can_write(checkpoint, options->part.board)) return false;
   if (options->state_hashes && !can_write(options->state_hashes, false)) return false;
   if (options->record_links && g_mkdir_with_parents(options->record_links, 0777))
     return spinach_report_error("cannot make the folder \"%s\": %s", options->record_links, g_strerror(errno));
@@ -146,7 +146,7 @@ bool spinach_results_possible(const spinach_options *options) {
 int spinach_results_deliver(const char *ended) {
   const spinach_options *options = spinach_run_options();
   double seconds = spinach_host_seconds();
-  spinach_part_leave(*spinach_error_text);
+  const bool left = spinach_part_leave(*spinach_error_text, ended);
   spinach_progress_end();
   spinach_recorder_stop();
   const bool sound = (*spinach_error_text && !spinach_run_is_stuck()) ||
@@ -158,7 +158,7 @@ int spinach_results_deliver(const char *ended) {
     return 1;
   }
   const bool failed = *spinach_error_text;
-  bool fine = (failed || spinach_measure_end(ended)) && !failed;
+  bool fine = (failed || spinach_measure_end(ended)) && !failed && left;
   print_states(options);
   if (!options->quiet) spinach_statistics_table(stdout);
   if (!options->quiet) spinach_measure_table(stdout);
