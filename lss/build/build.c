@@ -72,6 +72,8 @@ bool build_option(const char *command, const char *name, const char *value, gpoi
     g_ptr_array_add(build->training, (gpointer)value);
   } else if (!strcmp(name, "--keep")) {
     build->keep = value;
+  } else if (!strcmp(name, "--kind")) {
+    build->kind = value;
   } else {
     build->options.compile.debug |= !strcmp(name, "--debug");
     build->compiler.sanitize |= !strcmp(name, "--sanitize");
@@ -128,6 +130,7 @@ static char *command_line(const BuildOptions *build) {
   if (build->compiler.sanitize) g_string_append(text, "\n--sanitize");
   if (build->single_cluster) g_string_append(text, "\n--single-function");
   if (build->parts) g_string_append(text, "\n--parts");
+  if (build->kind) g_string_append_printf(text, "\n--kind\n%s", build->kind);
   return g_string_free(text, FALSE);
 }
 

@@ -12,6 +12,7 @@ typedef struct {
   bool collect_connections;
   bool single_cluster;
   bool parts;          // --parts: a simulator for each kind of part
+  const char *kind;    // --kind: the only one of them that is built; and while one is built, which that is
   const char *output;  // -o
   const char *keep;    // --keep
   GPtrArray *training; // const char*, --pgo: options of runs for a profile; NULL without

@@ -84,6 +84,13 @@ static int put(const char *written, const char *folder) {
   return 0;
 }
 
+static int build_kind(BuildOptions *build, PartKind *kind, const char *hash, const char *output) {
+  build->kind = kind->simulator;
+  kind->netlist->network = hash;
+  network_number(kind->netlist);
+  return build_netlist(build, kind->netlist, output);
+}
+
 static int build_kinds(BuildOptions *build, Network *network, const char *folder) {
   const char *hash, *keep = build->keep;
   g_autofree char *text = network_text(network, &hash), *file = g_build_filename(folder, "network.json", NULL);
@@ -93,13 +100,22 @@ static int build_kinds(BuildOptions *build, Network *network, const char *folder
     g_autofree char *simulator = g_build_filename(folder, kind->simulator, NULL),
                     *units = keep ? g_build_filename(keep, kind->simulator, NULL) : NULL;
     build->keep = units;
-    kind->netlist->network = hash;
-    network_number(kind->netlist);
-    status = build_netlist(build, kind->netlist, simulator);
+    status = build_kind(build, kind, hash, simulator);
   }
   build->keep = keep;
   if (!status && !output_write("build", file, text)) status = 3;
   return status;
+}
+
+static int build_one(BuildOptions *build, Network *network) {
+  const char *hash;
+  g_autofree char *text = network_text(network, &hash);
+  for (guint i = 0; i < network->kinds->len; i++) {
+    PartKind *kind = network->kinds->pdata[i];
+    if (!strcmp(kind->simulator, build->kind)) return build_kind(build, kind, hash, build->output);
+  }
+  usage_error("build", "--kind: the network has no kind of parts \"%s\"", build->kind);
+  return 2;
 }
 
 int build_parts(BuildOptions *build) {
@@ -110,6 +126,7 @@ int build_parts(BuildOptions *build) {
   working_end();
   diag_flush();
   if (!network) return 1;
+  if (build->kind) return build_one(build, network);
   if (!may_replace(folder)) return 2;
   g_autofree char *written = g_strconcat(folder, ".XXXXXX", NULL);
   if (!g_mkdtemp_full(written, 0777)) return failed(folder);

@@ -9,8 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+static const OptionSpec kind_options[] = {
+    {"--kind", "NAME", "with --parts: only the simulator that has this name there; -o is its file"},
+    {0},
+};
 static const OptionSpec *const options[] = {build_options, debug_options, folder_options, machine_options, NULL};
-static const OptionSpec *const all_options[] = {build_options,  parts_options,   debug_options,
+static const OptionSpec *const all_options[] = {build_options,  parts_options,   kind_options, debug_options,
                                                 folder_options, machine_options, NULL};
 
 static int build_command(int argc, char **argv) {
@@ -18,6 +22,7 @@ static int build_command(int argc, char **argv) {
   if (!options_parse(all_options, argc, argv, &build.options, build_option, &build, NULL)) return 2;
   if (!build.options.machine || build.options.rest->len || !build.output)
     return usage_error(argv[0], "give one machine and an output: lss build M.lss -o SIM");
+  if (build.kind && !build.parts) return usage_error(argv[0], "--kind lacks --parts");
   g_autofree char *output = NULL;
   int status = build.parts ? build_parts(&build) : build_simulator(&build, &output);
   if (!status) output_note(argv[0], build.output, "");

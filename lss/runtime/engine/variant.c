@@ -16,7 +16,11 @@ static char **build_environment(void) {
   return environment;
 }
 
+char *(*spinach_variant_word)(const char *word);
+
 char *spinach_variant_build(const GPtrArray *more) {
+  g_autoptr(GPtrArray) renamed = g_ptr_array_new_with_free_func(g_free);
+
   g_auto(GStrv) environment = build_environment(), words = g_strsplit(spinach_machine_table.build, "\n", -1);
   g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, spinach_machine_table.build, -1);
   g_autofree char *folder = cache_place();
@@ -24,7 +28,11 @@ char *spinach_variant_build(const GPtrArray *more) {
   g_autofree char *output = g_strdup_printf("%s/variant-%.16s-%d", folder, sum, (int)getpid());
   g_autoptr(GPtrArray) command = g_ptr_array_new();
   for (char **word = words; *word; word++) g_ptr_array_add(command, *word);
-  for (guint i = 0; i < more->len; i++) g_ptr_array_add(command, more->pdata[i]);
+  for (guint i = 0; i < more->len; i++) {
+    const char *word = more->pdata[i];
+    g_ptr_array_add(renamed, spinach_variant_word ? spinach_variant_word(word) : g_strdup(word));
+    g_ptr_array_add(command, renamed->pdata[i]);
+  }
   if (spinach_machine_table.debug) g_ptr_array_add(command, "--debug");
   char *const last[] = {"-o", output, NULL};
   for (size_t i = 0; i < G_N_ELEMENTS(last); i++) g_ptr_array_add(command, last[i]);

@@ -11,6 +11,9 @@
 // Builds this machine with these words, beside those that this simulator was built with; returns the simulator's path,
 // which the caller frees and removes.  NULL after a failure, which it has reported.
 char *spinach_variant_build(const GPtrArray *words);
+// What a word of those is called where this machine was built, if it has other names there: a text that the caller
+// frees.  Without one words stay as they are.
+extern char *(*spinach_variant_word)(const char *word);
 
 // Runs that in place of this process; returns only when it cannot, and errno says why.
 void spinach_variant_run(const char *variant, char **argv);

@@ -16,6 +16,7 @@ typedef struct {
   LinkRecord record;
   char *file;
   const char *from; // the part that sends
+  uint64_t first;   // entry that this run may send or receive
   uint64_t next;    // entry
 } Replayed;
 
@@ -89,6 +90,7 @@ bool alone_begin(const Network *of, uint32_t own, const char *folder, uint64_t b
     return spinach_report_error("error: --replay-links: %s has no links", network_part(network, own)->path);
   arrival_begin();
   go_back(begins);
+  for (uint32_t i = 0; i < machine->link_count; i++) replayed[i].first = replayed[i].next;
   spinach_hooks.go_back = go_back;
   return true;
 }
@@ -117,19 +119,24 @@ static char *instant_text(uint64_t instant) {
 static char *entry_text(const spinach_link_end *end, const LinkRecordEntry *entry, const void *item) {
   g_autofree char *at = instant_text(entry->sent), *arrives = instant_text(entry->arrives),
                   *value = spinach_type_text(end->item_type, item);
-  return g_strdup_printf("%s at %s, to arrive at %s", value, at, arrives);
+  return g_strdup_printf("%s at %s, which arrives at %s", value, at, arrives);
 }
 
+static char *recorded_text(uint32_t number) {
+  const Replayed *link = &replayed[number];
+  const void *item;
+  if (link->next == link->record.end.count) return g_strdup("has no more items");
+  const LinkRecordEntry entry = link_record_entry(&link->record, link->next, &item);
+  g_autofree char *text = entry_text(&machine->links[number], &entry, item);
+  return g_strdup_printf("has %s, as item %" G_GUINT64_FORMAT, text, link->next);
+}
+
+// What is sent, or NULL: nothing is.
 static _Noreturn void differ(uint32_t number, const LinkRecordEntry *entry, const void *item) {
   const spinach_link_end *end = &machine->links[number];
-  const Replayed *link = &replayed[number];
-  g_autofree char *here = entry ? entry_text(end, entry, item) : g_strdup("nothing"), *there = NULL;
-  if (link->next < link->record.end.count) {
-    const LinkRecordEntry recorded = link_record_entry(&link->record, link->next, &item);
-    there = entry_text(end, &recorded, item);
-  }
-  spinach_fail("%s: this run is not the recorded one: item %" G_GUINT64_FORMAT " of %s is %s; in the record it is %s",
-               end->path, link->next, link->from, here, there ? there : "nothing");
+  g_autofree char *recorded = recorded_text(number), *here = entry ? entry_text(end, entry, item) : NULL;
+  spinach_fail("%s: this is not the recorded run: %s sends %s; the record %s", end->path, replayed[number].from,
+               here ? here : "nothing", recorded);
 }
 
 // Whether all was sent before an instant that was in the recorded run.
@@ -162,7 +169,7 @@ void alone_send(uint32_t number, uint64_t now, uint64_t arrives, const void *ite
 uint64_t alone_compared(void) {
   uint64_t count = 0;
   for (uint32_t i = 0; i < machine->link_count; i++)
-    if (machine->links[i].sends) count += replayed[i].next;
+    if (machine->links[i].sends) count += replayed[i].next - replayed[i].first;
   return count;
 }
 

@@ -5,6 +5,7 @@
 #include "lss/runtime/link/renaming.h"
 
 #include "lss/runtime/engine/machine.h"
+#include "lss/runtime/engine/variant.h"
 
 #include <errno.h>
 #include <string.h>
@@ -22,17 +23,31 @@ static bool open_table(const void *table, size_t size, bool open) {
   return !mprotect((void *)first, end - first, open ? PROT_READ | PROT_WRITE : PROT_READ);
 }
 
+// The longest of the renamed units that a path is in, by its name here or in the representative; NULL: none.
+static const NetworkPair *unit_of(const char *path, bool here, size_t *length) {
+  const NetworkPair *best = NULL;
+  for (guint i = 0; path && i < named->renamed->len; i++) {
+    const NetworkPair *pair = &g_array_index(named->renamed, NetworkPair, i);
+    const char *name = here ? pair->value : pair->name;
+    const size_t n = strlen(name);
+    if (strncmp(path, name, n) || (path[n] && path[n] != '.' && path[n] != '[')) continue;
+    if (!best || n > *length) best = pair, *length = n;
+  }
+  return best;
+}
+
 // The name in this part, which lives as long as the process; the same text where nothing is renamed.
 static const char *renamed(const char *text) {
-  const NetworkPair *best = NULL;
-  size_t length = 0;
-  for (guint i = 0; text && i < named->renamed->len; i++) {
-    const NetworkPair *pair = &g_array_index(named->renamed, NetworkPair, i);
-    const size_t n = strlen(pair->name);
-    if (strncmp(text, pair->name, n) || (text[n] && text[n] != '.' && text[n] != '[')) continue;
-    if (!best || n > length) best = pair, length = n;
-  }
-  return best ? g_strconcat(best->value, text + length, NULL) : text;
+  size_t length;
+  const NetworkPair *unit = unit_of(text, false, &length);
+  return unit ? g_strconcat(unit->value, text + length, NULL) : text;
+}
+
+// A word for the compiler, which knows the representative.
+static char *word_there(const char *word) {
+  size_t length;
+  const NetworkPair *unit = unit_of(word, true, &length);
+  return unit ? g_strconcat(unit->name, word + length, NULL) : g_strdup(word);
 }
 
 static void rename_at(const char *const *place) {
@@ -100,6 +115,7 @@ static void rename_all(void) {
 
 bool spinach_rename_tables(const NetworkPart *part) {
   named = part;
+  spinach_variant_word = word_there;
   if (!open_tables(true))
     return spinach_report_error("error: the names of %s cannot be given: %s", part->path, g_strerror(errno));
   rename_all();
