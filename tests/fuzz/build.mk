@@ -16,6 +16,7 @@ $(FUZZ)/fuzz_netlist: tests/fuzz/fuzz_netlist.c emulib/program/input_file.c
 $(FUZZ)/fuzz_gdb $(FUZZ)/fuzz_commands: $(FUZZ)/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/two_processors.c emulib/program/input_file.c $(BUILD)/lib/libemulib.a
 $(FUZZ)/fuzz_gdb $(FUZZ)/fuzz_commands: FUZZ_FLAGS += -Wl,-u,isas
 $(FUZZ)/fuzz_checkpoint: tests/fuzz/fuzz_checkpoint.c
+$(FUZZ)/fuzz_links: tests/fuzz/fuzz_links.c emulib/program/input_file.c
 $(FUZZ)/fuzz_trace: tests/fuzz/fuzz_trace.c emulib/program/input_file.c
 $(FUZZ)/fuzz_packets: tests/fuzz/fuzz_packets.c emulib/program/input_file.c lss/runtime/files/stream.c lss/runtime/files/packet.c tests/fuzz/fuzz_streams.h
 $(FUZZ)/fuzz_frames: tests/fuzz/fuzz_frames.c emulib/program/input_file.c lss/runtime/files/stream.c lss/runtime/gateway/frame_record.c lss/runtime/gateway/frame_socket.c tests/fuzz/fuzz_streams.h

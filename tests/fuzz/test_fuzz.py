@@ -5,6 +5,7 @@ A finding is kept under build/fuzz/findings/ and its path printed; put it into t
 where every run tries it first.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -23,7 +24,7 @@ from tests.tree import found
 HERE = Path(__file__).parent
 SECONDS = {"quick": 1, "soak": 300}
 # name: longest input in bytes
-TARGETS = {"text": 4096, "netlist": 2048, "packets": 4096, "frames": 2048, "messages": 4096, "program": 16384, "checkpoint": 16384, "trace": 1024, "gdb": 512, "commands": 512}
+TARGETS = {"text": 4096, "netlist": 2048, "packets": 4096, "frames": 2048, "messages": 4096, "program": 16384, "checkpoint": 16384, "trace": 1024, "links": 1024, "gdb": 512, "commands": 512}
 # What gdb 13 and people ask of a simulator of two processors, a packet a line.
 GDB = [
     "qSupported:multiprocess+;swbreak+;hwbreak+\nQStartNoAckMode\nvMustReplyEmpty\n!\nHgp0.0\nqXfer:features:read:target.xml:0,ffb\nqTStatus\n?\nqfThreadInfo\nqsThreadInfo\nqAttached:1\nHc-1\nvAttach;2\nqThreadExtraInfo,p2.1\nHgp1.1\ng\np25",
@@ -58,6 +59,12 @@ def seeds(name: str, every: int, root: Path, build: Path, tmp_path: Path) -> lis
         retire = struct.pack("<HBIII", 0, 3, 0x100, 0x24020001, 1)
         happened = struct.pack("<HBI", 1, 0, 1) + bytes(36 + 16) + struct.pack("<fH", 0.5, 0x41)
         return [b"\0" + retire + happened, b"\1\x20\0\7" + 3 * retire, b"SPINTRCE" + bytes(48)]
+    if name == "links":
+        items = [struct.pack("<QQ12s4x", sent, sent + 2, b"item") for sent in (3, 3, 9)]
+        start = b"SPINLINK" + struct.pack("<II64sQQQII", 1, 12, b"a" * 64, 100, 2, 0, 3, 5) + b"a.bint32"
+        end = struct.pack("<QQII240s", 3, 10, 0, 0, b"over")
+        whole = start + b"".join(items) + end
+        return [whole + hashlib.sha256(whole).digest(), b"\0\0" + b"".join(items), b"\1\1\14\0\1\10\0\12" + items[0], start]
     if name == "gdb":
         return [session.encode() for session in GDB]
     if name == "commands":

@@ -1,0 +1,323 @@
+"""Records of links: one part runs alone from them, does what it did among the others, and says where it does not."""
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.link.networks import HERE, ROOT, Built, build, wait_for_parts
+from tests.network.hosts import NIC
+
+PARTS = ("node[0]", "node[1]", "node[2]", "other")
+BREAKER = """
+module breaker {
+  runtime parameter breaks = 1000000 : int; runtime parameter crashes = 1000000 : int;
+  inport in : uint32; outport out : uint32;
+  state { uint32 kept; bool full; uint32 passed; }
+  always in.ack; phase_start -> out.data, out.enable; phase_end;
+}
+"""
+BREAKER_C = """
+phase_start() { send_if(out, self->full, self->kept); }
+phase_end() {
+  if (transferred(out)) self->full = false;
+  if (!transferred(in)) return;
+  self->kept = data(in);
+  self->full = true;
+  if (++self->passed == param(breaks)) sim_error("it broke after %u items", (unsigned)self->passed);
+  if (self->passed == param(crashes)) __builtin_trap();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def ring(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    return build(build_dir, tmp_path_factory.mktemp("ring"), HERE / "token_ring.lss")
+
+
+@pytest.fixture(scope="module")
+def breaking(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The nodes of sources.lss, each of which may have an error or crash."""
+    place = tmp_path_factory.mktemp("breaking")
+    (place / "breaker.lss").write_text(BREAKER)
+    (place / "breaker.c").write_text(BREAKER_C)
+    text = (HERE / "sources.lss").read_text()
+    text = text.replace("instance sink : sink on own;", "instance sink : sink on own;\n  instance breaker : breaker on own;")
+    text = text.replace("source.out -> out;", "source.out -> breaker.in;\n  breaker.out -> out;")
+    (place / "breaking.lss").write_text(text)
+    return build(build_dir, place, place / "breaking.lss", "-I", place)
+
+
+def alone(built: Built, part: str, links: str, *words: object, out: str = "alone") -> tuple[int, str, str]:
+    child = built.begin("--part", part, "--replay-links", links, *words, out=out)
+    said, errors = child.communicate(timeout=300)
+    return child.returncode, said, errors
+
+
+def same_statistics(built: Built, part: str) -> bool:
+    return (built.place / "alone" / part / "statistics.json").read_bytes() == (built.place / "out" / part / "statistics.json").read_bytes()
+
+
+def does_it_again(built: Built, part: str, links: str, *words: object) -> None:
+    status, _, errors = alone(built, part, links, *words)
+    assert status == 0 and errors.count("\n") == 1 and errors.endswith("items, all of them as in the recorded run\n"), errors
+    assert same_statistics(built, part)
+
+
+# ---- What is the same
+
+@pytest.mark.parametrize("spin", ["0", "2000"])
+def test_each_part_alone_does_what_it_did(ring: Built, spin: str) -> None:
+    """With the words of the recorded run; and, without a bound, up to where that ended.  Records are repeatable."""
+    words = ["--seed", "3", "--set", "node[1].source.count=2", "--sample", "20 us", "--measure-from", "cycles(other.own) >= 500"]
+    for links in "first", "second":
+        status, errors = ring.run("--time", "150 us", *words, "--record-links", links, SPINACH_LINK_SPIN=spin)
+        assert status == 0, errors
+    for path in (ring.place / "first").iterdir():
+        assert path.read_bytes() == (ring.place / "second" / path.name).read_bytes()
+    assert len(list((ring.place / "first").iterdir())) == 4
+    for part in PARTS:
+        does_it_again(ring, part, "first", "--time", "150 us", *words)
+        does_it_again(ring, part, "first", *words)
+
+
+ENDS = [["--until", "node[1].leaves.transfers >= 300"], ["--cycles", "other.own:3333"], ["--time", "33333 ns"]]
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_ends_of_the_recorded_run(ring: Built, end: list[str]) -> None:
+    """Also those that another part has found, with or without the words."""
+    assert ring.run(*end, "--record-links", "ends")[0] == 0
+    for part in PARTS:
+        does_it_again(ring, part, "ends")
+        does_it_again(ring, part, "ends", *end)
+
+
+def test_where_nothing_was_left_to_do(breaking: Built) -> None:
+    assert breaking.run("--sample", "1 us", "--record-links", "idle")[0] == 0
+    for part in "node[0]", "node[1]", "other":
+        does_it_again(breaking, part, "idle", "--sample", "1 us")
+
+
+def test_an_interrupted_run(ring: Built) -> None:
+    launcher = ring.begin("--time", "1000 s", "--record-links", "stopped")
+    wait_for_parts(launcher, 4)
+    time.sleep(0.7)
+    launcher.send_signal(signal.SIGINT)
+    _, errors = launcher.communicate(timeout=60)
+    assert launcher.returncode == 130 and errors.startswith("interrupted after "), errors
+    for part in PARTS:
+        does_it_again(ring, part, "stopped")
+
+
+def test_states_and_checkpoints(ring: Built) -> None:
+    """--print shows what the part held; it may begin at a checkpoint of its own, and at one of all parts."""
+    printed = ["--", "--print", "**"]
+    assert ring.run("--time", "100 us", "--record-links", "states", "--checkpoint", "all.ckpt", *printed)[0] == 0
+    for part in PARTS:
+        status, said, _ = alone(ring, part, "states", *printed)
+        assert status == 0 and said == (ring.place / "out" / part / "log.txt").read_text()
+        assert len(said.splitlines()) > 20
+    assert ring.run("--time", "200 us", "--restore", "all.ckpt", "--record-links", "later")[0] == 0
+    for part in PARTS:
+        does_it_again(ring, part, "later", "--restore", "all.ckpt")
+        status, _, errors = alone(ring, part, "later", "--time", "1 us")
+        assert status == 2 and "it is of the time from tick 30000 to 60000, and this run begins at tick 0" in errors, errors
+    assert ring.run("--time", "200 us", "--record-links", "long")[0] == 0
+    counted = {part: (ring.place / "out" / part / "statistics.json").read_text() for part in PARTS}
+    for part in PARTS:
+        assert alone(ring, part, "long", "--time", "77777 ns", "--checkpoint", "one.ckpt")[0] == 0
+        for checkpoint in "one.ckpt", "all.ckpt":
+            status, _, errors = alone(ring, part, "long", "--restore", checkpoint)
+            assert status == 0, errors
+            text = (ring.place / "alone" / part / "statistics.json").read_text()
+            assert text[text.index('"run"') :] == counted[part][counted[part].index('"run"') :]
+
+
+def test_errors_and_crashes_of_a_part(breaking: Built) -> None:
+    """The part has its error again; the others end as they did."""
+    for setting, said in (("breaks", "it broke after 17 items"), ("crashes", "signal")):
+        words = ["--set", f"node[1].breaker.{setting}=17"]
+        status, errors = breaking.run(*words, "--record-links", setting)
+        assert status == 1 and errors.startswith("harness: node[1]") and said in errors, errors
+        if not (breaking.place / setting / "way[1].way.link").exists():
+            status, _, errors = alone(breaking, "other", setting)
+            assert status == 2 and errors.endswith('there is no such record (node[1] writes it in a run with --record-links, unless it is killed)\n'), errors
+            continue
+        status, _, errors = alone(breaking, "node[1]", setting, *words)
+        assert status == 1 and said in errors, errors
+        status, _, errors = alone(breaking, "node[1]", setting)
+        assert status == 1 and "the recorded run ended here with an error, which this run does not have: " in errors and said in errors, errors
+        for part in "node[0]", "other":
+            status, _, errors = alone(breaking, part, setting)
+            assert status == 0 and "as in the recorded run" in errors, errors
+
+
+# ---- What differs
+
+def test_the_first_difference_is_one_line(ring: Built) -> None:
+    assert ring.run("--time", "50 us", "--record-links", "links")[0] == 0
+    cases = {
+        "count=2": "way[1].way: this is not the recorded run: node[1] sends nothing; the record has 2 at 150 ns (tick 45), which arrives at 650 ns (tick 195), as item 2",
+        "count=4": "way[1].way: this is not the recorded run: node[1] sends 3 at 220 ns (tick 66), which arrives at 720 ns (tick 216); the record has 0 at 520 ns (tick 156), which arrives at 1020 ns (tick 306), as item 3",
+    }
+    for setting, expected in cases.items():
+        status, _, errors = alone(ring, "node[1]", "links", "--set", f"node[1].source.{setting}")
+        assert status == 1 and errors.count("\n") == 1 and errors.startswith(f"token_station-0: error: {expected}"), errors
+
+
+def changed(path: Path, at: int, byte: int) -> bytes:
+    content = bytearray(path.read_bytes())
+    content[at] ^= byte
+    return bytes(content)
+
+
+def test_wrong_records(ring: Built) -> None:
+    """Truncated anywhere, changed anywhere, of another link or network, of another version: one line each."""
+    assert ring.run("--time", "20 us", "--record-links", "good")[0] == 0
+    good, file = ring.place / "good", ring.place / "bad" / "way[0].way.link"
+    original, chance = (good / file.name).read_bytes(), random.Random(1)
+    contents = {b"": "it is no record of a link", b"SPINLINK": "it is no record of a link", os.urandom(500): "it is no record of a link"}
+    contents |= {original[: chance.randrange(20, len(original))]: "it is not whole" for _ in range(6)}
+    contents |= {original + b"\0": "it is not whole", original[:-24]: "it is not whole"}
+    contents |= {changed(good / file.name, 8, 2): "it has format 3, not 1 (record the run again)"}
+    for place in [chance.randrange(136, len(original) - 304) for _ in range(6)] + [len(original) - 1, len(original) - 100, 20, 100]:
+        contents[changed(good / file.name, place, 1 << chance.randrange(8))] = "it is damaged: its checksum is another one"
+    other = bytearray(original)
+    other[16:80] = b"f" * 64
+    contents[bytes(other[:-32]) + hashlib.sha256(other[:-32]).digest()] = "it is of another network, or another build: its hash is ffff"
+    late = bytearray(original)
+    late[128:136] = b"\xff" * 8
+    contents[bytes(late[:-32]) + hashlib.sha256(late[:-32]).digest()] = "item 0 has instants that no simulator writes"
+    contents[(good / "way[1].way.link").read_bytes()] = "it is the record of the link way[1].way, not of way[0].way"
+    for content, expected in contents.items():
+        shutil.copytree(good, ring.place / "bad", dirs_exist_ok=True)
+        file.write_bytes(content)
+        for part in "node[0]", "node[1]":  # who sends, who receives
+            status, _, errors = alone(ring, part, "bad")
+            assert status == 2 and errors.count("\n") == 1 and errors.startswith(f'token_station-0: error: --replay-links: "bad/{file.name}": {expected}'), errors
+    file.unlink()
+    os.mkfifo(file)
+    status, _, errors = alone(ring, "node[1]", "bad")
+    assert status == 2 and errors.endswith("it is no ordinary file\n"), errors
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--part", "node[1]"], "--part lacks --replay-links DIR: one part runs without the others, from the records of a run"),
+        (["--replay-links", "."], "--replay-links lacks --part PATH: one part runs without the others, from the records of a run"),
+        (["--part", "node[9]", "--replay-links", "."], '--part: there is no part "node[9]" in token_ring.lss'),
+        (["--part", "other", "--replay-links", "none"], "--replay-links none: there is no such folder"),
+        (["--part", "other", "--replay-links", ".", "--record-links", "x"], "--record-links: it is for a run of all parts (leave it out with --replay-links)"),
+        (["--whole", "--record-links", "x"], "--whole: the whole network has no links between parts (leave --record-links out)"),
+        (["--part", "other", "--replay-links", ".", "--picture", "x.html"], "--picture: it is for a run of all parts (leave it out with --replay-links)"),
+        (["--part", "other", "--replay-links", ".", "--", "--board", "x"], "--board: it is not for the parts of a network (leave it out)"),
+        (["--record-links", "/proc/none"], None),
+    ],
+)
+def test_wrong_options(ring: Built, words: list[str], expected: str | None) -> None:
+    status, errors = ring.run(*words)
+    assert status == 1 and errors.count("\n") == 1 and (expected is None or errors == f"harness: {expected}\n"), errors
+
+
+# ---- Runs that do not end well
+
+@pytest.mark.parametrize("runs", [3, pytest.param(100, marks=[pytest.mark.soak, pytest.mark.timeout(7200)])])
+def test_a_killed_part_leaves_no_record(ring: Built, runs: int) -> None:
+    """Nor one of an earlier run: those who need it say so in one line."""
+    chance = random.Random(runs)
+    for _ in range(runs):
+        assert ring.run("--time", "10 us", "--record-links", "killed")[0] == 0
+        launcher = ring.begin("--time", "1000 s", "--record-links", "killed")
+        parts = wait_for_parts(launcher, 4)
+        time.sleep(0.5 * chance.random())
+        os.kill(parts[2], signal.SIGKILL)
+        _, errors = launcher.communicate(timeout=60)
+        assert launcher.returncode == 1 and errors.endswith("was killed by signal 9\n"), errors
+        names = {path.name for path in (ring.place / "killed").iterdir()}
+        assert "way[2].way.link" not in names and all(name.endswith(".link") for name in names), names
+        status, _, errors = alone(ring, "other", "killed")
+        assert status == 2 and errors.count("\n") == 1 and "there is no such record (node[2] writes it" in errors, errors
+
+
+def test_a_full_disk_is_one_line(ring: Built) -> None:
+    script = "mount -t tmpfs -o size=64k tmpfs full && exec \"$@\""
+    (ring.place / "full").mkdir()
+    command = ["unshare", "-rm", "sh", "-c", script, "sh", sys.executable, "-m", "harness", "network", ring.folder, "--run-dir", "out", "--time", "2 ms", "--record-links", "full"]
+    done = subprocess.run(command, cwd=ring.place, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=100)
+    if "unshare" in done.stderr or "mount" in done.stderr:
+        pytest.skip("no file system can be mounted here")
+    assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
+    assert 'cannot write "full/way[' in done.stderr and done.stderr.endswith("No space left on device\n"), done.stderr
+
+
+# ---- With a processor: gdb, events and waves
+
+@pytest.fixture(scope="module")
+def pair(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Two Tigon-2 at full load, recorded."""
+    place = tmp_path_factory.mktemp("pair")
+    built = Built(place, "tigon2_pair")
+    subprocess.run([build_dir / "bin/lss", "build", HERE / "tigon2_pair.lss", *NIC, "--parts", "-o", built.folder], check=True)
+    assert built.run("--time", "600 us", *given(build_dir), "--record-links", "links")[0] == 0
+    return built
+
+
+def gdb(place: Path, commands: list[str]) -> str:
+    """What gdb says to these commands."""
+    words = [word for command in ("set confirm off", "set pagination off", *commands) for word in ("-ex", command)]
+    done = subprocess.run(["gdb-multiarch", "-nx", "-batch", *words], cwd=place, capture_output=True, text=True, timeout=200)
+    return done.stdout + done.stderr
+
+
+def given(build_dir: Path) -> list[str]:
+    values = (f"firmware={build_dir / 'firmware/tigon2/tigon2.elf'}", "mode=fast", "payload=1472")
+    return [word for part in "ab" for value in values for word in ("--set", f"{part}.driver.{value}")]
+
+
+def test_two_tigon2_alone(build_dir: Path, pair: Built) -> None:
+    for part in "ab":
+        does_it_again(pair, part, "links", *given(build_dir))
+        does_it_again(pair, part, "links", *given(build_dir), "--", "--no-replay")
+        status, said, errors = alone(pair, part, "links", *given(build_dir), "--", "--check-replay")
+        assert status == 0 and "all of them as in the recorded run" in errors, errors
+
+
+def test_events_and_waves_of_a_part_alone(build_dir: Path, pair: Built) -> None:
+    """Its simulator builds a variant of itself, in which the part has its own names."""
+    recorded = ["--record", "b.trace", "--record-events", "frames", "--record-events", "b.nic.dma_read.begun"]
+    does_it_again(pair, "b", "links", *given(build_dir), "--", *recorded, "--wave", "b.vcd", "--wave-signals", "b.nic.wire_*")
+    printed = subprocess.run([build_dir / "bin/lss", "trace", pair.place / "b.trace"], capture_output=True, text=True, check=True).stdout
+    assert " b.nic.dma_read begun " in printed and not any(" a.nic" in line for line in printed.splitlines())
+    assert (pair.place / "b.vcd").stat().st_size > 1000
+
+
+def test_gdb_goes_back_in_a_part_alone(build_dir: Path, pair: Built) -> None:
+    words = [*given(build_dir), "--part", "b", "--replay-links", "links"]
+    commands = ["monitor break 400 us", "continue", "monitor where", "stepi", "monitor where", "monitor break 100 us"]
+    commands += ["reverse-continue", "reverse-continue", "monitor where", "monitor checkpoint at100.ckpt", "monitor break event(b.nic.dma_write.done)", "continue", "monitor where"]
+    child = pair.begin(*words, "--", "--gdb", "g.sock", out="alone")
+    try:
+        while not (pair.place / "g.sock").exists() and child.poll() is None:
+            time.sleep(0.02)
+        said = gdb(pair.place, ["target extended-remote g.sock", *commands])
+        _, errors = child.communicate(timeout=100)
+    finally:
+        child.kill()
+    where = [line.partition(",")[0] for line in said.splitlines() if " ns, cycle " in line and "past" not in line]
+    assert where[0] == "400000 ns" != where[1] and where[2] == "100000 ns" != where[3] and len(where) == 4, said
+    assert child.returncode == 0 and "all of them as in the recorded run" in errors, errors
+    assert same_statistics(pair, "b")
+    status, _, errors = alone(pair, "b", "links", "--restore", "at100.ckpt")
+    assert status == 0, errors
+    one, other = (json.loads((pair.place / folder / "b/statistics.json").read_text()) for folder in ("alone", "out"))
+    assert one["statistics"] == other["statistics"] and one["run"] == other["run"]
