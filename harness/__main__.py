@@ -160,7 +160,7 @@ def _network(options: argparse.Namespace) -> int:
         restore=options.restore, whole=options.whole is not None,
         simulator=Path(options.whole) if isinstance(options.whole, str) else None, cores=options.cores,
         picture=options.picture, options=options.simulator_arguments, part=options.part,
-        record_links=options.record_links, replay_links=options.replay_links,
+        record_links=options.record_links, replay_links=options.replay_links, gdb=options.gdb,
     )  # fmt: skip
     try:
         return command.run(request)
@@ -464,6 +464,7 @@ def _add_network(commands: argparse._SubParsersAction) -> None:
     one.add_argument("--record-links", type=FOLDER, metavar="DIR", help="write what parts send to each other there ...")
     one.add_argument("--replay-links", type=READ, metavar="DIR", help="... and run one part alone from that")
     one.add_argument("--part", metavar="PATH", help="with --replay-links: the part that runs")
+    one.add_argument("--gdb", metavar="PATH=PORT", help="wait for gdb there, to debug the part PATH; also a socket")
     one.epilog = "Options after -- are for the simulators of all parts, or for the one of --part."
     one.set_defaults(call=_network)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.network import checkpoints, document, launch, memory, merge, settings
+from harness.network.debugger import Debugger
 from harness.network.live import Live
 from harness.network.network_file import Network, NetworkError, read
 from harness.run import files
@@ -20,7 +21,7 @@ OWN = (
     "checkpoint", "restore", "until", "set", "may-differ", "sample-window", "record-links", "replay-links", *PASSED
 )  # options of this command
 NAMING = ("part", "network", "board", "run-dir", "stats")
-REFUSED = (*NAMING, "interactive", "gdb", "serve")
+REFUSED = (*NAMING, "interactive", "gdb", "serve")  # --gdb ahead of -- names the part
 TIMED = re.compile(r"\s*(-?\d|cycles\s*\(|end\s*$)")  # conditions that all parts can tell
 COUNTED = re.compile(r"event\s*\(.*\*.*,\s*(\d+)\s*\)")
 
@@ -46,6 +47,7 @@ class Request:
     record_links: Path | None = None  # folder for what parts send
     replay_links: Path | None = None  # such a folder, from which `part` runs alone
     part: str | None = None
+    gdb: str | None = None  # PATH=PLACE: the part that gdb debugs, and where it connects
 
 
 def _check(options: Sequence[str], refused: Sequence[str]) -> None:
@@ -94,6 +96,24 @@ def options_of_whole(request: Request) -> list[str]:
     return options + (["--checkpoint", os.fspath(request.checkpoint)] if request.checkpoint else [])
 
 
+@dataclass(frozen=True)
+class Debugged:
+    """The part that gdb debugs."""
+
+    number: int
+    place: str
+
+
+def _debugged(network: Network, text: str) -> Debugged:
+    path, equals, place = text.rpartition("=")
+    number = next((number for number, part in enumerate(network.parts) if part.path == path), None)
+    if not equals or not place:
+        raise NetworkError(f'--gdb: "{text}" lacks the part or where gdb connects (write --gdb PATH=PORT)')
+    if number is None:
+        raise NetworkError(f'--gdb: there is no part "{path}" in {network.machine}')
+    return Debugged(number, place.removeprefix(":") if place[1:].isdecimal() else place)
+
+
 def options_of_parts(network: Network, request: Request, stage: Path | None) -> list[list[str]]:
     """The options of each part: those for all, and what names it."""
     common = _common(request) + ([] if stage is None else ["--checkpoint", os.fspath(stage)])
@@ -107,6 +127,9 @@ def options_of_parts(network: Network, request: Request, stage: Path | None) -> 
     for pattern in request.may_differ:
         for number in settings.owners(network, pattern) or range(len(options)):
             options[number] += ["--may-differ", pattern]
+    if request.gdb is not None:
+        debugged = _debugged(network, request.gdb)
+        options[debugged.number] += ["--gdb", debugged.place]
     if request.until is not None:
         named = [] if TIMED.match(request.until) else settings.owners(network, request.until)
         for number in named or range(len(options)):
@@ -152,16 +175,22 @@ def _run_parts(network: Network, request: Request) -> int:
     live = Live(network, request.out, request.picture) if request.picture else None
     stage = checkpoints.Stage(network, request.checkpoint) if request.checkpoint else None
 
+    debugger: Debugger | None = None
+
     def look() -> None:
         if stage:
             stage.take()
         if live:
             live.look()
+        if debugger:
+            debugger.look()
 
     try:
         options = options_of_parts(network, request, stage.folder if stage else None)
         with launch.Interrupts() as interrupts:
             started = launch.start(network, request.out, options)
+            if request.gdb is not None:
+                debugger = Debugger(started[_debugged(network, request.gdb).number], interrupts)
             launch.wait(started, interrupts, look)
         _finish(started, interrupts)
     finally:
@@ -188,6 +217,8 @@ def _run_alone(network: Network, request: Request) -> int:
     number = next((number for number, part in enumerate(network.parts) if part.path == request.part), None)
     if number is None:
         raise NetworkError(f'--part: there is no part "{request.part}" in {network.machine}')
+    if request.gdb is not None and _debugged(network, request.gdb).number != number:
+        raise NetworkError(f"--gdb {request.gdb}: only {request.part} runs")
     options = options_of_parts(network, request, request.checkpoint)[number]
     launch.become(network, number, request.out, [*options, "--replay-links", os.fspath(request.replay_links)])
 
@@ -197,11 +228,13 @@ def _check_links(request: Request) -> None:
     if (request.part is None) != (request.replay_links is None):
         given, lacks = ("--part", "--replay-links DIR") if request.part else ("--replay-links", "--part PATH")
         raise NetworkError(f"{given} lacks {lacks}: one part runs without the others, from the records of a run")
-    if request.replay_links is None and request.record_links is None:
+    if request.replay_links is None and request.record_links is None and request.gdb is None:
         return
     if request.record_links is not None and request.replay_links is not None:
         raise NetworkError("--record-links: it is for a run of all parts (leave it out with --replay-links)")
-    if request.whole:
+    if request.whole and request.gdb is not None:
+        raise NetworkError("--gdb: it names a part (with --whole write `-- --gdb PORT`)")
+    if request.whole and request.record_links is not None:
         raise NetworkError("--whole: the whole network has no links between parts (leave --record-links out)")
     if request.picture is not None and request.replay_links is not None:
         raise NetworkError("--picture: it is for a run of all parts (leave it out with --replay-links)")

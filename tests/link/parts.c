@@ -208,9 +208,9 @@ static void send_cut(void *data, uint32_t link, uint64_t now, uint64_t arrives, 
   exchange_send(&process->exchange, process->out_of[link], now, arrives, &item);
 }
 
-static bool deliver(void *data, uint32_t link, uint64_t arrives, const void *item) {
+static bool deliver(void *data, uint32_t link, const RingEntry *entry, const void *item) {
   Process *process = data;
-  return put(&process->flights[process->of_machine[link]], arrives, item);
+  return put(&process->flights[process->of_machine[link]], entry->arrives, item);
 }
 
 static uint64_t own(void *data, uint64_t now, uint64_t *since) {

@@ -1,5 +1,4 @@
 // The commands of a run that goes on by them; see interactive.h.
-#include "lss/runtime/link/part.h"
 #include "lss/runtime/commands/interactive.h"
 
 #include "lss/runtime/checkpoint/checkpoint.h"
@@ -15,6 +14,7 @@
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/state_commands.h"
 #include "lss/runtime/engine/signals.h"
+#include "lss/runtime/link/part.h"
 #include "lss/runtime/observe/balance.h"
 #include "lss/runtime/observe/print.h"
 #include "lss/runtime/observe/trigger.h"

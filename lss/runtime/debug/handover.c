@@ -1,5 +1,4 @@
 // Giving a run to a variant, and taking it; see handover.h.
-#include "lss/runtime/link/part.h"
 #include "lss/runtime/debug/handover.h"
 
 #include "lss/runtime/checkpoint/checkpoint.h"
@@ -7,6 +6,7 @@
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/stepping.h"
 #include "lss/runtime/engine/variant.h"
+#include "lss/runtime/link/part.h"
 #include "lss/runtime/observe/statistics.h"
 
 #include <errno.h>

@@ -1,5 +1,7 @@
 // Marks and the pages that were written after them; see history.h.
 #include "lss/runtime/debug/history.h"
+
+#include "lss/runtime/engine/hooks.h"
 #include "lss/runtime/observe/balance.h"
 #include "lss/runtime/observe/trigger.h"
 
@@ -91,6 +93,7 @@ static void thin(void) {
     free_mark(mark_at(0));
     g_array_remove_index(marks, 0);
   }
+  if (spinach_hooks.forget_came) spinach_hooks.forget_came(mark_at(0)->moment.came);
 }
 
 static void add_mark(void) {

@@ -1,5 +1,4 @@
 // The monitor commands; see monitor.h.
-#include "lss/runtime/link/part.h"
 #include "lss/runtime/debug/monitor.h"
 
 #include "lss/runtime/checkpoint/checkpoint.h"
@@ -11,11 +10,13 @@
 #include "lss/runtime/debug/frames.h"
 #include "lss/runtime/debug/history.h"
 #include "lss/runtime/debug/next_pc.h"
+#include "lss/runtime/debug/session.h"
 #include "lss/runtime/debug/state_commands.h"
 #include "lss/runtime/debug/statistics_command.h"
 #include "lss/runtime/debug/stop_conditions.h"
 #include "lss/runtime/engine/names.h"
 #include "lss/runtime/files/confined.h"
+#include "lss/runtime/link/part.h"
 #include "lss/runtime/observe/device_registers.h"
 
 #include <string.h>
@@ -47,6 +48,10 @@ static void print_state(GString *out, const char *words) {
 }
 
 static void set_state(GString *out, const char *words) {
+  if (session_is_tied()) {
+    g_string_append_printf(out, "%s\n", session_is_tied());
+    return;
+  }
   g_autofree char *error = state_set(words);
   if (error)
     g_string_append_printf(out, "%s\n", error);
@@ -73,6 +78,10 @@ static void print_where(GString *out) {
 static void write_checkpoint(GString *out, const char *words) {
   spinach_options options = *run_conduct.options;
   g_autofree char *why = *words ? confined_problem(words, CHECKPOINT_WORD) : NULL;
+  if (spinach_part_is_among_others()) {
+    g_string_append(out, "all parts write a checkpoint together (--checkpoint of the run)\n");
+    return;
+  }
   drain_let_go();
   spinach_part_complete(spinach_next_instant());
   options.checkpoint = words;

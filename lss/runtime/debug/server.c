@@ -10,16 +10,19 @@
 #include "lss/runtime/engine/signals.h"
 #include "lss/runtime/files/listener.h"
 #include "lss/runtime/files/own_name.h"
+#include "lss/runtime/link/part.h"
 #include "lss/runtime/text/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum { INTERRUPT = 0x03, CHUNK = 4096 };
+static const char DEBUG_STOPPED[] = "stopped by gdb"; // at most 15 characters
 
 static const spinach_options *given;
 static int listener = -1, connection = -1;
@@ -247,14 +250,32 @@ static StubState go_on(Stub *stub, GVariant *session) {
   return state;
 }
 
-// Answers gdb until it lets go of the machine, kills it, or is gone.
+// Waits for a packet of a gdb that has stopped the machine.  `spinach network` and ps show that by the name of the
+// process, since the others wait for it.
+static void wait_for_packet(void) {
+  char name[16] = "";
+  prctl(PR_GET_NAME, name);
+  prctl(PR_SET_NAME, DEBUG_STOPPED);
+  if (is_readable(connection, -1)) receive();
+  prctl(PR_SET_NAME, name);
+}
+
+// Answers gdb until it lets go of the machine, kills it, or is gone.  A signal ends the run of a part among others when
+// gdb lets it go on.
 static StubState serve(Stub *stub) {
   StubState state = STUB_GOES_ON;
-  while (connection >= 0 && state == STUB_GOES_ON && !spinach_interrupted()) {
-    if (serve_one(stub, &state)) continue;
-    if (is_readable(connection, -1)) receive();
+  while (connection >= 0 && state == STUB_GOES_ON && (spinach_part_is_among_others() || !spinach_interrupted())) {
+    if (!serve_one(stub, &state)) wait_for_packet();
   }
   return state;
+}
+
+// Others go on until all end together.
+static const char *end_by_debugger(void) {
+  static const char WHY[] = "ended by the debugger";
+  if (!spinach_part_is_among_others()) return WHY;
+  spinach_part_end(BOARD_ENDS, spinach_next_instant(), WHY);
+  return run_control_end();
 }
 
 static const char *run(Stub *stub) {
@@ -270,12 +291,13 @@ static const char *run(Stub *stub) {
     if (connection < 0) continue;
     runs_free = false;
     const StubState state = serve(stub);
-    if (state == STUB_KILLED) return "ended by the debugger";
+    if (state == STUB_KILLED) return end_by_debugger();
     if (stub_has_ended(stub)) return run_control_end();
     if (connection < 0 && spoken) stub_forget(stub);
     runs_free = spoken || ran_free;
   }
-  return run_conduct.begin();
+  const char *why = run_conduct.begin();
+  return why ? why : run_control_end(); // a part goes on until all end together
 }
 
 const char *spinach_debug_run(const spinach_options *options) {

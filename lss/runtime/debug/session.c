@@ -1,6 +1,8 @@
 // What the packets of gdb share; see session.h.
 #include "lss/runtime/debug/session.h"
 
+#include "lss/runtime/link/part.h"
+
 #include <string.h>
 
 void reply_with(GString *reply, const char *text) {
@@ -9,6 +11,13 @@ void reply_with(GString *reply, const char *text) {
 
 void cannot(GString *reply, const char *why) {
   g_string_printf(reply, "E.%s", why);
+}
+
+const char *session_is_tied(void) {
+  return spinach_part_is_among_others()
+             ? "a part that runs among others cannot go back or be changed (record the run with --record-links, and "
+               "debug the part alone with --replay-links)"
+             : NULL;
 }
 
 void append_thread(const Stub *stub, GString *out, guint core) {

@@ -25,6 +25,8 @@ struct Stub {
 
 void reply_with(GString *reply, const char *text);
 void cannot(GString *reply, const char *why);
+// Why a part among others neither goes back nor is changed; NULL: the machine may be.
+const char *session_is_tied(void);
 // A processor as gdb names its thread.
 void append_thread(const Stub *stub, GString *out, guint core);
 // The processor that a thread means: ANY, ALL, or its number; false for none.

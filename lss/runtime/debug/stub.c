@@ -97,6 +97,7 @@ static StubState reply_to(Stub *stub, const GString *packet, GString *reply) {
   const char *text = packet->str;
   g_string_truncate(reply, 0);
   if (strlen(text) != packet->len && *text != 'X') return STUB_GOES_ON;
+  if (strchr("GPMX", *text) && *text && session_is_tied()) return cannot(reply, session_is_tied()), STUB_GOES_ON;
   switch (*text) {
   case '?': append_stop(stub, reply); break;
   case '!': reply_with(reply, "OK"); break;

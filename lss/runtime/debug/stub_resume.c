@@ -90,5 +90,11 @@ void resume_old(Stub *stub, const char *text, GString *reply) {
 }
 
 void resume_backward(Stub *stub, bool stepped, GString *reply) {
+  if (session_is_tied()) {
+    g_autofree char *text = g_strdup_printf("%s\n", session_is_tied());
+    stub->say(text);
+    stub->latest = (Stop){.kind = STOP_BEGINNING, .core = stub->resume};
+    return append_stop(stub, reply);
+  }
   resume(stub, (Resume){.core = stub->resume, .stepped = stepped}, reply);
 }

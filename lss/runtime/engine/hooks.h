@@ -53,6 +53,7 @@ struct spinach_hooks {
   // All that was sent to this machine before this instant is in the state; and what takes it back to such an instant.
   uint64_t came;
   void (*go_back)(uint64_t came);
+  void (*forget_came)(uint64_t came); // it is not taken back further than that
   // `reach` is called again at this instant, if the machine is stepped there: a promise to others is due.
   uint64_t reach_again;
 

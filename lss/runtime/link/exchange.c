@@ -168,7 +168,7 @@ static uint64_t take(Exchange *exchange, uint32_t number, uint64_t now) {
       if (bound < exchange->pending) exchange->pending = bound;
       break;
     }
-    if (!exchange->deliver(exchange->data, number, entry.arrives, item))
+    if (!exchange->deliver(exchange->data, number, &entry, item))
       set_fault(exchange, "more items are on their way than there is room for", exchange->board.own, number);
     ring_take(&link->ring);
   }

@@ -63,7 +63,7 @@ typedef struct {
   void *data;
   // An item came on an incoming link; it is read once, since others may still change it.  False: there is no room,
   // which is an error.
-  bool (*deliver)(void *data, uint32_t link, uint64_t arrives, const void *item);
+  bool (*deliver)(void *data, uint32_t link, const RingEntry *entry, const void *item);
   // When something happens here by itself if nothing comes; at least `now`, and UINT64_MAX for never: since *since
   // then.
   uint64_t (*own)(void *data, uint64_t now, uint64_t *since);

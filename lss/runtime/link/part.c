@@ -11,6 +11,7 @@
 #include "lss/runtime/link/network.h"
 #include "lss/runtime/link/recording.h"
 #include "lss/runtime/link/renaming.h"
+#include "lss/runtime/link/retrace.h"
 #include "lss/runtime/text/number.h"
 
 #include <errno.h>
@@ -28,7 +29,8 @@ static Network *network;
 static uint32_t own; // the number of this part
 static Exchange exchange;
 static bool joined, left;
-static bool alone; // it runs from records, without the others
+static bool alone;    // it runs from records, without the others
+static bool debugged; // among the others, by a debugger that takes it back at times
 static uint32_t *link_of_in, *link_of_out; // ends in the machine's table, of the links of the exchange
 static uint32_t *out_of_link;              // a sending end in that table as a link of the exchange
 
@@ -69,13 +71,18 @@ const char *spinach_part_setting(guint index, const char **name) {
 // ---- What comes and what leaves -------------------------------------------------------------------------------------
 
 static void send(uint32_t link, uint64_t instant, const void *item) {
+  if (debugged && retrace_has_left(link, spinach_time.now)) return;
   recording_add(link, spinach_time.now, instant, item);
   exchange_send(&exchange, out_of_link[link], spinach_time.now, instant, item);
 }
 
-static bool deliver(void *data, uint32_t link, uint64_t arrives, const void *item) {
+static bool deliver(void *data, uint32_t link, const RingEntry *entry, const void *item) {
   (void)data;
-  return arrival_add(link_of_in[link], network_part(network, exchange.in[link].peer)->path, arrives, item);
+  const char *from = network_part(network, exchange.in[link].peer)->path;
+  if (!debugged) return arrival_add(link_of_in[link], from, entry->arrives, item);
+  g_autofree void *copy = g_memdup2(item, machine->links[link_of_in[link]].item_size); // which nobody changes
+  retrace_came(link_of_in[link], from, entry->sent, entry->arrives, copy);
+  return arrival_add(link_of_in[link], from, entry->arrives, copy);
 }
 
 static uint64_t own_instant(void *data, uint64_t now, uint64_t *since) {
@@ -134,7 +141,10 @@ static uint64_t rest(uint64_t now) {
 }
 
 static uint64_t reach(uint64_t now) {
-  uint64_t limit = exchange_reach(&exchange, now);
+  uint64_t limit;
+  if (debugged && retrace_again(now, &limit)) return limit;
+  limit = exchange_reach(&exchange, now);
+  if (debugged) retrace_reached(now);
   if (exchange.fault) fail_for_fault();
   spinach_hooks.reach_again = exchange.publish_at;
   if (limit <= now || end_is_known()) return limit;
@@ -334,6 +344,8 @@ bool spinach_part_join(const spinach_options *options, uint64_t begins) {
   if (!network) return true;
   if (options->replay_links) return begin_alone(options->replay_links, begins);
   if (!join(options, begins)) return false;
+  if (options->gdb) retrace_begin(begins);
+  debugged = options->gdb;
   return !options->record_links || recording_begin(network, options->record_links, begins);
 }
 
@@ -349,6 +361,7 @@ static uint64_t reach_end(uint64_t now) {
 // before which nothing happens; and one that rests lets others go as far as it could itself.
 static uint64_t passed_at_most(uint64_t at) {
   const uint64_t nothing = board_nothing_before(&exchange.board);
+  if (debugged) at = MAX(at, retrace_latest());
   if (rests(NULL) && exchange.limit < spinach_last_instant()) at = MAX(at, exchange.limit);
   return nothing < spinach_last_instant() ? MAX(at, nothing) : at;
 }
@@ -417,8 +430,10 @@ bool spinach_part_complete(uint64_t until) {
     return until <= end_at;
   }
   if (!joined) return true;
-  const bool complete = exchange_complete(&exchange, until);
+  uint64_t limit;
+  const bool again = debugged && retrace_again(until, &limit), complete = again || exchange_complete(&exchange, until);
   if (exchange.fault) fail_for_fault();
+  if (debugged && complete && !again) retrace_reached(until);
   if (complete) spinach_set_completed(until);
   return complete;
 }
@@ -457,6 +472,10 @@ bool spinach_part_leave(bool failed, const char *ended) {
     fprintf(stderr, "%s: %s has sent %" G_GUINT64_FORMAT " items, all of them as in the recorded run\n",
             spinach_program, network_part(network, own)->path, alone_compared());
   return true;
+}
+
+bool spinach_part_is_among_others(void) {
+  return joined;
 }
 
 // ---- What it cost ---------------------------------------------------------------------------------------------------

@@ -22,6 +22,9 @@ const char *spinach_part_setting(guint index, const char **name);
 // False: after a line.  The run begins at the instant `begins`.
 bool spinach_part_join(const spinach_options *options, uint64_t begins);
 
+// Whether it runs among others, which do not go back.
+bool spinach_part_is_among_others(void);
+
 // ---- The end
 
 // The run is to end, as is found at the instant `at`; what is found first counts.

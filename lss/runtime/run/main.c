@@ -25,6 +25,7 @@
 #include "lss/runtime/replay/replay.h"
 #include "lss/runtime/run/fork_loop.h"
 #include "lss/runtime/run/manifest.h"
+#include "lss/runtime/run/meetings.h"
 #include "lss/runtime/run/options.h"
 #include "lss/runtime/run/progress.h"
 #include "lss/runtime/run/results.h"
@@ -153,6 +154,7 @@ static int simulate(int argc, char **argv) {
     spinach_results_abandon();
     return 2;
   }
+  if (options.gdb) spinach_meetings_begin(&options); // in which all parts take part
   const char *ended = options.gdb           ? spinach_debug_run(&options)
                       : options.interactive ? spinach_interactive_run(&options)
                                             : spinach_run_to_end();

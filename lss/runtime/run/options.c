@@ -82,7 +82,7 @@ static bool fit_part(const spinach_options *options) {
   const spinach_part_request *part = &options->part;
   const char *slash = strrchr(machine->file, '/');
   const bool alone = options->replay_links;
-  if (!part->path || !part->network || !(part->board || alone))
+  if (!part->path || !part->network || !(part->board || alone || options->gdb_script))
     return spinach_report_error("this is the simulator of a part of %s: `spinach network` starts it with --part, "
                                 "--network and --board",
                                 slash ? slash + 1 : machine->file);
@@ -90,7 +90,6 @@ static bool fit_part(const spinach_options *options) {
     return spinach_report_error("--replay-links runs a part without the others, and goes without --board");
   const char *other = options->serve                  ? "--serve"
                       : alone                         ? NULL
-                      : options->gdb                  ? "--gdb"
                       : options->interactive          ? "--interactive"
                       : options->check_idle           ? "--check-idle"
                                                       : NULL;
