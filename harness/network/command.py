@@ -18,10 +18,10 @@ MOST_SHOWN = 16  # parts in the table of waits
 PASSED = ("time", "cycles", "seed", "start-timeout", "outputs", "sample", "measure-from", "measure-to", "watchdog",
           "idle-timeout", "checkpoint-every")  # fmt: skip
 OWN = (
-    "checkpoint", "restore", "until", "set", "may-differ", "sample-window", "record-links", "replay-links", *PASSED
+    "checkpoint", "restore", "until", "set", "may-differ", "sample-window", "record-links", "replay-links", "gdb", *PASSED
 )  # options of this command
 NAMING = ("part", "network", "board", "run-dir", "stats")
-REFUSED = (*NAMING, "interactive", "gdb", "serve")  # --gdb ahead of -- names the part
+REFUSED = (*NAMING, "interactive", "serve")
 TIMED = re.compile(r"\s*(-?\d|cycles\s*\(|end\s*$)")  # conditions that all parts can tell
 COUNTED = re.compile(r"event\s*\(.*\*.*,\s*(\d+)\s*\)")
 
@@ -53,7 +53,7 @@ class Request:
 def _check(options: Sequence[str], refused: Sequence[str]) -> None:
     for word in options:
         name = word.removeprefix("--").partition("=")[0]
-        if word.startswith("--") and name in (*OWN, *refused):
+        if word.startswith("--") and name in refused:
             hint = "write it ahead of --" if name in OWN else "leave it out"
             raise NetworkError(f"--{name}: it is not for the parts of a network ({hint})")
 
@@ -256,7 +256,8 @@ def run(request: Request) -> int:
     """Runs all parts to their end; returns the status."""
     network = read(request.folder)
     _check_links(request)
-    _check(request.options, REFUSED if request.replay_links is None else NAMING)
+    alone = tuple(name for name in (*OWN, *NAMING) if name != "gdb")
+    _check(request.options, (*OWN, *REFUSED) if request.replay_links is None else alone)
     if request.restore is not None:
         checkpoints.check_restored(request.restore)
     launch.check_cores(request.cores)

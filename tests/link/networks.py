@@ -93,3 +93,21 @@ def nothing_is_left(built: Built, processes: Sequence[int], board: Path | None) 
     assert board is None or not board.exists()
     left = [path for path in built.place.rglob("*") if path.suffix == ".part" or (path.is_dir() and ".checkpoint." in path.name)]
     assert not left, left
+
+
+# ---- Parts alone
+
+def alone(built: Built, part: str, links: str, *words: object, out: str = "alone") -> tuple[int, str, str]:
+    child = built.begin("--part", part, "--replay-links", links, *words, out=out)
+    said, errors = child.communicate(timeout=300)
+    return child.returncode, said, errors
+
+
+def same_statistics(built: Built, part: str) -> bool:
+    return (built.place / "alone" / part / "statistics.json").read_bytes() == (built.place / "out" / part / "statistics.json").read_bytes()
+
+
+def does_it_again(built: Built, part: str, links: str, *words: object) -> None:
+    status, _, errors = alone(built, part, links, *words)
+    assert status == 0 and errors.count("\n") == 1 and errors.endswith("items, all of them as in the recorded run\n"), errors
+    assert same_statistics(built, part)

@@ -1,7 +1,6 @@
 """Records of links: one part runs alone from them, does what it did among the others, and says where it does not."""
 
 import hashlib
-import json
 import os
 import random
 import shutil
@@ -13,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.link.networks import HERE, ROOT, Built, build, wait_for_parts
-from tests.network.hosts import NIC
+from tests.link.networks import HERE, ROOT, Built, alone, build, does_it_again, wait_for_parts
 
 PARTS = ("node[0]", "node[1]", "node[2]", "other")
 BREAKER = """
@@ -54,22 +52,6 @@ def breaking(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Built
     text = text.replace("source.out -> out;", "source.out -> breaker.in;\n  breaker.out -> out;")
     (place / "breaking.lss").write_text(text)
     return build(build_dir, place, place / "breaking.lss", "-I", place)
-
-
-def alone(built: Built, part: str, links: str, *words: object, out: str = "alone") -> tuple[int, str, str]:
-    child = built.begin("--part", part, "--replay-links", links, *words, out=out)
-    said, errors = child.communicate(timeout=300)
-    return child.returncode, said, errors
-
-
-def same_statistics(built: Built, part: str) -> bool:
-    return (built.place / "alone" / part / "statistics.json").read_bytes() == (built.place / "out" / part / "statistics.json").read_bytes()
-
-
-def does_it_again(built: Built, part: str, links: str, *words: object) -> None:
-    status, _, errors = alone(built, part, links, *words)
-    assert status == 0 and errors.count("\n") == 1 and errors.endswith("items, all of them as in the recorded run\n"), errors
-    assert same_statistics(built, part)
 
 
 # ---- What is the same
@@ -258,66 +240,3 @@ def test_a_full_disk_is_one_line(ring: Built) -> None:
         pytest.skip("no file system can be mounted here")
     assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
     assert 'cannot write "full/way[' in done.stderr and done.stderr.endswith("No space left on device\n"), done.stderr
-
-
-# ---- With a processor: gdb, events and waves
-
-@pytest.fixture(scope="module")
-def pair(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """Two Tigon-2 at full load, recorded."""
-    place = tmp_path_factory.mktemp("pair")
-    built = Built(place, "tigon2_pair")
-    subprocess.run([build_dir / "bin/lss", "build", HERE / "tigon2_pair.lss", *NIC, "--parts", "-o", built.folder], check=True)
-    assert built.run("--time", "600 us", *given(build_dir), "--record-links", "links")[0] == 0
-    return built
-
-
-def gdb(place: Path, commands: list[str]) -> str:
-    """What gdb says to these commands."""
-    words = [word for command in ("set confirm off", "set pagination off", *commands) for word in ("-ex", command)]
-    done = subprocess.run(["gdb-multiarch", "-nx", "-batch", *words], cwd=place, capture_output=True, text=True, timeout=200)
-    return done.stdout + done.stderr
-
-
-def given(build_dir: Path) -> list[str]:
-    values = (f"firmware={build_dir / 'firmware/tigon2/tigon2.elf'}", "mode=fast", "payload=1472")
-    return [word for part in "ab" for value in values for word in ("--set", f"{part}.driver.{value}")]
-
-
-def test_two_tigon2_alone(build_dir: Path, pair: Built) -> None:
-    for part in "ab":
-        does_it_again(pair, part, "links", *given(build_dir))
-        does_it_again(pair, part, "links", *given(build_dir), "--", "--no-replay")
-        status, said, errors = alone(pair, part, "links", *given(build_dir), "--", "--check-replay")
-        assert status == 0 and "all of them as in the recorded run" in errors, errors
-
-
-def test_events_and_waves_of_a_part_alone(build_dir: Path, pair: Built) -> None:
-    """Its simulator builds a variant of itself, in which the part has its own names."""
-    recorded = ["--record", "b.trace", "--record-events", "frames", "--record-events", "b.nic.dma_read.begun"]
-    does_it_again(pair, "b", "links", *given(build_dir), "--", *recorded, "--wave", "b.vcd", "--wave-signals", "b.nic.wire_*")
-    printed = subprocess.run([build_dir / "bin/lss", "trace", pair.place / "b.trace"], capture_output=True, text=True, check=True).stdout
-    assert " b.nic.dma_read begun " in printed and not any(" a.nic" in line for line in printed.splitlines())
-    assert (pair.place / "b.vcd").stat().st_size > 1000
-
-
-def test_gdb_goes_back_in_a_part_alone(build_dir: Path, pair: Built) -> None:
-    words = [*given(build_dir), "--part", "b", "--replay-links", "links"]
-    commands = ["monitor break 400 us", "continue", "monitor where", "stepi", "monitor where", "monitor break 100 us"]
-    commands += ["reverse-continue", "reverse-continue", "monitor where", "monitor checkpoint at100.ckpt", "monitor break event(b.nic.dma_write.done)", "continue", "monitor where"]
-    child = pair.begin(*words, "--", "--gdb", "g.sock", out="alone")
-    try:
-        while not (pair.place / "g.sock").exists() and child.poll() is None:
-            time.sleep(0.02)
-        said = gdb(pair.place, ["target extended-remote g.sock", *commands])
-        _, errors = child.communicate(timeout=100)
-    finally:
-        child.kill()
-    where = [line.partition(",")[0] for line in said.splitlines() if " ns, cycle " in line and "past" not in line]
-    assert where[0] == "400000 ns" != where[1] and where[2] == "100000 ns" != where[3] and len(where) == 4, said
-    assert child.returncode == 0 and "all of them as in the recorded run" in errors, errors
-    assert same_statistics(pair, "b")
-    status, _, errors = alone(pair, "b", "links", "--restore", "at100.ckpt")
-    assert status == 0, errors
-    one, other = (json.loads((pair.place / folder / "b/statistics.json").read_text()) for folder in ("alone", "out"))
-    assert one["statistics"] == other["statistics"] and one["run"] == other["run"]

@@ -189,6 +189,14 @@ static char *words_of(const GPtrArray *wanted) {
 static StubState record_events(Stub *stub, const GString *packet, GString *reply) {
   const int handles[] = {listener, connection, -1};
   g_autofree char *words = words_of(stub_wanted(stub));
+  if (spinach_part_is_among_others()) {
+    g_autofree char *why = g_strdup_printf("this simulator does not record %s, and a part among others cannot become "
+                                           "one that does (build the network with --record, or debug the part alone "
+                                           "with --replay-links)",
+                                           words);
+    stub_refuse_events(stub, why);
+    return stub_reply(stub, packet, reply);
+  }
   fprintf(stderr, "%s: building a variant that records %s\n", spinach_program, words);
   GVariant *session =
       g_variant_new("(iis@ay@ayv)", listener, connection, socket_name.path ? socket_name.path : "",
