@@ -18,8 +18,9 @@ MOST_SHOWN = 16  # parts in the table of waits
 PASSED = ("time", "cycles", "seed", "start-timeout", "outputs", "sample", "measure-from", "measure-to", "watchdog",
           "idle-timeout", "checkpoint-every")  # fmt: skip
 OWN = (
-    "checkpoint", "restore", "until", "set", "may-differ", "sample-window", "record-links", "replay-links", "gdb", *PASSED
-)  # options of this command
+    "checkpoint", "restore", "until", "set", "may-differ", "sample-window", "record-links", "replay-links",
+    "gdb", *PASSED,
+)  # fmt: skip # options of this command
 NAMING = ("part", "network", "board", "run-dir", "stats")
 REFUSED = (*NAMING, "interactive", "serve")
 TIMED = re.compile(r"\s*(-?\d|cycles\s*\(|end\s*$)")  # conditions that all parts can tell

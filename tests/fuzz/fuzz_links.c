@@ -31,7 +31,8 @@ static void read_all(const uint8_t *bytes, size_t size) {
 
 // Two bytes of place and one of content each.
 static void patch(uint8_t *bytes, size_t size, const uint8_t **from, size_t *left, size_t count) {
-  for (; count && *left >= 3; count--, *from += 3, *left -= 3) bytes[((*from)[0] | (*from)[1] << 8) % size] = (*from)[2];
+  for (; count && *left >= 3; count--, *from += 3, *left -= 3)
+    bytes[((*from)[0] | (*from)[1] << 8) % size] = (*from)[2];
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {

@@ -14,7 +14,7 @@ const char *spinach_writes_once(const spinach_options *options) {
          : options->wave                                  ? "--wave"
          : options->record                                ? "--record"
          : options->profile                               ? "--profile"
-         : options->record_links && !options->part.board   ? "--record-links"
+         : options->record_links && !options->part.board  ? "--record-links"
          : options->check_idle || options->check_idle_of  ? "--check-idle"
          : options->serve                                 ? "--serve"
          : options->conditions[SPINACH_SAMPLE].kind       ? "--sample"

@@ -226,9 +226,10 @@ static bool refuse_settings(void) {
   }
   for (guint i = 0; gateways && i < gateways->len; i++)
     if (((HostGateway *)gateways->pdata[i])->replay) return false;
-  return wishes.replay && !wishes.links && !spinach_report_error("--replay-links: the folder \"%s\" has no record of a gateway of this "
-                                                "machine",
-                                                wishes.replay);
+  return wishes.replay && !wishes.links &&
+         !spinach_report_error("--replay-links: the folder \"%s\" has no record of a gateway of this "
+                               "machine",
+                               wishes.replay);
 }
 
 bool spinach_gateways_begin(void) {

@@ -29,8 +29,8 @@ static Network *network;
 static uint32_t own; // the number of this part
 static Exchange exchange;
 static bool joined, left;
-static bool alone;    // it runs from records, without the others
-static bool debugged; // among the others, by a debugger that takes it back at times
+static bool alone;                         // it runs from records, without the others
+static bool debugged;                      // among the others, by a debugger that takes it back at times
 static uint32_t *link_of_in, *link_of_out; // ends in the machine's table, of the links of the exchange
 static uint32_t *out_of_link;              // a sending end in that table as a link of the exchange
 
@@ -403,8 +403,8 @@ static const char *end_of_whole(void) {
   if (spinach_next_instant() < end_at) return NULL;
   spinach_part_complete(end_at);
   if (!failed_there) return end_reason;
-  g_autofree char *text = g_strdup_printf("the recorded run ended here with an error, which this run does not have: %s",
-                                          end_reason);
+  g_autofree char *text =
+      g_strdup_printf("the recorded run ended here with an error, which this run does not have: %s", end_reason);
   return end_with_error(text);
 }
 

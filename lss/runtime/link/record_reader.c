@@ -18,8 +18,8 @@ static char *take_text(const uint8_t **at, uint32_t size) {
 
 static bool is_whole(const LinkRecord *record, size_t size) {
   const LinkRecordStart *start = &record->start;
-  const size_t texts = ((size_t)start->path_size + start->type_size + 7) / 8 * 8, stride =
-                                                                                    link_record_stride(start->item_size);
+  const size_t texts = ((size_t)start->path_size + start->type_size + 7) / 8 * 8,
+               stride = link_record_stride(start->item_size);
   if (start->path_size > LINK_RECORD_MOST_TEXT || start->type_size > LINK_RECORD_MOST_TEXT || !start->item_size ||
       start->item_size > LINK_RECORD_MOST_ITEM)
     return false;

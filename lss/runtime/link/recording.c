@@ -29,7 +29,7 @@ bool recording_begin(const Network *network, const char *folder, uint64_t begins
     g_autoptr(GError) error = NULL;
     recorded[i].path = recording_path(folder, end->path);
     const LinkRecordAbout about = {network->hash, end->path, end->type, end->item_size, network->ticks_per_second,
-                                   end->cut, begins};
+                                   end->cut,      begins};
     recorded[i].open = record_writer_begin(&recorded[i].writer, recorded[i].path, &about, end->item_type, &error);
     if (!recorded[i].open)
       return spinach_report_error("error: cannot write \"%s\": %s", recorded[i].path, error->message);

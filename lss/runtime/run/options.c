@@ -88,11 +88,11 @@ static bool fit_part(const spinach_options *options) {
                                 slash ? slash + 1 : machine->file);
   if (part->board && alone)
     return spinach_report_error("--replay-links runs a part without the others, and goes without --board");
-  const char *other = options->serve                  ? "--serve"
-                      : alone                         ? NULL
-                      : options->interactive          ? "--interactive"
-                      : options->check_idle           ? "--check-idle"
-                                                      : NULL;
+  const char *other = options->serve         ? "--serve"
+                      : alone                ? NULL
+                      : options->interactive ? "--interactive"
+                      : options->check_idle  ? "--check-idle"
+                                             : NULL;
   return !other || spinach_report_error("%s is not for the simulator of a part", other);
 }
 
