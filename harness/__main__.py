@@ -161,6 +161,7 @@ def _network(options: argparse.Namespace) -> int:
         simulator=Path(options.whole) if isinstance(options.whole, str) else None, cores=options.cores,
         picture=options.picture, options=options.simulator_arguments, part=options.part,
         record_links=options.record_links, replay_links=options.replay_links, gdb=options.gdb,
+        timeline=options.timeline, record_events=options.record_events,
     )  # fmt: skip
     try:
         return command.run(request)
@@ -464,6 +465,13 @@ def _add_network(commands: argparse._SubParsersAction) -> None:
     one.add_argument("--record-links", type=FOLDER, metavar="DIR", help="write what parts send to each other there ...")
     one.add_argument("--replay-links", type=READ, metavar="DIR", help="... and run one part alone from that")
     one.add_argument("--part", metavar="PATH", help="with --replay-links: the part that runs")
+    one.add_argument(
+        "--timeline", type=WRITTEN, metavar="FILE",
+        help="write a timeline of all parts for ui.perfetto.dev, with arrows for what is recorded of links, ...",
+    )  # fmt: skip
+    one.add_argument(
+        "--record-events", action="append", default=[], metavar="WHAT", help="... and these events; repeatable"
+    )
     one.add_argument("--gdb", metavar="PATH=PORT", help="wait for gdb there, to debug the part PATH; also a socket")
     one.epilog = "Options after -- are for the simulators of all parts, or for the one of --part."
     one.set_defaults(call=_network)

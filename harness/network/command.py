@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.network import checkpoints, document, launch, memory, merge, settings
+from harness.network import checkpoints, document, launch, memory, merge, recorded, settings
 from harness.network.debugger import Debugger
 from harness.network.live import Live
 from harness.network.network_file import Network, NetworkError, read
@@ -19,10 +19,10 @@ PASSED = ("time", "cycles", "seed", "start-timeout", "outputs", "sample", "measu
           "idle-timeout", "checkpoint-every")  # fmt: skip
 OWN = (
     "checkpoint", "restore", "until", "set", "may-differ", "sample-window", "record-links", "replay-links",
-    "gdb", *PASSED,
+    "gdb", "timeline", *PASSED,
 )  # fmt: skip # options of this command
 NAMING = ("part", "network", "board", "run-dir", "stats")
-REFUSED = (*NAMING, "interactive", "serve")
+REFUSED = (*NAMING, "interactive", "serve", "record", "record-events")
 TIMED = re.compile(r"\s*(-?\d|cycles\s*\(|end\s*$)")  # conditions that all parts can tell
 COUNTED = re.compile(r"event\s*\(.*\*.*,\s*(\d+)\s*\)")
 
@@ -48,6 +48,8 @@ class Request:
     record_links: Path | None = None  # folder for what parts send
     replay_links: Path | None = None  # such a folder, from which `part` runs alone
     part: str | None = None
+    timeline: Path | None = None  # of the events that parts record
+    record_events: Sequence[str] = ()
     gdb: str | None = None  # PATH=PLACE: the part that gdb debugs, and where it connects
 
 
@@ -168,6 +170,16 @@ def _finish(started: Sequence[launch.Started], interrupts: launch.Interrupts) ->
         raise NetworkError(f"{missing[0]} has ended without results; {missing[0]}/log.txt has what it said")
 
 
+def _recording(request: Request) -> recorded.Recording | None:
+    if request.timeline is None:
+        if request.record_events:
+            raise NetworkError("--record-events lacks the file: --timeline FILE")
+        return None
+    if not request.record_events and request.record_links is None:
+        raise NetworkError("--timeline shows nothing: add --record-events WHAT or --record-links DIR")
+    return recorded.Recording(request.timeline, request.record_events, request.record_links)
+
+
 def _run_parts(network: Network, request: Request) -> int:
     if (short := memory.shortage(network, memory.available())) is not None:
         print(f"spinach: warning: {short}", file=sys.stderr)
@@ -177,6 +189,7 @@ def _run_parts(network: Network, request: Request) -> int:
     stage = checkpoints.Stage(network, request.checkpoint) if request.checkpoint else None
 
     debugger: Debugger | None = None
+    recording = _recording(request)
 
     def look() -> None:
         if stage:
@@ -188,6 +201,9 @@ def _run_parts(network: Network, request: Request) -> int:
 
     try:
         options = options_of_parts(network, request, stage.folder if stage else None)
+        if recording:
+            recorded.forget(network, request.out)
+            options = [[*own, *more] for own, more in zip(options, recording.words(network, request.out), strict=True)]
         with launch.Interrupts() as interrupts:
             started = launch.start(network, request.out, options)
             if request.gdb is not None:
@@ -202,6 +218,8 @@ def _run_parts(network: Network, request: Request) -> int:
     files.write(request.out / "statistics.json", document.text(merged))
     if live:
         live.finish(documents, merged)
+    if recording:
+        recording.write(network, request.out)
     return _end(started, merged["run"], interrupts)
 
 
@@ -229,6 +247,8 @@ def _check_links(request: Request) -> None:
     if (request.part is None) != (request.replay_links is None):
         given, lacks = ("--part", "--replay-links DIR") if request.part else ("--replay-links", "--part PATH")
         raise NetworkError(f"{given} lacks {lacks}: one part runs without the others, from the records of a run")
+    if request.timeline is not None and (request.whole or request.replay_links is not None):
+        raise NetworkError("--timeline: it is for a run of all parts (record with options after --, then `timeline`)")
     if request.replay_links is None and request.record_links is None and request.gdb is None:
         return
     if request.record_links is not None and request.replay_links is not None:

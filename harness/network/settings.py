@@ -13,21 +13,26 @@ PATH = re.compile(r"[A-Za-z_][\w.\[\]*]*")
 
 
 @cache
-def _names(simulator: Path) -> list[str]:
-    """The run-time parameters of a kind, with the names in its representative."""
+def listed(simulator: Path) -> dict:
+    """What the simulator of a kind has, with the names in its representative."""
     status, said, wrong = process.output([simulator.resolve(), "--list=json"])
     try:
-        listed = json.loads(said)["parameters"]
-        return [name for one in listed for name in (one["name"], *one["aliases"])]
+        found = json.loads(said)
+        return {"parameters": found["parameters"], "events": found["events"]}
     except (ValueError, KeyError, TypeError):
         why = wrong.strip().splitlines()[-1:] or [f"status {status}"]
         raise NetworkError(f"{simulator}: it is no simulator of this network ({why[0]})") from None
 
 
-def _renamed(name: str, renamed: Mapping[str, str]) -> str:
+def _names(simulator: Path) -> list[str]:
+    """The run-time parameters of a kind."""
+    return [name for one in listed(simulator)["parameters"] for name in (one["name"], *one["aliases"])]
+
+
+def renamed(name: str, names: Mapping[str, str]) -> str:
     """The name in a part of what has this name in the representative of its kind."""
-    units = [unit for unit in renamed if is_below(name, unit)]
-    return renamed[unit] + name[len(unit) :] if (unit := max(units, key=len, default="")) else name
+    units = [unit for unit in names if is_below(name, unit)]
+    return names[unit] + name[len(unit) :] if (unit := max(units, key=len, default="")) else name
 
 
 def _matching(network: Network, pattern: str) -> set[int]:
@@ -35,7 +40,7 @@ def _matching(network: Network, pattern: str) -> set[int]:
     matches = patterns.compiled(pattern).fullmatch
     return {
         number for number, part in enumerate(network.parts)
-        if any(matches(_renamed(name, part.renamed)) for name in _names(part.simulator))
+        if any(matches(renamed(name, part.renamed)) for name in _names(part.simulator))
     }  # fmt: skip
 
 

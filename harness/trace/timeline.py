@@ -8,11 +8,13 @@ any other event is an instant.  What overlaps is on tracks below one another.  u
 import os
 import zlib
 from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TrackDescriptor, TrackEvent
 from perfetto.trace_builder.proto_builder import TraceProtoBuilder
 
+from harness.network.link_record import LinkRecord
 from harness.report.page import shown
 from harness.trace import frames
 from harness.trace.events import Events, EventsError, Record
@@ -40,20 +42,26 @@ class _Writer:
     """Packets, and the tracks that they are on."""
 
     builder: TraceProtoBuilder = field(default_factory=TraceProtoBuilder)
-    tracks: dict[tuple[str, str], int] = field(default_factory=lambda: {})
+    tracks: dict[tuple[str, str, str], int] = field(default_factory=lambda: {})
+    part: str = ""  # of a network, whose tracks are shown together
 
     def track(self, group: str, name: str) -> int:
         """The number of a track, which is made when it is first named; groups are shown together."""
-        known = self.tracks.get((group, name))
+        known = self.tracks.get((self.part, group, name))
         if known is not None:
             return known
-        number = zlib.crc32(os.fsencode(f"{group}/{name}")) | len(self.tracks) + 1 << 32
-        self.tracks[group, name] = number
+        place = f"{self.part}/{group}/{name}" if self.part else f"{group}/{name}"
+        number = zlib.crc32(os.fsencode(place)) | len(self.tracks) + 1 << 32
+        self.tracks[self.part, group, name] = number
         track = self._packet(0).track_descriptor
         track.uuid, track.name = number, shown(name)
         track.sibling_merge_behavior = TrackDescriptor.SIBLING_MERGE_BEHAVIOR_NONE
         if group:
             track.parent_uuid = self.track("", group)
+        elif name and self.part:
+            track.parent_uuid = self.track("", "")
+        elif self.part:
+            track.name = shown(self.part)
         return number
 
     def _packet(self, ns: int):  # noqa: ANN202 (a generated class)
@@ -62,9 +70,14 @@ class _Writer:
         packet.trusted_packet_sequence_id = SEQUENCE
         return packet
 
-    def event(self, kind: int, track: int, ns: int, name: str = "", arguments: dict | None = None) -> None:
+    def event(
+        self, kind: int, track: int, ns: int, name: str = "", arguments: dict | None = None, flow: int = 0
+    ) -> None:
+        """`flow`: of two events with the same number, which an arrow joins."""
         event = self._packet(ns).track_event
         event.type, event.track_uuid = kind, track
+        if flow:
+            event.flow_ids.append(flow)
         if name:
             event.name = shown(name)
         for key, value in (arguments or {}).items():
@@ -79,9 +92,11 @@ class _Writer:
             else:
                 note.string_value = shown(value)
 
-    def piece(self, track: int, begin: int, end: int, name: str, arguments: dict | None = None) -> None:
+    def piece(
+        self, track: int, begin: int, end: int, name: str, arguments: dict | None = None, flow: int = 0
+    ) -> None:
         """Something that lasts."""
-        self.event(TrackEvent.TYPE_SLICE_BEGIN, track, begin, name, arguments)
+        self.event(TrackEvent.TYPE_SLICE_BEGIN, track, begin, name, arguments, flow)
         self.event(TrackEvent.TYPE_SLICE_END, track, max(end, begin))
 
     def instant(self, track: int, ns: int, name: str, arguments: dict | None = None) -> None:
@@ -195,13 +210,44 @@ def _add_frames(writer: _Writer, found: list[frames.Frame]) -> None:
         writer.event(TrackEvent.TYPE_SLICE_END, track, round(end))
 
 
-def encode(events: Events) -> bytes:
-    """The timeline."""
-    writer = _Writer()
+def _add_all(writer: _Writer, events: Events) -> int:
+    """Returns how many records there were."""
     count = _add_events(writer, events)
     try:
         _add_frames(writer, frames.lives(events))
     except EventsError:  # none were recorded
-        if not count:
-            raise EventsError(f"{events.file} holds no records") from None
+        pass
+    return count
+
+
+def _add_link(writer: _Writer, link: LinkRecord, number: int) -> int:
+    """What a link carried, on a track of each part at its ends, with arrows; returns the next number of an arrow."""
+    for message in link.messages:
+        name = f"{message.number}" + (f": {message.bytes} bytes" if message.bytes else "")
+        ends = ((link.sender, "sent", message.sent), (link.receiver, "arrives", message.arrives))
+        for part, what, (first, last) in ends:
+            writer.part = part
+            track = writer.track("links", f"{link.path} {what}")
+            writer.piece(track, round(link.nanoseconds(first)), round(link.nanoseconds(last)), name, flow=number)
+        number += 1
+    return number
+
+
+def encode(events: Events) -> bytes:
+    """The timeline."""
+    writer = _Writer()
+    if not _add_all(writer, events):
+        raise EventsError(f"{events.file} holds no records")
+    return writer.builder.serialize()
+
+
+def encode_parts(parts: Sequence[tuple[str, Events]], links: Iterable[LinkRecord]) -> bytes:
+    """The timeline of a network: a group of tracks for each part, and arrows for what links carried."""
+    writer = _Writer()
+    for path, events in parts:
+        writer.part = path
+        _add_all(writer, events)
+    number = 1
+    for link in links:
+        number = _add_link(writer, link, number)
     return writer.builder.serialize()

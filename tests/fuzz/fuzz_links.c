@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   if (size < 2) return 0;
   const size_t starts = bytes[0], ends = bytes[1];
   bytes += 2, size -= 2;
-  LinkRecordStart start = {.format = LINK_RECORD_FORMAT, .item_size = ITEM, .cut = 2, .path_size = 3, .type_size = 5};
+  LinkRecordStart start = {.format = LINK_RECORD_FORMAT, .item_size = ITEM, .cut = 2, .sizes = {3, 5, 1, 1}};
   memcpy(start.word, LINK_RECORD_WORD, sizeof start.word);
   patch((uint8_t *)&start, sizeof start, &bytes, &size, starts);
   LinkRecordEnd end = {.until = UINT64_MAX, .reason = "over"};
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   patch((uint8_t *)&end, G_STRUCT_OFFSET(LinkRecordEnd, sum), &bytes, &size, ends);
   g_autoptr(GByteArray) file = g_byte_array_new();
   g_byte_array_append(file, (const guint8 *)&start, sizeof start);
-  g_byte_array_append(file, (const guint8 *)"a.bint32", 8);
+  g_byte_array_append(file, (const guint8 *)"a.bint32ab\0\0\0\0\0\0", 16);
   g_byte_array_append(file, items, (guint)kept);
   g_byte_array_append(file, (const guint8 *)&end, G_STRUCT_OFFSET(LinkRecordEnd, sum));
   struct sha256_ctx sum;

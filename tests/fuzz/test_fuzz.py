@@ -61,7 +61,7 @@ def seeds(name: str, every: int, root: Path, build: Path, tmp_path: Path) -> lis
         return [b"\0" + retire + happened, b"\1\x20\0\7" + 3 * retire, b"SPINTRCE" + bytes(48)]
     if name == "links":
         items = [struct.pack("<QQ12s4x", sent, sent + 2, b"item") for sent in (3, 3, 9)]
-        start = b"SPINLINK" + struct.pack("<II64sQQQII", 1, 12, b"a" * 64, 100, 2, 0, 3, 5) + b"a.bint32"
+        start = b"SPINLINK" + struct.pack("<II64sQQQ4I", 1, 12, b"a" * 64, 100, 2, 0, 3, 5, 1, 1) + b"a.bint32ab" + bytes(6)
         end = struct.pack("<QQII240s", 3, 10, 0, 0, b"over")
         whole = start + b"".join(items) + end
         return [whole + hashlib.sha256(whole).digest(), b"\0\0" + b"".join(items), b"\1\1\14\0\1\10\0\12" + items[0], start]

@@ -171,13 +171,13 @@ def test_wrong_records(ring: Built) -> None:
     contents |= {original[: chance.randrange(20, len(original))]: "it is not whole" for _ in range(6)}
     contents |= {original + b"\0": "it is not whole", original[:-24]: "it is not whole"}
     contents |= {changed(good / file.name, 8, 2): "it has format 3, not 1 (record the run again)"}
-    for place in [chance.randrange(136, len(original) - 304) for _ in range(6)] + [len(original) - 1, len(original) - 100, 20, 100]:
+    for place in [chance.randrange(160, len(original) - 304) for _ in range(6)] + [len(original) - 1, len(original) - 100, 20, 100]:
         contents[changed(good / file.name, place, 1 << chance.randrange(8))] = "it is damaged: its checksum is another one"
     other = bytearray(original)
     other[16:80] = b"f" * 64
     contents[bytes(other[:-32]) + hashlib.sha256(other[:-32]).digest()] = "it is of another network, or another build: its hash is ffff"
     late = bytearray(original)
-    late[128:136] = b"\xff" * 8
+    late[152:160] = b"\xff" * 8
     contents[bytes(late[:-32]) + hashlib.sha256(late[:-32]).digest()] = "item 0 has instants that no simulator writes"
     contents[(good / "way[1].way.link").read_bytes()] = "it is the record of the link way[1].way, not of way[0].way"
     for content, expected in contents.items():

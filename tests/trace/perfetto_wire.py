@@ -67,6 +67,7 @@ class Event:
     track: int
     name: str
     arguments: dict[str, int | float | str | bool]
+    flows: list[int] = field(default_factory=list)  # of arrows
 
 
 @dataclass
@@ -99,7 +100,8 @@ def read(data: bytes) -> Timeline:
             uuid = one(track, "uuid")
             timeline.tracks[uuid] = Track(uuid, one(track, "name", b"").decode(), one(track, "parent"))
         for part in parts["event"]:
-            event = message(part, {4: "annotations", 9: "kind", 11: "track", 23: "name"})
+            event = message(part, {4: "annotations", 9: "kind", 11: "track", 23: "name", 47: "flows"})
             arguments = dict(annotation(note) for note in event["annotations"])
-            timeline.events.append(Event(one(parts, "ns"), one(event, "kind"), one(event, "track"), one(event, "name", b"").decode(), arguments))
+            flows = [struct.unpack("<Q", struct.pack("<d", flow))[0] for flow in event["flows"]]  # whole numbers of 64 bits
+            timeline.events.append(Event(one(parts, "ns"), one(event, "kind"), one(event, "track"), one(event, "name", b"").decode(), arguments, flows))
     return timeline

@@ -5,6 +5,7 @@
 #include "lss/runtime/engine/machine.h"
 #include "lss/runtime/engine/type_bytes.h"
 #include "lss/runtime/link/arrival.h"
+#include "lss/runtime/link/item_value.h"
 #include "lss/runtime/link/record_reader.h"
 #include "lss/runtime/link/recording.h"
 
@@ -32,13 +33,13 @@ static bool refuse(const Replayed *link, const char *why) {
 // Whether a record is of this link, and of a run that this one may be part of.
 static bool fits(const Replayed *link, const spinach_link_end *end, uint64_t begins) {
   const LinkRecordStart *start = &link->record.start;
-  g_autofree char *why = NULL;
+  g_autofree char *why = NULL, *shape = item_value_shape(end->item_type);
   if (memcmp(start->hash, network->hash, sizeof start->hash) != 0)
     why = g_strdup_printf("it is of another network, or another build: its hash is %.*s, that of %s %s",
                           LINK_RECORD_HASH, start->hash, network->file, network->hash);
-  else if (strcmp(link->record.path, end->path) != 0)
-    why = g_strdup_printf("it is the record of the link %s, not of %s", link->record.path, end->path);
-  else if (strcmp(link->record.type, end->type) != 0 || start->item_size != end->item_size || start->cut != end->cut ||
+  else if (strcmp(link->record.texts[0], end->path) != 0)
+    why = g_strdup_printf("it is the record of the link %s, not of %s", link->record.texts[0], end->path);
+  else if (strcmp(link->record.texts[1], shape) != 0 || start->item_size != end->item_size || start->cut != end->cut ||
            start->ticks_per_second != network->ticks_per_second)
     why = g_strdup("its items or times are not those of the link");
   else if (begins < start->begins || begins >= link->record.end.until)
@@ -48,16 +49,10 @@ static bool fits(const Replayed *link, const spinach_link_end *end, uint64_t beg
   return !why || refuse(link, why);
 }
 
-static const NetworkLink *find_link(const char *path) {
-  for (guint i = 0; i < network->links->len; i++)
-    if (!strcmp(network_link(network, i)->path, path)) return network_link(network, i);
-  return NULL;
-}
-
 static bool read_link(uint32_t number, const char *folder, uint64_t begins) {
   const spinach_link_end *end = &machine->links[number];
   Replayed *link = &replayed[number];
-  const NetworkLink *known = find_link(end->path);
+  const NetworkLink *known = network_find_link(network, end->path);
   if (!known) return spinach_report_error("error: link %s: network.json has none of that name", end->path);
   g_autoptr(GError) error = NULL;
   link->file = recording_path(folder, end->path);

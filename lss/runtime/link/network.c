@@ -155,3 +155,9 @@ const NetworkPart *network_part(const Network *network, uint32_t number) {
 const NetworkLink *network_link(const Network *network, uint32_t number) {
   return &g_array_index(network->links, NetworkLink, number);
 }
+
+const NetworkLink *network_find_link(const Network *network, const char *path) {
+  for (guint i = 0; i < network->links->len; i++)
+    if (!strcmp(network_link(network, i)->path, path)) return network_link(network, i);
+  return NULL;
+}

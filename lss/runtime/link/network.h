@@ -40,5 +40,6 @@ void network_free(Network *network);
 uint32_t network_find_part(const Network *network, const char *path); // UINT32_MAX: there is none
 const NetworkPart *network_part(const Network *network, uint32_t number);
 const NetworkLink *network_link(const Network *network, uint32_t number);
+const NetworkLink *network_find_link(const Network *network, const char *path); // NULL: there is none
 
 #endif

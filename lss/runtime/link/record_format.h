@@ -1,6 +1,7 @@
 // What writing and reading records of links agree on: all items that one link of a network in parts carried in a run.
 //
-//   LinkRecordStart, then the path of the link and the type of its items, and zeros up to a multiple of 8 bytes
+//   LinkRecordStart, then the path of the link, the type of its items (item_value.h) and the paths of the parts that
+//     send and receive them, and zeros up to a multiple of 8 bytes
 //   for each item: a LinkRecordEntry, then the bytes of the item, and zeros up to a multiple of 8
 //   LinkRecordEnd
 //
@@ -17,7 +18,8 @@ enum {
   LINK_RECORD_HASH = 64,
   LINK_RECORD_REASON = 240,
   LINK_RECORD_SUM = 32,
-  LINK_RECORD_MOST_TEXT = 1 << 16, // bytes of the path, and of the type
+  LINK_RECORD_TEXTS = 4,
+  LINK_RECORD_MOST_TEXT = 1 << 16, // bytes of each text
   LINK_RECORD_MOST_ITEM = 1 << 16
 };
 
@@ -26,7 +28,7 @@ typedef struct {
   uint32_t format, item_size;
   char hash[LINK_RECORD_HASH];            // of the network
   uint64_t ticks_per_second, cut, begins; // ticks from `sent` to `arrives`, at least; the instant the run began at
-  uint32_t path_size, type_size;          // bytes
+  uint32_t sizes[LINK_RECORD_TEXTS]; // of the texts
 } LinkRecordStart;
 
 typedef struct {

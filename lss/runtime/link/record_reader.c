@@ -16,14 +16,19 @@ static char *take_text(const uint8_t **at, uint32_t size) {
   return text;
 }
 
+static size_t texts_size(const LinkRecordStart *start) {
+  size_t size = 0;
+  for (int i = 0; i < LINK_RECORD_TEXTS; i++) size += start->sizes[i];
+  return (size + 7) / 8 * 8;
+}
+
 static bool is_whole(const LinkRecord *record, size_t size) {
   const LinkRecordStart *start = &record->start;
-  const size_t texts = ((size_t)start->path_size + start->type_size + 7) / 8 * 8,
+  for (int i = 0; i < LINK_RECORD_TEXTS; i++)
+    if (start->sizes[i] > LINK_RECORD_MOST_TEXT) return false;
+  if (!start->item_size || start->item_size > LINK_RECORD_MOST_ITEM) return false;
+  const size_t around = sizeof *start + texts_size(start) + sizeof record->end,
                stride = link_record_stride(start->item_size);
-  if (start->path_size > LINK_RECORD_MOST_TEXT || start->type_size > LINK_RECORD_MOST_TEXT || !start->item_size ||
-      start->item_size > LINK_RECORD_MOST_ITEM)
-    return false;
-  const size_t around = sizeof *start + texts + sizeof record->end;
   return size >= around && (size - around) % stride == 0 && (size - around) / stride == record->end.count;
 }
 
@@ -64,11 +69,10 @@ bool link_record_parse(LinkRecord *record, const uint8_t *bytes, size_t size, GE
   if (!is_whole(record, size)) return spinach_refuse(error, "it is not whole");
   if (!has_its_sum(record, bytes, size)) return spinach_refuse(error, "it is damaged: its checksum is another one");
   const uint8_t *at = bytes + sizeof *start;
-  record->entries = at + ((size_t)start->path_size + start->type_size + 7) / 8 * 8;
+  record->entries = at + texts_size(start);
   record->end.reason[LINK_RECORD_REASON - 1] = 0;
   if (record->end.count && !check_entries(record, error)) return false;
-  record->path = take_text(&at, start->path_size);
-  record->type = take_text(&at, start->type_size);
+  for (int i = 0; i < LINK_RECORD_TEXTS; i++) record->texts[i] = take_text(&at, start->sizes[i]);
   return true;
 }
 
@@ -100,8 +104,7 @@ bool link_record_open(LinkRecord *record, const char *path, GError **error) {
 }
 
 void link_record_close(LinkRecord *record) {
-  g_clear_pointer(&record->path, g_free);
-  g_clear_pointer(&record->type, g_free);
+  for (int i = 0; i < LINK_RECORD_TEXTS; i++) g_clear_pointer(&record->texts[i], g_free);
   g_clear_pointer(&record->file, g_mapped_file_unref);
 }
 

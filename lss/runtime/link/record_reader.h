@@ -10,7 +10,7 @@
 typedef struct {
   LinkRecordStart start;
   LinkRecordEnd end;
-  char *path, *type; // of the link, of its items
+  char *texts[LINK_RECORD_TEXTS]; // the path of the link, the type of its items, who sends and who receives them
   const uint8_t *entries;
   GMappedFile *file; // NULL: the bytes are somebody else's
 } LinkRecord;

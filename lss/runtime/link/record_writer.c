@@ -33,15 +33,14 @@ bool record_writer_begin(LinkRecordWriter *writer, const char *path, const LinkR
                            .item_size = about->item_size,
                            .ticks_per_second = about->ticks_per_second,
                            .cut = about->cut,
-                           .begins = about->begins,
-                           .path_size = (uint32_t)strlen(about->path),
-                           .type_size = (uint32_t)strlen(about->type)};
+                           .begins = about->begins};
+  size_t texts = 0;
+  for (int i = 0; i < LINK_RECORD_TEXTS; i++) texts += start.sizes[i] = (uint32_t)strlen(about->texts[i]);
   memcpy(start.word, LINK_RECORD_WORD, sizeof start.word);
   memcpy(start.hash, about->hash, sizeof start.hash);
   append(writer, &start, sizeof start);
-  append(writer, about->path, start.path_size);
-  append(writer, about->type, start.type_size);
-  pad(writer, start.path_size + start.type_size);
+  for (int i = 0; i < LINK_RECORD_TEXTS; i++) append(writer, about->texts[i], start.sizes[i]);
+  pad(writer, texts);
   return true;
 }
 

@@ -9,7 +9,8 @@
 
 // Which link it is, in which network, and from when on it is recorded.
 typedef struct {
-  const char *hash, *path, *type;
+  const char *hash;
+  const char *texts[LINK_RECORD_TEXTS]; // the path, the type, who sends and who receives
   uint32_t item_size;
   uint64_t ticks_per_second, cut, begins;
 } LinkRecordAbout;

@@ -2,6 +2,7 @@
 #include "lss/runtime/link/recording.h"
 
 #include "lss/runtime/engine/machine.h"
+#include "lss/runtime/link/item_value.h"
 #include "lss/runtime/link/record_writer.h"
 
 #include <string.h>
@@ -27,9 +28,17 @@ bool recording_begin(const Network *network, const char *folder, uint64_t begins
     const spinach_link_end *end = &machine->links[i];
     if (!end->sends) continue;
     g_autoptr(GError) error = NULL;
+    const NetworkLink *link = network_find_link(network, end->path);
+    if (!link) return spinach_report_error("error: link %s: network.json has none of that name", end->path);
+    g_autofree char *shape = item_value_shape(end->item_type);
     recorded[i].path = recording_path(folder, end->path);
-    const LinkRecordAbout about = {network->hash, end->path, end->type, end->item_size, network->ticks_per_second,
-                                   end->cut,      begins};
+    const LinkRecordAbout about = {
+        .hash = network->hash,
+        .texts = {end->path, shape, network_part(network, link->from)->path, network_part(network, link->to)->path},
+        .item_size = end->item_size,
+        .ticks_per_second = network->ticks_per_second,
+        .cut = end->cut,
+        .begins = begins};
     recorded[i].open = record_writer_begin(&recorded[i].writer, recorded[i].path, &about, end->item_type, &error);
     if (!recorded[i].open)
       return spinach_report_error("error: cannot write \"%s\": %s", recorded[i].path, error->message);
