@@ -467,7 +467,7 @@ def _add_network(commands: argparse._SubParsersAction) -> None:
     one.add_argument("--part", metavar="PATH", help="with --replay-links: the part that runs")
     one.add_argument(
         "--timeline", type=WRITTEN, metavar="FILE",
-        help="write a timeline of all parts for ui.perfetto.dev, with arrows for what is recorded of links, ...",
+        help="write a timeline of all parts for ui.perfetto.dev, with arrows for items of recorded links, ...",
     )  # fmt: skip
     one.add_argument(
         "--record-events", action="append", default=[], metavar="WHAT", help="... and these events; repeatable"

@@ -5,6 +5,7 @@ What begins with one event and ends with another is a slice (ENDS), and so is wh
 any other event is an instant.  What overlaps is on tracks below one another.  ui.perfetto.dev shows it.
 """
 
+import contextlib
 import os
 import zlib
 from collections import defaultdict, deque
@@ -213,10 +214,8 @@ def _add_frames(writer: _Writer, found: list[frames.Frame]) -> None:
 def _add_all(writer: _Writer, events: Events) -> int:
     """Returns how many records there were."""
     count = _add_events(writer, events)
-    try:
+    with contextlib.suppress(EventsError):  # none were recorded
         _add_frames(writer, frames.lives(events))
-    except EventsError:  # none were recorded
-        pass
     return count
 
 

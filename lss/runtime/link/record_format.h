@@ -28,7 +28,7 @@ typedef struct {
   uint32_t format, item_size;
   char hash[LINK_RECORD_HASH];            // of the network
   uint64_t ticks_per_second, cut, begins; // ticks from `sent` to `arrives`, at least; the instant the run began at
-  uint32_t sizes[LINK_RECORD_TEXTS]; // of the texts
+  uint32_t sizes[LINK_RECORD_TEXTS];      // of the texts
 } LinkRecordStart;
 
 typedef struct {
