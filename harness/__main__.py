@@ -161,7 +161,7 @@ def _network(options: argparse.Namespace) -> int:
         simulator=Path(options.whole) if isinstance(options.whole, str) else None, cores=options.cores,
         picture=options.picture, options=options.simulator_arguments, part=options.part,
         record_links=options.record_links, replay_links=options.replay_links, gdb=options.gdb,
-        timeline=options.timeline, record_events=options.record_events,
+        gateways=options.gateway, open=options.open, timeline=options.timeline, record_events=options.record_events,
     )  # fmt: skip
     try:
         return command.run(request)
@@ -462,7 +462,13 @@ def _add_network(commands: argparse._SubParsersAction) -> None:
         "--picture", type=WRITTEN, metavar="FILE.html",
         help="write a page that shows the load of the cables, while the run goes on if the parts take samples",
     )  # fmt: skip
-    one.add_argument("--record-links", type=FOLDER, metavar="DIR", help="write what parts send to each other there ...")
+    one.add_argument(
+        "--gateway", action="append", default=[], metavar="PATH=PLACE", help="where a gateway leads; repeatable"
+    )
+    one.add_argument("--open", action="store_true", help="gateways may lead to other computers")
+    one.add_argument(
+        "--record-links", type=FOLDER, metavar="DIR", help="write the items that parts send to each other there ..."
+    )
     one.add_argument("--replay-links", type=READ, metavar="DIR", help="... and run one part alone from that")
     one.add_argument("--part", metavar="PATH", help="with --replay-links: the part that runs")
     one.add_argument(

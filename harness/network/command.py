@@ -19,7 +19,7 @@ PASSED = ("time", "cycles", "seed", "start-timeout", "outputs", "sample", "measu
           "idle-timeout", "checkpoint-every")  # fmt: skip
 OWN = (
     "checkpoint", "restore", "until", "set", "may-differ", "sample-window", "record-links", "replay-links",
-    "gdb", "timeline", *PASSED,
+    "gdb", "timeline", "gateway", "open", *PASSED,
 )  # fmt: skip # options of this command
 NAMING = ("part", "network", "board", "run-dir", "stats")
 REFUSED = (*NAMING, "interactive", "serve", "record", "record-events")
@@ -50,6 +50,8 @@ class Request:
     part: str | None = None
     timeline: Path | None = None  # of the events that parts record
     record_events: Sequence[str] = ()
+    gateways: Sequence[str] = ()  # PATH=PLACE
+    open: bool = False  # gateways may lead to other computers
     gdb: str | None = None  # PATH=PLACE: the part that gdb debugs, and where it connects
 
 
@@ -96,6 +98,9 @@ def options_of_whole(request: Request) -> list[str]:
         options += [word for value in values for word in (f"--{name}", value)]
     if request.until is not None:
         options += ["--until", request.until]
+    options += [word for gateway in request.gateways for word in ("--gateway", gateway)]
+    if request.open:
+        options.append("--open")
     return options + (["--checkpoint", os.fspath(request.checkpoint)] if request.checkpoint else [])
 
 
@@ -130,6 +135,9 @@ def options_of_parts(network: Network, request: Request, stage: Path | None) -> 
     for pattern in request.may_differ:
         for number in settings.owners(network, pattern) or range(len(options)):
             options[number] += ["--may-differ", pattern]
+    for gateway in request.gateways if request.replay_links is None else ():
+        for number in settings.part_with(network, gateway.partition("=")[0]):
+            options[number] += ["--gateway", gateway, *(["--open"] if request.open else [])]
     if request.gdb is not None:
         debugged = _debugged(network, request.gdb)
         options[debugged.number] += ["--gdb", debugged.place]
@@ -243,7 +251,9 @@ def _run_alone(network: Network, request: Request) -> int:
 
 
 def _check_links(request: Request) -> None:
-    """Options of records that are not together what they need."""
+    """Options of links and gateways that are not together what they need."""
+    if request.open and not request.gateways:
+        raise NetworkError("--open lacks a gateway: --gateway PATH=PLACE")
     if (request.part is None) != (request.replay_links is None):
         given, lacks = ("--part", "--replay-links DIR") if request.part else ("--replay-links", "--part PATH")
         raise NetworkError(f"{given} lacks {lacks}: one part runs without the others, from the records of a run")

@@ -55,3 +55,11 @@ def parts_of(network: Network, name: str) -> list[int]:
     if not found:
         raise NetworkError(f'--set: "{name}" names nothing in any part of {network.machine}')
     return found
+
+
+def part_with(network: Network, path: str) -> list[int]:
+    """The part that has the gateway at a path."""
+    found = owners(network, path)
+    if not found:
+        raise NetworkError(f'--gateway: "{path}" names nothing in any part of {network.machine}')
+    return found

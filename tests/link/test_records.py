@@ -1,10 +1,12 @@
 """Records of links: one part runs alone from them, does what it did among the others, and says where it does not."""
 
 import hashlib
+import json
 import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -209,6 +211,68 @@ def test_wrong_records(ring: Built) -> None:
 def test_wrong_options(ring: Built, words: list[str], expected: str | None) -> None:
     status, errors = ring.run(*words)
     assert status == 1 and errors.count("\n") == 1 and (expected is None or errors == f"harness: {expected}\n"), errors
+
+
+# ---- Gateways
+
+GATED = """
+import ethernet_types;
+part module outer {
+  clock own = 125 MHz;
+  outport out : uint32;
+  inport in : uint32;
+  instance silent : source on own { count = 0; };
+  instance player : ethernet on own;
+  instance waiting : queue on own { depth = 512; };
+  instance outside : gateway on own;
+  instance taker : sink on own;
+  instance source : source on own { count = 40; interval = 3; };
+  instance sink : sink on own;
+  silent.out -> player.from_device;
+  player.to_device -> waiting.in;
+  waiting.out -> outside.from_device;
+  outside.to_device -> taker.in;
+  source.out -> out;
+  in -> sink.in;
+}
+instance end[2] : outer;
+instance way[2] : delivery { delay = 500 ns; slots = 64; };
+end[0].out -> way[0].in;
+way[0].out -> end[1].in;
+end[1].out -> way[1].in;
+way[1].out -> end[0].in;
+"""
+
+
+def test_gateways_of_parts(build_dir: Path, tmp_path: Path) -> None:
+    """A session with a UDP port is repeated without it, by the part alone."""
+    (tmp_path / "gated.lss").write_text(GATED)
+    built = build(build_dir, tmp_path, tmp_path / "gated.lss")
+    peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    peer.bind(("127.0.0.1", 0))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        own = free.getsockname()[1]
+    words = ["--set", "end[1].player.payload=1000", "--set", "end[1].player.count=30", "--time", "1 ms"]
+    launcher = built.begin(*words, "--gateway", f"end[1].outside=udp:{own}:127.0.0.1:{peer.getsockname()[1]}", "--record-links", "links")
+    peer.settimeout(30)
+    for _ in range(5):
+        assert len(peer.recv(2000)) > 1000
+        peer.sendto(bytes(range(100)), ("127.0.0.1", own))
+    _, errors = launcher.communicate(timeout=60)
+    assert launcher.returncode == 0, errors
+    entries = json.loads((tmp_path / "out/statistics.json").read_text())["statistics"]
+    came = [one["value"] for one in entries if one["path"] == "end[1].outside" and one["name"] == "frames_sent"]
+    assert came and came[0] > 0
+    for part in "end[0]", "end[1]":
+        status, _, errors = alone(built, part, "links", *words, "--gateway", "end[1].outside=udp:1:127.0.0.1:2")
+        assert status == 0 and "all of them as in the recorded run" in errors, errors
+        results = [(tmp_path / out / part / "statistics.json").read_text() for out in ("out", "alone")]
+        assert results[0][results[0].index('"run"') :] == results[1][results[1].index('"run"') :]
+    status, errors = built.run("--gateway", "end[7].outside=udp:1:127.0.0.1:2")
+    assert status == 1 and errors == 'harness: --gateway: "end[7].outside" names nothing in any part of gated.lss\n'
+    status, errors = built.run("--open")
+    assert status == 1 and errors == "harness: --open lacks a gateway: --gateway PATH=PLACE\n"
 
 
 # ---- Runs that do not end well
