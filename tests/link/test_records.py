@@ -126,23 +126,32 @@ def test_states_and_checkpoints(ring: Built) -> None:
             assert text[text.index('"run"') :] == counted[part][counted[part].index('"run"') :]
 
 
-def test_errors_and_crashes_of_a_part(breaking: Built) -> None:
+def test_an_error_of_a_part(breaking: Built) -> None:
     """The part has its error again; the others end as they did."""
-    for setting, said in (("breaks", "it broke after 17 items"), ("crashes", "signal")):
-        words = ["--set", f"node[1].breaker.{setting}=17"]
-        status, errors = breaking.run(*words, "--record-links", setting)
-        assert status == 1 and errors.startswith("harness: node[1]") and said in errors, errors
-        if not (breaking.place / setting / "way[1].way.link").exists():
-            status, _, errors = alone(breaking, "other", setting)
-            assert status == 2 and errors.endswith('there is no such record (node[1] writes it in a run with --record-links, unless it is killed)\n'), errors
-            continue
-        status, _, errors = alone(breaking, "node[1]", setting, *words)
-        assert status == 1 and said in errors, errors
-        status, _, errors = alone(breaking, "node[1]", setting)
-        assert status == 1 and "the recorded run ended here with an error, which this run does not have: " in errors and said in errors, errors
-        for part in "node[0]", "other":
-            status, _, errors = alone(breaking, part, setting)
-            assert status == 0 and "as in the recorded run" in errors, errors
+    words, said = ["--set", "node[1].breaker.breaks=17"], "it broke after 17 items"
+    status, errors = breaking.run(*words, "--record-links", "error")
+    assert status == 1 and errors.startswith("harness: node[1]") and said in errors, errors
+    status, _, errors = alone(breaking, "node[1]", "error", *words)
+    assert status == 1 and said in errors and "recorded run" not in errors, errors
+    status, _, errors = alone(breaking, "node[1]", "error")
+    assert status == 1 and "the recorded run ended here with an error, which this run does not have: " in errors and said in errors, errors
+    for part in "node[0]", "other":
+        status, _, errors = alone(breaking, part, "error")
+        assert status == 0 and "as in the recorded run" in errors, errors
+
+
+def test_a_crash_of_a_part(breaking: Built) -> None:
+    """The part has left no record, and crashes again; others lack what it sent."""
+    words = ["--set", "node[1].breaker.crashes=17"]
+    status, errors = breaking.run(*words, "--record-links", "crash")
+    assert status == 1 and errors.startswith("harness: node[1]"), errors
+    assert not (breaking.place / "crash/way[1].way.link").exists() and (breaking.place / "crash/way[0].way.link").exists()
+    status, _, errors = alone(breaking, "node[1]", "crash", *words)
+    assert status < 0 and "the items that node[1] sends are not compared" in errors and "Illegal instruction" in errors, errors
+    status, _, errors = alone(breaking, "node[1]", "crash")
+    assert status == 0 and "the items that node[1] sends are not compared" in errors, errors
+    status, _, errors = alone(breaking, "other", "crash")
+    assert status == 2 and errors.count("\n") == 1 and "there is no such record (node[1] writes it" in errors, errors
 
 
 # ---- What differs
@@ -211,6 +220,19 @@ def test_wrong_records(ring: Built) -> None:
 def test_wrong_options(ring: Built, words: list[str], expected: str | None) -> None:
     status, errors = ring.run(*words)
     assert status == 1 and errors.count("\n") == 1 and (expected is None or errors == f"harness: {expected}\n"), errors
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--kind", "node-0"], "lss build: --kind lacks --parts\n"),
+        (["--parts", "--kind", "node-7"], 'lss build: --kind: the network has no kind of parts "node-7"\n'),
+    ],
+)
+def test_wrong_kinds(build_dir: Path, tmp_path: Path, words: list[str], expected: str) -> None:
+    command = [build_dir / "bin/lss", "build", HERE / "sources.lss", "-I", ROOT / "tests/engine/modules", *words, "-o", tmp_path / "out"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.startswith(expected) and not (tmp_path / "out").exists(), done.stderr
 
 
 # ---- Gateways

@@ -169,7 +169,7 @@ def test_what_does_not_end_and_what_overlaps(monkeypatch: pytest.MonkeyPatch) ->
     assert not pieces.take("mac", "drop", 40, 2.0, {"length": 0, "queued": False})
     monkeypatch.setattr(writer, "piece", lambda track, begin, end, name, arguments: written.append((track, begin, end, name)))
     pieces.write(writer, {"dma": "devices"}, 50)
-    tracks = {number: name for (_, name), number in writer.tracks.items()}
+    tracks = {number: name for (_, _, name), number in writer.tracks.items()}
     assert [(tracks[track], begin, end, name) for track, begin, end, name in written] == [
         ("dma begun", 0, 20, "done 8 bytes"), ("dma begun 2", 10, 30, "dropped"), ("dma begun", 25, 50, "begun"), ("dma access", 34, 40, "access"),
     ]  # fmt: skip

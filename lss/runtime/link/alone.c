@@ -17,6 +17,7 @@ typedef struct {
   LinkRecord record;
   char *file;
   const char *from; // the part that sends
+  bool absent;      // this part sends over it, and was killed
   uint64_t first;   // entry that this run may send or receive
   uint64_t next;    // entry
 } Replayed;
@@ -57,12 +58,13 @@ static bool read_link(uint32_t number, const char *folder, uint64_t begins) {
   g_autoptr(GError) error = NULL;
   link->file = recording_path(folder, end->path);
   link->from = network_part(network, known->from)->path;
-  if (!g_file_test(link->file, G_FILE_TEST_EXISTS)) {
+  if (!g_file_test(link->file, G_FILE_TEST_EXISTS) && !(link->absent = end->sends)) {
     g_autofree char *why = g_strdup_printf("there is no such record (%s writes it in a run with --record-links, "
                                            "unless it is killed)",
                                            link->from);
     return refuse(link, why);
   }
+  if (link->absent) return true;
   if (!link_record_open(&link->record, link->file, &error)) return refuse(link, error->message);
   return fits(link, end, begins);
 }
@@ -76,6 +78,21 @@ static void go_back(uint64_t came) {
   spinach_hooks.came = came;
 }
 
+// A part that was killed has left no record of what it sent.  False, after a line: there is none of what it received.
+static bool say_absent(const char *part, const char *folder) {
+  const char *absent = NULL;
+  bool receives = false;
+  for (uint32_t i = 0; i < machine->link_count; i++) {
+    if (replayed[i].absent) absent = replayed[i].file;
+    receives |= !machine->links[i].sends;
+  }
+  if (absent && receives)
+    spinach_report_error("warning: there is no record \"%s\", so the items that %s sends are not compared", absent,
+                         part);
+  return !absent || receives ||
+         spinach_report_error("error: --replay-links: the folder \"%s\" has no record of a link of %s", folder, part);
+}
+
 bool alone_begin(const Network *of, uint32_t own, const char *folder, uint64_t begins) {
   network = of;
   replayed = g_new0(Replayed, machine->link_count + 1);
@@ -83,6 +100,7 @@ bool alone_begin(const Network *of, uint32_t own, const char *folder, uint64_t b
     if (!read_link(i, folder, begins)) return false;
   if (!machine->link_count)
     return spinach_report_error("error: --replay-links: %s has no links", network_part(network, own)->path);
+  if (!say_absent(network_part(network, own)->path, folder)) return false;
   arrival_begin();
   go_back(begins);
   for (uint32_t i = 0; i < machine->link_count; i++) replayed[i].first = replayed[i].next;
@@ -90,11 +108,23 @@ bool alone_begin(const Network *of, uint32_t own, const char *folder, uint64_t b
   return true;
 }
 
+// Where the part was killed: others promised it no more than this.
+static uint64_t promised(void) {
+  uint64_t least = UINT64_MAX;
+  for (uint32_t i = 0; i < machine->link_count; i++) {
+    const LinkRecord *record = &replayed[i].record;
+    if (!machine->links[i].sends) least = MIN(least, record->end.until + record->start.cut);
+  }
+  return least;
+}
+
 uint64_t alone_ends(const char **reason, bool *failed) {
   const LinkRecordEnd *last = NULL;
   bool sends = false;
+  *failed = false;
   for (uint32_t i = 0; i < machine->link_count; i++) { // this part itself says it best
     const LinkRecordEnd *end = &replayed[i].record.end;
+    if (replayed[i].absent) return *reason = "the record ends", promised();
     if (sends && !machine->links[i].sends) continue;
     if (!last || machine->links[i].sends != sends || end->until > last->until) last = end;
     sends = machine->links[i].sends;
@@ -150,6 +180,7 @@ static void check_sent(uint64_t until) {
 void alone_send(uint32_t number, uint64_t now, uint64_t arrives, const void *item) {
   const LinkRecordEntry entry = {now, arrives};
   Replayed *link = &replayed[number];
+  if (link->absent) return;
   const bool known = link->next < link->record.end.count;
   if (!known && now >= link->record.end.until) return; // an instant that failed in the recorded run
   const void *recorded_item = NULL;

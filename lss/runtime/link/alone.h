@@ -11,8 +11,8 @@
 
 // Reads the records of the links of part `own`, for a run that begins at the instant `begins`.  False: after a line.
 bool alone_begin(const Network *network, uint32_t own, const char *folder, uint64_t begins);
-// The instant at which the recorded run ended, and why; UINT64_MAX: there are no links.  `*failed`: by an error of this
-// part in the instant before.
+// The instant at which the recorded run ended, and why; if the part was killed, the last that it may have come to.
+// `*failed`: by an error of this part in the instant before.
 uint64_t alone_ends(const char **reason, bool *failed);
 // What has come is put into the state; returns the instant before which may be stepped, unless that is `most`.
 uint64_t alone_reach(uint64_t now, uint64_t most);
