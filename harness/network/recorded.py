@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from harness.network import link_record, settings
+from harness.network import settings
 from harness.network.network_file import Network, NetworkError, Part
 from harness.run import files, patterns
 
@@ -55,13 +55,13 @@ class Recording:
 
     def write(self, network: Network, out: Path) -> None:
         """Merges what the parts have recorded."""
-        from harness.trace import timeline  # its packages take a while
+        from harness.trace import link_record, timeline  # their packages take a while
         from harness.trace.events import Events, EventsError
 
         traces = [(part.path, out / part.path / NAME) for part in network.parts]
-        folder = self.links
-        links = [link_record.read(folder / f"{link.path}.link") for link in network.links] if folder else []
+        names = [self.links / f"{link.path}.link" for link in network.links] if self.links else []
         try:
+            links = [link_record.read(name) for name in names]
             parts = [(path, Events(trace, Path("build"))) for path, trace in traces if trace.exists()]
             files.write_bytes(self.file, timeline.encode_parts(parts, links))
         except (OSError, EventsError) as error:

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TrackDescriptor, TrackEvent
 from perfetto.trace_builder.proto_builder import TraceProtoBuilder
 
-from harness.network.link_record import LinkRecord
 from harness.report.page import shown
 from harness.trace import frames
 from harness.trace.events import Events, EventsError, Record
+from harness.trace.link_record import LinkRecord
 from harness.trace.profile import UNNAMED
 
 SEQUENCE = 1  # all packets are of one writer

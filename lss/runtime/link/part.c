@@ -103,11 +103,13 @@ static bool is_stopped(void *data) {
   return spinach_stopping;
 }
 
+// What was sent before stays on record: the part that has gone may be run again from that.
 static _Noreturn void fail_for_fault(void) {
   const char *peer = network_part(network, exchange.fault_part)->path;
+  const uint32_t incoming = exchange.in_count;
+  recording_end(spinach_time.now, false, exchange.fault);
   if (exchange.fault_link == UINT32_MAX)
     spinach_fail("%s (process %u): %s", peer, exchange.board.seats[exchange.fault_part].process, exchange.fault);
-  const uint32_t incoming = exchange.in_count;
   const bool comes = exchange.fault_link < incoming;
   const uint32_t link = comes ? link_of_in[exchange.fault_link] : link_of_out[exchange.fault_link - incoming];
   spinach_fail("%s: %s (%s %s)", machine->links[link].path, exchange.fault, comes ? "from" : "to", peer);

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.network.network_file import NetworkError
+from harness.trace.events import EventsError
 
 WORD, FORMAT = b"SPINLINK", 1
 START = struct.Struct("<8sII64sQQQ4I")
@@ -61,12 +61,12 @@ def read(file: Path) -> LinkRecord:
     try:
         content = file.read_bytes()
     except OSError as error:
-        raise NetworkError(f"{file}: {error.strerror}") from None
+        raise EventsError(f"{file}: {error.strerror}") from None
     if len(content) < START.size + END.size or content[: len(WORD)] != WORD:
-        raise NetworkError(f"{file}: it is no record of a link")
+        raise EventsError(f"{file}: it is no record of a link")
     _, version, size, _, ticks, _, _, *sizes = START.unpack_from(content)
     if version != FORMAT:
-        raise NetworkError(f"{file}: it has format {version}, not {FORMAT} (record the run again)")
+        raise EventsError(f"{file}: it has format {version}, not {FORMAT} (record the run again)")
     texts, at = [], START.size
     for length in sizes:
         texts.append(content[at : at + length].decode(errors="surrogateescape"))
