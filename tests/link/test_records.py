@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.link.networks import HERE, ROOT, Built, alone, build, does_it_again, wait_for_parts
+from tests.link.networks import HERE, ROOT, Built, alone, build, does_it_again, same_statistics, wait_for_parts
 
 PARTS = ("node[0]", "node[1]", "node[2]", "other")
 BREAKER = """
@@ -149,9 +149,22 @@ def test_a_crash_of_a_part(breaking: Built) -> None:
     status, _, errors = alone(breaking, "node[1]", "crash", *words)
     assert status < 0 and "the items that node[1] sends are not compared" in errors and "Illegal instruction" in errors, errors
     status, _, errors = alone(breaking, "node[1]", "crash")
-    assert status == 0 and "the items that node[1] sends are not compared" in errors, errors
+    assert status == 0 and "the items that node[1] sends are not compared" in errors and "as in the recorded run" not in errors, errors
     status, _, errors = alone(breaking, "other", "crash")
     assert status == 2 and errors.count("\n") == 1 and "there is no such record (node[1] writes it" in errors, errors
+
+
+def test_commands_to_a_part_alone(ring: Built) -> None:
+    """It goes on by commands, and is at the instant at which they end it."""
+    assert ring.run("--time", "50 us", "--record-links", "commands")[0] == 0
+    for commands, expected in (("until 12345 ns\ncheckpoint typed.ckpt\nquit\n", 12345), ("cycle 5\nrun\n", 50000)):
+        command = [sys.executable, "-m", "harness", "network", ring.folder, "--run-dir", "alone", "--part", "other", "--replay-links", "commands", "--", "--interactive"]
+        done = subprocess.run(command, cwd=ring.place, env=os.environ | {"PYTHONPATH": str(ROOT)}, input=commands, capture_output=True, text=True)
+        run = json.loads((ring.place / "alone/other/statistics.json").read_text())["run"]
+        assert done.returncode == 0 and abs(run["simulated_ns"] - expected) < 20 and run["until"], done.stderr
+    assert same_statistics(ring, "other")
+    does = alone(ring, "other", "commands", "--restore", "typed.ckpt")
+    assert does[0] == 0, does
 
 
 # ---- What differs

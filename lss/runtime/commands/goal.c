@@ -3,6 +3,7 @@
 
 #include "lss/runtime/debug/conduct.h"
 #include "lss/runtime/engine/signals.h"
+#include "lss/runtime/link/part.h"
 #include "lss/runtime/observe/trigger.h"
 #include "lss/runtime/text/report.h"
 
@@ -33,7 +34,9 @@ static bool is_advance_over(const struct spinach_advancing *a) {
 
 void goal_quit(void) {
   if (!ended && is_advance_over(&spinach_advancing)) ended = run_conduct.begin();
-  if (!ended) ended = "ended by its user";
+  if (ended) return;
+  spinach_part_complete(spinach_next_instant());
+  ended = "ended by its user";
 }
 
 void goal_trace(bool wanted) {

@@ -281,7 +281,10 @@ static StubState serve(Stub *stub) {
 // Others go on until all end together.
 static const char *end_by_debugger(void) {
   static const char WHY[] = "ended by the debugger";
-  if (!spinach_part_is_among_others()) return WHY;
+  if (!spinach_part_is_among_others()) {
+    spinach_part_complete(spinach_next_instant());
+    return WHY;
+  }
   spinach_part_end(BOARD_ENDS, spinach_next_instant(), WHY);
   return run_control_end();
 }

@@ -192,6 +192,12 @@ void alone_send(uint32_t number, uint64_t now, uint64_t arrives, const void *ite
   link->next++;
 }
 
+bool alone_compares(void) {
+  for (uint32_t i = 0; i < machine->link_count; i++)
+    if (replayed[i].absent) return false;
+  return true;
+}
+
 uint64_t alone_compared(void) {
   uint64_t count = 0;
   for (uint32_t i = 0; i < machine->link_count; i++)

@@ -20,7 +20,8 @@ uint64_t alone_reach(uint64_t now, uint64_t most);
 void alone_complete(uint64_t until);
 // An item is sent over the link of that number in the machine's table.
 void alone_send(uint32_t link, uint64_t now, uint64_t arrives, const void *item);
-// Items that were sent as in the record.
+// Whether there are records of all that is sent, and how many items were sent as in these.
+bool alone_compares(void);
 uint64_t alone_compared(void);
 
 #endif

@@ -374,7 +374,7 @@ void spinach_part_end(BoardEnd how, uint64_t at, const char *reason) {
     return;
   }
   const uint64_t end = at + (alone ? network->distance : machine->distance);
-  if (end >= end_at) return;
+  if (alone ? end >= end_at : end_at != UINT64_MAX) return; // what is found first counts
   g_free(end_reason);
   end_reason = g_strdup(reason);
   end_at = end;
@@ -470,7 +470,7 @@ bool spinach_part_leave(bool failed, const char *ended) {
   if (left || !(joined || alone)) return true;
   left = true;
   if (joined) return leave(failed, ended);
-  if (!failed)
+  if (!failed && alone_compares())
     fprintf(stderr, "%s: %s has sent %" G_GUINT64_FORMAT " items, all of them as in the recorded run\n",
             spinach_program, network_part(network, own)->path, alone_compared());
   return true;
