@@ -84,12 +84,16 @@ bool board_begins(Board *board, uint64_t instant) {
   return atomic_compare_exchange_strong(&board->memory->begins, &before, instant + 1) || before == instant + 1;
 }
 
-bool board_sit(Board *board, uint32_t process) {
+bool board_sit_at(Board *board, uint32_t seat, uint32_t process) {
   uint32_t nobody = 0;
-  if (!atomic_compare_exchange_strong(&board->mine->process, &nobody, process)) return false;
+  if (!atomic_compare_exchange_strong(&board->seats[seat].process, &nobody, process)) return false;
   atomic_fetch_add(&board->memory->present, 1);
   board_wake_all(board);
   return true;
+}
+
+bool board_sit(Board *board, uint32_t process) {
+  return board_sit_at(board, board->own, process);
 }
 
 bool board_is_full(const Board *board) {
@@ -104,10 +108,10 @@ uint32_t board_missing(const Board *board) {
 
 // ---- Conditional promises -----------------------------------------------------------------------------------------
 
-// Counts are of those that are posted, and begin at 0: a node is full when it has as many as are below it.  Adds this
+// Counts are of those that are posted, and begin at 0: a node is full when it has as many as are below it.  Adds a
 // seat to them, and, where that fills a node, the node to those above it.
-static void count_in(Board *board) {
-  uint32_t index = board->own, below = board->count;
+static void count_in(Board *board, uint32_t seat) {
+  uint32_t index = seat, below = board->count;
   for (uint32_t level = 0; level < board->levels; level++) {
     const uint32_t group = group_of(below), node = index / group, first = node * group;
     const uint32_t all = below - first < group ? below - first : group;
@@ -144,7 +148,7 @@ void board_post(Board *board, uint64_t at, uint64_t own, uint64_t sent, uint64_t
   atomic_store_explicit(&seat->seen, seen, memory_order_release);
   atomic_fetch_add(&seat->sequence, 1);
   board->posted = true;
-  count_in(board);
+  count_in(board, board->own);
 }
 
 void board_withdraw(Board *board) {
@@ -153,30 +157,49 @@ void board_withdraw(Board *board) {
   atomic_fetch_add(&board->mine->sequence, 1);
 }
 
-// Whether all are posted, and nothing is under way: then nothing happens before *least.
-static bool all_wait(Board *board, uint64_t *least) {
-  uint64_t sent = 0, seen = 0;
-  *least = UINT64_MAX;
+bool board_all_wait(Board *board, BoardWait *wait) {
+  *wait = (BoardWait){.least = UINT64_MAX};
+  if (!all_are_counted(board)) return false;
   for (uint32_t i = 0; i < board->count; i++) {
     const BoardSeat *seat = &board->seats[i];
+    const bool elsewhere = atomic_load(&seat->carrier);
+    const uint64_t met = atomic_load(&seat->met);
+    *(elsewhere ? &wait->known : &wait->said) += met;
+    if (elsewhere) {
+      wait->version += met; // which only grows, too
+      continue;
+    }
     board->sequences[i] = atomic_load(&seat->sequence);
     if (!(board->sequences[i] & 1)) return false;
-    const uint64_t own = atomic_load(&seat->own);
-    if (own < *least) *least = own;
-    sent += atomic_load(&seat->sent);
-    seen += atomic_load(&seat->seen);
+    const uint64_t own = atomic_load(&seat->own), at = atomic_load(&seat->at);
+    if (own < wait->least) wait->least = own;
+    if (at > wait->latest) wait->latest = at;
+    wait->sent += atomic_load(&seat->sent);
+    wait->seen += atomic_load(&seat->seen);
+    wait->version += board->sequences[i]; // they only grow
   }
   for (uint32_t i = 0; i < board->count; i++)
-    if (atomic_load(&board->seats[i].sequence) != board->sequences[i]) return false;
-  return sent == seen;
+    if (!atomic_load(&board->seats[i].carrier) && atomic_load(&board->seats[i].sequence) != board->sequences[i])
+      return false;
+  return true;
 }
 
-bool board_agree(Board *board) {
-  uint64_t least, before = atomic_load(&board->memory->nothing_before);
-  if (!all_are_counted(board) || !all_wait(board, &least)) return false;
-  while (before < least)
-    if (atomic_compare_exchange_weak(&board->memory->nothing_before, &before, least)) return true;
+// True: that is later than what was known.
+static bool raise_nothing_before(Board *board, uint64_t instant) {
+  uint64_t before = atomic_load(&board->memory->nothing_before);
+  while (before < instant)
+    if (atomic_compare_exchange_weak(&board->memory->nothing_before, &before, instant)) return true;
   return false;
+}
+
+// Where all are posted, and nothing is under way, nothing happens before the least of what they do.
+bool board_agree(Board *board) {
+  BoardWait wait;
+  if (!all_are_counted(board)) return false;
+  const uint32_t carrier = atomic_load(&board->memory->carrier);
+  if (carrier && carrier <= board->count) board_wake(board, carrier - 1);
+  if (carrier) return false;
+  return board_all_wait(board, &wait) && wait.sent == wait.seen && raise_nothing_before(board, wait.least);
 }
 
 uint64_t board_nothing_before(const Board *board) {
@@ -195,10 +218,15 @@ uint64_t board_latest(const Board *board) {
 // ---- Meetings -----------------------------------------------------------------------------------------------------
 
 // Who comes to the meeting after the next one has seen all at the next, so that all have read what is overwritten.
-void board_attend(Board *board, uint64_t n, const uint64_t *words) {
-  for (uint32_t i = 0; i < BOARD_NOTE; i++) atomic_store(&board->mine->notes[n % 2].words[i], words[i]);
-  atomic_store(&board->mine->met, n);
+void board_attend_at(Board *board, uint32_t number, uint64_t n, const uint64_t *words) {
+  BoardSeat *seat = &board->seats[number];
+  for (uint32_t i = 0; i < BOARD_NOTE; i++) atomic_store(&seat->notes[n % 2].words[i], words[i]);
+  atomic_store(&seat->met, n);
   board_wake_all(board);
+}
+
+void board_attend(Board *board, uint64_t n, const uint64_t *words) {
+  board_attend_at(board, board->own, n, words);
 }
 
 bool board_all_met(const Board *board, uint64_t n) {
@@ -215,6 +243,31 @@ bool board_has_left(const Board *board, uint64_t n) {
 
 void board_note(const Board *board, uint32_t seat, uint64_t n, uint64_t *words) {
   for (uint32_t i = 0; i < BOARD_NOTE; i++) words[i] = atomic_load(&board->seats[seat].notes[n % 2].words[i]);
+}
+
+// ---- Parts on other hosts -----------------------------------------------------------------------------------------
+
+// It counts as posted, so that the counts are full as soon as the parts of this host are.
+void board_carry(Board *board, uint32_t seat, uint32_t process) {
+  atomic_store(&board->memory->carrier_process, process);
+  atomic_store(&board->seats[seat].carrier, board->own + 1);
+  atomic_store(&board->memory->carrier, board->own + 1);
+  count_in(board, seat);
+}
+
+bool board_is_carried(const Board *board) {
+  return atomic_load_explicit(&board->memory->carrier, memory_order_relaxed);
+}
+
+uint32_t board_here(const Board *board) {
+  uint32_t here = 0;
+  for (uint32_t i = 0; i < board->count; i++) here += !atomic_load(&board->seats[i].carrier);
+  return here;
+}
+
+void board_agreed(Board *board, uint64_t nothing_before, uint64_t latest) {
+  atomic_store(&board->mine->at, latest);
+  if (raise_nothing_before(board, nothing_before)) board_wake_all(board);
 }
 
 // ---- Sleep --------------------------------------------------------------------------------------------------------
@@ -239,6 +292,8 @@ bool board_sleep(Board *board, uint32_t ticket, uint32_t milliseconds) {
 // Who finds it asleep wakes it, and nobody else until it sleeps again.  It looks for news after it has said so.
 void board_wake(Board *board, uint32_t seat) {
   BoardSeat *other = &board->seats[seat];
+  const uint32_t carrier = atomic_load_explicit(&other->carrier, memory_order_relaxed);
+  if (carrier && carrier <= board->count) other = &board->seats[carrier - 1];
   if (!atomic_load(&other->sleeps) || !atomic_exchange(&other->sleeps, 0)) return;
   atomic_fetch_add(&other->ticket, 1);
   syscall(SYS_futex, &other->ticket, FUTEX_WAKE, EVERYBODY, NULL, NULL, 0);
@@ -246,6 +301,8 @@ void board_wake(Board *board, uint32_t seat) {
 
 void board_wake_all(Board *board) {
   atomic_thread_fence(memory_order_seq_cst); // the news come before the look at whether anybody sleeps
-  for (uint32_t i = 0; i < board->count; i++)
-    if (i != board->own) board_wake(board, i);
+  for (uint32_t i = 0; i < board->count; i++) {
+    const uint32_t carrier = atomic_load_explicit(&board->seats[i].carrier, memory_order_relaxed);
+    if (i != board->own && (!carrier || carrier == i + 1)) board_wake(board, i); // a carrier once
+  }
 }

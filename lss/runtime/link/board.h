@@ -47,6 +47,7 @@ typedef struct {
   _Atomic uint32_t process;               // 0: not there yet
   _Atomic uint32_t over;                  // it has written its results
   _Atomic uint32_t end;                   // BoardEnd
+  _Atomic uint32_t carrier;               // 1 and the seat at which its carrier sleeps; 0: the part is on this host
   _Atomic uint64_t end_at;                // the instant at which it wants all to end
   char reason[BOARD_REASON];              // why, written before `end`
   _Atomic uint64_t met;                   // meetings that it has come to
@@ -60,8 +61,10 @@ typedef struct {
   _Atomic uint32_t present; // parts that are there
   _Atomic uint64_t begins;  // behind the instant at which the run begins; 0: nobody has said it yet
   _Alignas(64) _Atomic uint64_t nothing_before;
-  _Atomic uint64_t end_at;     // the least of the seats; 0: nobody wants to end
-  _Atomic uint32_t broken;     // a part is gone without a word: all end where they are
+  _Atomic uint64_t end_at;  // the least of the seats; 0: nobody wants to end
+  _Atomic uint32_t broken;  // a part is gone without a word: all end where they are
+  _Atomic uint32_t carrier; // 1 and the seat at which it sleeps; 0: all parts are on this host
+  _Atomic uint32_t carrier_process;
   _Alignas(64) uint8_t rest[]; // the seats, then the counts
 } BoardMemory;
 
@@ -90,6 +93,8 @@ bool board_claim(Board *board, const char *hash, uint32_t *first, char *other);
 bool board_begins(Board *board, uint64_t instant);
 // Takes the seat: false if another process has it.
 bool board_sit(Board *board, uint32_t process);
+// The same for another seat.
+bool board_sit_at(Board *board, uint32_t seat, uint32_t process);
 bool board_is_full(const Board *board); // all are there
 // The first seat that nobody has taken; `count`: none.
 uint32_t board_missing(const Board *board);
@@ -115,6 +120,27 @@ bool board_has_left(const Board *board, uint64_t n); // a part that has not come
 // What a part has said at the n-th meeting, at which all have been.
 void board_note(const Board *board, uint32_t seat, uint64_t n, uint64_t *words);
 
+// ---- Parts on other hosts: for a carrier, which sleeps at the seat of one of them, `own`
+
+// The parts of this host, when all of them wait.
+typedef struct {
+  uint64_t least, sent, seen; // the least of what they do by themselves; items, in all
+  uint64_t latest;            // instant that one of them has come to
+  uint64_t said, known;       // meetings to which they have come, and the parts of other hosts, as far as is known here
+  uint64_t version;           // it is another one as soon as one of them does not wait any more, or more is known
+} BoardWait;
+
+// The part at that seat is elsewhere; the carrier is this process.  Before anybody sits.
+void board_carry(Board *board, uint32_t seat, uint32_t process);
+bool board_is_carried(const Board *board); // some parts are elsewhere
+uint32_t board_here(const Board *board);   // parts of this host
+// Whether all parts of this host wait.
+bool board_all_wait(Board *board, BoardWait *wait);
+// All hosts agree that nothing happens anywhere before that instant, and that nobody has gone beyond `latest`.
+void board_agreed(Board *board, uint64_t nothing_before, uint64_t latest);
+// The part at that seat is at its n-th meeting.
+void board_attend_at(Board *board, uint32_t seat, uint64_t n, const uint64_t *words);
+
 // ---- Sleep
 
 // What there was to look at: news that come after this call end the sleep of that ticket at once.
@@ -130,13 +156,19 @@ void board_wake_all(Board *board); // with a fence of its own
 
 // This part wants all to end before the instant `at`, which none has passed.
 void board_end(Board *board, BoardEnd how, uint64_t at, const char *reason);
+// The same of the part at that seat.
+void board_end_of(Board *board, uint32_t seat, BoardEnd how, uint64_t at, const char *reason);
 uint64_t board_end_at(const Board *board); // UINT64_MAX: nobody wants to end
 // Who wants that instant, and why (`reason` gets BOARD_REASON bytes); of several the lowest.  BOARD_RUNS: nobody does.
 BoardEnd board_end_reason(const Board *board, uint32_t *seat, char *reason);
 // This part needs nobody any more.
 void board_leave(Board *board);
+// The same of the part at that seat.
+void board_leave_at(Board *board, uint32_t seat);
 // One of these parts whose process has ended before it left; UINT32_MAX: there is none.
 uint32_t board_look_for_dead(Board *board, const uint32_t *seats, uint32_t count);
+// Whether the carrier has ended before all parts had come.
+bool board_lacks_carrier(const Board *board);
 // A part is gone without a word: no instant can be agreed on, and all end where they are.
 void board_break(Board *board, uint32_t gone);
 bool board_is_broken(const Board *board);

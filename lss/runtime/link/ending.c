@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void board_end(Board *board, BoardEnd how, uint64_t at, const char *reason) {
-  BoardSeat *seat = board->mine;
+void board_end_of(Board *board, uint32_t number, BoardEnd how, uint64_t at, const char *reason) {
+  BoardSeat *seat = &board->seats[number];
   if (atomic_load(&seat->end)) return;
   const size_t length = strlen(reason);
   const size_t kept = length < BOARD_REASON ? length : BOARD_REASON - 1;
@@ -20,6 +20,10 @@ void board_end(Board *board, BoardEnd how, uint64_t at, const char *reason) {
   while (!before || at < before)
     if (atomic_compare_exchange_weak(&board->memory->end_at, &before, at)) break;
   board_wake_all(board);
+}
+
+void board_end(Board *board, BoardEnd how, uint64_t at, const char *reason) {
+  board_end_of(board, board->own, how, at, reason);
 }
 
 uint64_t board_end_at(const Board *board) {
@@ -43,8 +47,12 @@ BoardEnd board_end_reason(const Board *board, uint32_t *seat, char *reason) {
   return how;
 }
 
+void board_leave_at(Board *board, uint32_t seat) {
+  atomic_store(&board->seats[seat].over, 1);
+}
+
 void board_leave(Board *board) {
-  atomic_store(&board->mine->over, 1);
+  board_leave_at(board, board->own);
 }
 
 // Whether a process has ended, also if nobody has waited for it.
@@ -55,6 +63,17 @@ static bool has_ended(Board *board, uint32_t seat) {
   if (board->descriptors[seat] < 0) return errno == ESRCH || errno == EINVAL;
   struct pollfd descriptor = {board->descriptors[seat], POLLIN, 0};
   return poll(&descriptor, 1, 0) > 0;
+}
+
+bool board_lacks_carrier(const Board *board) {
+  const uint32_t process = atomic_load(&board->memory->carrier_process);
+  if (!process || board_is_full(board)) return false;
+  const int descriptor = (int)syscall(SYS_pidfd_open, process, 0);
+  if (descriptor < 0) return errno == ESRCH || errno == EINVAL;
+  struct pollfd look = {descriptor, POLLIN, 0};
+  const bool gone = poll(&look, 1, 0) > 0;
+  close(descriptor);
+  return gone;
 }
 
 uint32_t board_look_for_dead(Board *board, const uint32_t *seats, uint32_t count) {

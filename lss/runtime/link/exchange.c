@@ -380,14 +380,17 @@ static bool is_woken(Exchange *exchange, uint64_t now) {
          board_nothing_before(board) == UINT64_MAX || (exchange->in_count && exchange->limit > exchange->rest_until);
 }
 
-// Nothing is taken here: what has come and was not seen lets the sums differ.
+// Nothing is taken here: what has come and was not seen lets the sums differ.  Hosts cannot agree at once; they do
+// while their parts wait.
 uint64_t exchange_reach_on(Exchange *exchange, uint64_t now, uint64_t own) {
   if (exchange->pending < own) own = exchange->pending;
   if (own > now && !exchange->spilled) {
     const uint64_t since = own == UINT64_MAX ? UINT64_MAX : now; // the loop at hand: nothing ends it
-    board_post(&exchange->board, since, own, exchange->sent, exchange->seen);
-    if (board_agree(&exchange->board)) board_wake_all(&exchange->board);
-    board_withdraw(&exchange->board);
+    if (!board_is_carried(&exchange->board)) {
+      board_post(&exchange->board, since, own, exchange->sent, exchange->seen);
+      if (board_agree(&exchange->board)) board_wake_all(&exchange->board);
+      board_withdraw(&exchange->board);
+    }
     set_limit(exchange, exchange->limit, board_nothing_before(&exchange->board));
     if (exchange->limit > exchange->relied) exchange->relied = exchange->limit;
   }
@@ -431,9 +434,22 @@ bool exchange_complete(Exchange *exchange, uint64_t until) {
   return !is_broken(exchange) && !ends_before(exchange, until);
 }
 
+// Nothing that comes is needed here any more: it is taken, so that those who send it need not wait for room.
+static void discard(Exchange *exchange) {
+  for (uint32_t i = 0; i < exchange->in_count; i++) {
+    ExchangeLink *link = &exchange->in[i];
+    const uint64_t before = link->ring.place;
+    RingEntry entry;
+    if (!ring_look(&link->ring)) continue;
+    while (ring_first(&link->ring, &entry)) ring_take(&link->ring);
+    if (link->ring.place != before) notify_of_room(exchange, link);
+  }
+}
+
 void exchange_pass(Exchange *exchange, uint64_t until) {
   while (!publish(exchange, until, true) && !is_broken(exchange)) {
     const uint32_t ticket = board_ticket(&exchange->board);
+    discard(exchange);
     if (publish(exchange, until, true)) break;
     if (!board_sleep(&exchange->board, ticket, LONGEST_SLEEP)) look_for_dead(exchange);
     drop_spilled(exchange);

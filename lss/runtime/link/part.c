@@ -12,12 +12,10 @@
 #include "lss/runtime/link/recording.h"
 #include "lss/runtime/link/renaming.h"
 #include "lss/runtime/link/retrace.h"
+#include "lss/runtime/link/shared.h"
 #include "lss/runtime/text/number.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 // Looks before a sleep; seconds, and milliseconds of waiting for others.
@@ -108,6 +106,9 @@ static _Noreturn void fail_for_fault(void) {
   const char *peer = network_part(network, exchange.fault_part)->path;
   const uint32_t incoming = exchange.in_count;
   recording_end(spinach_time.now, false, exchange.fault);
+  if (exchange.fault_link == UINT32_MAX && exchange.board.seats[exchange.fault_part].carrier)
+    spinach_fail("the carrier of this host (process %u): %s", exchange.board.seats[exchange.fault_part].process,
+                 exchange.fault);
   if (exchange.fault_link == UINT32_MAX)
     spinach_fail("%s (process %u): %s", peer, exchange.board.seats[exchange.fault_part].process, exchange.fault);
   const bool comes = exchange.fault_link < incoming;
@@ -179,30 +180,6 @@ static uint64_t reach_on(uint64_t now, uint64_t own) {
 
 // ---- Joining --------------------------------------------------------------------------------------------------------
 
-static uint64_t ring_size(uint32_t link) {
-  const NetworkLink *l = network_link(network, link);
-  return ring_bytes(l->bytes, l->slots);
-}
-
-static size_t shared_size(void) {
-  size_t size = board_bytes(network->parts->len);
-  for (guint i = 0; i < network->links->len; i++) size += ring_size(i);
-  return size;
-}
-
-// What the parts share; NULL after a line.
-static uint8_t *map_shared(const char *path, size_t size) {
-  const int handle = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  // It grows to what all need, and never shrinks: so it does not matter who comes first.
-  const int error = handle < 0 ? errno : posix_fallocate(handle, 0, (off_t)size);
-  void *memory = error ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, handle, 0);
-  if (memory == MAP_FAILED)
-    spinach_report_error("error: no %zu bytes of shared memory in \"%s\": %s", size, path,
-                         g_strerror(error ? error : errno));
-  if (handle >= 0) close(handle);
-  return memory == MAP_FAILED ? NULL : memory;
-}
-
 static bool agrees(const spinach_link_end *end, const NetworkLink *link) {
   const bool here = end->sends ? link->from == own : link->to == own;
   if (!here)
@@ -219,14 +196,13 @@ static bool agrees(const spinach_link_end *end, const NetworkLink *link) {
 // Attaches the ring of a link to the end of it that this part has.
 static bool attach_end(uint32_t index, uint8_t *shared) {
   const spinach_link_end *end = &machine->links[index];
-  size_t offset = board_bytes(network->parts->len);
-  for (guint i = 0; i < network->links->len; offset += ring_size(i++)) {
+  for (guint i = 0; i < network->links->len; i++) {
     const NetworkLink *link = network_link(network, i);
     if (strcmp(link->path, end->path)) continue;
     if (!agrees(end, link)) return false;
     ExchangeLink *half = end->sends ? &exchange.out[exchange.out_count] : &exchange.in[exchange.in_count];
     half->peer = end->sends ? link->to : link->from;
-    ring_attach(&half->ring, shared + offset, end->item_size, end->slots, end->cut);
+    ring_attach(&half->ring, shared + shared_ring(network, i), end->item_size, end->slots, end->cut);
     if (end->sends) {
       link_of_out[exchange.out_count] = index;
       out_of_link[index] = exchange.out_count++;
@@ -242,7 +218,7 @@ static uint32_t spin_limit(void) {
   const char *given = g_getenv("SPINACH_LINK_SPIN"); // of tests, which want all interleavings
   uint64_t looks;
   if (given && number_parse(given, UINT32_MAX, &looks)) return (uint32_t)looks;
-  return network->parts->len > g_get_num_processors() ? 0 : SPIN;
+  return board_here(&exchange.board) > g_get_num_processors() ? 0 : SPIN;
 }
 
 static bool attach(uint8_t *shared) {
@@ -270,6 +246,7 @@ static bool wait_for_all(uint64_t timeout) {
   for (uint64_t waited = 0; !board_is_full(&exchange.board); waited += LOOK) {
     const uint32_t missing = board_missing(&exchange.board);
     if (missing == exchange.board.count) continue;
+    if (board_lacks_carrier(&exchange.board)) return spinach_report_error("error: the carrier of this host is gone");
     const char *path = network_part(network, missing)->path;
     if (waited >= timeout * 1000)
       return spinach_report_error("error: %s has not started within %llu s (--start-timeout)", path,
@@ -282,12 +259,6 @@ static bool wait_for_all(uint64_t timeout) {
     if (!board_is_full(&exchange.board) && board_sleep(&exchange.board, ticket, LOOK)) waited -= LOOK;
   }
   return true;
-}
-
-static bool is_name(const char *text) {
-  for (const char *c = text; *c; c++)
-    if (!g_ascii_isalnum(*c) && *c != '-' && *c != '_') return false;
-  return *text && strlen(text) < 100;
 }
 
 // ---- A part alone ---------------------------------------------------------------------------------------------------
@@ -315,10 +286,8 @@ static bool begin_alone(const char *folder, uint64_t begins) {
 static bool join(const spinach_options *options, uint64_t begins) {
   const spinach_part_request *request = &options->part;
   const char *path = network_part(network, own)->path;
-  if (!is_name(request->board))
-    return spinach_report_error("--board: \"%s\" is no name of letters and digits", request->board);
-  g_autofree char *file = g_strconcat("/dev/shm/spinach-", request->board, NULL);
-  uint8_t *shared = map_shared(file, shared_size());
+  g_autofree char *file = shared_path(request->board);
+  uint8_t *shared = file ? shared_map(file, network) : NULL;
   if (!shared) return false;
   if (!board_attach(&exchange.board, shared, network->parts->len, own)) return spinach_report_error("out of memory");
   uint32_t first;

@@ -83,6 +83,11 @@ uint64_t ring_oldest(Ring *ring) {
   return entry.sent;
 }
 
+uint64_t ring_taken(Ring *ring) {
+  look_at_head(ring);
+  return ring->other;
+}
+
 void ring_promise(Ring *ring, uint64_t instant) {
   if (instant <= ring->promise) return;
   ring->promise = instant;

@@ -59,6 +59,8 @@ bool ring_send(Ring *ring, uint64_t sent, uint64_t arrives, const void *item);
 // The instant at which the oldest entry was sent that the receiver has not taken; UINT64_MAX: there is none, or a
 // fault.
 uint64_t ring_oldest(Ring *ring);
+// Entries that the receiver has taken since the run began, as far as that is known: it is looked at.
+uint64_t ring_taken(Ring *ring);
 void ring_promise(Ring *ring, uint64_t instant);
 // Whether what was promised is by more than `ticks` more than what the receiver needs, if it sleeps.
 bool ring_helps(const Ring *ring, uint64_t ticks);
