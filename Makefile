@@ -167,15 +167,15 @@ STUDY ?= examples/tigon2/study.toml
 # would build more of them twice; the soak, whose guests take much memory, has two.
 PYTEST = $(PYTHON) -m pytest -n $(or $(WORKERS),$(AT_ONCE),2) $(if $(T),,--dist loadfile) --junitxml=$(BUILD)/tests.xml $(PYTESTFLAGS)
 test test-quick: AT_ONCE = $(shell [ "$$(nproc 2>/dev/null || echo 2)" -ge 4 ] && echo 4)
-# The packages of the tests bring the writer of FST (lss/build.mk), which may not have been there when make began.
-WITH_FST = $(if $(filter no,$(FST)),$(MAKE) all,:)
+# The packages of the tests bring the writer of FST and MPI (lss/build.mk), which may not have been there when make began.
+WITH_ALL = $(if $(filter no,$(FST) $(if $(MPICC),,no)),$(MAKE) all,:)
 test: all $(TEST_PRODUCTS) $(VENV_READY) $(DEPS_TEST)  ## every test but the soak (T=tests/x.py::y runs only that)
-	@$(WITH_FST)
+	@$(WITH_ALL)
 	@$(PYTEST) -m "not soak" $(or $(T),tests)
 test-quick: all $(TEST_PRODUCTS) $(VENV_READY)  ## the tests that take seconds
 	@$(PYTEST) -m "not soak and not slow" $(or $(T),tests)
 soak: all $(TEST_PRODUCTS) $(VENV_READY) $(VENV_DOCS) $(DEPS_TEST) $(DEPS_SOAK)  ## the long tests: fuzzing, sanitizers, many frames, random instruction streams
-	@$(WITH_FST)
+	@$(WITH_ALL)
 	@$(if $(T),,$(MAKE) linux || echo "soak: goes on without the software of the host machine, whose tests are skipped" >&2)
 	@$(PYTEST) --timeout 5400 -m soak $(or $(T),tests)
 	@$(if $(T),,$(PYTEST) --optimized -m "not soak" tests)

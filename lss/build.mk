@@ -5,7 +5,7 @@
 LSS_GEN   := $(BUILD)/gen/lss
 LSS_C     := $(call found,lss/*/*.c)
 LSS_OBJ   := $(LSS_C:lss/%.c=$(BUILD)/obj/lss/%.o) $(BUILD)/obj/lss/gen/parser.o $(BUILD)/obj/lss/gen/lexer.o
-RUNTIME_C := $(call found,lss/runtime/*/*.c)
+RUNTIME_C := $(filter-out lss/runtime/carrier/%,$(call found,lss/runtime/*/*.c))
 RUNTIME_OBJ := $(RUNTIME_C:lss/runtime/%.c=$(BUILD)/obj/runtime/%.o)
 
 # GTKWave's writer of FST, which Debian's package verilator brings as source; without it waves are VCD only.
@@ -73,10 +73,27 @@ $(BUILD)/lib/libspinach.a: $(RUNTIME_OBJ) $(FST_OBJ) $(patsubst %,$(BUILD)/obj/e
 	@rm -f $@
 	$(LLVM_AR) rcs $@ $^
 
+# The carrier between hosts is a program of its own, and all of it that needs MPI is one file.
+MPICC ?= $(notdir $(call find_tool,mpicc))
+CARRIER_OBJ := $(patsubst lss/runtime/%.c,$(BUILD)/obj/runtime/%.o,$(filter-out %/mpi.c,$(call found,lss/runtime/carrier/*.c)))
+MPI_OBJ := $(BUILD)/obj/runtime/carrier/mpi.o
+$(MPI_OBJ): lss/runtime/carrier/mpi.c
+	@mkdir -p $(@D)
+	OMPI_CC=$(CC) MPICH_CC=$(CC) $(MPICC) $(CFLAGS_COMMON) -Wno-unused-command-line-argument -D_GNU_SOURCE -I. $(SANITIZE_FLAGS) $(DEPFLAGS) -c -o $@ $<
+$(BUILD)/lib/carrier: $(CARRIER_OBJ) $(MPI_OBJ) $(BUILD)/lib/libspinach.a
+	@mkdir -p $(@D)
+	OMPI_CC=$(CC) MPICH_CC=$(CC) $(MPICC) -Wno-unused-command-line-argument $(SANITIZE_LINK) -o $@ $^ $(call pkg_libs,glib-2.0)
+# Said once in a folder of builds.
+$(BUILD)/obj/.no-carrier:
+	@mkdir -p $(@D)
+	@echo "make: no carrier for networks on several hosts: there is no mpicc (Debian: openmpi-bin libopenmpi-dev)" >&2
+	@touch $@
+ALL += $(CARRIER_OBJ) $(if $(MPICC),$(BUILD)/lib/carrier,$(BUILD)/obj/.no-carrier)
+
 # The harness next to the compiler, so that one folder on the PATH has all commands.
 $(BUILD)/bin/spinach: | harness/spinach
 	@mkdir -p $(@D)
 	ln -sfr harness/spinach $@
 
 ALL += $(BUILD)/bin/lss $(BUILD)/bin/spinach $(BUILD)/lib/libspinach.a $(BUILD)/lib/commit
--include $(LSS_OBJ:.o=.d) $(RUNTIME_OBJ:.o=.d)
+-include $(LSS_OBJ:.o=.d) $(RUNTIME_OBJ:.o=.d) $(CARRIER_OBJ:.o=.d) $(MPI_OBJ:.o=.d)

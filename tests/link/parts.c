@@ -1,12 +1,15 @@
 // Toy machines in parts, over the rings and the board of lss/runtime/link without the engine, against the same machines
 // in one process: the state of every part at the end has to be equal, whatever the host does to the processes.
 //
-//   parts SEED COUNT END [threads] [spin=N] [stops=N] [ends] [kill] [hostile=KIND] [runs=N]
+//   parts SEED COUNT END [threads] [hosts=N] [meet=N] [spin=N] [stops=N] [ends] [kill] [hostile=KIND] [runs=N]
 //
 // A part has a clock, events of its own at instants that depend on its state, sometimes far away or never, and links to
 // others.  An event or an item that arrives changes the state, and may send items.  `stops` lets the parent stop and
 // continue random children; `ends` lets a part end the run when it has done so many events; `kill` kills one.  A
-// hostile part writes nonsense where the others read; then a line says what, and nothing else counts.
+// hostile part writes nonsense where the others read, or a carrier garbles its messages; then a line says what, and
+// nothing else counts.  With `hosts` the parts share memory with those of the same host only, and a carrier for each
+// host moves what goes to others (hosts.c).  With `meet` all parts meet each so many ticks, and what all say changes
+// the state of each.
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -20,8 +23,9 @@
 
 #include "lss/runtime/link/exchange.h"
 #include "tests/emulib/check.h"
+#include "tests/link/hosts.h"
 
-enum { MOST_PARTS = 200, MOST_LINKS = 800, SLOTS = 40, NEVER_ENDS = 1 << 30 };
+enum { MOST_PARTS = 200, MOST_LINKS = 800, MOST_HOSTS = 16, SLOTS = 40, NEVER_ENDS = 1 << 30 };
 
 // ---- The machine
 
@@ -50,6 +54,8 @@ static struct {
   Link link[MOST_LINKS];
   Part part[MOST_PARTS];
 } machine;
+
+static uint64_t meet_every; // ticks; 0: never
 
 static uint64_t mix(uint64_t a, uint64_t b) {
   a = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
@@ -145,6 +151,17 @@ static uint64_t own_event(uint32_t number, const Flight *flights, uint64_t now) 
   return edge_at(part, first < now ? now : first);
 }
 
+// What a part says at a meeting, and what it hears of another one.
+static void say(uint32_t number, uint64_t at, uint64_t *words) {
+  const Part *part = &machine.part[number];
+  memcpy(words, (uint64_t[BOARD_NOTE]){part->hash, part->events, at, number}, BOARD_NOTE * sizeof *words);
+}
+
+static uint64_t hear(uint64_t heard, const uint64_t *words) {
+  for (uint32_t i = 0; i < BOARD_NOTE; i++) heard = mix(heard, words[i]);
+  return heard;
+}
+
 // The state of a part, with what is on its way to it.
 static uint64_t state_of(uint32_t number, const Flight *flights) {
   uint64_t hash = mix(machine.part[number].hash, machine.part[number].events);
@@ -166,12 +183,22 @@ static void send_whole(void *data, uint32_t link, uint64_t now, uint64_t arrives
   overflowed |= !put(&whole_flights[link], arrives, &item);
 }
 
+static void meet_whole(uint64_t now) {
+  uint64_t heard = 0, words[BOARD_NOTE];
+  for (uint32_t i = 0; i < machine.count; i++) {
+    say(i, now, words);
+    heard = hear(heard, words);
+  }
+  for (uint32_t i = 0; i < machine.count; i++) machine.part[i].hash = mix(machine.part[i].hash, heard);
+}
+
 // Returns the instant at which the run ends; the states go to `states`.
 static uint64_t run_whole(uint64_t *states) {
   memset(whole_flights, 0, sizeof whole_flights);
   overflowed = false;
   uint64_t end = machine.end;
-  for (uint64_t now = 0; now < end; now++)
+  for (uint64_t now = 0; now < end; now++) {
+    if (meet_every && now && now % meet_every == 0) meet_whole(now);
     for (uint32_t i = 0; i < machine.count; i++) {
       if (now % machine.part[i].period == 0) step(i, whole_flights, now, send_whole, NULL);
       // It is noticed at the next edge.
@@ -180,6 +207,7 @@ static uint64_t run_whole(uint64_t *states) {
         if (at < end) end = at;
       }
     }
+  }
   for (uint32_t i = 0; i < machine.count; i++) states[i] = state_of(i, whole_flights);
   return end;
 }
@@ -193,13 +221,15 @@ typedef struct {
 
 typedef struct {
   uint32_t number, spin;
+  uint64_t meets_at, met; // the next meeting, and those before
   Exchange exchange;
   Flight *flights;                 // of all links, of which those to this part are used
   uint32_t of_machine[MOST_LINKS]; // incoming links
   uint32_t out_of[MOST_LINKS];     // a link of the machine as an outgoing one
 } Process;
 
-static uint8_t *shared;
+static uint8_t *shared[MOST_HOSTS];
+static uint32_t host_of[MOST_PARTS], host_count;
 static Result *results;
 static size_t ring_at[MOST_LINKS];
 
@@ -216,7 +246,8 @@ static bool deliver(void *data, uint32_t link, const RingEntry *entry, const voi
 static uint64_t own(void *data, uint64_t now, uint64_t *since) {
   (void)since;
   const Process *process = data;
-  return own_event(process->number, process->flights, now);
+  const uint64_t event = own_event(process->number, process->flights, now);
+  return event < process->meets_at ? event : process->meets_at < now ? now : process->meets_at;
 }
 
 static void attach(Process *process) {
@@ -225,7 +256,8 @@ static void attach(Process *process) {
   exchange->out = calloc(machine.links + 1, sizeof(ExchangeLink));
   process->flights = calloc(machine.links + 1, sizeof(Flight));
   CHECK(exchange->in && exchange->out && process->flights);
-  CHECK(board_attach(&exchange->board, shared, machine.count, process->number));
+  uint8_t *memory = shared[host_of[process->number]];
+  CHECK(board_attach(&exchange->board, memory, machine.count, process->number));
   for (uint32_t l = 0; l < machine.links; l++) {
     const Link *link = &machine.link[l];
     const bool comes = link->to == process->number, leaves = link->from == process->number;
@@ -234,7 +266,7 @@ static void attach(Process *process) {
     end->peer = comes ? link->from : link->to;
     if (comes) process->of_machine[exchange->in_count++] = l;
     if (leaves) process->out_of[l] = exchange->out_count++;
-    ring_attach(&end->ring, shared + ring_at[l], sizeof(Item), SLOTS, link->cut);
+    ring_attach(&end->ring, memory + ring_at[l], sizeof(Item), SLOTS, link->cut);
   }
   exchange->data = process;
   exchange->deliver = deliver;
@@ -265,6 +297,28 @@ static void finish(Process *process, uint64_t end) {
   free(process->flights);
 }
 
+// All instants before the next meeting are over here.  False: the run ends before it.
+static bool meet(Process *process) {
+  Exchange *exchange = &process->exchange;
+  const uint64_t at = process->meets_at;
+  uint64_t heard = 0, words[BOARD_NOTE];
+  if (board_end_at(&exchange->board) <= at) return false;
+  process->meets_at = at + meet_every < machine.end ? at + meet_every : UINT64_MAX;
+  say(process->number, at, words);
+  board_attend(&exchange->board, ++process->met, words);
+  if (!exchange_attend(exchange, at, process->met)) return false;
+  for (uint32_t i = 0; i < machine.count; i++) {
+    board_note(&exchange->board, i, process->met, words);
+    heard = hear(heard, words);
+  }
+  machine.part[process->number].hash = mix(machine.part[process->number].hash, heard);
+  return true;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
 static void run_part(Process *process) {
   Part *part = &machine.part[process->number];
   Exchange *exchange = &process->exchange;
@@ -273,19 +327,25 @@ static void run_part(Process *process) {
   uint32_t first;
   memset(hash, 'a', sizeof hash);
   CHECK(board_claim(&exchange->board, hash, &first, other) && first < machine.count);
+  CHECK(board_begins(&exchange->board, 0) && !board_begins(&exchange->board, 1));
   CHECK(board_sit(&exchange->board, (uint32_t)getpid()));
   CHECK(!board_sit(&exchange->board, (uint32_t)getpid()));
   for (int i = 0; i < 20000 && !board_is_full(&exchange->board); i++) usleep(100);
   if (!board_is_full(&exchange->board)) board_break(&exchange->board, board_missing(&exchange->board));
   CHECK(!board_is_full(&exchange->board) == (board_missing(&exchange->board) < machine.count));
   uint64_t now = 0;
-  while (now < machine.end) {
+  while (now < machine.end || process->meets_at <= now) {
+    if (process->meets_at <= now) {
+      if (!meet(process)) break;
+      continue;
+    }
     const uint64_t limit = exchange_reach(exchange, now);
     if (limit <= now) break;
-    while (now < limit && now < machine.end) { // as far as it may: over idle time at once
+    const uint64_t stop = least(limit, least(machine.end, process->meets_at));
+    while (now < stop) { // as far as it may: over idle time at once
       const uint64_t next = own_event(process->number, process->flights, now);
-      if (next >= limit || next >= machine.end) {
-        now = edge_at(part, limit < machine.end ? limit : machine.end);
+      if (next >= stop) {
+        now = edge_at(part, stop);
         break;
       }
       now = next;
@@ -302,6 +362,27 @@ static void run_part(Process *process) {
   }
   const uint64_t agreed = board_end_at(&exchange->board);
   finish(process, agreed < machine.end ? agreed : machine.end);
+}
+
+static void run_carrier(uint32_t host, uint64_t seed, bool garbles) {
+  static Carrier carrier;
+  static CarriedLink links[MOST_LINKS];
+  uint32_t seat = 0;
+  while (seat + 1 < machine.count && host_of[seat] == host) seat++;
+  carrier = (Carrier){.host = host, .host_count = host_count, .host_of = host_of, .links = links};
+  CHECK(board_attach(&carrier.board, shared[host], machine.count, seat));
+  for (uint32_t l = 0; l < machine.links; l++) {
+    const uint32_t from = machine.link[l].from, to = machine.link[l].to;
+    const bool leaves = host_of[from] == host;
+    if (leaves == (host_of[to] == host)) continue;
+    CarriedLink *link = &links[carrier.link_count++];
+    *link = (CarriedLink){.leaves = leaves, .number = l, .part = leaves ? from : to, .peer = leaves ? to : from};
+    link->host = host_of[link->peer];
+    ring_attach(&link->ring, shared[host] + ring_at[l], sizeof(Item), SLOTS, machine.link[l].cut);
+  }
+  hosts_carry(&carrier, seed, garbles);
+  board_detach(&carrier.board);
+  exit(0);
 }
 
 // ---- Those who disturb
@@ -350,9 +431,9 @@ static void *thread(void *data) {
   return NULL;
 }
 
-static void stop_and_continue(pid_t *children, uint64_t stops, uint64_t *random) {
+static void stop_and_continue(pid_t *children, uint32_t count, uint64_t stops, uint64_t *random) {
   for (uint64_t i = 0; i < stops; i++) {
-    const pid_t child = children[pick(random, machine.count)];
+    const pid_t child = children[pick(random, count)];
     kill(child, SIGSTOP);
     sleep_for((long)pick(random, pick(random, 4) ? 2000 : 20000));
     kill(child, SIGCONT);
@@ -362,7 +443,7 @@ static void stop_and_continue(pid_t *children, uint64_t stops, uint64_t *random)
 
 typedef struct {
   uint64_t seed, stops;
-  uint32_t spin;
+  uint32_t spin, hosts;
   bool threads, ends, kill;
   const char *hostile;
 } Options;
@@ -370,13 +451,16 @@ typedef struct {
 // Runs the machine in parts; the machine itself is as built.
 static void run_parts(const Options *options) {
   static Process processes[MOST_PARTS];
-  pid_t children[MOST_PARTS];
+  pid_t children[MOST_PARTS + MOST_HOSTS];
   pthread_t threads[MOST_PARTS];
   uint64_t random = mix(options->seed, 7);
   memset(processes, 0, sizeof processes);
-  const uint32_t disturber = options->hostile || options->kill ? (uint32_t)pick(&random, machine.count) : UINT32_MAX;
+  const bool garbles = options->hostile && !strcmp(options->hostile, "messages");
+  const bool one = (options->hostile && !garbles) || options->kill;
+  const uint32_t disturber = one ? (uint32_t)pick(&random, machine.count) : UINT32_MAX;
   for (uint32_t i = 0; i < machine.count; i++) {
     processes[i] = (Process){.number = i, .spin = options->spin};
+    processes[i].meets_at = meet_every && meet_every < machine.end ? meet_every : UINT64_MAX;
     if (options->threads) {
       CHECK(!pthread_create(&threads[i], NULL, thread, &processes[i]));
       continue;
@@ -391,12 +475,17 @@ static void run_parts(const Options *options) {
     for (uint32_t i = 0; i < machine.count; i++) pthread_join(threads[i], NULL);
     return;
   }
-  stop_and_continue(children, options->stops, &random);
+  const uint32_t carriers = host_count > 1 ? host_count : 0;
+  for (uint32_t i = 0; i < carriers; i++) {
+    CHECK((children[machine.count + i] = fork()) >= 0);
+    if (!children[machine.count + i]) run_carrier(i, options->seed, i == 0 && garbles);
+  }
+  stop_and_continue(children, machine.count + carriers, options->stops, &random);
   if (options->kill) {
     sleep_for((long)pick(&random, 3000));
     kill(children[disturber], SIGKILL);
   }
-  for (uint32_t i = 0; i < machine.count; i++) {
+  for (uint32_t i = 0; i < machine.count + carriers; i++) {
     int status;
     CHECK(waitpid(children[i], &status, 0) == children[i]);
     if (i == disturber && (WIFSIGNALED(status) || options->hostile)) continue;
@@ -411,9 +500,20 @@ static void map_shared(void) {
     ring_at[l] = size;
     size += ring_bytes(sizeof(Item), SLOTS);
   }
-  shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  for (uint32_t i = 0; i < host_count; i++) {
+    shared[i] = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(shared[i] != MAP_FAILED);
+  }
   results = mmap(NULL, sizeof(Result) * MOST_PARTS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  CHECK(shared != MAP_FAILED && results != MAP_FAILED);
+  CHECK(results != MAP_FAILED);
+}
+
+// Each host has a part.
+static void choose_hosts(const Options *options) {
+  uint64_t random = mix(options->seed, 31);
+  host_count = options->hosts;
+  for (uint32_t i = 0; i < machine.count; i++) host_of[i] = i < host_count ? i : (uint32_t)pick(&random, host_count);
+  if (host_count > 1) hosts_connect(host_count);
 }
 
 // False: the machine is no test.
@@ -426,8 +526,10 @@ static bool try_machine(const Options *options, uint32_t count, uint64_t end) {
   if (!disturbed && overflowed) return false;
   build(options->seed, count, end, options->ends || disturbed);
   if (options->ends) machine.events_to_end = 1 + options->seed % 200;
+  choose_hosts(options);
   map_shared();
   run_parts(options);
+  if (host_count > 1) hosts_disconnect();
   uint64_t faults = 0, waits = 0;
   for (uint32_t i = 0; i < count; i++) {
     waits += results[i].waits;
@@ -448,25 +550,27 @@ static bool try_machine(const Options *options, uint32_t count, uint64_t end) {
   if (!disturbed)
     printf("seed %" PRIu64 ": %u parts, %u links, to %" PRIu64 ", %" PRIu64 " waits\n", options->seed, count,
            machine.links, ended, waits);
-  munmap(shared, ring_at[0]);
+  for (uint32_t i = 0; i < host_count; i++) munmap(shared[i], ring_at[0]);
   return true;
 }
 
 int main(int argc, char **argv) {
   CHECK(argc >= 4);
-  Options options = {.seed = strtoull(argv[1], NULL, 10), .spin = 50};
+  Options options = {.seed = strtoull(argv[1], NULL, 10), .spin = 50, .hosts = 1};
   uint64_t runs = 1;
   for (int i = 4; i < argc; i++) {
     options.threads |= !strcmp(argv[i], "threads");
     options.ends |= !strcmp(argv[i], "ends");
     options.kill |= !strcmp(argv[i], "kill");
     if (!strncmp(argv[i], "spin=", 5)) options.spin = (uint32_t)atoi(argv[i] + 5);
+    if (!strncmp(argv[i], "meet=", 5)) meet_every = strtoull(argv[i] + 5, NULL, 10);
+    if (!strncmp(argv[i], "hosts=", 6)) options.hosts = (uint32_t)atoi(argv[i] + 6);
     if (!strncmp(argv[i], "stops=", 6)) options.stops = strtoull(argv[i] + 6, NULL, 10);
     if (!strncmp(argv[i], "runs=", 5)) runs = strtoull(argv[i] + 5, NULL, 10);
     if (!strncmp(argv[i], "hostile=", 8)) options.hostile = argv[i] + 8;
   }
   const uint32_t count = (uint32_t)atoi(argv[2]);
-  CHECK(count >= 2 && count <= MOST_PARTS);
+  CHECK(count >= 2 && count <= MOST_PARTS && options.hosts && options.hosts <= count && options.hosts <= MOST_HOSTS);
   setvbuf(stdout, NULL, _IONBF, 0);
   for (uint64_t done = 0; done < runs; options.seed++)
     done += try_machine(&options, count, strtoull(argv[3], NULL, 10));

@@ -9,7 +9,8 @@ import pytest
 from harness.firmware import tool
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = [Path(__file__).with_name("parts.c"), *(ROOT / "lss/runtime/link" / f"{name}.c" for name in ("ring", "board", "ending", "exchange"))]
+SOURCES = [Path(__file__).with_name("parts.c"), Path(__file__).with_name("hosts.c")]
+SOURCES += [ROOT / "lss/runtime" / f"{name}.c" for name in ("link/ring", "link/board", "link/ending", "link/exchange", "carrier/carrier", "carrier/agreement", "carrier/changes", "carrier/parcel")]
 
 
 def compiled(folder: Path, *flags: str) -> Path:
@@ -77,3 +78,63 @@ def test_no_word_has_two_owners(tmp_path: Path) -> None:
     program = compiled(tmp_path, "-fsanitize=thread")
     run(program, 1, 2, 5000, "threads", "runs=3")
     run(program, 7, 5, 3000, "threads", "runs=3", "spin=0")
+
+
+@pytest.mark.parametrize("count, end, hosts, runs", [(2, 20000, 2, 10), (3, 10000, 2, 10), (9, 2000, 4, 10), (80, 300, 8, 2)])
+@pytest.mark.parametrize("spin", [0, 50])
+def test_parts_on_several_hosts_end_like_the_whole(parts: Path, count: int, end: int, hosts: int, runs: int, spin: int) -> None:
+    """Carriers, without MPI: messages and rounds need any time."""
+    assert len(run(parts, 1, count, end, f"spin={spin}", f"hosts={hosts}", f"runs={runs}")) == runs
+
+
+def test_parts_and_carriers_that_are_stopped_at_any_time(parts: Path) -> None:
+    run(parts, 100, 3, 8000, "runs=4", "stops=30", "spin=0", "hosts=2")
+    run(parts, 200, 5, 8000, "runs=4", "stops=30", "spin=50", "hosts=3")
+
+
+@pytest.mark.parametrize("hosts", [1, 2, 3])
+@pytest.mark.parametrize("count, end, meet", [(3, 8000, 50), (7, 4000, 7), (40, 600, 20)])
+def test_parts_at_meetings(parts: Path, count: int, end: int, meet: int, hosts: int) -> None:
+    """Each hears what all say, wherever they are; the run may end between two meetings."""
+    run(parts, 1, count, end, f"hosts={hosts}", f"meet={meet}", "runs=6", "spin=0")
+    run(parts, 50, count, end, f"hosts={hosts}", f"meet={meet}", "runs=4", "ends", "stops=10")
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_parts_at_meetings_and_are_stopped_often(parts: Path) -> None:
+    for seed, count, hosts in ((500, 3, 2), (600, 9, 4)):
+        run(parts, seed, count, 6000, f"hosts={hosts}", "meet=40", "runs=100", "stops=40", "spin=0")
+        run(parts, seed, count, 6000, f"hosts={hosts}", "meet=40", "runs=100", "stops=40", "ends")
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_parts_and_carriers_that_are_stopped_often(parts: Path) -> None:
+    run(parts, 300, 2, 20000, "runs=300", "stops=30", "spin=0", "hosts=2")
+    run(parts, 400, 7, 5000, "runs=100", "stops=60", "hosts=3")
+
+
+def test_a_part_ends_the_run_of_all_hosts(parts: Path) -> None:
+    run(parts, 1, 2, 5000, "ends", "runs=15", "hosts=2")
+    run(parts, 50, 6, 3000, "ends", "runs=15", "stops=10", "spin=0", "hosts=3")
+
+
+def test_a_part_that_is_killed_ends_those_of_other_hosts(parts: Path) -> None:
+    lines = run(parts, 900, 4, 5_000_000, "kill", "runs=10", "hosts=2")
+    assert len(lines) == 10 and all(line.endswith(("is gone", ")")) for line in lines)
+
+
+@pytest.mark.parametrize("kind", ["promise", "tail", "head", "entries"])
+def test_a_hostile_part_breaks_no_carrier(parts: Path, kind: str) -> None:
+    """What a part writes into its rings is not passed on if no sender or receiver writes it."""
+    lines = run(parts, 1, 4, 5_000_000, f"hostile={kind}", "runs=6", "hosts=2")
+    seeds = [line.split(":")[0] for line in lines if line.startswith("seed")]
+    assert seeds and len(seeds) == len(set(seeds)), lines  # a line each
+
+
+def test_messages_that_make_no_sense_end_the_run(parts: Path) -> None:
+    """A carrier trusts no length and no number of another one."""
+    for seed in (1, 100, 200):
+        lines = run(parts, seed, 4, 5_000_000, "hostile=messages", "runs=10", "hosts=3")
+        assert any("a message makes no sense" in line for line in lines), lines
