@@ -42,7 +42,10 @@ STUDIES = folder(
     "studies/*/results.csv", "studies/*/results.json",
 )  # fmt: skip
 NETWORK = folder()
-NETWORK_RUN = folder("statistics.json", "*/statistics.json", "*/manifest.json", "*/timing.json", "*/log.txt")
+NETWORK_RUN = folder(
+    "statistics.json", "hosts.json", "hosts/*.txt",
+    "*/statistics.json", "*/manifest.json", "*/timing.json", "*/log.txt",
+)  # fmt: skip
 BOTTLENECK = folder(*bottleneck.WRITTEN)
 
 ERRORS = (capture.CaptureError, packets.PacketFileError, traffic.TrafficError)
@@ -162,6 +165,7 @@ def _network(options: argparse.Namespace) -> int:
         picture=options.picture, options=options.simulator_arguments, part=options.part,
         record_links=options.record_links, replay_links=options.replay_links, gdb=options.gdb,
         gateways=options.gateway, open=options.open, timeline=options.timeline, record_events=options.record_events,
+        hosts=options.hosts,
     )  # fmt: skip
     try:
         return command.run(request)
@@ -458,6 +462,7 @@ def _add_network(commands: argparse._SubParsersAction) -> None:
         help="run the simulator of the whole network instead, with the same options (default: X next to X.net)",
     )  # fmt: skip
     one.add_argument("--cores", type=number(1), metavar="N", help="use only N cores of this computer")
+    one.add_argument("--hosts", type=READ, metavar="FILE", help="run on the hosts of this file, by mpirun")
     one.add_argument(
         "--picture", type=WRITTEN, metavar="FILE.html",
         help="write a page that shows the load of the cables, while the run goes on if the parts take samples",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.network import checkpoints, document, launch, memory, merge, recorded, settings
+from harness.network import checkpoints, document, hosts, launch, memory, merge, recorded, settings
 from harness.network.debugger import Debugger
 from harness.network.live import Live
 from harness.network.network_file import Network, NetworkError, read
@@ -53,6 +53,7 @@ class Request:
     gateways: Sequence[str] = ()  # PATH=PLACE
     open: bool = False  # gateways may lead to other computers
     gdb: str | None = None  # PATH=PLACE: the part that gdb debugs, and where it connects
+    hosts: Path | None = None  # the file that names them; None: this one only
 
 
 def _check(options: Sequence[str], refused: Sequence[str]) -> None:
@@ -61,6 +62,17 @@ def _check(options: Sequence[str], refused: Sequence[str]) -> None:
         if word.startswith("--") and name in refused:
             hint = "write it ahead of --" if name in OWN else "leave it out"
             raise NetworkError(f"--{name}: it is not for the parts of a network ({hint})")
+
+
+def _check_hosts(request: Request) -> None:
+    if request.hosts and request.cores is not None:
+        raise NetworkError("--cores: the file of hosts has the number of cores of each host")
+    if request.hosts and request.whole:
+        raise NetworkError("--hosts: it is for parts; the simulator of the whole runs on this computer (leave it out)")
+    if request.hosts and request.gdb is not None:
+        raise NetworkError("--gdb: with --hosts no part can be debugged while it runs; --replay-links runs a recorded one")
+    if request.hosts and request.replay_links is not None:
+        raise NetworkError("--hosts: a part of a recorded run runs alone on this computer (leave it out)")
 
 
 def _check_conditions(request: Request) -> None:
@@ -189,7 +201,8 @@ def _recording(request: Request) -> recorded.Recording | None:
 
 
 def _run_parts(network: Network, request: Request) -> int:
-    if (short := memory.shortage(network, memory.available())) is not None:
+    named = hosts.read(request.hosts) if request.hosts else []
+    if not named and (short := memory.shortage(network, memory.available())) is not None:
         print(f"spinach: warning: {short}", file=sys.stderr)
     if request.record_links is not None:
         _forget_records(network, request.record_links)
@@ -213,10 +226,13 @@ def _run_parts(network: Network, request: Request) -> int:
             recorded.forget(network, request.out)
             options = [[*own, *more] for own, more in zip(options, recording.words(network, request.out), strict=True)]
         with launch.Interrupts() as interrupts:
-            started = launch.start(network, request.out, options)
-            if request.gdb is not None:
-                debugger = Debugger(started[_debugged(network, request.gdb).number], interrupts)
-            launch.wait(started, interrupts, look)
+            if named:
+                started = hosts.run(network, request.out, options, named, interrupts, look)
+            else:
+                started = launch.start(network, request.out, options)
+                if request.gdb is not None:
+                    debugger = Debugger(started[_debugged(network, request.gdb).number], interrupts)
+                launch.wait(started, interrupts, look)
         _finish(started, interrupts)
     finally:
         if stage:
@@ -289,6 +305,7 @@ def run(request: Request) -> int:
     _check_links(request)
     alone = tuple(name for name in (*OWN, *NAMING) if name != "gdb")
     _check(request.options, (*OWN, *REFUSED) if request.replay_links is None else alone)
+    _check_hosts(request)
     if request.restore is not None:
         checkpoints.check_restored(request.restore)
     launch.check_cores(request.cores)

@@ -21,6 +21,7 @@ GRACE = 30.0  # seconds that the others have to end after the first failure
 WRONG_INPUT = 2  # status of a simulator that refuses what it was given
 FOLLOWS = ("ended since ", "gone without a word")  # errors that follow from that of another part
 CRASHES = (signal.SIGKILL, signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE)
+KILLED = {-number for number in CRASHES}
 
 
 @dataclass
@@ -177,7 +178,7 @@ def failure(started: Sequence[Started]) -> str | None:
     """The line on the part that failed first, as far as that shows; None: none did."""
     ended = [part for part in started if not part.dropped]
     for part in ended:
-        if -part.child.returncode in CRASHES:
+        if part.child.returncode in KILLED:
             return f"{part.path} (process {part.child.pid}) was killed by signal {-part.child.returncode}"
     said = {part.path: part.error for part in ended if part.child.returncode in (1, WRONG_INPUT)}
     errors = {path: error for path, error in said.items() if error}

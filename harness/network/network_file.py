@@ -18,6 +18,7 @@ class Part:
     renamed: dict[str, str]  # units of the kind's representative: what they are called in this part
     memory: int = 0  # bytes of its state
     module: str = ""
+    weight: int = 1  # how much there is to simulate
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Link:
     sender: int
     receiver: int
     parameters: dict[str, int] = field(default_factory=dict)  # of the crossing: whole numbers
+    cut: int = 1  # ticks of latency
 
 
 @dataclass(frozen=True)
@@ -89,12 +91,15 @@ def read(folder: Path) -> Network:
         if document["format"] != FORMAT:
             raise NetworkError(f"{file}: it has format {document['format']}, not {FORMAT} (build the network again)")
         simulators = [folder / kind["simulator"] for kind in document["kinds"]]
-        kinds = [(kind.get("memory", 0), kind["module"]) for kind in document["kinds"]]
+        kinds = [(kind.get("memory", 0), kind["module"], max(kind["weight"], 1)) for kind in document["kinds"]]
         parts = [
             Part(part["path"], simulators[part["kind"]], dict(part["renamed"]), *kinds[part["kind"]])
             for part in document["parts"]
         ]
-        links = [Link(link["path"], link["from"], link["to"], link.get("parameters", {})) for link in document["links"]]
+        links = [
+            Link(link["path"], link["from"], link["to"], link.get("parameters", {}), link["cut"])
+            for link in document["links"]
+        ]
         clocks = [Clock(**clock) for clock in document["clocks"]]
         network = Network(
             folder, document["hash"], document["file"], document["ticks_per_second"], clocks, parts, links,

@@ -61,6 +61,32 @@ def build(build_dir: Path, place: Path, file: Path, *options: object) -> Built:
     return built
 
 
+# A processor that waits for a timer again and again, and counts the cycles in which it does; it works a cycle of each period.
+WAITER = 'module waiter { runtime parameter works = 1 : int; inport in : uint32; stat uint64 idle "cycles"; always in.ack; debug core { isa : "mips"; pc = pc; idle = idle; }; state { uint32 pc; } phase_end; next_event; }\n'
+WAITER_C = """
+phase_end() { if ((cycle() & 1023) >= (uint64_t)param(works)) count(idle); self->pc += 4; }
+next_event() { return cycle() + 1; }
+"""
+
+
+def build_waiting(build_dir: Path, place: Path) -> Built:
+    """A network whose processors only wait."""
+    (place / "waiter.lss").write_text(WAITER)
+    (place / "waiter.c").write_text(WAITER_C)
+    more = "instance core : waiter on own;\n  instance never : source on own { count = 0; };\n  never.out -> core.in;"
+    text = (HERE / "sources.lss").read_text()
+    (place / "waits.lss").write_text(text.replace("instance sink : sink on own;", f"instance sink : sink on own;\n  {more}"))
+    return build(build_dir, place, place / "waits.lss", "-I", place)
+
+
+def every(name: str, value: object) -> list[str]:
+    """A setting of all nodes of sources.lss."""
+    return [word for node in ("node[0]", "node[1]", "other") for word in ("--set", f"{node}.{name}={value}")]
+
+
+STUCK = ["--watchdog", "100 us", *every("source.count", 40), *every("sink.ready", 0)]
+
+
 def children(launcher: int) -> list[int]:
     found = subprocess.run(["pgrep", "-P", str(launcher)], capture_output=True, text=True).stdout
     return [int(word) for word in found.split()]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.link.networks import HERE, Built, build, wait_for_parts
+from tests.link.networks import HERE, STUCK, Built, build, build_waiting, every, wait_for_parts
 
 SILENT = "module silent { inport in : uint32; outport out : uint32; state { uint32 kept; bool full; } always in.ack; phase_start -> out.data, out.enable; phase_end; }\n"
 SILENT_C = """
@@ -17,18 +17,11 @@ phase_end() {
   if (transferred(in)) { self->kept = data(in); self->full = true; }
 }
 """
-# A processor that waits for a timer again and again, and counts the cycles in which it does; it works a cycle of each period.
-WAITER = 'module waiter { runtime parameter works = 1 : int; inport in : uint32; stat uint64 idle "cycles"; always in.ack; debug core { isa : "mips"; pc = pc; idle = idle; }; state { uint32 pc; } phase_end; next_event; }\n'
 
 
 @pytest.fixture(scope="module")
 def sources(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
     return build(build_dir, tmp_path_factory.mktemp("sources"), HERE / "sources.lss")
-
-
-def every(name: str, value: object) -> list[str]:
-    """A setting of all nodes."""
-    return [word for node in ("node[0]", "node[1]", "other") for word in ("--set", f"{node}.{name}={value}")]
 
 
 @pytest.mark.parametrize("spin", ["0", "50", "2000"])
@@ -82,8 +75,6 @@ def test_an_interrupt_where_some_parts_rest(sources: Built) -> None:
 
 
 # ---- The watchdog
-
-STUCK = ["--watchdog", "100 us", *every("source.count", 40), *every("sink.ready", 0)]
 
 
 @pytest.mark.parametrize("bound", [[], ["--time", "2 ms"]])
@@ -150,15 +141,7 @@ def test_nothing_left_to_do_though_some_do_not_say_so(build_dir: Path, tmp_path:
 
 def test_the_idle_timeout_is_of_all_parts(build_dir: Path, tmp_path: Path) -> None:
     """Processors of all parts only wait; if one of them works, or one node sends, it is no time to end."""
-    (tmp_path / "waiter.lss").write_text(WAITER)
-    (tmp_path / "waiter.c").write_text(
-        "phase_end() { if ((cycle() & 1023) >= (uint64_t)param(works)) count(idle); self->pc += 4; }\n"
-        "next_event() { return cycle() + 1; }\n"
-    )
-    text = (HERE / "sources.lss").read_text()
-    text = text.replace("instance sink : sink on own;", "instance sink : sink on own;\n  instance core : waiter on own;\n  instance never : source on own { count = 0; };\n  never.out -> core.in;")
-    (tmp_path / "waits.lss").write_text(text)
-    built = build(build_dir, tmp_path, tmp_path / "waits.lss", "-I", tmp_path)
+    built = build_waiting(build_dir, tmp_path)
     words = ["--idle-timeout", "20 ms", "--time", "60 ms"]
     whole = built.run_whole(*words, ok=False)
     status, errors = built.run(*words)

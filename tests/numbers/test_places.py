@@ -37,6 +37,7 @@ READERS = {
     "lss/runtime/files/console_place.c": "modules/io/test_uart16550_console.py::test_a_wrong_place",
     "lss/runtime/gateway/frame_record.c": "modules/wire/test_gateway.py::test_records_that_are_wrong",
     "lss/runtime/gateway/gateway_place.c": "modules/wire/test_gateway.py::test_options_that_are_wrong",
+    "lss/runtime/carrier/main.c": "network/test_hosts.py::test_hosts_with_other_files",
     "lss/runtime/link/part.c": "link/test_network.py::test_parts_count_what_the_whole_counts",
     "lss/runtime/run/option_table.c": "numbers/test_places.py::test_options_of_a_simulator",
     "lss/runtime/engine/settings.c": "numbers/test_places.py::test_each_unit_in_a_setting",
