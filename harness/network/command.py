@@ -70,7 +70,7 @@ def _check_hosts(request: Request) -> None:
     if request.hosts and request.whole:
         raise NetworkError("--hosts: it is for parts; the simulator of the whole runs on this computer (leave it out)")
     if request.hosts and request.gdb is not None:
-        raise NetworkError("--gdb: with --hosts no part can be debugged while it runs; --replay-links runs a recorded one")
+        raise NetworkError("--gdb: not with --hosts; a part of a recorded run can be debugged with --replay-links")
     if request.hosts and request.replay_links is not None:
         raise NetworkError("--hosts: a part of a recorded run runs alone on this computer (leave it out)")
 

@@ -133,8 +133,8 @@ def test_checkpoints_on_the_way(ring: Built) -> None:
         instant = int(errors.partition("goes on at ")[2].partition(" ns")[0].replace(".", "")[:9] or 0)
         assert status == 1 and "the run goes on at " in errors and instant, errors
         reached = float(errors.partition("goes on at ")[2].partition(" ns")[0]) / 1000
-        ring.run("--time", f"{reached + 50} us", "--restore", "way.ckpt")
-        ring.run_whole("--time", f"{reached + 50} us")
+        ring.run("--time", f"{reached + 50:.3f} us", "--restore", "way.ckpt")
+        ring.run_whole("--time", f"{reached + 50:.3f} us")
         assert ring.results() == ring.results("whole.json")
         shutil.rmtree(ring.place / "way.ckpt")
 

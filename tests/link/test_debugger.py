@@ -137,7 +137,8 @@ def test_the_others_sleep_while_gdb_has_stopped_a_part(build_dir: Path, pair: Bu
     status, errors = session.end()
     lines = said.splitlines()
     at = lines.index("stopped by gdb")
-    assert lines[at + 1] == lines[at + 2] and lines[at + 3] == "waits", said
+    before, after = (sum(map(int, line.split())) for line in lines[at + 1 : at + 3])
+    assert after - before <= 2 and lines[at + 3] == "waits", said  # hundredths of a second: it looks who is alive
     assert status == 130 and "waits for a, which a debugger has stopped (a second Ctrl-C ends the run at once)\n" in errors and "interrupted after 0.3" in errors, errors
     assert len({json.loads((pair.place / "live" / part / "statistics.json").read_text())["run"]["until"] for part in "ab"}) == 1
 
