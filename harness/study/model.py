@@ -9,7 +9,7 @@ from typing import Any
 from harness.run.store import Job, Result
 from harness.study import intervals, machine, uses, windows
 from harness.study.machine import Machine
-from harness.study.points import Point
+from harness.study.points import VARIANT, Point
 from harness.study.study_file import Measure, StudyFile
 from harness.study.uses import Files, Use
 
@@ -95,10 +95,10 @@ class Study:
         """Whether measures of the file come first: those of intervals are many."""
         return bool(self.file.interval) or any(use and use.listed_last for use in self.uses.values())
 
-    @property
-    def texts(self) -> list[str]:
-        """The expressions that points are measured by."""
-        own = [measure.value for measure in self.measures.values() if measure.value]
+    def texts(self, point: Point) -> list[str]:
+        """The expressions that a point is measured by."""
+        variant = point.coordinates.get(VARIANT)
+        own = [measure.value for measure in self.measures.values() if measure.value and measure.applies(variant)]
         used = {id(use): use for use in self.uses.values() if use}.values()
         return [*own, *self.file.check, *(text for use in used for text in use.texts())]
 
@@ -107,15 +107,14 @@ class Study:
         """Folders with modules of its machines."""
         return tuple(str(self.path.parent / folder) for folder in self.file.include)
 
-    def extra(self, machine: Machine) -> tuple[str, ...]:
+    def extra(self, one: Machine) -> tuple[str, ...]:
         """What the simulator of a machine is built with beside parameters."""
-        return (*self._extra, *intervals.build_options(self.file.interval, machine, self.build))
-
-    @property
-    def _extra(self) -> tuple[str, ...]:
-        """What all of its simulators are built with beside parameters."""
+        structure = one.path, one.defines
+        variants = {point.coordinates.get(VARIANT) for point in self.points if self.structure(point) == structure}
+        own = [measure.value for measure in self.measures.values() if any(map(measure.applies, variants))]
         used = dict.fromkeys(word for use in self.uses.values() if use for word in use.build_options())
-        return (*machine.compiler_options((), self.include), *windows.build_options(self.file), *used)
+        return (*machine.compiler_options((), self.include), *windows.build_options(self.file, [*own, *self.file.check]), *used,
+                *intervals.build_options(self.file.interval, one, self.build))  # fmt: skip
 
     def machine(self, point: Point) -> Machine:
         return self.machines[self.structure(point)]

@@ -56,11 +56,9 @@ def check(study: Study) -> None:
             machine.check_setting(setting, known, origin(study, point, setting))
             for name in value if isinstance(value, list) and known.type_of(setting) == "string" else ():
                 machine.listed(name, setting, study.path, study.build)
+    _check_measures(study, names)
     for one in {id(one): one for one in study.machines.values()}.values():
         intervals.check(study, one)
-        for name, measure in study.measures.items():
-            if measure.value:
-                machine.check_expression(measure.value, one, names, f"{where}: measure {name!r}")
         for use in [*{id(use): use for use in study.uses.values() if use}.values(), *study.looks]:
             for text in use.texts():
                 machine.check_expression(text, one, names, use.place)
@@ -76,6 +74,20 @@ def check(study: Study) -> None:
     _check_texts(study, places)
     _check_shown(study, names)
     headline.check(study)
+
+
+def _check_measures(study: Study, names: list[str]) -> None:
+    """Each measure with the machines where it is measured, which may be those of some variants only."""
+    singles = [one.name for one in study.file.point]
+    for name, measure in study.measures.items():
+        machines = {}
+        for point in study.points:
+            known = study.machines.get(study.structure(point))
+            if known and measure.value and measure.applies(point.coordinates.get(VARIANT)):
+                machines.setdefault(id(known), (known, point.coordinates.get(VARIANT)))
+        for known, variant in machines.values():
+            at = f": {'point' if variant in singles else 'variant'} {variant!r}" if variant else ""
+            machine.check_expression(measure.value, known, names, f"{study.path}: measure {name!r}{at}")
 
 
 def origin(study: Study, point: Point, setting: str) -> str:
@@ -147,9 +159,9 @@ def _check_printed(study: Study) -> None:
     for use in study.looks:
         if any(list(expression.printed_calls(text)) for text in use.texts()):
             raise StudyError(f"{use.place}: printed() is for measures and checks, and not for a second look")
-    texts = [text for text in study.texts if list(expression.printed_calls(text))]
-    for point in study.points if texts else ():
+    for point in study.points:
         known = study.machines.get(study.structure(point))
+        texts = [text for text in study.texts(point) if list(expression.printed_calls(text))]
         for text in texts if known else ():
             try:
                 printed.check(text, known, {**study.settings(point), **study.file.text})

@@ -162,7 +162,7 @@ def _make_jobs(study: Study, simulators: Mapping[tuple, Path]) -> None:
             settings, own = start.left(settings, own)
         made = machine.job(study.machine(point), simulator, settings, window, study.path, study.build, run.timeout,
                            run.retries)  # fmt: skip
-        consoles = tuple((one.option, one.file) for one in printed.used(study.texts, study.machine(point)))
+        consoles = tuple((one.option, one.file) for one in printed.used(study.texts(point), study.machine(point)))
         if run.checkpoint_every and (lost := (*own.outputs, *consoles)):
             lost = f"what {lost[0][0]} has written of a run that was ended is lost"
             raise StudyError(f"{study.path}: run: checkpoint_every: {lost}")
@@ -316,14 +316,14 @@ def _row(study: Study, point: Point, result: Result) -> Row:
 
         if sample := study.file.sample:
             for name in sample.measures:
-                if name in texts:
+                if name in texts and study.measures[name].applies(point.coordinates.get(VARIANT)):
                     samples = [(at, ask(one)) for at, one in reading.series(result.stats, sample.window)]
                     series[name] = list(_time_series(name, samples))
         whole = ask(intervals.whole(reading.counted(result.stats), result.stats, study.file.interval))
         others |= intervals.all_values(study.file.interval, whole.counted)
         lengths = intervals.series(study.file.interval, whole.counted)
         variant = point.coordinates.get(VARIANT)
-        here = [name for name, one in study.measures.items() if not one.only or variant in one.only]
+        here = [name for name, one in study.measures.items() if one.applies(variant)]
         measures = {name: whole.name(name) for name in here if name in others or name in texts}
         if words := [f"measure {name!r}: {value!r} is no number" for name, value in measures.items()
                      if isinstance(value, str)]:  # fmt: skip

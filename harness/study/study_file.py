@@ -101,6 +101,10 @@ class Measure(Table):
     hidden: bool = False  # a step on the way to others, which tables leave out
     limit: float | str | None = None  # that it cannot pass: a number, or the measure that gives it
 
+    def applies(self, variant: str | None) -> bool:
+        """Whether points of a variant have this measure."""
+        return not self.only or variant in self.only
+
 
 class Card(Table):
     """One of the results that a page begins with: a value in `{…}`, and the condition under which it holds."""

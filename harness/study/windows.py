@@ -5,7 +5,7 @@ apart by samples on the way.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from harness import quantity
@@ -46,7 +46,7 @@ def options(file: StudyFile, own_samples: bool = False) -> list[str]:
     begin, to, arguments = file.window.begin, file.window.to, []
     if begin and begin.strip() == "end":
         raise StudyError("window: from: no window begins at the end of the run")
-    if not begin and not to and (_counted(file) or file.interval):
+    if not begin and not to and (_counted(_texts(file)) or file.interval):
         to = "end"  # events are counted in windows, and so are intervals
     if begin or to:
         arguments += ["--measure-from", begin or "0 s", "--measure-to", to or "end"]
@@ -74,9 +74,12 @@ def conditions(file: StudyFile, used: Sequence[Use | None]) -> Iterator[tuple[st
         yield "sample: every", file.sample.every
 
 
-def _counted(file: StudyFile) -> set[str]:
+def _texts(file: StudyFile) -> list[str]:
+    return [*(m if isinstance(m, str) else m.value for m in file.measure.values()), *file.check]
+
+
+def _counted(texts: Iterable[str]) -> set[str]:
     """The events that measures and checks speak of."""
-    texts = [*(m if isinstance(m, str) else m.value for m in file.measure.values()), *file.check]
     counted: set[str] = set()
     for text in texts:
         with suppress(expression.ExpressionError):  # reported where all names are checked
@@ -84,11 +87,12 @@ def _counted(file: StudyFile) -> set[str]:
     return counted
 
 
-def build_options(file: StudyFile) -> tuple[str, ...]:
-    """Options of the compiler: events are counted by a simulator that was built for them."""
+def build_options(file: StudyFile, texts: Iterable[str] | None = None) -> tuple[str, ...]:
+    """Options of the compiler: the events of conditions, and of the expressions that points of a machine are measured
+    by (without them, of all), are counted by a simulator that was built for them."""
     conditions = [file.window.begin, file.window.to, file.sample.every if file.sample else None]
     conditions += [file.start.make.until] if file.start and file.start.make else []
-    events = _counted(file)
+    events = _counted(_texts(file) if texts is None else texts)
     for text in conditions:
         if event := forms.counted_event(text or ""):
             events.add(event)

@@ -348,6 +348,36 @@ def test_measures_of_some_variants_and_what_tables_say(place: Path) -> None:
         make(place, text.replace('only = ["slow"]', 'only = ["fast"]'))
 
 
+TWO = """
+title = "t"
+base = { "option.cycles" = 1000 }
+machine = "chain.lss"
+variant = [{ name = "none" }, { name = "monitored", machine = "monitored.lss" }]
+[sample]
+every = "2 us"
+measures = ["passed", "moved"]
+[measure]
+items = "consumer.items"
+passed = { value = "watch.transfers", only = ["monitored"] }
+moved = { value = "events(watch.passed)", only = ["monitored"] }
+"""
+
+
+def test_a_measure_of_some_variants_names_what_the_others_lack(place: Path) -> None:
+    """Its statistics and events are those of the machines of its variants."""
+    chain = (place / "chain.lss").read_text()
+    way = "stage[stages - 1].out -> watch.in[0] : uint32;\nwatch.out[0] -> consumer.in;"
+    (place / "monitored.lss").write_text("instance watch : monitor;\n" + chain.replace("stage[stages - 1].out -> consumer.in;", way))
+    none, monitored = make(place, TWO).rows
+    assert set(none.measures) == {"items"} and not none.time_series
+    assert monitored.measures["passed"] == monitored.measures["moved"] > 900 and len(monitored.time_series["moved"]) > 1
+    everywhere = "measure 'passed': variant 'none': 'watch.transfers': chain.lss has no statistic 'watch.transfers'; "
+    with pytest.raises(StudyError, match=everywhere):
+        make(place, TWO.replace(', only = ["monitored"]', ""))
+    with pytest.raises(StudyError, match="measure 'passed': variant 'monitored': .*; did you mean .watch.transfers"):
+        make(place, TWO.replace("watch.transfers", "watch.transfer"))
+
+
 def test_a_table_in_a_file_has_every_digit(place: Path) -> None:
     """Lines of a file are as long as the columns need; on a terminal, long numbers go on in the next line."""
     many = "".join(f"a_long_name_of_a_measure_{k} = 'consumer.items + {10**9 + k}'\n" for k in range(30))
