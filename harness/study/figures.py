@@ -3,12 +3,12 @@
 Names and labels are text, whatever they hold; pictures are named by their number.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from harness.report import plot
-from harness.study import tables
+from harness.study import relative, tables
 from harness.study.axis_values import Scale, axis_labels, scale_of
 from harness.study.curves import fit
 from harness.study.model import OK, Outcome, Row
@@ -45,31 +45,44 @@ def _series(
     return title, lines
 
 
-def _base(outcome: Outcome, rows: list[Row], row: Row, figure: Figure) -> Row | None:
-    """The row that another one is compared with: the same place, but for one coordinate, and whatever was best."""
-    key = figure.series or VARIANT
-    free = {key, *(axis.name for axis in outcome.study.file.axis if axis.best)}
-
-    def place(one: Row) -> dict:
-        return {k: v for k, v in one.point.coordinates.items() if k not in free}
-
-    named = (one for one in rows if str(one.point.coordinates.get(key)) == figure.relative_to)
-    return next((one for one in named if place(one) == place(row)), None)
-
-
-def _value(outcome: Outcome, rows: list[Row], row: Row, figure: Figure) -> float | None:
+def _value(outcome: Outcome, row: Row, figure: Figure) -> float | None:
     value = row.measures[figure.y]
-    if not figure.relative_to:
+    if figure.relative_to is None:
         return value
-    base = _base(outcome, rows, row, figure)
+    base = relative.base(outcome.study, figure, row, outcome.rows, figure.y)
     return 100 * (value / base.measures[figure.y] - 1) if base and base.measures[figure.y] else None
+
+
+def _lines(outcome: Outcome, figure: Figure, groups: Mapping[str, list[Row]], scale: Scale) -> list[plot.Line]:
+    """A line for each group.  A point without the axis of x has its value at all places of the others: it is a
+    horizontal line."""
+    shown = {row.point.coordinates.get(figure.x) for own in groups.values() for row in own}
+    known = dict.fromkeys(point.coordinates.get(figure.x) for point in outcome.study.points)
+    places = [one for one in known if one in shown and one is not None] or [""]
+    found = []
+    for label, own in groups.items():
+        along = [row for row in own if figure.x in row.point.coordinates]
+        across = [row for row in own if row not in along]
+        alone = not along and len(across) == 1
+        named = [(label, along), *((label if alone else place(outcome.study, row.point), [row]) for row in across)]
+        for name, rows in named:
+            triples = [
+                (scale.at(at), value, 0.0 if figure.relative_to is not None else row.errors.get(figure.y, 0.0))
+                for row in rows if (value := _value(outcome, row, figure)) is not None
+                for at in (places if row in across else [row.point.coordinates[figure.x]])
+            ]  # fmt: skip
+            if scale.unit:
+                triples.sort()
+            if triples:
+                found.append(plot.Line(name, *map(list, zip(*triples, strict=True))))
+    return found
 
 
 def _marks(outcome: Outcome, figure: Figure, rows: list[Row], scale: Scale) -> list[plot.Mark]:
     """Published figures that belong into a plot, one mark for one that is beside several lines, and those that it names
     itself."""
     marks = {(one.x, one.y): plot.Mark(one.label, one.x, one.y) for one in figure.mark}
-    for entry in [] if figure.relative_to else outcome.study.file.published:
+    for entry in [] if figure.relative_to is not None else outcome.study.file.published:
         beside = [row for row in rows if row.matches(entry.get("where", {})) and figure.x in row.point.coordinates]
         for row in beside[:1]:
             use, at = outcome.study.uses[row.point.number], row.point.coordinates[figure.x]
@@ -101,8 +114,8 @@ def _beside(outcome: Outcome, figure: Figure, groups: Sequence[list[Row]], scale
     if not measure:
         return lines
     for own in groups:
-        if others := [row for row in own if measure in row.measures]:
-            across = [scale.at(row.point.coordinates.get(figure.x, "")) for row in others]
+        if others := [row for row in own if measure in row.measures and figure.x in row.point.coordinates]:
+            across = [scale.at(row.point.coordinates[figure.x]) for row in others]
             lines.append(plot.Line("", across, [row.measures[measure] for row in others]))
     fitted = fit((row for own in groups for row in own), figure.measures[0], measure)
     label = (outcome.study.measures[measure].label or measure) if lines else ""
@@ -124,7 +137,9 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     if figure.kind == "stack":
         return _stack(outcome, figure, rows, title, out)
     measure = outcome.study.measures[figure.y]
-    up = f"change of {measure.label or figure.y}, %" if figure.relative_to else measure_label(figure.y, measure)
+    up = measure_label(figure.y, measure)
+    if figure.relative_to is not None:
+        up = f"change of {measure.label or figure.y}, %"
     if figure.kind == "series":
         lines = [
             plot.Line(place(outcome.study, row.point), *map(list, zip(*row.time_series[figure.y], strict=True)))
@@ -142,19 +157,7 @@ def draw(outcome: Outcome, figure: Figure, out: Path) -> bool:
     scale = Scale() if figure.kind == "bars" else scale_of(axis_labels(outcome.study.file, figure.x), figure.log)
     marks = [one for one in _marks(outcome, figure, rows, scale) if one.value > 0 or not figure.log_y]
     legend, groups = _series(outcome, figure, rows, titled=not limits and not marks)
-    drawn = []
-    for label, own in groups.items():
-        triples = [
-            (scale.at(row.point.coordinates.get(figure.x, "")), _value(outcome, rows, row, figure),
-             0.0 if figure.relative_to else row.errors.get(figure.y, 0.0))
-            for row in own
-        ]  # fmt: skip
-        triples = [one for one in triples if one[1] is not None]
-        if scale.unit:
-            triples.sort()
-        if triples:
-            drawn.append(plot.Line(label, *map(list, zip(*triples, strict=True))))
-    drawn = _above_0(figure, drawn)
+    drawn = _above_0(figure, _lines(outcome, figure, groups, scale))
     if not drawn:
         return False
     if figure.kind == "bars":
@@ -193,6 +196,7 @@ def caption(outcome: Outcome, figure: Figure) -> str:
             parts.append(f"Each point has the {axis.label or axis.name} with the highest {best.label or axis.best}.")
     if figure.log_y and any(row.measures.get(figure.y, 1) <= 0 for row in rows):
         parts.append("Values of 0 or less are not drawn.")
-    if figure.kind in ("lines", "scaling") and not figure.relative_to and any(row.errors.get(figure.y) for row in rows):
+    has_bars = figure.kind in ("lines", "scaling") and figure.relative_to is None
+    if has_bars and any(row.errors.get(figure.y) for row in rows):
         parts.append(f"Bars show ±, {tables.interval(outcome, rows)}.")
     return " ".join(parts)

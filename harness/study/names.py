@@ -10,7 +10,7 @@ from typing import Any
 
 from harness import quantity
 from harness.run.compiler import CompilerError
-from harness.study import conditions, expression, headline, intervals, machine, printed, starts, windows
+from harness.study import conditions, expression, headline, intervals, machine, printed, relative, starts, windows
 from harness.study.axis_values import axis_labels, scale_of
 from harness.study.linux import guests, jobs
 from harness.study.model import Study
@@ -189,9 +189,16 @@ def _check_shown(study: Study, names: list[str]) -> None:
         across = map(scale_of(places).at, places)
         if one.log and not (places and all(isinstance(value, int | float) and value > 0 for value in across)):
             raise StudyError(f"{where}: figure {number}: log: the values of x are no numbers above 0")
-        if one.log_y and (one.kind not in ("lines", "series") or one.relative_to):
-            what = "a change is no such value" if one.relative_to else f"a figure of kind {one.kind!r} begins at 0"
+        if one.log_y and (one.kind not in ("lines", "series") or one.relative_to is not None):
+            begins = f"a figure of kind {one.kind!r} begins at 0"
+            what = begins if one.relative_to is None else "a change is no such value"
             raise StudyError(f"{where}: figure {number}: log_y: {what}; it is for `lines` and `series`")
+    for number, one in enumerate(file.table, 1):
+        given = ("rows", one.rows, axes), ("columns", one.columns, axes), ("value", one.value, list(study.measures))
+        for key, value, known in given:
+            if value not in known:
+                raise StudyError(f"{where}: table {number}: {key}: {value!r} is none of {', '.join(known)}")
+    relative.check(study)
     for number, one in enumerate(file.published, 1):
         place = f"{where}: published {number}"
         for key, value in one.items():

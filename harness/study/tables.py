@@ -4,11 +4,12 @@ import html
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
 from harness.report.page import link, scrolled, table
-from harness.study import outputs
+from harness.study import outputs, relative
 from harness.study.model import OK, Outcome, Row
 from harness.study.points import VARIANT
 from harness.study.study_file import ShownTable, is_comparable
@@ -100,36 +101,45 @@ def _points(
     return Markup(scrolled(body, "; ".join(variants) or study.file.title))
 
 
+def _cell_row(rows: Sequence[Row], place: dict[str, Any]) -> Row | None:
+    """The row at a place of a table, if there is one: of those with both axes, else of those that lack one."""
+    there = [row for row in rows if row.matches(place)]
+    if not there:
+        there = [row for row in rows if all(row.point.coordinates.get(axis, at) == at for axis, at in place.items())]
+    return there[0] if len(there) == 1 else None
+
+
 def cross_table(outcome: Outcome, shape: ShownTable) -> Markup:
-    """One measure, an axis down and another one across; next to it the change, where it is relative to something."""
-    rows = [row for row in outcome.rows if row.status == OK and row.matches(shape.where)]
-    measure = outcome.study.measures[shape.value]
+    """One measure, an axis down and another one across; next to it the change, where it is relative to something.  A
+    point without one of the axes is at all values of it."""
+    study, name = outcome.study, shape.value
+    measure = study.measures[name]
+    good = [row for row in outcome.rows if row.status == OK and name in row.measures]
+    rows = [row for row in good if row.matches(shape.where)]
+    labels = {row.point.coordinates.get(VARIANT): row.point.label for row in rows}
 
     def values(axis: str) -> list:
-        return list(dict.fromkeys(row.point.coordinates.get(axis) for row in rows))
+        return list(dict.fromkeys(row.point.coordinates[axis] for row in rows if axis in row.point.coordinates))
 
-    def one(down: object, column: object) -> Row | None:
-        found = [row for row in rows if row.matches({shape.rows: down, shape.columns: column})]
-        return found[0] if len(found) == 1 else None
+    def head(axis: str, value: Any) -> str:
+        return html.escape(labels[value] if axis == VARIANT else str(value))
 
     across, body = values(shape.columns), []
     for down in values(shape.rows):
-        labels = {row.point.coordinates.get(shape.rows): row.point.label for row in rows}
-        cells = [html.escape(labels[down] if shape.rows == VARIANT else str(down))]
+        cells = [head(shape.rows, down)]
         for column in across:
-            row, base = one(down, column), one(shape.relative_to, column)
-            cells.append(html.escape(spelt(row.measures[shape.value], measure.unit)) if row else "–")
+            row = _cell_row(rows, {shape.rows: down, shape.columns: column})
+            cells.append(html.escape(spelt(row.measures[name], measure.unit)) if row else "–")
             if shape.relative_to is not None:
-                cells.append(change(row, base, shape.value))
+                cells.append(change(row, row and relative.base(study, shape, row, good, name), name))
         body.append(cells)
     ways = (shape.rows, "↓"), (shape.columns, "→")
-    named = [f"{axis_label(outcome.study, axis)} {way}" for axis, way in ways if axis != VARIANT]
+    named = [f"{axis_label(study, axis)} {way}" for axis, way in ways if axis != VARIANT]
     corner = "<br>".join(map(html.escape, named))
-    labels = {row.point.coordinates.get(VARIANT): row.point.label for row in rows}
-    heads = [html.escape(labels[column] if shape.columns == VARIANT else str(column)) for column in across]
+    heads = [head(shape.columns, column) for column in across]
     if shape.relative_to is not None:
-        heads = [cell for head in heads for cell in (head, "change")]
-    caption = shape.title or f"{measure_label(shape.value, measure)}. {' '.join(outcome.study.file.about.split())}"
+        heads = [cell for one in heads for cell in (one, "change")]
+    caption = shape.title or f"{measure_label(name, measure)}. {' '.join(study.file.about.split())}"
     return Markup(scrolled(table([corner, *heads], body, caption), caption))
 
 

@@ -226,7 +226,7 @@ class Plugin(uses.Use):
 
     def limits(self, figure: Figure, points: Sequence[Point]) -> Sequence[plot.Line]:
         """What the link carries, over the payload."""
-        if figure.x != "payload" or figure.y != "rate" or figure.relative_to or self.capture:
+        if figure.x != "payload" or figure.y != "rate" or figure.relative_to is not None or self.capture:
             return []
         sizes = list(range(traffic.SMALLEST, traffic.LARGEST + 1, 2))
         lines = []
