@@ -169,25 +169,36 @@ def _causes_of(tracer: Tracer, machine: Machine) -> tuple[list[Limiter], list[Wa
     limiters = []
     for group in groups.values():
         cause = next((wait_path.cause for wait_path in group if wait_path.cause.kind == "busy"), group[0].cause)
-        limiters.append(Limiter(cause, _busy_of(machine, cause, group), _waiters(group), tuple(group)))
+        limiters.append(Limiter(cause, _busy_of(machine, cause, group), _waiters(tracer, group), tuple(group)))
     limiters.sort(key=lambda one: (not (one.saturated and one.waited >= LITTLE), -one.waited, one.name))
     return limiters, wait_paths
 
 
-def _waiters(wait_paths: list[WaitPath]) -> tuple[Link, ...]:
-    """Where others wait; where they wait for a reply, one link for each instance: more are the same wait upstream."""
+def _waiters(tracer: Tracer, wait_paths: list[WaitPath]) -> tuple[Link, ...]:
+    """Where others wait, one link for each chain of requesters: a request that is passed on from one to the next, or
+    keeps the others in its pipeline waiting, is one wait, the longest that is seen of it."""
     behind: set[Link] = set()
     for wait_path in wait_paths:
         links = [step.link for step in wait_path.steps]
         behind.update(links[links.index(wait_path.shared_port) + 1 :])
-    stalled = [wait_path.shared_port for wait_path in wait_paths if wait_path.cause.kind != "reply"]
-    waiters = {str(link): link for link in stalled if link not in behind}
+    groups: dict[str, set[Link]] = defaultdict(set)
     for wait_path in wait_paths:
+        link = wait_path.shared_port
         if wait_path.cause.kind == "reply":
-            requester = wait_path.shared_port.target.path.rpartition(".")[0]
-            ends = waiters.get(requester), wait_path.shared_port
-            waiters[requester] = max(filter(None, ends), key=lambda link: link.waiting)
-    return tuple(sorted(waiters.values(), key=lambda link: (-link.waiting, str(link))))
+            groups[link.target.path.rpartition(".")[0]].add(link)
+        elif link not in behind:
+            groups[str(link)].add(link)
+
+    def longest_first(link: Link) -> tuple[float, str]:
+        return -link.waiting, str(link)
+
+    ordered = [(min(group, key=longest_first), group) for group in groups.values()]
+    found: list[tuple[Link, set[Link], set[Link]]] = []
+    for longest, group in sorted(ordered, key=lambda one: longest_first(one[0])):
+        onward = {link for one in group for link in tracer.onward(one)}
+        if not any(group & further or others & onward for _, others, further in found):
+            found.append((longest, group, onward))
+    return tuple(longest for longest, _, _ in found)
 
 
 def _busy_of(machine: Machine, cause: Cause, wait_paths: list[WaitPath]) -> float | None:

@@ -232,6 +232,10 @@ class Tracer:
         """Whether an instance sends one request for each item that comes in on a link."""
         return any(SAME < one.transferred / max(1, link.transferred) < 1 / SAME for one in here.requests)
 
+    def onward(self, link: Link) -> list[Link]:
+        """The links that requests of the instance at the end of a link may pass."""
+        return [one for one, _ in self._along(self.machine.instances[link.target.path].requests)]
+
     def _along(self, requests: list[Link]) -> list[tuple[Link, int]]:
         """The links that requests may pass, in order of distance, and how many of them pass there at most."""
         flows = {request: request.transferred for request in requests}

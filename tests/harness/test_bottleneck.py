@@ -430,6 +430,20 @@ def test_examples(name: str, root: Path, build_dir: Path, tmp_path: Path) -> Non
     assert all({"load use", "branch", "fetch", "memory"} <= {reason for reason, _ in one.reasons} for one in analysis.stalls)
 
 
+def test_one_request_is_one_wait(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """A load of cpu[2] waits in its pipeline, at its filter and at its cache: only the longest of these counts."""
+    program = build_dir / "firmware" / "sum" / "sum.elf"
+    machine = root / "examples" / "quad_core" / "quad_core.lss"
+    limiter = measure.examine(machine, build_dir, tmp_path, [], ["--program", str(program)]).limiter
+    assert limiter.name == "controller" and limiter.cause.kind == "reply"
+    waits = {str(path.shared_port): path.shared_port.waiting for path in limiter.wait_paths}
+    levels = ("pipeline.access.in", "filter.in.request", "dcache.controller.in.request")
+    seen = [wait for level in levels for name, wait in waits.items() if name.endswith(f"cpu[2].{level}")]
+    assert len(seen) == 3 and seen[0] > seen[1] > seen[2] > 0.1
+    assert sorted(link.target.path.partition(".")[0] for link in limiter.waiters) == [f"cpu[{n}]" for n in range(4)]
+    assert seen[0] in [link.waiting for link in limiter.waiters] and limiter.waited < sum(waits.values()) / 2
+
+
 def test_what_is_too_wide_is_drawn_downwards() -> None:
     def size(boxes: int) -> list[float]:
         dot = "digraph { node [shape=box]; " + " -> ".join(f"module_number_{n}" for n in range(boxes)) + " }"
