@@ -223,8 +223,9 @@ def _bottleneck(options: argparse.Namespace) -> int:
     try:
         with progress.step(f"examining {options.machine}"):
             analysis = measure.examine(
-                options.machine, options.build, options.out, options.define, options.simulator_arguments, options.after
-            )
+                options.machine, options.build, options.out, options.define, options.simulator_arguments, options.after,
+                options.include,
+            )  # fmt: skip
     except (measure.MeasureError, bottleneck.NetlistError) as error:
         print(f"harness: {error}", file=sys.stderr)
         return 1
@@ -380,6 +381,7 @@ def _add_studies(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
     one = commands.add_parser("bottleneck", help="find what limits a machine, and what waits for it")
     one.add_argument("machine", type=READ, help="the LSS file")
+    one.add_argument("-I", dest="include", action="append", default=[], metavar="FOLDER", help="folder with modules")
     one.add_argument("-D", dest="define", action="append", default=[], metavar="NAME=VALUE", help="as for lss build")
     one.add_argument("--after", default="", metavar="CONDITION", help="leave out the run up to then: 0.5ms, marker(1)")
     one.add_argument("--out", type=BOTTLENECK, default=Path("build/bottleneck"), help="folder for index.html")

@@ -5,6 +5,7 @@ import json
 import random
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -428,6 +429,16 @@ def test_examples(name: str, root: Path, build_dir: Path, tmp_path: Path) -> Non
     cores = [path for path, module in analysis.machine.modules.items() if module == "core_issue"]
     assert sorted(one.path for one in analysis.stalls) == sorted(cores)
     assert all({"load use", "branch", "fetch", "memory"} <= {reason for reason, _ in one.reasons} for one in analysis.stalls)
+
+
+def test_modules_in_another_folder(root: Path, build_dir: Path, tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "way.lss").write_text("module way { inport in : uint32; outport out : uint32; in -> out; }\n")
+    (tmp_path / "machine.lss").write_text(CHAIN.replace("second : pipe", "second : way"))
+    command = [sys.executable, "-m", "harness", "bottleneck", str(tmp_path / "machine.lss"), "--build", str(build_dir)]
+    command += ["-I", str(tmp_path / "parts"), "--out", str(tmp_path / "out"), "--", "--cycles", "100", "--set", "consumer.ready=0.3"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0 and "consumer is the limiter" in done.stdout, done.stdout + done.stderr
 
 
 def test_one_request_is_one_wait(root: Path, build_dir: Path, tmp_path: Path) -> None:
