@@ -172,6 +172,9 @@ def check_setting(setting: str, machine: Machine, where: str) -> None:
         return  # of an instance inside, which the compiler knows
     if name not in known[kind] and not (kind == "set" and machine.set_by(setting)):
         others = [f"{other}.{name}" for other in known if name in known[other]]
+        if kind != "D" and name in machine.parameters and name not in (*machine.top, *machine.runtime):
+            text = f"{name!r} is fixed when the machine is built; 'D.{name}' builds another one for each value"
+            raise UnknownNameError(f"{where}: setting {setting!r}: {text}", name, [f"D.{name}"])
         meant = f"did you mean {others[0]!r}?" if others else suggest(name, known[kind])
         text = f"{machine.path.name} has no {_kind(kind)} {name!r}; {meant}"
         raise UnknownNameError(f"{where}: setting {setting!r}: {text}", name, near(name, known[kind]))

@@ -218,7 +218,11 @@ static void report_fixed(const Inst *inst, const PathDefine *define, const Setti
     problem(define->setting->place, "parameter-fixed", "`%s` of %s is that of the module around it: -D %s=VALUE", name,
             inst_title(inst), inst_path_of(inst->parent, name));
   else
-    problem(define->setting->place, "parameter-fixed", "`%s` of %s is set by the netlist", name, inst_title(inst));
+    problem(
+        define->setting->place, "parameter-fixed",
+        "`%s` of %s is set by the netlist; to set it with -D, declare `parameter %s = VALUE : TYPE;` at the top and "
+        "pass it",
+        name, inst_title(inst), name);
   diag_note(given->place, given->by_wraps ? "declared here" : "set here");
 }
 

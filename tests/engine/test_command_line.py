@@ -24,6 +24,7 @@ instance g : held on slow;
 """
 HELD = """
 module held {                                                /** Keeps what it is given, and counts its cycles. */
+  parameter lines = 4 : int;
   runtime parameter whole = 0 : int;
   runtime parameter real = 0.5 : float;
   runtime parameter share = 1 percent : fraction;
@@ -79,7 +80,7 @@ COMMANDS: list[list[str]] = [
     *[["--cycles", n] for n in ("", "3x", "-1", "x", "slwo:3", "other:3", "slow:", "18446744073709551616")],
     *[["--time", t] for t in ("", "3", "3 kg", "-1 us", "1 us x")],
     *[["--set", s] for s in ("whole", "=3", "whol=3", "nothing=3", "whole=6", "whole=-6", "whole=", "whole=3x", "whole=9223372036854775808", "real=1.5000001", "real=x", "real=",
-        "real=1e999", "real=1 percent", "share=x", "share=1 x", "lit=yes", "lit=", "lit=2", "wait=3", "wait=3 B", "size=1.5 B", "unused=1", f"text={'x' * 4096}", "unus*=1", "*.reel=1", "g.*=1")],
+        "real=1e999", "real=1 percent", "share=x", "share=1 x", "lit=yes", "lit=", "lit=2", "wait=3", "wait=3 B", "size=1.5 B", "unused=1", f"text={'x' * 4096}", "unus*=1", "*.reel=1", "g.*=1", "h.lines=8", "h.line=8")],
     *[["--print", p] for p in ("h", "h.", "h.smal", "i.small", "h.rows[2][0]", "h.rows[0][3]", "h.rows[6]", "h.small[0]", "h.rows[0][0][0]", "h.rows[x]", "")],
     *[["--until", c] for c in ("h.part == 1", "h.rows == 1", "h.small == 1.5", "h.small 3", "h.small >= 9007199254740994e0", "cycles(slo) >= 1", "cycles(slow) >= 1 x", "ende", "marker(0)",
         "marker(4294967296)", "marker(1)", "event(h.x)", "evnt(h.x)", "event(h)")],

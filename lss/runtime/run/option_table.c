@@ -333,18 +333,24 @@ static bool set_matching(spinach_options *options, const char *pattern, const ch
   return options->settings->len > before || spinach_setting_add(options, matched, value);
 }
 
+// Why there is no parameter of this name: it is fixed when the machine is built, or nothing has it.
+static bool report_no_parameter(const char *name, const char *value) {
+  for (uint32_t i = 0; i < machine->constant_count; i++)
+    if (machine->constants[i].instance >= 0 && !strcmp(machine->constants[i].name, name))
+      return spinach_report_error("--set: \"%s\" is fixed when the machine is built; -D %s=%s builds another one", name,
+                                  name, value);
+  const char *near = spinach_nearest(name, machine->parameter_count, parameter_name);
+  return spinach_report_error("--set: there is no runtime parameter \"%s\"%s%s%s", name,
+                              near ? "; did you mean \"" : "; --help lists them", near ? near : "", near ? "\"?" : "");
+}
+
 static bool set_parameter(spinach_options *options, const char *value) {
   const char *equals = strchr(value, '=');
   if (!equals) return spinach_report_error("--set: \"%s\" lacks its value; write --set PATH.NAME=VALUE", value);
   g_autofree char *name = g_strndup(value, (gsize)(equals - value));
   if (strchr(name, '*')) return set_matching(options, name, equals + 1);
   const spinach_parameter *parameter = spinach_find_parameter(name);
-  if (!parameter) {
-    const char *near = spinach_nearest(name, machine->parameter_count, parameter_name);
-    return spinach_report_error("--set: there is no runtime parameter \"%s\"%s%s%s", name,
-                                near ? "; did you mean \"" : "; --help lists them", near ? near : "",
-                                near ? "\"?" : "");
-  }
+  if (!parameter) return report_no_parameter(name, equals + 1);
   if (spinach_is_watchdog(parameter)) return set_watchdog(options, equals + 1);
   return spinach_setting_add(options, parameter, equals + 1);
 }

@@ -96,6 +96,7 @@ def test_the_command_that_repeats_a_point(place: Path, build_dir: Path) -> None:
         ('name = "ready"', 'name = "re ady"', "axis 're ady': expressions use its name"),
         ('"option.ready"', '"option.raedy"', "setting 'option.raedy': chain.lss has no option .* did you mean 'ready'"),
         ('"option.ready"', '"set.producer.cuont"', "has no run-time parameter 'producer.cuont'; did you mean 'producer.count'"),
+        ('"option.ready"', '"set.stage[0].depth"', r"study.toml:8: axis 'ready': setting 'set.stage\[0\].depth': 'stage\[0\].depth' is fixed when the machine is built; 'D.stage\[0\].depth' builds"),
         ('"option.ready"', '"set.producer[*].count"', r"has no run-time parameter 'producer\[\*\].count'; did you mean 'producer.count'"),
         ('"option.ready"', '"ready"', "setting 'ready': it begins with D., set. or option."),
         ('"D.stages"', '"D.stagse"', r"study.toml:7: axis 'stages': setting 'D.stagse': chain.lss has no parameter 'stagse'; did you mean 'stages'"),
