@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 LANE = re.compile(r'(\w+)(?:\[(?:(\d+)|"([^"]*)")\])?')  # a port, or a lane of it by its number or key
+IMPORT = re.compile(r"^import\s+(\w+)\s*;", re.MULTILINE)
+NUMBER = re.compile(r"bool|u?int\d+|float\d+|'.*|.* \| .*")  # the types of ports that are no names
 TOKEN = re.compile(r"\s*([{}\[\]=]|[^\s{}\[\]=]+)")
 
 
@@ -41,10 +43,15 @@ class Port:
 
 @dataclass(frozen=True)
 class Declared:
-    """What a module declares: its ports, and its parameters and userpoints, each with whether it is set at run time."""
+    """What a module declares: its ports, and its parameters and userpoints, each with whether it is set at run time.
+    `types` are the bundles and the types that it may name, with what they are."""
 
     ports: dict[str, Port]
     parameters: dict[str, bool]
+    types: dict[str, str]
+
+    def is_bundle(self, port: Port) -> bool:
+        return self.types.get(port.type.partition("(")[0]) == "bundle"
 
 
 class Driven(dict[str, "DataFrame"]):
@@ -71,6 +78,7 @@ def drive(
     accepted, types = dict(ready or {}), dict(types or {})
     known = declared(module, include)
     ports = known.ports
+    _check_bundles(module, known, [*inputs, *accepted])
     for given, output in ((inputs, False), (accepted, True), (types, False)):
         _check_names(module, ports, given, output)
     _check_parameters(module, known, parameters)
@@ -104,12 +112,32 @@ def declared(module: str, include: Sequence[str | os.PathLike[str]] = ()) -> Dec
         words = one["direction"].split()
         ports[one["name"]] = Port(one["name"], words[-1] == "outport", "optional" in words, one["type"])
     settings = {one["name"]: one["set"] != "when built" for one in said["parameters"]}
-    return Declared(ports, settings | {one["name"]: False for one in said["userpoints"]})
+    types: dict[str, str] = {}
+    if not all(NUMBER.fullmatch(port.type) for port in ports.values()):
+        # The compiler shortens the paths of its library: that of the source tree, or share/spinach next to its bin.
+        places = [Path(), tools.find().parents[2], tools.find().parents[1] / "share" / "spinach"]
+        file = next((place / said["file"] for place in places if (place / said["file"]).is_file()), None)
+        names = [str(file), *IMPORT.findall(file.read_text())] if file else []
+        lines = tools.call(BuildError, [tools.find(), "doc", "--json", *folders, *names]).splitlines() if names else []
+        types = {one["name"]: one["kind"].partition(" ")[0] for one in map(json.loads, lines)}
+    return Declared(ports, settings | {one["name"]: False for one in said["userpoints"]}, types)
 
 
 def _port(name: str) -> str:
     match = LANE.fullmatch(name)
     return match[1] if match else name
+
+
+def _check_bundles(module: str, known: Declared, names: Sequence[str]) -> None:
+    """Items of one port are a table; the two ways of a bundle depend on each other."""
+    named = {_port(name.partition(".")[0]) for name in names}
+    for port in known.ports.values():
+        if known.is_bundle(port) and (not port.optional or port.name in named):
+            said = f"the port {port.name!r} of {module} is a bundle ({port.type}), and drive offers items of one port"
+            cure = "make a Machine with its partners around it"
+            if port.type.startswith("mem("):
+                cure = "make a Machine with memory_source before it, and memory_state after it"
+            raise SpinachError(["drive", module], None, f"{said}: {cure}")
 
 
 def _check_names(module: str, ports: Mapping[str, Port], given: Mapping[str, Any], output: bool) -> None:

@@ -32,6 +32,7 @@ module pair_sum {
 """
 
 
+MEMORY = "make a Machine with memory_source before it, and memory_state after it"
 LATE = """module late {
   inport in : uint32;
   outport out : uint32;
@@ -120,6 +121,10 @@ def test_lanes(here: Path) -> None:
             ("pipe", {"in": [{"x": 1}]}, {}),
         ),
         (spinach.UnknownName, "pipe has no inport 'inn'; did you mean 'in'?", ("pipe", {"in": [1]}, {"types": {"inn": "uint8"}})),
+        *[
+            (spinach.SpinachError, f"the port 'in' of memory_delay is a bundle (mem(width)), and drive offers items of one port: {MEMORY}", (name, given, {}))
+            for name, given in [("memory_delay", {"in.request": []}), ("memory_delay", {"in": []}), ("memory_delay", {})]
+        ],
         (spinach.UnknownName, "pipe has no parameter 'dept'; did you mean 'depth'?", ("pipe", {"in": [1]}, {"dept": 3})),
     ],
 )  # fmt: skip
