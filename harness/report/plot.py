@@ -51,7 +51,7 @@ class Mark:
 
 
 LABEL = 30  # characters of a line of the vertical axis' label
-ACROSS = 66  # characters that fit below the horizontal axis
+GAP = 5  # pixels between two numbers below the horizontal axis, at least
 MOST_IN_PLACE = 5  # more names than that are in a legend
 ROWS, ROW = 6, 0.22  # of a legend, that a picture has room for; the height of one more, in inches
 SAME = 0.003  # of the vertical axis: about a pixel
@@ -77,10 +77,11 @@ def _write_large_numbers_out(axes: Axes) -> None:
 @contextlib.contextmanager
 def _axes(
     title: str, across: str, up: str, out: Path, height: float = 4.6, legend_title: str = "", in_place: bool = False,
-    shared: Sequence[str] = (),
+    shared: Sequence[str] = (), apart: bool = False,
 ) -> Iterator[Axes]:  # fmt: skip
     """Axes in the common style; the picture is written as out.svg and out.png at the end; `legend_title` says what
-    distinguishes the series, which are named `in_place` if they are few; `shared` are names of several series."""
+    distinguishes the series, which are named `in_place` if they are few; `shared` are names of several series.
+    With `apart`, numbers below the axis that would touch are left out."""
     settings = {
         "font.size": 11, "font.family": "DejaVu Sans", "axes.edgecolor": INK, "text.color": INK, "svg.fonttype": "path",
         "svg.hashsalt": "spinach", "text.parse_math": False, "axes.labelcolor": INK, "xtick.color": INK,
@@ -107,6 +108,8 @@ def _axes(
             figure.set_size_inches(7.2, height + more * ROW)
             legend = figure.legend(frameon=False, loc="outside lower left", ncols=columns, title=legend_title or None)
             legend.set_alignment("left")
+        if apart:
+            _leave_touching_out(axes)
         figure.savefig(out.with_suffix(".svg"), metadata={"Date": None})
         figure.savefig(out.with_suffix(".png"), dpi=150)
         pyplot.close(figure)
@@ -125,12 +128,13 @@ def lines(
     few = len(groups) + len(others) <= MOST_IN_PLACE
     shared = [joined([line.name for line in group]) for group in groups if few and len(group) > 1]
     height = 3.6 if few else 4.6  # with a legend
-    with _axes(title, across, up, out, height, legend_title, in_place=True, shared=shared) as axes:
+    ticks = list(dict.fromkeys(at for line in drawn for at in line.across))
+    named = not all(isinstance(at, int | float) and not isinstance(at, bool) for at in ticks)
+    apart = not named and not log and len(ticks) <= 9 and markers
+    with _axes(title, across, up, out, height, legend_title, in_place=True, shared=shared, apart=apart) as axes:
         for limit in limits:
             axes.plot(limit.across, limit.values, color=INK, linewidth=1.4, label=limit.name)
             axes.fill_between(limit.across, limit.values, color=FAINT, alpha=0.35, linewidth=0)
-        ticks = list(dict.fromkeys(at for line in drawn for at in line.across))
-        named = not all(isinstance(at, int | float) and not isinstance(at, bool) for at in ticks)
         for (color, marker, dash), line in zip(_styles(), drawn, strict=False):
             at = [ticks.index(one) for one in line.across] if named else line.across
             [group] = [one for one in groups if any(line is member for member in one)]
@@ -158,10 +162,8 @@ def lines(
         elif log:
             axes.set_xscale("log", base=2)
             axes.set_xticks(*_powers(ticks))
-        elif len(ticks) <= 9 and markers:
-            labelled = _apart(sorted(ticks))
-            axes.set_xticks(labelled)
-            axes.set_xticks([at for at in ticks if at not in labelled], minor=True)
+        elif apart:
+            axes.set_xticks(sorted(ticks))
         if from_zero:
             axes.set_xlim(0, None)
         if log_up:
@@ -232,16 +234,21 @@ def _broken(label: str) -> str:
     return textwrap.fill(label, LABEL)
 
 
-def _apart(ticks: Sequence[float]) -> list[float]:
-    """Those of some ascending ticks whose labels do not touch."""
+def _leave_touching_out(axes: Axes) -> None:
+    """Leaves out numbers below the axis that would touch those to their left; their ticks stay, without a number."""
+    axes.figure.canvas.draw()  # the layout is known from here on
     kept: list[float] = []
-    for at in ticks:
-        if kept:
-            distance = (at - kept[-1]) / (ticks[-1] - ticks[0]) * ACROSS
-            if distance < (len(f"{at:g}") + len(f"{kept[-1]:g}")) / 2 + 1:
-                continue
+    left_out: list[float] = []
+    end = -math.inf
+    for at, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True):
+        box = label.get_window_extent()
+        if box.x0 < end + GAP:
+            left_out.append(at)
+            continue
         kept.append(at)
-    return kept
+        end = box.x1
+    axes.set_xticks(kept)
+    axes.set_xticks(left_out, minor=True)
 
 
 def _bars_of_errors(axes: Axes, at: Sequence, line: Line, color: str) -> None:

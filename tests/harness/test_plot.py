@@ -127,3 +127,15 @@ def test_lines_that_coincide_on_an_axis_of_powers() -> None:
     low, high, top = line("low", 1, 1, 1, 1), line("high", 2, 2, 2, 2), line("top", 1000, 1000, 1000, 1000)
     assert len(plot.coinciding([low, high, top])) == 2 and len(plot.coinciding([low, high, top], log=True)) == 3
     assert len(plot.coinciding([top, line("near", 1001, 1001, 1001, 1001), low], log=True)) == 2
+
+
+def test_numbers_below_the_axis_do_not_touch(drawn) -> None:
+    """Where the names of the lines take much of the width, fewer numbers fit; every place keeps its tick."""
+    places = [18, 100, 200, 400, 800, 1472]
+    lines = [Line(f"a name that takes half of the width, and more of it, of line {n}", places, [n * at for at in places]) for n in (1, 2, 3)]
+    _, _, figure = drawn(*lines)
+    axes = figure.axes[0]
+    boxes = [text.get_window_extent() for text in axes.get_xticklabels()]
+    assert all(one.x1 + 4 < other.x0 for one, other in zip(boxes, boxes[1:], strict=False))
+    assert [text.get_text() for text in axes.get_xticklabels()][0] == "18" and 100 not in axes.get_xticks()
+    assert sorted([*axes.get_xticks(), *axes.get_xticks(minor=True)]) == places
