@@ -31,6 +31,7 @@ class Row:
     why: str = ""
     job: Mapping[str, Any] = field(default_factory=dict, hash=False)  # the files that its job left
     intervals: Mapping[str, tuple[float, ...]] = field(default_factory=dict, hash=False)  # lengths, by name
+    seeds: Mapping[int, Mapping[str, Any]] = field(default_factory=dict, hash=False)  # measures of each seed
 
     def matches(self, where: Mapping[str, Any]) -> bool:
         """Whether the point has these coordinates; a list means any of its values."""
@@ -113,8 +114,9 @@ class Study:
         variants = {point.coordinates.get(VARIANT) for point in self.points if self.structure(point) == structure}
         own = [measure.value for measure in self.measures.values() if any(map(measure.applies, variants))]
         used = dict.fromkeys(word for use in self.uses.values() if use for word in use.build_options())
-        return (*machine.compiler_options((), self.include), *windows.build_options(self.file, [*own, *self.file.check]), *used,
-                *intervals.build_options(self.file.interval, one, self.build))  # fmt: skip
+        counted = windows.build_options(self.file, [*own, *self.file.check])
+        lengths = intervals.build_options(self.file.interval, one, self.build)
+        return (*machine.compiler_options((), self.include), *counted, *used, *lengths)
 
     def machine(self, point: Point) -> Machine:
         return self.machines[self.structure(point)]

@@ -70,11 +70,16 @@ def as_json(outcome: Outcome) -> dict:
                 **dict(row.point.coordinates), "settings": study.settings(row.point), "status": row.status,
                 "shown": id(row) in shown, "measures": dict(row.measures), "errors": dict(row.errors),
                 "published": {k: v for k, v in outcome.published(row).items() if k in study.measures},
-                "series": dict(row.time_series), **_job(study, row),
+                "series": dict(row.time_series), **_seeds(row), **_job(study, row),
             }
             for row in outcome.every
         ],
     }  # fmt: skip
+
+
+def _seeds(row: Row) -> dict:
+    """The measures of each of several seeds."""
+    return {"seeds": [{"seed": seed, "measures": dict(own)} for seed, own in row.seeds.items()]} if row.seeds else {}
 
 
 def _job(study: Study, row: Row) -> dict:

@@ -4,7 +4,7 @@ Names are text here and nowhere a path.  Their errors are reported before anythi
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,14 @@ class Point:
     machine: Path
     use: str | dict | None = field(default=None, hash=False)
     label: str = ""  # of the variant
+    seed: int = 0  # of several, whose runs are one point; 0: there is one
 
     @property
     def name(self) -> str:
         """What progress and failures call it."""
         parts = [f"{axis} {value}" if axis != VARIANT else str(value) for axis, value in self.coordinates.items()]
-        return ", ".join(part for part in parts if part) or "the only point"
+        whole = ", ".join(part for part in parts if part) or "the only point"
+        return f"{whole}, seed {self.seed}" if self.seed else whole
 
     def matches(self, where: Mapping[str, Any]) -> bool:
         """Whether the point has these coordinates; a list means any of its values."""
@@ -134,6 +136,18 @@ def _own(one: StudyFile | Variant | Single, settings: Mapping[str, Any]) -> dict
 
 
 def points(study: StudyFile, path: Path) -> Iterator[Point]:
+    """All points, each with its seeds if it has several."""
+    count = study.run.seeds
+    if count <= 1:
+        yield from _points(study, path)
+        return
+    for number, point in enumerate(_points(study, path)):
+        for seed in range(1, count + 1):
+            settings = {**point.settings, "seed": seed}
+            yield replace(point, number=number * count + seed - 1, settings=settings, seed=seed)
+
+
+def _points(study: StudyFile, path: Path) -> Iterator[Point]:
     """All points in the order of the file: variants, then axes, the last one fastest; then single points."""
     where, axes, number = str(path), _axis_values(study, str(path)), 0
     for variant in _variants(study, where):

@@ -24,6 +24,7 @@ from harness.study import (
     names,
     printed,
     reading,
+    seeds,
     starts,
     uses,
     windows,
@@ -80,6 +81,7 @@ def _read(path: Path, build: Path, text: str | None, built_only: bool) -> Study:
     if not every:
         raise StudyError(f"{path}: no point is left")
     study = Study(path, file, build, every, {})
+    seeds.check(study)
     plugins: dict[str, Use | None] = {}
     for point in every:
         key = repr(point.use)
@@ -206,7 +208,7 @@ def run(study: Study, pool: Executor, progress: Progress, before_only: bool = Fa
         for p in study.points:
             why = study.broken.get(study.structure(p))
             note(Row(p, FAILED, why=why) if why is not None else Row(p, OK if p.number in study.jobs else NOT_RUN))
-        return Outcome(study, list(rows.values()))
+        return Outcome(study, seeds.merged(rows.values()))
     groups: dict[int, tuple[Use | None, list[Point]]] = {}
     not_begun = starts.run(study, pool, place, progress, before_only)
     for point in study.points:
@@ -239,7 +241,7 @@ def run(study: Study, pool: Executor, progress: Progress, before_only: bool = Fa
             with progress.task(f"{study.name}: simulating", len(left)) as task, progress.showing(task, busy.latest):
                 for row in _run_wave(study, left, pool, place, task):
                     note(row)
-    return Outcome(study, [rows[point.number] for point in study.points])
+    return Outcome(study, seeds.merged(rows[point.number] for point in study.points))
 
 
 def _run_wave(study: Study, wave: Sequence[Point], pool: Executor, place: Path, task: Task) -> Iterable[Row]:

@@ -53,10 +53,11 @@ def check(study: Study) -> None:
 def _groups(study: Study) -> dict[tuple, list[Point]]:
     """The points of each start."""
     start = study.file.start
+    more = ["seed"] if study.file.run.seeds > 1 else []
     groups: dict[tuple, list[Point]] = {}
     for point in study.points if start else ():
         own = sorted((name, machine.spelt(value)) for name, value in study.settings(point).items()
-                     if any(fnmatchcase(name, pattern) for pattern in start.once_per))  # fmt: skip
+                     if any(fnmatchcase(name, pattern) for pattern in (*start.once_per, *more)))  # fmt: skip
         groups.setdefault((study.structure(point), study.guest(point), tuple(own)), []).append(point)
     return groups
 

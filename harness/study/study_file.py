@@ -160,6 +160,7 @@ class Run(Table):
     timeout: float = 600.0
     retries: int = 0
     named_only: bool = False
+    seeds: int = 1  # runs of each point, with the seeds 1, 2, …
     checkpoint_every: str | None = None
 
 

@@ -25,6 +25,8 @@ INTERVAL = "half of the 95 % confidence interval"
 
 def interval(outcome: Outcome, rows: Iterable[Row]) -> str:
     """What ± is of these points."""
+    if outcome.study.file.run.seeds > 1:
+        return f"{INTERVAL} of the mean of {outcome.study.file.run.seeds} runs with different seeds"
     parts = {use.parts if (use := outcome.study.uses[row.point.number]) and use.parts else 0 for row in rows}
     count = max(parts, default=0) or outcome.study.file.window.parts
     return f"{INTERVAL} from {count} consecutive parts of the measured time" if count > 1 else INTERVAL
