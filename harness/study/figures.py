@@ -10,9 +10,9 @@ from pathlib import Path
 from harness.report import plot
 from harness.study import relative, tables
 from harness.study.axis_values import Scale, axis_labels, scale_of
-from harness.study.curves import fit
 from harness.study.model import OK, Outcome, Row
 from harness.study.points import VARIANT, is_drawn
+from harness.study.statistics.curves import fit
 from harness.study.study_file import Figure
 from harness.study.words import axis_label, measure_label, place
 

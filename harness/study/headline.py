@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.study import curves
 from harness.study.axis_values import in_expressions
 from harness.study.model import OK, Outcome, Row, Study
 from harness.study.points import Point, holds
+from harness.study.statistics import curves
 from harness.study.study_file import StudyError, is_comparable
 from harness.study.words import changed, spelt
 

@@ -17,14 +17,12 @@ from harness.run.lease import clear_abandoned
 from harness.run.progress import Progress, Task
 from harness.run.store import Result, RunError
 from harness.study import (
-    errors,
     expression,
     intervals,
     machine,
     names,
     printed,
     reading,
-    seeds,
     starts,
     uses,
     windows,
@@ -32,6 +30,7 @@ from harness.study import (
 from harness.study.linux import guests, jobs
 from harness.study.model import FAILED, NOT_RUN, OK, WAITING, Outcome, Row, Study, published
 from harness.study.points import VARIANT, Point, points
+from harness.study.statistics import errors, seeds
 from harness.study.study_file import Measure, StudyError, read
 from harness.study.uses import Use
 from harness.study.words import number

@@ -21,10 +21,11 @@ from harness.report import provenance
 from harness.report.anchors import slug, unique
 from harness.report.page import STYLE, identifier, scrolled, table
 from harness.run import files
-from harness.study import curves, figures, headline, outputs, page
+from harness.study import figures, headline, outputs, page
 from harness.study.collection import Collection
 from harness.study.model import OK, Outcome, Row
 from harness.study.points import VARIANT
+from harness.study.statistics import curves
 from harness.study.study_file import StudyError, is_comparable
 from harness.study.tables import AGREES, cross_table, points_table
 from harness.study.words import place as point_place

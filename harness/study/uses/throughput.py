@@ -16,7 +16,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 from harness.net import packets, udp
-from harness.study import errors
+from harness.study.statistics import errors
 
 BURST = 64  # frames among which the end of a burst is looked for
 WINDOW = 100  # frames of one direction over which convergence() measures

@@ -6,8 +6,9 @@ from statistics import fmean, stdev
 
 import pytest
 
-from harness.study import errors, expression
+from harness.study import expression
 from harness.study.reading import Counted, PointReading
+from harness.study.statistics import errors
 
 
 def series(draw: random.Random, likeness: float, count: int) -> list[float]:

@@ -8,7 +8,8 @@ import pytest
 from harness.quantity import spelt as quantity_spelt
 from harness.report import plot
 from harness.run.progress import Progress
-from harness.study import curves, figures, headline, model, page, study_file, tables, words
+from harness.study import figures, headline, model, page, study_file, tables, words
+from harness.study.statistics import curves
 from harness.study.study_file import Axis, StudyError, StudyFile
 from harness.version import version
 from tests.harness.chain import STUDY, make

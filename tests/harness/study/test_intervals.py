@@ -10,8 +10,9 @@ import pytest
 
 from harness.firmware import tool
 from harness.run.progress import Progress
-from harness.study import errors, expression, intervals, machine, outputs, reading, runner
+from harness.study import expression, intervals, machine, outputs, reading, runner
 from harness.study.reading import Counted, PointReading, between
+from harness.study.statistics import errors
 from harness.study.study_file import Interval, StudyError
 from tests.harness.chain import ROOT, STUDY, make
 from tests.isa import system

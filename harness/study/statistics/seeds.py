@@ -8,8 +8,8 @@ from dataclasses import replace
 from statistics import fmean, stdev
 from typing import Any
 
-from harness.study.errors import quantile
 from harness.study.model import OK, Row, Study
+from harness.study.statistics.errors import quantile
 from harness.study.study_file import StudyError
 
 SETTING = "seed"
