@@ -6,12 +6,16 @@ adds sources or the linker script of the kit's firmware and flags, as in firmwar
 """
 
 import argparse
+import fcntl
 import glob
 import json
+import os
 import runpy
 import shlex
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from harness.run import compiler, process, standard
@@ -109,28 +113,51 @@ def begin(folder: Path) -> None:
     part.rename(folder)
 
 
+def work_folder(folder: Path) -> str:
+    """Below --out: of this program alone, so that programs of several machines may be built in one folder at a time."""
+    return f"obj/{folder.resolve().name.replace('%', '_')}"  # clang writes nothing below a folder with a % in its name
+
+
+@contextmanager
+def only_build_in(work: Path) -> Iterator[None]:
+    """Makes the folder, and keeps others from building there until the end."""
+    work.mkdir(parents=True, exist_ok=True)
+    opened = os.open(work, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
+
+
 def spare_sources(source: Path, out: Path) -> None:
     """What is built lies in no place that a file of the program has."""
     used = UsedFiles()
-    used.writes_in(out, [f"{source.resolve().name}.elf", f"{source.resolve().name}.map", "obj/*", "obj/*/*"], "--out")
+    name = source.resolve().name
+    used.writes_in(out, [f"{name}.elf", f"{name}.map", f"{work_folder(source)}/*"], "--out")
     for path in source.iterdir() if source.is_dir() else ():
         used.reads(path, "the program")
 
 
 def build(folder: Path, out: Path, build_dir: Path, sanitize: bool = False) -> Path:
     """Builds the folder's program, with checks for undefined behaviour if asked to; returns the ELF file in `out`."""
+    if "%" in str(out):
+        raise FirmwareError(f"{out}: clang and ld.lld write nothing below a folder with a % in its name")
     if not folder.is_dir():
         raise FirmwareError(f"{folder}: there is no such folder")
+    with only_build_in(out / work_folder(folder)):
+        return build_alone(folder, out, build_dir, sanitize)
+
+
+def build_alone(folder: Path, out: Path, build_dir: Path, sanitize: bool) -> Path:
+    """The same, while no other build uses the work folder."""
     sources = sorted(path for path in folder.iterdir() if path.suffix in (".c", ".S"))
     if not any(path.suffix == ".c" for path in sources):
         raise FirmwareError(f"{folder}: there is no .c file")
     others, extra = shared(folder)
     sources += [path for path in others if path.suffix != ".ld"]
     arguments = machine_arguments(folder)
-    work = out / "obj"
-    if "%" in str(work):
-        raise FirmwareError(f"{out}: clang and ld.lld write nothing below a folder with a % in its name")
-    work.mkdir(parents=True, exist_ok=True)
+    work = out / work_folder(folder)
     try:
         compiler.lss(build_dir, "export", *arguments, "-o", work / "machine.json")
     except compiler.CompilerError as error:
@@ -171,7 +198,7 @@ def main() -> int:
         "--new", action="store_true", help="make FOLDER first: a firmware of the 10 Gb/s NIC to begin with"
     )
     parser.add_argument(
-        "--out", type=FOLDER, default=Path("."), help="where NAME.elf and NAME.map go, with obj/ next to them"
+        "--out", type=FOLDER, default=Path("."), help="where NAME.elf and NAME.map go, with obj/NAME/ next to them"
     )
     parser.add_argument(
         "--sanitize", action="store_true", help="end the run at what C leaves undefined, as an index out of bounds"

@@ -137,12 +137,12 @@ def test_what_is_no_file_has_any_number_of_uses(tmp_path: Path) -> None:
         used.writes(path, "c")
 
 
-@pytest.mark.parametrize("where", [".", "../obj/.."])
+@pytest.mark.parametrize("where", [".", "obj/.."])
 def test_a_program_in_the_place_of_its_objects(where: str, monkeypatch: pytest.MonkeyPatch, capsys, tmp_path: Path) -> None:
-    (tmp_path / "obj").mkdir()
-    (tmp_path / "obj" / "machine.h").write_text("as it was")
-    monkeypatch.chdir(tmp_path / ("obj" if where != "." else "."))
-    monkeypatch.setattr(sys, "argv", ["firmware", str(tmp_path / "obj"), "--out", where])
+    (tmp_path / "obj" / "prog").mkdir(parents=True)
+    (tmp_path / "obj" / "prog" / "machine.h").write_text("as it was")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["firmware", str(tmp_path / "obj" / "prog"), "--out", where])
     assert firmware.main() == 2
-    assert capsys.readouterr().err == f'spinach firmware: cannot write "{where}/obj/machine.h" for --out: the program reads it too, as "{tmp_path}/obj/machine.h" (name another file)\n'
-    assert (tmp_path / "obj" / "machine.h").read_text() == "as it was"
+    assert capsys.readouterr().err == f'spinach firmware: cannot write "{where}/obj/prog/machine.h" for --out: the program reads it too, as "{tmp_path}/obj/prog/machine.h" (name another file)\n'
+    assert (tmp_path / "obj" / "prog" / "machine.h").read_text() == "as it was"

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -47,6 +48,21 @@ def test_a_program_elsewhere_runs(machine: str, prefix: Path, tmp_path: Path) ->
         text=True,
     )
     assert "here\n" in ran.stdout and ran.returncode == 3, ran.stderr
+
+
+def test_programs_of_two_machines_are_built_in_one_folder_at_a_time(prefix: Path, tmp_path: Path) -> None:
+    """And one of them twice: each is the same, to the byte, as when it is built alone."""
+    names = ["mips", "riscv", "mips"]
+    for name, machine in ("mips", "single_core"), ("riscv", "riscv_core"):
+        folder(tmp_path, f"examples/{machine}/{machine}.lss").rename(tmp_path / name)
+        assert spinach(prefix, tmp_path, "firmware", name, "--out", "out").returncode == 0
+    alone = {name: (tmp_path / f"out/{name}.elf").read_bytes() for name in names}
+    assert "registers.h" in os.listdir(tmp_path / "out/obj/mips") and sorted(os.listdir(tmp_path / "out/obj")) == ["mips", "riscv"]
+    shutil.rmtree(tmp_path / "out")
+    environment = {"PATH": f"{prefix}/bin:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    running = [subprocess.Popen(["spinach", "firmware", name, "--out", "out"], cwd=tmp_path, env=environment) for name in names]
+    assert [one.wait(120) for one in running] == [0, 0, 0]
+    assert {name: (tmp_path / f"out/{name}.elf").read_bytes() for name in names} == alone
 
 
 def test_sources_of_other_firmware_are_shared(prefix: Path, tmp_path: Path) -> None:
