@@ -13,7 +13,7 @@
 typedef enum { ON_WIRE, AT_INTERFACE, IN_MEMORY, IN_TRANSFER, BEING_SENT } Place;
 
 typedef struct {
-  int64_t number; // as `spinach frames` counts; -1: not yet
+  int64_t number; // as `spinach frames` counts; 0: not yet
   bool send;
   Place place;
   const char *path;        // of the device that it is at
@@ -31,7 +31,7 @@ typedef struct {
 
 static const char *const words[] = {"frames", "instructions"};
 static GPtrArray *frames;    // Frame*, in the order in which they came
-static int64_t counted;      // frames that have a number
+static int64_t counted[2];   // frames that have a number: received, sent
 static uint32_t early;       // frames that have arrived, and of which it is not yet known that they were sent,
 static uint64_t early_since; // at this instant
 static uint32_t first, last; // addresses from which frames were sent; what is read from the host to elsewhere is none
@@ -40,8 +40,7 @@ static CodeNames *names;
 
 static Frame *add_frame(const Event *event, bool send, Place place, int64_t address, int64_t bytes) {
   Frame *frame = g_new0(Frame, 1);
-  *frame = (Frame){.number = -1,
-                   .send = send,
+  *frame = (Frame){.send = send,
                    .place = place,
                    .path = event->source->path,
                    .address = (uint32_t)address,
@@ -93,7 +92,7 @@ static void receive(const Event *event, int64_t address, int64_t length) {
   move(frame, event, IN_MEMORY);
   frame->address = frame->part = (uint32_t)address;
   frame->bytes = (uint32_t)length;
-  frame->number = counted++;
+  frame->number = ++counted[false];
   forget_computed(address, length);
 }
 
@@ -144,12 +143,12 @@ static void send(const Event *event, bool begins, int64_t address, int64_t lengt
   if (!begins) forget_computed(address, length);
   if (!begins && early > 0 && early_since == event->instant) {
     early--;
-    counted++;
+    counted[true]++;
     return;
   }
   Frame *frame = add_frame(event, true, begins ? BEING_SENT : ON_WIRE, address, length);
   frame->part = latest;
-  if (!begins) frame->number = counted++;
+  if (!begins) frame->number = ++counted[true];
 }
 
 // A frame has left the wire.  The device may report in the same instant, but later, that it has sent it.
@@ -190,7 +189,7 @@ static void take(const Event *event) {
   } else if (!strcmp(what, "received")) {
     receive(event, address, length);
   } else if (!strcmp(what, "drop")) {
-    counted++;
+    counted[false]++;
     if ((frame = oldest(false, ON_WIRE, AT_INTERFACE))) g_ptr_array_remove(frames, frame);
   } else if ((begins || !strcmp(what, "done")) && event_number(event, "outward", &outward)) {
     transfer(event, begins, outward, address, length);
@@ -239,7 +238,7 @@ static void append_handler(GString *out, const Frame *frame) {
 static void append_frame(GString *out, const Frame *frame) {
   static const char *const places[] = {"on the wire", "at the interface", "in memory", "in transfer", "being sent"};
   const uint64_t now = spinach_next_instant();
-  g_autofree char *number = frame->number < 0 ? g_strdup("-") : g_strdup_printf("%" G_GINT64_FORMAT, frame->number);
+  g_autofree char *number = frame->number == 0 ? g_strdup("-") : g_strdup_printf("%" G_GINT64_FORMAT, frame->number);
   g_string_append_printf(out, "%6s %-7s %6u bytes  %s", number, frame->send ? "send" : "receive", frame->bytes,
                          places[frame->place]);
   if (frame->place == IN_TRANSFER)
@@ -296,7 +295,8 @@ void frames_print(GString *out, GPtrArray *wanted) {
   name_code();
   frames = g_ptr_array_new_with_free_func(g_free);
   computed = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-  counted = first = last = early = early_since = 0;
+  counted[false] = counted[true] = 0;
+  first = last = early = early_since = 0;
   run_control_repeat(take);
   append_all(out);
   g_hash_table_unref(computed);
