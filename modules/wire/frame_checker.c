@@ -156,11 +156,14 @@ static void check_end(self_t *self, bool all, uint32_t counted) {
   bool timed_out =
       now() - self->last_event > (uint64_t)((unsigned __int128)param(timeout) * ticks_per_second() / 1000000000000000u);
   if (all_delivered || timed_out) {
+    if (!self->entered[CHECKER_TO_WIRE] && !self->entered[CHECKER_TO_HOST] && !self->bad)
+      sim_input_error("neither end had a frame to send: nothing was checked (pass packet files, or the payload of "
+                      "generated frames)");
     if (self->entered[CHECKER_TO_WIRE] != self->exited[CHECKER_TO_WIRE])
       sim_error("%llu frames from host to wire were lost, the first of them frame %llu; %llu from wire to host did not "
                 "arrive either",
                 (unsigned long long)(self->entered[CHECKER_TO_WIRE] - self->exited[CHECKER_TO_WIRE]),
-                (unsigned long long)self->exited[CHECKER_TO_WIRE], (unsigned long long)inside);
+                (unsigned long long)self->exited[CHECKER_TO_WIRE] + 1, (unsigned long long)inside);
     self->lost += inside;
     count(missing, inside);
     self->exited[CHECKER_TO_HOST] = self->entered[CHECKER_TO_HOST];
@@ -168,13 +171,15 @@ static void check_end(self_t *self, bool all, uint32_t counted) {
       sim_error("%llu frames from wire to host are missing and %llu were faulty, and the device counted %u drops and "
                 "ignored %u",
                 (unsigned long long)self->lost, (unsigned long long)self->bad, counted, self->ignored_now);
+    const unsigned long long to_wire = self->delivered[CHECKER_TO_WIRE], to_host = self->delivered[CHECKER_TO_HOST];
     if (self->ignored_now)
-      sim_exit(
-          0,
-          "all frames were delivered or were counted as dropped, but for %u that came while the device did not receive",
-          self->ignored_now);
+      sim_exit(0,
+               "all frames were delivered (%llu to the wire, %llu to the host) or were counted as dropped (%u), but for "
+               "%u that came while the device did not receive",
+               to_wire, to_host, counted, self->ignored_now);
     else
-      sim_exit(0, "all frames were delivered or were counted as dropped");
+      sim_exit(0, "all frames were delivered (%llu to the wire, %llu to the host) or were counted as dropped (%u)",
+               to_wire, to_host, counted);
   }
 }
 

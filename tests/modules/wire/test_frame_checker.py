@@ -47,7 +47,7 @@ FCS = b"\0\0\0\0"
 def check(bench: Bench, sent: list, left: list, came: list, found: list, ok: bool = True, drops: int = 0, ignored: int = 0, faulty: bytes = b"", late: int = 0, netlist: str = NETLIST, until: int = 0, **settings: object):
     """Drops are counted and everybody is done when all frames have passed; or drops are from the start, and the run ends in cycle `until`."""
     files = {"a": beats(sent, 64), "b": beats([(at, one + FCS) for at, one in left], 8), "c": beats([(at, one + FCS) for at, one in came], 8, faulty + FCS), "d": beats(found, 64)}
-    over = 1 + max(at for at, _ in [*sent, *left, *came, *found])
+    over = 1 + max((at for at, _ in [*sent, *left, *came, *found]), default=0)
     first = 0 if until else over
     files |= {"early": "".join(f"{i} {ignored} once\n" for i in range(first, over + 2000))}
     files |= {"lost": "".join(f"{i} {drops} once\n" for i in range(first + late, over + 2000)), "ready": "".join(f"{i} 1 once\n" for i in range(over, over + 2000))}
@@ -198,7 +198,14 @@ def test_a_loss_that_was_not_counted(bench: Bench, gone: int) -> None:
 
 def test_a_loss_towards_the_wire(bench: Bench) -> None:
     ran = check(bench, IN, OUT[:4], IN, OUT, ok=False)
+    assert "1 frames from host to wire were lost, the first of them frame 5;" in ran.err
     assert "lost" in ran.err
+
+
+def test_without_frames_nothing_was_checked(bench: Bench) -> None:
+    """That is an error, and the end of a run with frames says how many there were."""
+    assert "neither end had a frame to send: nothing was checked" in check(bench, [], [], [], [], ok=False).err
+    assert "all frames were delivered (0 to the wire, 1 to the host) or were counted as dropped (0)" in check(bench, [], [], IN[:1], OUT[:1]).err
 
 
 def test_the_run_ends_after_so_many_frames(bench: Bench) -> None:
