@@ -314,6 +314,7 @@ def test_monitor(machine, firmware, debugged, run_sim, tmp_path) -> None:
     assert "core.writeback.instructions = 100 instructions" in gdb.monitor("statistics core.writeback")
     assert gdb.monitor("statistics instructions") == "core.writeback.instructions = 100 instructions\n"
     assert gdb.monitor("statistics nothing") == 'no statistic matches "nothing"\n'
+    assert gdb.monitor("registers coun") == 'no register has a name that matches "coun"; "coun*" matches 1\n'
     assert gdb.monitor("registers x") == 'no register has a name that matches "x"\n'
     assert gdb.monitor("set core.writeback.history[0] = {behind=1 to=2}") == "" and gdb.monitor("print core.writeback.history[0]") == "{behind=1 to=2}\n"
     assert gdb.monitor("set core.fetcher.pc") == "set PATH.STATE = VALUE\n" and "name one of them" in gdb.monitor("set core.writeback.history = 1")
