@@ -39,6 +39,10 @@ static void load_firmware(self_t *self) {
     place_segment(self, address, bytes, loaded);
   self->entry = program_image_entry(image);
   program_image_free(image);
+  if (self->entry < NIC_CODE || self->entry - NIC_CODE >= NIC_CODE_BYTES)
+    sim_input_error("%s: it starts at 0x%x, outside the instruction memory from 0x%x up to 0x%x (it may be built for "
+                    "another machine)",
+                    param(firmware), self->entry, NIC_CODE, NIC_CODE + NIC_CODE_BYTES);
 }
 
 static void choose_traffic(self_t *self) {
@@ -340,6 +344,8 @@ static bool run_phase(self_t *self, bool interrupted, uint32_t other) {
 }
 
 static void run(self_t *self, bool interrupted, uint32_t other) {
+  if (!self->working)
+    sim_progress(); // each step of the start-up, and each poll whether the firmware has finished its own
   while (run_phase(self, interrupted, other)) {
     self->at = 0;
     self->phase = self->phase == nic10g_driver_phase_idle ? nic10g_driver_phase_poll_status : self->phase + 1;

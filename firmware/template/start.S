@@ -16,5 +16,6 @@ _start:
   addiu $t9, $t9, %lo(main)
   jalr  $t9
   nop
+  break              # main does not return: nothing is here to return to
   .cfi_endproc
   .size _start, . - _start
