@@ -314,6 +314,13 @@ static void read_statistics(self_t *self) {
                                   driver_load_big(self->bytes + DRIVER_REPORTED_DMA_ERRORS + 4, 4));
 }
 
+// An index of the status block in `bytes`: the place of an entry in a ring.
+static uint32_t reported_index(const self_t *self, int at, uint32_t entries, const char *what) {
+  const uint32_t index = driver_load_big(self->bytes + at, 4);
+  if (index >= entries) sim_error("the firmware reports %s %u, and the ring has %u entries", what, index, entries);
+  return index;
+}
+
 // After an interrupt, and at intervals: reads the status block.
 static bool poll_status(self_t *self, bool interrupted) {
   switch (self->at) {
@@ -330,9 +337,10 @@ static bool poll_status(self_t *self, bool interrupted) {
       read_statistics(self);
     }
     STEP_GET(DRIVER_HOST_STATUS, 64);
-    self->event_producer = driver_load_big(self->bytes + DRIVER_STATUS_EVENT, 4) % DRIVER_EVENT_ENTRIES;
-    self->return_producer = driver_load_big(self->bytes + DRIVER_STATUS_RETURN, 4) % (uint32_t)param(return_entries);
-    self->send_consumer = driver_load_big(self->bytes + DRIVER_STATUS_SEND, 4) % (uint32_t)param(send_entries);
+    self->event_producer = reported_index(self, DRIVER_STATUS_EVENT, DRIVER_EVENT_ENTRIES, "event producer");
+    self->return_producer =
+        reported_index(self, DRIVER_STATUS_RETURN, (uint32_t)param(return_entries), "return producer");
+    self->send_consumer = reported_index(self, DRIVER_STATUS_SEND, (uint32_t)param(send_entries), "send consumer");
     return true;
   default: sim_error("the driver is in an unknown step");
   }

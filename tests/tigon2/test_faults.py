@@ -5,8 +5,11 @@ doubled or lost without being counted, or if a bad one comes through.
 """
 
 import json
+import re
+import shutil
 import struct
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -121,6 +124,20 @@ def test_a_bus_that_never_works_is_found(simulators: dict[int, Path], build_dir:
     command = [simulators[1], "--quiet", "--firmware", build_dir / "firmware/tigon2/tigon2.elf", "--payload", 18, "--set", "host.faults=read_abort/1"]
     done = subprocess.run([str(word) for word in [*command, "--set", "driver.timeout=3ms"]], capture_output=True, text=True, timeout=100)
     assert done.returncode == 1 and "the firmware did not report that it is up" in done.stderr
+
+
+def test_an_index_beyond_the_ring_is_an_error(simulators: dict[int, Path], root: Path, build_dir: Path, tmp_path: Path) -> None:
+    """The driver does not wrap it: firmware that reports one on a real card would make the driver read elsewhere."""
+    wild = tmp_path / "wild"
+    shutil.copytree(root / "firmware/tigon2", wild)
+    report = (wild / "report.c").read_text()
+    assert report.count("index & state->sends_mask;") == 1
+    (wild / "report.c").write_text(report.replace("index & state->sends_mask;", "(index & state->sends_mask) + 0x10000;"))
+    build = [sys.executable, "-m", "harness", "firmware", wild, "--build", build_dir, "--out", tmp_path]
+    subprocess.run(build, cwd=root, check=True, capture_output=True)
+    command = [simulators[1], "--quiet", "--firmware", tmp_path / "wild.elf", "--payload", "100", "--count", "100"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 1 and re.search(r"error: driver: the firmware reports send consumer 65\d+, and the ring has 512 entries", done.stderr), done.stderr
 
 
 def test_a_start_up_longer_than_the_watchdog_is_none_of_its_business(run: Run) -> None:
