@@ -130,16 +130,25 @@ static void reset(self_t *self) {
   }
 }
 
-// What a write of `value` to one register does to others.
-static void apply_side_effects(self_t *self, uint32_t offset, uint32_t value, int lane) {
+// What a write of `value` to one register does to others; whether that is anything.
+static bool apply_side_effects(self_t *self, uint32_t offset, uint32_t value, int lane) {
   for (int nth = 0; nth < 8; nth++) {
     const register_effect effect = call(side_effect, (uint64_t)(uintptr_t)self->file, offset, value, lane, nth);
-    if (!effect) return;
+    if (!effect) return nth > 0;
     const uint32_t word = register_effect_offset(effect) % (uint32_t)param(size) / 4;
     self->file[word] = register_effect_value(effect);
     self->timers_until = 0;
     is_set(self, word);
   }
+  return true;
+}
+
+// An access without effect: no register is there, or it cannot be written.  Notes which requester was first.
+static __attribute__((noinline)) void note_ignored(self_t *self, uint32_t offset, int lane) {
+  const uint32_t word = offset / 4;
+  if (self->ignored_count[word]++) return;
+  self->ignored_lane[word] = (uint8_t)lane;
+  self->ignored_at[word] = call(position, (uint64_t)(uintptr_t)self->file, lane);
 }
 
 // What a write stores.
@@ -176,9 +185,15 @@ static void write_register(self_t *self, typeof_port(in_request) request, uint32
   default: break;
   }
   is_set(self, word);
-  if (width(write_strobe) && self->strobe_lane[word]) set_strobe(self, self->strobe_lane[word] - 1, written_value);
-  apply_side_effects(self, offset, written_value, lane);
-  if (call(resets, offset, written_value, lane)) reset(self);
+  const bool strobes = width(write_strobe) && self->strobe_lane[word];
+  if (strobes) set_strobe(self, self->strobe_lane[word] - 1, written_value);
+  const bool affects = apply_side_effects(self, offset, written_value, lane),
+             resets = call(resets, offset, written_value, lane);
+  if (resets) reset(self);
+  if ((kind == register_access_ro || kind == register_access_rc) && !(strobes | affects | resets)) {
+    count(read_only);
+    note_ignored(self, offset, lane);
+  }
   count(writes);
   event(access, lane, offset, written_value, true);
 }
@@ -205,15 +220,6 @@ static bool read_register(self_t *self, typeof_port(in_request) request, uint32_
   return clears;
 }
 
-// No register is there: notes which requester accessed it.
-static __attribute__((noinline)) void note_unlisted(self_t *self, uint32_t offset, int lane) {
-  const uint32_t word = offset / 4;
-  count(unlisted);
-  if (self->unlisted_count[word]++) return;
-  self->unlisted_lane[word] = (uint8_t)lane;
-  self->unlisted_at[word] = call(position, (uint64_t)(uintptr_t)self->file, lane);
-}
-
 // One request; true when it may have changed what registers read as.  Out of line and in pieces, so that the requests
 // of all lanes stay in registers.
 static __attribute__((noinline)) bool serve(self_t *self, int lane, mem_op op, uint8_t size, bool sign, uint32_t tag,
@@ -230,7 +236,8 @@ static __attribute__((noinline)) bool serve(self_t *self, int lane, mem_op op, u
   if (COMPARISONS && due(self->compared_until)) compare_timers(self);
   if (!error && !nothing) {
     if (!self->kind[offset / 4]) {
-      note_unlisted(self, offset, lane); // reads as 0
+      count(unlisted);
+      note_ignored(self, offset, lane); // reads as 0
     } else if (request.op == mem_op_write) {
       write_register(self, request, offset, lane);
       changed = true;
@@ -276,23 +283,28 @@ phase_end() {
   if (changed | driven) update_values(self);
 }
 
-// Reports the accesses where no register is.
-finish() {
+// Reports the accesses without effect where a register is, or where none is.
+static void report_ignored(self_t *self, bool is_listed, const char *what) {
   char report[2000] = "";
   size_t used = 0;
   for (uint32_t word = 0; word < (uint32_t)(param(size) / 4); word++) {
-    if (!self->unlisted_count[word]) continue;
+    if (!self->ignored_count[word] || is_listed != (self->kind[word] != 0)) continue;
     if (used > sizeof report - 120) {
       used += (size_t)snprintf(report + used, sizeof report - used, "; and others");
       break;
     }
     used += (size_t)snprintf(report + used, sizeof report - used, "%s0x%x %u time%s, first by %s", used ? "; " : "",
-                             word * 4, self->unlisted_count[word], self->unlisted_count[word] == 1 ? "" : "s",
-                             key(in_request, self->unlisted_lane[word]));
-    if (self->unlisted_at[word])
-      used += (size_t)snprintf(report + used, sizeof report - used, " near pc 0x%x", self->unlisted_at[word]);
+                             word * 4, self->ignored_count[word], self->ignored_count[word] == 1 ? "" : "s",
+                             key(in_request, self->ignored_lane[word]));
+    if (self->ignored_at[word])
+      used += (size_t)snprintf(report + used, sizeof report - used, " near pc 0x%x", self->ignored_at[word]);
   }
-  if (used) sim_warn("no register is at these offsets: reads gave 0, writes did nothing: %s", report);
+  if (used) sim_warn("%s: %s", what, report);
+}
+
+finish() {
+  report_ignored(self, false, "no register is at these offsets: reads gave 0, writes did nothing");
+  report_ignored(self, true, "the registers at these offsets cannot be written: writes did nothing");
 }
 
 // The cycle after a reply or a write strobe differs too: they are gone.

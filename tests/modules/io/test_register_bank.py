@@ -111,6 +111,15 @@ def test_requests_for_what_is_not_in_the_table_are_reported_at_the_end(bench: Be
     assert "no register" not in machine.last.err and machine.last.stat("bank", "unlisted") == 0
 
 
+def test_writes_to_what_cannot_be_written_are_reported_at_the_end(bench: Bench) -> None:
+    """Unless they have an effect on another register."""
+    machine = bank(bench, 2)
+    machine.play([["3 write 4 0x04 5", "4 read 4 0x04"], ["1 write 4 0x04 7"]], 40, outstanding=8)
+    [told] = [line for line in machine.last.err.splitlines() if "cannot be written" in line]
+    assert "0x4 2 times, first by r1" in told and "no register" not in machine.last.err
+    assert machine.last.stat("bank", "read_only") == 2 == machine.last.stat("bank", "writes")
+
+
 def test_parts_of_a_register(bench: Bench) -> None:
     """Big-endian: the most significant byte is at the lowest address."""
     script = ["0 write 4 0x00 0x11223380", "1 read 1 0x00", "2 read 2 0x02", "3 read -1 0x03", "4 write 1 0x01 0xee", "5 read 4 0x00"]
