@@ -314,6 +314,11 @@ static inline void begin_reading(self_t *self, uint32_t base, uint32_t limit) {
   self->reply_left = length;
   self->burst_left = 0;
   self->reading = length ? transmit_stage_data : transmit_stage_nothing;
+  if (__builtin_expect((self->address & ((uint32_t)param(buffer_round) - 1)) != 0, false)) {
+    if (!self->any_unaligned) self->first_unaligned = self->address;
+    self->any_unaligned = true;
+    count(unaligned);
+  }
   event(begun, self->address, length);
 }
 
@@ -411,6 +416,14 @@ init() {
 
 handler(reset, on_memory_error) {
   MEMORY_ERROR_CHOOSE();
+}
+
+finish() {
+  const unsigned long long unaligned = counted(unaligned);
+  if (unaligned)
+    sim_warn("%llu frame%s did not begin at a multiple of %d bytes, the first at 0x%08x: such a device may send other "
+             "bytes",
+             unaligned, unaligned == 1 ? "" : "s", (int)param(buffer_round), self->first_unaligned);
 }
 
 next_event() {

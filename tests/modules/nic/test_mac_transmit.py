@@ -67,6 +67,18 @@ def test_every_short_length(bench: Bench) -> None:
     assert consumer == 0x1000 + 8 * len(frames) and buffers == 0x4000 + sum((len(one) + 7) // 8 * 8 for one in frames)
 
 
+def test_frames_that_are_not_aligned_are_sent_and_reported(bench: Bench) -> None:
+    """The second of two begins four bytes after a multiple of eight."""
+    dut, one = rig(bench), noise(64, 1)
+    script = [write(3, 0x4000), write(4, 0x8000), write(5, 0x4100), write(0, 0x1000), write(1, 0x1000), write(2, 2)]
+    script += store(0x1000, struct.pack(">IIII", 0x4000, 64, 0x4044, 64))
+    for k in range(0, 64, 8):
+        script += store(0x4000 + k, one[k : k + 8])
+    dut.run([*script, write(0, 0x1010), read(1, 20000)], 21000, {"ethernet.output": "out"})
+    assert [len(p.data) for p in sent(dut)] == [64, 64] and dut.last.stat("dut", "unaligned") == 1
+    assert "1 frame did not begin at a multiple of 8 bytes, the first at 0x00004044" in dut.last.err
+
+
 @pytest.mark.parametrize("burst", sampled([8, 64], 2, 1))
 def test_frames_wrap_at_the_end_of_the_buffer(bench: Bench, burst: int) -> None:
     dut = rig(bench, f"burst = {burst};")
