@@ -98,6 +98,23 @@ static bool is_kind(const char *name) {
   return false;
 }
 
+static const char *kind_suggestion(const char *name) {
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++) g_ptr_array_add(names, (char *)kinds[i].name);
+  return diag_suggestion(name, names);
+}
+
+// The event of an instance whose path is like the one that was given.
+static const char *path_suggestion(const char *what) {
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  for (guint i = 0; i < compile->netlist->leaves->len; i++) {
+    const Instance *leaf = compile->netlist->leaves->pdata[i];
+    for (guint k = 0; k < leaf->events->len; k++)
+      g_ptr_array_add(names, arena_printf("%s.%s", leaf->path, ((Event *)leaf->events->pdata[k])->name));
+  }
+  return diag_suggestion(what, names);
+}
+
 void attach_record(const char *what) {
   g_ptr_array_add(compile->netlist->records, arena_strdup(what));
   const char *file = g_intern_string("--record");
@@ -108,10 +125,10 @@ void attach_record(const char *what) {
   const char *dot = strrchr(what, '.');
   const bool kind = is_kind(name);
   if (!kind && (!dot || *rest)) {
-    problem(
-        location, "no-match",
-        "what is recorded is written PATH.EVENT, or `instructions`, `memory`, `ports` or `frames` with or without a "
-        "pattern after it");
+    problem(location, "no-match",
+            "what is recorded is written PATH.EVENT, or `instructions`, `memory`, `ports`, `frames` or `profile` with or "
+            "without a pattern after it%s",
+            did_you_mean(kind_suggestion(name)));
     return;
   }
   const char *pattern = !kind ? arena_strndup(what, (gsize)(dot - what)) : *rest ? rest : "**";
@@ -125,7 +142,7 @@ void attach_record(const char *what) {
     problem(location, "no-match", "nothing that matches \"%s\" has events of the kind `%s`", pattern, name);
   else
     problem(location, "no-match", "nothing that matches \"%s\" has an event `%s`%s", pattern, event,
-            did_you_mean(diag_suggestion(event, events)));
+            did_you_mean(events->len ? diag_suggestion(event, events) : path_suggestion(what)));
 }
 
 // ---- Connections whose signals generated code keeps in memory, where all others are local variables of its functions

@@ -1,5 +1,6 @@
 // lss trace: prints what a run recorded, chosen by processor, address, function, event and cycle.
 #include "emulib/program/input_file.h"
+#include "lss/base/arena.h"
 #include "lss/base/diagnostics.h"
 #include "lss/build/options.h"
 #include "lss/commands/commands.h"
@@ -11,6 +12,10 @@
 #include <unistd.h>
 
 enum { FLUSH = 1 << 16 }; // bytes of text that are kept
+enum { LISTED = 200 };    // bytes of a list of names, about
+
+// The file is fine, and the options name what it does not have.
+#define WRONG_CHOICE g_quark_from_static_string("lss-trace-choice")
 
 static const OptionSpec own[] = {
     {"--core", "PATTERN", "only what processors do whose path, or that of something around them, matches"},
@@ -81,6 +86,19 @@ static bool is_of_event(const Filter *filter, const char *name) {
   return !filter->event || spinach_path_matches(filter->event, name);
 }
 
+// "; did you mean `retire`?", or else which there are, each once.
+static const char *what_there_is(const char *wanted, const GPtrArray *names) {
+  const char *suggestion = diag_suggestion(wanted, (GPtrArray *)names);
+  if (suggestion) return did_you_mean(suggestion);
+  g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+  g_autoptr(GString) list = g_string_new(NULL);
+  for (guint i = 0; i < names->len && list->len < LISTED; i++)
+    if (g_hash_table_add(seen, names->pdata[i]))
+      g_string_append_printf(list, "%s%s", list->len ? ", " : "; there are ", (char *)names->pdata[i]);
+  if (list->len >= LISTED) g_string_append(list, ", …");
+  return arena_strdup(list->str);
+}
+
 // The sources that are chosen; false: a pattern is of none, which is a mistake.
 static bool choose_sources(Filter *filter, const TraceReadHeader *header, GError **error) {
   g_autoptr(GPtrArray) events = g_ptr_array_new_with_free_func(g_free), cores = g_ptr_array_new();
@@ -97,8 +115,19 @@ static bool choose_sources(Filter *filter, const TraceReadHeader *header, GError
   }
   const char *what = !by_event ? "event" : "processor", *pattern = !by_event ? filter->event : filter->core;
   if (by_core && by_event) return true;
-  g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "it has no %s \"%s\"%s", what, pattern,
-              did_you_mean(diag_suggestion(pattern, !by_event ? events : cores)));
+  g_set_error(error, WRONG_CHOICE, 0, "has no %s \"%s\"%s", what, pattern,
+              what_there_is(pattern, !by_event ? events : cores));
+  return false;
+}
+
+// Whether a program of the file has the function that is chosen, if any; false: none has, which is a mistake.
+static bool knows_function(const Filter *filter, const CodeNames *names, GError **error) {
+  if (!filter->function) return true;
+  g_autoptr(GPtrArray) functions = code_names_functions(names);
+  for (guint i = 0; i < functions->len; i++)
+    if (!strcmp(functions->pdata[i], filter->function)) return true;
+  g_set_error(error, WRONG_CHOICE, 0, "has no instruction of a function \"%s\"%s", filter->function,
+              did_you_mean(diag_suggestion(filter->function, functions)));
   return false;
 }
 
@@ -152,6 +181,8 @@ static bool print_records(TraceReader *reader, const Filter *filter, CodeNames *
     g_string_truncate(out, 0);
   }
   fwrite(out->str, 1, out->len, stdout);
+  // The functions that are inlined everywhere are known only by the places where they are.
+  if (!any && !*error && !knows_function(filter, names, error)) return false;
   if (!any && !*error) fputs("lss trace: note: nothing that was recorded is what the options choose\n", stderr);
   return !*error;
 }
@@ -181,7 +212,9 @@ static int trace_command(int argc, char **argv) {
   g_autoptr(GError) error = NULL;
   if (print_file(options.machine, &filter, &error)) return 0;
   fflush(stdout);
-  fprintf(stderr, "lss trace: cannot read \"%s\": %s\n", options.machine, error->message);
+  const bool readable = error->domain == WRONG_CHOICE;
+  fprintf(stderr, "lss trace: %s\"%s\"%s %s\n", readable ? "" : "cannot read ", options.machine, readable ? "" : ":",
+          error->message);
   return 1;
 }
 

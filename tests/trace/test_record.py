@@ -202,13 +202,15 @@ def test_wrong_command_lines(simulators, run_sim, lss, tmp_path: Path) -> None:
     refused(1, 'nothing that matches "g" has an event `raed`; did you mean `read`?', "--record", "x", "--record-events", "g.raed")
     refused(1, 'nothing that matches "**" has events of the kind `memory`', "--record", "x", "--record-events", "memory")
     refused(1, "what is recorded is written PATH.EVENT", "--record", "x", "--record-events", "everything")
+    refused(1, "with or without a pattern after it; did you mean `ports`?", "--record", "x", "--record-events", "port")
+    refused(1, 'nothing that matches "gg" has an event `read`; did you mean `g.read`?', "--record", "x", "--record-events", "gg.read")
     refused(1, 'cannot record to "none/x": No such file or directory', "--record", "none/x", "--record-events", "g.read")
     refused(1, 'cannot record to "/dev/null": it is no regular file', "--record", "/dev/null", "--record-events", "g.read")
     assert not list(tmp_path.glob("x*"))
     run_sim(simulators["plain"], "--cycles", 200, "--record", "y.trace", "--record-events", "g.read")
-    for option, pattern, said in (("--event", "g.raed", 'event "g.raed"; did you mean `g.read`?'), ("--core", "g", 'processor "g"')):
+    for option, pattern, said in (("--event", "g.raed", 'event "g.raed"; did you mean `g.read`?'), ("--event", "nothing", 'event "nothing"; there are g.read'), ("--core", "g", 'processor "g"'), ("--function", "mian", 'instruction of a function "mian"')):
         wrong = lss("trace", tmp_path / "y.trace", option, pattern, ok=False)
-        assert (wrong.status, wrong.out) == (1, "") and wrong.err == f'lss trace: cannot read "{tmp_path / "y.trace"}": it has no {said}\n'
+        assert (wrong.status, wrong.out) == (1, "") and wrong.err == f'lss trace: "{tmp_path / "y.trace"}" has no {said}\n'
     empty = lss("trace", tmp_path / "y.trace", "--cycles", "1-2")
     assert (empty.out, empty.err) == ("", "lss trace: note: nothing that was recorded is what the options choose\n")
     wrong = lss("trace", "x", "--cycles", "9-3", ok=False)

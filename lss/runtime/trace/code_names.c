@@ -9,6 +9,7 @@
 #pragma weak program_parse
 #pragma weak program_free
 #pragma weak program_segments
+#pragma weak program_symbols
 #pragma weak program_code_symbol_at
 #pragma weak program_line_at
 #pragma weak program_inlined_at
@@ -91,6 +92,17 @@ static CodePlace *look_up(const CodeNames *names, guint32 pc, guint32 word) {
   if (!program_line_at(program, pc, &place->file, &place->line)) place->file = NULL;
   add_inlined(place, program, pc);
   return place;
+}
+
+GPtrArray *code_names_functions(const CodeNames *names) {
+  GPtrArray *found = g_ptr_array_new();
+  for (guint i = 0; i < names->programs->len; i++) {
+    gsize count;
+    const ProgramSymbol *symbols = program_symbols(names->programs->pdata[i], &count);
+    for (gsize k = 0; k < count; k++)
+      if (symbols[k].code) g_ptr_array_add(found, (gpointer)symbols[k].name);
+  }
+  return found;
 }
 
 bool code_place_is_in(const CodePlace *place, const char *function) {

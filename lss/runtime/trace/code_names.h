@@ -36,6 +36,10 @@ void code_names_add(CodeNames *names, const char *path, const guint8 *bytes, gsi
 // Where an instruction is; valid as long as the names.
 const CodePlace *code_names_find(CodeNames *names, guint32 pc, guint32 word);
 
+// The names of all functions that have instructions of their own, not those that are inlined wherever they are called;
+// valid as long as the names.
+GPtrArray *code_names_functions(const CodeNames *names);
+
 // Whether an instruction belongs to this function, or to an inlined one of this name.
 bool code_place_is_in(const CodePlace *place, const char *function);
 
