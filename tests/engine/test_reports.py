@@ -70,6 +70,16 @@ def test_traces_show_addresses_and_instructions(build_sim, run_sim):
     assert "out>{address=17 pc=0x4 word=<addiu $v0, $zero, 1> control=0xf4240 size=3}" in done.err.replace("0x11", "17")
 
 
+def test_a_trace_has_no_line_for_an_instant_in_which_nothing_passed(build_sim, run_sim):
+    """A source that makes an item in every fifth cycle."""
+    simulator = build_sim("instance a : source { interval = 5; }; instance b : sink; a.out -> b.in : uint32;")
+    done = run_sim(simulator, "--cycles", 20, "--quiet", "--trace", "a,b")
+    lines = [[word.strip() for word in line.split("|")] for line in done.err.splitlines()]
+    assert lines[0] == ["cycle", "a", "b"] and len(lines) == 5
+    assert [line[1:] for line in lines[1:]] == [[f"out>{i}", f"in<{i}"] for i in range(4)]
+    assert {int(line[0]) % 5 for line in lines[1:]} == {int(lines[1][0])}
+
+
 def test_lanes_with_keys_are_traced_when_they_change(build_sim, run_sim):
     machine = """
       instance a : source { interval = 1; generate = <<< return (uint32_t)index / 3; >>>; };  instance b : source;

@@ -103,9 +103,9 @@ static void print_column(GString *text, int32_t instance) {
     g_string_append_printf(text, "%s%s", port_of(in ? c->to : c->from, instance), in ? "<" : ">");
     print_connection(text, i);
   }
-  if (!text->len) g_string_append_c(text, '.');
 }
 
+// A line for this instant, unless nothing passed any of the columns.
 bool spinach_trace_line(void) {
   if (!machine->observed) return true;
   note_still();
@@ -118,15 +118,18 @@ bool spinach_trace_line(void) {
     }
     fputc('\n', stderr);
   }
-  fprintf(stderr, "%10llu", (unsigned long long)(spinach_cycles(spinach_fastest_clock()) - 1));
+  g_autoptr(GString) line = g_string_new(NULL), text = g_string_new(NULL);
+  bool any = false;
   for (guint i = 0; i < columns->len; i++) {
     Column *column = &g_array_index(columns, Column, i);
-    g_autoptr(GString) text = g_string_new(NULL);
+    g_string_truncate(text, 0);
     print_column(text, column->instance);
+    any |= text->len > 0;
     column->width = MAX(column->width, (guint)text->len);
-    fprintf(stderr, " | %-*s", (int)column->width, text->str);
+    g_string_append_printf(line, " | %-*s", (int)column->width, text->len ? text->str : ".");
   }
-  return fputc('\n', stderr) != EOF;
+  const unsigned long long cycle = spinach_cycles(spinach_fastest_clock()) - 1;
+  return !any || fprintf(stderr, "%10llu%s\n", cycle, line->str) >= 0;
 }
 
 uint32_t spinach_each_wait(spinach_see_wait see, void *data) {
