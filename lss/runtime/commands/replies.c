@@ -242,7 +242,8 @@ bool reply_registers(const char *pattern) {
     json_open(&result, '[');
     const bool any = spinach_registers_find(pattern, write_register, NULL);
     json_close(&result, ']');
-    return any || spinach_report_error(SPINACH_NO_REGISTER, pattern);
+    g_autofree char *none = any ? NULL : spinach_registers_none(pattern);
+    return any || spinach_report_error("%s", none);
   }
   g_autoptr(GString) text = g_string_new(NULL);
   spinach_registers_append(text, pattern);

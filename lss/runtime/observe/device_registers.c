@@ -64,9 +64,7 @@ typedef struct {
 static void see_word(void *context, const char *path, const spinach_debug_name *word, uint32_t value) {
   Wanted *wanted = context;
   g_autofree char *name = g_strdup_printf("%s.%s", path, word->name);
-  if (*wanted->pattern && !spinach_path_matches(wanted->pattern, name) &&
-      !spinach_path_matches(wanted->pattern, word->name))
-    return;
+  if (!spinach_path_matches(wanted->pattern, name) && !spinach_path_matches(wanted->pattern, path)) return;
   g_autoptr(GString) bits = g_string_new(NULL);
   if (word->bit_count) append_bits(bits, word, value);
   wanted->see(name, value, bits->str, wanted->data);
@@ -74,9 +72,21 @@ static void see_word(void *context, const char *path, const spinach_debug_name *
 }
 
 guint spinach_registers_find(const char *pattern, spinach_see_register see, void *data) {
-  Wanted wanted = {pattern, see, data, 0};
+  g_autofree char *anywhere = *pattern ? g_strconcat("**.", pattern, NULL) : g_strdup("**"); // as for statistics
+  Wanted wanted = {anywhere, see, data, 0};
   each(see_word, &wanted);
   return wanted.count;
+}
+
+static void see_nothing(const char *name, uint32_t value, const char *bits, void *data) {
+  (void)name, (void)value, (void)bits, (void)data;
+}
+
+char *spinach_registers_none(const char *pattern) {
+  g_autofree char *longer = g_strconcat(pattern, "*", NULL);
+  const guint count = spinach_registers_find(longer, see_nothing, NULL);
+  return count ? g_strdup_printf("no register has a name that matches \"%s\"; \"%s\" matches %u", pattern, longer, count)
+               : g_strdup_printf("no register has a name that matches \"%s\"", pattern);
 }
 
 static void append_register(const char *name, uint32_t value, const char *bits, void *out) {
@@ -84,8 +94,9 @@ static void append_register(const char *name, uint32_t value, const char *bits, 
 }
 
 void spinach_registers_append(GString *out, const char *pattern) {
-  if (!spinach_registers_find(pattern, append_register, out))
-    g_string_append_printf(out, SPINACH_NO_REGISTER "\n", pattern);
+  if (spinach_registers_find(pattern, append_register, out)) return;
+  g_autofree char *none = spinach_registers_none(pattern);
+  g_string_append_printf(out, "%s\n", none);
 }
 
 static void report_word(void *context, const char *path, const spinach_debug_name *word, uint32_t value) {
