@@ -105,6 +105,7 @@ def test_what_is_wrong_is_said(change, says: str, prefix: Path, tmp_path: Path) 
 
 UNDEFINED = {
     "index_out_of_bounds": "static int table[4]; return table[number];",
+    "index_out_of_local_bounds": "int table[4] = {1, 2, 3, 4}; const int *at = table; return at[number];",
     "addition_overflow": "return (number << 28) + 0x40000000;",
     "multiplication_overflow": "return number * 0x40000000;",
     "division_by_zero_or_overflow": "return 7 / (number - 4);",
