@@ -208,6 +208,16 @@ def test_without_frames_nothing_was_checked(bench: Bench) -> None:
     assert "all frames were delivered (0 to the wire, 1 to the host) or were counted as dropped (0)" in check(bench, [], [], IN[:1], OUT[:1]).err
 
 
+def test_frames_that_are_only_counted(bench: Bench) -> None:
+    """Firmware may answer and consume them: without a comparison, the run ends when no more come out."""
+    ran = check(bench, IN[:1], [(at, noise(80, 50 + at)) for at, _ in OUT], IN[:2], OUT[:1], check=False)
+    assert [ran.stat("dut", name) for name in ("sent", "received", "missing")] == [5, 1, 0]
+    assert "no more frames come out: 5 to the wire and 1 to the host were not compared" in ran.err
+    assert "4 frames came out, and were not compared" in check(bench, IN[:1], OUT, [], [], check=False, frames=4).err
+    wrong = check(bench, IN[:1], OUT, [], [], ok=False).err
+    assert "frame 2 from host to wire never went in (if the firmware makes, changes, or consumes frames, set `check` of this checker to false)" in wrong
+
+
 def test_the_run_ends_after_so_many_frames(bench: Bench) -> None:
     ran = check(bench, IN, OUT, IN, OUT, frames=4)
     assert ran.stat("dut", "sent") + ran.stat("dut", "received") == 4
