@@ -134,7 +134,7 @@ def spare_sources(source: Path, out: Path) -> None:
     """What is built lies in no place that a file of the program has."""
     used = UsedFiles()
     name = source.resolve().name
-    used.writes_in(out, [f"{name}.elf", f"{name}.map", f"{work_folder(source)}/*"], "--out")
+    used.writes_in(out, [f"{name}.elf", f"{name}.map", f"{name}.sym", f"{work_folder(source)}/*"], "--out")
     for path in source.iterdir() if source.is_dir() else ():
         used.reads(path, "the program")
 
@@ -187,6 +187,10 @@ def build_alone(folder: Path, out: Path, build_dir: Path, sanitize: bool) -> Pat
     elf = out / f"{folder.resolve().name}.elf"
     script = ["-T", scripts[0], "-L", work, "-Map", elf.with_suffix(".map")]
     run(tool("ld.lld"), *flags(f"link_{isa}"), *flags("link"), *script, *objects, "-o", elf)
+    symbols = process.run([tool("llvm-nm"), "-n", "-S", elf])
+    if symbols.status:
+        raise FirmwareError(symbols.err.strip() or f"llvm-nm: status {symbols.status}")
+    elf.with_suffix(".sym").write_text(symbols.out)
     return elf
 
 
@@ -198,7 +202,7 @@ def main() -> int:
         "--new", action="store_true", help="make FOLDER first: a firmware of the 10 Gb/s NIC to begin with"
     )
     parser.add_argument(
-        "--out", type=FOLDER, default=Path("."), help="where NAME.elf and NAME.map go, with obj/NAME/ next to them"
+        "--out", type=FOLDER, default=Path("."), help="where NAME.elf, .map and .sym go, with obj/NAME/ next to them"
     )
     parser.add_argument(
         "--sanitize", action="store_true", help="end the run at what C leaves undefined, as an index out of bounds"

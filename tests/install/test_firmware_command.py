@@ -40,6 +40,7 @@ def test_a_program_elsewhere_runs(machine: str, prefix: Path, tmp_path: Path) ->
     folder(tmp_path, f"examples/{machine}/{machine}.lss")
     done = spinach(prefix, tmp_path, "firmware", "prog", "--out", "out")
     assert (done.returncode, done.stdout) == (0, "out/prog.elf\n"), done.stderr
+    assert re.search(r"^[0-9a-f]{8} [0-9a-f]{8} T main$", (tmp_path / "out/prog.sym").read_text(), re.MULTILINE)
     netlist = prefix / "share/spinach/examples" / machine / f"{machine}.lss"
     ran = subprocess.run(
         [prefix / "bin/lss", "run", netlist, "--", "--program", "out/prog.elf"],
