@@ -236,16 +236,18 @@ def _bottleneck(options: argparse.Namespace) -> int:
 
 
 def _cost(options: argparse.Namespace) -> int:
-    from harness.run.compiler import CompilerError
+    from harness.run import compiler
     from harness.run.store import RunError
     from harness.study.uses import cost
 
+    words = [word for define in options.define for word in ("-D", define)]
+    words += [word for place in options.include for word in ("-I", place)]
     try:
         with tempfile.TemporaryDirectory() as folder:
             simulator = Path(folder) / "simulator"
-            cost.build_simulator(options.machine, simulator, options.build, options.define)
+            compiler.lss(options.build, "build", options.machine, "-o", simulator, *words, "--record", "profile")
             costs = cost.per_frame(simulator, options.firmware, options.simulator_arguments)
-    except (RunError, CompilerError) as error:
+    except (RunError, compiler.CompilerError) as error:
         print(f"harness: {error}", file=sys.stderr)
         return 1
     print(json.dumps(cost.as_records(costs), indent=1) if options.json else cost.as_text(costs))
@@ -398,6 +400,7 @@ def _add_studies(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     one.add_argument("machine", type=READ, help="the LSS file")
     one.add_argument("firmware", type=READ, help="the ELF file")
     one.add_argument("-D", dest="define", action="append", default=[], metavar="NAME=VALUE", help="as for lss build")
+    one.add_argument("-I", dest="include", action="append", default=[], metavar="FOLDER", help="as for lss build")
     one.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
     one.add_argument("--build", type=FOLDER, default=Path("build"))
     one.epilog = "Options after -- are for the simulator."

@@ -13,6 +13,7 @@ import pytest
 from harness import __main__ as command
 from harness import firmware
 from harness.net import capture, packets
+from harness.run import compiler
 from harness.run.store import RunError
 from harness.study import command as study_command
 from harness.study.uses import cost
@@ -168,12 +169,12 @@ def test_capture_needs_root(here: Callable, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_cost(here: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     one, asked = cost.Cost("cpu", "send", dict(instructions=100, scratchpad=5, memory=2, registers=0)), []
-    monkeypatch.setattr(cost, "build_simulator", lambda machine, output, build, defines: asked.append(defines))
+    monkeypatch.setattr(compiler, "lss", lambda build, *words: asked.append([str(word) for word in words[4:]]))
     monkeypatch.setattr(cost, "per_frame", lambda simulator, elf, arguments: asked.append(arguments) or [one])
-    assert here("cost", "m.lss", "f.elf", "-D", "a=1", "--", "--payload", "18", "--") == (0, cost.as_text([one]) + "\n", "")
-    assert asked == [["a=1"], ["--payload", "18", "--"]]
+    assert here("cost", "m.lss", "f.elf", "-D", "a=1", "-I", "parts", "--", "--payload", "18", "--") == (0, cost.as_text([one]) + "\n", "")
+    assert asked == [["-D", "a=1", "-I", "parts", "--record", "profile"], ["--payload", "18", "--"]]
     status, said, _ = here("cost", "m.lss", "f.elf", "--json")
-    assert status == 0 and json.loads(said) == cost.as_records([one]) and asked[2:] == [[], []]
+    assert status == 0 and json.loads(said) == cost.as_records([one]) and asked[2:] == [["--record", "profile"], []]
 
     def fail(*arguments: object) -> None:
         raise RunError("it broke")
