@@ -125,10 +125,11 @@ void attach_record(const char *what) {
   const char *dot = strrchr(what, '.');
   const bool kind = is_kind(name);
   if (!kind && (!dot || *rest)) {
-    problem(location, "no-match",
-            "what is recorded is written PATH.EVENT, or `instructions`, `memory`, `ports`, `frames` or `profile` with or "
-            "without a pattern after it%s",
-            did_you_mean(kind_suggestion(name)));
+    problem(
+        location, "no-match",
+        "what is recorded is written PATH.EVENT, or `instructions`, `memory`, `ports`, `frames` or `profile` with or "
+        "without a pattern after it%s",
+        did_you_mean(kind_suggestion(name)));
     return;
   }
   const char *pattern = !kind ? arena_strndup(what, (gsize)(dot - what)) : *rest ? rest : "**";

@@ -298,6 +298,7 @@ def test_a_run_that_fails_stops_before_it_does(machine, firmware, debugged, run_
     """gdb stops at the instant that fails, can go back from there, and the error ends the run as it would have."""
     options = ["--program", firmware("sum"), "--quiet"]  # its stack is where this machine has nothing
     straight = run_sim(machine("single"), *options, ok=False)
+    assert re.search(r"at address 0x10000ffc, pc (0x[0-9a-f]{8}) .*\n  that pc is \1 <.*> sum\.c:\d+", straight.err), straight.err
     run = debugged(machine("single"), *options)
     text = run.gdb("continue\nprint/x $pc\nx/i $pc\nreverse-stepi\nprint/x $pc\nstepi\nprint/x $pc\ncontinue")
     failing, before, again = values(text)

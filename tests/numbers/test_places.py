@@ -56,6 +56,7 @@ READERS = {
 OTHERS = {
     "emulib/tools/disasm.c": "words of instructions, in hexadecimal without 0x",
     "examples/tigon2/tigon2_driver.h": "bytes of an Ethernet address",
+    "lss/runtime/cores/views.c": "a pc in the text of an error",
     "examples/host/latency/bin/measure.h": "a program of the guest",
     "examples/messages/guest/bin/vianet.c": "a program of the guest",
     "examples/network/guest/bin/request.c": "a program of the guest",

@@ -91,8 +91,18 @@ static void print_view(FILE *out, const spinach_debug_view *view) {
                         (uint32_t)spinach_integer(pc->state.field->type, spinach_role_element(pc, 0)));
 }
 
+// Where the instruction is that the error names: a store that failed, for example, is older than the processor's pc.
+static void print_cause(FILE *out) {
+  const char *named = strstr(spinach_error_text, "pc 0x");
+  if (!named) return;
+  const guint64 pc = g_ascii_strtoull(named + strlen("pc "), NULL, 16);
+  g_autofree char *where = spinach_describe_address(NO_CONTEXT, (uint32_t)pc);
+  if (strchr(where, '<')) fprintf(out, "  that pc is %s\n", where);
+}
+
 void spinach_print_views(FILE *out, int32_t instance) {
   bool any = false;
+  if (instance >= 0) print_cause(out);
   for (uint32_t i = 0; i < machine->view_count; i++) {
     const spinach_debug_view *view = &machine->views[i];
     if (says_nothing(view) || (instance >= 0 && !view_encloses(view->instance, instance))) continue;

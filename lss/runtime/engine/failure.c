@@ -87,9 +87,9 @@ static _Noreturn void fail(uint32_t id, int prints, const char *format, va_list 
     leave(1);
   }
   say_when(id);
+  spinach_set_error(text);
   if (difference) fputs(difference, stderr);
   if (prints == PRINTS_VIEWS && instance_of(id) >= 0) spinach_on_views(stderr, instance_of(id));
-  spinach_set_error(text);
   free(message);
   free(text);
   if (spinach_phase == SPINACH_FINISHES) longjmp(spinach_escape, 1);

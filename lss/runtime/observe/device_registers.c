@@ -85,8 +85,9 @@ static void see_nothing(const char *name, uint32_t value, const char *bits, void
 char *spinach_registers_none(const char *pattern) {
   g_autofree char *longer = g_strconcat(pattern, "*", NULL);
   const guint count = spinach_registers_find(longer, see_nothing, NULL);
-  return count ? g_strdup_printf("no register has a name that matches \"%s\"; \"%s\" matches %u", pattern, longer, count)
-               : g_strdup_printf("no register has a name that matches \"%s\"", pattern);
+  return count
+             ? g_strdup_printf("no register has a name that matches \"%s\"; \"%s\" matches %u", pattern, longer, count)
+             : g_strdup_printf("no register has a name that matches \"%s\"", pattern);
 }
 
 static void append_register(const char *name, uint32_t value, const char *bits, void *out) {

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-// Calls `see` for each whose name or device the pattern matches at the end of its path, as for statistics: its stored value, and what its bits are
-// called, "" if they have no names.  The pattern "": all of them.  Returns their number.
+// Calls `see` for each whose name or device the pattern matches at the end of its path, as for statistics: its stored
+// value, and what its bits are called, "" if they have no names.  The pattern "": all of them.  Returns their number.
 typedef void (*spinach_see_register)(const char *name, uint32_t value, const char *bits, void *data);
 guint spinach_registers_find(const char *pattern, spinach_see_register see, void *data);
 // Why a pattern finds none; the caller frees it.
