@@ -81,8 +81,7 @@ static inline bool is_expected(const self_t *self, int d, uint64_t slot, const u
          memcmp(load_span(expected[d][slot], 0, length), frame, length) == 0;
 }
 
-// A frame has come out, which is not compared.
-static void only_count(self_t *self, int d, uint32_t length) {
+static void count_delivered(self_t *self, int d, uint32_t length) {
   self->delivered[d]++;
   if (d == CHECKER_TO_WIRE)
     count(sent);
@@ -91,6 +90,11 @@ static void only_count(self_t *self, int d, uint32_t length) {
   event(delivered, d == CHECKER_TO_WIRE, length);
   sim_progress();
   self->last_event = now();
+}
+
+// A frame has come out, which is not compared.
+static void only_count(self_t *self, int d, uint32_t length) {
+  count_delivered(self, d, length);
   if (param(frames) > 0 && self->delivered[0] + self->delivered[1] >= (uint64_t)param(frames))
     sim_exit(0, "%lld frames came out, and were not compared", (long long)param(frames));
 }
@@ -142,14 +146,7 @@ __attribute__((noinline)) static void came_out(self_t *self, int d, bool faulty)
   count(missing, found - self->exited[d]);
   const uint64_t since = load(expected_since[d], SLOT(found));
   self->exited[d] = found + 1;
-  self->delivered[d]++;
-  if (d == CHECKER_TO_WIRE)
-    count(sent);
-  else
-    count(received);
-  event(delivered, d == CHECKER_TO_WIRE, length);
-  sim_progress();
-  self->last_event = now();
+  count_delivered(self, d, length);
   if (self->measuring) {
     uint64_t latency = nanoseconds(now() - since);
     count(histogram[d][latency_bucket(latency)]);
