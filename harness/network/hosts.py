@@ -93,7 +93,7 @@ def read(file: Path) -> list[Host]:
 
 def _programs() -> tuple[str, Path]:
     """mpirun and the carrier."""
-    carrier = Path(os.environ.get("BUILD", HOME / "build")).absolute() / "lib/carrier"
+    carrier = HOME / os.environ.get("BUILD", "build") / "lib/carrier"
     if not carrier.is_file():
         wanted = "Debian: openmpi-bin libopenmpi-dev"
         raise NetworkError(f"--hosts: there is no carrier: the kit was built without mpicc ({wanted}; build it again)")

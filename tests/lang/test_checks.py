@@ -84,7 +84,7 @@ def test_every_message_is_seen() -> None:
     seen += "an event to watch is written PATH.EVENT, PATH.EVENT(ARGUMENT == N) or marker(N)\n"  # likewise
     seen += "no event `taken` there has an argument `n` that is a number\n"  # likewise
     seen += 'nothing that matches "**" has events of the kind `memory`\n'  # tests/trace/test_record.py
-    seen += "what is recorded is written PATH.EVENT, or `instructions`, `memory`, `ports` or `frames` with or without a pattern after it\n"
+    seen += "what is recorded is written PATH.EVENT, or `instructions`, `memory`, `ports`, `frames` or `profile` with or without a pattern after it\n"
     seen += 'no port matches "p.im"\n'  # tests/wave/test_waves.py
     back = ("build/", "schedule/", "plan/", "emit/")
     unseen = sorted(

@@ -60,7 +60,7 @@ def test_nothing_left_to_do_ends_at_the_same_instant(sources: Built, words: list
         assert sources.results() == sources.results("whole.json")
 
 
-@pytest.mark.parametrize("words", [STUCK, [*STUCK, "--time", "2 ms"]])
+@pytest.mark.parametrize("words", [STUCK, pytest.param([*STUCK, "--time", "2 ms"], marks=pytest.mark.soak)])
 def test_the_watchdog_finds_that_all_are_stuck(sources: Built, words: list[str]) -> None:
     """At a meeting: each part ends where it ends on one host."""
     expected = (1, "harness: no progress for 0.1 ms of simulated time, since 0 ms\n")
@@ -79,6 +79,7 @@ def test_the_watchdog_counts_progress_of_any_host(sources: Built) -> None:
     assert status == 0 and sources.results() == sources.results("whole.json"), errors
 
 
+@pytest.mark.soak  # tests/link/test_common_ends.py has it on one host
 def test_the_idle_timeout_is_of_all_hosts(build_dir: Path, tmp_path: Path) -> None:
     built = build_waiting(build_dir, tmp_path)
     words = ["--idle-timeout", "20 ms", "--time", "60 ms"]
@@ -91,6 +92,7 @@ def test_the_idle_timeout_is_of_all_hosts(build_dir: Path, tmp_path: Path) -> No
     assert status == 0 and errors.startswith("all time was simulated"), errors
 
 
+@pytest.mark.soak
 def test_modules_that_do_not_say_when_they_act(build_dir: Path, tmp_path: Path) -> None:
     built = silent(build_dir, tmp_path)
     assert built.run()[0] == 0
@@ -252,6 +254,7 @@ def test_whoever_is_killed_at_any_moment_is_one_line(ring: Built, runs: int) -> 
         launcher = begin(ring, "--time", "1000 s")
         deadline = time.monotonic() + chance.choice((0.0, 0.3, 1.0)) * chance.random()
         while not (found := processes(ring, kind)) or time.monotonic() < deadline:
+            assert launcher.poll() is None
             time.sleep(0.001)
         victim = chance.choice(found)
         os.kill(victim, signal.SIGKILL)
@@ -267,6 +270,7 @@ def test_an_interrupt_at_any_moment_is_one_line(ring: Built, runs: int) -> None:
     for number in range(runs):
         launcher = begin(ring, "--time", "1000 s")
         while not (ring.place / "out/hosts.json").exists():
+            assert launcher.poll() is None
             time.sleep(0.001)
         time.sleep(chance.choice((0.05, 0.5, 1.5)) * chance.random())
         launcher.send_signal(signal.SIGINT)

@@ -179,7 +179,7 @@ def pair(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @wire
-@pytest.mark.parametrize("traffic", [["payload=1472", "mode=fast"], ["payload=1472", "mode=rate", "offered=15 Mb/s"]])
+@pytest.mark.parametrize("traffic", [pytest.param(["payload=1472", "mode=fast"], marks=pytest.mark.soak), ["payload=1472", "mode=rate", "offered=15 Mb/s"]])
 def test_a_pair_of_network_interfaces(pair: Path, build_dir: Path, tmp_path: Path, start, traffic: list[str]) -> None:
     """Busy all the time, and busy and idle in turns."""
     firmware = f"firmware={build_dir}/firmware/tigon2/tigon2.elf"
@@ -192,6 +192,7 @@ def test_a_pair_of_network_interfaces(pair: Path, build_dir: Path, tmp_path: Pat
     assert any(one["name"] == "frames" and one["value"] > 1 for one in json.loads((tmp_path / "whole.json").read_text())["statistics"])
 
 
+@pytest.mark.soak
 @wire
 def test_an_idle_pair_leaves_out_whole_loops(pair: Path, build_dir: Path, tmp_path: Path, start) -> None:
     """Hosts agree on how far their parts may repeat loops, as parts of one host do."""
@@ -326,6 +327,7 @@ def test_without_a_carrier(ring: Path, tmp_path: Path, start) -> None:
     assert run.end()[2] == "harness: --hosts: there is no carrier: the kit was built without mpicc (Debian: openmpi-bin libopenmpi-dev; build it again)\n"
 
 
+@pytest.mark.soak
 def test_hosts_with_other_files(ring: Path, tmp_path: Path, build_dir: Path) -> None:
     """A carrier that finds another network, or no plan."""
     carrier = build_dir / "lib/carrier"
