@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.network.hosts import NIC
+
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 MODULES = ROOT / "tests/engine/modules"
@@ -138,41 +140,10 @@ def test_a_run_with_nothing_left_to_do(ring: Path, tmp_path: Path, start) -> Non
     assert status == 0 and errors.startswith("nothing left to do after "), errors
 
 
-PAIR = """
-import tigon2_nic;
-parameter latency = 500 ns : time;
-part module computer {
-  clock cpu_clk = 88 MHz;
-  clock sram_clk = 100 MHz;
-  outport wire_out : wire_beat;
-  inport wire_in : wire_beat;
-  instance nic : tigon2_nic on sram_clk { cpu_clock = cpu_clk; };
-  instance host : host_bus on sram_clk { memory_size = 4 MiB; interrupt_bits = 1; masking_bits = 0x40; bus_frequency = 66 MHz; };
-  instance driver : tigon2_driver on sram_clk;
-  nic.bus["dma_read"] -> host.bus["dma_read"];
-  nic.bus["dma_write"] -> host.bus["dma_write"];
-  host.device -> nic.window;
-  nic.interrupt -> host.interrupt;
-  driver.memory -> host.memory;
-  driver.window -> host.window;
-  host.interrupting -> driver.interrupt;
-  nic.wire_out -> wire_out;
-  wire_in -> nic.wire_in;
-}
-instance node[2] : computer;
-instance cable[2] : cable { latency; };
-node[0].wire_out -> cable[0].in;
-cable[0].out -> node[1].wire_in;
-node[1].wire_out -> cable[1].in;
-cable[1].out -> node[0].wire_in;
-"""
-
-
 @pytest.fixture(scope="module")
 def pair(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("pair")
-    (place / "pair.lss").write_text(PAIR)
-    command = [build_dir / "bin/lss", "build", "pair.lss", "-I", ROOT / "examples/tigon2"]
+    command = [build_dir / "bin/lss", "build", ROOT / "tests/bench/tigon2_ring.lss", *NIC]
     subprocess.run([*command, "--parts", "-o", "net"], check=True, cwd=place)
     subprocess.run([*command, "-o", "whole"], check=True, cwd=place)
     return place
